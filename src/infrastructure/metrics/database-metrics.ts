@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Gauge } from 'prom-client';
 import { type Database, endIfReadOnly } from '../database/client.ts';
 import { pendingMigrations } from '../database/migrations.ts';
 import { onceASecond } from '../database/once-a-second.ts';
@@ -38,72 +37,48 @@ interface JobsRow {
   age: number;
 }
 
-type Reading = Awaited<ReturnType<typeof readDatabase>>;
-
 /**
  * What the database knows: the queue, failed emails, pending migrations. A scrape waits for it for two seconds: a database that
  * does not respond, or takes no writes, is `database_up 0`, and the other metrics are left out.
  *
  * @param tasks of which the age of the oldest job is shown also while there is none
  */
-export function addDatabaseMetrics(
-  { registry, addGauge }: Metrics,
-  database: Database,
-  tasks: string[],
-): void {
+export function addDatabaseMetrics({ addGauge }: Metrics, database: Database, tasks: string[]): void {
   const readOnce = onceASecond(() => readDatabase(database).catch(() => undefined));
   const read = () => Promise.race([readOnce(), sleep(timeout, undefined, { ref: false })]);
-
-  /** Adds a gauge; `set` gets it empty, and what was read, at each scrape at which the database responds. */
-  function add<Label extends string>(
-    name: string,
-    help: string,
-    labelNames: readonly Label[],
-    set: (gauge: Gauge<Label>, reading: Reading) => void,
-  ): void {
-    const gauge = new Gauge({
-      name,
-      help,
-      labelNames,
-      registers: [registry],
-      async collect() {
-        const reading = await read();
-        gauge.reset();
-        if (reading) set(gauge, reading);
-        // Without labels, a gauge that was reset shows 0.
-        else if (labelNames.length === 0) gauge.remove();
-      },
-    });
-  }
 
   addGauge(
     'database_up',
     'Whether the database responds within 2 seconds and takes writes: 1 or 0',
     async () => ((await read()) ? 1 : 0),
   );
-  add(
+  addGauge(
     'queue_jobs',
     `Jobs in the queue, waiting or running, and rows of the outbox; at most ${maxCounted} are counted`,
+    async () => (await read())?.jobs.map(({ task, kind, count }) => [{ task, kind }, count]),
     ['task', 'kind'],
-    (gauge, { jobs }) => {
-      for (const { task, kind, count } of jobs) gauge.set({ task, kind }, count);
-    },
   );
-  add(
+  addGauge(
     'queue_oldest_due_job_age_seconds',
     'How long the oldest job that could run has been waiting',
-    ['task'],
-    (gauge, { jobs }) => {
-      for (const task of new Set([...tasks, outboxTask, ...jobs.map((row) => row.task)])) {
-        gauge.set({ task }, Math.max(0, ...jobs.filter((row) => row.task === task).map(({ age }) => age)));
-      }
+    async () => {
+      const jobs = (await read())?.jobs;
+      if (jobs === undefined) return undefined;
+      const all = new Set([...tasks, outboxTask, ...jobs.map((row) => row.task)]);
+      const agesOf = (task: string) => jobs.filter((row) => row.task === task).map(({ age }) => age);
+      return [...all].map((task) => [{ task }, Math.max(0, ...agesOf(task))]);
     },
+    ['task'],
   );
-  add('failed_mails', 'Emails that failed permanently and are kept', [], (gauge, { failedMails }) =>
-    gauge.set(failedMails),
+  addGauge(
+    'failed_mails',
+    'Emails that failed permanently and are kept',
+    async () => (await read())?.failedMails,
   );
-  add('migrations_pending', 'Migrations of this build that the database lacks', [], (gauge, { pending }) =>
-    gauge.set(pending),
+  addGauge(
+    'migrations_pending',
+    'Migrations of this build that the database lacks',
+    async () => (await read())?.pending,
   );
 }
 

@@ -5,19 +5,36 @@ import { readVersion } from '../config/version.ts';
 /** Where the parts of the service put what they measure; `GET /metrics` shows it. */
 export type Metrics = ReturnType<typeof createMetrics>;
 
+type Reading<Label extends string> = number | [labels: Record<Label, string>, value: number][] | undefined;
+
 /** Creates an empty set of metrics. Labels must have few values, all of them known to the code. */
 export function createMetrics() {
   const registry = new Registry();
   const registers = [registry];
 
-  /** Adds a gauge that is read at each scrape. */
-  function addGauge(name: string, help: string, read: () => number | Promise<number>): void {
+  /**
+   * Adds a gauge that is read at each scrape.
+   *
+   * @param read its value, or that of each of its labels; undefined leaves it out
+   */
+  function addGauge<Label extends string>(
+    name: string,
+    help: string,
+    read: () => Reading<Label> | Promise<Reading<Label>>,
+    labelNames: readonly Label[] = [],
+  ): void {
     new Gauge({
       name,
       help,
+      labelNames,
       registers,
       async collect() {
-        this.set(await read());
+        const reading = await read();
+        this.reset();
+        // Without labels, a gauge that was reset shows 0.
+        this.remove({});
+        if (typeof reading === 'number') this.set(reading);
+        else for (const [labels, value] of reading ?? []) this.set(labels, value);
       },
     });
   }
@@ -44,28 +61,28 @@ export function createMetrics() {
  *
  * @param commit of the build, if it is known
  */
-export function addProcessMetrics({ registry }: Metrics, commit: string | undefined): void {
+export function addProcessMetrics({ registry, addGauge }: Metrics, commit = 'unknown'): void {
   collectDefaultMetrics({ register: registry });
-  new Gauge({
-    name: 'dure_build_info',
-    help: 'Which build runs; the value is always 1',
-    labelNames: ['version', 'node', 'commit'],
-    registers: [registry],
-  }).set({ version: readVersion(), node: process.version, commit: commit ?? 'unknown' }, 1);
+  const build = { version: readVersion(), node: process.version, commit };
+  addGauge(
+    'dure_build_info',
+    'Which build runs; the value is always 1',
+    () => [[build, 1]],
+    Object.keys(build),
+  );
 }
 
 /** The connections of the pool, and what waits for one. */
-export function addPoolMetrics({ registry, addGauge }: Metrics, pool: Pool): void {
-  new Gauge({
-    name: 'database_pool_connections',
-    help: 'Connections of the pool by state',
-    labelNames: ['state'],
-    registers: [registry],
-    collect() {
-      this.set({ state: 'active' }, pool.totalCount - pool.idleCount);
-      this.set({ state: 'idle' }, pool.idleCount);
-    },
-  });
+export function addPoolMetrics({ addGauge }: Metrics, pool: Pool): void {
+  addGauge(
+    'database_pool_connections',
+    'Connections of the pool by state',
+    () => [
+      [{ state: 'active' }, pool.totalCount - pool.idleCount],
+      [{ state: 'idle' }, pool.idleCount],
+    ],
+    ['state'],
+  );
   addGauge(
     'database_pool_waiting',
     'Statements and transactions that wait for a connection',
