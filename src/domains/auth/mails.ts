@@ -2,7 +2,9 @@ import type { Language } from '../../http/language.ts';
 import type { Config } from '../../infrastructure/config/config.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
 import type { UnrequestedMail } from '../../infrastructure/mail/queue.ts';
+import type { Mail } from '../../infrastructure/mail/templates.ts';
 import type { MailComposers, MailPayload } from '../../infrastructure/mail/worker.ts';
+import type { RecipientRow } from './repository/accounts.ts';
 import type { AuthRepository } from './repository/index.ts';
 
 /** What a notice is about. */
@@ -22,11 +24,14 @@ export function authMails(
   database: Database,
   { accounts, emailCodes, passwordResets, undoLinks }: AuthRepository,
 ): MailComposers {
-  /** The account of a payload; undefined when it is gone or suspended. */
-  async function findAccount(payload: MailPayload) {
-    const account = await accounts.find(database, { id: Number(payload['user_id']) });
-    return account?.suspendedAt === null ? account : undefined;
-  }
+  /** Composes an email to the account of a payload; none to one that is gone or suspended. */
+  const toAccount =
+    (compose: (account: RecipientRow, payload: MailPayload) => Mail | null): MailComposers[string] =>
+    async (payload) => {
+      const account = await accounts.find(database, { id: Number(payload['user_id']) });
+      const mail = account?.suspendedAt === null ? compose(account, payload) : null;
+      return account && mail && { to: account.email, language: languageOf(payload), mail };
+    };
 
   return {
     async verification_code(payload) {
@@ -56,54 +61,37 @@ export function authMails(
       return { to, userId: account.id, language: languageOf(payload), mail };
     },
 
-    async password_changed(payload) {
-      const account = await findAccount(payload);
-      if (!account?.isVerified) return null;
-      const changedAt = new Date(Number(payload['changed_at']));
-      const mail = { kind: 'password_changed', name: account.name, changedAt } as const;
-      return { to: account.email, language: languageOf(payload), mail };
-    },
+    password_changed: toAccount(({ isVerified, name }, payload) =>
+      isVerified ? { kind: 'password_changed', name, changedAt: changeTimeOf(payload) } : null,
+    ),
 
     /** To the old address, whatever address the account has now. */
     async email_changed(payload) {
       const change = await undoLinks.find(String(payload['id']));
-      const account = change && (await findAccount(payload));
-      if (!account) return null;
-      const changedAt = new Date(Number(payload['changed_at']));
+      const account = change && (await accounts.find(database, { id: change.userId }));
+      if (!change || account?.suspendedAt !== null) return null;
+      const changedAt = changeTimeOf(payload);
       const url = `${frontendUrl}/undo-email-change?${new URLSearchParams({ token: change.token })}`;
       const newEmail = maskEmail(change.newEmail);
       const mail = { kind: 'email_changed', name: account.name, newEmail, changedAt, url } as const;
       return { to: change.oldEmail, language: languageOf(payload), mail };
     },
 
-    async login_method_changed(payload) {
-      const account = await findAccount(payload);
-      if (!account?.isVerified) return null;
-      const { change, method, label = '' } = payload as Partial<LoginMethodChange>;
-      if (change === undefined || method === undefined) throw new Error('the notice names no change');
-      const { name, email: to } = account;
-      const changedAt = new Date(Number(payload['changed_at']));
-      const url = `${frontendUrl}/reset-password-request`;
-      const mail = { kind: 'login_method_changed', name, change, method, label, changedAt, url } as const;
-      return { to, language: languageOf(payload), mail };
-    },
+    login_method_changed: toAccount(({ isVerified, name }, payload) => {
+      if (!isVerified) return null;
+      const { change, method, label = '' } = payload as MailPayload & LoginMethodChange;
+      const [changedAt, url] = [changeTimeOf(payload), `${frontendUrl}/reset-password-request`];
+      return { kind: 'login_method_changed', name, change, method, label, changedAt, url };
+    }),
 
     /** Obsolete once the consent was withdrawn. */
-    async marketing_consent(payload) {
-      const account = await findAccount(payload);
-      if (!account?.isVerified || account.marketingAskedAt === null) return null;
-      const { name, email: to } = account;
+    marketing_consent: toAccount(({ isVerified, marketingAskedAt, name }, payload) => {
+      if (!isVerified || marketingAskedAt === null) return null;
       const givenAt = new Date(Number(payload['given_at']));
-      const mail = { kind: 'marketing_consent', name, givenAt, url: `${frontendUrl}/account` } as const;
-      return { to, language: languageOf(payload), mail };
-    },
+      return { kind: 'marketing_consent', name, givenAt, url: `${frontendUrl}/account` };
+    }),
 
-    async user_id(payload) {
-      const account = await findAccount(payload);
-      if (account === undefined) return null;
-      const { email: to, name, username } = account;
-      return { to, language: languageOf(payload), mail: { kind: 'user_id', name, username } };
-    },
+    user_id: toAccount(({ name, username }) => ({ kind: 'user_id', name, username })),
   };
 }
 
@@ -131,6 +119,10 @@ function maskEmail(email: string): string {
   const [local = '', domain = ''] = email.split('@');
   const topLevel = domain.slice(domain.lastIndexOf('.'));
   return `${local.slice(0, 1)}***@${domain.slice(0, 1)}***${topLevel}`;
+}
+
+function changeTimeOf(payload: MailPayload): Date {
+  return new Date(Number(payload['changed_at']));
 }
 
 function languageOf(payload: MailPayload): Language {

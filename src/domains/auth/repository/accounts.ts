@@ -22,6 +22,9 @@ const recipientColumns = {
   marketingAskedAt: true,
 } satisfies Prisma.UserSelect;
 
+/** What emails need of an account. */
+export type RecipientRow = Prisma.UserGetPayload<{ select: typeof recipientColumns }>;
+
 export type RemovableAccount = Pick<UserRow, 'id' | 'email' | 'isVerified'>;
 
 /** Accounts. */
