@@ -2,8 +2,9 @@ import cookie, { type CookieSerializeOptions } from '@fastify/cookie';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
-import { referencedSchemas, StringEnum } from '../../http/schemas.ts';
+import { StringEnum } from '../../http/schemas.ts';
 import type { Config } from '../../infrastructure/config/config.ts';
+import { LoginOrConfirmation } from './providers/schemas.ts';
 import { LogoutBody, RefreshBody, TokenPair, TokenPairWithUser } from './schemas.ts';
 
 const Headers = Type.Object({
@@ -65,7 +66,7 @@ export function createRefreshCookie({ production, publicUrl, pageOrigins }: Conf
   const plugin = fastifyPlugin(async (app: FastifyInstance) => {
     await app.register(cookie);
     app.addHook('onRoute', (route) => {
-      const answers = refersTo(route.schema?.response, TokenPair, TokenPairWithUser);
+      const answers = refersTo(route.schema?.response, TokenPair, TokenPairWithUser, LoginOrConfirmation);
       const takes = refersTo(route.schema?.body, RefreshBody, LogoutBody);
       if (!answers && !takes) return;
       route.schema = { headers: Headers, ...route.schema };
@@ -83,12 +84,8 @@ function hasRefreshToken(payload: unknown): payload is { data: TokenPair & { ref
   return payload.data instanceof Object && 'refresh' in payload.data;
 }
 
-/** Whether a schema refers to one of some others, also by a schema in between. */
+/** Whether a schema refers to one of some others. */
 function refersTo(schema: unknown, ...targets: { $id?: string }[]): boolean {
-  const names = [...(JSON.stringify(schema) ?? '').matchAll(/"\$ref":"(\w+)#"/g)].map(
-    ([, name = '']) => name,
-  );
-  return names.some(
-    (name) => targets.some(({ $id }) => $id === name) || refersTo(referencedSchemas[name], ...targets),
-  );
+  const text = JSON.stringify(schema) ?? '';
+  return targets.some(({ $id }) => text.includes(`"$ref":"${$id}#"`));
 }
