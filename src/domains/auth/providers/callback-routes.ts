@@ -41,35 +41,24 @@ export const callbackRoutes: FastifyPluginAsyncTypebox<CallbackRoutesOptions> = 
     return `${frontendUrl}/login/callback?${page}`;
   }
 
-  const description =
-    'Sends the browser on to `{FRONTEND_URL}/login/callback`, with `provider`, and `code` and `state` or `error`. Changes nothing.';
-  const response = { 303: Type.Null({ description: 'To the callback page' }) };
+  const schemaOf = (operationId: string, summary: string, note = '') => ({
+    operationId,
+    summary,
+    description: `Sends the browser on to \`{FRONTEND_URL}/login/callback\`, with \`provider\`, and \`code\` and \`state\` or \`error\`. Changes nothing.${note}`,
+    params: ProviderPath,
+    response: { 303: Type.Null({ description: 'To the callback page' }) },
+  });
 
   app.get(
     '/providers/:provider/callback/',
-    {
-      schema: {
-        operationId: 'receiveProviderRedirect',
-        summary: 'Where providers send the browser',
-        description,
-        params: ProviderPath,
-        response,
-      },
-    },
+    { schema: schemaOf('receiveProviderRedirect', 'Where providers send the browser') },
     async (request, reply) => reply.redirect(callbackPage(request.params.provider, request.query), 303),
   );
 
+  const formSummary = 'Where providers that send a form send the browser';
   app.post(
     '/providers/:provider/callback/',
-    {
-      schema: {
-        operationId: 'receiveProviderForm',
-        summary: 'Where providers that send a form send the browser',
-        description: `${description} Apple does so.`,
-        params: ProviderPath,
-        response,
-      },
-    },
+    { schema: schemaOf('receiveProviderForm', formSummary, ' Apple does so.') },
     async (request, reply) => reply.redirect(callbackPage(request.params.provider, request.body), 303),
   );
 };
