@@ -102,15 +102,10 @@ export function createSessionRepository(database: Database, tokens: Config['toke
     return (await database.prisma.session.deleteMany({ where: { id: sessionId, userId } })).count > 0;
   }
 
-  /** Ends the logins that are not complete, too. */
-  async function endAll(tx: Database, userId: number): Promise<void> {
-    await tx.prisma.session.deleteMany({ where: { userId } });
-    await tx.prisma.loginFlow.deleteMany({ where: { userId } });
-  }
-
-  /** Ends the logins that are not complete, too. */
-  async function endOthers(tx: Database, { userId, sessionId }: SessionKey): Promise<void> {
-    await tx.prisma.session.deleteMany({ where: { userId, id: { not: sessionId } } });
+  /** Ends the sessions of a user, all or all but one, and the logins that are not complete. */
+  async function endAll(tx: Database, userId: number, except?: string): Promise<void> {
+    const isOther = except === undefined ? {} : { id: { not: except } };
+    await tx.prisma.session.deleteMany({ where: { userId, ...isOther } });
     await tx.prisma.loginFlow.deleteMany({ where: { userId } });
   }
 
@@ -154,5 +149,5 @@ export function createSessionRepository(database: Database, tokens: Config['toke
       ORDER BY s.created_at DESC, s.id DESC LIMIT ${limit}`);
   }
 
-  return { findUser, findLive, refresh, endReused, end, endAll, endOthers, confirmation, confirm, list };
+  return { findUser, findLive, refresh, endReused, end, endAll, confirmation, confirm, list };
 }

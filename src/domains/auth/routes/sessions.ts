@@ -200,7 +200,7 @@ const ownSessionRoutes: FastifyPluginAsyncTypebox<SessionRoutesOptions> = async 
     },
     async (request) => {
       const { id: userId, sessionId } = currentUser(request);
-      await sessions.endOthers(database, { userId, sessionId });
+      await sessions.endAll(database, userId, sessionId);
       requestContext(request).logSecurityEvent('session_ended', { userId });
       return {};
     },

@@ -161,7 +161,7 @@ export function createAccounts(
       const storeId = user.is_verified ? undefined : await removal.lockAccount(tx, user);
       if (storeId === undefined) await passwordResets.revoke(tx, email);
       if (!(await accounts.changePassword(tx, userId, currentHash, passwordHash))) return false;
-      await sessions.endOthers(tx, { userId, sessionId });
+      await sessions.endAll(tx, userId, sessionId);
       await mailQueue.addUnrequested(tx, passwordChangedNotice(userId, context.language));
       return true;
     });

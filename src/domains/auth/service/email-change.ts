@@ -104,7 +104,7 @@ export function createEmailChange(
     }
     await passwordResets.revoke(tx, oldEmail);
     const changed = await accounts.setEmail(tx, user.id, newEmail);
-    await sessions.endOthers(tx, { userId: user.id, sessionId: user.sessionId });
+    await sessions.endAll(tx, user.id, user.sessionId);
     return { correct: true, user: changed };
   }
 
