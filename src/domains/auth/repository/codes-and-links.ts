@@ -127,13 +127,6 @@ export interface ResetLinkParts {
   token: string;
 }
 
-interface OpenedLink {
-  userId: number;
-  username: string;
-  email: string;
-  expiresAt: Date;
-}
-
 /** Reset links, one per address, kept for every address alike so that the table does not reveal which have an account. */
 export function createPasswordResetRepository(
   database: Database,
@@ -162,7 +155,12 @@ export function createPasswordResetRepository(
   async function open(tx: Tx, { uid, token }: ResetLinkParts) {
     const link = secrets.open('password reset', `${uid}.${token}`);
     if (link === undefined) return undefined;
-    const [account] = await tx.query<OpenedLink>(sql`
+    const [account] = await tx.query<{
+      userId: number;
+      username: string;
+      email: string;
+      expiresAt: Date;
+    }>(sql`
       SELECT u.id AS "userId", u.username, r.email, r.expires_at AS "expiresAt"
       FROM password_resets r JOIN users u ON u.email = r.email
       WHERE r.id = ${link.id}::uuid AND r.key_id = ${link.keyId} AND r.expires_at > now() FOR UPDATE OF r`);

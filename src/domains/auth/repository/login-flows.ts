@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ExpiredRows } from '../../../infrastructure/database/clean-up.ts';
 import type { Tx } from '../../../infrastructure/database/client.ts';
+import type { LoginFlow as LoginFlowRow } from '../../../infrastructure/database/generated/client.ts';
 import type { LoginFlowKind } from '../../../infrastructure/database/generated/enums.ts';
 import { type Sql, sql } from '../../../infrastructure/database/sql.ts';
 import type { DerivedSecrets, FlowSecret } from '../tokens.ts';
@@ -26,14 +27,7 @@ interface FlowContent {
 }
 
 /** A flow that is not over. */
-export interface LoginFlow<Data> {
-  id: string;
-  keyId: string;
-  userId: number | null;
-  sessionId: string | null;
-  data: Data;
-  attempts: number;
-}
+export type LoginFlow<Data> = Omit<LoginFlowRow, 'kind' | 'data' | 'expiresAt'> & { data: Data };
 
 /**
  * Logins, and additions of ways to log in, that take several requests. The client keeps the token of its flow; the database settles

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Config } from '../../../infrastructure/config/config.ts';
 import type { ExpiredRows } from '../../../infrastructure/database/clean-up.ts';
 import type { Database } from '../../../infrastructure/database/client.ts';
+import type { User } from '../../../infrastructure/database/generated/client.ts';
 import type { Language } from '../../../infrastructure/database/generated/enums.ts';
 import { type Sql, sql } from '../../../infrastructure/database/sql.ts';
 import type { UserRow } from './accounts.ts';
@@ -18,14 +19,10 @@ export const expiredKnownAddresses: ExpiredRows = {
 };
 
 /** An account that is logged in to. */
-export interface LoginAccount extends UserRow {
-  /** Null without a password. */
-  passwordHash: string | null;
+export interface LoginAccount extends UserRow, Pick<User, 'passwordHash' | 'needsReset'> {
   isSuspended: boolean;
   /** Whether a login needs a one-time code. */
   hasSecondFactor: boolean;
-  /** Whether only a reset of the password may change the account. */
-  needsReset: boolean;
   /** Whether the account logged in from the client's address lately. */
   isAddressKnown: boolean;
 }
