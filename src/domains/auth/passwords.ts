@@ -190,12 +190,7 @@ export function createPasswords(
      * @param name as it was typed, lower-cased
      * @throws {ApiError} `service_unavailable` when too many hashes are waiting
      */
-    async verify(
-      name: string,
-      hash: string | undefined,
-      password: string,
-      request: HashRequest,
-    ): Promise<boolean> {
+    async verify(name: string, hash: string | undefined, password: string, request: HashRequest) {
       const dummyHash = await findDummyHash(name);
       return queued(request, async () => {
         try {

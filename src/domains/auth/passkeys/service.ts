@@ -6,7 +6,6 @@ import type { Database } from '../../../infrastructure/database/client.ts';
 import { sql } from '../../../infrastructure/database/sql.ts';
 import { authErrors } from '../errors.ts';
 import type { AuthRepository } from '../repository/index.ts';
-import type { TokenPairWithUser } from '../schemas.ts';
 import type { ConfirmationService } from '../service/confirmation.ts';
 import type { Login } from '../service/login.ts';
 import { createPasskeyRepository, type PasskeyRow } from './repository.ts';
@@ -97,10 +96,7 @@ export function createPasskeys(
   }
 
   /** @throws {ApiError} `invalid_credentials`, `account_suspended` */
-  async function finishLogin(
-    { flow_token: token, credential }: PasskeyLogin,
-    context: RequestContext,
-  ): Promise<TokenPairWithUser> {
+  async function finishLogin({ flow_token: token, credential }: PasskeyLogin, context: RequestContext) {
     const flow = await loginFlows.finish(database, 'passkey_login', token);
     const passkey = await passkeys.find(credential.id);
     const reject = (event: 'login_failed' | 'passkey_refused', cause?: unknown) => {

@@ -8,7 +8,7 @@ import { authErrors } from '../errors.ts';
 import { loginMethodNotice } from '../mails.ts';
 import type { AuthRepository } from '../repository/index.ts';
 import type { LoginAccount } from '../repository/logins.ts';
-import type { Confirmation, TokenPairWithUser } from '../schemas.ts';
+import type { TokenPairWithUser } from '../schemas.ts';
 import type { ConfirmationService } from '../service/confirmation.ts';
 import type { Login, Proof } from '../service/login.ts';
 import type { Sealer } from '../tokens.ts';
@@ -169,11 +169,7 @@ export function createSecondFactor(
      *
      * @throws {ApiError} `validation_error`, and as {@link Login.verifyOwnPassword} and {@link attempt}
      */
-    async confirmUser(
-      user: CurrentUser,
-      { password, code }: ConfirmationBody,
-      context: RequestContext,
-    ): Promise<Confirmation> {
+    async confirmUser(user: CurrentUser, { password, code }: ConfirmationBody, context: RequestContext) {
       if ((password === undefined) === (code === undefined)) {
         const problem = password === undefined ? 'required' : 'unknown_field';
         throw invalidFields(['password', 'code'].map((field) => ({ field, code: problem, text: onlyOne })));

@@ -120,11 +120,7 @@ export function createLogin(
    * @returns the hash that the password was verified against
    * @throws {ApiError} `invalid_credentials`, `too_many_attempts`, `token_not_valid`; `forbidden` after an undone change of email
    */
-  async function verifyOwnPassword(
-    user: CurrentUser,
-    password: string,
-    context: RequestContext,
-  ): Promise<string> {
+  async function verifyOwnPassword(user: CurrentUser, password: string, context: RequestContext) {
     const subject = await logins.findOwn(user, context.clientAddress);
     if (subject.account === undefined) throw tokenNotValid('access', 'revoked');
     const actor = { userId: user.id, sessionId: user.sessionId };
