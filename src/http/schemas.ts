@@ -2,6 +2,7 @@ import {
   type IntegerOptions,
   type SchemaOptions,
   type Static,
+  type StringOptions,
   type TProperties,
   type TSchema,
   Type,
@@ -68,6 +69,10 @@ export const Int32 = (options: IntegerOptions = {}) => Type.Integer({ format: 'i
 
 /** A number of 64 bits, of which a number of JSON keeps 53. */
 export const Int64 = (options: IntegerOptions = {}) => Type.Integer({ format: 'int64', ...options });
+
+/** A string of a response. */
+export const Text = (description: string, example: string, options: StringOptions = {}) =>
+  Type.String({ ...options, description, examples: [example] });
 
 /** A string, or null. */
 export const StringOrNull = (options: SchemaOptions) =>

@@ -8,6 +8,7 @@ import {
   NamedObject,
   Ref,
   StringEnum,
+  Text,
   Timestamp,
 } from '../../http/schemas.ts';
 import { pattern, TextField } from '../../http/text.ts';
@@ -59,13 +60,9 @@ const UserRole = NamedEnum('UserRole', 'What the user may do', {
 
 export const User = NamedObject('User', 'The account of a person', {
   id: Int32({ description: 'Identifier', examples: [1] }),
-  username: Type.String({ description: 'The name to log in with', examples: ['dure_cafe'] }),
-  name: Type.String({ description: 'How the user is called', examples: ['김두레'] }),
-  email: Type.String({
-    format: 'email',
-    description: 'Where mails go; another name to log in with',
-    examples: ['owner@example.com'],
-  }),
+  username: Text('The name to log in with', 'dure_cafe'),
+  name: Text('How the user is called', '김두레'),
+  email: Text('Where mails go; another name to log in with', 'owner@example.com', { format: 'email' }),
   role: Ref(UserRole),
   is_verified: Type.Boolean({ description: 'Whether the email address is verified', examples: [false] }),
 });
@@ -122,15 +119,8 @@ export const EmailConfirmation = Type.Unsafe<Static<typeof EmailCode> | Static<t
 });
 export type EmailConfirmation = Static<typeof EmailConfirmation>;
 export const EmailVerification = NamedObject('EmailVerification', 'A verified address', {
-  email: Type.String({
-    format: 'email',
-    description: 'The address that is verified',
-    examples: ['owner@example.com'],
-  }),
-  verification_token: Type.String({
-    description: 'Proves the address, once, at `signUp`',
-    examples: [verificationToken],
-  }),
+  email: Text('The address that is verified', 'owner@example.com', { format: 'email' }),
+  verification_token: Text('Proves the address, once, at `signUp`', verificationToken),
   expires_in: Int32({ description: 'Seconds the token is valid', examples: [1800] }),
 });
 export type EmailVerification = Static<typeof EmailVerification>;
@@ -187,16 +177,12 @@ export const Credentials = Body('Credentials', 'Who logs in', {
 });
 
 const tokenPair = {
-  access: Type.String({
-    description: 'Access token: send it as `Authorization: Bearer <access>`',
-    examples: [jwt],
-  }),
+  access: Text('Access token: send it as `Authorization: Bearer <access>`', jwt),
   refresh: Type.Optional(
-    Type.String({
-      description:
-        'Refresh token: gives a new pair at `refreshToken`. Keep the newest one only. Left out with `X-Refresh-Token: cookie`.',
-      examples: [jwt],
-    }),
+    Text(
+      'Refresh token: gives a new pair at `refreshToken`. Keep the newest one only. Left out with `X-Refresh-Token: cookie`.',
+      jwt,
+    ),
   ),
   token_type: StringEnum(['Bearer'], { description: 'The scheme of the `Authorization` header' }),
   expires_in: Int32({ description: 'Seconds until `access` expires', examples: [900] }),
@@ -226,16 +212,9 @@ export const LogoutBody = Body('LogoutBody', 'The session to end, where no acces
 });
 
 export const Session = NamedObject('Session', 'A device that is logged in', {
-  id: Type.String({
-    format: 'uuid',
-    description: 'Identifier',
-    examples: ['3f1ab0e2-5b1f-4e0e-9a59-0d4a1b2c3d4e'],
-  }),
-  user_agent: Type.String({
-    description: '`User-Agent` of the login',
-    examples: ['Mozilla/5.0 (Linux; Android 15)'],
-  }),
-  ip: Type.String({ description: 'Address of the client at login', examples: ['203.0.113.7'] }),
+  id: Text('Identifier', '3f1ab0e2-5b1f-4e0e-9a59-0d4a1b2c3d4e', { format: 'uuid' }),
+  user_agent: Text('`User-Agent` of the login', 'Mozilla/5.0 (Linux; Android 15)'),
+  ip: Text('Address of the client at login', '203.0.113.7'),
   authenticated_at: Timestamp('When the user last proved who they are: by the login, or by `confirmUser`'),
   methods: Type.Array(Type.String(), {
     description: 'How: `password`, `passkey`, `totp`, `recovery_code` and the ids of providers',

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { Body, Changes, NamedEnum, NamedObject, Ref, StringOrNull } from '../../../http/schemas.ts';
+import { Body, Changes, NamedEnum, NamedObject, Ref, StringOrNull, Text } from '../../../http/schemas.ts';
 import { pattern, TextField } from '../../../http/text.ts';
 
 const ConsentId = NamedEnum(
@@ -12,8 +12,8 @@ export type ConsentId = Static<typeof ConsentId>;
 
 const Consent = NamedObject('Consent', 'What users can agree to', {
   id: Ref(ConsentId),
-  version: Type.String({ description: 'The present version, a date', examples: ['2026-01-31'] }),
-  url: Type.String({ description: 'Where it can be read', examples: ['https://dure.example/terms'] }),
+  version: Text('The present version, a date', '2026-01-31'),
+  url: Text('Where it can be read', 'https://dure.example/terms'),
   required: Type.Boolean({ description: 'Whether a sign-up needs it', examples: [true] }),
 });
 export const ConsentList = NamedObject('ConsentList', 'What users can agree to', {

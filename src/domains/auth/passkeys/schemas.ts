@@ -1,6 +1,6 @@
 import { type Static, type TProperties, Type } from '@sinclair/typebox';
 import { Page } from '../../../http/pagination.ts';
-import { Body, Int32, NamedObject, Ref, StringEnum, Timestamp } from '../../../http/schemas.ts';
+import { Body, Int32, NamedObject, Ref, StringEnum, Text, Timestamp } from '../../../http/schemas.ts';
 import { pattern, TextField } from '../../../http/text.ts';
 import { flowToken } from '../schemas.ts';
 
@@ -14,7 +14,7 @@ const flow_token = flowToken('Of the start; works once, within five minutes');
 
 export const Passkey = NamedObject('Passkey', 'A passkey of an account', {
   id: Int32({ description: 'Identifier', examples: [1] }),
-  name: Type.String({ description: 'How the user tells it from others', examples: ['내 휴대폰'] }),
+  name: Text('How the user tells it from others', '내 휴대폰'),
   is_synced: Type.Boolean({
     description: 'Whether it is backed up and works on other devices of the user',
     examples: [true],
@@ -96,27 +96,26 @@ export const PasskeyLogin = Body('PasskeyLogin', 'Who logs in', {
 });
 export type PasskeyLogin = Static<typeof PasskeyLogin>;
 
-const text = (description: string, example: string) => Type.String({ description, examples: [example] });
 const always = <const Value extends string>(value: Value, description: string) =>
   StringEnum([value], { description });
 const type = always('public-key', 'The only type that there is');
 const ofEveryRequest = {
-  challenge: text(`What is signed, ${base64url}`, 'Zm9yIGV4YW1wbGUgb25seSwgMzIgYnl0ZXMgbG9uZyE'),
+  challenge: Text(`What is signed, ${base64url}`, 'Zm9yIGV4YW1wbGUgb25seSwgMzIgYnl0ZXMgbG9uZyE'),
   timeout: Int32({ description: 'Milliseconds for which the browser waits', examples: [300_000] }),
 };
 const userVerification = always('required', 'The authenticator verifies the user');
-const rpId = text('The host of the frontend', 'app.example.com');
+const rpId = Text('The host of the frontend', 'app.example.com');
 
 const RegistrationOptions = NamedObject(
   'PasskeyRegistrationOptions',
   'For `PublicKeyCredential.parseCreationOptionsFromJSON()` (`PublicKeyCredentialCreationOptionsJSON` of WebAuthn)',
   {
     ...ofEveryRequest,
-    rp: part('PasskeyService', 'This service', { id: rpId, name: text('For people', 'Dure') }),
+    rp: part('PasskeyService', 'This service', { id: rpId, name: Text('For people', 'Dure') }),
     user: part('PasskeyUser', 'The account', {
-      id: text(`Its identifier, ${base64url}`, 'MQ'),
-      name: text('The username', 'dure_cafe'),
-      displayName: text('How the user is called', '김두레'),
+      id: Text(`Its identifier, ${base64url}`, 'MQ'),
+      name: Text('The username', 'dure_cafe'),
+      displayName: Text('How the user is called', '김두레'),
     }),
     pubKeyCredParams: Type.Array(
       part('PasskeyAlgorithm', 'An algorithm that is accepted', {
@@ -128,7 +127,7 @@ const RegistrationOptions = NamedObject(
     excludeCredentials: Type.Array(
       part('PasskeyDescriptor', 'A passkey of the account', {
         type,
-        id: text(`Of the passkey, ${base64url}`, 'Zm9yIGV4YW1wbGUgb25seQ'),
+        id: Text(`Of the passkey, ${base64url}`, 'Zm9yIGV4YW1wbGUgb25seQ'),
         transports: Type.Array(Type.String(), {
           description: 'How its authenticator is reached',
           examples: [['internal', 'hybrid']],
@@ -153,7 +152,7 @@ const LoginOptions = NamedObject(
 );
 export type LoginOptions = Static<typeof LoginOptions>;
 
-const newFlowToken = text('For the finish: once, within five minutes', String(flow_token['examples']));
+const newFlowToken = Text('For the finish: once, within five minutes', String(flow_token['examples']));
 export const PasskeyRegistrationStart = NamedObject('PasskeyRegistrationStart', 'A registration that began', {
   options: Ref(RegistrationOptions),
   flow_token: newFlowToken,

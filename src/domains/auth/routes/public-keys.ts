@@ -1,40 +1,29 @@
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
-import { NamedObject, Ref, StringEnum } from '../../../http/schemas.ts';
+import { NamedObject, Ref, StringEnum, Text } from '../../../http/schemas.ts';
 import type { Config } from '../../../infrastructure/config/config.ts';
 
 const algorithms = ['ES256', 'EdDSA'] as const;
 
 const PublicKey = NamedObject('PublicKey', 'A public key (RFC 7517)', {
-  kid: Type.String({
-    description: 'As in the header of tokens: the thumbprint (RFC 7638)',
-    examples: ['cn-I_WNMClehiVp51i_0VpOENW1upEerA8sEam5hn-s'],
-  }),
+  kid: Text(
+    'As in the header of tokens: the thumbprint (RFC 7638)',
+    'cn-I_WNMClehiVp51i_0VpOENW1upEerA8sEam5hn-s',
+  ),
   alg: StringEnum(algorithms, { description: 'The only algorithm of the key' }),
   use: StringEnum(['sig'], { description: 'Always `sig`' }),
   kty: StringEnum(['EC', 'OKP'], { description: '`EC` of `ES256`, `OKP` of `EdDSA`' }),
   crv: StringEnum(['P-256', 'Ed25519'], { description: 'The curve' }),
-  x: Type.String({ description: 'Base64url', examples: ['MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4'] }),
-  y: Type.Optional(
-    Type.String({
-      description: 'Base64url; of `EC` only',
-      examples: ['4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM'],
-    }),
-  ),
+  x: Text('Base64url', 'MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4'),
+  y: Type.Optional(Text('Base64url; of `EC` only', '4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM')),
 });
 const PublicKeys = NamedObject('PublicKeys', 'A JSON Web Key Set', {
   keys: Type.Array(Ref(PublicKey), { description: 'The one that signs is the first' }),
 });
 const Issuer = NamedObject('Issuer', 'What a library needs to verify access tokens', {
-  issuer: Type.String({
+  issuer: Text('`iss` of the access tokens', 'https://api.example.com', { format: 'uri' }),
+  jwks_uri: Text('Where the public keys are', 'https://api.example.com/.well-known/jwks.json', {
     format: 'uri',
-    description: '`iss` of the access tokens',
-    examples: ['https://api.example.com'],
-  }),
-  jwks_uri: Type.String({
-    format: 'uri',
-    description: 'Where the public keys are',
-    examples: ['https://api.example.com/.well-known/jwks.json'],
   }),
   id_token_signing_alg_values_supported: Type.Array(StringEnum(algorithms), {
     description: 'The algorithms of the public keys, under the name that libraries read',
@@ -82,13 +71,13 @@ export async function publicKeyRoutes(
         response: { 200: Ref(Issuer, { description: 'The issuer' }) },
       },
     },
-    async (_request, reply) => {
-      reply.headers(headers);
-      return {
-        issuer: publicUrl,
-        jwks_uri: `${publicUrl}/.well-known/jwks.json`,
-        id_token_signing_alg_values_supported: [...new Set(privateKeys.map(({ algorithm }) => algorithm))],
-      };
-    },
+    async (_request, reply) =>
+      reply
+        .headers(headers)
+        .send({
+          issuer: publicUrl,
+          jwks_uri: `${publicUrl}/.well-known/jwks.json`,
+          id_token_signing_alg_values_supported: [...new Set(privateKeys.map(({ algorithm }) => algorithm))],
+        }),
   );
 }

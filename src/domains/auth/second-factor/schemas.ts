@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { Body, Int32, NamedObject, StringOrNull } from '../../../http/schemas.ts';
+import { Body, Int32, NamedObject, StringOrNull, Text } from '../../../http/schemas.ts';
 import { TextField } from '../../../http/text.ts';
 import { flowToken, optionalPassword, verificationCode } from '../schemas.ts';
 
@@ -28,16 +28,11 @@ export const SecondFactor = NamedObject('SecondFactor', 'What a login needs besi
 });
 
 export const TotpSecret = NamedObject('TotpSecret', 'A secret for an authenticator app, shown once', {
-  secret: Type.String({
-    description: 'In base32, to type it',
-    examples: ['JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'],
-  }),
-  otpauth_uri: Type.String({
-    description: 'The same for a QR code',
-    examples: [
-      'otpauth://totp/Dure:dure_cafe?issuer=Dure&secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&algorithm=SHA1&digits=6&period=30',
-    ],
-  }),
+  secret: Text('In base32, to type it', 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'),
+  otpauth_uri: Text(
+    'The same for a QR code',
+    'otpauth://totp/Dure:dure_cafe?issuer=Dure&secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&algorithm=SHA1&digits=6&period=30',
+  ),
 });
 
 export const TotpCode = Body('TotpCode', 'A code of the authenticator app', { code: verificationCode });
