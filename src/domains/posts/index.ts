@@ -5,6 +5,7 @@ import { createPostService, type PostServiceOptions } from './service.ts';
 
 export { duePosts, isOpenPost } from './closing.ts';
 export { postErrors } from './errors.ts';
+export { type PostSummaryRow, toPostSummary } from './presenters.ts';
 export { PartnerRequestStatus, partnerRequestStatuses, stateOfStatus } from './request-status.ts';
 export { PostSummary } from './schemas.ts';
 

@@ -1,7 +1,24 @@
+import { toUtc } from '../../infrastructure/database/json-times.ts';
 import type { ImageUrls } from '../images/index.ts';
+import type { StoreSummary } from '../stores/index.ts';
 import type { ListedPostRow, PostRow } from './repository.ts';
 import { partnerRequestStatuses } from './request-status.ts';
-import type { Post, PostListItem } from './schemas.ts';
+import type { Post, PostListItem, PostSummary } from './schemas.ts';
+
+/** A post in JSON, for {@link toPostSummary}. */
+export interface PostSummaryRow extends Pick<PostSummary, 'id' | 'title'> {
+  firstImage: string | null;
+  createdAt: string;
+}
+
+/** A post in short, as the API shows it. */
+export function toPostSummary(
+  { id, title, firstImage, createdAt }: PostSummaryRow,
+  store: StoreSummary,
+  imageUrls: ImageUrls,
+): PostSummary {
+  return { id, title, thumbnail: imageUrls.thumbnailOf(firstImage, store), created_at: toUtc(createdAt) };
+}
 
 /** A post as the API shows it to a user. */
 export function toPost(row: PostRow, imageUrls: ImageUrls): Post {

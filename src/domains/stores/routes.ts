@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { currentUser } from '../../http/authentication.ts';
-import { ApiError, httpErrors } from '../../http/errors.ts';
+import { httpErrors } from '../../http/errors.ts';
 import { idempotencyKey, sendCreated } from '../../http/idempotency.ts';
 import { paginate } from '../../http/pagination.ts';
 import { isId, PathId, Ref } from '../../http/schemas.ts';
@@ -9,7 +9,7 @@ import type { Read } from '../../infrastructure/database/replica.ts';
 import type { ImageUrls } from '../images/index.ts';
 import { storeErrors } from './errors.ts';
 import { readNear } from './near.ts';
-import { toStore, toStoreListItem } from './presenters.ts';
+import { toStoreListItem } from './presenters.ts';
 import type { StoreLists, Stores } from './repository.ts';
 import { NewStore, Store, StoreCategoryList, StoreChanges, StorePage, StoreQuery } from './schemas.ts';
 import type { StoreService } from './service.ts';
@@ -32,7 +32,6 @@ export const categoryRoutes: FastifyPluginAsyncTypebox<{ stores: Stores }> = asy
 };
 
 export interface DirectoryOptions {
-  stores: Stores;
   storeLists: StoreLists;
   service: StoreService;
   imageUrls: ImageUrls;
@@ -42,7 +41,7 @@ export interface DirectoryOptions {
 /** Search for stores, and reading one. */
 export const directoryRoutes: FastifyPluginAsyncTypebox<DirectoryOptions> = async (
   app,
-  { stores, storeLists, service, imageUrls, read },
+  { storeLists, service, imageUrls, read },
 ) => {
   app.get(
     '/',
@@ -88,9 +87,7 @@ export const directoryRoutes: FastifyPluginAsyncTypebox<DirectoryOptions> = asyn
     },
     async (request) => {
       const wanted = { id: request.params.store_id, userId: currentUser(request).id };
-      const store = await read(wanted.userId, (tx) => stores.findOpen(wanted, tx));
-      if (store === undefined) throw new ApiError(storeErrors.storeNotFound);
-      return toStore(store);
+      return read(wanted.userId, (tx) => service.find(wanted, tx));
     },
   );
 };
