@@ -1,11 +1,11 @@
 import type { JWT } from '@fastify/jwt';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
-import type { Authenticator } from '../../http/authentication.ts';
+import { type Authenticator, requireUser, routesBehind } from '../../http/authentication.ts';
 import type { Metrics } from '../../infrastructure/metrics/metrics.ts';
-import { consentRoutes } from './consents/routes.ts';
+import { consentRoutes, ownConsentRoutes } from './consents/routes.ts';
 import { createConsents } from './consents/service.ts';
 import { authMails } from './mails.ts';
-import { passkeyRoutes } from './passkeys/routes.ts';
+import { ownPasskeyRoutes, passkeyRoutes } from './passkeys/routes.ts';
 import { createPasskeys } from './passkeys/service.ts';
 import { createPasswords } from './passwords.ts';
 import { callbackRoutes } from './providers/callback-routes.ts';
@@ -16,11 +16,11 @@ import { createProviderLogin } from './providers/service.ts';
 import { createRefreshCookie } from './refresh-cookie.ts';
 import { revokeIdentityTask } from './repository/identities.ts';
 import { createAuthRepository } from './repository/index.ts';
-import { accountRoutes } from './routes/account.ts';
+import { accountRoutes, ownAccountRoutes } from './routes/account.ts';
 import { emailVerificationRoutes, recoveryRoutes } from './routes/codes-and-links.ts';
 import { publicKeyRoutes } from './routes/public-keys.ts';
-import { sessionRoutes } from './routes/sessions.ts';
-import { secondFactorRoutes } from './second-factor/routes.ts';
+import { ownSessionRoutes, sessionRoutes } from './routes/sessions.ts';
+import { ownSecondFactorRoutes, secondFactorRoutes } from './second-factor/routes.ts';
 import { createSecondFactor } from './second-factor/service.ts';
 import { type AccountOptions, createAccounts } from './service/account.ts';
 import { type AccountDeletionSteps, createAccountRemoval } from './service/account-removal.ts';
@@ -129,15 +129,20 @@ export function createAuth(options: AuthOptions) {
   async function routes(scope: FastifyInstance): Promise<void> {
     await scope.register(refreshCookie.plugin);
     await scope.register(accountRoutes, { account, emailChange });
+    await scope.register(routesBehind(requireUser, ownAccountRoutes, { account, emailChange }));
     await scope.register(consentRoutes, { consents });
-    await scope.register(sessionRoutes, { database, sessions, login, refreshCookie });
+    await scope.register(routesBehind(requireUser, ownConsentRoutes, { consents }));
+    await scope.register(sessionRoutes, { sessions, login, refreshCookie });
+    await scope.register(routesBehind(requireUser, ownSessionRoutes, { database, sessions }));
     await scope.register(secondFactorRoutes, { secondFactor });
+    await scope.register(routesBehind(requireUser, ownSecondFactorRoutes, { secondFactor }));
     await scope.register(emailVerificationRoutes, { emailVerification: verification });
     await scope.register(recoveryRoutes, { recovery });
     await scope.register(passkeyRoutes, { passkeys });
+    await scope.register(routesBehind(requireUser, ownPasskeyRoutes, { passkeys }));
     await scope.register(providerRoutes, { providerLogin });
     await scope.register(callbackRoutes, { providers, frontendUrl: config.frontendUrl });
-    await scope.register(identityRoutes, { identities });
+    await scope.register(routesBehind(requireUser, identityRoutes, { identities }));
   }
 
   return {

@@ -1,14 +1,14 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import { currentUser, requireUser } from '../../../http/authentication.ts';
+import { currentUser } from '../../../http/authentication.ts';
 import { requestContext } from '../../../http/request-context.ts';
 import { Ref } from '../../../http/schemas.ts';
 import { ConsentChanges, ConsentList, GivenConsents } from './schemas.ts';
 import type { ConsentService } from './service.ts';
 
-/** What users can agree to, and what the logged-in user has answered. */
+/** What users can agree to. */
 export const consentRoutes: FastifyPluginAsyncTypebox<{ consents: ConsentService }> = async (
   app,
-  options,
+  { consents },
 ) => {
   app.get(
     '/consents/',
@@ -22,18 +22,15 @@ export const consentRoutes: FastifyPluginAsyncTypebox<{ consents: ConsentService
         response: { 200: Ref(ConsentList) },
       },
     },
-    async () => options.consents.list(),
+    async () => consents.list(),
   );
-
-  await app.register(ownConsentRoutes, options);
 };
 
-const ownConsentRoutes: FastifyPluginAsyncTypebox<{ consents: ConsentService }> = async (
+/** What the logged-in user has answered. */
+export const ownConsentRoutes: FastifyPluginAsyncTypebox<{ consents: ConsentService }> = async (
   app,
   { consents },
 ) => {
-  await app.register(requireUser);
-
   app.get(
     '/me/consents/',
     {

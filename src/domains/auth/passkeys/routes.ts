@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { currentUser, requireUser } from '../../../http/authentication.ts';
+import { currentUser } from '../../../http/authentication.ts';
 import { PageQuery, paginate } from '../../../http/pagination.ts';
 import { requestContext } from '../../../http/request-context.ts';
 import { EmptyData, emptyData, isId, PathId, Ref } from '../../../http/schemas.ts';
@@ -24,10 +24,8 @@ interface PasskeyRoutesOptions {
 
 const params = Type.Object({ passkey_id: PathId('`id` of a passkey') });
 
-/** Login with a passkey, and the passkeys of the logged-in user. */
-export const passkeyRoutes: FastifyPluginAsyncTypebox<PasskeyRoutesOptions> = async (app, options) => {
-  const { passkeys } = options;
-
+/** Login with a passkey. */
+export const passkeyRoutes: FastifyPluginAsyncTypebox<PasskeyRoutesOptions> = async (app, { passkeys }) => {
   app.post(
     '/passkeys/login/start/',
     {
@@ -62,13 +60,13 @@ export const passkeyRoutes: FastifyPluginAsyncTypebox<PasskeyRoutesOptions> = as
     },
     async (request) => passkeys.finishLogin(request.body, requestContext(request)),
   );
-
-  await app.register(ownPasskeyRoutes, options);
 };
 
-const ownPasskeyRoutes: FastifyPluginAsyncTypebox<PasskeyRoutesOptions> = async (app, { passkeys }) => {
-  await app.register(requireUser);
-
+/** The passkeys of the logged-in user. */
+export const ownPasskeyRoutes: FastifyPluginAsyncTypebox<PasskeyRoutesOptions> = async (
+  app,
+  { passkeys },
+) => {
   app.post(
     '/passkeys/register/start/',
     {

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { acceptUser, currentUser, requireUser } from '../../../http/authentication.ts';
+import { acceptUser, currentUser } from '../../../http/authentication.ts';
 import { httpErrors } from '../../../http/errors.ts';
 import { PageQuery, paginate } from '../../../http/pagination.ts';
 import { requestContext } from '../../../http/request-context.ts';
@@ -149,8 +149,6 @@ export const identityRoutes: FastifyPluginAsyncTypebox<{ identities: IdentitySer
   app,
   { identities },
 ) => {
-  await app.register(requireUser);
-
   app.get(
     '/identities/',
     {

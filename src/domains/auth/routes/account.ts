@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import { currentUser, requireUser } from '../../../http/authentication.ts';
+import { currentUser } from '../../../http/authentication.ts';
 import { idempotencyKey, sendCreated } from '../../../http/idempotency.ts';
 import { requestContext } from '../../../http/request-context.ts';
 import { EmptyData, emptyData, Ref } from '../../../http/schemas.ts';
@@ -32,10 +32,11 @@ export const passwordErrors = [
 /** Of those where an account without a password needs a confirmation. */
 const confirmationErrors = [...passwordErrors, authErrors.confirmationRequired];
 
-/** Sign-up, the account of the logged-in user, and the change of its email address with the way back. */
-export const accountRoutes: FastifyPluginAsyncTypebox<AccountRoutesOptions> = async (app, options) => {
-  const { account, emailChange } = options;
-
+/** Sign-up, and the way back from a change of email. */
+export const accountRoutes: FastifyPluginAsyncTypebox<AccountRoutesOptions> = async (
+  app,
+  { account, emailChange },
+) => {
   app.post(
     '/signup/',
     {
@@ -82,16 +83,13 @@ export const accountRoutes: FastifyPluginAsyncTypebox<AccountRoutesOptions> = as
     },
     async (request) => emptyData(emailChange.undo(request.body.token, requestContext(request))),
   );
-
-  await app.register(ownAccountRoutes, options);
 };
 
-const ownAccountRoutes: FastifyPluginAsyncTypebox<AccountRoutesOptions> = async (
+/** The account of the logged-in user. */
+export const ownAccountRoutes: FastifyPluginAsyncTypebox<AccountRoutesOptions> = async (
   app,
   { account, emailChange },
 ) => {
-  await app.register(requireUser);
-
   app.get(
     '/me/',
     {

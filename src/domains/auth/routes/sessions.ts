@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { authenticate, currentUser, optionalBearer, requireUser } from '../../../http/authentication.ts';
+import { authenticate, currentUser, optionalBearer } from '../../../http/authentication.ts';
 import { ApiError, httpErrors, invalidFields } from '../../../http/errors.ts';
 import { problems } from '../../../http/field-errors.ts';
 import { PageQuery, paginate } from '../../../http/pagination.ts';
@@ -22,17 +22,21 @@ import {
 } from '../schemas.ts';
 import type { Login } from '../service/login.ts';
 
-interface SessionRoutesOptions {
+interface OwnSessionRoutesOptions {
   database: Database;
   sessions: AuthRepository['sessions'];
+}
+
+interface SessionRoutesOptions extends Pick<OwnSessionRoutesOptions, 'sessions'> {
   login: Login;
   refreshCookie: RefreshCookie;
 }
 
-/** Login, refresh, logout, and the list of sessions. */
-export const sessionRoutes: FastifyPluginAsyncTypebox<SessionRoutesOptions> = async (app, options) => {
-  const { sessions, login, refreshCookie } = options;
-
+/** Login, refresh and logout. */
+export const sessionRoutes: FastifyPluginAsyncTypebox<SessionRoutesOptions> = async (
+  app,
+  { sessions, login, refreshCookie },
+) => {
   app.post(
     '/login/',
     {
@@ -124,8 +128,6 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionRoutesOptions> = as
       return {};
     },
   );
-
-  await app.register(ownSessionRoutes, options);
 };
 
 /** Most often the session of the access token is that of the cookie, and has just ended. */
@@ -133,12 +135,11 @@ function ignoreRejection(error: unknown): void {
   if (!(error instanceof ApiError)) throw error;
 }
 
-const ownSessionRoutes: FastifyPluginAsyncTypebox<SessionRoutesOptions> = async (
+/** The sessions of the logged-in user. */
+export const ownSessionRoutes: FastifyPluginAsyncTypebox<OwnSessionRoutesOptions> = async (
   app,
   { database, sessions },
 ) => {
-  await app.register(requireUser);
-
   app.get(
     '/sessions/',
     {

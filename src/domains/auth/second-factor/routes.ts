@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import { currentUser, requireUser } from '../../../http/authentication.ts';
+import { currentUser } from '../../../http/authentication.ts';
 import { requestContext } from '../../../http/request-context.ts';
 import { EmptyData, emptyData, Ref } from '../../../http/schemas.ts';
 import { authErrors, confirmationErrors } from '../errors.ts';
@@ -20,10 +20,10 @@ interface SecondFactorRoutesOptions {
 }
 
 const codeErrors = [authErrors.invalidCode, authErrors.tooManySecondFactors];
-/** The second step of a login, and the second factor of the logged-in user. */
+/** The second step of a login. */
 export const secondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorRoutesOptions> = async (
   app,
-  options,
+  { secondFactor },
 ) => {
   app.post(
     '/login/second-factor/',
@@ -44,19 +44,16 @@ export const secondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorRoutesOpt
     },
     async (request) => {
       const { second_factor_token: token, code } = request.body;
-      return options.secondFactor.logIn(token, code, requestContext(request));
+      return secondFactor.logIn(token, code, requestContext(request));
     },
   );
-
-  await app.register(ownSecondFactorRoutes, options);
 };
 
-const ownSecondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorRoutesOptions> = async (
+/** The second factor of the logged-in user. */
+export const ownSecondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorRoutesOptions> = async (
   app,
   { secondFactor },
 ) => {
-  await app.register(requireUser);
-
   app.post(
     '/confirm/',
     {
