@@ -9,6 +9,7 @@ import {
 } from '../../http/errors.ts';
 import type { LocalizedText } from '../../http/language.ts';
 import { Int32, NamedObject, Ref, StringEnum, StringOrNull, Text } from '../../http/schemas.ts';
+import { exampleToken } from './schemas.ts';
 
 /** 409: another account has what the request wants. `fields` and `errors` name the field, with their examples. */
 const taken = (code: string, field: string, text: LocalizedText) =>
@@ -19,8 +20,6 @@ const taken = (code: string, field: string, text: LocalizedText) =>
       errors: { ...fieldErrorFields.errors, examples: [[{ field, code: 'taken', message: text.ko }]] },
     },
   });
-
-const flowToken = 'c0ffee00-5b1f-4e0e-9a59-0d4a1b2c3d4e.Zm9yIGV4YW1wbGUgb25seQ';
 
 const emailTaken = { ko: '이미 가입된 이메일입니다.', en: 'This email address already has an account.' };
 
@@ -109,7 +108,7 @@ export const authErrors = {
     ko: '인증 앱의 인증번호를 입력해 주세요.',
     en: 'Please enter the code of your authenticator app.',
     fields: {
-      second_factor_token: Text('For `finishLogin`', flowToken),
+      second_factor_token: Text('For `finishLogin`', exampleToken),
       methods: Type.Array(StringEnum(['totp', 'recovery_code']), {
         description: 'What the login can be finished with',
       }),
@@ -156,7 +155,7 @@ export const authErrors = {
     ko: '아직 가입되어 있지 않습니다. 회원가입을 마쳐 주세요.',
     en: 'There is no account yet. Please finish the sign-up.',
     fields: {
-      sign_up_token: Text('For `signUpWithProvider`', flowToken),
+      sign_up_token: Text('For `signUpWithProvider`', exampleToken),
       expires_in: Int32({ description: 'Seconds the token is valid', examples: [1800] }),
       suggested: Ref(SuggestedAccount),
     },
@@ -169,7 +168,7 @@ export const authErrors = {
     ko: '이 이메일로 가입한 계정이 있습니다. 그 계정으로 로그인하면 연결할 수 있습니다.',
     en: 'An account has this email address. Log in to it to connect the two.',
     fields: {
-      link_token: Text('For `addIdentity`, after a login to that account', flowToken),
+      link_token: Text('For `addIdentity`, after a login to that account', exampleToken),
       expires_in: Int32({ description: 'Seconds the token is valid', examples: [600] }),
     },
   }),

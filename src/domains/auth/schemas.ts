@@ -47,9 +47,10 @@ const opaque = (description: string, example: string) =>
   TextField('line', { minLength: 1, description, examples: [example] });
 /** A `verification_token`. Without an example, so that the example of the body works as it is. */
 const proof = (description: string) => Type.Optional(TextField('line', { minLength: 1, description }));
-const verificationToken = 'c0ffee00-5b1f-4e0e-9a59-0d4a1b2c3d4e.Zm9yIGV4YW1wbGUgb25seQ';
+/** A token of a login flow or a `verification_token`, for examples. */
+export const exampleToken = 'c0ffee00-5b1f-4e0e-9a59-0d4a1b2c3d4e.Zm9yIGV4YW1wbGUgb25seQ';
 /** A token of a login flow. */
-export const flowToken = (description: string) => opaque(description, verificationToken);
+export const flowToken = (description: string) => opaque(description, exampleToken);
 const uid = opaque('`uid` of the link', 'c0ffee00-5b1f-4e0e-9a59-0d4a1b2c3d4e');
 const linkToken = opaque('`token` of the link', 'Zm9yIGV4YW1wbGUgb25seS4uLg');
 
@@ -120,7 +121,7 @@ export const EmailConfirmation = Type.Unsafe<Static<typeof EmailCode> | Static<t
 export type EmailConfirmation = Static<typeof EmailConfirmation>;
 export const EmailVerification = NamedObject('EmailVerification', 'A verified address', {
   email: Text('The address that is verified', 'owner@example.com', { format: 'email' }),
-  verification_token: Text('Proves the address, once, at `signUp`', verificationToken),
+  verification_token: Text('Proves the address, once, at `signUp`', exampleToken),
   expires_in: Int32({ description: 'Seconds the token is valid', examples: [1800] }),
 });
 export type EmailVerification = Static<typeof EmailVerification>;

@@ -2,7 +2,7 @@ import { type Static, type TProperties, Type } from '@sinclair/typebox';
 import { Page } from '../../../http/pagination.ts';
 import { Body, Int32, NamedObject, Ref, StringEnum, Text, Timestamp } from '../../../http/schemas.ts';
 import { pattern, TextField } from '../../../http/text.ts';
-import { flowToken } from '../schemas.ts';
+import { exampleToken, flowToken } from '../schemas.ts';
 
 const name = TextField('line', {
   minLength: 1,
@@ -152,7 +152,7 @@ const LoginOptions = NamedObject(
 );
 export type LoginOptions = Static<typeof LoginOptions>;
 
-const newFlowToken = Text('For the finish: once, within five minutes', String(flow_token['examples']));
+const newFlowToken = Text('For the finish: once, within five minutes', exampleToken);
 export const PasskeyRegistrationStart = NamedObject('PasskeyRegistrationStart', 'A registration that began', {
   options: Ref(RegistrationOptions),
   flow_token: newFlowToken,

@@ -12,7 +12,7 @@ const maxRevocations = 8;
 export type IdentityRow = Pick<Identity, 'id' | 'provider' | 'email' | 'createdAt' | 'lastUsedAt'>;
 
 /** An account at a provider, of which the issuer and the subject are the only key. */
-export type IdentityKey = Pick<Identity, 'issuer' | 'subject'>;
+type IdentityKey = Pick<Identity, 'issuer' | 'subject'>;
 
 /** What a login renews. `token` is sealed. */
 export type IdentityFacts = IdentityKey & Pick<Identity, 'provider' | 'email' | 'token'>;

@@ -12,7 +12,7 @@ const recoveryCodeCount = 10;
 const batchSize = 100;
 
 /** What the code of a login or a confirmation was. */
-export type CodeMethod = 'totp' | 'recovery_code';
+type CodeMethod = 'totp' | 'recovery_code';
 
 /** Secrets of authenticator apps, and recovery codes. The rows reveal none of them. */
 export function createSecondFactorRepository(database: Database, sealer: Sealer) {

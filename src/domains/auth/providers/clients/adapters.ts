@@ -51,7 +51,7 @@ const KakaoUser = Type.Object({
  * OpenID Connect, but only its own user information says whether an address is verified and still the user's
  * (https://developers.kakao.com/docs/latest/en/kakaologin/rest-api).
  */
-export function createKakao(settings: SettingsOf<'kakao'>): LoginProvider {
+function createKakao(settings: SettingsOf<'kakao'>): LoginProvider {
   const { userInfoUrl } = settings;
   return createOpenIdProvider(settings, {
     async readProfile({ fetch, tokens, claims }) {
@@ -94,7 +94,7 @@ const NaverDeletion = Type.Object({ result: Type.Literal('success') });
  * OAuth 2.0 with an API for the user, whose address proves nothing: it is one that the user typed
  * (https://developers.naver.com/docs/login/api/api.md).
  */
-export function createNaver(settings: SettingsOf<'naver'>): LoginProvider {
+function createNaver(settings: SettingsOf<'naver'>): LoginProvider {
   const { id, name, issuer, apiUrl, scope, clientId, clientSecret } = settings;
   const tokenEndpoint = `${issuer}/oauth2.0/token`;
   const metadata = {
@@ -173,7 +173,7 @@ function appleName(json: string): string {
  * OpenID Connect whose callback is a form, and whose client secret is a JWT that expires
  * (https://developer.apple.com/documentation/signinwithapplerestapi).
  */
-export function createApple(settings: SettingsOf<'apple'>): LoginProvider {
+function createApple(settings: SettingsOf<'apple'>): LoginProvider {
   const provider = createOpenIdProvider(settings, {
     // Apple demands it with any scope but `openid`.
     parameters: { response_mode: 'form_post' },

@@ -41,7 +41,7 @@ export interface LoginProvider {
   revoke?(refreshToken: string): Promise<void>;
 }
 
-export type ClientSettings = Exclude<LoginProviderSettings, { kind: 'development' }>;
+type ClientSettings = Exclude<LoginProviderSettings, { kind: 'development' }>;
 
 type OpenIdClient = typeof import('openid-client');
 
@@ -143,7 +143,7 @@ export function callbackUrl({ redirectUri, state }: LoginAttempt, code: string, 
 }
 
 /** What a provider says about a user. */
-export interface UserFacts extends Connection {
+interface UserFacts extends Connection {
   claims: IDToken;
   tokens: TokenEndpointResponse;
 }
