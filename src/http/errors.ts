@@ -13,13 +13,13 @@ export interface ErrorDefinition {
   readonly fields?: TProperties | undefined;
 }
 
-/** Defines an error by its text and, where it has them, the `fields` of its `data`. */
+/** Defines an error by its text and, where it has them, the `fields` of its `data`. Each 429 has `retry_after`. */
 export function defineError(
   status: number,
   code: string,
   { fields, ...text }: LocalizedText & { fields?: TProperties },
 ): ErrorDefinition {
-  return { code, status, text, fields };
+  return { code, status, text, fields: status === 429 ? retryAfterField : fields };
 }
 
 interface ApiErrorOptions {
@@ -107,7 +107,7 @@ export const fieldErrorFields = {
 };
 
 /** The field of every 429. */
-export const retryAfterField = {
+const retryAfterField = {
   retry_after: Int32({ minimum: 1, description: 'Seconds until another try makes sense', examples: [30] }),
 };
 
@@ -197,12 +197,10 @@ export const httpErrors = {
   rateLimited: defineError(429, 'rate_limited', {
     ko: '요청이 너무 많습니다. 잠시 후 다시 시도해 주세요.',
     en: 'Too many requests. Please try again in a moment.',
-    fields: retryAfterField,
   }),
   quotaExceeded: defineError(429, 'quota_exceeded', {
     ko: '하루에 이용할 수 있는 한도를 모두 사용했습니다. 나중에 다시 시도해 주세요.',
     en: 'You have used up the daily allowance. Please try again later.',
-    fields: retryAfterField,
   }),
   headersTooLarge: defineError(431, 'headers_too_large', {
     ko: '요청 헤더가 너무 큽니다.',

@@ -5,7 +5,6 @@ import {
   type ErrorDefinition,
   fieldErrorFields,
   invalidFields,
-  retryAfterField,
 } from '../../http/errors.ts';
 import type { LocalizedText } from '../../http/language.ts';
 import { Int32, NamedObject, Ref, StringEnum, StringOrNull, Text } from '../../http/schemas.ts';
@@ -84,17 +83,14 @@ export const authErrors = {
   tooManyCodeAttempts: defineError(429, 'too_many_attempts', {
     ko: '인증번호를 여러 번 잘못 입력했습니다. 새 인증번호를 받아 주세요.',
     en: 'The code was entered incorrectly too many times. Please ask for a new one.',
-    fields: retryAfterField,
   }),
   tooManyLogins: defineError(429, 'too_many_attempts', {
     ko: '로그인에 여러 번 실패했습니다. 잠시 후 다시 시도해 주세요.',
     en: 'Too many failed logins. Please try again later.',
-    fields: retryAfterField,
   }),
   tooManyPasswords: defineError(429, 'too_many_attempts', {
     ko: '비밀번호를 여러 번 잘못 입력했습니다. 잠시 후 다시 시도해 주세요.',
     en: 'Too many wrong passwords. Please try again later.',
-    fields: retryAfterField,
   }),
   resetLinkInvalid: defineError(400, 'reset_link_invalid', {
     ko: '비밀번호 재설정 링크가 올바르지 않거나 만료되었습니다. 다시 요청해 주세요.',
@@ -130,7 +126,6 @@ export const authErrors = {
   tooManySecondFactors: defineError(429, 'too_many_attempts', {
     ko: '인증번호를 여러 번 잘못 입력했습니다. 잠시 후 다시 시도해 주세요.',
     en: 'Too many wrong codes. Please try again later.',
-    fields: retryAfterField,
   }),
   confirmationRequired: defineError(403, 'confirmation_required', {
     ko: '본인 확인이 필요합니다. 다시 한 번 확인해 주세요.',
