@@ -146,6 +146,7 @@ export const PasswordChange = Body('PasswordChange', 'The current and the new pa
   current_password: password,
   new_password: newPassword,
 });
+export type PasswordChange = Static<typeof PasswordChange>;
 
 export const EmailChange = Body(
   'EmailChange',

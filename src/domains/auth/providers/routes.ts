@@ -164,10 +164,10 @@ export const identityRoutes: FastifyPluginAsyncTypebox<{ identities: IdentitySer
       },
     },
     async (request) => {
-      const user = currentUser(request);
+      const { id } = currentUser(request);
       return paginate(request.query, {
         isId,
-        find: (page) => identities.list(user.id, page),
+        find: (page) => identities.list(id, page),
         present: toIdentity,
       });
     },
@@ -190,9 +190,8 @@ export const identityRoutes: FastifyPluginAsyncTypebox<{ identities: IdentitySer
       },
     },
     async (request, reply) => {
-      const { link_token } = request.body;
       reply.code(201);
-      return identities.addByToken(currentUser(request), link_token, requestContext(request));
+      return identities.addByToken(currentUser(request), request.body.link_token, requestContext(request));
     },
   );
 

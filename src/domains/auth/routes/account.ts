@@ -161,9 +161,8 @@ export const ownAccountRoutes: FastifyPluginAsyncTypebox<AccountRoutesOptions> =
       },
     },
     async (request) => {
-      const { current_password, new_password } = request.body;
       const user = currentUser(request);
-      return emptyData(account.changePassword(user, current_password, new_password, requestContext(request)));
+      return emptyData(account.changePassword(user, request.body, requestContext(request)));
     },
   );
 

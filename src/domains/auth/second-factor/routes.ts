@@ -42,10 +42,7 @@ export const secondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorRoutesOpt
         response: { 200: Ref(TokenPairWithUser) },
       },
     },
-    async (request) => {
-      const { second_factor_token: token, code } = request.body;
-      return secondFactor.logIn(token, code, requestContext(request));
-    },
+    async (request) => secondFactor.logIn(request.body, requestContext(request)),
   );
 };
 

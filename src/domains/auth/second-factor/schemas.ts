@@ -48,3 +48,4 @@ export const SecondFactorLogin = Body('SecondFactorLogin', 'What completes a log
   second_factor_token: flowToken('Of `second_factor_required`'),
   code: secondFactorCode,
 });
+export type SecondFactorLogin = Static<typeof SecondFactorLogin>;

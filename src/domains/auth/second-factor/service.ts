@@ -8,12 +8,11 @@ import { authErrors } from '../errors.ts';
 import { loginMethodNotice } from '../mails.ts';
 import type { AuthRepository } from '../repository/index.ts';
 import type { LoginAccount } from '../repository/logins.ts';
-import type { TokenPairWithUser } from '../schemas.ts';
 import type { ConfirmationService } from '../service/confirmation.ts';
 import type { Login, Proof } from '../service/login.ts';
 import type { Sealer } from '../tokens.ts';
 import { createSecondFactorRepository } from './repository.ts';
-import type { ConfirmationBody } from './schemas.ts';
+import type { ConfirmationBody, SecondFactorLogin } from './schemas.ts';
 
 const maxTokenAttempts = 5;
 const removal = { change: 'removed', method: 'second_factor' } as const;
@@ -142,7 +141,7 @@ export function createSecondFactor(
      *
      * @throws {ApiError} `second_factor_token_invalid`, `account_suspended`, and as {@link attempt}
      */
-    async logIn(token: string, code: string, context: RequestContext): Promise<TokenPairWithUser> {
+    async logIn({ second_factor_token: token, code }: SecondFactorLogin, context: RequestContext) {
       const invalidToken = new ApiError(authErrors.secondFactorTokenInvalid);
       const { userId } = (await loginFlows.lock(database, 'second_factor', token)) ?? { userId: null };
       if (userId === null) throw invalidToken;

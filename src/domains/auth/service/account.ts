@@ -17,7 +17,7 @@ import type { Passwords } from '../passwords.ts';
 import { toUser } from '../presenters.ts';
 import type { UserRow } from '../repository/accounts.ts';
 import type { AuthRepository } from '../repository/index.ts';
-import type { NewUser, User } from '../schemas.ts';
+import type { NewUser, PasswordChange, User } from '../schemas.ts';
 import type { AccountRemoval } from './account-removal.ts';
 import type { EmailVerification } from './codes-and-links.ts';
 import type { ConfirmationService } from './confirmation.ts';
@@ -148,8 +148,7 @@ export function createAccounts(
    */
   async function changePassword(
     user: CurrentUser,
-    currentPassword: string,
-    newPassword: string,
+    { current_password: currentPassword, new_password: newPassword }: PasswordChange,
     context: RequestContext,
   ): Promise<void> {
     const { id: userId, sessionId, email } = user;
