@@ -14,6 +14,10 @@ import {
 import { pattern, TextField } from '../../http/text.ts';
 import { NewConsents } from './consents/schemas.ts';
 
+/** A line of text that is not empty. */
+export const line = (description: string, example: string, options: { maxLength?: number } = {}) =>
+  TextField('line', { minLength: 1, ...options, description, examples: [example] });
+
 export const username = TextField('username', {
   minLength: 4,
   maxLength: 30,
@@ -27,12 +31,7 @@ export const username = TextField('username', {
 const emailField = (description: string, example: string) =>
   TextField('email', { format: 'email', maxLength: 254, description, examples: [example] });
 export const email = emailField('An email address; converted to lower case', 'owner@example.com');
-export const name = TextField('line', {
-  minLength: 1,
-  maxLength: 50,
-  description: 'How the user is called',
-  examples: ['김두레'],
-});
+export const name = line('How the user is called', '김두레', { maxLength: 50 });
 const passwordField = (minLength: number, description: string) => {
   const examples = ['gimbap-and-coffee-7'];
   return TextField('secret', { minLength, maxLength: 128, format: 'password', description, examples });
@@ -43,16 +42,14 @@ const newPassword = passwordField(
 );
 /** A password that is only verified: it may have been set under older rules. */
 const password = passwordField(1, 'The current password');
-const opaque = (description: string, example: string) =>
-  TextField('line', { minLength: 1, description, examples: [example] });
 /** A `verification_token`. Without an example, so that the example of the body works as it is. */
 const proof = (description: string) => Type.Optional(TextField('line', { minLength: 1, description }));
 /** A token of a login flow or a `verification_token`, for examples. */
 export const exampleToken = 'c0ffee00-5b1f-4e0e-9a59-0d4a1b2c3d4e.Zm9yIGV4YW1wbGUgb25seQ';
 /** A token of a login flow. */
-export const flowToken = (description: string) => opaque(description, exampleToken);
-const uid = opaque('`uid` of the link', 'c0ffee00-5b1f-4e0e-9a59-0d4a1b2c3d4e');
-const linkToken = opaque('`token` of the link', 'Zm9yIGV4YW1wbGUgb25seS4uLg');
+export const flowToken = (description: string) => line(description, exampleToken);
+const uid = line('`uid` of the link', 'c0ffee00-5b1f-4e0e-9a59-0d4a1b2c3d4e');
+const linkToken = line('`token` of the link', 'Zm9yIGV4YW1wbGUgb25seS4uLg');
 
 const UserRole = NamedEnum('UserRole', 'What the user may do', {
   user: 'A shop owner',
@@ -169,12 +166,7 @@ export type Confirmation = Static<typeof Confirmation>;
 const jwt = 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.e30.Zm9yIGV4YW1wbGUgb25seQ';
 
 export const Credentials = Body('Credentials', 'Who logs in', {
-  username: TextField('line', {
-    minLength: 1,
-    maxLength: 254,
-    description: 'The username or the email address',
-    examples: ['dure_cafe'],
-  }),
+  username: line('The username or the email address', 'dure_cafe', { maxLength: 254 }),
   password,
 });
 

@@ -2,14 +2,9 @@ import { type Static, type TProperties, Type } from '@sinclair/typebox';
 import { Page } from '../../../http/pagination.ts';
 import { Body, Int32, NamedObject, Ref, StringEnum, Text, Timestamp } from '../../../http/schemas.ts';
 import { pattern, TextField } from '../../../http/text.ts';
-import { exampleToken, flowToken } from '../schemas.ts';
+import { exampleToken, flowToken, line } from '../schemas.ts';
 
-const name = TextField('line', {
-  minLength: 1,
-  maxLength: 50,
-  description: 'How the user tells it from others',
-  examples: ['내 휴대폰'],
-});
+const name = line('How the user tells it from others', '내 휴대폰', { maxLength: 50 });
 const flow_token = flowToken('Of the start; works once, within five minutes');
 
 export const Passkey = NamedObject('Passkey', 'A passkey of an account', {

@@ -1,9 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { Page } from '../../../http/pagination.ts';
 import { Body, Int32, NamedEnum, NamedObject, Ref, StringOrNull, Timestamp } from '../../../http/schemas.ts';
-import { TextField } from '../../../http/text.ts';
 import type { IdentityRow } from '../repository/identities.ts';
-import { Confirmation, flowToken, signUpFields, TokenPairWithUser, username } from '../schemas.ts';
+import { Confirmation, flowToken, line, signUpFields, TokenPairWithUser, username } from '../schemas.ts';
 
 const providerId = { description: '`id` of a provider', examples: ['kakao'] };
 
@@ -47,18 +46,8 @@ export const FinishedFlow = Body(
   'What the page of the callback got, and the token of the start',
   {
     flow_token: flowToken('From `startProviderLogin`'),
-    code: TextField('line', {
-      minLength: 1,
-      maxLength: 4000,
-      description: '`code` of the callback page',
-      examples: ['Y2FsbGJhY2s'],
-    }),
-    state: TextField('line', {
-      minLength: 1,
-      maxLength: 200,
-      description: '`state` of the callback page',
-      examples: ['c3RhdGU'],
-    }),
+    code: line('`code` of the callback page', 'Y2FsbGJhY2s', { maxLength: 4000 }),
+    state: line('`state` of the callback page', 'c3RhdGU', { maxLength: 200 }),
   },
 );
 export type FinishedFlow = Static<typeof FinishedFlow>;
