@@ -103,8 +103,7 @@ export const ownPasskeyRoutes: FastifyPluginAsyncTypebox<PasskeyRoutesOptions> =
     async (request, reply) => {
       const user = currentUser(request);
       const added = await passkeys.finishRegistration(user, request.body, requestContext(request));
-      reply.code(201);
-      return toPasskey(added);
+      return reply.code(201).send(toPasskey(added));
     },
   );
 

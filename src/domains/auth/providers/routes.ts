@@ -71,10 +71,8 @@ export const providerRoutes: FastifyPluginAsyncTypebox<ProviderRoutesOptions> = 
         response: { 201: Ref(TokenPairWithUser) },
       },
     },
-    async (request, reply) => {
-      reply.code(201);
-      return providerLogin.signUp(request.body, requestContext(request));
-    },
+    async (request, reply) =>
+      reply.code(201).send(await providerLogin.signUp(request.body, requestContext(request))),
   );
 
   await app.register(flowRoutes, options);
