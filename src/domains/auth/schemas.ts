@@ -124,6 +124,7 @@ export const EmailVerification = NamedObject('EmailVerification', 'A verified ad
 export type EmailVerification = Static<typeof EmailVerification>;
 
 export const ResetLinkQuery = Type.Object({ uid, token: linkToken });
+export type ResetLinkParts = Static<typeof ResetLinkQuery>;
 export const ResetLink = NamedObject('ResetLink', 'A link that works', {
   expires_at: Timestamp('When the link stops working'),
 });

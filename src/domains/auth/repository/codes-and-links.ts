@@ -4,6 +4,7 @@ import type { ExpiredRows } from '../../../infrastructure/database/clean-up.ts';
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
 import type { EmailChange } from '../../../infrastructure/database/generated/client.ts';
 import { sql } from '../../../infrastructure/database/sql.ts';
+import type { ResetLinkParts } from '../schemas.ts';
 import { type DerivedSecrets, secretsEqual } from '../tokens.ts';
 
 const maxAttempts = 5;
@@ -119,12 +120,6 @@ export function createEmailCodeRepository(
   }
 
   return { issue, find, tryCode, useLink, issueProof, useProof, lock, revoke };
-}
-
-export interface ResetLinkParts {
-  /** The id of the row. */
-  uid: string;
-  token: string;
 }
 
 /** Reset links, one per address, kept for every address alike so that the table does not reveal which have an account. */

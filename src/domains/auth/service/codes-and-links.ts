@@ -8,9 +8,9 @@ import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
 import { authErrors } from '../errors.ts';
 import { passwordChangedNotice } from '../mails.ts';
 import type { Passwords } from '../passwords.ts';
-import type { ResetLinkParts, WrongCode } from '../repository/codes-and-links.ts';
+import type { WrongCode } from '../repository/codes-and-links.ts';
 import type { AuthRepository } from '../repository/index.ts';
-import type { CodeSent, EmailConfirmation, MailSent } from '../schemas.ts';
+import type { CodeSent, EmailConfirmation, MailSent, ResetLinkParts } from '../schemas.ts';
 
 export type EmailVerification = ReturnType<typeof createEmailVerification>;
 
