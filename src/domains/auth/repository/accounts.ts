@@ -28,10 +28,7 @@ export type RecipientRow = Prisma.UserGetPayload<{ select: typeof recipientColum
 export type RemovableAccount = Pick<UserRow, 'id' | 'email' | 'isVerified'>;
 
 /** Accounts. */
-export function createAccountRepository(
-  database: Database,
-  { unverifiedAccountTtl }: Pick<Config['email'], 'unverifiedAccountTtl'>,
-) {
+export function createAccountRepository(database: Database, { unverifiedAccountTtl }: Config['email']) {
   /** Locks an account, and with it its undo links, until the transaction ends. @returns undefined when it is gone or suspended */
   async function lock(tx: Tx, id: number) {
     const [account] = await tx.query<Pick<User, 'email' | 'isVerified' | 'passwordHash'>>(sql`

@@ -40,10 +40,7 @@ const headers = {
 };
 
 /** The public halves of the private keys, with which other services verify access tokens. */
-export async function publicKeyRoutes(
-  app: FastifyInstance,
-  { privateKeys, publicUrl }: Pick<Config, 'privateKeys' | 'publicUrl'>,
-): Promise<void> {
+export async function publicKeyRoutes(app: FastifyInstance, { privateKeys, publicUrl }: Config) {
   app.get(
     '/jwks.json',
     {

@@ -149,16 +149,12 @@ export function createEmailChange(
     await mailSends.forget(tx, 'email_change', email);
     await sessions.endAll(tx, userId);
     await logins.forgetAddresses(tx, userId);
-    await accounts.removeLoginMethods(tx, userId, changedAt(link));
+    const changedAt = new Date(link.expiresAt.getTime() - undoDays * 86_400_000);
+    await accounts.removeLoginMethods(tx, userId, changedAt);
     const id = await passwordResets.issue(tx, email);
     await mailQueue.add(tx, 'reset_link', { id, language });
     return replaced;
   }
 
   return { change, undo };
-}
-
-/** When the change was made that a link undoes. */
-function changedAt({ expiresAt }: UndoLink): Date {
-  return new Date(expiresAt.getTime() - undoDays * 86_400_000);
 }
