@@ -43,7 +43,7 @@ export async function pushesOf(t: Test, app: TestApp) {
         return rows.length === 0;
       });
       const { rows } = await app.pool.query(
-        `SELECT j.payload, j.run_at, j.attempts, j.flags FROM graphile_worker._private_jobs j
+        `SELECT j.payload, j.run_at, j.attempts, j.priority FROM graphile_worker._private_jobs j
          JOIN graphile_worker._private_tasks t ON t.id = j.task_id WHERE t.identifier = 'send_push' ORDER BY j.id`,
       );
       return rows;

@@ -12,14 +12,8 @@ export const sendMailTask = 'send_mail';
 /** The same of all push messages. */
 export const sendPushTask = 'send_push';
 
-/** A flag of push messages to a subscription whose push service has taken none yet, or not the last one. */
-export const trialFlag = 'trial';
-
-/** The flags of a push message, so that workers take a limited number of each at once. */
-export const pushFlags = (userId: number, isTrial: boolean) => [
-  `user:${userId}`,
-  ...(isTrial ? [trialFlag] : []),
-];
+/** The flag of push messages to a user, so that workers take one of them at a time. */
+export const pushFlag = (userId: number) => `user:${userId}`;
 
 /** The delay after an attempt is e^attempts seconds, at most e^10: 3 seconds after the first, 4 days over all. */
 const maxAttempts = 25;
@@ -56,11 +50,9 @@ const takeBatch = sql`
     SELECT taken.id, json_build_object(
       'identifier', ${sendPushTask}::text, 'max_attempts', ${maxAttempts}::int,
       'payload', json_build_object('user_id', user_id, 'notification_id', notification_id),
-      'flags', array_remove(ARRAY['user:' || user_id, CASE WHEN has_trial THEN ${trialFlag}::text END], NULL))
-    FROM taken, LATERAL (
-      SELECT bool_or(delivered_at IS NULL AND (retry_at IS NULL OR retry_at <= now())) AS has_trial
-      FROM push_subscriptions s WHERE s.user_id = taken.user_id HAVING count(*) > 0) browsers
-    WHERE notification_id IS NOT NULL
+      'flags', ARRAY['user:' || user_id])
+    FROM taken
+    WHERE notification_id IS NOT NULL AND EXISTS (SELECT FROM push_subscriptions s WHERE s.user_id = taken.user_id)
   ), jobs AS (
     SELECT job.id FROM (SELECT json_agg(spec ORDER BY id) AS specs FROM messages HAVING count(*) > 0) m,
       graphile_worker.add_jobs(

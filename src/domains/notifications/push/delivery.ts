@@ -8,12 +8,12 @@ import type { Database } from '../../../infrastructure/database/client.ts';
 import { topicOf } from '../../../infrastructure/mail/unsubscribe-links.ts';
 import type { Lane } from '../../../infrastructure/mail/worker.ts';
 import type { Metrics } from '../../../infrastructure/metrics/metrics.ts';
-import { pushFlags, sendPushTask, trialFlag } from '../../../infrastructure/outbox/outbox.ts';
+import { pushFlag, sendPushTask } from '../../../infrastructure/outbox/outbox.ts';
 import { decideDelivery } from '../../../infrastructure/quiet-hours.ts';
 import { type PushMessage, toPushMessage } from '../presenters.ts';
 import type { Notifications } from '../repository.ts';
 import type { NotificationRow } from '../rows.ts';
-import { attemptTime, createPushSender, type PushResult } from './push-service.ts';
+import { createPushSender, type PushResult } from './push-service.ts';
 import type { PushSubscriptions, SubscriptionToSend } from './repository.ts';
 
 /** All browsers of a user get a notification in one job; one whose push service failed has another job. */
@@ -24,17 +24,17 @@ const Job = Type.Object({
 });
 type Job = Static<typeof Job>;
 
-/**
- * Jobs at once: in all, those with trials, those of one user. On trial are subscriptions whose push service has taken no message
- * yet, or not the last one. Endpoints are any servers that users name: those that do not respond must delay no others.
- */
-const limits = { all: 40, trials: 32, user: 2 };
+/** Jobs at once; of one user there is one. */
+const concurrency = 40;
+
+/** Of jobs that are tried again: after all others, so that push services that do not respond keep no new message waiting. */
+const retryPriority = 10;
 
 /** Attempts in a row that fail before a subscription is removed, in four days: the delays are those of emails. */
 const maxFailures = 25;
 
-/** Milliseconds: the age at which a message is of no use, the time in which a failing subscription has one trial, between looks for retries. */
-const times = { useful: 4 * 86_400_000, trial: 3 * attemptTime, poll: 20_000 };
+/** Milliseconds: the age at which a message is of no use, between looks for retries. */
+const times = { useful: 4 * 86_400_000, poll: 20_000 };
 
 const outcomes = ['sent', 'failed', 'rejected', 'gone', 'obsolete'] as const;
 
@@ -60,37 +60,40 @@ export function createPushDelivery(options: PushDeliveryOptions): Lane {
   ]);
   for (const outcome of outcomes) pushes.inc({ outcome }, 0);
   const sendToPushService = createPushSender(vapid, !config.production);
-  const turns = createTurns();
+  /** Flags of the users whose jobs run. Endpoints are any servers that users name: those that do not respond must delay no others. */
+  const running = new Set<string>();
 
   const send: Task = async (input, { job, addJob }) => {
     if (!Value.Check(Job, input)) throw new Error('the job is not a push message');
-    const found = await find(input, job.id);
-    if (found === undefined) return;
     const { user_id, notification_id } = input;
-    const addAgain = (runAt: Date, flags: string[], subscription_id = input.subscription_id) =>
+    const flag = pushFlag(user_id);
+    const addAgain = (runAt: Date, priority: number, subscription_id = input.subscription_id) =>
       addJob(
         sendPushTask,
         { user_id, notification_id, subscription_id },
-        // If the worker dies now, the job that runs again replaces the one that it added.
         {
           runAt,
-          flags,
+          priority,
+          flags: [flag],
+          // If the worker dies now, the job that runs again replaces the one that it added.
           jobKey: `push:${notification_id}:${subscription_id ?? 'all'}`,
           maxAttempts: job.max_attempts,
         },
       );
-    const flags = pushFlags(user_id, found.subscriptions.some(isTrial));
-    // The runner takes no such jobs then, but it may have taken several at the same moment.
-    if (!turns.take(flags)) return void (await addAgain(new Date(), flags));
+    // The runner takes no such job then, but it may have taken several at the same moment.
+    if (running.has(flag)) return void (await addAgain(new Date(), job.priority));
+    running.add(flag);
     try {
+      const found = await find(input, job.id);
+      if (found === undefined) return;
       await Promise.all(
         found.subscriptions.map(async (subscription) => {
           const retryAt = await deliver(subscription, found.message);
-          if (retryAt) await addAgain(retryAt, pushFlags(user_id, true), subscription.id);
+          if (retryAt) await addAgain(retryAt, retryPriority, subscription.id);
         }),
       );
     } finally {
-      turns.release(flags);
+      running.delete(flag);
     }
   };
 
@@ -113,10 +116,8 @@ export function createPushDelivery(options: PushDeliveryOptions): Lane {
 
   /** @returns when to try again; undefined when that is not needed */
   async function deliver(subscription: SubscriptionToSend, message: PushMessage) {
-    const { id, retryAt, failures } = subscription;
-    if (isWaiting(subscription)) return retryAt;
-    const end = new Date(Date.now() + times.trial);
-    if (failures > 0 && !(await subscriptions.startTrial(id, end))) return end;
+    const { retryAt } = subscription;
+    if (retryAt !== null && retryAt > new Date()) return retryAt;
     return save(subscription, message.id, await sendToPushService(subscription, message));
   }
 
@@ -149,44 +150,12 @@ export function createPushDelivery(options: PushDeliveryOptions): Lane {
 
   return {
     tasks: { [sendPushTask]: send },
-    concurrency: limits.all,
+    concurrency,
     pollInterval: times.poll,
-    forbiddenFlags: turns.full,
+    forbiddenFlags: () => [...running],
   };
 }
 
 function isUseful({ isRead, createdAt }: NotificationRow): boolean {
   return !isRead && Date.now() - createdAt.getTime() < times.useful;
-}
-
-function isWaiting({ retryAt }: SubscriptionToSend): boolean {
-  return retryAt !== null && retryAt > new Date();
-}
-
-function isTrial(subscription: SubscriptionToSend): boolean {
-  return subscription.deliveredAt === null && !isWaiting(subscription);
-}
-
-/** Counts the jobs that run by their flags, each of which has a limit. */
-function createTurns() {
-  const running = new Map<string, number>();
-  const isFull = (flag: string) =>
-    (running.get(flag) ?? 0) >= (flag === trialFlag ? limits.trials : limits.user);
-  return {
-    /** @returns false when a limit is reached */
-    take(flags: string[]): boolean {
-      if (flags.some(isFull)) return false;
-      for (const flag of flags) running.set(flag, (running.get(flag) ?? 0) + 1);
-      return true;
-    },
-    release(flags: string[]): void {
-      for (const flag of flags) {
-        const left = (running.get(flag) ?? 0) - 1;
-        if (left > 0) running.set(flag, left);
-        else running.delete(flag);
-      }
-    },
-    /** Flags of which no other job is to be taken. */
-    full: () => [...running.keys()].filter(isFull),
-  };
 }

@@ -62,17 +62,6 @@ export function createPushSubscriptions(database: Database) {
       return prisma.pushSubscription.findMany({ where: { userId, ...(id !== undefined && { id }) } });
     },
 
-    /**
-     * Of concurrent calls for a subscription whose last attempt failed, one succeeds.
-     *
-     * @param end until when there is no other trial
-     */
-    async startTrial(id: number, end: Date): Promise<boolean> {
-      const isDue = { OR: [{ retryAt: null }, { retryAt: { lte: new Date() } }] };
-      const where = { id, deliveredAt: null, ...isDue };
-      return (await prisma.pushSubscription.updateMany({ where, data: { retryAt: end } })).count > 0;
-    },
-
     /** Unless an attempt failed meanwhile. @param failures before it */
     async markDelivered(id: number, failures: number): Promise<void> {
       const data = { deliveredAt: new Date(), failures: 0, retryAt: null };
