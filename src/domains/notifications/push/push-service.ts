@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type WebPush from 'web-push';
 import type { Vapid } from '../../../infrastructure/config/vapid.ts';
 import { reasonOf } from '../../../infrastructure/database/errors.ts';
 import { guardedFetch } from '../../../infrastructure/guarded-fetch.ts';
@@ -23,27 +22,8 @@ export interface PushResult {
   pause: number;
 }
 
-/** Milliseconds for which a signature is used: it takes longer than all else. It is valid for twelve hours. */
-const signatureTime = 3_600_000;
-
-/** Push services whose signature is kept. Users name any number of them, most the same few. */
-const maxSignatures = 100;
-
 /** Sends messages to push services, encrypted for the browser (RFC 8291) and signed (RFC 8292). */
-export function createPushSender(vapid: Vapid, allowsLoopback: boolean) {
-  const signatures = new Map<string, { authorization: string; end: number }>();
-
-  /** The header by which the service names itself to a push service. */
-  function sign(webPush: typeof WebPush, origin: string): string {
-    const known = signatures.get(origin);
-    if (known && known.end > Date.now()) return known.authorization;
-    const { subject, publicKey, privateKey } = vapid;
-    const signed = webPush.getVapidHeaders(origin, subject, publicKey, privateKey, 'aes128gcm');
-    if (signatures.size >= maxSignatures) signatures.clear();
-    signatures.set(origin, { authorization: signed.Authorization, end: Date.now() + signatureTime });
-    return signed.Authorization;
-  }
-
+export function createPushSender(vapidDetails: Vapid, allowsLoopback: boolean) {
   /** Makes one attempt. A message that is sent twice replaces itself while the browser is offline, because it has the same topic. */
   return async function send(
     { endpoint, p256dh, auth }: SubscriptionToSend,
@@ -51,20 +31,14 @@ export function createPushSender(vapid: Vapid, allowsLoopback: boolean) {
   ): Promise<PushResult> {
     // Loaded for the first message, so that the start does not wait.
     const { default: webPush } = await import('web-push');
-    const url = new URL(endpoint);
-    const { cipherText: body } = webPush.encrypt(p256dh, auth, JSON.stringify(message), 'aes128gcm');
-    const headers = {
-      authorization: sign(webPush, url.origin),
-      ttl,
-      urgency: 'normal',
-      topic: `notification-${message.id}`,
-      'content-type': 'application/octet-stream',
-      'content-encoding': 'aes128gcm',
-      'content-length': body.length,
-    };
+    const { headers, body } = webPush.generateRequestDetails(
+      { endpoint, keys: { p256dh, auth } },
+      JSON.stringify(message),
+      { vapidDetails, TTL: ttl, topic: `notification-${message.id}`, contentEncoding: 'aes128gcm' },
+    );
     try {
       const request = { method: 'POST', headers, body, timeout: attemptTime, allowsLoopback } as const;
-      return resultOf(await guardedFetch(url, request));
+      return resultOf(await guardedFetch(new URL(endpoint), request));
     } catch (error) {
       return { outcome: 'failed', reason: reasonOf(error), pause: 0 };
     }
