@@ -13,7 +13,7 @@ import { decideDelivery } from '../../../infrastructure/quiet-hours.ts';
 import { type PushMessage, toPushMessage } from '../presenters.ts';
 import type { Notifications } from '../repository.ts';
 import type { NotificationRow } from '../rows.ts';
-import { createPushSender, type PushResult } from './push-service.ts';
+import { type PushResult, sendToPushService } from './push-service.ts';
 import type { PushSubscriptions, SubscriptionToSend } from './repository.ts';
 
 /** All browsers of a user get a notification in one job; one whose push service failed has another job. */
@@ -53,13 +53,13 @@ export interface PushDeliveryOptions {
  * push service fails, the messages for its subscription wait in jobs for the time of the next attempt, which uses none of theirs.
  */
 export function createPushDelivery(options: PushDeliveryOptions): Lane {
-  const { vapid, config, database, subscriptions, notifications } = options;
+  const { config, database, subscriptions, notifications } = options;
+  const service = { vapidDetails: options.vapid, allowsLoopback: !config.production };
   const logger = options.logger.child({ part: 'push' });
   const pushes = options.metrics.addCounter('pushes_total', 'Push messages, by the outcome of an attempt', [
     'outcome',
   ]);
   for (const outcome of outcomes) pushes.inc({ outcome }, 0);
-  const sendToPushService = createPushSender(vapid, !config.production);
   /** Flags of the users whose jobs run. Endpoints are any servers that users name: those that do not respond must delay no others. */
   const running = new Set<string>();
 
@@ -118,7 +118,7 @@ export function createPushDelivery(options: PushDeliveryOptions): Lane {
   async function deliver(subscription: SubscriptionToSend, message: PushMessage) {
     const { retryAt } = subscription;
     if (retryAt !== null && retryAt > new Date()) return retryAt;
-    return save(subscription, message.id, await sendToPushService(subscription, message));
+    return save(subscription, message.id, await sendToPushService(subscription, message, service));
   }
 
   /** Saves what became of an attempt. @returns when to make the next one */

@@ -22,27 +22,28 @@ export interface PushResult {
   pause: number;
 }
 
-/** Sends messages to push services, encrypted for the browser (RFC 8291) and signed (RFC 8292). */
-export function createPushSender(vapidDetails: Vapid, allowsLoopback: boolean) {
-  /** Makes one attempt. A message that is sent twice replaces itself while the browser is offline, because it has the same topic. */
-  return async function send(
-    { endpoint, p256dh, auth }: SubscriptionToSend,
-    message: PushMessage,
-  ): Promise<PushResult> {
-    // Loaded for the first message, so that the start does not wait.
-    const { default: webPush } = await import('web-push');
-    const { headers, body } = webPush.generateRequestDetails(
-      { endpoint, keys: { p256dh, auth } },
-      JSON.stringify(message),
-      { vapidDetails, TTL: ttl, topic: `notification-${message.id}`, contentEncoding: 'aes128gcm' },
-    );
-    try {
-      const request = { method: 'POST', headers, body, timeout: attemptTime, allowsLoopback } as const;
-      return resultOf(await guardedFetch(new URL(endpoint), request));
-    } catch (error) {
-      return { outcome: 'failed', reason: reasonOf(error), pause: 0 };
-    }
-  };
+/**
+ * Makes one attempt to send a message, encrypted for the browser (RFC 8291) and signed (RFC 8292). A message that is sent twice
+ * replaces itself while the browser is offline, because it has the same topic.
+ */
+export async function sendToPushService(
+  { endpoint, p256dh, auth }: SubscriptionToSend,
+  message: PushMessage,
+  { vapidDetails, allowsLoopback }: { vapidDetails: Vapid; allowsLoopback: boolean },
+): Promise<PushResult> {
+  // Loaded for the first message, so that the start does not wait.
+  const { default: webPush } = await import('web-push');
+  const { headers, body } = webPush.generateRequestDetails(
+    { endpoint, keys: { p256dh, auth } },
+    JSON.stringify(message),
+    { vapidDetails, TTL: ttl, topic: `notification-${message.id}`, contentEncoding: 'aes128gcm' },
+  );
+  try {
+    const request = { method: 'POST', headers, body, timeout: attemptTime, allowsLoopback } as const;
+    return resultOf(await guardedFetch(new URL(endpoint), request));
+  } catch (error) {
+    return { outcome: 'failed', reason: reasonOf(error), pause: 0 };
+  }
 }
 
 function resultOf({ status, headers }: { status: number; headers: IncomingHttpHeaders }): PushResult {
