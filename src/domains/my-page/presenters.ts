@@ -1,6 +1,6 @@
-import { toUtc } from '../../infrastructure/database/json-times.ts';
 import type { ImageUrls } from '../images/index.ts';
 import { toPartnerRequest } from '../partner-requests/index.ts';
+import { toPostSummary } from '../posts/index.ts';
 import type { MyPageRow } from './repository.ts';
 import type { MyPage } from './schemas.ts';
 
@@ -10,12 +10,7 @@ export function toMyPage(row: MyPageRow | undefined, imageUrls: ImageUrls): MyPa
   const { store, posts, sentRequests } = row;
   return {
     store,
-    posts: posts.map(({ id, title, firstImage, createdAt }) => ({
-      id,
-      title,
-      thumbnail: imageUrls.thumbnailOf(firstImage, store),
-      created_at: toUtc(createdAt),
-    })),
+    posts: posts.map((post) => toPostSummary(post, store, imageUrls)),
     sent_requests: sentRequests.map((request) => toPartnerRequest(request)),
   };
 }

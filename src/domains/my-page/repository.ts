@@ -4,13 +4,14 @@ import { newestFirst } from '../../infrastructure/database/keyset.ts';
 import { readTogether } from '../../infrastructure/database/read-together.ts';
 import { raw, sql } from '../../infrastructure/database/sql.ts';
 import { type SentRequestRow, sentColumns } from '../partner-requests/index.ts';
+import type { PostSummaryRow } from '../posts/index.ts';
 import { isOpenStore, type StoreSummary, storeSummarySql } from '../stores/index.ts';
 import { myPageLimit } from './schemas.ts';
 
 export interface MyPageRow {
   ownerId: number;
   store: StoreSummary;
-  posts: InJson<{ id: number; title: string; firstImage: string | null; createdAt: Date }>[];
+  posts: PostSummaryRow[];
   sentRequests: InJson<SentRequestRow>[];
 }
 

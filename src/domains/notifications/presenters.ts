@@ -1,7 +1,7 @@
 import type { Language, LocalizedText } from '../../http/language.ts';
 import { type InJson, toUtc } from '../../infrastructure/database/json-times.ts';
 import type { ImageUrls } from '../images/index.ts';
-import { partnerRequestStatuses } from '../posts/index.ts';
+import { partnerRequestStatuses, toPostSummary } from '../posts/index.ts';
 import type { NotificationRow } from './rows.ts';
 import type { Notification } from './schemas.ts';
 
@@ -15,9 +15,7 @@ export function toNotification(
   const shared = { message: sentences(row)[language], is_read, created_at: toUtc(row.createdAt) };
   if (row.kind === 'saved_search_match') {
     const { savedSearchId, post, store } = row.match;
-    const { title, firstImage, createdAt } = post;
-    const thumbnail = imageUrls.thumbnailOf(firstImage, store);
-    const summary = { id: post.id, title, thumbnail, created_at: toUtc(createdAt) };
+    const summary = toPostSummary(post, store, imageUrls);
     return { id, kind: row.kind, ...shared, post: summary, store, saved_search_id: savedSearchId };
   }
   return {

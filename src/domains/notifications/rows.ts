@@ -1,5 +1,6 @@
 import type { PartnerRequest, UnreadNotification } from '../../infrastructure/database/generated/client.ts';
 import { type Sql, sql } from '../../infrastructure/database/sql.ts';
+import type { PostSummaryRow } from '../posts/index.ts';
 import { isOpenStore, type StoreSummary, storeSummarySql } from '../stores/index.ts';
 import type { PartnershipKind } from './schemas.ts';
 
@@ -25,11 +26,7 @@ interface PartnershipRow
 /** A notification with the post it is about. */
 interface MatchRow extends AnyRow {
   kind: 'saved_search_match';
-  match: {
-    savedSearchId: number;
-    post: { id: number; title: string; firstImage: string | null; createdAt: string };
-    store: StoreSummary;
-  };
+  match: { savedSearchId: number; post: PostSummaryRow; store: StoreSummary };
 }
 
 export type NotificationRow = PartnershipRow | MatchRow;

@@ -1,6 +1,6 @@
 import { type InJson, toUtc } from '../../infrastructure/database/json-times.ts';
 import type { ImageUrls } from '../images/index.ts';
-import { partnerRequestStatuses } from '../posts/index.ts';
+import { partnerRequestStatuses, toPostSummary } from '../posts/index.ts';
 import type { PartnerRow } from './repository/partners.ts';
 import type { RequestDetailRow } from './repository/requests.ts';
 import type { RequestRow, SentRequestRow } from './repository/rows.ts';
@@ -30,12 +30,7 @@ export function toPartnerRequestDetail(row: RequestDetailRow, imageUrls: ImageUr
   const { post, senderStore, receiverStore, contact } = row;
   return {
     ...toPartnerRequest(row),
-    post: post && {
-      id: post.id,
-      title: post.title,
-      thumbnail: imageUrls.thumbnailOf(post.firstImage, receiverStore),
-      created_at: post.createdAt.toISOString(),
-    },
+    post: post && toPostSummary(post, receiverStore, imageUrls),
     sender_store: senderStore,
     receiver_store: receiverStore,
     contact,

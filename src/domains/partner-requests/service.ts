@@ -66,8 +66,6 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
         tx.afterCommit(outbox.wake);
         return toPartnerRequest(request);
       }
-      if (sender === null) throw new ApiError(postErrors.storeRequired);
-      if (receiver === null) throw new ApiError(postErrors.postNotFound);
       if (!senderExists) throw new ApiError(postErrors.storeRequired);
       if (!postExists) throw new ApiError(postErrors.postNotFound);
       if (sender === receiver) throw new ApiError(partnerRequestErrors.ownPost);

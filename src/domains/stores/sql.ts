@@ -8,7 +8,7 @@ import { raw, type Sql, sql } from '../../infrastructure/database/sql.ts';
  *
  * @param alias of the store in the query
  */
-export function isOpenStore(alias: 's' | 'o' | 'item'): Sql {
+export function isOpenStore(alias: 's' | 'v' | 'item'): Sql {
   return raw(`${alias}.closed_at IS NULL AND ${alias}.suspended_at IS NULL`);
 }
 

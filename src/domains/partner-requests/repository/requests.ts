@@ -1,18 +1,20 @@
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
 import { lockQuotaSql, secondsUntil } from '../../../infrastructure/database/daily-quota.ts';
-import type { Store } from '../../../infrastructure/database/generated/client.ts';
 import type { PartnerRequestStatus } from '../../../infrastructure/database/generated/enums.ts';
 import { afterId, afterTime, type PageRequest } from '../../../infrastructure/database/keyset.ts';
 import { empty, raw, type Sql, sql } from '../../../infrastructure/database/sql.ts';
 import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
-import { isOpenPost } from '../../posts/index.ts';
-import { isOpenStore, type StoreSummary, storeSummarySelect, toStoreSummary } from '../../stores/index.ts';
+import { isOpenPost, type PostSummaryRow } from '../../posts/index.ts';
+import { isOpenStore, type StoreSummary, storeSummarySql } from '../../stores/index.ts';
 import type { Contact } from '../schemas.ts';
 import {
   type ReceivedRequestRow,
   type RequestRow,
   receivedColumns,
+  receiverColumns,
+  requestColumns,
   type SentRequestRow,
+  senderColumn,
   sentColumns,
 } from './rows.ts';
 import { closeOfStore, transition, withdrawOfPost } from './transitions.ts';
@@ -22,7 +24,7 @@ export type RequestDetailRow = RequestRow & {
   senderStore: StoreSummary;
   receiverStore: StoreSummary;
   /** Null when the post was deleted or hidden, or its store is. */
-  post: { id: number; title: string; firstImage: string | undefined; createdAt: Date } | null;
+  post: PostSummaryRow | null;
   /** Null unless the request is accepted and both stores are open. */
   contact: Contact | null;
 };
@@ -97,37 +99,19 @@ export function createPartnerRequestRepository(database: Database, announcements
 
   /** A request of a user's store. @returns undefined for everyone but its two sides */
   async function findDetail(id: number, userId: number): Promise<RequestDetailRow | undefined> {
-    const request = await database.prisma.partnerRequest.findFirst({
-      where: { id, OR: [{ senderStore: { ownerId: userId } }, { receiverStore: { ownerId: userId } }] },
-      include: {
-        post: { select: { title: true, images: true, createdAt: true, isVisible: true } },
-        senderStore: { select: sideSelect },
-        receiverStore: { select: sideSelect },
-      },
-    });
-    if (request === null) return undefined;
-    const { postId, post, senderStore, receiverStore, status, message } = request;
-    const { title, images, createdAt, isVisible } = post;
-    const isSender = senderStore.ownerId === userId;
-    const other = isSender ? receiverStore : senderStore;
-    const isContactShown = status === 'accepted' && isOpen(senderStore) && isOpen(receiverStore);
-    return {
-      box: isSender ? 'sent' : 'received',
-      id,
-      postId,
-      postTitle: title,
-      receiverStoreId: receiverStore.id,
-      receiverStoreName: receiverStore.name,
-      status,
-      message,
-      createdAt: request.createdAt,
-      updatedAt: request.updatedAt,
-      senderStore: toStoreSummary(senderStore),
-      receiverStore: toStoreSummary(receiverStore),
-      post:
-        isVisible && isOpen(receiverStore) ? { id: postId, title, firstImage: images[0], createdAt } : null,
-      contact: isContactShown && other.owner ? { ...other.owner, phone_number: other.phoneNumber } : null,
-    };
+    const [request] = await database.query<RequestDetailRow>(sql`
+      SELECT CASE WHEN o.id = s.id THEN 'received' ELSE 'sent' END AS box, ${requestColumns}, ${receiverColumns},
+        ${senderColumn}, (SELECT ${storeSummarySql} FROM stores s WHERE s.id = r.receiver_store_id) AS "receiverStore",
+        CASE WHEN p.is_visible AND ${isOpenStore('v')} THEN json_build_object(
+          'id', p.id, 'title', p.title, 'firstImage', p.images[1], 'createdAt', p.created_at) END AS post,
+        CASE WHEN r.status = 'accepted' AND ${isOpenStore('s')} AND ${isOpenStore('v')} THEN (
+          SELECT json_build_object('name', u.name, 'email', u.email, 'phone_number', o.phone_number)
+          FROM users u WHERE u.id = o.owner_id) END AS contact
+      FROM partner_requests r JOIN posts p ON p.id = r.post_id
+      JOIN stores s ON s.id = r.sender_store_id JOIN stores v ON v.id = r.receiver_store_id
+      JOIN stores o ON o.id = CASE WHEN s.owner_id = ${userId} THEN v.id ELSE s.id END
+      WHERE r.id = ${id} AND (s.owner_id = ${userId} OR v.owner_id = ${userId})`);
+    return request;
   }
 
   /**
@@ -191,15 +175,3 @@ export function createPartnerRequestRepository(database: Database, announcements
 
   return { list, findDetail, create, transition, withdrawOfPost, closeOfStore };
 }
-
-const sideSelect = {
-  ...storeSummarySelect,
-  ownerId: true,
-  owner: { select: { name: true, email: true } },
-  phoneNumber: true,
-  closedAt: true,
-  suspendedAt: true,
-} as const;
-
-const isOpen = ({ closedAt, suspendedAt }: Pick<Store, 'closedAt' | 'suspendedAt'>) =>
-  closedAt === null && suspendedAt === null;
