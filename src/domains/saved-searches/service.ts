@@ -44,22 +44,13 @@ export function createSavedSearchService(options: SavedSearchServiceOptions) {
 
   /** @throws {ApiError} `validation_error`, `too_many_saved_searches` */
   async function create(userId: number, input: NewSavedSearch): Promise<SavedSearch> {
-    const { name, q = null, category_id: categoryId = null, region = null, near: place = null } = input;
-    const near = readNear(input);
-    if (q === null && categoryId === null && region === null && near === undefined)
-      throw invalidFields([noFilter]);
+    const { name, q = null, category_id: categoryId = null, region = null, near = null } = input;
+    const { latitude = null, longitude = null } = readNear(input) ?? {};
+    const filters = { q, categoryId, region, near };
+    if (Object.values(filters).every((value) => value === null)) throw invalidFields([noFilter]);
     await checkCategoryFilter(categoryId ?? undefined);
-    const { latitude = null, longitude = null } = near ?? {};
-    const filters = {
-      q,
-      categoryId,
-      region,
-      near: place,
-      latitude,
-      longitude,
-      radiusM: input.radius_m ?? null,
-    };
-    const search = await savedSearches.create({ userId, name, ...filters });
+    const place = { latitude, longitude, radiusM: input.radius_m ?? null };
+    const search = await savedSearches.create({ userId, name, ...filters, ...place });
     if (search === undefined) throw new ApiError(savedSearchErrors.tooManySavedSearches);
     return toSavedSearch(search);
   }
