@@ -22,6 +22,10 @@ export interface Section {
 const byTime = (size: number) => ({ key: ['created_at', 'id'], size });
 const ownStore = (userId: number) => sql`(SELECT id FROM stores WHERE owner_id = ${userId})`;
 
+/** Rows of a table by their user, as they are. */
+const own = (table: string, columns: string) => (userId: number) =>
+  sql`SELECT ${raw(columns)} FROM ${raw(table)} WHERE user_id = ${userId}`;
+
 const switches = (muted: Sql) => sql`
   (SELECT jsonb_object_agg(topic, topic <> ALL (${muted})) FROM unnest(${Object.values(MailTopic)}::mail_topic[]) topic)`;
 
@@ -65,8 +69,7 @@ export const sections: Record<string, Section> = {
   },
   consents: {
     description: 'What the user agreed to, withdrew and was asked about',
-    rows: (userId) => sql`
-      SELECT id, kind, action, version, address, created_at FROM consents WHERE user_id = ${userId}`,
+    rows: own('consents', 'id, kind, action, version, address, created_at'),
     pages: { key: ['kind', 'action', 'id'], size: 500 },
   },
   sessions: {
@@ -79,23 +82,20 @@ export const sections: Record<string, Section> = {
   },
   known_addresses: {
     description: 'From which addresses the user logged in lately',
-    rows: (userId) => sql`SELECT address, last_used_at FROM known_addresses WHERE user_id = ${userId}`,
+    rows: own('known_addresses', 'address, last_used_at'),
     pages: { key: ['address'], size: 500 },
   },
   email_changes: {
     description: 'Changes of the email address that can be undone',
-    rows: (userId) =>
-      sql`SELECT old_email, new_email, expires_at FROM email_changes WHERE user_id = ${userId}`,
+    rows: own('email_changes', 'old_email, new_email, expires_at'),
   },
   identities: {
     description: 'Accounts at providers with which the user logs in',
-    rows: (userId) => sql`
-      SELECT id, provider, issuer, subject, email, created_at, last_used_at FROM identities WHERE user_id = ${userId}`,
+    rows: own('identities', 'id, provider, issuer, subject, email, created_at, last_used_at'),
   },
   passkeys: {
     description: 'Passkeys, without their keys',
-    rows: (userId) =>
-      sql`SELECT id, name, transports, is_synced, created_at, last_used_at FROM passkeys WHERE user_id = ${userId}`,
+    rows: own('passkeys', 'id, name, transports, is_synced, created_at, last_used_at'),
   },
   second_factor: {
     description: 'Since when the codes of an app are asked for, and how many recovery codes are left',
@@ -107,8 +107,7 @@ export const sections: Record<string, Section> = {
   },
   saved_searches: {
     description: 'Searches whose new posts the user is notified of',
-    rows: (userId) => sql`
-      SELECT id, name, q, category_id, region, near, radius_m, created_at FROM saved_searches WHERE user_id = ${userId}`,
+    rows: own('saved_searches', 'id, name, q, category_id, region, near, radius_m, created_at'),
   },
   push_subscriptions: {
     description: 'Browsers that get push messages',
@@ -181,8 +180,7 @@ export const sections: Record<string, Section> = {
   failed_mails: {
     description: 'Emails that could not be sent',
     // Sorted by an expression, because no index has the ids of one user, and that of all ids would be read.
-    rows: (userId) => sql`
-      SELECT id + 0 AS id, kind, reason, attempts, created_at FROM failed_mails WHERE user_id = ${userId}`,
+    rows: own('failed_mails', 'id + 0 AS id, kind, reason, attempts, created_at'),
     pages: { key: ['id'], size: 400 },
   },
 };
