@@ -30,8 +30,8 @@ const maxUnchecked = 60_000;
 /** Notifications per query. With the sizes of texts, this bounds the memory of a client that does not read. */
 const pageSize = 50;
 
-/** Backoff after a failed query, in milliseconds. */
-const retryDelay = { min: 500, max: 5_000 };
+/** Milliseconds after a failed query: random, so that the streams of an instance do not retry at once. */
+const retryAfter = { min: 500, max: 3_000 };
 
 export interface HubOptions {
   notifications: Pick<Notifications, 'find' | 'listAfter' | 'countUnread'>;
@@ -136,7 +136,7 @@ export function createStreamHub(options: HubOptions) {
     const stream: OpenStream = {
       userId,
       sessionId,
-      wake: reader.wake,
+      wake: () => void reader.wake(),
       end(reason) {
         remove(stream);
         request.logger.info({ reason }, 'notification stream ended');
@@ -191,20 +191,19 @@ function createReader(
   let isDue = false;
   let isReading = false;
 
-  async function readWhileDue(sent: Position): Promise<void> {
+  /** Reads when there may be new rows. Any number of calls during a read, or before the start, cause one more read. */
+  async function wake(): Promise<void> {
+    isDue = true;
+    if (position === undefined || isReading) return;
     isReading = true;
-    let delay = retryDelay.min;
     while (isDue && events.isOpen()) {
       isDue = false;
       try {
-        await sendNew(sent);
-        delay = retryDelay.min;
+        await sendNew(position);
       } catch (error) {
         logger.warn({ err: error }, 'notifications could not be read for a stream');
         isDue = true;
-        // With jitter, so that the streams of an instance do not retry at once.
-        await sleep(delay * (0.5 + Math.random() / 2), undefined, { ref: false });
-        delay = Math.min(delay * 2, retryDelay.max);
+        await sleep(randomInt(retryAfter.min, retryAfter.max), undefined, { ref: false });
       }
     }
     isReading = false;
@@ -234,16 +233,10 @@ function createReader(
     return limit(async () => (events.isOpen() ? query() : otherwise));
   }
 
-  /** Reads when there may be new rows. Any number of calls during a read, or before the start, cause one more read. */
-  function wake(): void {
-    isDue = true;
-    if (position !== undefined && !isReading) void readWhileDue(position);
-  }
-
   /** Starts after what was sent. @param isBehind whether there are newer notifications already */
   function start(sent: Position, isBehind: boolean): void {
     position = sent;
-    if (isDue || isBehind) wake();
+    if (isDue || isBehind) void wake();
   }
 
   return { wake, start };
