@@ -3,7 +3,7 @@ import {
   lockQuotaSql,
   ofLastDay,
   quotaFullUntil,
-  secondsUntilRoom,
+  secondsUntil,
 } from '../../infrastructure/database/daily-quota.ts';
 import type { Image } from '../../infrastructure/database/generated/client.ts';
 import { type Sql, sql } from '../../infrastructure/database/sql.ts';
@@ -66,6 +66,14 @@ export function createImageRepository(database: Database) {
     });
   }
 
+  /** How long a user has to wait for the next upload. @returns undefined when the quota has room */
+  async function secondsUntilRoom(userId: number): Promise<number | undefined> {
+    const [row] = await database.query<{ seconds: number | null }>(
+      sql`SELECT ${secondsUntil(quotaUntil(userId))} AS seconds`,
+    );
+    return row?.seconds ?? undefined;
+  }
+
   /** Makes an image usable once its files are there. @returns whether it was still pending and has an owner */
   async function markReady(id: number, size: Pick<Image, 'width' | 'height'>): Promise<boolean> {
     const where = { id, state: 'pending', userId: { not: null } } as const;
@@ -83,11 +91,6 @@ export function createImageRepository(database: Database) {
   async function markRejected(id: number): Promise<void> {
     const data = { state: 'erased', checkAfter: fromNow(checks.day) } as const;
     await images.updateMany({ where: { id, state: 'pending' }, data });
-  }
-
-  /** Forgets an upload without files; it does not count for the quota. */
-  async function forget(id: number): Promise<void> {
-    await images.deleteMany({ where: { id, state: 'pending' } });
   }
 
   /**
@@ -190,12 +193,10 @@ export function createImageRepository(database: Database) {
 
   return {
     insertPending,
-    /** How long a user has to wait for the next upload. @returns undefined when the quota has room */
-    secondsUntilRoom: (userId: number) => secondsUntilRoom(database, quotaUntil(userId)),
+    secondsUntilRoom,
     markReady,
     abandon,
     markRejected,
-    forget,
     markDeleted,
     markErased,
     releaseAllOf,

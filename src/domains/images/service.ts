@@ -44,7 +44,7 @@ export function createImageService(
     const converted = await read()
       .then((file) => queue.convert(userId, file, isObsolete))
       .catch(async (error: unknown) => {
-        await (isServiceFault(error) ? images.forget(id) : images.markRejected(id));
+        await (isServiceFault(error) ? images.abandon(id) : images.markRejected(id));
         throw error;
       });
     const { large, thumbnail, ...size } = converted;

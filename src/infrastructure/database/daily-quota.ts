@@ -1,5 +1,4 @@
 import { advisoryLocks } from './advisory-locks.ts';
-import type { Tx } from './client.ts';
 import { raw, type Sql, sql } from './sql.ts';
 
 /*
@@ -35,12 +34,4 @@ export function quotaFullUntil(rows: Sql, quota: number): Sql {
 /** SQL of the seconds from now until a time. */
 export function secondsUntil(time: Sql): Sql {
   return sql`extract(epoch FROM ${time} - now())::float8`;
-}
-
-/** How long to wait until a quota has room. @returns undefined when it has */
-export async function secondsUntilRoom(connection: Tx, fullUntil: Sql): Promise<number | undefined> {
-  const [row] = await connection.query<{ seconds: number | null }>(
-    sql`SELECT ${secondsUntil(fullUntil)} AS seconds`,
-  );
-  return row?.seconds ?? undefined;
 }
