@@ -25,10 +25,7 @@ interface PartnerRequestsOptions
  */
 export function createPartnerRequests(options: PartnerRequestsOptions) {
   const { config, database, mailQueue, imageUrls } = options;
-  const partnerRequests = createPartnerRequestRepository(database, {
-    unrequestedSql: mailQueue.unrequestedSql,
-    notifySql: options.notifySql,
-  });
+  const partnerRequests = createPartnerRequestRepository(database, { ...mailQueue, ...options });
   const partners = createPartnerRepository(database);
   const service = createPartnerRequestService({ ...options, partnerRequests });
 
