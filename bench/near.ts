@@ -10,7 +10,7 @@ import { seedDatabase } from '../scripts/seed/database.ts';
 import { searchWords } from '../scripts/seed/texts.ts';
 import { startEmbeddedServer } from '../src/development/embedded-postgres/server.ts';
 import { createPostRepository } from '../src/domains/posts/repository.ts';
-import { createStoreListRepository } from '../src/domains/stores/repository.ts';
+import { listStores, type StoreFilter } from '../src/domains/stores/repository.ts';
 import { openDatabase } from '../src/infrastructure/database/client.ts';
 import type { KeysetPosition } from '../src/infrastructure/database/keyset.ts';
 import { migrate } from '../src/infrastructure/database/migrations.ts';
@@ -181,13 +181,12 @@ async function benchPages(): Promise<void> {
     limit: 21,
   };
   printRow('page, ms', [...Object.keys(around), 'Seoul, after 4,900 stores']);
-  for (const [list, create] of [
-    ['stores', createStoreListRepository],
-    ['posts', createPostRepository],
+  for (const [list, find] of [
+    ['stores', (filter: StoreFilter) => listStores(database, filter)],
+    ['posts', createPostRepository(database).list],
   ] as const) {
     for (const [name, filter] of Object.entries(filters)) {
       const cells: number[] = [];
-      const { list: find } = create(database);
       const read = (near: Near, after?: KeysetPosition) =>
         measure(() => find({ ...all, status: 'open', ...filter, near, after }));
       for (const one of Object.values(around)) cells.push(await read(one));

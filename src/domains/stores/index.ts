@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { requireUser, routesBehind } from '../../http/authentication.ts';
 import { readRegions } from './read-regions.ts';
-import { createStoreListRepository, createStoreRepository } from './repository.ts';
+import { createStoreRepository } from './repository.ts';
 import { categoryRoutes, type DirectoryOptions, directoryRoutes, ownStoreRoutes } from './routes.ts';
 import { createStoreService, type StoreServiceOptions } from './service.ts';
 
@@ -24,7 +24,6 @@ type StoresOptions = Omit<StoreServiceOptions, 'stores'> & Pick<DirectoryOptions
 /** Builds the stores domain: its routes under `/api/v1/stores`, and what other domains need of stores. */
 export function createStores(options: StoresOptions) {
   const stores = createStoreRepository(options.database);
-  const storeLists = createStoreListRepository(options.database);
   const service = createStoreService({ ...options, stores });
 
   /** The categories, and the store of the logged-in user. */
@@ -35,7 +34,7 @@ export function createStores(options: StoresOptions) {
 
   return {
     routes,
-    directory: routesBehind(requireUser, directoryRoutes, { ...options, stores, storeLists, service }),
+    directory: routesBehind(requireUser, directoryRoutes, { ...options, service }),
     checkCategoryFilter: service.checkCategoryFilter,
     lockStore: stores.lockStore,
     closeStore: stores.close,

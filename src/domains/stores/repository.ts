@@ -1,4 +1,4 @@
-import type { Database, Reader, Tx } from '../../infrastructure/database/client.ts';
+import type { Database, Reader } from '../../infrastructure/database/client.ts';
 import type { Prisma } from '../../infrastructure/database/generated/client.ts';
 import { type BoundedPage, newestFirst, type PageRequest } from '../../infrastructure/database/keyset.ts';
 import type { Near } from '../../infrastructure/database/near.ts';
@@ -208,14 +208,11 @@ const openStores: SearchableList = {
     FROM page JOIN stores s USING (id)`,
 };
 
-export type StoreLists = ReturnType<typeof createStoreListRepository>;
-
-/** The directory of stores. */
-export function createStoreListRepository(database: Tx, budgets = scanBudgets) {
-  /** Open stores, newest first; around a place, nearest first. */
-  function list(filter: StoreFilter, tx: Reader = database): Promise<BoundedPage<ListedStoreRow>> {
-    return findPage<ListedStoreRow>(tx, openStores, filter, budgets);
-  }
-
-  return { list };
+/** Stores of the directory: open ones, newest first; around a place, nearest first. */
+export function listStores(
+  tx: Reader,
+  filter: StoreFilter,
+  budgets = scanBudgets,
+): Promise<BoundedPage<ListedStoreRow>> {
+  return findPage<ListedStoreRow>(tx, openStores, filter, budgets);
 }

@@ -10,7 +10,7 @@ import type { ImageUrls } from '../images/index.ts';
 import { storeErrors } from './errors.ts';
 import { readNear } from './near.ts';
 import { toStoreListItem } from './presenters.ts';
-import type { StoreLists, Stores } from './repository.ts';
+import { listStores, type Stores } from './repository.ts';
 import { NewStore, Store, StoreCategoryList, StoreChanges, StorePage, StoreQuery } from './schemas.ts';
 import type { StoreService } from './service.ts';
 
@@ -32,7 +32,6 @@ export const categoryRoutes: FastifyPluginAsyncTypebox<{ stores: Stores }> = asy
 };
 
 export interface DirectoryOptions {
-  storeLists: StoreLists;
   service: StoreService;
   imageUrls: ImageUrls;
   read: Read;
@@ -41,7 +40,7 @@ export interface DirectoryOptions {
 /** Search for stores, and reading one. */
 export const directoryRoutes: FastifyPluginAsyncTypebox<DirectoryOptions> = async (
   app,
-  { storeLists, service, imageUrls, read },
+  { service, imageUrls, read },
 ) => {
   app.get(
     '/',
@@ -62,7 +61,7 @@ export const directoryRoutes: FastifyPluginAsyncTypebox<DirectoryOptions> = asyn
       const { id: userId } = currentUser(request);
       const result = await paginate(request.query, {
         isId,
-        find: (page) => read(userId, (tx) => storeLists.list({ q, categoryId, region, near, ...page }, tx)),
+        find: (page) => read(userId, (tx) => listStores(tx, { q, categoryId, region, near, ...page })),
         present: (store) => toStoreListItem(store, imageUrls),
       });
       if (result.items.length === 0) await service.checkCategoryFilter(categoryId);

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { createPostRepository } from '../../../src/domains/posts/repository.ts';
-import { createStoreListRepository } from '../../../src/domains/stores/repository.ts';
+import { listStores } from '../../../src/domains/stores/repository.ts';
 import type { Tx } from '../../../src/infrastructure/database/client.ts';
 import type { BoundedPage, KeysetPosition } from '../../../src/infrastructure/database/keyset.ts';
 import { scanBudgets } from '../../../src/infrastructure/database/search-sources.ts';
@@ -50,8 +50,7 @@ function listsOf(database: Tx, budgets = scanBudgets): Record<'stores' | 'posts'
   const all = { userId: 0, ownerId: undefined, storeId: undefined, categoryId: undefined, region: '', q: '' };
   const around = { ...all, status: 'open', after: undefined, near } as const;
   return {
-    stores: (filter, limit = 21) =>
-      createStoreListRepository(database, budgets).list({ ...around, ...filter, limit }),
+    stores: (filter, limit = 21) => listStores(database, { ...around, ...filter, limit }, budgets),
     posts: (filter, limit = 21) =>
       createPostRepository(database, budgets).list({ ...around, ...filter, limit }),
   };

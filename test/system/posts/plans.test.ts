@@ -1,9 +1,10 @@
 import t from 'tap';
 import { createPartnerRequestRepository } from '../../../src/domains/partner-requests/repository/requests.ts';
 import { createPostRepository, type PostFilter } from '../../../src/domains/posts/repository.ts';
-import { createStoreListRepository, type StoreFilter } from '../../../src/domains/stores/repository.ts';
+import { listStores, type StoreFilter } from '../../../src/domains/stores/repository.ts';
 import { openDatabase, type Tx } from '../../../src/infrastructure/database/client.ts';
 import type { BoundedPage } from '../../../src/infrastructure/database/keyset.ts';
+import type { scanBudgets } from '../../../src/infrastructure/database/search-sources.ts';
 import { createTestApp } from '../../support/app.ts';
 import { announcements, type Execution, explainingDatabase } from '../../support/plans.ts';
 
@@ -91,8 +92,8 @@ function listPosts(mode: Mode, filter: Partial<PostFilter>): Promise<Work> {
   return work(mode, (database) => createPostRepository(database).list({ ...everything, ...filter }));
 }
 
-function listStores(mode: Mode, filter: Partial<StoreFilter>): Promise<Work> {
-  return work(mode, (database) => createStoreListRepository(database).list({ ...everything, ...filter }));
+function workOfStores(mode: Mode, filter: Partial<StoreFilter>): Promise<Work> {
+  return work(mode, (database) => listStores(database, { ...everything, ...filter }));
 }
 
 /** Which of the tables that grow were read by a sequential scan. */
@@ -115,7 +116,7 @@ for (const mode of modes) {
       t.notOk(found.stopped, label);
     }
     for (const q of ['희귀점', '드문 길', '없는 길']) {
-      const found = await listStores(mode, { q });
+      const found = await workOfStores(mode, { q });
       t.ok(found.indexes.includes('stores_search_keys_idx'), q);
       t.ok(found.rowsRead < 1_800, `${q}: ${found.rowsRead} rows`);
       t.strictSame(tablesScanned(found), [], q);
@@ -129,11 +130,11 @@ for (const mode of modes) {
       await listPosts(mode, { q: '카페', after: { time: Date.UTC(2026, 0, 3), id: '1' } }),
       await listPosts(mode, { q: '카페', storeId: first.storeId }),
       await listPosts(mode, {}),
-      await listStores(mode, { q: '카페' }),
-      await listStores(mode, { q: '큰길' }),
-      await listStores(mode, {}),
+      await workOfStores(mode, { q: '카페' }),
+      await workOfStores(mode, { q: '큰길' }),
+      await workOfStores(mode, {}),
       // The page has the store with half of all posts.
-      await listStores(mode, { after: { time: Date.UTC(2026, 0, 1, 0, 20), id: '1' } }),
+      await workOfStores(mode, { after: { time: Date.UTC(2026, 0, 1, 0, 20), id: '1' } }),
     ]) {
       t.ok(execution.rowsRead < 400, `${execution.rowsRead} rows`);
       t.ok(execution.buffers < 700, `${execution.buffers} pages`);
@@ -170,7 +171,7 @@ for (const mode of modes) {
         t.ok(rowsRead < 4_000, `posts of ${categoryId} with ${q}: ${rowsRead} rows`);
         t.ok(buffers < 1_650, `posts of ${categoryId} with ${q}: ${buffers} pages`);
       }
-      const { rowsRead } = await listStores(mode, { categoryId });
+      const { rowsRead } = await workOfStores(mode, { categoryId });
       t.ok(rowsRead < 4_000, `stores of ${categoryId}: ${rowsRead} rows`);
     }
   });
@@ -180,7 +181,7 @@ for (const mode of modes) {
       for (const [kind, found] of [
         ['posts', await listPosts(mode, { region })],
         ['searched posts', await listPosts(mode, { region, q: '희귀어' })],
-        ['stores', await listStores(mode, { region })],
+        ['stores', await workOfStores(mode, { region })],
       ] as const) {
         const label = `${kind} of ${region}: ${found.rowsRead} rows, ${found.buffers} pages`;
         t.ok(found.rowsRead < 1_300 && found.buffers < 2_100, label);
@@ -224,9 +225,9 @@ t.test('a scan stops where it has read enough text, and examines at least one ro
       SELECT 503 * (1000 + n), '오래된 가게', '가나다나다라', '2020-01-01' FROM generate_series(1, 10) n RETURNING id
     )
     INSERT INTO store_category_links (store_id, category_id, position) SELECT id, 12, 1 FROM added`);
-  for (const [table, create, textOfSome] of [
-    ['posts', createPostRepository, 30_000],
-    ['stores', createStoreListRepository, 1_800],
+  for (const [table, list, textOfSome] of [
+    ['posts', (budgets: typeof scanBudgets) => createPostRepository(database, budgets).list(filter), 30_000],
+    ['stores', (budgets: typeof scanBudgets) => listStores(database, filter, budgets), 1_800],
   ] as const) {
     const { rows } = await pool.query(`SELECT id FROM ${table} ORDER BY created_at DESC, id DESC LIMIT 200`);
     for (const [textBytes, fewest, most] of [
@@ -234,7 +235,7 @@ t.test('a scan stops where it has read enough text, and examines at least one ro
       [textOfSome, 30, 100],
     ] as const) {
       const few = { rows: 500, textBytes };
-      const { stoppedAt } = await create(database, { first: few, most: few }).list(filter);
+      const { stoppedAt } = await list({ first: few, most: few });
       const examined = 1 + rows.findIndex(({ id }) => String(id) === stoppedAt?.id);
       t.ok(examined >= fewest && examined <= most, `${table}: ${examined} rows for ${textBytes} bytes`);
     }
