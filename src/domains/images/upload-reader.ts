@@ -3,6 +3,7 @@ import { currentUser } from '../../http/authentication.ts';
 import { ApiError, httpErrors, invalidFields, retryLater, serviceUnavailable } from '../../http/errors.ts';
 import { fieldName, pointerTo, problems } from '../../http/field-errors.ts';
 import { clientAddress } from '../../http/request-context.ts';
+import { hasCode } from '../../infrastructure/database/errors.ts';
 import { imageErrors } from './schemas.ts';
 
 /** Bytes of an image. */
@@ -144,11 +145,9 @@ async function readFile(request: FastifyRequest, count: (bytes: number) => void)
 /** What the parser rejects is the mistake of a client: a broken body, or too many parts. */
 function toApiError(error: unknown): unknown {
   if (error instanceof ApiError) return error;
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
   // The client disconnected, so no response can reach it.
-  if (code === 'FST_MP_PREMATURE_CLOSE' || code === 'ECONNRESET') {
+  if (hasCode(error, 'FST_MP_PREMATURE_CLOSE', 'ECONNRESET'))
     return new ApiError(httpErrors.malformedRequest, { cause: error });
-  }
   return invalidFields([{ field: 'body', ...problems.multipart }]);
 }
 

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
-import pLimit, { type LimitFunction } from 'p-limit';
+import pLimit from 'p-limit';
 import { serviceUnavailable } from '../../http/errors.ts';
 import type { Language } from '../../http/language.ts';
 import type { Subscription } from '../../infrastructure/database/listener.ts';
@@ -53,6 +53,8 @@ interface StreamRequest {
   response: ServerResponse;
   logger: FastifyBaseLogger;
 }
+
+type StreamQuery = <Result>(read: () => Promise<Result>) => Promise<Result | undefined>;
 
 type Position = { lastId: number; unreadCount: number };
 
@@ -132,7 +134,9 @@ export function createStreamHub(options: HubOptions) {
       throw serviceUnavailable(new Error('too many streams wait to be opened'), randomInt(3, 16));
     const { userId, sessionId, lastEventId, response } = request;
     const events = openEventStream(response, times);
-    const reader = createReader(request, events, options, limit);
+    /** Queries when the limit allows, unless the client has already disconnected, or has opened too many other streams. */
+    const query: StreamQuery = (read) => limit(async () => (events.isOpen() ? read() : undefined));
+    const reader = createReader(request, events, options, query);
     const stream: OpenStream = {
       userId,
       sessionId,
@@ -147,10 +151,7 @@ export function createStreamHub(options: HubOptions) {
     void events.closed.then(() => remove(stream));
     add(stream);
 
-    // Nothing is read for a client that has already disconnected, or that has opened too many others.
-    const found = await limit(async () =>
-      events.isOpen() ? notifications.find({ userId, limit: 1 }) : undefined,
-    );
+    const found = await query(() => notifications.find({ userId, limit: 1 }));
     if (found === undefined) return events.body;
     const newest = Number(found.rows[0]?.id ?? 0);
     const lastId = Math.min(lastEventId ?? newest, newest);
@@ -185,7 +186,7 @@ function createReader(
   { userId, language, logger }: StreamRequest,
   events: EventStream,
   { notifications, imageUrls }: HubOptions,
-  limit: LimitFunction,
+  query: StreamQuery,
 ) {
   let position: Position | undefined;
   let isDue = false;
@@ -213,7 +214,7 @@ function createReader(
     const before = { ...sent };
     let rows: NotificationRow[];
     do {
-      rows = await queryWhileOpen(() => notifications.listAfter(userId, sent.lastId, pageSize), []);
+      rows = (await query(() => notifications.listAfter(userId, sent.lastId, pageSize))) ?? [];
       for (const row of rows) {
         const notification = toNotification(row, language, imageUrls);
         sent.lastId = notification.id;
@@ -221,16 +222,11 @@ function createReader(
       }
       await events.drained();
     } while (rows.length === pageSize);
-    sent.unreadCount = await queryWhileOpen(() => notifications.countUnread(userId), sent.unreadCount);
+    sent.unreadCount = (await query(() => notifications.countUnread(userId))) ?? sent.unreadCount;
     // A wake-up may be of what the stream has sent already.
     if (sent.lastId === before.lastId && sent.unreadCount === before.unreadCount) return;
     events.send({ event: 'unread_count', data: { unread_count: sent.unreadCount } });
     await events.drained();
-  }
-
-  /** Queries when the limit allows, unless the client has already disconnected. */
-  function queryWhileOpen<Result>(query: () => Promise<Result>, otherwise: Result): Promise<Result> {
-    return limit(async () => (events.isOpen() ? query() : otherwise));
   }
 
   /** Starts after what was sent. @param isBehind whether there are newer notifications already */
