@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { requireUser } from '../../http/authentication.ts';
+import { requireUser, routesBehind } from '../../http/authentication.ts';
 import type { Config } from '../../infrastructure/config/config.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
 import type { Metrics } from '../../infrastructure/metrics/metrics.ts';
@@ -38,8 +38,9 @@ export function createNotifications(services: { database: Database; outbox: Outb
       logger: scope.log,
     });
     metrics.addGauge('notification_streams', 'Open streams of notifications', streams.count);
-    await scope.register(requireUser);
-    await scope.register(notificationRoutes, { notifications, streams, imageUrls });
+    await scope.register(
+      routesBehind(requireUser, notificationRoutes, { notifications, streams, imageUrls }),
+    );
   }
 
   return { routes, notify: notifications.notify, notifySql, findOne: notifications.findOne };

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyInstance } from 'fastify';
-import { currentUser, requireUser, tokenNotValid } from '../../../http/authentication.ts';
+import { currentUser, requireUser, routesBehind, tokenNotValid } from '../../../http/authentication.ts';
 import { invalidFields } from '../../../http/errors.ts';
 import { Ref } from '../../../http/schemas.ts';
 import type { Database } from '../../../infrastructure/database/client.ts';
@@ -16,7 +16,7 @@ export function createPreferences(options: { database: Database; unsubscribeLink
   const preferences = createPreferencesRepository(options.database);
 
   async function routes(scope: FastifyInstance): Promise<void> {
-    await scope.register(preferenceRoutes, { preferences });
+    await scope.register(routesBehind(requireUser, preferenceRoutes, { preferences }));
     await scope.register(unsubscribeRoutes, { preferences, unsubscribeLinks: options.unsubscribeLinks });
   }
 
@@ -88,8 +88,6 @@ const preferenceRoutes: FastifyPluginAsyncTypebox<{ preferences: Preferences }> 
   app,
   { preferences },
 ) => {
-  await app.register(requireUser);
-
   app.get(
     '/preferences/',
     {

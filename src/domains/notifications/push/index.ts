@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { requireUser } from '../../../http/authentication.ts';
+import { requireUser, routesBehind } from '../../../http/authentication.ts';
 import { ApiError, httpErrors } from '../../../http/errors.ts';
 import type { Config } from '../../../infrastructure/config/config.ts';
 import type { Lane } from '../../../infrastructure/mail/worker.ts';
@@ -24,8 +24,7 @@ export function createPush(
     scope.addHook('onRequest', async () => {
       if (vapid === undefined) throw new ApiError(httpErrors.notFound);
     });
-    await scope.register(requireUser);
-    await scope.register(pushRoutes, { subscriptions, config });
+    await scope.register(routesBehind(requireUser, pushRoutes, { subscriptions, config }));
   }
 
   // What was queued while there was a key is dropped without one.

@@ -10,8 +10,6 @@ export type SubscriptionToSend = NewRow &
   Pick<PushSubscription, 'id' | 'deliveredAt' | 'failures' | 'retryAt'>;
 type NewRow = Pick<PushSubscription, 'userId' | 'endpoint' | 'p256dh' | 'auth' | 'userAgent'>;
 
-const shown = { id: true, userAgent: true, createdAt: true } as const;
-
 export type PushSubscriptions = ReturnType<typeof createPushSubscriptions>;
 
 /** Browsers that get push messages. */
@@ -49,7 +47,7 @@ export function createPushSubscriptions(database: Database) {
     /** Newest first. */
     list(userId: number, { after, limit }: PageRequest): Promise<SubscriptionRow[]> {
       const where = { userId, ...(after && { id: { lt: Number(after.id) } }) };
-      return prisma.pushSubscription.findMany({ where, orderBy: { id: 'desc' }, take: limit, select: shown });
+      return prisma.pushSubscription.findMany({ where, orderBy: { id: 'desc' }, take: limit });
     },
 
     /** @returns false when there is no such subscription of the user */
