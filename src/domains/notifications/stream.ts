@@ -71,7 +71,7 @@ export function createStreamHub(options: HubOptions) {
   const times = { ...defaultTimes, ...options.streamTimes };
   const limit = pLimit(maxConcurrentReads);
   const streams = new Map<number, Set<OpenStream>>();
-  const nextCheck = setTimeout(() => void checkSessions(), checkInterval).unref();
+  const checks = setInterval(() => void checkSessions(), checkInterval).unref();
   let checkedAt = Date.now();
   let isClosing = false;
 
@@ -116,8 +116,6 @@ export function createStreamHub(options: HubOptions) {
       if (Date.now() - checkedAt > maxUnchecked) {
         for (const { end } of open) end('session could not be checked');
       }
-    } finally {
-      if (!isClosing) nextCheck.refresh();
     }
   }
 
@@ -169,7 +167,7 @@ export function createStreamHub(options: HubOptions) {
   /** Ends all streams and rejects new ones. */
   async function close(): Promise<void> {
     isClosing = true;
-    clearTimeout(nextCheck);
+    clearInterval(checks);
     const open = all();
     for (const { end } of open) end('shutting down');
     await Promise.all(open.map(({ closed }) => closed));

@@ -50,21 +50,19 @@ function createPreferencesRepository(database: Database) {
     const { language = null, email = {}, push = {}, quiet_hours: hours } = changes;
     const { saved_search_match: matchMails = null, ...mails } = email;
     const keepsHours = hours === undefined;
-    return database.transaction(async (tx) => {
-      const [row] = await tx.query<PreferencesRow>(sql`
-      UPDATE users SET language = coalesce(${language}::language, language),
-        has_chosen_language = has_chosen_language OR ${language}::language IS NOT NULL,
-        has_match_mails = coalesce(${matchMails}, has_match_mails),
-        muted_mails = ${muted(sql`muted_mails`, mails)},
-        muted_pushes = ${muted(sql`muted_pushes`, push)},
-        quiet_from = CASE WHEN ${keepsHours} THEN quiet_from ELSE ${hours?.from ?? null} END,
-        quiet_to = CASE WHEN ${keepsHours} THEN quiet_to ELSE ${hours?.to ?? null} END
-      WHERE id = ${userId} RETURNING language, muted_mails::text[] AS "mutedMails",
-        has_match_mails AS "hasMatchMails", muted_pushes::text[] AS "mutedPushes",
-        quiet_from AS "quietFrom", quiet_to AS "quietTo"`);
+    await database.transaction(async (tx) => {
+      await tx.execute(sql`
+        UPDATE users SET language = coalesce(${language}::language, language),
+          has_chosen_language = has_chosen_language OR ${language}::language IS NOT NULL,
+          has_match_mails = coalesce(${matchMails}, has_match_mails),
+          muted_mails = ${muted(sql`muted_mails`, mails)},
+          muted_pushes = ${muted(sql`muted_pushes`, push)},
+          quiet_from = CASE WHEN ${keepsHours} THEN quiet_from ELSE ${hours?.from ?? null} END,
+          quiet_to = CASE WHEN ${keepsHours} THEN quiet_to ELSE ${hours?.to ?? null} END
+        WHERE id = ${userId}`);
       if (!keepsHours) await wakeWaiting(tx, userId);
-      return row ?? null;
     });
+    return find(userId);
   }
 
   return { find, change };

@@ -13,7 +13,7 @@ import { decideDelivery } from '../../../infrastructure/quiet-hours.ts';
 import { type PushMessage, toPushMessage } from '../presenters.ts';
 import type { Notifications } from '../repository.ts';
 import type { NotificationRow } from '../rows.ts';
-import { type PushResult, sendToPushService } from './push-service.ts';
+import { sendToPushService } from './push-service.ts';
 import type { PushSubscriptions, SubscriptionToSend } from './repository.ts';
 
 /** All browsers of a user get a notification in one job; one whose push service failed has another job. */
@@ -114,22 +114,18 @@ export function createPushDelivery(options: PushDeliveryOptions): Lane {
     };
   }
 
-  /** @returns when to try again; undefined when that is not needed */
-  async function deliver(subscription: SubscriptionToSend, message: PushMessage) {
-    const { retryAt } = subscription;
-    if (retryAt !== null && retryAt > new Date()) return retryAt;
-    return save(subscription, message.id, await sendToPushService(subscription, message, service));
-  }
-
-  /** Saves what became of an attempt. @returns when to make the next one */
-  async function save(subscription: SubscriptionToSend, notification: number, result: PushResult) {
-    const { id, userId, endpoint, deliveredAt, failures } = subscription;
-    const { outcome, reason, pause } = result;
-    const line = { user: userId, subscription: id, notification, host: new URL(endpoint).host, reason };
+  /** Makes an attempt, unless the next one is due later. @returns when to make the next one; undefined when none is needed */
+  async function deliver(subscription: SubscriptionToSend, message: PushMessage): Promise<Date | undefined> {
+    const { id, userId, endpoint, deliveredAt, failures, retryAt: due } = subscription;
+    if (due !== null && due > new Date()) return due;
+    const { outcome, reason, pause } = await sendToPushService(subscription, message, service);
+    const host = new URL(endpoint).host;
+    const line = { user: userId, subscription: id, notification: message.id, host, reason };
     pushes.inc({ outcome });
     if (outcome === 'sent') {
       logger.info(line, 'push message sent');
-      if (deliveredAt === null) await subscriptions.markDelivered(id, failures);
+      const sent = { deliveredAt: new Date(), failures: 0, retryAt: null };
+      if (deliveredAt === null) await subscriptions.saveAttempt(id, failures, sent);
       return undefined;
     }
     if (outcome === 'rejected') {
@@ -144,7 +140,7 @@ export function createPushDelivery(options: PushDeliveryOptions): Lane {
     const delay = Math.max(pause, Math.exp(Math.min(failures + 1, 10)));
     const retryAt = new Date(Date.now() + delay * 1_000);
     logger.warn({ ...line, failures: failures + 1, retryAt }, 'push message not sent, will retry');
-    await subscriptions.markFailed(id, failures, retryAt);
+    await subscriptions.saveAttempt(id, failures, { deliveredAt: null, failures: failures + 1, retryAt });
     return retryAt;
   }
 

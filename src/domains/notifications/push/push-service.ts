@@ -15,7 +15,7 @@ const ttl = 4 * 86_400;
 const longestPause = 86_400;
 
 /** What became of a message: `rejected` is not tried again, `gone` means that the subscription has ended. */
-export interface PushResult {
+interface PushResult {
   outcome: 'sent' | 'failed' | 'rejected' | 'gone';
   reason: string;
   /** Seconds for which the push service wants no other attempt. */

@@ -60,15 +60,12 @@ export function createPushSubscriptions(database: Database) {
       return prisma.pushSubscription.findMany({ where: { userId, ...(id !== undefined && { id }) } });
     },
 
-    /** Unless an attempt failed meanwhile. @param failures before it */
-    async markDelivered(id: number, failures: number): Promise<void> {
-      const data = { deliveredAt: new Date(), failures: 0, retryAt: null };
-      await prisma.pushSubscription.updateMany({ where: { id, failures }, data });
-    },
-
-    /** Of attempts that fail at once, one counts. @param failures before it */
-    async markFailed(id: number, failures: number, retryAt: Date): Promise<void> {
-      const data = { deliveredAt: null, failures: failures + 1, retryAt };
+    /** Saves what became of an attempt: of attempts that end at once, one counts. @param failures before it */
+    async saveAttempt(
+      id: number,
+      failures: number,
+      data: Pick<PushSubscription, 'deliveredAt' | 'failures' | 'retryAt'>,
+    ): Promise<void> {
       await prisma.pushSubscription.updateMany({ where: { id, failures }, data });
     },
   };
