@@ -134,11 +134,14 @@ export function createStreamHub(options: HubOptions) {
     const events = openEventStream(response, times);
     /** Queries when the limit allows, unless the client has already disconnected, or has opened too many other streams. */
     const query: StreamQuery = (read) => limit(async () => (events.isOpen() ? read() : undefined));
-    const reader = createReader(request, events, options, query);
+    let isDue = false;
+    let wake = () => {
+      isDue = true;
+    };
     const stream: OpenStream = {
       userId,
       sessionId,
-      wake: () => void reader.wake(),
+      wake: () => wake(),
       end(reason) {
         remove(stream);
         request.logger.info({ reason }, 'notification stream ended');
@@ -152,15 +155,16 @@ export function createStreamHub(options: HubOptions) {
     const found = await query(() => notifications.find({ userId, limit: 1 }));
     if (found === undefined) return events.body;
     const newest = Number(found.rows[0]?.id ?? 0);
-    const lastId = Math.min(lastEventId ?? newest, newest);
+    const position = { lastId: Math.min(lastEventId ?? newest, newest), unreadCount: found.unreadCount };
     // The id lets a client resume that loses the connection before its first notification.
     events.send({
       retry: randomInt(reconnectAfter.min, reconnectAfter.max),
-      id: lastId,
+      id: position.lastId,
       event: 'unread_count',
-      data: { unread_count: found.unreadCount },
+      data: { unread_count: position.unreadCount },
     });
-    reader.start({ lastId, unreadCount: found.unreadCount }, lastId < newest);
+    wake = createReader(request, events, position, options, query);
+    if (isDue || position.lastId < newest) wake();
     return events.body;
   }
 
@@ -177,28 +181,28 @@ export function createStreamHub(options: HubOptions) {
 }
 
 /**
- * Sends the notifications after the last one sent. NOTIFY is only a wake-up; rows are the source of truth, and the ids of one
- * user grow in commit order, so there are no gaps or duplicates.
+ * Sends the notifications after the last one sent whenever it is called. NOTIFY is only a wake-up; rows are the source of truth,
+ * and the ids of one user grow in commit order, so there are no gaps or duplicates.
  */
 function createReader(
   { userId, language, logger }: StreamRequest,
   events: EventStream,
+  sent: Position,
   { notifications, imageUrls }: HubOptions,
   query: StreamQuery,
 ) {
-  let position: Position | undefined;
   let isDue = false;
   let isReading = false;
 
-  /** Reads when there may be new rows. Any number of calls during a read, or before the start, cause one more read. */
+  /** Reads when there may be new rows. Any number of calls during a read cause one more read. */
   async function wake(): Promise<void> {
     isDue = true;
-    if (position === undefined || isReading) return;
+    if (isReading) return;
     isReading = true;
     while (isDue && events.isOpen()) {
       isDue = false;
       try {
-        await sendNew(position);
+        await sendNew();
       } catch (error) {
         logger.warn({ err: error }, 'notifications could not be read for a stream');
         isDue = true;
@@ -208,7 +212,7 @@ function createReader(
     isReading = false;
   }
 
-  async function sendNew(sent: Position): Promise<void> {
+  async function sendNew(): Promise<void> {
     const before = { ...sent };
     let rows: NotificationRow[];
     do {
@@ -227,11 +231,5 @@ function createReader(
     await events.drained();
   }
 
-  /** Starts after what was sent. @param isBehind whether there are newer notifications already */
-  function start(sent: Position, isBehind: boolean): void {
-    position = sent;
-    if (isDue || isBehind) void wake();
-  }
-
-  return { wake, start };
+  return () => void wake();
 }
