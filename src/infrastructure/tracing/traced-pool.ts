@@ -53,23 +53,6 @@ export function failSpan(span: Span, error: unknown): void {
   span.setAttribute('error.type', /^\w{1,40}$/.test(code) ? code : name);
 }
 
-/** More texts than the code has. */
-const maxKnown = 1_000;
-const known = new Map<string, string>();
-
-/**
- * A readable name of a statement: its first verb that says what it does, and the table or function of it, as in
- * `SELECT users` or `INSERT notifications`. It has identifiers only, never a value.
- */
-export function statementSummary(text: string): string {
-  const latest = known.get(text);
-  if (latest !== undefined) return latest;
-  if (known.size >= maxKnown) known.clear();
-  const summary = summarize(text);
-  known.set(text, summary);
-  return summary;
-}
-
 /** What names no table: quotes and `public.` of Prisma, literals, comments, `extract(epoch FROM`, locks, `DO UPDATE`. */
 const ignored =
   /"(?:public"\.")?|'(?:[^']|'')*'|\$(\w*)\$.*?\$\1\$|--[^\n]*|\/\*.*?\*\/|\bextract\s*\(\s*\w+\s+FROM\b|\b(?:FOR|DO)\s+(?:NO\s+KEY\s+)?UPDATE\b/gis;
@@ -78,7 +61,11 @@ const writes = /\b(INSERT|DELETE|UPDATE)\s+(?:INTO\s+|FROM\s+)?(?:ONLY\s+)?([a-z
 const reads = /\bFROM\s+([a-z_][\w.]*)(?![\w.]|\s*\()/i;
 const calls = /^SELECT\s+(?:\w+\s*\(\s*)?([a-z_][\w.]*)\s*\(/i;
 
-function summarize(text: string): string {
+/**
+ * A readable name of a statement: its first verb that says what it does, and the table or function of it, as in
+ * `SELECT users` or `INSERT notifications`. It has identifiers only, never a value.
+ */
+export function statementSummary(text: string): string {
   const plain = text.replace(ignored, '').trim();
   const verb = /^[a-z]+/i.exec(plain)?.[0].toUpperCase() ?? 'statement';
   if (!['SELECT', 'WITH', 'INSERT', 'UPDATE', 'DELETE'].includes(verb)) return verb;
