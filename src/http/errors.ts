@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { type TProperties, Type } from '@sinclair/typebox';
 import { type FieldError, FieldErrorSchema, maxFieldErrors } from './field-errors.ts';
 import type { Language, LocalizedText } from './language.ts';
-import { Int32, NamedEnum, NamedObject, Ref, StringEnum } from './schemas.ts';
+import { Int32, NamedEnum, NamedObject, Ref, StringEnum, Text } from './schemas.ts';
 
 /** One kind of error: a stable code, its status and its text. */
 export interface ErrorDefinition {
@@ -114,10 +114,7 @@ const retryAfterField = {
 const TokenNotValidMessage = NamedObject('TokenNotValidMessage', 'The token that was rejected', {
   token_class: StringEnum(['AccessToken', 'RefreshToken'], { description: 'The class of the token' }),
   token_type: StringEnum(['access', 'refresh'], { description: 'The type of the token' }),
-  message: Type.String({
-    description: 'What is wrong with it, for people',
-    examples: ['유효하지 않거나 만료된 토큰입니다.'],
-  }),
+  message: Text('What is wrong with it, for people', '유효하지 않거나 만료된 토큰입니다.'),
 });
 
 const TokenNotValidReason = NamedEnum(

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { FastifySchemaValidationError } from 'fastify';
 import type { LocalizedText } from './language.ts';
-import { NamedObject, Ref, StringEnum } from './schemas.ts';
+import { NamedObject, Ref, StringEnum, Text } from './schemas.ts';
 
 /** The code of what is wrong with a single value. */
 const FieldErrorCode = StringEnum(
@@ -49,12 +49,12 @@ const FieldErrorParams = NamedObject('FieldErrorParams', 'What the text mentions
 
 /** One thing that is wrong with one value, for programs. */
 export const FieldErrorSchema = NamedObject('FieldError', 'What is wrong with one value', {
-  field: Type.String({
-    description: 'Field name, or JSON pointer for a value inside a field; `body` for the body as a whole',
-    examples: ['name'],
-  }),
+  field: Text(
+    'Field name, or JSON pointer for a value inside a field; `body` for the body as a whole',
+    'name',
+  ),
   code: Ref(FieldErrorCode),
-  message: Type.String({ description: 'The text in `fields`', examples: ['필수 항목입니다.'] }),
+  message: Text('The text in `fields`', '필수 항목입니다.'),
   params: Type.Optional(Ref(FieldErrorParams)),
 });
 

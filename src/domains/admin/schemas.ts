@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { defineError } from '../../http/errors.ts';
 import { BoundedPageOf, Page, PageQuery } from '../../http/pagination.ts';
-import { Body, Int32, Int64, NamedObject, Ref, RefOrNull, Timestamp } from '../../http/schemas.ts';
+import { Body, Int32, Int64, NamedObject, Ref, RefOrNull, Text, Timestamp } from '../../http/schemas.ts';
 import { OptionalTextField, TextField } from '../../http/text.ts';
 import { User } from '../auth/index.ts';
 import { StoreSummary } from '../stores/index.ts';
@@ -64,11 +64,11 @@ export const FailedMail = NamedObject('FailedMail', 'An email that is not retrie
     description: 'The account that was to get it; `null` for an address without an account',
     examples: [1],
   }),
-  kind: Type.String({ description: 'What kind of email it is', examples: ['partner_request_received'] }),
-  reason: Type.String({
-    description: 'Why the last attempt failed, without anything of the email itself',
-    examples: ['the provider answered 422 validation_error'],
-  }),
+  kind: Text('What kind of email it is', 'partner_request_received'),
+  reason: Text(
+    'Why the last attempt failed, without anything of the email itself',
+    'the provider answered 422 validation_error',
+  ),
   attempts: Int32({ description: 'How often it was tried', examples: [1] }),
   created_at: Timestamp('When the last attempt failed'),
 });
