@@ -3,17 +3,6 @@ import type { FastifyInstance, FastifyPluginAsync, FastifyPluginOptions, Fastify
 import fastifyPlugin from 'fastify-plugin';
 import { ApiError, httpErrors } from './errors.ts';
 
-/** The account and the session behind a valid access token. */
-export interface CurrentUser {
-  id: number;
-  username: string;
-  name: string;
-  email: string;
-  role: 'user' | 'admin';
-  is_verified: boolean;
-  sessionId: string;
-}
-
 /** Why a token is rejected. */
 export type TokenProblem = 'malformed' | 'expired' | 'revoked' | 'reused' | 'wrong_type';
 
@@ -23,6 +12,16 @@ export type TokenType = 'access' | 'refresh';
 export interface AccessClaims {
   userId: number;
   sessionId: string;
+}
+
+/** The account and the session behind a valid access token. */
+export interface CurrentUser extends AccessClaims {
+  id: number;
+  username: string;
+  name: string;
+  email: string;
+  role: 'user' | 'admin';
+  is_verified: boolean;
 }
 
 /** How access tokens are checked; implemented by the authentication domain. */

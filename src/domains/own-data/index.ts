@@ -92,7 +92,7 @@ const ownDataRoutes: FastifyPluginAsyncTypebox<Options> = async (app, options) =
       });
       if (request.method === 'HEAD') return reply.send(Readable.from([]));
       await countDownload(options.database, user.id);
-      context.logSecurityEvent('data_downloaded', { userId: user.id, sessionId: user.sessionId });
+      context.logSecurityEvent('data_downloaded', user);
       return reply.send(Readable.from(write(options, user.id, now), { objectMode: false }));
     },
   );

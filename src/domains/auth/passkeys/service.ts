@@ -33,8 +33,7 @@ export function createPasskeys(
     await confirmation.require(user);
     const existing = await passkeys.list(user.id, { after: undefined, limit: maxPasskeys });
     if (existing.length === maxPasskeys) throw new ApiError(authErrors.tooManyPasskeys);
-    const owner = { userId: user.id, sessionId: user.sessionId };
-    const flow = await loginFlows.begin(database, 'passkey_registration', owner);
+    const flow = await loginFlows.begin(database, 'passkey_registration', user);
     const challenge = loginFlows.secret(flow, 'challenge');
     return { options: webauthn.registrationOptions(user, challenge, existing), flow_token: flow.token };
   }

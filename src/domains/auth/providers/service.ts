@@ -74,9 +74,8 @@ export function createProviderLogin(
     const user = userFor(purpose, caller);
     // Before the user goes to the provider.
     if (user && purpose === 'link') await confirmation.require(user);
-    const owner = user && { userId: user.id, sessionId: user.sessionId };
     const data: BegunLogin = { provider: provider.id, purpose };
-    const flow = await loginFlows.begin(database, 'provider', { ...owner, data });
+    const flow = await loginFlows.begin(database, 'provider', { ...user, data });
     const url = await provider.authorizationUrl(attemptOf(flow, provider));
     return { authorization_url: url.href, flow_token: flow.token, expires_in: flowLifetimes.provider };
   }

@@ -21,7 +21,7 @@ export interface LiveSession extends TokenClaims {
   refreshExpiresIn: number;
 }
 
-type SessionUserRow = User & { sessionId: string };
+type SessionUserRow = User & SessionKey;
 
 export type SessionRow = Pick<Session, 'id' | 'userAgent' | 'ip' | 'createdAt' | 'lastUsedAt' | 'methods'> & {
   authenticatedAt: Date;
@@ -42,7 +42,7 @@ export function createSessionRepository(database: Database, tokens: Config['toke
   const findLiveUser = readTogether(
     (sessionIds: string[]) =>
       database.query<SessionUserRow>(sql`
-        SELECT u.id, u.username, u.name, u.email, u.role, u.is_verified, s.id AS "sessionId"
+        SELECT u.id, u.username, u.name, u.email, u.role, u.is_verified, u.id AS "userId", s.id AS "sessionId"
         FROM sessions s, users u WHERE s.id = ANY (${sessionIds}::uuid[]) AND ${isLive}`),
     (user) => user.sessionId,
   );

@@ -119,9 +119,8 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionRoutesOptions> = as
         return login.logOutByRefreshToken(refresh, context);
       });
       if (user) {
-        const session = { userId: user.id, sessionId: user.sessionId };
-        await sessions.end(session);
-        context.logSecurityEvent('logout', session);
+        await sessions.end(user);
+        context.logSecurityEvent('logout', user);
         // Of another login in this browser, which would live on without its token.
         if (cookie !== undefined) await login.logOutByRefreshToken(cookie, context).catch(ignoreRejection);
       }

@@ -75,7 +75,7 @@ export function createSecondFactor(
     const { account } = await logins.findOwn(user, context.clientAddress);
     if (account === undefined) throw tokenNotValid('access', 'revoked');
     if (account.needsReset) throw new ApiError(authErrors.resetRequired);
-    return attempt(account, subjectOf(user), context, check);
+    return attempt(account, user, context, check);
   }
 
   return {
@@ -107,7 +107,7 @@ export function createSecondFactor(
         await mailQueue.addUnrequested(tx, loginMethodNotice(user.id, context.language, notice));
         return { result };
       });
-      context.logSecurityEvent('second_factor_added', subjectOf(user));
+      context.logSecurityEvent('second_factor_added', user);
       return { recovery_codes };
     },
 
@@ -118,7 +118,7 @@ export function createSecondFactor(
         if (!(await factors.isOn(tx, user.id))) throw new ApiError(authErrors.secondFactorNotFound);
         return factors.replaceRecoveryCodes(tx, user.id);
       });
-      context.logSecurityEvent('recovery_codes_replaced', subjectOf(user));
+      context.logSecurityEvent('recovery_codes_replaced', user);
       return { recovery_codes };
     },
 
@@ -189,5 +189,3 @@ const onlyOne = {
   ko: '비밀번호와 인증번호 중 하나만 보내 주세요.',
   en: 'Send either the password or a code.',
 };
-
-const subjectOf = ({ id, sessionId }: CurrentUser) => ({ userId: id, sessionId });

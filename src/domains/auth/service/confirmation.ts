@@ -66,8 +66,7 @@ export function createConfirmation(
         }
         return changed;
       });
-      const session = { userId: user.id, sessionId: user.sessionId };
-      if (result) context.logSecurityEvent(`${method}_${change}`, session);
+      if (result) context.logSecurityEvent(`${method}_${change}`, user);
       return result;
     },
 
@@ -87,10 +86,9 @@ export function createConfirmation(
 
     /** @returns when the confirmation ends @throws {ApiError} `token_not_valid` */
     async save(user: CurrentUser, method: string, context: RequestContext): Promise<Confirmation> {
-      const session = { userId: user.id, sessionId: user.sessionId };
-      const confirmedAt = await sessions.confirm(session, method);
+      const confirmedAt = await sessions.confirm(user, method);
       if (confirmedAt === undefined) throw tokenNotValid('access', 'revoked');
-      context.logSecurityEvent('confirmed', session);
+      context.logSecurityEvent('confirmed', user);
       return { confirmed_until: new Date(confirmedAt.getTime() + confirmationLifetime * 1000).toISOString() };
     },
   };

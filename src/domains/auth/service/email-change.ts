@@ -56,17 +56,16 @@ export function createEmailChange(
         // The whole transaction was rolled back, so the code still works.
         throw isUniqueViolation(error) ? takenError('new_email', authErrors.newEmailTaken) : error;
       });
-    const subject = { userId: user.id, sessionId: user.sessionId };
     if (attempt === undefined) {
-      const current = await sessions.findUser(subject);
+      const current = await sessions.findUser(user);
       if (current === undefined) throw tokenNotValid('access', 'revoked');
       return change(current, input, context);
     }
     if (!attempt.correct) {
-      context.logSecurityEvent('email_code_failed', subject);
+      context.logSecurityEvent('email_code_failed', user);
       throw await codeError(newEmail, attempt);
     }
-    context.logSecurityEvent('email_changed', subject);
+    context.logSecurityEvent('email_changed', user);
     return toUser(attempt.user);
   }
 

@@ -123,8 +123,7 @@ export function createLogin(
   async function verifyOwnPassword(user: CurrentUser, password: string, context: RequestContext) {
     const subject = await logins.findOwn(user, context.clientAddress);
     if (subject.account === undefined) throw tokenNotValid('access', 'revoked');
-    const actor = { userId: user.id, sessionId: user.sessionId };
-    const attempt = { name: user.username, subject, password, isLogin: false, actor };
+    const attempt = { name: user.username, subject, password, isLogin: false, actor: user };
     const account = await verifyAttempt(attempt, context);
     // Somebody else knows the password, and would make the reset link void or delete the account.
     if (account.needsReset) throw new ApiError(authErrors.resetRequired);
