@@ -20,19 +20,12 @@ export const IdempotencyHeaders = Type.Object({
   ),
 });
 
-/**
- * The idempotency key of a request, or undefined without one.
- *
- * @param callerId of the user; undefined for anonymous callers
- */
-export function idempotencyKey(
-  request: FastifyRequest,
-  callerId: number | undefined,
-): IdempotencyKey | undefined {
+/** The idempotency key of a request, or undefined without one. Each user has keys of their own; all others share theirs. */
+export function idempotencyKey(request: FastifyRequest): IdempotencyKey | undefined {
   const key = request.headers['idempotency-key'];
   if (typeof key !== 'string') return undefined;
   return {
-    scope: `${callerId ?? 'anonymous'}:${request.routeOptions.schema?.operationId}`,
+    scope: `${request.currentUser?.id ?? 'anonymous'}:${request.routeOptions.schema?.operationId}`,
     key,
     content: JSON.stringify([request.params, request.body], sortedKeys),
     language: request.language,

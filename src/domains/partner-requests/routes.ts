@@ -62,7 +62,7 @@ export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (
     },
     async (request, reply) => {
       const { id: userId } = currentUser(request);
-      return sendCreated(reply, await service.send(userId, request.body, idempotencyKey(request, userId)));
+      return sendCreated(reply, await service.send(userId, request.body, idempotencyKey(request)));
     },
   );
 

@@ -52,7 +52,7 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
     },
     async (request, reply) => {
       const { id: userId } = currentUser(request);
-      return sendCreated(reply, await service.create(userId, request.body, idempotencyKey(request, userId)));
+      return sendCreated(reply, await service.create(userId, request.body, idempotencyKey(request)));
     },
   );
 

@@ -115,8 +115,7 @@ export const ownStoreRoutes: FastifyPluginAsyncTypebox<{ service: StoreService }
     },
     async (request, reply) => {
       const { id: userId } = currentUser(request);
-      const key = idempotencyKey(request, userId);
-      return sendCreated(reply, await service.register(userId, request.body, key));
+      return sendCreated(reply, await service.register(userId, request.body, idempotencyKey(request)));
     },
   );
 

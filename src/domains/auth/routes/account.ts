@@ -56,7 +56,7 @@ export const accountRoutes: FastifyPluginAsyncTypebox<AccountRoutesOptions> = as
       },
     },
     async (request, reply) => {
-      const key = idempotencyKey(request, undefined);
+      const key = idempotencyKey(request);
       return sendCreated(reply, await account.signUp(request.body, key, requestContext(request)));
     },
   );
