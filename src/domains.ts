@@ -49,27 +49,24 @@ export async function createDomains(options: DomainsOptions) {
   const base = { ...options, read, outbox, mailQueue, idempotency, imageUrls };
   const notifications = createNotifications(base);
   const partnerRequests = createPartnerRequests({ ...base, ...notifications });
-  const { withdrawRequestsOfPost, closeRequestsOfStore } = partnerRequests;
   const stores = createStores(base);
-  const { checkCategoryFilter, lockStore, closeStore } = stores;
+  const { checkCategoryFilter } = stores;
   const savedSearches = createSavedSearches({ ...base, ...notifications, checkCategoryFilter });
-  const { queueMatching } = savedSearches;
   const images = await createImages(base);
-  const { postImages } = images;
   const posts = createPosts({
     ...base,
     checkCategoryFilter,
-    withdrawRequestsOfPost,
-    queueMatching,
-    postImages,
+    withdrawRequestsOfPost: partnerRequests.withdrawRequestsOfPost,
+    queueMatching: savedSearches.queueMatching,
+    postImages: images.postImages,
   });
   const deletionSteps = {
-    lockStore,
+    lockStore: stores.lockStore,
     deleteStoredResponses: idempotency.deleteResponsesOf,
     deletePostsOfStore: posts.deletePostsOfStore,
     releaseImagesOf: images.releaseImagesOf,
-    closeRequestsOfStore,
-    closeStore,
+    closeRequestsOfStore: partnerRequests.closeRequestsOfStore,
+    closeStore: stores.closeStore,
   };
   const auth = createAuth({ ...base, deletionSteps });
   const ownData = createOwnData({ ...base, requireConfirmation: auth.requireConfirmation });
