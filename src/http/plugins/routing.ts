@@ -75,7 +75,7 @@ export const routingPlugin = fastifyPlugin(async (app: FastifyInstance, { config
   const paths = findMyWay(routerOptions);
   app.addHook('onRoute', ({ method, url, config }) => {
     if (config?.catchAll) return;
-    // Fastify reports the root of a plugin with a slash and without.
+    // With a slash at its end and without, a path is the same.
     const path = url.replace(/\/$/, '');
     const known = methodsByPath.get(path) ?? new Set();
     if (!methodsByPath.has(path)) paths.on('GET', url, () => undefined, known);
