@@ -1,9 +1,11 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
+import pLimit from 'p-limit';
 
 /*
  * npm run check:clients
@@ -32,18 +34,18 @@ const generators = {
 const problems = [];
 await rm(output, { recursive: true, force: true });
 await mkdir(output, { recursive: true });
-// Two at a time, for two cores.
-await Promise.all([step('spectral', lint), checkTypeScript()]);
+const inTurn = pLimit(availableParallelism());
+const steps = [
+  ...Object.keys(generators).map((name) => [name, () => generate(name)]),
+  ['types of the newest release', generateReleased],
+  ['spectral', lint],
+];
+await Promise.all(steps.map(([name, check]) => inTurn(step, name, check)));
+await step('strict compilation', compile);
 for (const problem of problems) process.stderr.write(`${problem}\n`);
 if (problems.length > 0) process.exitCode = 1;
 // `npm run check` runs this again only when the document has changed since.
 else await writeFile(join(output, 'passed'), '');
-
-async function checkTypeScript() {
-  for (const name of Object.keys(generators)) await step(name, () => generate(name));
-  await step('types of the newest release', generateReleased);
-  await step('strict compilation', compile);
-}
 
 async function step(name, check) {
   try {
@@ -143,5 +145,6 @@ async function compile() {
     include: ['.'],
   };
   await writeFile(join(output, 'tsconfig.json'), JSON.stringify(config));
-  await runProgram('typescript', ['-p', output], { bin: 'tsc' });
+  // The repository's compiler takes a tenth of the time of the one that generators need.
+  await run(join(folder, '../../node_modules/.bin/tsc'), ['-p', output]);
 }
