@@ -17,8 +17,6 @@ import { root } from './files.ts';
 
 /** Of this run alone, so that two runs at once do not disturb each other. */
 const groupsFolder = join(root, `build/test-groups-${process.pid}`);
-/** Two rounds on two cores: each process costs a start, and unequal groups leave a core idle at the end. */
-const groupCount = 6;
 /** One more than cores, because tests wait for a third of their time. Above 8 they would need more connections than the server has. */
 const jobs = Math.min(8, availableParallelism() + 1);
 
@@ -58,10 +56,13 @@ function select(paths: string[]): string[] {
     .map((file) => `build/${file.replace(/\.ts$/, '.js')}`);
 }
 
-/** A process for each file costs more than most files do, so each group is one file that runs its test files. */
+/**
+ * A process for each file costs more than most files do, so each group is one file that runs its test files. There is a group for each
+ * job: starting Node, loading the app and compiling its hot code take seconds of CPU.
+ */
 async function writeGroups(files: string[]): Promise<string[]> {
   await mkdir(groupsFolder, { recursive: true });
-  const groups = Array.from({ length: groupCount }, (_, at) => files.filter((_, i) => i % groupCount === at));
+  const groups = Array.from({ length: jobs }, (_, at) => files.filter((_, i) => i % jobs === at));
   return Promise.all(
     groups
       .filter((group) => group.length > 0)
