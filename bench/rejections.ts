@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
-import { createContract, type DocumentedOperation } from '../test/support/contract.ts';
+import { contract, type DocumentedOperation } from '../test/support/contract.ts';
 import { type BodySchema, badBodies } from './bad-bodies.ts';
 import { withService } from './servers.ts';
 
@@ -24,7 +24,7 @@ const { values } = parseArgs({
 const repeat = Number(values.repeat);
 if (!(repeat >= 1 && repeat <= 1_000)) throw new Error('--repeat is 1 to 1000');
 
-const { document, operations } = createContract();
+const { document, operations } = contract;
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 
 type Schema = BodySchema & { $ref?: string; oneOf?: Schema[]; properties?: Record<string, BodySchema> };

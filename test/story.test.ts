@@ -2,12 +2,11 @@ import t, { type Test } from 'tap';
 import { createListeningApp, openStream } from './notifications/streams.ts';
 import { pushesOf } from './push/subscribed.ts';
 import { codeIn, signUpUser, type TestApp } from './support/app.ts';
-import { createContract } from './support/contract.ts';
+import { contract } from './support/contract.ts';
 import { uploadImage } from './support/images.ts';
 
 /** Two shops find each other, agree and call each other; a third one moves in and is found. */
 
-const contract = createContract();
 const terms = { TERMS_VERSION: '2026-01-31', TERMS_URL: 'https://dure.example/terms' };
 const app: TestApp = await createListeningApp(terms);
 

@@ -2,13 +2,13 @@ import t from 'tap';
 import { addFailedMail, createAdmin, sendReport } from '../support/admin.ts';
 import { createTestApp, createUser } from '../support/app.ts';
 import { rejected } from '../support/assertions.ts';
-import { createContract } from '../support/contract.ts';
+import { contract } from '../support/contract.ts';
 import { createPost, openShop } from '../support/stores.ts';
 
 const app = await createTestApp({ WORKER_ENABLED: 'false', CORS_ORIGINS: 'https://web.example.com' });
 const { call, pool } = app;
 
-const operations = createContract().operations.filter(({ path }) => path.startsWith('/api/v1/admin/'));
+const operations = contract.operations.filter(({ path }) => path.startsWith('/api/v1/admin/'));
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND'];
 const unknown = ['', '/', '/nothing/', '/users/1/nothing/'].map((path) => `/api/v1/admin${path}`);
 const paths = [...new Set(operations.map(({ path }) => path))];

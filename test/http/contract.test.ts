@@ -23,14 +23,13 @@ import {
   testEnvironment,
 } from '../support/app.ts';
 import { rejected } from '../support/assertions.ts';
-import { createContract } from '../support/contract.ts';
+import { contract } from '../support/contract.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { listen, rawCall } from '../support/raw-http.ts';
 import { createTcpProxy } from '../support/tcp-proxy.ts';
 import { createAuthenticator } from '../support/webauthn.ts';
 import { operations as every, validBody } from './operations.ts';
 
-const contract = createContract();
 t.ok(every.length >= 60, 'every operation is walked');
 
 const withoutEnvelope = [

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { createTestApp, createUser, password } from '../support/app.ts';
-import { readDocument } from '../support/contract.ts';
+import { contract } from '../support/contract.ts';
 
 t.test('language', async (t) => {
   const app = await createTestApp();
@@ -114,7 +114,7 @@ t.test('language', async (t) => {
 });
 
 t.test('every Korean sentence of the document is in 합니다체', async (t) => {
-  const sentences = JSON.stringify(readDocument()).matchAll(/[가-힣]+\.(?=[" ])/g);
+  const sentences = JSON.stringify(contract.document).matchAll(/[가-힣]+\.(?=[" ])/g);
   const endings = Array.from(sentences, ([ending]) => ending);
   t.ok(endings.includes('조회했습니다.'), 'the messages of successes');
   t.ok(endings.includes('주세요.'), 'the messages of errors');

@@ -2,10 +2,8 @@ import type { Test } from 'tap';
 import { createAdmin } from '../support/admin.ts';
 import { createTestApp, password, type TestResponse } from '../support/app.ts';
 import { fieldErrorProblems } from '../support/assertions.ts';
-import { createContract, type DocumentedOperation } from '../support/contract.ts';
+import { contract, type DocumentedOperation } from '../support/contract.ts';
 import { createPost, openShop } from '../support/stores.ts';
-
-const contract = createContract();
 
 /** Every documented operation of the API, without the redirects of browsers. */
 export const operations = contract.operations.filter(
