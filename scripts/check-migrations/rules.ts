@@ -76,6 +76,16 @@ const rules: Rule[] = [
       ),
   },
   {
+    name: 'second-lock',
+    message:
+      'This waits for a lock while the migration has that of another table or view, which ends in a deadlock with a query that has them in the other order. Write a migration for each.',
+    isBroken: (statement, { statements, isOutsideTransaction }) => {
+      const locked = statements.map((other) => exclusivelyLocked(other, statements));
+      const own = locked[statements.indexOf(statement)];
+      return !isOutsideTransaction && own !== undefined && own !== locked.find(Boolean);
+    },
+  },
+  {
     name: 'disabled-trigger',
     message: 'The rows that the release before writes meanwhile would not have what the trigger does.',
     isBroken: ({ text }) => /^ALTER TABLE .*\bDISABLE (TRIGGER|RULE)\b/.test(text),
@@ -128,6 +138,16 @@ export function findBrokenRules(file: MigrationFile): Finding[] {
       .filter(({ isBroken }) => isBroken(statement, file))
       .map(({ name, message }) => ({ rule: name, line: statement.lines.first, message })),
   );
+}
+
+/** The existing table or view that no query can use until the transaction of a statement ends. */
+function exclusivelyLocked({ text }: Statement, statements: Statement[]): string | undefined {
+  const name =
+    /^(?:ALTER TABLE(?: IF EXISTS)?(?: ONLY)?|CREATE OR REPLACE VIEW|DROP (?:TABLE|VIEW)(?: IF EXISTS)?) ([^\s;]+)/.exec(
+      text,
+    )?.[1];
+  const isNew = statements.some((other) => other.text.startsWith(`CREATE TABLE ${name} `));
+  return isNew ? undefined : name;
 }
 
 /** squawk has rules for these. */

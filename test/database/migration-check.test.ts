@@ -47,6 +47,11 @@ const dangerous: [rule: string, sql: string][] = [
   ['long-lock', 'TRUNCATE "users";'],
   ['long-lock', `${outside}VACUUM FULL "users";`],
   ['long-lock', 'ALTER TABLE "users" ADD COLUMN "number" SERIAL;'],
+  ['second-lock', 'ALTER TABLE "users" ADD COLUMN "a" TEXT; ALTER TABLE "posts" ADD COLUMN "a" TEXT;'],
+  [
+    'second-lock',
+    'ALTER TABLE "posts" ADD COLUMN "a" TEXT; CREATE OR REPLACE VIEW "titles" AS SELECT "title" FROM "posts";',
+  ],
   ['disabled-trigger', 'ALTER TABLE "posts" DISABLE TRIGGER ALL;'],
   ['rows-in-transaction', 'UPDATE "posts" SET "title" = \'\';'],
   [
