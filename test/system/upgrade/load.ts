@@ -22,6 +22,7 @@ export function createBalancer() {
   const instances: Service[] = [];
   const failures: string[] = [];
   const responses = new Map<Service, number>();
+  const running = new Map<Service, number>();
   let turn = 0;
 
   function pick(): Service {
@@ -34,12 +35,16 @@ export function createBalancer() {
     failures,
     pick,
     add: (instance: Service) => void instances.push(instance),
-    /** As a proxy does before an instance gets SIGTERM. Requests in flight still get their response. */
-    remove: (instance: Service) => void instances.splice(instances.indexOf(instance), 1),
+    /** As a proxy does before an instance gets SIGTERM: a request that arrives at the same moment may be reset. */
+    async remove(instance: Service): Promise<void> {
+      instances.splice(instances.indexOf(instance), 1);
+      await until('the last responses', () => running.get(instance) === 0);
+    },
     responsesOf: (instance: Service) => responses.get(instance) ?? 0,
     /** @throws when the response is not the expected one, after it was recorded */
     async call(method: string, path: string, options: CallOptions = {}): Promise<Json> {
       const instance = pick();
+      running.set(instance, (running.get(instance) ?? 0) + 1);
       try {
         const { status, data } = await send(`${instance.url}${path}`, method, options);
         const expected = options.status ?? 200;
@@ -51,6 +56,8 @@ export function createBalancer() {
         const reason = error instanceof Error ? `${error.message} ${error.cause ?? ''}` : String(error);
         failures.push(`${method} ${path.replace(/\?.*/, '')} at ${instance.url}: ${reason}`);
         throw error;
+      } finally {
+        running.set(instance, (running.get(instance) ?? 0) - 1);
       }
     },
   };

@@ -72,7 +72,7 @@ t.test('an upgrade and the way back do without a failed request', { skip }, asyn
   t.ok(balancer.responsesOf(current) > 20, 'the new one responds beside the old one');
   for (const stream of streams) t.ok(stream.isOpenAt(old), 'a stream stays where it is');
 
-  balancer.remove(old);
+  await balancer.remove(old);
   t.same(await old.end('SIGTERM'), { code: 0, signal: null });
   await load.goOn(2);
   for (const stream of streams) t.ok(stream.isOpenAt(current), 'a stream goes on at the new one');
@@ -82,7 +82,7 @@ t.test('an upgrade and the way back do without a failed request', { skip }, asyn
   balancer.add(old);
   await load.goOn(2);
   t.equal(await migrate(before), 'nothing to apply\n');
-  balancer.remove(current);
+  await balancer.remove(current);
   t.same(await current.end('SIGTERM'), { code: 0, signal: null });
   await load.goOn(2);
   await load.stop();
