@@ -57,21 +57,19 @@ function select(paths: string[]): string[] {
 }
 
 /**
- * A process for each file costs more than most files do, so each group is one file that runs its test files. There is a group for each
- * job: starting Node, loading the app and compiling its hot code take seconds of CPU.
+ * A process for each file costs more than most files do, so there is a process for each job, which runs one file after the other:
+ * starting Node, loading the app and compiling its hot code take seconds of CPU.
  */
 async function writeGroups(files: string[]): Promise<string[]> {
   await mkdir(groupsFolder, { recursive: true });
-  const groups = Array.from({ length: jobs }, (_, at) => files.filter((_, i) => i % jobs === at));
+  const parameters = [files.sort(bySize), groupsFolder].map((value) => JSON.stringify(value)).join(', ');
+  const source = `import { runGroup } from '../test/support/group.js';\nawait runGroup(${parameters});\n`;
+  const names = Array.from({ length: Math.min(jobs, files.length) }, (_, index) => `group-${index + 1}.js`);
   return Promise.all(
-    groups
-      .filter((group) => group.length > 0)
-      .map(async (group, index) => {
-        const path = join(groupsFolder, `group-${index + 1}.js`);
-        const source = `import { runGroup } from '../test/support/group.js';\nawait runGroup(${JSON.stringify(group)});\n`;
-        await writeFile(path, source);
-        return path;
-      }),
+    names.map(async (name) => {
+      await writeFile(join(groupsFolder, name), source);
+      return join(groupsFolder, name);
+    }),
   );
 }
 
