@@ -247,7 +247,7 @@ t.test('four requests of one user are worked on at once; more wait and delay no 
 });
 
 t.test('requests that wait too long are 503, and neither they nor open streams keep a turn', async (t) => {
-  const app = await createLimitedApp(t, {}, { serverErrors: true, timeLimit: 400 });
+  const app = await createLimitedApp(t, {}, { serverErrors: true, timeLimit: 1_500 });
   const user = await signUpUser(app);
   const rename = () => app.call('PATCH', '/auth/me/', { token: user.token, body: { name: '두레' } });
   const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [user.id]);
