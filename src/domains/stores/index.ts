@@ -34,7 +34,7 @@ export function createStores(options: StoresOptions) {
 
   return {
     routes,
-    directory: routesBehind(requireUser, directoryRoutes, { ...options, service }),
+    directory: routesBehind(requireUser, directoryRoutes, { ...options, stores, service }),
     checkCategoryFilter: service.checkCategoryFilter,
     lockStore: stores.lockStore,
     closeStore: stores.close,

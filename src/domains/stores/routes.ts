@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { currentUser } from '../../http/authentication.ts';
-import { httpErrors } from '../../http/errors.ts';
+import { ApiError, httpErrors } from '../../http/errors.ts';
 import { idempotencyKey, sendCreated } from '../../http/idempotency.ts';
 import { paginate } from '../../http/pagination.ts';
 import { isId, PathId, Ref } from '../../http/schemas.ts';
@@ -9,7 +9,7 @@ import type { Read } from '../../infrastructure/database/replica.ts';
 import type { ImageUrls } from '../images/index.ts';
 import { storeErrors } from './errors.ts';
 import { readNear } from './near.ts';
-import { toStoreListItem } from './presenters.ts';
+import { toStore, toStoreListItem } from './presenters.ts';
 import { listStores, type Stores } from './repository.ts';
 import { NewStore, Store, StoreCategoryList, StoreChanges, StorePage, StoreQuery } from './schemas.ts';
 import type { StoreService } from './service.ts';
@@ -32,6 +32,7 @@ export const categoryRoutes: FastifyPluginAsyncTypebox<{ stores: Stores }> = asy
 };
 
 export interface DirectoryOptions {
+  stores: Stores;
   service: StoreService;
   imageUrls: ImageUrls;
   read: Read;
@@ -40,7 +41,7 @@ export interface DirectoryOptions {
 /** Search for stores, and reading one. */
 export const directoryRoutes: FastifyPluginAsyncTypebox<DirectoryOptions> = async (
   app,
-  { service, imageUrls, read },
+  { stores, service, imageUrls, read },
 ) => {
   app.get(
     '/',
@@ -86,7 +87,9 @@ export const directoryRoutes: FastifyPluginAsyncTypebox<DirectoryOptions> = asyn
     },
     async (request) => {
       const wanted = { id: request.params.store_id, userId: currentUser(request).id };
-      return read(wanted.userId, (tx) => service.find(wanted, tx));
+      const store = await read(wanted.userId, (tx) => stores.findOpen(wanted, tx));
+      if (store === undefined) throw new ApiError(storeErrors.storeNotFound);
+      return toStore(store);
     },
   );
 };

@@ -84,6 +84,12 @@ t.test(
     t.strictSame(await get(`/api/v1/stores/${receiver.store.id}/`), receiver.store);
     await until('the store', () => standby.statements().join().includes('WHERE s.id = $'));
 
+    const { not_found: missed = 0 } = await readsOf(app);
+    for (const path of ['stores/999999/', 'posts/999999/'])
+      t.equal((await app.call('GET', `/api/v1/${path}`, { token })).status, 404, path);
+    t.equal((await readsOf(app))['not_found'], missed + 2, 'which is no fault of the replica');
+    standby.statements();
+
     const before = await readsOf(app);
     const all = ['stores/mypage/', 'stores/me/', 'stores/partners/', 'stores/categories/'];
     all.push(
