@@ -1,6 +1,5 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import type { PushService, SubscribedBrowser } from '../../support/push-service.ts';
-import { until } from '../../support/until.ts';
 import { openVisitor, type Visitor } from './visitor.ts';
 
 /** A visitor at a place, whose browser has a subscription of the fake push service. */
@@ -36,19 +35,22 @@ export async function openPhone(
     registrationId = registrations[0]?.registrationId ?? registrationId;
   });
   await cdp.send('ServiceWorker.enable');
+  const worker = () => {
+    const [first] = context.serviceWorkers();
+    if (!first) throw new Error('no service worker runs');
+    return first;
+  };
   return {
     ...visitor,
     browser,
     async showPush() {
       const { message } = await browser.next();
       const data = JSON.stringify(message);
+      await worker().evaluate(watchShown);
       await cdp.send('ServiceWorker.deliverPushMessage', { origin, registrationId, data });
-      return until('a notification', async () => (await shownBy(page))[0]);
+      return worker().evaluate('shown');
     },
-    async pressNotification() {
-      const [worker] = context.serviceWorkers();
-      return worker?.evaluate(pressFirst) ?? '';
-    },
+    pressNotification: () => worker().evaluate(pressFirst),
   };
 }
 
@@ -67,13 +69,15 @@ function subscribeTo({ subscription: { endpoint, keys } }: SubscribedBrowser): s
   }`;
 }
 
-function shownBy(page: Page): Promise<Awaited<ReturnType<Phone['showPush']>>[]> {
-  return page.evaluate(`(async () => {
-    const registration = await navigator.serviceWorker.ready;
-    const shown = await registration.getNotifications();
-    return shown.map(({ title, body, tag, data }) => ({ title, body, tag, data }));
-  })()`);
-}
+/** Chromium may drop a notification that is read while it is being shown, so the page must not poll for it. */
+const watchShown = `void (self.shown = new Promise((resolve) => {
+  const show = registration.showNotification.bind(registration);
+  registration.showNotification = async (...given) => {
+    await show(...given);
+    const [{ title, body, tag, data }] = await registration.getNotifications();
+    resolve({ title, body, tag, data });
+  };
+}))`;
 
 /** Only a real press lets a service worker open a window, so what it opens is noted. */
 const pressFirst = `(async () => {
