@@ -99,7 +99,7 @@ export const Changes = <T extends TProperties>($id: string, description: string,
 /** The `data` of a response without content. */
 export const EmptyData = NamedObject('EmptyData', 'Nothing to return', {});
 
-/** Answers without content when the work is done. */
+/** The response of an operation that returns nothing, once its work is done. */
 export async function emptyData(work: Promise<unknown>): Promise<Static<typeof EmptyData>> {
   await work;
   return {};

@@ -5,9 +5,9 @@ import { accountsOf } from './accounts.ts';
 
 /** The codes of an authenticator app. */
 export interface Authenticator {
-  /** @param step counted from the present one; those from -1 to 1 are accepted */
+  /** @param step counted from the current one; those from -1 to 1 are accepted */
   code(step?: number): Promise<string>;
-  /** A code of none of the steps around the present one. */
+  /** A code of none of the steps around the current one. */
   wrong(): string;
 }
 

@@ -89,7 +89,7 @@ t.test('a cursor stays right while posts are added and deleted', async (t) => {
   t.strictSame(await ids(`?limit=100&cursor=${first.next_cursor}`), expected.slice(1));
 });
 
-t.test('a post shows the present name and categories of its store', async (t) => {
+t.test('a post shows the current name and categories of its store', async (t) => {
   await call('PATCH', '/api/v1/stores/me/', {
     token: cafe.token,
     body: { name: '새 이름', category_ids: [11, 2] },

@@ -5,7 +5,8 @@ import { closeApps } from './app.ts';
 
 /**
  * Runs those of some test files that no other process has taken, one after the other in this process, because starting Node and
- * loading the app costs more than most files do. Their tests queue in the root test while the file loads; the apps of a file are closed before the next file starts.
+ * loading the app costs more than most files do. Their tests queue in the root test while the file loads; the apps of a file are
+ * closed before the next file starts.
  *
  * @param files compiled test files, relative to the root of the repository
  * @param folder of the run, in which each file that is taken has a folder

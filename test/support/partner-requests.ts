@@ -91,7 +91,7 @@ export async function notificationsOf(
   return response.body.data;
 }
 
-/** The notifications of a shop's owner, newest first: kind, request id, and the present status of the request. */
+/** The notifications of a shop's owner, newest first: kind, request id, and the current status of the request. */
 export async function notifiedOf(app: TestApp, shop: Caller): Promise<[string, number, string][]> {
   const { items } = await notificationsOf(app, shop, '?limit=100');
   return items.map(

@@ -19,6 +19,6 @@ export const partnerRequestErrors = {
   }),
   invalidTransition: defineError(409, 'invalid_transition', {
     ko: '제휴 요청의 현재 상태에서는 할 수 없습니다.',
-    en: 'The present state of the partnership request does not allow this.',
+    en: 'The current state of the partnership request does not allow this.',
   }),
 };

@@ -15,7 +15,7 @@ export interface RateLimit {
   group: string;
   /** Requests per minute. */
   max: number;
-  /** Who is counted: the address of the client by default. Without a user, `user` counts as any other request. */
+  /** What is counted: the client's address by default. With `user`, requests without a user have the common limit. */
   per?: 'client' | 'user';
 }
 

@@ -50,8 +50,8 @@ const deleteExhaustedJobs = sql`
     WHERE task_identifier <> ${sendMailTask} AND attempts >= max_attempts AND locked_at IS NULL LIMIT 1000))`;
 
 /**
- * Releases the jobs of dead workers, moves emails without an attempt left to the failed ones and deletes other such jobs. It logs errors of the database;
- * the next run does the rest.
+ * Releases the jobs of dead workers, moves emails without an attempt left to the failed ones and deletes other such jobs. It logs
+ * errors of the database; the next run does the rest.
  */
 export async function recoverJobs(
   { database, mailMetrics, logger }: { database: Tx; mailMetrics: MailMetrics; logger: FastifyBaseLogger },

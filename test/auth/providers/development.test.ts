@@ -7,7 +7,7 @@ const app = await createTestApp();
 const { call } = app;
 const own = { host: 'localhost:3000' };
 
-t.test('outside production one logs in as anyone, on a page of the service', async (t) => {
+t.test('outside production a page of the service logs in any user', async (t) => {
   const list = await call('GET', '/auth/providers/');
   t.strictSame(list.body.data, { items: [{ id: 'development', name: '개발용 로그인' }] });
   const user = { subject: 'kim', email: 'kim@example.com', name: '김두레', is_email_proved: 'true' };

@@ -74,8 +74,8 @@ const watchShown = `void (self.shown = new Promise((resolve) => {
   const show = registration.showNotification.bind(registration);
   registration.showNotification = async (...given) => {
     await show(...given);
-    const [{ title, body, tag, data }] = await registration.getNotifications();
-    resolve({ title, body, tag, data });
+    const [shown] = await registration.getNotifications();
+    resolve(shown && { title: shown.title, body: shown.body, tag: shown.tag, data: shown.data });
   };
 }))`;
 

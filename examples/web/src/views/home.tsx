@@ -3,7 +3,7 @@ import { useSession } from '../session.tsx';
 import { FeedView } from './feed.tsx';
 import { WelcomeView } from './welcome.tsx';
 
-/** The feed, or what the app is for where nobody is signed in. */
+/** The feed, or, without a login, what the app is for. */
 export function HomeView() {
   const { session, reload } = useSession();
   if (session.status === 'failed') return <LoadError error={session.error} onRetry={reload} />;

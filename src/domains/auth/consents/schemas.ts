@@ -12,7 +12,7 @@ export type ConsentId = Static<typeof ConsentId>;
 
 const Consent = NamedObject('Consent', 'What users can agree to', {
   id: Ref(ConsentId),
-  version: Text('The present version, a date', '2026-01-31'),
+  version: Text('The current version, a date', '2026-01-31'),
   url: Text('Where it can be read', 'https://dure.example/terms'),
   required: Type.Boolean({ description: 'Whether a sign-up needs it', examples: [true] }),
 });
@@ -74,7 +74,7 @@ const GivenConsent = NamedObject('GivenConsent', 'The latest answer of a user', 
     examples: [null],
   },
   is_current: Type.Boolean({
-    description: 'Whether the user agrees to the present version',
+    description: 'Whether the user agrees to the current version',
     examples: [true],
   }),
 });

@@ -17,12 +17,12 @@ export function createConsents(
   { accounts, consents }: Pick<AuthRepository, 'accounts' | 'consents'>,
 ) {
   /** Emails that advertise are a part of the privacy policy, where there is one. */
-  const present = { terms, privacy, marketing: privacy ?? terms };
+  const current = { terms, privacy, marketing: privacy ?? terms };
 
   function list(): ConsentList {
     const ids = ['terms', 'privacy', 'marketing'] as const;
     const items = ids.flatMap((id) => {
-      const document = present[id];
+      const document = current[id];
       return document ? [{ id, ...document, required: id !== 'marketing' }] : [];
     });
     return { items };
@@ -31,7 +31,7 @@ export function createConsents(
   /** @param path of the answers in the body */
   function outdated(answers: ConsentChanges, path: string): FieldError[] {
     return (['terms', 'privacy'] as const).flatMap((id) => {
-      const version = present[id]?.version;
+      const version = current[id]?.version;
       if (version === undefined || (answers[id] ?? version) === version) return [];
       return [{ field: path + id, ...problems.notAllowed([version]) }];
     });
@@ -49,7 +49,7 @@ export function createConsents(
   }
 
   function toAnswers({ terms, privacy, marketing, is_14_or_older: isOldEnough }: NewConsents): Answer[] {
-    const version = present.marketing?.version ?? privacy ?? terms ?? null;
+    const version = current.marketing?.version ?? privacy ?? terms ?? null;
     return [
       terms === undefined ? [] : [{ kind: 'terms', action: 'given', version: terms } as const],
       privacy === undefined ? [] : [{ kind: 'privacy', action: 'given', version: privacy } as const],
@@ -82,14 +82,14 @@ export function createConsents(
       version: answer?.version ?? null,
       given_at: given?.createdAt.toISOString() ?? null,
       withdrawn_at: (!isGiven && answer?.createdAt.toISOString()) || null,
-      is_current: isGiven && (present[id]?.version ?? answer.version) === answer.version,
+      is_current: isGiven && (current[id]?.version ?? answer.version) === answer.version,
     };
   }
 
   /**
    * Records the answers that differ from the latest ones; after a question each one does. Concurrent calls follow one another.
    *
-   * @throws {ApiError} `validation_error` for another version than the present one, `token_not_valid` for an account that is gone
+   * @throws {ApiError} `validation_error` for another version than the current one, `token_not_valid` for an account that is gone
    */
   async function change(user: CurrentUser, changes: ConsentChanges, { ip }: RequestContext) {
     const wrong = outdated(changes, '');

@@ -6,7 +6,7 @@ import type { Sealer } from '../tokens.ts';
 
 /** The only parameters that all authenticator apps know (RFC 6238). */
 const parameters = { issuer: 'Dure', algorithm: 'SHA1', digits: 6, period: 30 };
-/** Steps before and after the present one, for clocks that differ. */
+/** Steps before and after the current one, for clocks that differ. */
 const window = 1;
 const recoveryCodeCount = 10;
 const batchSize = 100;
