@@ -67,7 +67,8 @@ t.test('a browser in which another user logs in belongs to that user', async (t)
   t.strictSame((await list(before)).body.data.items, []);
   t.strictSame((await list(after)).body.data.items, [moved.body.data]);
   const responses = await inParallel(8, (index) => add(index % 2 ? before : after, browser.subscription));
-  t.strictSame(Object.keys(tally(responses)).sort(), ['200', '201']);
+  for (const { status } of responses)
+    t.ok(status === 200 || status === 201, `each call is accepted (${status})`);
   const { rows } = await app.pool.query('SELECT FROM push_subscriptions WHERE endpoint = $1', [
     browser.subscription.endpoint,
   ]);
