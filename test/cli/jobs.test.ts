@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createTestApp, signUpUser, testEnvironment } from '../support/app.ts';
+import { createTestApp, relayed, signUpUser, testEnvironment } from '../support/app.ts';
 import { inParallel } from '../support/concurrency.ts';
 import { commandsOn, dureText, failed } from './command.ts';
 
@@ -8,6 +8,7 @@ const app = await createTestApp({ WORKER_ENABLED: 'false' });
 const { pool } = app;
 const dure = commandsOn(app);
 const user = await signUpUser(app);
+await relayed(app);
 
 /** Adds a job that a worker has taken. @returns its id */
 async function lockedJob(worker: string, { task = 'send_mail', age = '1 second' } = {}): Promise<string> {
