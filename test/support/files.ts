@@ -7,6 +7,9 @@ import type { Test } from 'tap';
 /** The folder of the repository. */
 export const root = dirname(fileURLToPath(import.meta.resolve('#package/package.json')));
 
+/** Where processes of the tests keep compiled modules: starting one again takes a third less CPU, from Node 22 on. */
+export const compileCache = join(root, 'build/compile-cache');
+
 /** Reads a file of the repository. */
 export const readText = (path: string) => readFileSync(join(root, path), 'utf8');
 

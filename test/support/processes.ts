@@ -1,6 +1,6 @@
 import process from 'node:process';
 import t from 'tap';
-import { root } from './files.ts';
+import { compileCache, root } from './files.ts';
 
 /** Seconds that a process may take, unless it says otherwise. */
 const timeout = 120;
@@ -12,7 +12,8 @@ export function runProcesses(files: string[]): void {
   t.jobs = Number(process.env['TAP_JOBS']);
   for (const file of files) {
     // In NODE_OPTIONS are the hooks.
-    const command = ['-u', 'NODE_OPTIONS', process.execPath, '--enable-source-maps', file];
+    const cache = `NODE_COMPILE_CACHE=${compileCache}`;
+    const command = ['-u', 'NODE_OPTIONS', cache, process.execPath, '--enable-source-maps', file];
     void t.spawn('env', command, { cwd: root, buffered: true, timeout: timeout * 1_000 }, file);
   }
 }

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import process from 'node:process';
-import { root } from './files.ts';
+import { compileCache, root } from './files.ts';
 import { until } from './until.ts';
 
 /** What production requires, without the database. */
@@ -39,7 +39,7 @@ export function spawnService(
   const { PATH = '' } = process.env;
   const child = spawn(process.execPath, script, {
     cwd: root,
-    env: { PATH, PORT: '0', ARGON2_MEMORY_KIB: '1024', ...environment },
+    env: { PATH, NODE_COMPILE_CACHE: compileCache, PORT: '0', ARGON2_MEMORY_KIB: '1024', ...environment },
     stdio: ['ignore', stdout, 'pipe'],
   });
   let output = '';

@@ -138,7 +138,7 @@ t.test(
         const username = `shop${client}n${index}`;
         await insist(t, services[index % 2 === 0 ? 0 : 1], username);
         signedUp.push(username);
-        await sleep(20);
+        await sleep(100);
       }
     });
     const prober = (async () => {

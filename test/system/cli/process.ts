@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import process from 'node:process';
-import { root } from '../../support/files.ts';
+import { compileCache, root } from '../../support/files.ts';
 
 /** Runs a script of the repository to its end, as an operator does, with these variables and no others. */
 export async function runProcess(
@@ -12,7 +12,7 @@ export async function runProcess(
   const { PATH = '' } = process.env;
   const child = spawn(process.execPath, [script, ...args], {
     cwd: root,
-    env: { PATH, ...environment },
+    env: { PATH, NODE_COMPILE_CACHE: compileCache, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const output = { stdout: '', stderr: '' };

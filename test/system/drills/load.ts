@@ -20,7 +20,7 @@ interface Call {
 }
 
 /** Milliseconds before a client tries again, and between two of its writes. */
-const pause = { retry: 200, next: 30 };
+const pause = { retry: 200, next: 100 };
 
 /** Clients of the instances, which send everything again with the same key until it succeeds. */
 export function createClients(urls: string[]) {

@@ -177,7 +177,7 @@ const requests = '/api/v1/notifications/partner-request/';
 const imageFile = new Uint8Array(await plainImage());
 
 /** Milliseconds between two rounds of one of them. */
-const pause = 20;
+const pause = 100;
 
 /** What the receiver and the sender of a request must be told by mail. */
 interface AcceptedRequest {
