@@ -308,7 +308,7 @@ t.test('the cookie survives 429 and 503', async (t) => {
   const user = await createUser(app);
   const limited = await createTestApp(
     { RATE_LIMIT_ENABLED: 'true', WORKER_ENABLED: 'false' },
-    { databaseUrl: app.url, timeLimit: 300, serverErrors: true },
+    { databaseUrl: app.url, timeLimit: 1_000, serverErrors: true },
   );
   t.teardown(limited.close);
   const lock = await lockRows(t, app, 'SELECT FROM sessions WHERE user_id = $1 FOR UPDATE', [user.id]);

