@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
 import type { LogFunctionFactory, Runner, Task } from 'graphile-worker';
@@ -99,6 +100,7 @@ async function runUntilStopped(options: RunnerOptions, signal: AbortSignal): Pro
   });
   pool.on('connect', releaseOnce);
   const runners: Runner[] = [];
+  const ends: Promise<void>[] = [];
   const stop = () => {
     for (const runner of runners) runner.stop().catch(() => undefined);
   };
@@ -106,8 +108,10 @@ async function runUntilStopped(options: RunnerOptions, signal: AbortSignal): Pro
     for (const lane of lanes) {
       const runner = await startRunner(pool, lane, options);
       runners.push(runner);
+      const end = ended(runner);
       // It may fail before it is waited for.
-      runner.promise.catch(() => undefined);
+      end.catch(() => undefined);
+      ends.push(end);
       // A runner whose first query failed never recovers, and it reuses connections that stopped responding.
       runner.events.on('worker:getJob:error', ({ error }) => {
         logger.warn({ reason: reasonOf(error) }, 'taking a job failed');
@@ -117,13 +121,22 @@ async function runUntilStopped(options: RunnerOptions, signal: AbortSignal): Pro
     logger.info('worker started');
     if (signal.aborted) stop();
     signal.addEventListener('abort', stop);
-    await Promise.all(runners.map(({ promise }) => promise.finally(stop)));
+    await Promise.all(ends.map((end) => end.finally(stop)));
   } finally {
     signal.removeEventListener('abort', stop);
     stop();
     // Not awaited: a connection that stopped responding must not delay the restart.
     void pool.end();
   }
+}
+
+/**
+ * Waits until a runner ended, or had the time to. It never ends by itself when one outcome could not be written and a later one
+ * could: graphile-worker then counts wrongly how many are left to write (https://github.com/graphile/worker/issues/636).
+ */
+async function ended({ promise, events }: Runner): Promise<void> {
+  const stopped = once(events, 'pool:gracefulShutdown');
+  await Promise.race([promise, stopped.then(() => sleep(stopLimit, undefined, { ref: false }))]);
 }
 
 /** graphile-worker releases a connection twice that breaks while the runner stops; pg throws then, which would end the process. */

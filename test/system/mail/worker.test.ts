@@ -106,6 +106,39 @@ t.test('an email whose outcome cannot be stored is retried under the same key', 
   t.ok(sent.some(({ to }) => to === 'user2@example.com'));
 });
 
+t.test('a worker continues when it can store one outcome, but not another', parallel(), async (t) => {
+  const { database, add, makeDue, queueIsEmpty, start } = await setUp(t);
+  const responses = [1, 2, 3].map(() => new AbortController());
+  let isDown = true;
+  const { sent } = start({
+    async send({ to }) {
+      await sleepUntil(responses[Number(to.charAt(4)) - 1]?.signal ?? AbortSignal.abort());
+      if (to === 'user3@example.com' && isDown) throw new Error('down');
+    },
+    times: { staleLock: 3_000 },
+  });
+  // While the outcome of the first job waits for its error, the worker takes the third.
+  await database.pool.query(`
+    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN PERFORM pg_sleep(1); RAISE 'refused'; END $$;
+    CREATE TRIGGER refuse BEFORE DELETE ON graphile_worker._private_jobs
+    FOR EACH ROW WHEN (old.payload->>'id' = '1') EXECUTE FUNCTION refuse()`);
+  for (const id of [1, 2, 3]) await add('code', { id });
+  await until('two sends began', () => sent.length === 2);
+  responses[0]?.abort();
+  await until('the third began', () => sent.length === 3);
+  await sleep(1_500);
+  await database.pool.query('DROP TRIGGER refuse ON graphile_worker._private_jobs');
+  responses[1]?.abort();
+  await sleep(500);
+  responses[2]?.abort();
+  await add('code', { id: 4 });
+  isDown = false;
+  await makeDue();
+  await queueIsEmpty();
+  t.ok(sent.some(({ to }) => to === 'user4@example.com'));
+});
+
 t.test('a worker starts without PostgreSQL, and works once that is available', parallel(), async (t) => {
   const { proxy, add, start } = await setUpBehindProxy(t);
   await proxy.cut();
