@@ -7,8 +7,8 @@ import { serviceUnavailable } from '../errors.ts';
 /** Average delay of the event loop, in milliseconds, above which requests are rejected. */
 const defaultMaxDelay = 1_000;
 
-/** Milliseconds over which the delay is averaged. */
-const sampleInterval = 1_000;
+/** Milliseconds over which the delay is averaged: long enough that one delay, which is over when it is measured, rejects nothing. */
+const sampleInterval = 5_000;
 
 /** Rejects requests while the process is overloaded; health and metrics always respond. */
 export const overloadPlugin = fastifyPlugin(

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import t from 'tap';
 import { root } from '../../../scripts/last-release.ts';
@@ -44,6 +45,8 @@ t.test('an upgrade and the way back do without a failed request', { skip }, asyn
     const service = await startService(environment, [join(folder, 'dist/server.js')]);
     t.teardown(() => service.end('SIGKILL'));
     t.equal((await fetch(`${service.url}/health/ready`)).status, 200, 'ready');
+    // The release before takes a delay of its start for overload.
+    if (folder === before) await sleep(4_000);
     return service;
   };
 
