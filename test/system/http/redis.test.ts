@@ -67,7 +67,7 @@ t.test(
     const apps = [await createLimitedApp(t, environment), await createLimitedApp(t, environment)];
     const allConnected = async (expected: boolean) => {
       for (const app of apps) {
-        await until(`connected: ${expected}`, async () => (await isConnected(app)) === expected, 10);
+        await until(`connected: ${expected}`, async () => (await isConnected(app)) === expected);
       }
     };
     await allConnected(true);

@@ -188,7 +188,7 @@ t.test('stopping releases the job of a send that hangs', parallel(), async (t) =
   t.ok(Date.now() - began < 9_000, `stopped after ${Date.now() - began} ms`);
   t.equal((await jobs())[0]?.locked_by, null, 'the job is released at once');
   const { sent } = start();
-  await until('the other worker sends it', () => sent.length === 1, 8);
+  await until('the other worker sends it', () => sent.length === 1);
   t.equal(sent[0]?.idempotencyKey, hanging.sent[0]?.idempotencyKey);
 });
 
@@ -200,7 +200,7 @@ t.test('stopping ends soon while PostgreSQL does not respond', parallel(), async
   proxy.freeze();
   const began = Date.now();
   await stop();
-  t.ok(Date.now() - began < 9_500, `stopped after ${Date.now() - began} ms`);
+  t.ok(Date.now() - began < 12_000, `stopped after ${Date.now() - began} ms`);
 });
 
 t.test('a connection that breaks while it begins to listen ends no process', parallel(), async (t) => {
