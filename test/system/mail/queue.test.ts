@@ -158,6 +158,7 @@ t.test('an email without an attempt left is kept, unless its account is gone', p
   await until('the last attempts are over', async () => (await jobs()).length === 0);
   t.same(await failedMails(), [{ kind: 'code', payload: { id: 8 }, reason: 'fetch failed', attempts: 25 }]);
   t.equal(sent.length, 2);
+  await until('the line about it', () => errors().length > 0);
   t.match(errors(), [{ kind: 'code', attempts: 25, reason: 'fetch failed' }]);
   t.equal(errors().length, 1);
 });
