@@ -61,6 +61,9 @@ export async function startTestServer(): Promise<TestServer & { stop(): Promise<
   const template = `dure_test_${randomBytes(4).toString('hex')}`;
   await execute(url, `CREATE DATABASE ${template}`);
   await migrate(databaseUrl(url, template));
+  // The clean-up of every fifth minute, which would change what a test has prepared, has run in the future.
+  const ran = `INSERT INTO graphile_worker._private_known_crontabs VALUES ('clean_up', now(), '9999-01-01')`;
+  await execute(databaseUrl(url, template), ran);
   // PostgreSQL copies a database only while it has no connection.
   await execute(url, `ALTER DATABASE ${template} WITH ALLOW_CONNECTIONS false`);
   return {
