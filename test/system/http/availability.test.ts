@@ -164,14 +164,14 @@ t.test('an overloaded process rejects requests with 503, and health still answer
   await until('it recovers by itself', async () => (await list()) === 200);
 });
 
-t.test('health answers while 64 logins run', async (t) => {
+t.test('health answers while 32 logins run', async (t) => {
   // Hashes as expensive as in production.
   const app = await createTestApp(
     { ARGON2_MEMORY_KIB: '19456', ARGON2_TIME_COST: '2' },
     { serverErrors: true },
   );
   t.teardown(app.close);
-  let running = 64;
+  let running = 32;
   const logins = Array.from({ length: running }, async (_, index) => {
     const response = await app.call('POST', '/auth/login/', {
       body: { username: `unknown${index}`, password },
