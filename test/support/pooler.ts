@@ -21,6 +21,7 @@ export async function startPooler(t: Test, databaseUrl: string): Promise<string>
     'listen_addr = 127.0.0.1',
     `listen_port = ${ownPort}`,
     'unix_socket_dir =',
+    // PgBouncer's word for: all clients are the user above, without a password.
     'auth_type = any',
     'pool_mode = transaction',
     'default_pool_size = 3',

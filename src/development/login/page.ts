@@ -18,7 +18,7 @@ const wording = {
   title: { ko: '개발용 로그인', en: 'Development login' },
   intro: {
     ko: '카카오나 구글을 대신하는 화면입니다. 개발 중에만 있으며, 원하는 사용자로 로그인해 볼 수 있습니다.',
-    en: 'This page takes the place of a provider such as Kakao or Google. It exists in development only; log in as any user.',
+    en: 'This page takes the place of a provider such as Kakao or Google. It exists in development only; log in as the user you choose.',
   },
   subject: { ko: '사용자 번호', en: 'User id' },
   subjectHint: {

@@ -100,7 +100,6 @@ async function runUntilStopped(options: RunnerOptions, signal: AbortSignal): Pro
   });
   pool.on('connect', releaseOnce);
   const runners: Runner[] = [];
-  const ends: Promise<void>[] = [];
   const stop = () => {
     for (const runner of runners) runner.stop().catch(() => undefined);
   };
@@ -108,10 +107,8 @@ async function runUntilStopped(options: RunnerOptions, signal: AbortSignal): Pro
     for (const lane of lanes) {
       const runner = await startRunner(pool, lane, options);
       runners.push(runner);
-      const end = ended(runner);
       // It may fail before it is waited for.
-      end.catch(() => undefined);
-      ends.push(end);
+      runner.promise.catch(() => undefined);
       // A runner whose first query failed never recovers, and it reuses connections that stopped responding.
       runner.events.on('worker:getJob:error', ({ error }) => {
         logger.warn({ reason: reasonOf(error) }, 'taking a job failed');
@@ -121,7 +118,7 @@ async function runUntilStopped(options: RunnerOptions, signal: AbortSignal): Pro
     logger.info('worker started');
     if (signal.aborted) stop();
     signal.addEventListener('abort', stop);
-    await Promise.all(ends.map((end) => end.finally(stop)));
+    await Promise.all(runners.map(({ promise }) => promise.finally(stop)));
   } finally {
     signal.removeEventListener('abort', stop);
     stop();
@@ -201,7 +198,7 @@ async function startRunner(
     mailMetrics.countJob(task, attempts < maxAttempts ? 'retried' : 'failed');
     logger.warn({ job: id, task, payload, attempts, maxAttempts, reason: reasonOf(error) }, 'job failed');
   });
-  return runner;
+  return { ...runner, promise: ended(runner) };
 }
 
 /** Failed jobs are logged on `job:error`. graphile-worker's metadata contains whole jobs and is dropped. */

@@ -45,7 +45,7 @@ t.test('an upgrade and the way back do without a failed request', { skip }, asyn
     const service = await startService(environment, [join(folder, 'dist/server.js')]);
     t.teardown(() => service.end('SIGKILL'));
     t.equal((await fetch(`${service.url}/health/ready`)).status, 200, 'ready');
-    // The release before takes a delay of its start for overload.
+    // The baseline takes a delay of its start for overload. A release after it does not need this.
     if (folder === before) await sleep(4_000);
     return service;
   };
