@@ -65,6 +65,8 @@ The version of this document follows semantic versioning. These changes may come
       description:
         'Accounts, sessions, verification of email addresses, forgotten passwords and usernames. Responses are never stored (`Cache-Control: no-store`).',
     },
+    { name: 'passkeys', description: 'Login without a password (WebAuthn).' },
+    { name: 'second-factor', description: 'Codes of an authenticator app, and recovery codes.' },
     {
       name: 'stores',
       description: 'The store of a user, my-page, and finding other stores. A user has at most one store.',
@@ -80,11 +82,16 @@ The version of this document follows semantic versioning. These changes may come
     },
     { name: 'images', description: 'Images that users upload for their posts.' },
     {
+      name: 'partner-requests',
+      description:
+        'Partnership requests between stores: sent, received, accepted, declined, withdrawn, ended.',
+    },
+    {
       name: 'notifications',
       description:
-        'Partnership requests between stores, and notifications about them: as a list, as a count and as a live stream.',
+        'What happened to partnership requests: as a list, as a count, as a live stream, and which emails are sent.',
     },
-    { name: 'reports', description: 'Users report posts and stores to the admins.' },
+    { name: 'push', description: 'The same on devices that are not open (Web Push).' },
     {
       name: 'admin',
       description:

@@ -19,8 +19,7 @@ export const openApiPlugin = fastifyPlugin(async (app: FastifyInstance) => {
     },
     transform: ({ schema, url, route }) => {
       if (isDocumented(route)) routes.set(route.schema.operationId, route);
-      // As `auth` of `/auth/me/` and `stores` of `/api/v1/stores/`, where the schema has no other tag.
-      const tags = /^\/(?:api\/v1\/)?([\w-]+)/.exec(url)?.slice(1) ?? [];
+      const tags = [tagOf(url)];
       // Without a scope that requires a user, an operation is for everyone.
       return { schema: { security: [], tags, ...schema }, url };
     },
@@ -28,6 +27,14 @@ export const openApiPlugin = fastifyPlugin(async (app: FastifyInstance) => {
       'openapiObject' in generated ? completeDocument(generated.openapiObject, routes) : {},
   });
 });
+
+/** As `stores` of `/api/v1/stores/`, unless the schema has another tag. */
+function tagOf(url: string): string {
+  const part = /^\/auth\/(passkeys|second-factor)\/|\/notifications\/(partner-request|push)\//.exec(url);
+  const [, ofAuth, ofNotifications] = part ?? /^\/(?:api\/v1\/)?([\w-]+)/.exec(url) ?? [];
+  const tag = ofAuth ?? ofNotifications ?? '';
+  return tag === 'partner-request' ? 'partner-requests' : tag;
+}
 
 /** Serves the document as YAML and JSON and, where enabled, Swagger UI. Register it after the routes. */
 export async function openApiRoutes(

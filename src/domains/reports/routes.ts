@@ -40,7 +40,6 @@ export const reportingRoutes: FastifyPluginAsyncTypebox<
         errors: [notFound, reportErrors.alreadyReported, httpErrors.quotaExceeded],
       },
       schema: {
-        tags: ['reports'],
         operationId: `report${name}`,
         summary: `Report a ${kind}`,
         description:
