@@ -79,8 +79,13 @@ export async function signedIn({ baseUrl }: Pick<Service, 'baseUrl'>, options: P
   const wire = createWire();
   const storage = options.storage ?? memoryStorage();
   const dure = createClient({ baseUrl, fetch: wire.fetch, ...options, storage });
-  const user = await dure.signUp({ username, password, name: '김두레', email: `${username}@example.com` });
-  await dure.logIn({ username, password });
+  const user = await dure.auth.signUp({
+    username,
+    password,
+    name: '김두레',
+    email: `${username}@example.com`,
+  });
+  await dure.auth.logIn({ username, password });
   wire.sent.length = 0;
   return { dure, wire, storage, user, username };
 }
@@ -92,7 +97,7 @@ export async function openShop(
   options: Partial<ClientOptions> = {},
 ) {
   const shop = await signedIn(service, options);
-  const store = await shop.dure.createStore({ name, category_ids: [1] });
+  const store = await shop.dure.stores.create({ name, category_ids: [1] });
   shop.wire.sent.length = 0;
   return { ...shop, store };
 }
@@ -107,13 +112,13 @@ export async function spoilAccess({ storage }: Awaited<ReturnType<typeof signedI
 export async function createPair(service: Service, options: Partial<ClientOptions> = {}) {
   const receiver = await openShop(service, '두레 카페', options);
   const sender = await openShop(service, '골목 꽃집');
-  const post = await receiver.dure.createPost({ title: '꽃집을 찾아요', content: '함께 팔아요.', images });
+  const post = await receiver.dure.posts.create({ title: '꽃집을 찾아요', content: '함께 팔아요.', images });
   let pending: number | undefined;
   async function notify(times = 1): Promise<void> {
     for (let count = 0; count < times; count++) {
       if (pending === undefined)
-        pending = (await sender.dure.createPartnerRequest({ post_id: post.id, message: '같이 해요' })).id;
-      else pending = void (await sender.dure.withdrawPartnerRequest({ id: pending }));
+        pending = (await sender.dure.partnerRequests.create({ post_id: post.id, message: '같이 해요' })).id;
+      else pending = void (await sender.dure.partnerRequests.withdraw({ id: pending }));
     }
   }
   return { receiver, sender, post, notify };

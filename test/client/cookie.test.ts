@@ -58,7 +58,7 @@ function createBrowser() {
 }
 
 const { username, user } = await signedIn(service);
-const logIn = (dure: Client, name = username) => dure.logIn({ username: name, password });
+const logIn = (dure: Client, name = username) => dure.auth.logIn({ username: name, password });
 
 t.test('only logins, refreshes and logouts have the cookie, and no script its token', async (t) => {
   const browser = createBrowser();
@@ -67,10 +67,10 @@ t.test('only logins, refreshes and logouts have the cookie, and no script its to
   const login = await logIn(dure);
   t.equal(login.refresh, undefined);
   t.same([...local], [['dure', String(user.id)]]);
-  t.equal((await dure.getCurrentUser()).id, user.id);
+  t.equal((await dure.auth.getCurrentUser()).id, user.id);
   const next = openTab();
-  t.equal((await next.dure.getCurrentUser()).id, user.id);
-  await next.dure.logOut();
+  t.equal((await next.dure.auth.getCurrentUser()).id, user.id);
+  await next.dure.auth.logOut();
   t.same(withCookie, ['/auth/login/ true', `${refreshPath} true`, '/auth/logout/ true']);
   const asked = wire.sent.filter(({ headers }) => headers.has('x-refresh-token'));
   t.same(
@@ -85,7 +85,7 @@ t.test('a visitor who never logged in causes no refresh', async (t) => {
   const { openTab, wire } = createBrowser();
   const { dure } = openTab();
   t.equal(dure.isSignedIn(), false);
-  t.match(await caught(dure.getCurrentUser()), { code: 'not_authenticated' });
+  t.match(await caught(dure.auth.getCurrentUser()), { code: 'not_authenticated' });
   t.same(wire.to(refreshPath), []);
 });
 
@@ -96,7 +96,7 @@ t.test('a new tab is signed in at once, and refreshes once for all its calls', a
   t.equal(dure.isSignedIn(), true);
   t.equal(dure.userId(), user.id);
   t.same(wire.to(refreshPath), []);
-  await Promise.all(Array.from({ length: 5 }, () => dure.getCurrentUser()));
+  await Promise.all(Array.from({ length: 5 }, () => dure.auth.getCurrentUser()));
   t.equal(wire.to(refreshPath).length, 1);
 });
 
@@ -107,9 +107,9 @@ t.test('a new tab without network keeps the login', async (t) => {
   wire.before = () => {
     throw new TypeError('fetch failed');
   };
-  t.ok((await caught(dure.getCurrentUser())) instanceof NetworkError);
+  t.ok((await caught(dure.auth.getCurrentUser())) instanceof NetworkError);
   wire.before = () => undefined;
-  t.equal((await dure.getCurrentUser()).id, user.id);
+  t.equal((await dure.auth.getCurrentUser()).id, user.id);
   t.same(reasons, []);
 });
 
@@ -118,22 +118,22 @@ t.test('a logout signs out all tabs, also from one that has not refreshed yet', 
   const first = openTab();
   await logIn(first.dure);
   const second = openTab();
-  await second.dure.logOut();
+  await second.dure.auth.logOut();
   t.equal(wire.to('/auth/logout/')[0]?.headers.has('authorization'), false);
   await until('the other tab', () => !first.dure.isSignedIn());
   t.same([first.reasons, second.reasons], [['elsewhere'], ['logged_out']]);
-  t.match(await caught(first.dure.getCurrentUser()), { code: 'not_authenticated' });
+  t.match(await caught(first.dure.auth.getCurrentUser()), { code: 'not_authenticated' });
 });
 
 t.test('a cookie that the browser has removed ends the login, and a logout without it works', async (t) => {
   const browser = createBrowser();
   await logIn(browser.openTab().dure);
   browser.cookie = '';
-  t.same(await browser.openTab().dure.logOut(), {});
+  t.same(await browser.openTab().dure.auth.logOut(), {});
   await logIn(browser.openTab().dure);
   browser.cookie = '';
   const { dure, reasons } = browser.openTab();
-  t.ok(isApiError(await caught(dure.getCurrentUser()), 'getCurrentUser'));
+  t.ok(isApiError(await caught(dure.auth.getCurrentUser()), 'getCurrentUser'));
   t.same(reasons, ['expired']);
   t.equal(browser.local.size, 0);
 });
@@ -148,7 +148,7 @@ t.test('a login during a refresh has the last word about the cookie', async (t) 
     release = resolve;
   });
   browser.wire.after = ({ path }) => (path === refreshPath ? released : undefined);
-  const call = dure.getCurrentUser();
+  const call = dure.auth.getCurrentUser();
   await until('a refresh', () => browser.wire.to(refreshPath).length === 1);
   const login = logIn(dure, next.username);
   await new Promise(setImmediate);
@@ -156,8 +156,8 @@ t.test('a login during a refresh has the last word about the cookie', async (t) 
   release();
   t.equal((await call).id, user.id);
   await login;
-  t.equal((await dure.getCurrentUser()).id, next.user.id);
-  t.equal((await browser.openTab().dure.getCurrentUser()).id, next.user.id);
+  t.equal((await dure.auth.getCurrentUser()).id, next.user.id);
+  t.equal((await browser.openTab().dure.auth.getCurrentUser()).id, next.user.id);
 });
 
 t.test('the cookie of another account, from another page of the site, signs out', async (t) => {
@@ -170,7 +170,7 @@ t.test('the cookie of another account, from another page of the site, signs out'
   const body = JSON.stringify({ username: next.username, password });
   await browser.fetch(`${baseUrl}/auth/login/`, { method: 'POST', credentials: 'include', headers, body });
   const tab = browser.openTab();
-  t.match(await caught(tab.dure.getCurrentUser()), { code: 'not_authenticated' });
+  t.match(await caught(tab.dure.auth.getCurrentUser()), { code: 'not_authenticated' });
   t.equal(tab.dure.isSignedIn(), false);
   t.same(tab.reasons, ['elsewhere']);
   await until('the other tab', () => !dure.isSignedIn());

@@ -44,10 +44,10 @@ async function visit(url: string, { subject, email = '' }: Person): Promise<stri
 /** Both halves. */
 async function loginWith(dure: Client, person: Person, options: LoginWithOptions = {}) {
   const left = new Promise<string>((navigate, reject) => {
-    dure.loginWith('development', { ...options, navigate }).catch(reject);
+    dure.auth.loginWith('development', { ...options, navigate }).catch(reject);
   });
   location.href = await visit(await left, person);
-  return dure.finishLoginWith();
+  return dure.auth.finishLoginWith();
 }
 
 let people = 0;
@@ -59,7 +59,7 @@ async function signUp(person: Person) {
   const result = await loginWith(dure, person);
   if (result.status !== 'sign_up_required') throw new Error(result.status);
   const email = `${person.subject}@example.com`;
-  const { user } = await dure.signUpWithProvider({
+  const { user } = await dure.auth.signUpWithProvider({
     sign_up_token: result.token,
     username: person.subject,
     name: '김두레',
@@ -73,7 +73,7 @@ t.test('a first login leads to a sign-up, which signs in, and the next one signs
   const { dure, user, result } = await signUp(person);
   t.match(result, { suggested: { email: person.email, is_email_verified: true }, returnTo: undefined });
   t.equal(dure.userId(), user.id);
-  t.equal((await dure.getCurrentUser()).id, user.id);
+  t.equal((await dure.auth.getCurrentUser()).id, user.id);
   const other = createClient({ baseUrl });
   t.match(await loginWith(other, person, { returnTo: '/posts?q=1' }), {
     status: 'logged_in',
@@ -90,7 +90,7 @@ t.test('an address that an account has proved leads to a link, after a login', a
   const person = { ...newPerson(), email: user.email };
   const result = await loginWith(createClient({ baseUrl }), person);
   if (result.status !== 'link_required') return void t.fail(result.status);
-  const { provider } = await dure.addIdentity({ link_token: result.token });
+  const { provider } = await dure.auth.addIdentity({ link_token: result.token });
   t.equal(provider, 'development');
   t.match(await loginWith(createClient({ baseUrl }), person), { status: 'logged_in', user: { id: user.id } });
 });
@@ -107,15 +107,15 @@ t.test('a user who is signed in links and confirms', async (t) => {
 t.test('an account with a second factor is asked for it', async (t) => {
   const person = newPerson();
   const { dure, user } = await signUp(person);
-  const { secret } = await dure.startTotp();
+  const { secret } = await dure.secondFactor.startTotp();
   const app = new TOTP({ secret: Secret.fromBase32(secret) });
-  const { recovery_codes } = await dure.confirmTotp({ code: app.generate() });
+  const { recovery_codes } = await dure.secondFactor.confirmTotp({ code: app.generate() });
   const next = createClient({ baseUrl });
   const result = await loginWith(next, person);
   if (result.status !== 'second_factor_required') return void t.fail(result.status);
   t.same(result.methods, ['totp', 'recovery_code']);
   t.equal(next.isSignedIn(), false);
-  await next.finishLogin({ second_factor_token: result.token, code: recovery_codes[0] ?? '' });
+  await next.auth.finishLogin({ second_factor_token: result.token, code: recovery_codes[0] ?? '' });
   t.equal(next.userId(), user.id);
 });
 
@@ -123,10 +123,10 @@ t.test('only the tab that began a login finishes it, once', async (t) => {
   const wire = createWire();
   const dure = createClient({ baseUrl, fetch: wire.fetch });
   const notStarted = async (url: string) =>
-    t.match(await caught(dure.finishLoginWith(url)), { name: 'LoginWithError', code: 'not_started' });
+    t.match(await caught(dure.auth.finishLoginWith(url)), { name: 'LoginWithError', code: 'not_started' });
   const callback = `${origin}/login/callback?code=1&state=2&provider=`;
   await notStarted(`${callback}development`);
-  const begin = () => dure.loginWith('development', { navigate: () => undefined });
+  const begin = () => dure.auth.loginWith('development', { navigate: () => undefined });
   await begin();
   t.equal(kept.size, 1);
   await notStarted(`${callback}kakao`);
@@ -135,7 +135,7 @@ t.test('only the tab that began a login finishes it, once', async (t) => {
   await notStarted(`${origin}/login/callback?provider=development`);
   t.same(wire.to('/auth/providers/development/finish/'), []);
   await begin();
-  t.match(await caught(dure.finishLoginWith(`${callback}development`)), { code: 'provider_refused' });
+  t.match(await caught(dure.auth.finishLoginWith(`${callback}development`)), { code: 'provider_refused' });
   await notStarted(`${callback}development`);
   t.equal(wire.to('/auth/providers/development/finish/').length, 1);
 });
@@ -147,9 +147,9 @@ t.test('a user who declines and a provider that fails are different errors', asy
     ['user_cancelled_authorize', 'declined'],
     ['server_error', 'failed'],
   ] as const) {
-    await dure.loginWith('development', { navigate: () => undefined });
+    await dure.auth.loginWith('development', { navigate: () => undefined });
     const url = `${origin}/login/callback?provider=development&error=${error}`;
-    const rejected = await caught(dure.finishLoginWith(url));
+    const rejected = await caught(dure.auth.finishLoginWith(url));
     t.ok(rejected instanceof LoginWithError && rejected.code === code, code);
     t.equal(kept.size, 0);
   }
@@ -164,7 +164,7 @@ t.test('the user returns to this origin only', async (t) => {
     'https://evil.example',
     'javascript:alert(1)',
   ]) {
-    t.match(await caught(dure.loginWith('development', { returnTo })), { name: 'TypeError' }, returnTo);
+    t.match(await caught(dure.auth.loginWith('development', { returnTo })), { name: 'TypeError' }, returnTo);
   }
   t.same(wire.sent, []);
 });
@@ -172,8 +172,8 @@ t.test('the user returns to this origin only', async (t) => {
 t.test('the name of a provider leads to no other operation', async (t) => {
   const wire = createWire();
   const dure = createClient({ baseUrl, fetch: wire.fetch });
-  for (const name of ['', '.', '..']) t.match(await caught(dure.loginWith(name)), { name: 'TypeError' });
+  for (const name of ['', '.', '..']) t.match(await caught(dure.auth.loginWith(name)), { name: 'TypeError' });
   t.same(wire.sent, []);
-  t.match(await caught(dure.loginWith('../kakao?a=#')), { code: 'provider_not_found' });
+  t.match(await caught(dure.auth.loginWith('../kakao?a=#')), { code: 'provider_not_found' });
   t.equal(wire.sent[0]?.path, '/auth/providers/..%2Fkakao%3Fa%3D%23/start/');
 });

@@ -29,30 +29,30 @@ const { baseUrl } = service;
 t.test('an image is uploaded, and goes into a post', async (t) => {
   const { dure } = await openShop(service, '골목 사진관');
   const image = new Blob([new Uint8Array(await plainImage(64, 48))], { type: 'image/jpeg' });
-  const { id, url, width } = await dure.uploadImage({ image });
+  const { id, url, width } = await dure.images.upload({ image });
   t.equal(width, 64);
-  const post = await dure.createPost({ title: '사진', content: '내용', images: [url] });
+  const post = await dure.posts.create({ title: '사진', content: '내용', images: [url] });
   t.same(post.images, [url]);
-  await t.rejects(dure.deleteImage({ image_id: id }), { code: 'image_in_use' });
-  await t.rejects(dure.uploadImage({ image: new Blob(['text']) }), { code: 'invalid_image' });
+  await t.rejects(dure.images.delete({ image_id: id }), { code: 'image_in_use' });
+  await t.rejects(dure.images.upload({ image: new Blob(['text']) }), { code: 'invalid_image' });
 });
 
 t.test('one flat input goes to the path, the query and the body', async (t) => {
   const { dure, wire } = await openShop(service, '골목 책방');
-  const post = await dure.createPost({ title: '처음', content: '내용', images });
-  const changed = await dure.updatePost({ post_id: post.id, title: '나중' });
+  const post = await dure.posts.create({ title: '처음', content: '내용', images });
+  const changed = await dure.posts.update({ post_id: post.id, title: '나중' });
   t.equal(changed.title, '나중');
   t.match(wire.sent.at(-1), {
     method: 'PATCH',
     path: `/api/v1/posts/${post.id}/`,
     body: JSON.stringify({ title: '나중' }),
   });
-  const found = await dure.listPosts({ mine: true, q: '나중&중', limit: 5, cursor: undefined });
+  const found = await dure.posts.list({ mine: true, q: '나중&중', limit: 5, cursor: undefined });
   t.same(found.items, []);
   t.match(wire.sent.at(-1)?.path, /\?mine=true&q=[%\w]+26[%\w]+&limit=5$/);
-  t.same(await dure.markNotificationsRead({ up_to_id: 7 }), { updated_count: 0, unread_count: 0 });
-  t.same(await dure.markNotificationsRead({ ids: [7] }), { updated_count: 0, unread_count: 0 });
-  t.same(await dure.deletePost({ post_id: post.id }), {});
+  t.same(await dure.notifications.markRead({ up_to_id: 7 }), { updated_count: 0, unread_count: 0 });
+  t.same(await dure.notifications.markRead({ ids: [7] }), { updated_count: 0, unread_count: 0 });
+  t.same(await dure.posts.delete({ post_id: post.id }), {});
 });
 
 t.test('an id that is none is rejected before anything is sent', async (t) => {
@@ -60,20 +60,20 @@ t.test('an id that is none is rejected before anything is sent', async (t) => {
   await spoilAccess(shop);
   const { dure, wire } = shop;
   // As JavaScript can call it.
-  const call = (method: typeof dure.getPost | typeof dure.endSession, input: object) =>
+  const call = (method: typeof dure.posts.get | typeof dure.auth.endSession, input: object) =>
     caught(Reflect.apply(method, undefined, [input]));
   const neither = [undefined, null, '', '.', '..', '%2e', '../me/?x=1', '1', '1/', [], [1], ['.'], {}, true];
   const uuid = '0b2f4d5e-8f4a-4f0e-9d8c-1a2b3c4d5e6f';
   for (const post_id of [...neither, 0, -1, 1.5, NaN, Infinity, 1e21, 1n, uuid]) {
-    t.match(await call(dure.getPost, { post_id }), { name: 'TypeError', message: /getPost .*`post_id`/ });
+    t.match(await call(dure.posts.get, { post_id }), { name: 'TypeError', message: /getPost .*`post_id`/ });
   }
   for (const session_id of [...neither, 1, `${uuid}/`, `${uuid}\n`, `x${uuid}`, [uuid]]) {
-    const error = await call(dure.endSession, { session_id });
+    const error = await call(dure.auth.endSession, { session_id });
     t.match(error, { name: 'TypeError', message: /endSession .*`session_id`/ });
   }
-  t.match(await call(dure.getPost, { id: 1 }), { name: 'TypeError' }, 'of another name');
+  t.match(await call(dure.posts.get, { id: 1 }), { name: 'TypeError' }, 'of another name');
   t.same(wire.sent, []);
-  t.match(await call(dure.endSession, { session_id: uuid }), { code: 'session_not_found' });
+  t.match(await call(dure.auth.endSession, { session_id: uuid }), { code: 'session_not_found' });
   t.equal(wire.sent.at(-1)?.path, `/auth/sessions/${uuid}/`);
 });
 
@@ -82,23 +82,23 @@ t.test('a header of the caller replaces that of the client', async (t) => {
   const other = await signedIn(service);
   const tokens = await other.storage.load();
   const own = { authorization: `Bearer ${tokens?.access}`, ACCEPT: 'application/json;q=0.9' };
-  t.equal((await one.dure.getCurrentUser({}, { headers: own })).id, other.user.id);
+  t.equal((await one.dure.auth.getCurrentUser({}, { headers: own })).id, other.user.id);
   const { headers } = one.wire.sent.at(-1) ?? {};
   t.equal(headers?.get('authorization'), own.authorization);
   t.equal(headers?.get('accept'), own.ACCEPT);
   const asHeaders = new Headers(own);
-  t.equal((await one.dure.getCurrentUser({}, { headers: asHeaders })).id, other.user.id);
+  t.equal((await one.dure.auth.getCurrentUser({}, { headers: asHeaders })).id, other.user.id);
 
   // The client's own tokens have nothing to do with it.
   const spoilt = { headers: { AUTHORIZATION: 'Bearer spoilt' } };
-  await t.rejects(one.dure.getCurrentUser({}, spoilt), { code: 'token_not_valid' });
-  await t.rejects(one.dure.logOut({}, spoilt), { code: 'token_not_valid' });
-  await one.dure.deleteCurrentUser({ password }, { headers: own });
+  await t.rejects(one.dure.auth.getCurrentUser({}, spoilt), { code: 'token_not_valid' });
+  await t.rejects(one.dure.auth.logOut({}, spoilt), { code: 'token_not_valid' });
+  await one.dure.auth.deleteCurrentUser({ password }, { headers: own });
   t.same(one.wire.to('/auth/token/refresh/'), []);
-  t.equal((await one.dure.getCurrentUser()).id, one.user.id);
+  t.equal((await one.dure.auth.getCurrentUser()).id, one.user.id);
 
   for (const name of ['X-One', 'Authorization']) {
-    const split = one.dure.getCurrentUser({}, { headers: { [name]: 'a\r\nX-Two: b' } });
+    const split = one.dure.auth.getCurrentUser({}, { headers: { [name]: 'a\r\nX-Two: b' } });
     await t.rejects(split, { name: 'TypeError' }, name);
   }
 });
@@ -113,8 +113,8 @@ t.test('a redirect is not followed, so that no password and no token goes elsewh
     response.writeHead(307, { location: `${elsewhere}/` }).end();
   });
   const dure = createClient({ baseUrl: redirecting, retries: 0 });
-  t.ok((await caught(dure.logIn({ username: 'someone', password }))) instanceof NetworkError);
-  t.ok((await caught(dure.listStoreCategories())) instanceof NetworkError);
+  t.ok((await caught(dure.auth.logIn({ username: 'someone', password }))) instanceof NetworkError);
+  t.ok((await caught(dure.stores.listCategories())) instanceof NetworkError);
   t.same(reached, []);
 });
 
@@ -130,9 +130,9 @@ t.test('a client needs a base URL', (t) => {
 t.test('a service that is not ready is an error with its response', async (t) => {
   const wire = createWire();
   const dure = createClient({ baseUrl, fetch: wire.fetch, retries: 0 });
-  t.same(await dure.getReadiness(), { status: 'ok' });
+  t.same(await dure.system.getReadiness(), { status: 'ok' });
   wire.before = () => Response.json({ status: 'unavailable' }, { status: 503 });
-  const error = await caught(dure.getReadiness());
+  const error = await caught(dure.system.getReadiness());
   t.ok(error instanceof UnexpectedResponseError && error.status === 503);
   t.match(error, { body: '{"status":"unavailable"}' });
 });
@@ -146,12 +146,14 @@ t.test('the whole response has the text, the status and the request id', async (
   t.match(korean.message, /[가-힣]/);
   const other = await dure.request('listStoreCategories', {}, { language: 'en' });
   t.notMatch(other.message, /[가-힣]/);
-  t.equal((await dure.getLiveness()).status, 'ok');
+  t.equal((await dure.system.getLiveness()).status, 'ok');
 });
 
 t.test('an error has its code, texts and fields', async (t) => {
   const dure = createClient({ baseUrl });
-  const error = await caught(dure.signUp({ username: 'x', password, name: '', email: 'absent@example.com' }));
+  const error = await caught(
+    dure.auth.signUp({ username: 'x', password, name: '', email: 'absent@example.com' }),
+  );
   if (!isApiError(error, 'signUp') || error.code !== 'validation_error') return void t.fail(String(error));
   t.match(error, { status: 400, operation: 'signUp', requestId: /^\S+$/, retryAfter: undefined });
   t.same(Object.keys(error.fields).sort(), ['name', 'username']);
@@ -159,28 +161,28 @@ t.test('an error has its code, texts and fields', async (t) => {
   t.equal(error.message, error.data.detail);
   t.notOk(isApiError(error, 'logIn'), 'of another operation');
   t.ok(error instanceof ApiError && error instanceof Error);
-  const withoutToken = await caught(dure.getMyPage());
+  const withoutToken = await caught(dure.stores.getMyPage());
   t.ok(isApiError(withoutToken, 'getMyPage') && withoutToken.code === 'not_authenticated');
 });
 
 t.test('no network, no response in time, and an abort are different errors', async (t) => {
   const unreachable = createClient({ baseUrl: `http://127.0.0.1:${await freePort()}`, retries: 0 });
-  const rejected = await caught(unreachable.listStoreCategories());
+  const rejected = await caught(unreachable.stores.listCategories());
   t.ok(rejected instanceof NetworkError && rejected.cause instanceof Error);
   t.notOk(rejected instanceof TimeoutError);
   // As a service that hangs: the connection is there, the response is not.
   const hang = (_url: string, { signal }: RequestInit) =>
     new Promise<never>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
   const hanging = createClient({ baseUrl, fetch: hang, retries: 0 });
-  const late = await caught(hanging.listStoreCategories({}, { timeout: 20 }));
+  const late = await caught(hanging.stores.listCategories({}, { timeout: 20 }));
   t.ok(late instanceof TimeoutError && late instanceof NetworkError);
 
   const stopping = new AbortController();
-  const aborted = caught(hanging.listStoreCategories({}, { signal: stopping.signal }));
+  const aborted = caught(hanging.stores.listCategories({}, { signal: stopping.signal }));
   const reason = new Error('the page was left');
   stopping.abort(reason);
   t.equal(await aborted, reason);
-  const before = await caught(hanging.listStoreCategories({}, { signal: stopping.signal }));
+  const before = await caught(hanging.stores.listCategories({}, { signal: stopping.signal }));
   t.equal(before, reason, 'before it begins');
 });
 
@@ -193,7 +195,7 @@ t.test('a response that is none of the API is an error that shows it', async (t)
     [Response.json({ hello: 'world' }), 200, '{"hello":"world"}'],
   ] as const) {
     wire.before = () => response;
-    const error = await caught(dure.listStoreCategories());
+    const error = await caught(dure.stores.listCategories());
     t.ok(error instanceof UnexpectedResponseError);
     t.match(error, { status, body });
   }
@@ -207,14 +209,14 @@ t.test('sign-in and sign-out are reported', async (t) => {
   const stop = dure.onAuthChange((change) => changes.push(change));
   t.equal(dure.isSignedIn(), true);
   t.equal(dure.userId(), user.id);
-  t.same(await dure.logOut(), {});
+  t.same(await dure.auth.logOut(), {});
   t.equal(dure.isSignedIn(), false);
   t.equal(storage.load(), null);
   t.same(changes, [{ signedIn: false, userId: null, reason: 'logged_out' }]);
   stop();
 
   const other = await signedIn(service, { onSignedOut: (reason) => reasons.push(reason) });
-  await other.dure.deleteCurrentUser({ password });
+  await other.dure.auth.deleteCurrentUser({ password });
   t.equal(other.storage.load(), null);
   t.same(reasons, ['logged_out', 'account_deleted']);
 });
@@ -223,9 +225,9 @@ t.test('a logout ends the session, also with an access token that is rejected', 
   const one = await signedIn(service);
   const tokens = await one.storage.load();
   await spoilAccess(one);
-  await one.dure.logOut();
+  await one.dure.auth.logOut();
   const again = () => createClient({ baseUrl, storage: memoryStorage(tokens) });
-  const error = await caught(again().getCurrentUser());
+  const error = await caught(again().auth.getCurrentUser());
   t.ok(isApiError(error, 'getCurrentUser') && error.code === 'token_not_valid');
-  t.same(await again().logOut(), {}, 'a session that has ended');
+  t.same(await again().auth.logOut(), {}, 'a session that has ended');
 });

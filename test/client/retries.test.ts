@@ -34,15 +34,15 @@ t.test('a GET is repeated twice', async (t) => {
   const recovering = failures.map(async (fail) => {
     const wire = failing(2, fail);
     const dure = createClient({ baseUrl, fetch: wire.fetch });
-    t.ok((await dure.listStoreCategories()).items.length > 0);
+    t.ok((await dure.stores.listCategories()).items.length > 0);
     t.equal(wire.sent.length, 3);
   });
   const down = failing(9, () => badGateway(502));
-  const error = await caught(createClient({ baseUrl, fetch: down.fetch }).listStoreCategories());
+  const error = await caught(createClient({ baseUrl, fetch: down.fetch }).stores.listCategories());
   t.ok(error instanceof UnexpectedResponseError);
   t.equal(down.sent.length, 3);
   const once = failing(9, () => badGateway(502));
-  await caught(createClient({ baseUrl, fetch: once.fetch, retries: 0 }).listStoreCategories());
+  await caught(createClient({ baseUrl, fetch: once.fetch, retries: 0 }).stores.listCategories());
   t.equal(once.sent.length, 1);
   await Promise.all(recovering);
 });
@@ -53,18 +53,18 @@ t.test('a POST whose answer was lost is repeated with its key and creates one po
   wire.after = () => {
     if (lost++ < 2) lostNetwork();
   };
-  const post = await dure.createPost({ title: '한 번만', content: '내용', images });
+  const post = await dure.posts.create({ title: '한 번만', content: '내용', images });
   t.equal(wire.to('/api/v1/posts/').length, 3);
   const keys = new Set(wire.sent.map(({ headers }) => headers.get('idempotency-key')));
   t.equal(keys.size, 1);
   t.match([...keys][0], /^[\x21-\x7e]{20,255}$/);
-  const { items: posts } = await dure.listPosts({ mine: true });
+  const { items: posts } = await dure.posts.list({ mine: true });
   t.match(posts, [{ id: post.id }]);
   t.equal(posts.length, 1);
-  await dure.createPost({ title: '한 번만', content: '내용', images });
+  await dure.posts.create({ title: '한 번만', content: '내용', images });
   t.notOk(keys.has(wire.sent.at(-1)?.headers.get('idempotency-key') ?? ''), 'each call has a key of its own');
   const own = { idempotencyKey: 'the-draft-of-the-app' };
-  const first = await dure.createPost({ title: '초안', content: '내용', images }, own);
+  const first = await dure.posts.create({ title: '초안', content: '내용', images }, own);
   const again = await dure.request('createPost', { title: '초안', content: '내용', images }, own);
   t.equal(again.data.id, first.id);
   t.equal(again.headers.get('idempotency-replayed'), 'true');
@@ -73,10 +73,10 @@ t.test('a POST whose answer was lost is repeated with its key and creates one po
 t.test('a call that may not be repeated is sent once', async (t) => {
   const { dure, wire } = await openShop(service, '골목 책방');
   wire.before = lostNetwork;
-  await caught(dure.updateOwnStore({ name: '새 이름' }));
-  await caught(dure.markNotificationsRead({ up_to_id: 1 }));
-  await caught(dure.deletePost({ post_id: 1 }));
-  await caught(dure.sendVerificationCode({ email: 'once@example.com' }));
+  await caught(dure.stores.updateOwn({ name: '새 이름' }));
+  await caught(dure.notifications.markRead({ up_to_id: 1 }));
+  await caught(dure.posts.delete({ post_id: 1 }));
+  await caught(dure.auth.sendVerificationCode({ email: 'once@example.com' }));
   t.equal(wire.sent.map(({ method }) => method).join(), 'PATCH,POST,DELETE,POST');
   t.ok(wire.sent.every(({ headers }) => !headers.has('idempotency-key')));
 });
@@ -88,7 +88,7 @@ t.test('after rate_limited, a GET waits as long as the server says', async (t) =
   // Beyond the 30 in a minute of the service itself, whose Retry-After is too long to wait for.
   const errors: unknown[] = [];
   for (let call = 0; call <= 30; call++) {
-    errors.push(await caught(dure.validatePasswordReset({ uid: 'unknown', token: 'unknown' })));
+    errors.push(await caught(dure.auth.validatePasswordReset({ uid: 'unknown', token: 'unknown' })));
   }
   const rejected = errors.pop();
   if (!isApiError(rejected, 'validatePasswordReset') || rejected.code !== 'rate_limited')
@@ -107,7 +107,7 @@ t.test('after rate_limited, a GET waits as long as the server says', async (t) =
     );
   };
   const waits = recordWaits(t);
-  await createClient({ baseUrl, fetch: shortly.fetch }).listStoreCategories();
+  await createClient({ baseUrl, fetch: shortly.fetch }).stores.listCategories();
   t.equal(shortly.sent.length, 2);
   const isJittered = (wait: number) => wait >= 1_000 && wait < 1_500;
   t.ok(waits.some(isJittered), 'at least the second, with jitter');
@@ -118,11 +118,11 @@ t.test('a quota is not waited for, and a long Retry-After neither', async (t) =>
   const data = { detail: '', code: 'quota_exceeded', retry_after: 1 };
   wire.before = () =>
     Response.json({ success: false, message: '', data }, { status: 429, headers: { 'retry-after': '1' } });
-  const error = await caught(dure.createPost({ title: '제목', content: '내용', images }));
+  const error = await caught(dure.posts.create({ title: '제목', content: '내용', images }));
   t.ok(isApiError(error, 'createPost') && error.code === 'quota_exceeded' && error.retryAfter === 1);
   t.equal(wire.sent.length, 1);
   wire.before = () => badGateway(503, { 'retry-after': '600' });
-  await caught(dure.getMyPage());
+  await caught(dure.stores.getMyPage());
   t.equal(wire.sent.length, 2);
 });
 
@@ -130,7 +130,7 @@ t.test('an abort ends the wait for a repetition', async (t) => {
   const wire = failing(9, () => badGateway(503, { 'retry-after': '9' }));
   const leaving = new AbortController();
   const dure = createClient({ baseUrl, fetch: wire.fetch });
-  const call = caught(dure.listStoreCategories({}, { signal: leaving.signal }));
+  const call = caught(dure.stores.listCategories({}, { signal: leaving.signal }));
   wire.before = () => undefined;
   setImmediate(() => leaving.abort(new Error('left')));
   t.match(await call, { message: 'left' });
@@ -140,7 +140,7 @@ t.test('an abort ends the wait for a repetition', async (t) => {
 async function openShopWithPosts() {
   const shop = await openShop(service, '두레 카페');
   for (const title of ['가', '나', '다', '라', '마'])
-    await shop.dure.createPost({ title, content: '내용', images });
+    await shop.dure.posts.create({ title, content: '내용', images });
   shop.wire.sent.length = 0;
   return shop;
 }
@@ -148,17 +148,17 @@ async function openShopWithPosts() {
 t.test('all entries of all pages, in order, read as needed', async (t) => {
   const { dure, wire, store } = await openShopWithPosts();
   const found: string[] = [];
-  for await (const post of items(dure.listPosts, { store_id: store.id, limit: 2 })) found.push(post.title);
+  for await (const post of items(dure.posts.list, { store_id: store.id, limit: 2 })) found.push(post.title);
   t.same(found, ['마', '라', '다', '나', '가']);
   t.equal(wire.sent.length, 3);
   for (const { path } of wire.sent) t.match(path, `store_id=${store.id}`, 'each page has the filter');
 
   const sizes: number[] = [];
-  for await (const page of pages(dure.listPosts, { mine: true, limit: 2 })) sizes.push(page.items.length);
+  for await (const page of pages(dure.posts.list, { mine: true, limit: 2 })) sizes.push(page.items.length);
   t.same(sizes, [2, 2, 1]);
 
   wire.sent.length = 0;
-  for await (const post of items(dure.listPosts, { mine: true, limit: 2 })) if (post.title === '라') break;
+  for await (const post of items(dure.posts.list, { mine: true, limit: 2 })) if (post.title === '라') break;
   t.equal(wire.sent.length, 1);
 });
 
@@ -173,12 +173,12 @@ t.test('short and empty pages are not the end, an error is', async (t) => {
     return Response.json(body);
   };
   const found: string[] = [];
-  for await (const post of items(dure.listPosts, { mine: true, limit: 2 })) found.push(post.title);
+  for await (const post of items(dure.posts.list, { mine: true, limit: 2 })) found.push(post.title);
   t.same(found, ['다', '가']);
   t.equal(wire.sent.length, 3);
 
   wire.before = () => undefined;
-  const iterator = items(dure.listPosts, { cursor: 'broken' });
+  const iterator = items(dure.posts.list, { cursor: 'broken' });
   t.match(await caught(iterator.next()), { code: 'invalid_cursor' });
   t.same(await iterator.next(), { done: true, value: undefined });
 });

@@ -36,7 +36,7 @@ async function refreshing(one: Awaited<ReturnType<typeof signedIn>>) {
 t.test('twenty calls at once refresh once', async (t) => {
   const one = await signedIn(service);
   await spoilAccess(one);
-  const users = await Promise.all(Array.from({ length: 20 }, () => one.dure.getCurrentUser()));
+  const users = await Promise.all(Array.from({ length: 20 }, () => one.dure.auth.getCurrentUser()));
   t.ok(users.every(({ id }) => id === one.user.id));
   t.equal(one.wire.to(refreshPath).length, 1);
 });
@@ -47,7 +47,7 @@ t.test('an access token is renewed before it expires', async (t) => {
   if (!tokens) return void t.fail('no tokens');
   t.ok(tokens.renew_at > Date.now() && tokens.renew_at < Date.now() + 900_000);
   await one.storage.save({ ...tokens, renew_at: 0 });
-  await one.dure.getCurrentUser();
+  await one.dure.auth.getCurrentUser();
   t.match(one.wire.sent, [{ path: refreshPath }, { path: '/auth/me/' }]);
   const renewed = await one.storage.load();
   t.not(renewed?.access, tokens.access);
@@ -62,11 +62,11 @@ t.test('a refresh without a response keeps the tokens', async (t) => {
     if (path === refreshPath) throw new TypeError('fetch failed');
     return undefined;
   };
-  t.ok((await caught(one.dure.getCurrentUser())) instanceof NetworkError);
+  t.ok((await caught(one.dure.auth.getCurrentUser())) instanceof NetworkError);
   one.wire.before = ({ path }) => (path === refreshPath ? badGateway(503) : undefined);
-  t.match(await caught(one.dure.getCurrentUser()), { name: 'UnexpectedResponseError', status: 503 });
+  t.match(await caught(one.dure.auth.getCurrentUser()), { name: 'UnexpectedResponseError', status: 503 });
   one.wire.before = () => undefined;
-  t.equal((await one.dure.getCurrentUser()).id, one.user.id);
+  t.equal((await one.dure.auth.getCurrentUser()).id, one.user.id);
   t.same(reasons, []);
 });
 
@@ -77,7 +77,7 @@ t.test('a refresh whose response was lost is repeated', async (t) => {
   one.wire.after = ({ path }) => {
     if (path === refreshPath && lost++ === 0) throw new TypeError('fetch failed');
   };
-  t.equal((await one.dure.getCurrentUser()).id, one.user.id);
+  t.equal((await one.dure.auth.getCurrentUser()).id, one.user.id);
   t.equal(one.wire.to(refreshPath).length, 2);
 });
 
@@ -85,9 +85,9 @@ t.test('a session that has ended signs out once, with the reason', async (t) => 
   const reasons: string[] = [];
   const one = await signedIn(service, { onSignedOut: (reason) => reasons.push(reason) });
   const other = createClient({ baseUrl });
-  await other.logIn({ username: one.username, password });
-  await other.endOtherSessions();
-  const errors = await Promise.all(Array.from({ length: 5 }, () => caught(one.dure.getCurrentUser())));
+  await other.auth.logIn({ username: one.username, password });
+  await other.auth.endOtherSessions();
+  const errors = await Promise.all(Array.from({ length: 5 }, () => caught(one.dure.auth.getCurrentUser())));
   t.ok(errors.every((error) => isApiError(error, 'getCurrentUser') && error.code === 'token_not_valid'));
   t.equal(await one.storage.load(), null);
   t.equal(one.dure.isSignedIn(), false);
@@ -98,9 +98,9 @@ t.test('a session that has ended signs out once, with the reason', async (t) => 
 t.test('a logout during a refresh is not undone', async (t) => {
   const one = await signedIn(service);
   const { open, begun } = await refreshing(one);
-  const call = caught(one.dure.getCurrentUser());
+  const call = caught(one.dure.auth.getCurrentUser());
   await begun();
-  await one.dure.logOut();
+  await one.dure.auth.logOut();
   open();
   t.ok(isApiError(await call, 'getCurrentUser'));
   t.equal(await one.storage.load(), null);
@@ -111,23 +111,23 @@ t.test('a login during a refresh stays, and the call is not repeated as the othe
   const one = await openShop(service, '두레 카페');
   const next = await openShop(service, '골목 꽃집');
   const { open, begun } = await refreshing(one);
-  const call = caught(one.dure.createPost({ title: '누구의 글', content: '내용', images }));
+  const call = caught(one.dure.posts.create({ title: '누구의 글', content: '내용', images }));
   await begun();
-  await one.dure.logIn({ username: next.username, password });
+  await one.dure.auth.logIn({ username: next.username, password });
   const stored = await one.storage.load();
   open();
   t.ok(isApiError(await call, 'createPost'));
   t.same(await one.storage.load(), stored);
-  t.same((await one.dure.listPosts({ mine: true })).items, []);
-  t.equal((await one.dure.getCurrentUser()).id, next.user.id);
+  t.same((await one.dure.posts.list({ mine: true })).items, []);
+  t.equal((await one.dure.auth.getCurrentUser()).id, next.user.id);
 });
 
 t.test('an aborted call does not abort the refresh of the others', async (t) => {
   const one = await signedIn(service);
   const { open, begun } = await refreshing(one);
   const leaving = new AbortController();
-  const aborted = caught(one.dure.getCurrentUser({}, { signal: leaving.signal }));
-  const kept = one.dure.getMyPage();
+  const aborted = caught(one.dure.auth.getCurrentUser({}, { signal: leaving.signal }));
+  const kept = one.dure.stores.getMyPage();
   await begun();
   leaving.abort();
   t.match(await aborted, { name: 'AbortError' });
@@ -152,7 +152,7 @@ t.test('a storage may answer later, and another program may change it', async (t
   t.equal(dure.isSignedIn(), false);
   await dure.ready;
   t.equal(dure.isSignedIn(), true);
-  t.equal((await dure.getCurrentUser()).id, one.user.id);
+  t.equal((await dure.auth.getCurrentUser()).id, one.user.id);
   kept.save(null);
   for (const listener of listeners) listener();
   await until('a sign-out', () => !dure.isSignedIn());
@@ -177,8 +177,8 @@ t.test('a login while the storage is read is not taken for a sign-out', async (t
   await dure.ready;
   dure.onAuthChange(({ signedIn }) => changes.push(signedIn));
   isHeld = true;
-  const call = dure.getCurrentUser();
-  await dure.logIn({ username: one.username, password });
+  const call = dure.auth.getCurrentUser();
+  await dure.auth.logIn({ username: one.username, password });
   isHeld = false;
   open();
   t.equal((await call).id, one.user.id);
@@ -188,7 +188,7 @@ t.test('a login while the storage is read is not taken for a sign-out', async (t
 
 t.test('the storage of browsers keeps tokens in memory on Node.js', async (t) => {
   const one = await signedIn(service, { storage: browserStorage() });
-  t.equal((await one.dure.getCurrentUser()).id, one.user.id);
+  t.equal((await one.dure.auth.getCurrentUser()).id, one.user.id);
 });
 
 t.test('a storage that fails rejects the call and nothing else', async (t) => {
@@ -197,7 +197,7 @@ t.test('a storage that fails rejects the call and nothing else', async (t) => {
     save: () => undefined,
   };
   const dure = createClient({ baseUrl, storage });
-  t.match(await caught(dure.getCurrentUser()), { message: 'the disk is full' });
+  t.match(await caught(dure.auth.getCurrentUser()), { message: 'the disk is full' });
   t.match(await caught(dure.ready), { message: 'the disk is full' });
-  t.ok((await dure.listStoreCategories()).items.length > 0, 'operations without a token work');
+  t.ok((await dure.stores.listCategories()).items.length > 0, 'operations without a token work');
 });

@@ -24,7 +24,7 @@ export function useArrival(): (next: string | undefined) => Promise<void> {
     pendingLink.drop();
     if (link_token !== null) {
       await attempt(async () => {
-        await dure.addIdentity({ link_token });
+        await dure.auth.addIdentity({ link_token });
         show(t.logIn.linked);
       });
     }

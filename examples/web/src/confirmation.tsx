@@ -82,7 +82,9 @@ function ConfirmationDialog({ methods, repeat, cancel }: Question) {
           submitLabel={t.confirmation.submit}
           onSubmit={async (read) => {
             const password = usesCode ? undefined : read('password');
-            await dure.confirmUser(password === undefined ? { code: read('code').trim() } : { password });
+            await dure.auth.confirmUser(
+              password === undefined ? { code: read('code').trim() } : { password },
+            );
             repeat(password);
           }}
           actions={cancelButton}
@@ -121,13 +123,13 @@ function ConfirmationDialog({ methods, repeat, cancel }: Question) {
 
 /** Leaves the page; the callback page comes back to it, and the user repeats what they did. */
 function confirmWith(provider: string): Promise<void> {
-  return dure.loginWith(provider, { purpose: 'confirm', returnTo: location.pathname });
+  return dure.auth.loginWith(provider, { purpose: 'confirm', returnTo: location.pathname });
 }
 
 /** A new session with a passkey counts as confirmed. @returns false for the passkey of another account, which the action is not for */
 async function logInAgain(): Promise<boolean> {
   const before = dure.userId();
-  const { user } = await dure.loginWithPasskey();
+  const { user } = await dure.passkeys.logIn();
   return user.id === before;
 }
 

@@ -27,7 +27,7 @@ export function SessionProvider({ children }: { children: ComponentChildren }) {
 
   const reload = useCallback(async () => {
     try {
-      const [user, store] = await Promise.all([dure.getCurrentUser(), readOwnStore()]);
+      const [user, store] = await Promise.all([dure.auth.getCurrentUser(), readOwnStore()]);
       setSession({ status: 'signedIn', user, store });
     } catch (error) {
       // The client has reported an end of the session already.
@@ -45,7 +45,7 @@ export function SessionProvider({ children }: { children: ComponentChildren }) {
         const isOwn = reason === 'logged_out' || reason === 'account_deleted';
         setSession({ status: 'signedOut', why: isOwn ? 'left' : 'ended' });
         // Push messages are for the account that is signed in.
-        dure.unsubscribeFromPush().catch(() => undefined);
+        dure.push.unsubscribe().catch(() => undefined);
       }
     });
   }, [reload]);
@@ -64,7 +64,7 @@ function initialState(): SessionState {
 
 async function readOwnStore(): Promise<Store | null> {
   try {
-    return await dure.getOwnStore();
+    return await dure.stores.getOwn();
   } catch (error) {
     if (isApiError(error, 'getOwnStore') && error.code === 'store_not_found') return null;
     throw error;

@@ -30,16 +30,15 @@ if (!isFresh) {
   const described = parse(text);
   describeLimits(described);
   const transform = ({ format, contentMediaType }) => {
-    // A file of a form is a Blob; a File is one, too.
     const isFile = format === 'binary' || contentMediaType !== undefined;
-    const name = isFile ? 'Blob' : format === 'uuid' && 'Uuid';
+    const name = isFile ? 'FormFile' : format === 'uuid' && 'Uuid';
     return name ? ts.factory.createTypeReferenceNode(name) : undefined;
   };
   // A property with a default may be left out of a request.
   const types = astToString(await openapiTS(described, { defaultNonNullable: false, transform }));
   const { table, methods } = operationTable(parse(text));
   await mkdir(folder, { recursive: true });
-  const contents = [`import type { Uuid } from '../operation-call.ts';\n${types}`, table, methods];
+  const contents = [`import type { FormFile, Uuid } from '../operation-call.ts';\n${types}`, table, methods];
   for (const [index, url] of outputs.entries()) {
     await writeFile(
       url,

@@ -1,7 +1,7 @@
 /**
  * The operations of the document as TypeScript.
  *
- * @returns `table`: how each operation is called; `methods`: the type of the methods of a client
+ * @returns `table`: how each operation is called; `methods`: the type of the methods of a client, by resource: the tag in camelCase
  * @throws when two inputs of one operation have the same name, or when a path takes anything but integers, UUIDs and texts
  */
 export function operationTable(document) {
@@ -23,12 +23,26 @@ export function operationTable(document) {
     ].join('\n'),
     methods: [
       "import type { Method } from '../types.ts';",
-      'export interface Methods {',
-      ...calls.map(({ id, text }) => `${comment(text)}\n  ${id}: Method<'${id}'>;`),
+      'export interface Resources {',
+      ...[...new Set(calls.map(({ call }) => call.resource))].flatMap((resource) => [
+        `  ${resource}: {`,
+        ...calls
+          .filter(({ call }) => call.resource === resource)
+          .map(({ id, call, text }) => `${comment(text)}\n    ${call.name}: Method<'${id}'>;`),
+        '  };',
+      ]),
       '}',
       '',
     ].join('\n'),
   };
+}
+
+/**
+ * The name of an operation among those of its resource: its id without the noun, such as `list` of `listPosts`. The verb stays.
+ */
+function nameOf(id, resource) {
+  const noun = resource.replace(/(?<=ch)es$|s$/, '').replace(/^./, (letter) => letter.toUpperCase());
+  return id.replace(new RegExp(`${noun}(e?s|(?![a-z]))`), '');
 }
 
 function describe(document, path, method, item) {
@@ -44,6 +58,7 @@ function describe(document, path, method, item) {
   const names = [...named('path'), ...named('query'), ...properties];
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) throw new Error(`${id} has two inputs with the name ${twice}`);
+  const resource = operation.tags[0].replace(/-./g, ([, letter]) => letter.toUpperCase());
   const security = operation.security ?? document.security ?? [];
   const success = Object.entries(operation.responses).find(([status]) => status.startsWith('2'));
   const response = resolve(document, success?.[1] ?? {}).content ?? {};
@@ -57,11 +72,15 @@ function describe(document, path, method, item) {
     isForPages: success === undefined || 'text/html' in response,
     text: `${operation.summary}. ${operation.description ?? ''}`,
     call: {
+      resource,
+      name: nameOf(id, resource),
       method: method.toUpperCase(),
       path: parameters.filter((one) => one.in === 'path').reduce(withType, path),
       ...(named('query').length > 0 && { query: named('query') }),
       ...(type !== undefined && { body: type === 'multipart/form-data' ? 'form' : 'json' }),
-      ...(security.some((one) => 'bearer' in one) && { auth: true }),
+      ...(security.some((one) => 'bearer' in one) && {
+        auth: security.every((one) => 'bearer' in one) ? 'required' : 'optional',
+      }),
       ...(named('header').includes('Idempotency-Key') && { idempotent: true }),
       ...(named('header').includes('X-Refresh-Token') && { cookie: true }),
       ...(!isEnveloped && { plain: true }),
@@ -96,5 +115,5 @@ function propertiesOf(document, reference) {
 
 function comment(text) {
   const lines = text.trim().replaceAll('*/', '*\\/').split('\n');
-  return ['  /**', ...lines.map((line) => `   * ${line}`.trimEnd()), '   */'].join('\n');
+  return ['    /**', ...lines.map((line) => `     * ${line}`.trimEnd()), '     */'].join('\n');
 }

@@ -1,19 +1,24 @@
+import { type AccessTokenSource, createProvidedSession } from './access-token.ts';
 import { operationTable } from './generated/operations.ts';
+import type { ClientHooks } from './observer.ts';
 import type { OperationCall } from './operation-call.ts';
 import { isErrorEnvelope, resultOf } from './responses.ts';
-import { withRetries } from './retries.ts';
+import { abortReason, throwIfAborted, withRetries } from './retries.ts';
 import { createSession, type Session, type TokenResponse } from './session.ts';
 import { memoryStorage, type TokenStorage, type Tokens } from './tokens.ts';
 import { type Fetch, prepareRequest, type RawResponse, redirect, send, takePath } from './transport.ts';
-import type { Arguments, CallOptions, CallResponse, OperationId } from './types.ts';
+import type { Arguments, CallOptions, CallResponse, Language, OperationId } from './types.ts';
 
 /** What all calls of a client share. */
-export interface CallContext {
+export interface CallContext extends ClientHooks {
   baseUrl: string;
   fetch: Fetch;
   timeout: number;
   retries: number;
-  language: string | undefined;
+  language: Language | undefined;
+  /** For all calls. */
+  headers: Record<string, string> | Headers | undefined;
+  accessToken: AccessTokenSource | undefined;
   /** Whether the refresh token is in a cookie. */
   usesCookie: boolean;
 }
@@ -43,11 +48,13 @@ function defaultTimeout({ body }: OperationCall, { timeout }: CallContext): numb
 
 /** Connects operations, tokens and transport. */
 export function createCaller(context: CallContext, storage: TokenStorage = memoryStorage()): Caller {
-  const session = createSession(storage, async (refresh) => {
-    const timeout = Math.min(context.timeout, refreshTimeout);
-    const response = await attempt('refreshToken', { refresh }, { timeout }, null);
-    return resultOf('refreshToken', response).data;
-  });
+  const session = context.accessToken
+    ? createProvidedSession(context.accessToken)
+    : createSession(storage, async (refresh) => {
+        const timeout = Math.min(context.timeout, refreshTimeout);
+        const response = await attempt('refreshToken', { refresh }, { timeout }, null);
+        return resultOf('refreshToken', response).data;
+      });
 
   /** One call with the given tokens, repeated where that is safe. */
   function attempt(
@@ -64,15 +71,26 @@ export function createCaller(context: CallContext, storage: TokenStorage = memor
       ...(language && { 'Accept-Language': language }),
       ...(withCookie && { 'X-Refresh-Token': 'cookie' }),
       ...(tokens?.access && { Authorization: `Bearer ${tokens.access}` }),
+      ...(options.ifMatch && { 'If-Match': options.ifMatch }),
       ...(options.idempotencyKey && operation.idempotent && { 'Idempotency-Key': options.idempotencyKey }),
     });
-    for (const [name, value] of new Headers(options.headers)) headers.set(name, value);
+    for (const own of [context.headers, options.headers]) {
+      new Headers(own).forEach((value, name) => {
+        headers.set(name, value);
+      });
+    }
     const request = prepareRequest(id, operation, { baseUrl: context.baseUrl, input, headers });
     const isRepeatable = operation.method === 'GET' || operation.idempotent || id === 'refreshToken';
     const { fetch } = context;
-    const { signal, timeout = defaultTimeout(operation, context), onUploadProgress } = options;
-    const attemptOnce = () => send(request, { fetch, timeout, signal, onUploadProgress, withCookie });
-    const run = () => withRetries(attemptOnce, { retries: isRepeatable ? context.retries : 0, signal });
+    const {
+      retries = context.retries,
+      signal,
+      timeout = defaultTimeout(operation, context),
+      onUploadProgress,
+    } = options;
+    const attemptOnce = () =>
+      send(request, { fetch, timeout, signal, onUploadProgress, withCookie, hooks: context });
+    const run = () => withRetries(attemptOnce, { retries: isRepeatable ? retries : 0, signal });
     return withCookie && id !== 'refreshToken' ? session.betweenRefreshes(run) : run();
   }
 
@@ -82,7 +100,9 @@ export function createCaller(context: CallContext, storage: TokenStorage = memor
     takePath(id, operation, { ...input });
     const own = idempotent ? { ...options, idempotencyKey: options.idempotencyKey ?? randomKey() } : options;
     const tokens =
-      auth && !hasOwnAuthorization(options) ? await unlessAborted(session.usable(), options.signal) : null;
+      auth && !hasOwnAuthorization(options, context)
+        ? await unlessAborted(session.usable(), options.signal)
+        : null;
     const response = await attempt(id, input, own, tokens);
     if (tokens === null || !isTokenRejected(response)) return response;
     const renewed = await unlessAborted(session.renew(tokens), options.signal);
@@ -104,7 +124,7 @@ export function createCaller(context: CallContext, storage: TokenStorage = memor
 
   async function request<Id extends OperationId>(id: Id, ...args: Arguments<Id>): Promise<CallResponse<Id>> {
     const [input = {}, options = {}] = args;
-    const isOwn = hasOwnAuthorization(options);
+    const isOwn = hasOwnAuthorization(options, context);
     const response = await (id === 'logOut' && !isOwn
       ? logOut(input, options)
       : exchange(id, input, options));
@@ -117,7 +137,8 @@ export function createCaller(context: CallContext, storage: TokenStorage = memor
 
   function open(path: string, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
     const { baseUrl, fetch, language } = context;
-    const all = { ...(language && { 'Accept-Language': language }), ...headers };
+    const own = Object.fromEntries(new Headers(context.headers));
+    const all = { ...own, ...(language && { 'Accept-Language': language }), ...headers };
     return fetch(baseUrl + path, { headers: all, cache: 'no-store', redirect, signal });
   }
 
@@ -134,13 +155,13 @@ function isTokenRejected({ status, body }: RawResponse): boolean {
 }
 
 /** Whether a call is not made for the account that is signed in. @throws TypeError for a header that cannot be sent */
-function hasOwnAuthorization({ headers }: CallOptions): boolean {
-  return new Headers(headers).has('authorization');
+function hasOwnAuthorization(...all: Pick<CallOptions, 'headers'>[]): boolean {
+  return all.some(({ headers }) => new Headers(headers).has('authorization'));
 }
 
-/** `crypto.randomUUID` is missing on pages without TLS. */
+/** It need not be secret, only unique: React Native has no `crypto`. */
 function randomKey(): string {
-  return Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join('-');
+  return Array.from({ length: 3 }, () => Math.random().toString(36).slice(2)).join('-');
 }
 
 /** Work that other calls wait for goes on when one of them is aborted. */
@@ -149,10 +170,10 @@ async function unlessAborted<Result>(
   signal: AbortSignal | undefined,
 ): Promise<Result> {
   if (!signal) return work;
-  signal.throwIfAborted();
+  throwIfAborted(signal);
   let onAbort = () => {};
   const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(signal.reason);
+    onAbort = () => reject(abortReason(signal));
     signal.addEventListener('abort', onAbort);
   });
   return Promise.race([work, aborted]).finally(() => signal.removeEventListener('abort', onAbort));

@@ -1,29 +1,31 @@
+import type { AccessTokenSource } from './access-token.ts';
 import { type CallContext, createCaller } from './caller.ts';
-import type { Methods } from './generated/methods.ts';
+import type { Resources } from './generated/methods.ts';
 import { operationTable } from './generated/operations.ts';
 import { createNotificationFeed, type NotificationFeed } from './live/feed.ts';
 import { defaultTimes, type StreamTimes } from './live/types.ts';
-import {
-  beginLoginWith,
-  finishLoginWith,
-  type LoginWithOptions,
-  type LoginWithResult,
-} from './login-with.ts';
+import { createLoginWith, type LoginWith } from './login-with.ts';
+import type { ClientHooks } from './observer.ts';
+import type { OperationCall } from './operation-call.ts';
 import { createPasskeys, type Passkeys } from './passkeys.ts';
 import { createPush, type Push } from './push.ts';
 import type { AuthChange, SignedOutReason } from './session.ts';
 import { cookieStorage, type TokenStorage } from './tokens.ts';
-import type { Arguments, Call, CallResponse, OperationId } from './types.ts';
+import type { Arguments, Call, CallResponse, Language, OperationId } from './types.ts';
 
-export interface ClientOptions {
+export interface ClientOptions extends ClientHooks {
   /** Origin of the service, such as `https://api.example.com`, with a path where a proxy adds one. */
   baseUrl: string;
   /** Where tokens are kept; in memory without it. */
   storage?: TokenStorage;
   /** `cookie`, for browsers: the refresh token is in a cookie that no script can read, and nothing goes to `storage`. */
   tokens?: 'cookie' | undefined;
-  /** Of the server's texts: `ko` or `en`. Without it, that of the browser; Korean in Node.js, which names none. */
-  language?: string;
+  /** For servers and bots, in place of a storage: gives the access token of each call. The client neither stores nor refreshes it. */
+  accessToken?: AccessTokenSource;
+  /** Of the server's texts. Without it, that of the browser; Korean in Node.js, which names none. */
+  language?: Language;
+  /** Sent with all calls. An `authorization` replaces that of the client. */
+  headers?: Record<string, string> | Headers;
   /** Called once whenever this tab is no longer signed in. */
   onSignedOut?: (reason: SignedOutReason) => void;
   /** In place of the global one. */
@@ -32,17 +34,19 @@ export interface ClientOptions {
   timeout?: number;
   /** How often a call that may be repeated is repeated; twice without it. */
   retries?: number;
+  /** How live notifications arrive: `poll` where responses cannot be read while they come, such as in React Native. */
+  transport?: 'stream' | 'poll';
   /** When live notifications reconnect and poll. */
   streamTimes?: Partial<StreamTimes>;
 }
 
-/** All operations of the API by their `operationId`, and what belongs to all of them. */
-export interface Client extends Methods, Passkeys, Push {
-  /** Begins a login with a provider and leaves the page. @throws ApiError, or TypeError for a `returnTo` of another origin */
-  loginWith(provider: string, options?: LoginWithOptions): Promise<void>;
-  /** Finishes it on the callback page, once. @throws LoginWithError, ApiError */
-  finishLoginWith(url?: string): Promise<LoginWithResult>;
-  /** Calls an operation and resolves to its whole response, with the server's text for people. */
+/** All operations of the API by resource, and what belongs to all of them. */
+export interface Client extends Resources {
+  auth: Resources['auth'] & LoginWith;
+  passkeys: Resources['passkeys'] & Passkeys;
+  push: Resources['push'] & Push;
+  notifications: Resources['notifications'] & NotificationFeed;
+  /** Calls an operation by its `operationId` and resolves to its whole response, with its headers and the server's text for people. */
   request<Id extends OperationId>(operation: Id, ...args: Arguments<Id>): Promise<CallResponse<Id>>;
   /** Whether there are tokens. With a storage that responds later, known after {@link Client.ready}. */
   isSignedIn(): boolean;
@@ -50,26 +54,27 @@ export interface Client extends Methods, Passkeys, Push {
   userId(): number | null;
   /** Resolves when the storage was read for the first time. */
   readonly ready: Promise<void>;
-  /** Reports each sign-in and sign-out, in other tabs too. @returns ends that */
+  /** Reports the state once it is known, then each sign-in and sign-out, in other tabs too. @returns ends that */
   onAuthChange(listener: (change: AuthChange) => void): () => void;
-  /** Live notifications. */
-  readonly notifications: NotificationFeed;
   /** Changes the language of later calls and of live notifications. */
-  setLanguage(language: string | undefined): void;
+  setLanguage(language: Language | undefined): void;
 }
 
-/** Creates a client of a service. @throws TypeError without a `baseUrl` that a path can be appended to */
+/** Creates a client of a service. @throws TypeError without a usable `baseUrl`, or with browser storage outside of a browser */
 export function createClient(options: ClientOptions): Client {
   // JavaScript, or a variable of the environment that is not set.
   if (typeof options?.baseUrl !== 'string' || /[?#]/.test(options.baseUrl)) {
     throw new TypeError('createClient needs the option `baseUrl`, without a query');
   }
   const context: CallContext = {
+    ...options,
     baseUrl: options.baseUrl.replace(/\/+$/, ''),
     fetch: options.fetch ?? ((url, init) => globalThis.fetch(url, init)),
     timeout: options.timeout ?? 15_000,
     retries: options.retries ?? 2,
     language: options.language,
+    headers: options.headers,
+    accessToken: options.accessToken,
     usesCookie: options.tokens === 'cookie',
   };
   const storage = context.usesCookie ? cookieStorage() : options.storage;
@@ -82,20 +87,34 @@ export function createClient(options: ClientOptions): Client {
     storageName: storage?.name,
     scope: () => `${context.baseUrl}:${context.language ?? ''}`,
     times: { ...defaultTimes, ...options.streamTimes },
+    transport: options.transport ?? 'stream',
   });
   const call: Call = async (id, ...args) => (await request(id, ...args)).data;
+  const resources = createResources(call);
+  const userId = () => session.current()?.user_id ?? null;
   return {
-    ...createMethods(call),
-    ...createPasskeys(call),
-    ...createPush(call),
-    loginWith: (provider, own) => beginLoginWith(call, provider, own),
-    finishLoginWith: (url = location.href) => finishLoginWith(call, url),
+    ...resources,
+    auth: { ...resources.auth, ...createLoginWith(call) },
+    passkeys: { ...resources.passkeys, ...createPasskeys(call) },
+    push: { ...resources.push, ...createPush(call) },
+    notifications: { ...resources.notifications, subscribe: feed.subscribe },
     request,
     isSignedIn: () => session.current() !== null,
-    userId: () => session.current()?.user_id ?? null,
+    userId,
     ready: session.ready,
-    onAuthChange: session.onChange,
-    notifications: { subscribe: feed.subscribe },
+    onAuthChange(listener) {
+      let stop: (() => void) | undefined = () => undefined;
+      const begin = () => {
+        if (stop === undefined) return;
+        stop = session.onChange(listener);
+        listener({ signedIn: userId() !== null, userId: userId() });
+      };
+      void session.ready.catch(() => undefined).then(begin);
+      return () => {
+        stop?.();
+        stop = undefined;
+      };
+    },
     setLanguage(language) {
       if (language === context.language) return;
       context.language = language;
@@ -104,9 +123,16 @@ export function createClient(options: ClientOptions): Client {
   };
 }
 
-/** A method for each operation but the stream, which responds without end. `Methods` has the types of the arguments. */
-function createMethods(call: Call): Methods;
-function createMethods(call: (id: OperationId, ...args: []) => unknown): object {
+/** A method for each operation but the stream, which responds without end. `Resources` has the types of the arguments. */
+function createResources(call: Call): Resources;
+function createResources(call: (id: OperationId, ...args: []) => unknown): object {
+  const resources: Record<string, Record<string, unknown>> = {};
   const ids = Object.keys(operationTable).filter((id): id is OperationId => id !== 'streamNotifications');
-  return Object.fromEntries(ids.map((id) => [id, (...args: []) => call(id, ...args)]));
+  for (const id of ids) {
+    const { resource, name, auth }: OperationCall = operationTable[id];
+    const method = (...args: []) => call(id, ...args);
+    resources[resource] ??= {};
+    resources[resource][name] = Object.assign(method, { operation: id, needsLogin: auth === 'required' });
+  }
+  return resources;
 }

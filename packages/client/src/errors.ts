@@ -13,7 +13,8 @@ export interface FieldError {
 
 interface ErrorParts {
   status: number;
-  message: string;
+  /** The server's text for people. */
+  detail: string;
   data: { code: string; retry_after?: unknown; fields?: unknown; errors?: unknown };
   requestId: string | undefined;
   retryAfter: number | undefined;
@@ -27,6 +28,8 @@ export class ApiError<Code extends string = ErrorCode, Data = { detail: string; 
   readonly status: number;
   /** For programs; never changes. */
   readonly code: Code;
+  /** The server's text for people, in the language of the call. `message` is for logs: operation, code and this text. */
+  readonly detail: string;
   /** `data` of the response. */
   readonly data: Data;
   /** Texts for people, by the name of the input that they are about. */
@@ -47,10 +50,11 @@ export class ApiError<Code extends string = ErrorCode, Data = { detail: string; 
       errors: FieldError[];
     },
   ) {
-    super(parts.message);
+    super(`${operation} ${parts.code}: ${parts.detail}`);
     this.operation = operation;
     this.status = parts.status;
     this.code = parts.code;
+    this.detail = parts.detail;
     this.data = parts.data;
     this.fields = parts.fields;
     this.errors = parts.errors;
@@ -79,7 +83,7 @@ export function isApiError(error: unknown, operation?: OperationId): boolean {
   return error instanceof ApiError && (operation === undefined || error.operation === operation);
 }
 
-/** No response came: no network, a connection that broke, or a browser that rejected the origin. `cause` has the reason. */
+/** No response came: no network, a connection that broke, or an origin that the service does not allow. `cause` has the reason. */
 export class NetworkError extends Error {
   override readonly name: string = 'NetworkError';
 }

@@ -1,3 +1,4 @@
+export type { AccessTokenSource } from './access-token.ts';
 export { type Client, type ClientOptions, createClient } from './client.ts';
 export {
   ApiError,
@@ -12,6 +13,8 @@ export type { NotificationFeed } from './live/feed.ts';
 export type { NotificationListeners } from './live/subscriptions.ts';
 export type { Notification, StreamStatus, StreamTimes } from './live/types.ts';
 export { LoginWithError, type LoginWithOptions, type LoginWithResult } from './login-with.ts';
+export type { ClientHooks, ObservedRequest, ObservedResponse } from './observer.ts';
+export type { FormFile, NativeFile } from './operation-call.ts';
 export { items, pages } from './pages.ts';
 export { type NewPasskeyOptions, type PasskeyLoginOptions, supportsPasskeys } from './passkeys.ts';
 export type { PushStatus } from './push.ts';
@@ -25,6 +28,8 @@ export type {
   ErrorDataOf,
   Input,
   Item,
+  Language,
+  Method,
   OperationId,
   Output,
 } from './types.ts';

@@ -54,8 +54,21 @@ const key = 'dure.flow';
 /** What providers say when the user does not agree; the second is that of Apple. */
 const refusals = ['access_denied', 'user_cancelled_authorize'];
 
-/** Begins a login with a provider and leaves the page. @throws ApiError, or TypeError for a `returnTo` of another origin */
-export async function beginLoginWith(
+export interface LoginWith {
+  /** Begins a login with a provider and leaves the page. @throws ApiError, or TypeError for a `returnTo` of another origin */
+  loginWith(provider: string, options?: LoginWithOptions): Promise<void>;
+  /** Finishes it on the callback page, once. @throws LoginWithError, ApiError */
+  finishLoginWith(url?: string): Promise<LoginWithResult>;
+}
+
+export function createLoginWith(call: Call): LoginWith {
+  return {
+    loginWith: (provider, options) => begin(call, provider, options),
+    finishLoginWith: (url = location.href) => finish(call, url),
+  };
+}
+
+async function begin(
   call: Call,
   provider: string,
   { purpose = 'login', returnTo, navigate = (url) => location.assign(url) }: LoginWithOptions = {},
@@ -68,12 +81,7 @@ export async function beginLoginWith(
   navigate(authorization_url);
 }
 
-/**
- * Finishes a login with a provider on the callback page, once.
- *
- * @throws LoginWithError, ApiError
- */
-export async function finishLoginWith(call: Call, url: string): Promise<LoginWithResult> {
+async function finish(call: Call, url: string): Promise<LoginWithResult> {
   const { searchParams } = new URL(url);
   // Neither the history nor a referrer keeps the code.
   if (url === location.href) history.replaceState(history.state, '', location.pathname);
@@ -85,12 +93,12 @@ export async function finishLoginWith(call: Call, url: string): Promise<LoginWit
     throw new LoginWithError('not_started', 'it was not begun in this tab');
   }
   const { provider, flow_token, returnTo } = flow;
-  return { returnTo, ...(await finish(call, { provider, flow_token, code, state })) };
+  return { returnTo, ...(await exchange(call, { provider, flow_token, code, state })) };
 }
 
 type DistributiveOmit<Type, Key extends string> = Type extends unknown ? Omit<Type, Key> : never;
 
-async function finish(
+async function exchange(
   call: Call,
   input: Input<'finishProviderLogin'>,
 ): Promise<DistributiveOmit<LoginWithResult, 'returnTo'>> {

@@ -8,7 +8,7 @@ interface Page {
 
 type List<Input, ListPage> = (input?: Input, options?: CallOptions) => Promise<ListPage>;
 
-/** The pages of a list: `for await (const page of pages(client.listPosts, { q: '꽃' }))`. */
+/** The pages of a list: `for await (const page of pages(client.posts.list, { q: '꽃' }))`. */
 export function pages<Input extends { cursor?: string | undefined }, ListPage extends Page>(
   list: List<Input, ListPage>,
   input?: NoInfer<Input>,

@@ -1,4 +1,5 @@
 import { fromBase64url, toBase64url } from './base64url.ts';
+import { throwIfAborted } from './retries.ts';
 import type { Call, Output } from './types.ts';
 
 export interface NewPasskeyOptions {
@@ -14,8 +15,10 @@ export interface PasskeyLoginOptions {
 }
 
 export interface Passkeys {
-  registerPasskey(options?: NewPasskeyOptions): Promise<Output<'finishPasskeyRegistration'>>;
-  loginWithPasskey(options?: PasskeyLoginOptions): Promise<Output<'finishPasskeyLogin'>>;
+  /** Creates a passkey on this device for the account that is signed in. @throws ApiError, or the error of the browser */
+  register(options?: NewPasskeyOptions): Promise<Output<'finishPasskeyRegistration'>>;
+  /** Signs in. @throws ApiError, or the error of the browser */
+  logIn(options?: PasskeyLoginOptions): Promise<Output<'finishPasskeyLogin'>>;
 }
 
 /** Whether this browser has passkeys. Pages without TLS that are not `localhost` have none. */
@@ -34,7 +37,7 @@ export function createPasskeys(call: Call): Passkeys {
 
   /** A browser asks one at a time: a button ends the autofill. */
   function ask(signal: AbortSignal | undefined): AbortController {
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     asking.abort();
     const own = new AbortController();
     signal?.addEventListener('abort', () => own.abort(signal.reason), { signal: own.signal });
@@ -42,7 +45,7 @@ export function createPasskeys(call: Call): Passkeys {
     return own;
   }
 
-  async function registerPasskey({ name, signal }: NewPasskeyOptions = {}) {
+  async function register({ name, signal }: NewPasskeyOptions = {}) {
     const { options, flow_token } = await call('startPasskeyRegistration', {}, { signal });
     const { challenge, user, excludeCredentials } = options;
     const created = await navigator.credentials.create({
@@ -82,14 +85,14 @@ export function createPasskeys(call: Call): Passkeys {
     }
   }
 
-  async function loginWithPasskey(login: PasskeyLoginOptions = {}): Promise<Output<'finishPasskeyLogin'>> {
+  async function logIn(login: PasskeyLoginOptions = {}): Promise<Output<'finishPasskeyLogin'>> {
     const { conditional, signal } = login;
     if (conditional && !(await PublicKeyCredential.isConditionalMediationAvailable?.())) {
       throw new DOMException('This browser does not offer passkeys in its autofill', 'NotSupportedError');
     }
     const { options, flow_token } = await call('startPasskeyLogin', {}, { signal });
     const chosen = await choose(options, login);
-    if (chosen === undefined) return loginWithPasskey(login);
+    if (chosen === undefined) return logIn(login);
     const { response, ...credential } = read(chosen, AuthenticatorAssertionResponse);
     const { clientDataJSON, authenticatorData, signature, userHandle } = response;
     const proof = {
@@ -102,7 +105,7 @@ export function createPasskeys(call: Call): Passkeys {
     return call('finishPasskeyLogin', input, { signal });
   }
 
-  return { registerPasskey, loginWithPasskey };
+  return { register, logIn };
 }
 
 /** What authenticators give in all cases. */

@@ -6,16 +6,16 @@ export type PushStatus = 'unsupported' | 'blocked' | 'off' | 'on';
 
 export interface Push {
   /** Whether this browser gets push messages. */
-  pushStatus(): Promise<PushStatus>;
+  status(): Promise<PushStatus>;
   /**
    * Asks the user for permission, and has notifications pushed to this browser. Call it from a button.
    *
    * @param worker the path of the service worker that shows them
    * @throws ApiError, or a `NotAllowedError` when the user does not agree
    */
-  subscribeToPush(worker: string): Promise<Output<'createPushSubscription'>>;
+  subscribe(worker: string): Promise<Output<'createPushSubscription'>>;
   /** Ends that. The browser gets no push messages from then on, also when this throws. @throws ApiError, NetworkError */
-  unsubscribeFromPush(): Promise<void>;
+  unsubscribe(): Promise<void>;
 }
 
 export function createPush(call: Call): Push {
@@ -31,13 +31,13 @@ export function createPush(call: Call): Push {
   }
 
   return {
-    async pushStatus() {
+    async status() {
       // On an iPhone, only pages on the home screen have it.
       if (!('PushManager' in globalThis && 'serviceWorker' in navigator)) return 'unsupported';
       if (Notification.permission === 'denied') return 'blocked';
       return (await current()) ? 'on' : 'off';
     },
-    async subscribeToPush(worker) {
+    async subscribe(worker) {
       // Before anything else, while the press of the button counts.
       if ((await Notification.requestPermission()) !== 'granted') {
         throw new DOMException('The user allows no notifications', 'NotAllowedError');
@@ -50,7 +50,7 @@ export function createPush(call: Call): Push {
       const applicationServerKey = fromBase64url(public_key);
       return save(await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey }));
     },
-    async unsubscribeFromPush() {
+    async unsubscribe() {
       const subscription = await current();
       if (!subscription) return;
       try {

@@ -41,7 +41,7 @@ function errorOf(id: PreparedRequest['id'], response: RawResponse): ApiError | U
   const { message, data } = body;
   return new ApiError(id, {
     status,
-    message,
+    detail: message,
     code: data.code,
     data,
     fields: data.fields ?? {},

@@ -47,10 +47,10 @@ export function withJitter(delay: number): number {
 /** @throws the reason of the signal */
 export function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(signal.reason);
+    if (signal?.aborted) return reject(abortReason(signal));
     const onAbort = () => {
       clearTimeout(timer);
-      reject(signal?.reason);
+      reject(abortReason(signal));
     };
     const timer = setTimeout(() => {
       signal?.removeEventListener('abort', onAbort);
@@ -58,4 +58,14 @@ export function sleep(milliseconds: number, signal?: AbortSignal): Promise<void>
     }, milliseconds);
     signal?.addEventListener('abort', onAbort, { once: true });
   });
+}
+
+/** React Native has neither `signal.reason` nor `signal.throwIfAborted`. */
+export function abortReason(signal: AbortSignal | undefined): unknown {
+  return signal?.reason ?? Object.assign(new Error('The call was aborted'), { name: 'AbortError' });
+}
+
+/** @throws the reason of the signal */
+export function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw abortReason(signal);
 }

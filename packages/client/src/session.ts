@@ -111,7 +111,7 @@ export function createSession(
       try {
         const response = await refresh(used.refresh);
         // A page of another origin may have logged in to another account: all pages of a site share the cookie.
-        const isOther = used.refresh === undefined && userIdOf(response) !== used.user_id;
+        const isOther = used.refresh === undefined && userIdOf(response.access) !== used.user_id;
         return await replace(used, isOther ? null : tokensOf(response, used.user_id));
       } catch (error) {
         if (!(error instanceof ApiError && endsSession(error))) throw error;
@@ -161,10 +161,14 @@ function tokensOf({ access, refresh, expires_in }: TokenResponse, user_id: numbe
   return { access, refresh, user_id, renew_at: Date.now() + (expires_in - margin) * 1_000 };
 }
 
-/** The subject of an access token. */
-function userIdOf({ access }: TokenResponse): number {
-  const claims = new TextDecoder().decode(fromBase64url(access.split('.')[1] ?? ''));
-  return Number(JSON.parse(claims).sub);
+/** The subject of an access token; NaN for what is no token. */
+export function userIdOf(access: string): number {
+  try {
+    const claims = new TextDecoder().decode(fromBase64url(access.split('.')[1] ?? ''));
+    return Number(JSON.parse(claims).sub);
+  } catch {
+    return Number.NaN;
+  }
 }
 
 /** 400: what is stored is no token. */

@@ -62,6 +62,11 @@ interface TextFormat {
 }
 
 function localStore(key: string, { read, write }: TextFormat): TokenStorage {
+  if (typeof document === 'undefined') {
+    throw new TypeError(
+      'browserStorage and `tokens: "cookie"` need a browser. A server creates a client for each request, with `accessToken` or a `storage`; otherwise all users would share one login',
+    );
+  }
   const store = usableStorage(key);
   if (store === undefined) return memoryStorage();
   // What an earlier version stored, or another program, may be a token that is not to stay.

@@ -1,5 +1,7 @@
 import { NetworkError, TimeoutError } from './errors.ts';
+import { type ClientHooks, observe } from './observer.ts';
 import type { OperationCall } from './operation-call.ts';
+import { throwIfAborted } from './retries.ts';
 import type { OperationId } from './types.ts';
 import { canReportProgress, fetchWithProgress, type UploadProgress } from './upload.ts';
 
@@ -8,7 +10,7 @@ export interface PreparedRequest {
   id: OperationId | 'streamNotifications';
   operation: OperationCall;
   url: string;
-  headers: Record<string, string>;
+  headers: Headers;
   body: string | FormData | undefined;
 }
 
@@ -78,7 +80,7 @@ export function prepareRequest(
   if (operation.body === 'json' && !headers.has('content-type')) {
     headers.set('content-type', 'application/json');
   }
-  return { id, operation, url, headers: Object.fromEntries(headers), body: encode(operation, rest) };
+  return { id, operation, url, headers, body: encode(operation, rest) };
 }
 
 function encode({ body }: OperationCall, input: Record<string, unknown>): PreparedRequest['body'] {
@@ -86,7 +88,8 @@ function encode({ body }: OperationCall, input: Record<string, unknown>): Prepar
   if (body === 'json') return JSON.stringify(input);
   const form = new FormData();
   for (const [name, value] of Object.entries(input)) {
-    if (value instanceof Blob) form.append(name, value);
+    // React Native takes its files, which the types of browsers do not know.
+    if (value instanceof Object) Reflect.apply(form.append, form, [name, value]);
     else if (value !== undefined) form.append(name, String(value));
   }
   return form;
@@ -102,6 +105,7 @@ interface SendOptions {
   signal?: AbortSignal | undefined;
   onUploadProgress?: ((progress: UploadProgress) => void) | undefined;
   withCookie?: boolean | undefined;
+  hooks: ClientHooks;
 }
 
 /**
@@ -111,9 +115,10 @@ interface SendOptions {
  */
 export async function send(
   request: PreparedRequest,
-  { fetch, timeout, signal, onUploadProgress, withCookie }: SendOptions,
+  { fetch, timeout, signal, onUploadProgress, withCookie, hooks }: SendOptions,
 ): Promise<RawResponse> {
-  signal?.throwIfAborted();
+  throwIfAborted(signal);
+  const { headers, report } = await observe(request, hooks);
   // `AbortSignal.any` is missing in browsers of 2023.
   const ending = new AbortController();
   const onAbort = () => ending.abort();
@@ -124,27 +129,39 @@ export async function send(
     ending.abort();
   }, timeout);
   try {
-    const { operation, url, headers, body = null } = request;
-    const init: RequestInit = { method: operation.method, headers, redirect, signal: ending.signal };
+    const { operation, url, body = null } = request;
+    const { method } = operation;
+    const init: RequestInit = { method, headers, redirect, signal: ending.signal };
     // A page that is left still gets its new cookie: the old one soon ends the session.
     if (withCookie) Object.assign(init, { credentials: 'include', keepalive: true });
     const response =
       onUploadProgress && body instanceof FormData && canReportProgress()
         ? await fetchWithProgress(url, { ...init, body }, onUploadProgress)
         : await fetch(url, { ...init, body });
-    return await readAnswer(response);
+    const read = await readResponse(response);
+    report(read);
+    return read;
   } catch (error) {
-    signal?.throwIfAborted();
-    const options = { cause: error };
-    if (isLate) throw new TimeoutError(`No response to ${request.id} within ${timeout} ms`, options);
-    throw new NetworkError(`No response to ${request.id}`, options);
+    throwIfAborted(signal);
+    const failure = failureOf(request, isLate ? timeout : undefined, error);
+    report(failure);
+    throw failure;
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', onAbort);
   }
 }
 
-async function readAnswer(response: Response): Promise<RawResponse> {
+function failureOf({ id, url }: PreparedRequest, timeout: number | undefined, cause: unknown): NetworkError {
+  const [address] = url.split('?');
+  if (timeout !== undefined) {
+    return new TimeoutError(`${id}: no response from ${address} within ${timeout} ms`, { cause });
+  }
+  const text = 'there is no network, or the service does not allow the origin of this page (CORS_ORIGINS)';
+  return new NetworkError(`${id}: no response from ${address}: ${text}`, { cause });
+}
+
+async function readResponse(response: Response): Promise<RawResponse> {
   const { status, headers } = response;
   const text = await response.text();
   return { status, headers, text, body: parseJson(text) };

@@ -65,12 +65,20 @@ export interface CallOptions {
   timeout?: number | undefined;
   /** For operations that take one, in place of a random key for each call: to repeat a call after a restart of the app. */
   idempotencyKey?: string | undefined;
+  /** They replace those of the client, `authorization` too. */
   headers?: Record<string, string> | Headers | undefined;
+  /** The `ETag` of what the app has read: an update of something newer is rejected with `precondition_failed`. */
+  ifMatch?: string | undefined;
+  /** How often the call is repeated, where that is safe, in place of the number of the client. */
+  retries?: number | undefined;
   /** Called while files are uploaded, in browsers; the call then uses XMLHttpRequest in place of `fetch`. */
   onUploadProgress?: ((progress: UploadProgress) => void) | undefined;
   /** Of the texts in the response, in place of that of the client. */
-  language?: string | undefined;
+  language?: Language | undefined;
 }
+
+/** The languages of the server's texts. */
+export type Language = 'ko' | 'en';
 
 /** The arguments of an operation: its input may be left out where nothing in it is required. */
 export type Arguments<Id extends OperationId> =
@@ -78,7 +86,14 @@ export type Arguments<Id extends OperationId> =
     ? [input?: Input<Id>, options?: CallOptions]
     : [input: Input<Id>, options?: CallOptions];
 
-export type Method<Id extends OperationId> = (...args: Arguments<Id>) => Promise<Output<Id>>;
+/** An operation of a client, such as `client.posts.list`. */
+export interface Method<Id extends OperationId> {
+  (...args: Arguments<Id>): Promise<Output<Id>>;
+  readonly operation: Id;
+  /** Whether it needs a login. */
+  readonly needsLogin: boolean;
+}
+
 export type Call = <Id extends OperationId>(id: Id, ...args: Arguments<Id>) => Promise<Output<Id>>;
 
 /** The whole response to a call. */

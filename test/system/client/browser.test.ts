@@ -71,7 +71,10 @@ t.test('tabs of one browser', { skip: noBrowser }, async (t) => {
     t.teardown(() => context.close());
     const requests = countRequests(context);
     const first = await openTab(context);
-    await evaluate(first, `dure.logIn(${JSON.stringify({ username: pair.receiver.username, password })})`);
+    await evaluate(
+      first,
+      `dure.auth.logIn(${JSON.stringify({ username: pair.receiver.username, password })})`,
+    );
     return { ...pair, context, requests, first, openTab: () => openTab(context) };
   }
 
@@ -90,7 +93,7 @@ t.test('tabs of one browser', { skip: noBrowser }, async (t) => {
       `localStorage.setItem('dure', JSON.stringify({ ...JSON.parse(localStorage.getItem('dure')), access: 'spoilt' }))`,
     );
     const calls =
-      'Promise.all(Array.from({ length: 5 }, () => dure.getCurrentUser())).then((all) => all.length)';
+      'Promise.all(Array.from({ length: 5 }, () => dure.auth.getCurrentUser())).then((all) => all.length)';
     t.same(await Promise.all(tabs.map((tab) => evaluate(tab, calls))), [5, 5, 5]);
     t.equal(requests(refreshPath), 1);
   });
@@ -116,7 +119,7 @@ t.test('tabs of one browser', { skip: noBrowser }, async (t) => {
     const closing = first.close();
     await notify(3);
     await closing;
-    const { items } = await receiver.dure.listNotifications({ limit: 10 });
+    const { items } = await receiver.dure.notifications.list({ limit: 10 });
     for (const tab of [...others, late]) {
       await until('all', () => evaluate(tab, 'ids.length >= 5 && count === 5'));
       t.same(await evaluate(tab, 'ids'), items.map(({ id }) => id).reverse());
@@ -140,7 +143,7 @@ t.test('tabs of one browser', { skip: noBrowser }, async (t) => {
     const { first, openTab } = await openBrowser(t);
     const second = await openTab();
     for (const tab of [first, second]) await subscribe(tab);
-    await evaluate(first, 'dure.logOut()');
+    await evaluate(first, 'dure.auth.logOut()');
     await until('the other tab', () => evaluate(second, `statuses.at(-1) === 'closed'`));
     t.same(await evaluate(second, 'signedOut'), ['elsewhere']);
     t.same(await evaluate(first, 'signedOut'), ['logged_out']);
@@ -155,12 +158,12 @@ t.test('tabs of one browser', { skip: noBrowser }, async (t) => {
     const requests = countRequests(context);
     const first = await openTab(context, '/cookie');
     t.equal(await evaluate(first, 'dure.isSignedIn()'), false);
-    await evaluate(first, `dure.logIn(${JSON.stringify({ username: receiver.username, password })})`);
+    await evaluate(first, `dure.auth.logIn(${JSON.stringify({ username: receiver.username, password })})`);
     const second = await openTab(context, '/cookie');
     await first.reload();
     await first.waitForFunction('globalThis.isReady');
     const calls =
-      'Promise.all(Array.from({ length: 5 }, () => dure.getCurrentUser())).then(([one]) => one.id)';
+      'Promise.all(Array.from({ length: 5 }, () => dure.auth.getCurrentUser())).then(([one]) => one.id)';
     const found = await Promise.all([first, second].map((tab) => evaluate(tab, calls)));
     t.same(found, [receiver.user.id, receiver.user.id]);
     t.equal(requests(refreshPath), 2, 'once in each tab');
@@ -169,11 +172,14 @@ t.test('tabs of one browser', { skip: noBrowser }, async (t) => {
       const readable = 'JSON.stringify([document.cookie, { ...localStorage }, { ...sessionStorage }])';
       t.equal(await evaluate(tab, readable), JSON.stringify(['', { dure: String(receiver.user.id) }, {}]));
     }
-    await evaluate(first, 'dure.logOut()');
+    await evaluate(first, 'dure.auth.logOut()');
     await until('the other tab', () => evaluate(second, '!dure.isSignedIn()'));
     t.same(await evaluate(second, 'signedOut'), ['elsewhere']);
     t.same(await context.cookies(), []);
-    t.equal(await evaluate(second, 'dure.getCurrentUser().catch(({ code }) => code)'), 'not_authenticated');
+    t.equal(
+      await evaluate(second, 'dure.auth.getCurrentUser().catch(({ code }) => code)'),
+      'not_authenticated',
+    );
   });
 
   t.test('add a passkey and log in with it, also from the autofill', async (t) => {
@@ -190,12 +196,12 @@ t.test('tabs of one browser', { skip: noBrowser }, async (t) => {
         automaticPresenceSimulation: true,
       },
     });
-    t.match(await evaluate(first, `dure.registerPasskey({ name: '내 휴대폰' })`), { name: '내 휴대폰' });
-    const again = 'dure.registerPasskey().catch(({ name }) => name)';
+    t.match(await evaluate(first, `dure.passkeys.register({ name: '내 휴대폰' })`), { name: '내 휴대폰' });
+    const again = 'dure.passkeys.register().catch(({ name }) => name)';
     t.equal(await evaluate(first, again), 'InvalidStateError', 'this authenticator has one already');
     for (const options of ['', '{ conditional: true }']) {
-      await evaluate(first, 'dure.logOut()');
-      const id = await evaluate(first, `dure.loginWithPasskey(${options}).then(({ user }) => user.id)`);
+      await evaluate(first, 'dure.auth.logOut()');
+      const id = await evaluate(first, `dure.passkeys.logIn(${options}).then(({ user }) => user.id)`);
       t.equal(id, receiver.user.id, options);
       t.equal(await evaluate(first, 'dure.userId()'), receiver.user.id);
     }
@@ -204,10 +210,10 @@ t.test('tabs of one browser', { skip: noBrowser }, async (t) => {
     const started = first.waitForResponse(`${service.baseUrl}/auth/passkeys/login/start/`);
     await evaluate(
       first,
-      `void dure.loginWithPasskey({ conditional: true }).catch(({ name }) => { globalThis.autofill = name; })`,
+      `void dure.passkeys.logIn({ conditional: true }).catch(({ name }) => { globalThis.autofill = name; })`,
     );
     await started;
-    const leave = `dure.loginWithPasskey({ signal: AbortSignal.timeout(500) }).catch(({ name }) => name)`;
+    const leave = `dure.passkeys.logIn({ signal: AbortSignal.timeout(500) }).catch(({ name }) => name)`;
     t.equal(await evaluate(first, leave), 'TimeoutError');
     t.equal(await evaluate(first, 'autofill'), 'AbortError');
   });
@@ -217,7 +223,7 @@ t.test('tabs of one browser', { skip: noBrowser }, async (t) => {
     const tabs = [first, ...(await Promise.all(Array.from({ length: 7 }, openTab)))];
     await Promise.all(tabs.map(subscribe));
     t.equal(requests(streamPath), 1);
-    await Promise.all(tabs.map((tab) => evaluate(tab, 'dure.getMyPage().then(() => true)')));
+    await Promise.all(tabs.map((tab) => evaluate(tab, 'dure.stores.getMyPage().then(() => true)')));
   });
 
   t.test('a page that comes back from the back/forward cache goes on', async (t) => {
@@ -240,7 +246,7 @@ t.test('tabs of one browser', { skip: noBrowser }, async (t) => {
       `(async () => {
         const steps = [];
         const image = ${image};
-        const { width } = await dure.uploadImage({ image }, { onUploadProgress: (step) => steps.push(step) });
+        const { width } = await dure.images.upload({ image }, { onUploadProgress: (step) => steps.push(step) });
         const { loaded, total } = steps.at(-1);
         return { width, isComplete: loaded === total && total >= image.size };
       })()`,
@@ -252,11 +258,11 @@ t.test('tabs of one browser', { skip: noBrowser }, async (t) => {
         const controller = new AbortController();
         const onUploadProgress = () => controller.abort(new Error('enough'));
         const options = { signal: controller.signal, onUploadProgress };
-        return dure.uploadImage({ image: ${image} }, options).catch(({ message }) => message);
+        return dure.images.upload({ image: ${image} }, options).catch(({ message }) => message);
       })()`,
     );
     t.equal(aborted, 'enough');
-    const text = `dure.uploadImage({ image: new Blob(['text']) }, { onUploadProgress() {} })`;
+    const text = `dure.images.upload({ image: new Blob(['text']) }, { onUploadProgress() {} })`;
     t.equal(await evaluate(first, `${text}.catch(({ code }) => code)`), 'invalid_image');
   });
 
@@ -266,8 +272,8 @@ t.test('tabs of one browser', { skip: noBrowser }, async (t) => {
       get() { throw new DOMException('blocked', 'SecurityError'); } })`);
     const tab = await openTab(context);
     t.equal(await evaluate(tab, 'dure.isSignedIn()'), false);
-    await evaluate(tab, `dure.logIn(${JSON.stringify({ username: receiver.username, password })})`);
-    t.equal(await evaluate(tab, 'dure.getCurrentUser().then(({ id }) => id)'), receiver.user.id);
+    await evaluate(tab, `dure.auth.logIn(${JSON.stringify({ username: receiver.username, password })})`);
+    t.equal(await evaluate(tab, 'dure.auth.getCurrentUser().then(({ id }) => id)'), receiver.user.id);
   });
 });
 

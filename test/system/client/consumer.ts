@@ -20,27 +20,27 @@ import {
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 
 export async function inputs(dure: Client): Promise<void> {
-  await dure.logOut();
-  await dure.listPosts();
-  await dure.listPosts({ q: undefined }, { signal: AbortSignal.timeout(100), timeout: 50 });
-  await dure.updatePost({ post_id: 1, title: '새 제목' });
-  await dure.markNotificationsRead({ up_to_id: 7 });
-  await dure.markNotificationsRead({ ids: [7] });
+  await dure.auth.logOut();
+  await dure.posts.list();
+  await dure.posts.list({ q: undefined }, { signal: AbortSignal.timeout(100), timeout: 50 });
+  await dure.posts.update({ post_id: 1, title: '새 제목' });
+  await dure.notifications.markRead({ up_to_id: 7 });
+  await dure.notifications.markRead({ ids: [7] });
   // @ts-expect-error post_id is required
-  await dure.getPost();
+  await dure.posts.get();
   // @ts-expect-error post_id is required
-  await dure.updatePost({ title: '새 제목' });
+  await dure.posts.update({ title: '새 제목' });
   // @ts-expect-error getPost has no input named title
-  await dure.getPost({ post_id: 1, title: '새 제목' });
+  await dure.posts.get({ post_id: 1, title: '새 제목' });
   // @ts-expect-error post_id is a number
-  await dure.getPost({ post_id: '1' });
+  await dure.posts.get({ post_id: '1' });
   // @ts-expect-error session_id is a UUID
-  await dure.endSession({ session_id: '.' });
-  for (const { id } of (await dure.listSessions()).items) await dure.endSession({ session_id: id });
+  await dure.auth.endSession({ session_id: '.' });
+  for (const { id } of (await dure.auth.listSessions()).items) await dure.auth.endSession({ session_id: id });
   // @ts-expect-error box is 'received' or 'sent'
-  await dure.listPartnerRequests({ box: 'outbox' });
+  await dure.partnerRequests.list({ box: 'outbox' });
   // @ts-expect-error either ids or up_to_id is required
-  await dure.markNotificationsRead({});
+  await dure.notifications.markRead({});
   // @ts-expect-error a stream is not a method of its own but notifications.subscribe
   await dure.streamNotifications();
   // @ts-expect-error there is no operation getPosts
@@ -48,19 +48,19 @@ export async function inputs(dure: Client): Promise<void> {
 }
 
 export async function outputs(dure: Client): Promise<string[]> {
-  const user: Output<'getCurrentUser'> = await dure.getCurrentUser();
+  const user: Output<'getCurrentUser'> = await dure.auth.getCurrentUser();
   const { data, message, requestId } = await dure.request('getPost', { post_id: 1 });
   const same: Same<typeof data, Output<'getPost'>> = true;
   // @ts-expect-error responses have no password
   user.password;
   const found: string[] = [user.name, message, requestId ?? '', String(same)];
-  for await (const post of items(dure.listPosts, { q: '꽃' })) found.push(post.title);
-  for await (const page of pages(dure.listSessions, { limit: 5 })) found.push(page.items[0]?.ip ?? '');
-  const post = (await dure.listPosts()).items[0] satisfies Item<'listPosts'> | undefined;
+  for await (const post of items(dure.posts.list, { q: '꽃' })) found.push(post.title);
+  for await (const page of pages(dure.auth.listSessions, { limit: 5 })) found.push(page.items[0]?.ip ?? '');
+  const post = (await dure.posts.list()).items[0] satisfies Item<'listPosts'> | undefined;
   // @ts-expect-error listPosts has no input named box
-  items(dure.listPosts, { box: 'sent' });
+  items(dure.posts.list, { box: 'sent' });
   // @ts-expect-error getPost is not a list
-  items(dure.getPost, { post_id: 1 });
+  items(dure.posts.get, { post_id: 1 });
   return [...found, post?.title ?? ''];
 }
 
@@ -90,17 +90,17 @@ export function failures(error: unknown): string {
 }
 
 export async function waysToLogIn(dure: Client, error: unknown): Promise<string> {
-  await dure.loginWith('kakao', { purpose: 'link', returnTo: '/' });
+  await dure.auth.loginWith('kakao', { purpose: 'link', returnTo: '/' });
   // @ts-expect-error there is no purpose signup
-  await dure.loginWith('kakao', { purpose: 'signup' });
-  if (supportsPasskeys()) await dure.registerPasskey({ name: '내 휴대폰' });
-  const { user } = await dure.loginWithPasskey({ conditional: true });
+  await dure.auth.loginWith('kakao', { purpose: 'signup' });
+  if (supportsPasskeys()) await dure.passkeys.register({ name: '내 휴대폰' });
+  const { user } = await dure.passkeys.logIn({ conditional: true });
   if (isApiError(error, 'logIn') && error.code === 'second_factor_required') {
     const { second_factor_token } = error.data;
-    await dure.finishLogin({ second_factor_token, code: '042317' });
+    await dure.auth.finishLogin({ second_factor_token, code: '042317' });
   }
   if (error instanceof LoginWithError && error.code === 'declined') return error.message;
-  const result = await dure.finishLoginWith();
+  const result = await dure.auth.finishLoginWith();
   switch (result.status) {
     case 'logged_in':
       return result.user.name;
@@ -125,7 +125,7 @@ export function live(dure: Client): () => void {
     after: 0,
     onNotification: async (notification) => {
       if (notification.kind !== 'partner_request_received') return;
-      await dure.acceptPartnerRequest({ id: notification.partner_request.id });
+      await dure.partnerRequests.accept({ id: notification.partner_request.id });
     },
     onUnreadCount: ({ unread_count }) => seen.push(unread_count),
     // @ts-expect-error there is no status offline

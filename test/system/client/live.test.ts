@@ -60,7 +60,7 @@ async function openOther(t: Test, { storage }: Receiver, options: Partial<Client
 
 /** Ids of all notifications, oldest first. */
 async function storedIds({ dure }: Receiver): Promise<number[]> {
-  const { items } = await dure.listNotifications({ limit: 100 });
+  const { items } = await dure.notifications.list({ limit: 100 });
   return items.map(({ id }) => id).reverse();
 }
 
@@ -75,7 +75,7 @@ t.test('notifications and counts arrive', async (t) => {
   await until('a notification', () => live.ids.length === 1 && live.counts.at(-1) === 1);
   t.match(seen, [{ id: live.ids[0], kind: 'partner_request_received', is_read: false }]);
   t.notMatch(seen[0]?.message, /[가-힣]{2,}.*(했|습니다)/, 'in the language of the client');
-  await receiver.dure.markNotificationsRead({ ids: live.ids });
+  await receiver.dure.notifications.markRead({ ids: live.ids });
   await until('the count', () => live.counts.at(-1) === 0);
   t.equal(receiver.wire.to(streamPath).length, 1, 'two subscriptions have one stream');
   live.stop();
@@ -96,7 +96,7 @@ t.test('events may come in pieces of a byte', async (t) => {
   t.teardown(dure.notifications.subscribe({ onNotification: (one) => seen.push(one) }));
   await notify(2);
   await until('both', () => seen.length === 2);
-  const { items } = await receiver.dure.listNotifications();
+  const { items } = await receiver.dure.notifications.list();
   const texts = (list: Notification[]) => list.map(({ id, message }) => `${id} ${message}`);
   t.same(texts(seen).reverse(), texts(items));
 });
@@ -186,10 +186,10 @@ t.test('`after` is about the account that was signed in', async (t) => {
   receiver.wire.before = ({ path }) => (path.startsWith(listPath) ? badGateway(500) : undefined);
   const live = record(t, receiver.dure, { after: 0 });
   await until('an attempt', () => receiver.wire.to(listPath).length > 0);
-  await receiver.dure.logOut();
+  await receiver.dure.auth.logOut();
   receiver.wire.before = () => undefined;
   const fromStart = record(t, receiver.dure, { after: 0 });
-  await receiver.dure.logIn({ username: other.receiver.username, password });
+  await receiver.dure.auth.logIn({ username: other.receiver.username, password });
   await until('those of the other account', () => fromStart.ids.length === 2);
   await other.notify();
   await until('a new one', () => live.ids.length > 0 && fromStart.ids.length === 3);
@@ -240,11 +240,11 @@ t.test('an access token that the stream rejects is renewed', async (t) => {
 
 t.test('a stream ends with the session and begins with the next one', async (t) => {
   const { receiver, notify, live } = await openPair(t);
-  await receiver.dure.logOut();
+  await receiver.dure.auth.logOut();
   await until('the end', () => live.statuses.at(-1) === 'closed');
   const streams = receiver.wire.to(streamPath).length;
   await notify();
-  await receiver.dure.logIn({ username: receiver.username, password });
+  await receiver.dure.auth.logIn({ username: receiver.username, password });
   await until('a stream', () => live.statuses.at(-1) === 'open');
   t.equal(receiver.wire.to(streamPath).length, streams + 1);
   await until('what was missed', () => live.ids.length === 1);
@@ -254,8 +254,8 @@ t.test('a session that the server ends closes the stream and signs out', async (
   const reasons: string[] = [];
   const { receiver, live } = await openPair(t, { onSignedOut: (reason) => reasons.push(reason) });
   const other = createClient({ baseUrl: service.baseUrl });
-  await other.logIn({ username: receiver.username, password });
-  await other.endOtherSessions();
+  await other.auth.logIn({ username: receiver.username, password });
+  await other.auth.endOtherSessions();
   await until('the end', () => live.statuses.at(-1) === 'closed');
   t.same(reasons, ['revoked']);
 });
@@ -267,7 +267,7 @@ t.test('another account begins again', async (t) => {
   const { live } = one;
   await one.notify();
   await until('a notification', () => live.ids.length === 1);
-  await one.receiver.dure.logIn({ username: two.receiver.username, password });
+  await one.receiver.dure.auth.logIn({ username: two.receiver.username, password });
   await until('the count of the other account', () => live.counts.at(-1) === 2);
   t.equal(live.ids.length, 1, 'old notifications of the other account are not new');
   await two.notify();
@@ -313,7 +313,7 @@ t.test('an error of a listener ends neither the stream nor other listeners', asy
   t.teardown(
     receiver.dure.notifications.subscribe({
       async onNotification({ id }) {
-        await receiver.dure.markNotificationsRead({ ids: [id] });
+        await receiver.dure.notifications.markRead({ ids: [id] });
         throw new Error('of the app, later');
       },
     }),

@@ -11,13 +11,13 @@ import { useLanguage } from '../texts/language.tsx';
 export function ProviderButtons({ returnTo }: { returnTo: string }) {
   const { t, language } = useLanguage();
   const attempt = useAttempt();
-  const providers = useLoad((signal) => dure.listLoginProviders({}, { signal }), [language]);
+  const providers = useLoad((signal) => dure.auth.listLoginProviders({}, { signal }), [language]);
   return providers.value?.items.map(({ id, name }) => (
     <button
       key={id}
       type="button"
       class={`button wide provider ${id}`}
-      onClick={() => attempt(() => dure.loginWith(id, { returnTo }))}
+      onClick={() => attempt(() => dure.auth.loginWith(id, { returnTo }))}
     >
       {symbols[id]}
       {t.logIn.with[id] ?? name}

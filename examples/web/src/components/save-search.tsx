@@ -23,7 +23,7 @@ export function SaveSearch({ filters, name }: { filters: Filters; name: string }
           <Form
             submitLabel={t.common.save}
             onSubmit={async (read) => {
-              await dure.createSavedSearch({ name: read('name'), ...filters });
+              await dure.savedSearches.create({ name: read('name'), ...filters });
               show(`${t.common.saved} ${t.savedSearches.text}`);
               close();
             }}

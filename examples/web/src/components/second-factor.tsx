@@ -26,7 +26,7 @@ export function SecondFactor({ token, onRestart }: SecondFactorProps) {
           key={isRecovery}
           submitLabel={t.logIn.submit}
           onSubmit={async (read) => {
-            await dure.finishLogin({ second_factor_token: token, code: read('code').trim() });
+            await dure.auth.finishLogin({ second_factor_token: token, code: read('code').trim() });
           }}
           actions={
             <button type="button" class="button plain" onClick={() => setRecovery(!isRecovery)}>

@@ -3,5 +3,5 @@ import { type Loaded, useLoad } from './use-load.ts';
 
 /** The categories that a store can have. */
 export function useCategories(): Loaded<{ items: StoreCategory[] }> {
-  return useLoad((signal) => dure.listStoreCategories({}, { signal }), []);
+  return useLoad((signal) => dure.stores.listCategories({}, { signal }), []);
 }

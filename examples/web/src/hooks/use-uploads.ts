@@ -61,7 +61,7 @@ export function useUploads(urls: string[]): Uploads {
     const onUploadProgress = ({ loaded, total }: { loaded: number; total: number }) =>
       change(id, { progress: loaded / total });
     try {
-      const { url } = await dure.uploadImage({ image }, { signal, onUploadProgress });
+      const { url } = await dure.images.upload({ image }, { signal, onUploadProgress });
       change(id, { url, progress: 1 });
     } catch (error) {
       change(id, { error });

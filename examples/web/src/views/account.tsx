@@ -26,7 +26,7 @@ export function AccountView() {
       title={t.account.title}
       width="narrow"
       actions={
-        <button type="button" class="button" onClick={() => attempt(() => dure.logOut())}>
+        <button type="button" class="button" onClick={() => attempt(() => dure.auth.logOut())}>
           {t.account.logOut}
         </button>
       }
@@ -50,7 +50,7 @@ export function AccountView() {
           <Form
             submitLabel={t.common.save}
             onSubmit={async (read) => {
-              setUser(await dure.updateCurrentUser({ name: read('name') }));
+              setUser(await dure.auth.updateCurrentUser({ name: read('name') }));
               show(t.common.saved);
             }}
           >
@@ -105,7 +105,7 @@ function ChangePassword() {
         key={version}
         submitLabel={t.account.changePassword}
         onSubmit={async (read) => {
-          await dure.changePassword({
+          await dure.auth.changePassword({
             current_password: read('current_password'),
             new_password: read('new_password'),
           });
@@ -139,7 +139,7 @@ function OwnData() {
   const confirmed = useConfirmed();
 
   async function download() {
-    const data = await confirmed(() => dure.downloadOwnData());
+    const data = await confirmed(() => dure.auth.downloadOwnData());
     const file = new Blob([JSON.stringify(data, null, 2)], { type: 'application/json' });
     const link = document.createElement('a');
     link.href = URL.createObjectURL(file);
@@ -178,7 +178,7 @@ function DeleteAccount() {
           confirmLabel={t.account.delete}
           onClose={() => setAsking(false)}
           onConfirm={async () => {
-            await confirmed((password) => dure.deleteCurrentUser({ password }));
+            await confirmed((password) => dure.auth.deleteCurrentUser({ password }));
             show(t.account.deleted);
           }}
         />

@@ -33,15 +33,15 @@ function PushSwitch() {
   const { t } = useLanguage();
   const { show } = useToasts();
   const { value, error, reload } = useLoad(async (signal) => {
-    await dure.getPushKey({}, { signal });
-    return dure.pushStatus();
+    await dure.push.getKey({}, { signal });
+    return dure.push.status();
   }, []);
   if (isApiError(error) && error.status === 404) return null;
 
   async function toggle() {
     try {
-      if (value === 'on') await dure.unsubscribeFromPush();
-      else await dure.subscribeToPush('/push-worker.js');
+      if (value === 'on') await dure.push.unsubscribe();
+      else await dure.push.subscribe('/push-worker.js');
       show(value === 'on' ? t.push.switchedOff : t.push.switchedOn);
     } finally {
       // The user may have blocked it just now.

@@ -21,7 +21,7 @@ export function AnswerRequest({ id, storeName, onAnswered }: AnswerRequestProps)
       <Form
         submitLabel={t.requests.accept}
         onSubmit={async () => {
-          onAnswered(await dure.acceptPartnerRequest({ id }));
+          onAnswered(await dure.partnerRequests.accept({ id }));
           show(t.requests.accepted(storeName));
         }}
         actions={
@@ -36,7 +36,7 @@ export function AnswerRequest({ id, storeName, onAnswered }: AnswerRequestProps)
           text={t.requests.declineText(storeName)}
           confirmLabel={t.requests.decline}
           onClose={() => setDeclining(false)}
-          onConfirm={async () => onAnswered(await dure.declinePartnerRequest({ id }))}
+          onConfirm={async () => onAnswered(await dure.partnerRequests.decline({ id }))}
         />
       )}
     </>

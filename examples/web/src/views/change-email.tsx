@@ -24,7 +24,7 @@ export function ChangeEmail() {
           submitLabel={t.verifyEmail.send}
           onSubmit={async (read) => {
             const email = read('email');
-            await dure.sendVerificationCode({ email });
+            await dure.auth.sendVerificationCode({ email });
             setNewEmail(email);
           }}
         >
@@ -36,7 +36,9 @@ export function ChangeEmail() {
           submitLabel={t.account.changeEmail}
           onSubmit={async (read) => {
             const code = read('code').trim();
-            setUser(await confirmed((password) => dure.changeEmail({ new_email: newEmail, code, password })));
+            setUser(
+              await confirmed((password) => dure.auth.changeEmail({ new_email: newEmail, code, password })),
+            );
             setNewEmail(undefined);
             show(t.account.emailChanged);
           }}

@@ -40,7 +40,7 @@ export function ConfirmEmailView() {
           <Form
             submitLabel={t.confirmEmail.submit}
             onSubmit={async () => {
-              const { email } = await dure.confirmEmail({ token });
+              const { email } = await dure.auth.confirmEmail({ token });
               setResult(email === user.email ? t.verifyEmail.done : t.confirmEmail.other(email));
               await reload();
             }}
@@ -59,7 +59,7 @@ export function ConfirmEmailView() {
         <Form
           submitLabel={t.confirmEmail.signUp}
           onSubmit={async () => {
-            const { email, verification_token } = await dure.confirmEmail({ token });
+            const { email, verification_token } = await dure.auth.confirmEmail({ token });
             setProved({ email, verification_token });
           }}
         />

@@ -10,7 +10,8 @@ export function Consents() {
   const { t } = useLanguage();
   const attempt = useAttempt();
   const { value, error, reload } = useLoad(
-    (signal) => Promise.all([dure.listConsents({}, { signal }), dure.getOwnConsents({}, { signal })]),
+    (signal) =>
+      Promise.all([dure.auth.listConsents({}, { signal }), dure.auth.getOwnConsents({}, { signal })]),
     [],
   );
   if (value?.[0].items.length === 0) return null;
@@ -18,7 +19,7 @@ export function Consents() {
 
   const answer = ({ id, version }: Consent, agrees: boolean) =>
     attempt(async () => {
-      await dure.updateOwnConsents({
+      await dure.auth.updateOwnConsents({
         terms: id === 'terms' ? version : undefined,
         privacy: id === 'privacy' ? version : undefined,
         marketing: id === 'marketing' ? agrees : undefined,

@@ -20,7 +20,7 @@ export function FeedView() {
   const status = query['status'] === 'closed' ? 'closed' : 'open';
   const path = status === 'closed' ? '/?status=closed' : '/';
   const posts = usePages(
-    (cursor, signal) => dure.listPosts({ ...filters, status, cursor }, { signal }),
+    (cursor, signal) => dure.posts.list({ ...filters, status, cursor }, { signal }),
     [...Object.values(filters), status],
   );
   const empty = status === 'closed' ? t.feed.noneClosed : t.feed.empty;

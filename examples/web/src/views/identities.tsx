@@ -17,8 +17,8 @@ export function Identities() {
   const { show } = useToasts();
   const attempt = useAttempt();
   const confirmed = useConfirmed();
-  const providers = useLoad((signal) => dure.listLoginProviders({}, { signal }), [language]);
-  const identities = usePages((cursor, signal) => dure.listIdentities({ cursor }, { signal }), []);
+  const providers = useLoad((signal) => dure.auth.listLoginProviders({}, { signal }), [language]);
+  const identities = usePages((cursor, signal) => dure.auth.listIdentities({ cursor }, { signal }), []);
   const [removing, setRemoving] = useState<Identity>();
 
   const offered = providers.value?.items ?? [];
@@ -29,7 +29,7 @@ export function Identities() {
 
   const connect = (provider: string) =>
     attempt(() =>
-      confirmed(() => dure.loginWith(provider, { purpose: 'link', returnTo: location.pathname })),
+      confirmed(() => dure.auth.loginWith(provider, { purpose: 'link', returnTo: location.pathname })),
     );
 
   return (
@@ -68,7 +68,7 @@ export function Identities() {
           confirmLabel={t.identities.disconnect}
           onClose={() => setRemoving(undefined)}
           onConfirm={async () => {
-            await confirmed(() => dure.removeIdentity({ identity_id: removing.id }));
+            await confirmed(() => dure.auth.removeIdentity({ identity_id: removing.id }));
             identities.update((item) => (item.id === removing.id ? undefined : item));
             show(t.identities.disconnected);
           }}

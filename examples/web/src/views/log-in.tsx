@@ -59,7 +59,7 @@ function FirstFactor({ returnTo, onSecondFactor }: FirstFactorProps) {
           submitLabel={t.logIn.submit}
           onSubmit={async (read) => {
             try {
-              await dure.logIn({ username: read('username').trim(), password: read('password') });
+              await dure.auth.logIn({ username: read('username').trim(), password: read('password') });
             } catch (error) {
               if (!isApiError(error, 'logIn') || error.code !== 'second_factor_required') throw error;
               onSecondFactor(error.data.second_factor_token);
@@ -94,7 +94,7 @@ function FirstFactor({ returnTo, onSecondFactor }: FirstFactorProps) {
           <button
             type="button"
             class="button wide provider"
-            onClick={() => attempt(() => dure.loginWithPasskey())}
+            onClick={() => attempt(() => dure.passkeys.logIn())}
           >
             <PasskeyIcon />
             {t.logIn.passkey}
@@ -110,7 +110,7 @@ function usePasskeyAutofill() {
   const { show } = useToasts();
   useEffect(() => {
     const shown = new AbortController();
-    dure.loginWithPasskey({ conditional: true, signal: shown.signal }).catch((error: unknown) => {
+    dure.passkeys.logIn({ conditional: true, signal: shown.signal }).catch((error: unknown) => {
       // Where autofill does not work, the other ways do.
       if (isApiError(error, 'finishPasskeyLogin')) show(error.message);
     });

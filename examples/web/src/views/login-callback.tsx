@@ -40,7 +40,7 @@ export function LoginCallbackView() {
   }
 
   useEffect(() => {
-    dure.finishLoginWith().then(proceed, setError);
+    dure.auth.finishLoginWith().then(proceed, setError);
   }, []);
 
   if (result?.status === 'sign_up_required') return <SignUpView provider={result} />;

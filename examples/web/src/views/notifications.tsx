@@ -16,12 +16,12 @@ export function NotificationsView() {
   const attempt = useAttempt();
   const { unread, setUnread } = useUnread();
   // The service writes the texts in the language of the request.
-  const list = usePages((cursor, signal) => dure.listNotifications({ cursor }, { signal }), [language]);
+  const list = usePages((cursor, signal) => dure.notifications.list({ cursor }, { signal }), [language]);
   useLiveNotifications(() => void list.refresh().catch(() => undefined));
 
   const markRead = (which: { ids: number[] } | { up_to_id: number }) =>
     attempt(async () => {
-      const { unread_count } = await dure.markNotificationsRead(which);
+      const { unread_count } = await dure.notifications.markRead(which);
       setUnread(unread_count);
       list.update((item) => {
         const isMarked = 'ids' in which ? which.ids.includes(item.id) : item.id <= which.up_to_id;

@@ -42,7 +42,7 @@ export function OwnStoreView() {
 
 function OwnPosts() {
   const { t } = useLanguage();
-  const posts = usePages((cursor, signal) => dure.listPosts({ mine: true, cursor }, { signal }), []);
+  const posts = usePages((cursor, signal) => dure.posts.list({ mine: true, cursor }, { signal }), []);
   return (
     <section class="stack">
       <div class="spread">

@@ -61,6 +61,6 @@ async function listPartners(
   cursor: string | undefined,
   signal: AbortSignal,
 ): Promise<ListPage<Partner & { id: number }>> {
-  const { items, next_cursor } = await dure.listPartners({ cursor }, { signal });
+  const { items, next_cursor } = await dure.stores.listPartners({ cursor }, { signal });
   return { items: items.map((partner) => ({ ...partner, id: partner.request_id })), next_cursor };
 }

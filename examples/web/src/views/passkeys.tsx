@@ -18,13 +18,13 @@ export function Passkeys() {
   const { t } = useLanguage();
   const { show } = useToasts();
   const confirmed = useConfirmed();
-  const passkeys = usePages((cursor, signal) => dure.listPasskeys({ cursor }, { signal }), []);
+  const passkeys = usePages((cursor, signal) => dure.passkeys.list({ cursor }, { signal }), []);
   const [renaming, setRenaming] = useState<Passkey>();
   const [deleting, setDeleting] = useState<Passkey>();
 
   async function add() {
     const name = describeDevice(navigator.userAgent);
-    await confirmed(() => dure.registerPasskey({ name }));
+    await confirmed(() => dure.passkeys.register({ name }));
     await passkeys.refresh();
     show(t.passkeys.added);
   }
@@ -56,7 +56,7 @@ export function Passkeys() {
           <Form
             submitLabel={t.common.save}
             onSubmit={async (read) => {
-              const renamed = await dure.updatePasskey({ passkey_id: renaming.id, name: read('name') });
+              const renamed = await dure.passkeys.update({ passkey_id: renaming.id, name: read('name') });
               passkeys.update((item) => (item.id === renamed.id ? renamed : item));
               setRenaming(undefined);
             }}
@@ -78,7 +78,7 @@ export function Passkeys() {
           confirmLabel={t.common.delete}
           onClose={() => setDeleting(undefined)}
           onConfirm={async () => {
-            await confirmed(() => dure.deletePasskey({ passkey_id: deleting.id }));
+            await confirmed(() => dure.passkeys.delete({ passkey_id: deleting.id }));
             passkeys.update((item) => (item.id === deleting.id ? undefined : item));
             show(t.passkeys.deleted);
           }}

@@ -25,7 +25,7 @@ export function NewPostView() {
       <PostForm
         submitLabel={t.postForm.publish}
         save={async (fields) => {
-          const { id } = await dure.createPost(fields);
+          const { id } = await dure.posts.create(fields);
           route(`/posts/${id}`, true);
         }}
       />
@@ -40,7 +40,11 @@ export function EditPostView() {
   const { params } = useRoute();
   const { show } = useToasts();
   const id = Number(params['id']);
-  const { value: post, error, reload } = useLoad((signal) => dure.getPost({ post_id: id }, { signal }), [id]);
+  const {
+    value: post,
+    error,
+    reload,
+  } = useLoad((signal) => dure.posts.get({ post_id: id }, { signal }), [id]);
   return (
     <Page title={t.postForm.editTitle} width="narrow" back={{ href: `/posts/${id}`, label: t.post.title }}>
       {error !== undefined && <LoadError error={error} onRetry={reload} />}
@@ -51,7 +55,7 @@ export function EditPostView() {
           submitLabel={t.common.save}
           save={async (fields, data) => {
             const status = data.has('closed') ? 'closed' : 'open';
-            await dure.updatePost({ post_id: id, ...fields, status });
+            await dure.posts.update({ post_id: id, ...fields, status });
             show(t.common.saved);
             route(`/posts/${id}`, true);
           }}

@@ -19,7 +19,11 @@ export function PostView() {
   const { t } = useLanguage();
   const { params } = useRoute();
   const id = Number(params['id']);
-  const { value: post, error, reload } = useLoad((signal) => dure.getPost({ post_id: id }, { signal }), [id]);
+  const {
+    value: post,
+    error,
+    reload,
+  } = useLoad((signal) => dure.posts.get({ post_id: id }, { signal }), [id]);
   return (
     <Page title={post?.title ?? t.post.title} back={{ href: '/', label: t.feed.title }}>
       {error !== undefined && <LoadError error={error} onRetry={reload} />}
@@ -102,7 +106,7 @@ function OwnPostActions({ post }: { post: Post }) {
           confirmLabel={t.common.delete}
           onClose={() => setDeleting(false)}
           onConfirm={async () => {
-            await dure.deletePost({ post_id: post.id });
+            await dure.posts.delete({ post_id: post.id });
             show(t.post.deleted);
             route('/store', true);
           }}

@@ -10,7 +10,10 @@ import { useLanguage } from '../texts/language.tsx';
 /** Which emails and push messages the account gets, when, and in which language. */
 export function Preferences() {
   const { t } = useLanguage();
-  const { value, error, reload } = useLoad((signal) => dure.getMailPreferences({}, { signal }), []);
+  const { value, error, reload } = useLoad(
+    (signal) => dure.notifications.getMailPreferences({}, { signal }),
+    [],
+  );
   return (
     <section class="card stack">
       <h2>{t.preferences.title}</h2>
@@ -37,7 +40,7 @@ function PreferencesForm({ preferences }: { preferences: Saved }) {
     const [from, to] = [read('from'), read('to')];
     const chosen = (channel: 'email' | 'push') =>
       Object.fromEntries(kinds.map((kind) => [kind, data.has(`${channel}.${kind}`)]));
-    await dure.updateMailPreferences({
+    await dure.notifications.updateMailPreferences({
       language: read('language') === 'en' ? 'en' : 'ko',
       email: chosen('email'),
       push: chosen('push'),

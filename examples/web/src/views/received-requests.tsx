@@ -61,6 +61,6 @@ async function listReceived(
   cursor: string | undefined,
   signal: AbortSignal,
 ): Promise<ListPage<ReceivedRequest>> {
-  const { items, next_cursor } = await dure.listPartnerRequests({ box: 'received', cursor }, { signal });
+  const { items, next_cursor } = await dure.partnerRequests.list({ box: 'received', cursor }, { signal });
   return { items: items.filter((item) => 'sender_store' in item), next_cursor };
 }

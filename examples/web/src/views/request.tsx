@@ -19,7 +19,7 @@ export function RequestView() {
   const { t } = useLanguage();
   const { params } = useRoute();
   const id = Number(params['id']);
-  const { value, error, reload } = useLoad((signal) => dure.getPartnerRequest({ id }, { signal }), [id]);
+  const { value, error, reload } = useLoad((signal) => dure.partnerRequests.get({ id }, { signal }), [id]);
   useLiveNotifications((one) => 'partner_request' in one && one.partner_request.id === id && reload());
   const other = value && otherStore(value);
   const isSent = value?.box === 'sent';
@@ -98,8 +98,8 @@ function Actions({ request, storeName, onChanged }: ActionsProps) {
           confirmLabel={texts.label}
           onClose={() => setAsking(false)}
           onConfirm={async () => {
-            if (isAccepted) await dure.endPartnerRequest({ id });
-            else await dure.withdrawPartnerRequest({ id });
+            if (isAccepted) await dure.partnerRequests.end({ id });
+            else await dure.partnerRequests.withdraw({ id });
             onChanged();
           }}
         />

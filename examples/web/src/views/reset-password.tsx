@@ -16,7 +16,7 @@ export function ResetPasswordView() {
   const { show } = useToasts();
   const uid = query['uid'] ?? '';
   const token = query['token'] ?? '';
-  const link = useLoad((signal) => dure.validatePasswordReset({ uid, token }, { signal }), [uid, token]);
+  const link = useLoad((signal) => dure.auth.validatePasswordReset({ uid, token }, { signal }), [uid, token]);
   const isInvalid = isApiError(link.error) && link.error.status === 400;
   return (
     <Page title={t.resetPassword.title} width="form-page">
@@ -36,9 +36,9 @@ export function ResetPasswordView() {
         <Form
           submitLabel={t.resetPassword.submit}
           onSubmit={async (read) => {
-            await dure.confirmPasswordReset({ uid, token, new_password: read('new_password') });
+            await dure.auth.confirmPasswordReset({ uid, token, new_password: read('new_password') });
             // The reset has ended all sessions, also one of this browser, so that an error here changes nothing.
-            if (dure.isSignedIn()) await dure.logOut().catch(() => undefined);
+            if (dure.isSignedIn()) await dure.auth.logOut().catch(() => undefined);
             show(t.resetPassword.done);
             route('/login', true);
           }}

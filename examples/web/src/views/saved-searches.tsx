@@ -12,7 +12,7 @@ import { useLanguage } from '../texts/language.tsx';
 export function SavedSearches() {
   const { t } = useLanguage();
   const categories = useCategories().value?.items ?? [];
-  const searches = usePages((cursor, signal) => dure.listSavedSearches({ cursor }, { signal }), []);
+  const searches = usePages((cursor, signal) => dure.savedSearches.list({ cursor }, { signal }), []);
   const [deleting, setDeleting] = useState<SavedSearch>();
   return (
     <section class="card stack">
@@ -45,7 +45,7 @@ export function SavedSearches() {
           confirmLabel={t.common.delete}
           onClose={() => setDeleting(undefined)}
           onConfirm={async () => {
-            await dure.deleteSavedSearch({ saved_search_id: deleting.id });
+            await dure.savedSearches.delete({ saved_search_id: deleting.id });
             searches.update((item) => (item.id === deleting.id ? undefined : item));
           }}
         />

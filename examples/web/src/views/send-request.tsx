@@ -32,7 +32,7 @@ export function SendRequest({ post }: { post: Post }) {
         <Form
           submitLabel={t.sendRequest.submit}
           onSubmit={async (read) => {
-            await dure.createPartnerRequest({ post_id: post.id, message: read('message') });
+            await dure.partnerRequests.create({ post_id: post.id, message: read('message') });
             setSent(true);
           }}
         >

@@ -62,7 +62,7 @@ export function SentRequests() {
           confirmLabel={t.requests.withdraw}
           onClose={() => setWithdrawing(undefined)}
           onConfirm={async () => {
-            const withdrawn = await dure.withdrawPartnerRequest({ id: withdrawing.id });
+            const withdrawn = await dure.partnerRequests.withdraw({ id: withdrawing.id });
             requests.update((other) => (other.id === withdrawn.id ? withdrawn : other));
           }}
         />
@@ -72,6 +72,6 @@ export function SentRequests() {
 }
 
 async function listSent(cursor: string | undefined, signal: AbortSignal): Promise<ListPage<SentRequest>> {
-  const { items, next_cursor } = await dure.listPartnerRequests({ box: 'sent', cursor }, { signal });
+  const { items, next_cursor } = await dure.partnerRequests.list({ box: 'sent', cursor }, { signal });
   return { items: items.filter((item) => 'receiver_store_name' in item), next_cursor };
 }

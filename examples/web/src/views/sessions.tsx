@@ -14,7 +14,7 @@ import { useLanguage } from '../texts/language.tsx';
 export function SessionsView() {
   const { t } = useLanguage();
   const { show } = useToasts();
-  const sessions = usePages((cursor, signal) => dure.listSessions({ cursor }, { signal }), []);
+  const sessions = usePages((cursor, signal) => dure.auth.listSessions({ cursor }, { signal }), []);
   const [ending, setEnding] = useState<Session | 'others'>();
   const hasOthers = sessions.items.some(({ is_current }) => !is_current);
   return (
@@ -63,8 +63,8 @@ export function SessionsView() {
           confirmLabel={t.sessions.end}
           onClose={() => setEnding(undefined)}
           onConfirm={async () => {
-            if (ending === 'others') await dure.endOtherSessions();
-            else await dure.endSession({ session_id: ending.id });
+            if (ending === 'others') await dure.auth.endOtherSessions();
+            else await dure.auth.endSession({ session_id: ending.id });
             sessions.update((item) =>
               item.is_current || (ending !== 'others' && item.id !== ending.id) ? item : undefined,
             );

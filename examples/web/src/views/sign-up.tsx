@@ -42,7 +42,7 @@ export function SignUpView({ proved, provider }: SignUpProps) {
   const [pending, setPending] = useState<Pending>();
   const created = useRef('');
   const suggested = provider?.suggested;
-  const consents = useLoad((signal) => dure.listConsents({}, { signal }), []);
+  const consents = useLoad((signal) => dure.auth.listConsents({}, { signal }), []);
   const provedEmail = proved?.email ?? (suggested?.is_email_verified ? suggested.email : null);
 
   async function signUp(account: NewAccount) {
@@ -52,7 +52,7 @@ export function SignUpView({ proved, provider }: SignUpProps) {
       // With EMAIL_VERIFICATION=required the service wants the code first.
       if (provedEmail !== null || !isApiError(error) || error.fields?.['verification_token'] === undefined)
         throw error;
-      await dure.sendVerificationCode({ email: account.email });
+      await dure.auth.sendVerificationCode({ email: account.email });
       return setPending({ account, isCreated: false });
     }
     if (provedEmail !== null) enter(t.signUp.done);
@@ -60,7 +60,7 @@ export function SignUpView({ proved, provider }: SignUpProps) {
   }
 
   async function confirm({ account, isCreated }: Pending, code: string) {
-    const { verification_token } = await dure.confirmEmail({ email: account.email, code });
+    const { verification_token } = await dure.auth.confirmEmail({ email: account.email, code });
     if (isCreated) await reload();
     else await create(account, verification_token);
     enter(t.signUp.done);
@@ -68,15 +68,15 @@ export function SignUpView({ proved, provider }: SignUpProps) {
 
   async function create({ password, ...account }: NewAccount, verification_token?: string) {
     if (provider) {
-      await dure.signUpWithProvider({ ...account, sign_up_token: provider.token, verification_token });
+      await dure.auth.signUpWithProvider({ ...account, sign_up_token: provider.token, verification_token });
       return;
     }
     // When only the login failed, the next attempt finds the account.
     if (created.current !== account.username) {
-      await dure.signUp({ ...account, password, verification_token });
+      await dure.auth.signUp({ ...account, password, verification_token });
       created.current = account.username;
     }
-    await dure.logIn({ username: account.username, password });
+    await dure.auth.logIn({ username: account.username, password });
   }
 
   function describe(): string {

@@ -32,7 +32,7 @@ export function StoreFormView() {
       location,
       show_exact_location: data.has('show_exact_location'),
     };
-    setStore(store === null ? await dure.createStore(fields) : await dure.updateOwnStore(fields));
+    setStore(store === null ? await dure.stores.create(fields) : await dure.stores.updateOwn(fields));
     show(store === null ? t.storeForm.registered : t.common.saved);
     route('/store', true);
   }

@@ -18,7 +18,7 @@ export function StoreView() {
     value: store,
     error,
     reload,
-  } = useLoad((signal) => dure.getStore({ store_id: id }, { signal }), [id]);
+  } = useLoad((signal) => dure.stores.get({ store_id: id }, { signal }), [id]);
   return (
     <Page title={store?.name ?? t.store.title} back={{ href: '/', label: t.feed.title }}>
       {error !== undefined && <LoadError error={error} onRetry={reload} />}
@@ -35,7 +35,7 @@ export function StoreView() {
 
 function StorePosts({ id }: { id: number }) {
   const { t } = useLanguage();
-  const posts = usePages((cursor, signal) => dure.listPosts({ store_id: id, cursor }, { signal }), [id]);
+  const posts = usePages((cursor, signal) => dure.posts.list({ store_id: id, cursor }, { signal }), [id]);
   return (
     <section class="stack">
       <h2>{t.store.posts}</h2>

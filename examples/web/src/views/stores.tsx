@@ -14,7 +14,7 @@ export function StoresView() {
   const { t } = useLanguage();
   const { filters } = useSearch();
   const stores = usePages(
-    (cursor, signal) => dure.listStores({ ...filters, cursor }, { signal }),
+    (cursor, signal) => dure.stores.list({ ...filters, cursor }, { signal }),
     Object.values(filters),
   );
   return (

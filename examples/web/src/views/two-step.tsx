@@ -16,12 +16,12 @@ export function TwoStep() {
   const { t } = useLanguage();
   const { show } = useToasts();
   const confirmed = useConfirmed();
-  const { value, error, reload } = useLoad((signal) => dure.getSecondFactor({}, { signal }), []);
+  const { value, error, reload } = useLoad((signal) => dure.secondFactor.get({}, { signal }), []);
   const [secret, setSecret] = useState<TotpSecret>();
   const [codes, setCodes] = useState<string[]>();
 
   async function switchOn(code: string) {
-    const { recovery_codes } = await confirmed(() => dure.confirmTotp({ code }));
+    const { recovery_codes } = await confirmed(() => dure.secondFactor.confirmTotp({ code }));
     setSecret(undefined);
     setCodes(recovery_codes);
     show(t.twoStep.done);
@@ -43,7 +43,7 @@ export function TwoStep() {
     return (
       <Form
         submitLabel={t.twoStep.switchOn}
-        onSubmit={async () => setSecret(await confirmed(() => dure.startTotp()))}
+        onSubmit={async () => setSecret(await confirmed(() => dure.secondFactor.startTotp()))}
       />
     );
   }
@@ -128,7 +128,7 @@ function SwitchedOn({ status, onCodes, onOff }: SwitchedOnProps) {
           confirmLabel={t.twoStep.newCodes}
           onClose={onClose}
           onConfirm={async () => {
-            const { recovery_codes } = await confirmed(() => dure.replaceRecoveryCodes());
+            const { recovery_codes } = await confirmed(() => dure.secondFactor.replaceRecoveryCodes());
             onCodes(recovery_codes);
           }}
         />
@@ -140,7 +140,7 @@ function SwitchedOn({ status, onCodes, onOff }: SwitchedOnProps) {
           confirmLabel={t.twoStep.switchOff}
           onClose={onClose}
           onConfirm={async () => {
-            await confirmed(() => dure.removeTotp());
+            await confirmed(() => dure.secondFactor.removeTotp());
             show(t.twoStep.switchedOff);
             onOff();
           }}

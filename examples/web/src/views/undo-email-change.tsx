@@ -22,9 +22,9 @@ export function UndoEmailChangeView() {
           <Form
             submitLabel={t.undoEmail.submit}
             onSubmit={async () => {
-              await dure.undoEmailChange({ token: query['token'] ?? '' });
+              await dure.auth.undoEmailChange({ token: query['token'] ?? '' });
               // All sessions have ended, also one of this browser, so that an error here changes nothing.
-              if (dure.isSignedIn()) await dure.logOut().catch(() => undefined);
+              if (dure.isSignedIn()) await dure.auth.logOut().catch(() => undefined);
               setDone(true);
             }}
           />

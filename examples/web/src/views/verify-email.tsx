@@ -21,7 +21,7 @@ export function VerifyEmail() {
         <CodeForm
           email={user.email}
           onCode={async (code) => {
-            await dure.confirmEmail({ email: user.email, code });
+            await dure.auth.confirmEmail({ email: user.email, code });
             await reload();
             show(t.verifyEmail.done);
           }}
@@ -30,7 +30,7 @@ export function VerifyEmail() {
         <Form
           submitLabel={t.verifyEmail.send}
           onSubmit={async () => {
-            await dure.sendVerificationCode({ email: user.email });
+            await dure.auth.sendVerificationCode({ email: user.email });
             setSent(true);
           }}
         />

@@ -30,10 +30,12 @@ interface FeedOptions {
   /** Of the service and the language, so that tabs with another one do not mix. */
   scope: () => string;
   times: StreamTimes;
+  transport: 'stream' | 'poll';
 }
 
 /** One source of events for all subscriptions of this tab, and for all tabs with the same account. */
-export function createNotificationFeed({ caller, storageName, scope, times }: FeedOptions): ControlledFeed {
+export function createNotificationFeed(options: FeedOptions): ControlledFeed {
+  const { caller, storageName, scope, times, transport } = options;
   const { session } = caller;
   let running: AbortController | undefined;
   let userId: number | null = null;
@@ -90,7 +92,7 @@ export function createNotificationFeed({ caller, storageName, scope, times }: Fe
       async lead(term, emit) {
         // What another leader has sent comes first.
         await queue;
-        await runSource({ caller, userId: id, lastId, times, signal: term, emit });
+        await runSource({ caller, userId: id, lastId, times, transport, signal: term, emit });
       },
     });
   }

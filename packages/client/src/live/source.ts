@@ -9,7 +9,7 @@ const longLife = 30_000;
 
 /** Streams, or polls where streams do not work, until the signal or the sign-out. */
 export async function runSource(options: SourceOptions): Promise<void> {
-  const { times, signal } = options;
+  const { times, signal, transport } = options;
   let { lastId } = options;
   /** In place of `options.emit`, to remember the position. */
   function emit(event: SourceEvent): void {
@@ -22,6 +22,10 @@ export async function runSource(options: SourceOptions): Promise<void> {
   let errors = 0;
   let delay = times.firstDelay;
   while (!signal.aborted) {
+    if (transport === 'poll') {
+      await pollNotifications({ ...options, lastId, emit });
+      continue;
+    }
     if (errors < times.errors) emit({ type: 'status', status: 'connecting' });
     const start = Date.now();
     const outcome = await openNotificationStream({ ...options, lastId, emit });

@@ -61,6 +61,7 @@ export interface SourceOptions {
   /** The id of the last notification that the app has; without it, notifications from now on. */
   lastId: number | undefined;
   times: StreamTimes;
+  transport: 'stream' | 'poll';
   signal: AbortSignal;
   emit: (event: SourceEvent) => void;
 }

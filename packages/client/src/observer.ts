@@ -1,0 +1,54 @@
+import type { ApiError, NetworkError } from './errors.ts';
+import type { PreparedRequest, RawResponse } from './transport.ts';
+
+/** A request before it is sent. */
+export interface ObservedRequest {
+  operation: ApiError['operation'];
+  method: string;
+  url: string;
+  /** May be changed, for example to add the headers of a trace. */
+  headers: Headers;
+}
+
+/** What came of it. */
+export interface ObservedResponse extends ObservedRequest {
+  /** Undefined where no response came: then `error` has the reason. */
+  status: number | undefined;
+  error: NetworkError | undefined;
+  /** Names the call in the logs of the server. */
+  requestId: string | undefined;
+  milliseconds: number;
+}
+
+/** What an app may observe: each attempt of a call, with repetitions and refreshes. */
+export interface ClientHooks {
+  onRequest?: ((request: ObservedRequest) => void | Promise<void>) | undefined;
+  onResponse?: ((response: ObservedResponse) => void) | undefined;
+  /** Such as `console`: `debug` for responses, `warn` where none came or the service failed. Without queries and bodies. */
+  logger?: Pick<Console, 'debug' | 'warn'> | undefined;
+}
+
+type Report = (outcome: Pick<RawResponse, 'status' | 'headers'> | NetworkError) => void;
+
+/** Reports an attempt to the app. @returns the headers to send, and what reports the outcome */
+export async function observe(
+  { id, operation: { method }, url, headers: prepared }: PreparedRequest,
+  { onRequest, onResponse, logger }: ClientHooks,
+): Promise<{ headers: Headers; report: Report }> {
+  const headers = new Headers(prepared);
+  const request = { operation: id, method, url, headers };
+  await onRequest?.(request);
+  const start = Date.now();
+  const report: Report = (outcome) => {
+    const milliseconds = Date.now() - start;
+    const error = outcome instanceof Error ? outcome : undefined;
+    const status = outcome instanceof Error ? undefined : outcome.status;
+    const requestId =
+      outcome instanceof Error ? undefined : (outcome.headers.get('x-request-id') ?? undefined);
+    logger?.[status !== undefined && status < 500 ? 'debug' : 'warn'](
+      `${id} ${status ?? error?.name} in ${milliseconds} ms ${requestId ?? ''}`,
+    );
+    onResponse?.({ ...request, status, error, requestId, milliseconds });
+  };
+  return { headers, report };
+}
