@@ -25,7 +25,7 @@ function createBrowser() {
     removeItem: (key: string) => change(key, () => local.delete(key)),
   };
   const addEventListener = (_type: string, listen: (event: object) => void) => listeners.add(listen);
-  for (const [name, value] of Object.entries({ localStorage, addEventListener })) {
+  for (const [name, value] of Object.entries({ localStorage, addEventListener, document: {} })) {
     Object.defineProperty(globalThis, name, { value, configurable: true });
   }
 

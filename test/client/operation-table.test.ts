@@ -10,7 +10,8 @@ function documentOf(operation: object) {
   const content = { 'application/json': { schema: { properties: { data: {} } } } };
   const responses = { 200: { description: '', content } };
   const parameters = [{ in: 'path', name: 'id', schema: { type: 'integer' } }];
-  const post = { operationId: 'changeThing', summary: 'Change', parameters, responses, ...operation };
+  const documented = { operationId: 'changeThing', summary: 'Change', tags: ['red-things'] };
+  const post = { ...documented, parameters, responses, ...operation };
   return { paths: { '/things/{id}/': { post } } };
 }
 
@@ -44,8 +45,13 @@ t.test('operations for browsers that show a page or lead to one are left out', a
 t.test('what types cannot say is in the table', async (t) => {
   const form = bodyOf({ properties: { image: {} } }, 'multipart/form-data');
   const { table, methods } = operationTable(documentOf({ ...form, security: [{ bearer: [] }, {}] }));
-  t.match(table, 'changeThing: {"method":"POST","path":"/things/{id}/","body":"form","auth":true}');
+  t.match(table, '"method":"POST","path":"/things/{id}/","body":"form","auth":"optional"');
+  t.match(table, 'changeThing: {"resource":"redThings","name":"changeThing"');
   t.match(methods, "changeThing: Method<'changeThing'>;");
+  t.match(
+    operationTable(documentOf({ operationId: 'listRedThings' })).methods,
+    "list: Method<'listRedThings'>",
+  );
   const parameters = ['Idempotency-Key', 'X-Refresh-Token'].map((name) => ({ in: 'header', name }));
   const { table: withHeaders } = operationTable(documentOf({ parameters }));
   t.match(withHeaders, '"idempotent":true,"cookie":true');

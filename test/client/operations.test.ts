@@ -158,7 +158,8 @@ t.test('an error has its code, texts and fields', async (t) => {
   t.match(error, { status: 400, operation: 'signUp', requestId: /^\S+$/, retryAfter: undefined });
   t.same(Object.keys(error.fields).sort(), ['name', 'username']);
   t.equal(error.errors.find(({ field }) => field === 'username')?.code, 'too_short');
-  t.equal(error.message, error.data.detail);
+  t.equal(error.detail, error.data.detail);
+  t.equal(error.message, `signUp validation_error: ${error.detail}`);
   t.notOk(isApiError(error, 'logIn'), 'of another operation');
   t.ok(error instanceof ApiError && error instanceof Error);
   const withoutToken = await caught(dure.stores.getMyPage());
@@ -212,7 +213,10 @@ t.test('sign-in and sign-out are reported', async (t) => {
   t.same(await dure.auth.logOut(), {});
   t.equal(dure.isSignedIn(), false);
   t.equal(storage.load(), null);
-  t.same(changes, [{ signedIn: false, userId: null, reason: 'logged_out' }]);
+  t.same(changes, [
+    { signedIn: true, userId: user.id },
+    { signedIn: false, userId: null, reason: 'logged_out' },
+  ]);
   stop();
 
   const other = await signedIn(service, { onSignedOut: (reason) => reasons.push(reason) });

@@ -182,13 +182,35 @@ t.test('a login while the storage is read is not taken for a sign-out', async (t
   isHeld = false;
   open();
   t.equal((await call).id, one.user.id);
-  t.same(changes, [true]);
+  t.same(changes, [false, true]);
   t.equal(dure.isSignedIn(), true);
 });
 
-t.test('the storage of browsers keeps tokens in memory on Node.js', async (t) => {
-  const one = await signedIn(service, { storage: browserStorage() });
-  t.equal((await one.dure.auth.getCurrentUser()).id, one.user.id);
+t.test('the storage of browsers is rejected elsewhere, where all users would share it', async (t) => {
+  // Another file of this process may have it.
+  Reflect.deleteProperty(globalThis, 'document');
+  t.throws(() => browserStorage(), { name: 'TypeError', message: /accessToken/ });
+  t.throws(() => createClient({ baseUrl, tokens: 'cookie' }), { name: 'TypeError' });
+});
+
+t.test('a server has a client for each request, with the token of its user', async (t) => {
+  const [one, two] = await Promise.all([signedIn(service), signedIn(service)]);
+  const access = async ({ storage }: typeof one) => (await storage.load())?.access;
+  const dure = createClient({ baseUrl, accessToken: () => access(one) });
+  t.equal((await dure.auth.getCurrentUser()).id, one.user.id);
+  t.equal(dure.userId(), one.user.id);
+  await dure.auth.logIn({ username: two.username, password });
+  t.equal((await dure.auth.getCurrentUser()).id, one.user.id, 'a login through it changes nothing');
+  let uses = 0;
+  const accessToken = async () => `${await access(two)}${uses++ === 1 ? 'x' : ''}`;
+  const renewing = createClient({ baseUrl, accessToken });
+  await renewing.ready;
+  t.equal((await renewing.auth.getCurrentUser()).id, two.user.id, 'a rejected token is asked for again');
+  const rejected = await caught(createClient({ baseUrl, accessToken: () => 'x.y.z' }).auth.getCurrentUser());
+  t.match(rejected, { code: 'token_not_valid' });
+  const guest = createClient({ baseUrl, accessToken: () => null });
+  t.match(await caught(guest.auth.getCurrentUser()), { code: 'not_authenticated' });
+  t.ok((await guest.stores.listCategories()).items, 'what needs no login works');
 });
 
 t.test('a storage that fails rejects the call and nothing else', async (t) => {

@@ -1,0 +1,85 @@
+import { createClient, memoryStorage, NetworkError, type ObservedResponse } from '@dure/client';
+import t from 'tap';
+import { until } from '../support/until.ts';
+import { caught, createPair, createWire, signedIn, startService } from './clients.ts';
+
+const service = await startService(t);
+const { baseUrl } = service;
+
+t.test('an app observes each attempt, adds headers and logs', async (t) => {
+  const { wire, storage } = await signedIn(service);
+  const seen: ObservedResponse[] = [];
+  const lines: string[] = [];
+  const dure = createClient({
+    baseUrl,
+    fetch: wire.fetch,
+    storage,
+    headers: { 'X-Request-Id': 'of-the-client' },
+    onRequest: ({ headers }) => headers.set('traceparent', 'from-the-app'),
+    onResponse: (response) => seen.push(response),
+    logger: { debug: (line: string) => lines.push(line), warn: (line: string) => lines.push(line) },
+  });
+  await dure.posts.list({ q: '꽃' });
+  t.match(seen, [{ operation: 'listPosts', method: 'GET', status: 200, requestId: 'of-the-client' }]);
+  t.match(lines, [/^listPosts 200 in \d+ ms of-the-client$/], 'without the query');
+  await dure.posts.list({}, { headers: { 'X-Request-Id': 'of-the-call' } });
+  t.equal(seen[1]?.requestId, 'of-the-call');
+  t.equal(new Headers(wire.sent[0]?.headers).get('traceparent'), 'from-the-app');
+});
+
+t.test('without a network, the error names the address, and what the browser hides', async (t) => {
+  const seen: ObservedResponse[] = [];
+  const fetch = () => Promise.reject(new TypeError('Failed to fetch'));
+  const dure = createClient({ baseUrl, fetch, retries: 5, onResponse: (response) => seen.push(response) });
+  const error = await caught(dure.posts.list({ q: '꽃' }, { retries: 0 }));
+  t.ok(error instanceof NetworkError);
+  t.match(error, { message: `listPosts: no response from ${baseUrl}/api/v1/posts/: ` });
+  t.match(error, { message: /CORS_ORIGINS/ });
+  t.match(seen, [{ status: undefined, error: { name: 'NetworkError' } }], 'one attempt');
+});
+
+t.test('an authorization of the app replaces that of the client', async (t) => {
+  const [one, two] = await Promise.all([signedIn(service), signedIn(service)]);
+  const authorization = `Bearer ${(await two.storage.load())?.access}`;
+  t.equal((await one.dure.auth.getCurrentUser({}, { headers: { authorization } })).id, two.user.id);
+  const dure = createClient({ baseUrl, storage: one.storage, headers: { authorization } });
+  t.equal((await dure.auth.getCurrentUser()).id, two.user.id);
+});
+
+t.test('with `poll`, notifications arrive without a stream', async (t) => {
+  const wire = createWire();
+  const { receiver, notify } = await createPair(service);
+  const dure = createClient({
+    baseUrl,
+    fetch: wire.fetch,
+    storage: receiver.storage,
+    transport: 'poll',
+    streamTimes: { poll: 50 },
+  });
+  const seen: string[] = [];
+  const stop = dure.notifications.subscribe({ after: 0, onNotification: ({ kind }) => seen.push(kind) });
+  await notify(2);
+  await until('the notifications', () => seen.length === 2);
+  stop();
+  t.same(wire.to('/api/v1/notifications/stream/'), []);
+});
+
+t.test('React Native: files without a Blob, signals without methods', async (t) => {
+  const bodies: unknown[] = [];
+  const fetch = async (_url: string, { body }: RequestInit) => {
+    bodies.push(body);
+    return Response.json({ message: '', data: {} });
+  };
+  const dure = createClient({ baseUrl, fetch, storage: memoryStorage() });
+  const image = { uri: 'file:///photo.jpg', name: 'photo.jpg', type: 'image/jpeg' };
+  const appended: unknown[] = [];
+  const { append } = FormData.prototype;
+  t.teardown(() => Object.assign(FormData.prototype, { append }));
+  Object.assign(FormData.prototype, { append: (...entry: unknown[]) => appended.push(entry) });
+  await dure.images.upload({ image });
+  t.same(appended, [['image', image]]);
+  t.ok(bodies[0] instanceof FormData);
+  const signal = Object.assign(new EventTarget(), { aborted: true, onabort: null, reason: undefined });
+  const withoutMethods = Object.assign(signal, { throwIfAborted: () => t.fail('is missing there') });
+  t.match(await caught(dure.posts.list({}, { signal: withoutMethods })), { name: 'AbortError' });
+});
