@@ -1,0 +1,5 @@
+export { useLiveNotifications } from './live.ts';
+export { useMutation } from './mutations.ts';
+export { DureProvider, type SessionState, useDure } from './provider.tsx';
+export { queryKey, useInfiniteList, useObject } from './queries.ts';
+export { useSession } from './session.ts';
