@@ -1,0 +1,5 @@
+import type { ReactNode } from 'react';
+
+export function ConfirmationProvider({ children }: { children: ReactNode }) {
+  return children;
+}

@@ -1,0 +1,3 @@
+export function LoginMethods() {
+  return null;
+}

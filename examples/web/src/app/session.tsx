@@ -1,0 +1,45 @@
+import { isApiError } from '@dure/client';
+import { useObject, useSession } from '@dure/react';
+import { Navigate, Outlet, useLocation } from 'react-router';
+import { dure, type Store, type User } from '../api.ts';
+import { LoadError, Skeleton } from '../ui/states.tsx';
+
+/** The account and its store, for views behind {@link SignedIn}. */
+export function useAccount(): { user: User; store: Store | null } {
+  const { user, store } = useOwn();
+  if (user === undefined || store === undefined) throw new Error('useAccount is for views behind SignedIn');
+  return { user, store };
+}
+
+/** Both are undefined until they are read; the store is null where the account has none. */
+function useOwn() {
+  const user = useObject(dure.auth.getCurrentUser);
+  const store = useObject(dure.stores.getOwn);
+  const hasNone = isApiError(store.error, 'getOwnStore') && store.error.code === 'store_not_found';
+  const failed = [user, store].find(
+    ({ data, error }) => error && data === undefined && !(hasNone && error === store.error),
+  );
+  return { user: user.data, store: hasNone ? null : store.data, failed };
+}
+
+/** Routes that need a login: without one, the login page comes first and leads back. */
+export function SignedIn() {
+  const { status, reason } = useSession();
+  const { user, store, failed } = useOwn();
+  const { pathname, search } = useLocation();
+  if (status === 'signed_out') {
+    const hasLeft = reason === 'logged_out' || reason === 'account_deleted';
+    const next = encodeURIComponent(pathname + search);
+    return <Navigate replace to={hasLeft ? '/' : `/login?next=${next}${reason ? '&ended' : ''}`} />;
+  }
+  if (failed) return <LoadError {...failed} />;
+  return user === undefined || store === undefined ? <Skeleton /> : <Outlet />;
+}
+
+/** Only paths of this app, so that a link to the login page cannot lead to another site. */
+export function ownPath(next: string | null | undefined): string {
+  const url = new URL(next ?? '/', location.origin);
+  // A path that begins with two slashes is another site for `location`.
+  const path = url.pathname.replace(/^\/+/, '/');
+  return url.origin === location.origin ? `${path}${url.search}` : '/';
+}

@@ -1,0 +1,166 @@
+import { useLiveNotifications, useSession } from '@dure/react';
+import { onlineManager } from '@tanstack/react-query';
+import { useEffect, useSyncExternalStore } from 'react';
+import { toast, useToaster } from 'react-hot-toast/headless';
+import { Link, Outlet, ScrollRestoration, useLocation } from 'react-router';
+import { apiUrl, dure } from '../api.ts';
+import { changeLanguage, language, t } from '../text.ts';
+import { Icon } from '../ui/icons.tsx';
+
+/** What surrounds every view: brand, navigation, language, short messages. */
+export function Shell() {
+  const { status, reason, user } = useSession();
+  const isSignedIn = status === 'signed_in';
+  const { unreadCount } = useLiveNotifications({ onNotification: ({ message }) => toast(message) });
+  useEffect(() => {
+    // Push messages are for the account that is signed in.
+    if (reason) dure.push.unsubscribe().catch(() => undefined);
+  }, [reason]);
+  return (
+    <div className={isSignedIn ? 'has-nav' : undefined}>
+      <a className="skip-link" href="#content">
+        {t('본문으로 건너뛰기', 'Skip to the content')}
+      </a>
+      <header className="top-bar">
+        <div className="top-bar-inner">
+          <Link className="brand" to="/" aria-label={t('두레 첫 화면', 'Dure, home')}>
+            <img src="/icon.svg" alt="" width="32" height="32" />
+            {t('두레', 'Dure')}
+          </Link>
+          {isSignedIn && <Navigation unread={unreadCount} />}
+          {status === 'signed_out' && (
+            <Link className="button plain" to="/login">
+              {t('로그인', 'Log in')}
+            </Link>
+          )}
+          <button
+            type="button"
+            className="button plain language"
+            lang={language === 'ko' ? 'en' : 'ko'}
+            onClick={() => changeLanguage(language === 'ko' ? 'en' : 'ko')}
+          >
+            {language === 'ko' ? 'English' : '한국어'}
+          </button>
+        </div>
+        <Messages />
+      </header>
+      <Banner isUnverified={user?.is_verified === false} />
+      {import.meta.env.DEV && <MailboxHint />}
+      <main id="content" tabIndex={-1}>
+        <Outlet />
+      </main>
+      <ScrollRestoration />
+    </div>
+  );
+}
+
+function Navigation({ unread }: { unread: number }) {
+  const { pathname } = useLocation();
+  const unreadText = t(
+    `읽지 않은 알림 ${unread}개`,
+    `${unread} unread notification${unread === 1 ? '' : 's'}`,
+  );
+  const links = [
+    { to: '/', label: t('둘러보기', 'Browse'), icon: 'search', pattern: /^\/($|posts|stores)/ },
+    {
+      to: '/requests',
+      label: t('제휴 요청', 'Requests'),
+      icon: 'requests',
+      pattern: /^\/(requests|partners)/,
+    },
+    { to: '/notifications', label: t('알림', 'Notifications'), icon: 'bell', pattern: /^\/notifications/ },
+    { to: '/store', label: t('내 가게', 'My store'), icon: 'store', pattern: /^\/store(\/|$)/ },
+    { to: '/account', label: t('계정', 'Account'), icon: 'account', pattern: /^\/(account|sessions)/ },
+  ] as const;
+  return (
+    <>
+      <nav className="nav" aria-label={t('주 메뉴', 'Main menu')}>
+        <ul>
+          {links.map(({ to, label, icon, pattern }) => (
+            <li key={to}>
+              <Link to={to} aria-current={pattern.test(pathname) ? 'page' : undefined}>
+                <span className="nav-icon">
+                  <Icon name={icon} />
+                  {icon === 'bell' && unread > 0 && (
+                    <span className="badge" aria-hidden="true">
+                      {unread > 99 ? '99+' : unread}
+                    </span>
+                  )}
+                </span>
+                {label}
+                {icon === 'bell' && unread > 0 && <span className="visually-hidden"> ({unreadText})</span>}
+              </Link>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <span className="visually-hidden" role="status">
+        {unread > 0 && unreadText}
+      </span>
+    </>
+  );
+}
+
+/** Short messages stand in the bar, in the flow of the page, so that they cover nothing. */
+function Messages() {
+  const { toasts, handlers } = useToaster({ duration: 6_000 });
+  return (
+    <div
+      className="toasts"
+      role="status"
+      onPointerEnter={handlers.startPause}
+      onPointerLeave={handlers.endPause}
+    >
+      {toasts
+        .filter(({ visible }) => visible)
+        .map(({ id, message }) => (
+          <div className="toast" key={id}>
+            <span>{typeof message === 'string' ? message : null}</span>
+            <button type="button" aria-label={t('알림 닫기', 'Close')} onClick={() => toast.dismiss(id)}>
+              <Icon name="close" size={20} />
+            </button>
+          </div>
+        ))}
+    </div>
+  );
+}
+
+/** What the user should know on every page. */
+function Banner({ isUnverified }: { isUnverified: boolean }) {
+  const isOnline = useSyncExternalStore(
+    (listener) => onlineManager.subscribe(listener),
+    () => onlineManager.isOnline(),
+  );
+  if (!isOnline) {
+    return (
+      <p className="banner offline" role="status">
+        {t(
+          '인터넷에 연결되어 있지 않습니다. 연결되면 이어서 진행합니다.',
+          'You are offline. It goes on when you are online again.',
+        )}
+      </p>
+    );
+  }
+  if (!isUnverified) return null;
+  return (
+    <p className="banner">
+      {t('이메일 주소를 아직 확인하지 않았습니다.', 'Your email address is not verified yet.')}{' '}
+      <Link to="/account#verify">{t('지금 인증하기', 'Verify now')}</Link>
+    </p>
+  );
+}
+
+/** In development, the service shows emails instead of sending them. */
+function MailboxHint() {
+  return (
+    <aside className="mailbox-hint" aria-label={t('개발용 메일함', 'Development mailbox')}>
+      {t(
+        '개발 모드입니다. 인증번호와 링크는 메일로 발송되지 않고 메일함에 표시됩니다:',
+        'Development mode: codes and links are not mailed but shown in the mailbox:',
+      )}{' '}
+      <a href={`${apiUrl}/dev/mailbox/`} target="_blank" rel="noreferrer">
+        {t('개발용 메일함', 'Development mailbox')}
+      </a>
+    </aside>
+  );
+}

@@ -1,0 +1,7 @@
+export function ConfirmEmail() {
+  return null;
+}
+
+export function UndoEmailChange() {
+  return null;
+}

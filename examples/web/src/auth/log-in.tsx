@@ -1,0 +1,3 @@
+export function LogIn() {
+  return null;
+}

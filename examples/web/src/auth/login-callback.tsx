@@ -1,0 +1,3 @@
+export function LoginCallback() {
+  return null;
+}

@@ -1,0 +1,3 @@
+export function SignUp() {
+  return null;
+}

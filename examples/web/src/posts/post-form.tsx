@@ -1,0 +1,7 @@
+export function NewPost() {
+  return null;
+}
+
+export function EditPost() {
+  return null;
+}

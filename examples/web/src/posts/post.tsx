@@ -1,0 +1,3 @@
+export function PostPage() {
+  return null;
+}

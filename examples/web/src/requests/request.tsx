@@ -1,0 +1,3 @@
+export function RequestPage() {
+  return null;
+}

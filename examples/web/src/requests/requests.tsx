@@ -1,0 +1,7 @@
+export function Requests() {
+  return null;
+}
+
+export function Partners() {
+  return null;
+}

@@ -1,0 +1,3 @@
+export function OwnStore() {
+  return null;
+}

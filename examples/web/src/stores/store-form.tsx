@@ -1,0 +1,3 @@
+export function StoreForm() {
+  return null;
+}

@@ -1,0 +1,7 @@
+export function Stores() {
+  return null;
+}
+
+export function StorePage() {
+  return null;
+}

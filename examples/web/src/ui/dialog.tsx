@@ -1,0 +1,59 @@
+import { type ReactNode, useEffect, useId, useRef } from 'react';
+import { t } from '../text.ts';
+import { Form } from './form.tsx';
+
+interface DialogProps {
+  title: string;
+  onClose: () => void;
+  children: ReactNode;
+}
+
+/** A dialog that is open while it is rendered. */
+export function Dialog({ title, onClose, children }: DialogProps) {
+  const id = useId();
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const opener = document.activeElement;
+    dialog.current?.showModal();
+    return () => {
+      if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
+    };
+  }, []);
+  return (
+    <dialog ref={dialog} aria-labelledby={id} onClose={onClose}>
+      <div className="stack">
+        <h2 id={id}>{title}</h2>
+        {children}
+      </div>
+    </dialog>
+  );
+}
+
+interface ConfirmDialogProps extends DialogProps {
+  confirmLabel: string;
+  onConfirm: () => Promise<unknown>;
+}
+
+/** Asks before something that cannot be undone. */
+export function ConfirmDialog({ title, confirmLabel, onConfirm, onClose, children }: ConfirmDialogProps) {
+  return (
+    <Dialog title={title} onClose={onClose}>
+      {children}
+      <Form
+        danger
+        submitLabel={confirmLabel}
+        onSubmit={() => onConfirm().then(onClose)}
+        actions={<CancelButton onClick={onClose} />}
+      />
+    </Dialog>
+  );
+}
+
+/** Beside the submit button of a dialog. */
+export function CancelButton({ onClick }: { onClick: () => void }) {
+  return (
+    <button type="button" className="button" onClick={onClick}>
+      {t('취소', 'Cancel')}
+    </button>
+  );
+}

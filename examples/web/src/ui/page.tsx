@@ -1,0 +1,68 @@
+import { type ReactNode, useEffect, useRef } from 'react';
+import { Link } from 'react-router';
+import { t } from '../text.ts';
+import { Icon } from './icons.tsx';
+
+/** The browser itself announces the page that it opens first. */
+let isFirstPage = true;
+
+interface PageProps {
+  title: string;
+  lead?: string | undefined;
+  /** Controls beside the heading. */
+  actions?: ReactNode;
+  /** The page above this one. */
+  back?: { to: string; label: string };
+  width?: 'narrow' | 'form-page';
+  children: ReactNode;
+}
+
+/** The frame of a view: its title, and its only h1, which takes the focus so that screen readers read it after a navigation. */
+export function Page({ title, lead, actions, back, width, children }: PageProps) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = `${title} · ${t('두레', 'Dure')}`;
+  }, [title]);
+  useEffect(() => {
+    if (!isFirstPage) heading.current?.focus({ preventScroll: true });
+    isFirstPage = false;
+  }, []);
+  return (
+    <div className={width}>
+      {back && (
+        <Link className="back" to={back.to}>
+          <Icon name="back" size={18} />
+          {back.label}
+        </Link>
+      )}
+      <div className="page-head">
+        <h1 ref={heading} tabIndex={-1}>
+          {title}
+        </h1>
+        {actions}
+        {lead && <p className="lead">{lead}</p>}
+      </div>
+      {children}
+    </div>
+  );
+}
+
+interface TabsProps {
+  label: string;
+  /** Labels by path. */
+  tabs: Record<string, string>;
+  current: string;
+}
+
+/** Links between pages of one kind. */
+export function Tabs({ label, tabs, current }: TabsProps) {
+  return (
+    <nav className="tabs" aria-label={label}>
+      {Object.entries(tabs).map(([path, name]) => (
+        <Link key={path} to={path} aria-current={path === current ? 'page' : undefined}>
+          {name}
+        </Link>
+      ))}
+    </nav>
+  );
+}

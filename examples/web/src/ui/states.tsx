@@ -1,0 +1,110 @@
+import { isApiError } from '@dure/client';
+import type { ReactNode } from 'react';
+import { t } from '../text.ts';
+import { describeError } from './errors.ts';
+import { Icon } from './icons.tsx';
+
+/** What the hooks of @dure/react return, as far as it matters here. */
+interface Query<Data> {
+  data: Data | undefined;
+  error: Error | null;
+  isFetching: boolean;
+  refetch: () => unknown;
+}
+
+interface LoadedProps<Data> {
+  query: Query<Data>;
+  skeleton?: ReactNode;
+  children: (data: Data) => ReactNode;
+}
+
+/** Shows what a query has read; until then grey boxes, and after an error its reason. */
+export function Loaded<Data>({ query, skeleton = <Skeleton />, children }: LoadedProps<Data>) {
+  // What the service no longer has is not shown any more. Without a network, what was read before still is.
+  if (query.error && (query.data === undefined || isMissing(query.error))) return <LoadError {...query} />;
+  return query.data === undefined ? skeleton : children(query.data);
+}
+
+interface ListProps<Item> {
+  query: Omit<Query<unknown>, 'data'> & {
+    items: Item[];
+    isSuccess: boolean;
+    hasNextPage: boolean;
+    fetchNextPage: () => unknown;
+  };
+  className?: 'posts' | 'items';
+  /** Shown when there is nothing. */
+  empty: ReactNode;
+  children: (item: Item) => ReactNode;
+}
+
+/** The entries of `useInfiniteList`, with a button for the next page. */
+export function List<Item extends { id: number | string }>(props: ListProps<Item>) {
+  const { query, className = 'items', empty, children } = props;
+  const { items, error, isSuccess, isFetching, hasNextPage, fetchNextPage, refetch } = query;
+  if (items.length === 0 && isSuccess && !hasNextPage) return empty;
+  return (
+    <>
+      <ul className={className}>
+        {items.map((item) => (
+          <li key={item.id}>{children(item)}</li>
+        ))}
+      </ul>
+      {error && <LoadError error={error} refetch={refetch} />}
+      {!isSuccess && !error && <Skeleton className={className === 'posts' ? 'posts' : 'stack'} />}
+      {hasNextPage && !error && (
+        <button
+          type="button"
+          className="button wide mt-16"
+          disabled={isFetching}
+          onClick={() => fetchNextPage()}
+        >
+          {isFetching ? t('불러오는 중입니다', 'Loading') : t('더 보기', 'Show more')}
+        </button>
+      )}
+    </>
+  );
+}
+
+function isMissing(error: unknown): boolean {
+  return isApiError(error) && error.status === 404;
+}
+
+/** A failed load, with a way to try again. */
+export function LoadError({ error, refetch }: { error: Error | null; refetch: () => unknown }) {
+  return (
+    <div className="note error stack" role="alert">
+      <p>{describeError(error)}</p>
+      {!isMissing(error) && (
+        <div>
+          <button type="button" className="button" onClick={() => refetch()}>
+            {t('다시 시도', 'Try again')}
+          </button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** Why a list is empty, and what to do about it. */
+export function Empty({ text, children }: { text: string; children?: ReactNode }) {
+  return (
+    <div className="empty">
+      <Icon name="store" size={48} />
+      <p className="soft">{text}</p>
+      {children}
+    </div>
+  );
+}
+
+/** Grey boxes in about the size of what is being loaded, so that little moves when it arrives. */
+export function Skeleton({ className = 'stack' }: { className?: string }) {
+  return (
+    <div className={className} role="status">
+      <span className="visually-hidden">{t('불러오는 중입니다', 'Loading')}</span>
+      <div className="skeleton" />
+      <div className="skeleton" />
+      <div className="skeleton" />
+    </div>
+  );
+}
