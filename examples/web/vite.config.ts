@@ -1,4 +1,4 @@
-import { defineConfig, type Plugin } from 'vite';
+import { defineConfig, loadEnv, type Plugin } from 'vite';
 
 export default defineConfig(({ mode }) => ({
   // Links in emails lead to the port of the service's default FRONTEND_URL. On another port they would not work.
@@ -14,29 +14,33 @@ export default defineConfig(({ mode }) => ({
       { find: /^react\/jsx-dev-runtime$/, replacement: 'preact/jsx-dev-runtime' },
     ],
   },
-  plugins: mode === 'production' ? [contentSecurityPolicy()] : [],
+  // Libraries for React's server components have directives and imports that a browser does not need.
+  build: { rolldownOptions: { checks: { moduleLevelDirective: false, importIsUndefined: false } } },
+  plugins: [head(loadEnv(mode, import.meta.dirname))],
 }));
 
-/** Writes the policy into the page of the build. The development server needs inline scripts. */
-function contentSecurityPolicy(): Plugin {
+/** What the build adds to the page: its policy, and the image that KakaoTalk and others show for a link, by its whole address. */
+function head({ VITE_API_URL = 'http://localhost:3000', VITE_APP_URL }: Record<string, string>): Plugin {
+  const policy = [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    // Images of posts may be on any server, and a preview is a blob.
+    'img-src https: http: blob: data:',
+    `connect-src ${VITE_API_URL}`,
+    "manifest-src 'self'",
+    "worker-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+  ].join('; ');
+  const meta = (attrs: Record<string, string>) => ({ tag: 'meta', attrs, injectTo: 'head-prepend' as const });
   return {
-    name: 'content-security-policy',
-    transformIndexHtml(_html, { server }) {
-      if (server) return [];
-      const policy = [
-        "default-src 'none'",
-        "script-src 'self'",
-        "style-src 'self'",
-        // Images of posts may be on any server, and a preview is a blob.
-        'img-src https: http: blob: data:',
-        'connect-src *',
-        "manifest-src 'self'",
-        "worker-src 'self'",
-        "form-action 'self'",
-        "base-uri 'none'",
-      ].join('; ');
-      const attrs = { 'http-equiv': 'Content-Security-Policy', content: policy };
-      return [{ tag: 'meta', attrs, injectTo: 'head-prepend' }];
-    },
+    name: 'head',
+    // The development server has inline scripts.
+    apply: 'build',
+    transformIndexHtml: () => [
+      meta({ 'http-equiv': 'Content-Security-Policy', content: policy }),
+      ...(VITE_APP_URL ? [meta({ property: 'og:image', content: `${VITE_APP_URL}/share.png` })] : []),
+    ],
   };
 }
