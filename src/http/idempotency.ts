@@ -33,8 +33,13 @@ export function idempotencyKey(request: FastifyRequest): IdempotencyKey | undefi
 }
 
 /** Responds to an idempotent operation with 201. A replay keeps the language of the first response and has a header. */
-export function sendCreated<Data>(reply: FastifyReply, { data, replayedIn }: Created<Data>): Data {
+export function sendCreated<Data extends { id: number }>(
+  reply: FastifyReply,
+  { data, replayedIn }: Created<Data>,
+): Data {
   reply.code(201);
+  const { url, config } = reply.request.routeOptions;
+  if (config.location) reply.header('location', `${url}${data.id}/`);
   if (replayedIn !== undefined) {
     const language = languages.find((known) => known === replayedIn) ?? reply.request.language;
     reply.request.language = language;

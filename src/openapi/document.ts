@@ -72,6 +72,7 @@ function describeOperation(components: Components, operation: Operation, route: 
   const successHeaders = headerReferences([
     ...headers,
     ...(route.config?.idempotent ? (['Idempotency-Replayed'] as const) : []),
+    ...(route.config?.location ? (['Location'] as const) : []),
     ...(operation.parameters?.some(({ name }) => name === 'x-refresh-token')
       ? (['Set-Cookie'] as const)
       : []),

@@ -35,6 +35,7 @@ const headers = {
     'Bearer realm="api", error="invalid_token"',
   ),
   ETag: always('Of this response: send it as `If-None-Match`', text, '"3-ko"'),
+  Location: always('The path of what was created', { ...text, format: 'uri-reference' }, '/api/v1/posts/1/'),
   'Idempotency-Replayed': optional(
     'Only when this is the stored response to the same `Idempotency-Key`',
     { ...text, const: 'true' },

@@ -28,7 +28,7 @@ t.test('CORS', async (t) => {
         t.equal(headers['cross-origin-resource-policy'], 'cross-origin');
         t.equal(
           headers['access-control-expose-headers'],
-          'Allow, Content-Language, ETag, Idempotency-Replayed, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, X-Request-Id',
+          'Allow, Content-Language, ETag, Idempotency-Replayed, Location, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, X-Request-Id',
         );
         t.equal(headers.vary, 'Accept-Language, Origin');
       }

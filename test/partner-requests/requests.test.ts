@@ -24,6 +24,7 @@ t.test('a request notifies the receiver and responds with the fields of the spec
   t.equal(response.status, 201);
   t.equal(response.body.message, '제휴를 요청했습니다.');
   const { id, created_at } = response.body.data;
+  t.equal(response.headers.location, `${requestsPath}${id}/`);
   const request = {
     id,
     post_id: post.id,

@@ -153,9 +153,13 @@ t.test('the same Idempotency-Key writes one post', async (t) => {
   const { token, store } = await openShop(app);
   const headers = { 'idempotency-key': 'post-1' };
   const responses = await inParallel(8, () => call('POST', path, { token, headers, body: valid }));
-  for (const response of responses) t.strictSame([response.status, response.body], [201, responses[0]?.body]);
   const again = await call('POST', path, { token, headers, body: valid });
-  t.strictSame([again.status, again.body], [201, responses[0]?.body]);
+  for (const { status, body, headers } of [...responses, again]) {
+    t.strictSame([status, body], [201, again.body]);
+    t.equal(headers.location, `${path}${body.data.id}/`);
+  }
+  const read = await call('GET', String(again.headers.location), { token });
+  t.strictSame(read.body.data, again.body.data);
   const replayed = responses.filter(({ headers }) => headers['idempotency-replayed'] === 'true');
   t.equal(replayed.length, responses.length - 1, 'all but the response of the work');
   const other = await call('POST', path, { token, headers, body: { ...valid, title: '다른 글' } });

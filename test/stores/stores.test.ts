@@ -144,6 +144,11 @@ t.test('a repeated Idempotency-Key replays the first response', async (t) => {
   t.equal(again.status, 201);
   t.strictSame(again.body, first.body);
   t.equal(again.headers['idempotency-replayed'], 'true');
+  for (const { headers } of [first, again]) t.equal(headers.location, `${path}${first.body.data.id}/`);
+  t.match(await call('GET', `${again.headers.location}`, { token }), {
+    status: 200,
+    body: { data: { name: '새 이름' } },
+  });
   t.equal((await pool.query('SELECT FROM stores WHERE owner_id = $1', [id])).rowCount, 1);
 
   const other = { ...body, name: '다른 카페' };

@@ -50,6 +50,7 @@ export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (
           httpErrors.quotaExceeded,
         ],
         idempotent: true,
+        location: true,
       },
       schema: {
         operationId: 'createPartnerRequest',

@@ -40,6 +40,7 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
         message: { ko: '글을 등록했습니다.', en: 'Your post has been published.' },
         errors: [postErrors.storeRequired, httpErrors.quotaExceeded],
         idempotent: true,
+        location: true,
       },
       schema: {
         operationId: 'createPost',

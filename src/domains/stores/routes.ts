@@ -106,6 +106,7 @@ export const ownStoreRoutes: FastifyPluginAsyncTypebox<{ service: StoreService }
         message: { ko: '가게를 등록했습니다.', en: 'Your store has been registered.' },
         errors: [storeErrors.storeExists],
         idempotent: true,
+        location: true,
       },
       schema: {
         operationId: 'createStore',

@@ -18,6 +18,8 @@ declare module 'fastify' {
     errors?: readonly ErrorDefinition[];
     /** Whether the operation takes an `Idempotency-Key`; its handler ends with `sendCreated`. */
     idempotent?: boolean;
+    /** Whether what such an operation creates is read at the path of the operation and its `id`: 201 has that as `Location`. */
+    location?: boolean;
   }
 }
 

@@ -7,7 +7,7 @@ import helmet from 'helmet';
 import type { Config } from '../../infrastructure/config/config.ts';
 
 const exposedHeaders =
-  'Allow, Content-Language, ETag, Idempotency-Replayed, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, X-Request-Id';
+  'Allow, Content-Language, ETag, Idempotency-Replayed, Location, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, X-Request-Id';
 const allowedHeaders =
   'Accept-Language, Authorization, Content-Type, Idempotency-Key, If-None-Match, Last-Event-ID, traceparent, tracestate, X-Refresh-Token, X-Request-Id, X-Requested-With';
 
