@@ -179,6 +179,10 @@ export const httpErrors = {
     ko: '같은 Idempotency-Key가 이미 다른 내용의 요청에 사용되었습니다.',
     en: 'This Idempotency-Key was already used with a different request.',
   }),
+  preconditionFailed: defineError(412, 'precondition_failed', {
+    ko: '그사이 다른 곳에서 내용이 바뀌었습니다. 새로 불러온 뒤 다시 시도해 주세요.',
+    en: 'It has been changed in the meantime. Load it again and retry.',
+  }),
   payloadTooLarge: defineError(413, 'payload_too_large', {
     ko: '요청 본문이 너무 큽니다.',
     en: 'The request body is too large.',

@@ -32,6 +32,8 @@ const sharedParameters: Record<string, string> = {
   limit: 'Limit',
   cursor: 'Cursor',
   'Idempotency-Key': 'IdempotencyKey',
+  'If-Match': 'IfMatch',
+  'If-None-Match': 'IfNoneMatch',
   'X-Refresh-Token': 'RefreshTokenPlace',
 };
 
@@ -69,15 +71,15 @@ export function completeDocument(generated: object, routes: ReadonlyMap<string, 
 
 function describeOperation(components: Components, operation: Operation, route: DocumentedRoute): void {
   const headers: readonly HeaderName[] = usesEnvelope(route) ? commonHeaders : ['X-Request-Id'];
+  const takes = (header: string) => operation.parameters?.some(({ name }) => name === header);
   const successHeaders = headerReferences([
     ...headers,
     ...(route.config?.idempotent ? (['Idempotency-Replayed'] as const) : []),
     ...(route.config?.location ? (['Location'] as const) : []),
-    ...(operation.parameters?.some(({ name }) => name === 'x-refresh-token')
-      ? (['Set-Cookie'] as const)
+    ...(takes('x-refresh-token') ? (['Set-Cookie'] as const) : []),
+    ...('304' in operation.responses || (route.method === 'PATCH' && takes('if-match'))
+      ? (['ETag'] as const)
       : []),
-    // A response that can be requested conditionally.
-    ...('304' in operation.responses ? (['ETag'] as const) : []),
   ]);
   operation.description = [operation.description, limitOf(route)].filter(Boolean).join('\n\n');
   const parameters = (operation.parameters ?? []).map((one) => describeParameter(components, one, route));

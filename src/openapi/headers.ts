@@ -34,7 +34,7 @@ const headers = {
     text,
     'Bearer realm="api", error="invalid_token"',
   ),
-  ETag: always('Of this response: send it as `If-None-Match`', text, '"3-ko"'),
+  ETag: always('Of this version: for `If-None-Match` and `If-Match`', text, '"3q2-7wAAESIzRFVmd4iZqr-ko"'),
   Location: always('The path of what was created', { ...text, format: 'uri-reference' }, '/api/v1/posts/1/'),
   'Idempotency-Replayed': optional(
     'Only when this is the stored response to the same `Idempotency-Key`',

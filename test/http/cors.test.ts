@@ -64,7 +64,7 @@ t.test('CORS', async (t) => {
       t.equal(headers['access-control-allow-methods'], 'GET, HEAD, POST, PATCH, DELETE');
       t.equal(
         headers['access-control-allow-headers'],
-        'Accept-Language, Authorization, Content-Type, Idempotency-Key, If-None-Match, Last-Event-ID, traceparent, tracestate, X-Refresh-Token, X-Request-Id, X-Requested-With',
+        'Accept-Language, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, traceparent, tracestate, X-Refresh-Token, X-Request-Id, X-Requested-With',
       );
       t.equal(headers['access-control-allow-credentials'], 'true');
       t.equal(headers['access-control-max-age'], '7200');

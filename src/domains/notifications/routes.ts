@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import { Type } from '@sinclair/typebox';
 import type { FastifySchemaValidationError } from 'fastify';
 import { currentUser } from '../../http/authentication.ts';
+import { NotModified, ReadConditions, sendIfChanged } from '../../http/entity-tags.ts';
 import { type ApiError, invalidFields } from '../../http/errors.ts';
 import { describeErrors, type Problem } from '../../http/field-errors.ts';
 import { paginate } from '../../http/pagination.ts';
@@ -122,21 +122,13 @@ export const notificationRoutes: FastifyPluginAsyncTypebox<Options> = async (
         operationId: 'countUnreadNotifications',
         summary: 'Count unread notifications',
         description: 'Send the `ETag` of the last response as `If-None-Match` to poll cheaply.',
-        headers: Type.Object({
-          'if-none-match': Type.Optional(Type.String({ description: 'The `ETag` of a previous response' })),
-        }),
-        response: {
-          200: Ref(UnreadCount),
-          304: Type.Unsafe<undefined>(Type.Null({ description: 'The count has not changed' })),
-        },
+        headers: ReadConditions,
+        response: { 200: Ref(UnreadCount), 304: NotModified },
       },
     },
     async (request, reply) => {
-      const unreadCount = await notifications.countUnread(currentUser(request).id);
-      const tag = `"${unreadCount}-${request.language}"`;
-      reply.header('etag', tag);
-      if (matchesEntityTag(request.headers['if-none-match'], tag)) return reply.code(304).send(undefined);
-      return { unread_count: unreadCount };
+      const unread_count = await notifications.countUnread(currentUser(request).id);
+      return sendIfChanged(reply, { unread_count });
     },
   );
 
@@ -184,18 +176,6 @@ export const notificationRoutes: FastifyPluginAsyncTypebox<Options> = async (
     },
   );
 };
-
-/**
- * Whether an `If-None-Match` header matches an entity tag (RFC 9110, section 13.1.2: a list of tags, compared weakly, or `*`).
- *
- * @param tag the current tag, in quotes
- */
-function matchesEntityTag(ifNoneMatch: string | undefined, tag: string): boolean {
-  if (ifNoneMatch === undefined) return false;
-  if (ifNoneMatch.trim() === '*') return true;
-  const known: string[] = ifNoneMatch.match(/"[^"]*"/g) ?? [];
-  return known.includes(tag);
-}
 
 const neither: Problem = {
   code: 'required',

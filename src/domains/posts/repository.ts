@@ -38,9 +38,14 @@ export interface PostRow extends Pick<Post, 'id' | 'title' | 'content' | 'images
 export type ListedPostRow = PostRow & { distance: number | null };
 
 /** A post, and a user. */
-interface OwnPost {
+export interface OwnPost {
   id: number;
   userId: number;
+}
+
+/** A post to change; with a version, its `updated_at`, only while it has that. */
+interface PostVersion extends OwnPost {
+  version?: string | undefined;
 }
 
 /** When the store `s` may write a post again; null while it may. All posts count, each kind read by its own index. */
@@ -75,6 +80,10 @@ const visiblePosts: Omit<SearchableList, 'select'> = {
 const selectPosts = (userId: number) => sql`
   SELECT ${postColumns(userId)}, page.distance
   FROM page JOIN posts p ON p.id = page.id JOIN stores s ON s.id = p.store_id`;
+
+/** Also checked again when a concurrent change was waited for, so that of two changes of one version one succeeds. */
+const hasVersion = (version: string | undefined) =>
+  sql`p.updated_at = coalesce(${version ?? null}::timestamptz, p.updated_at)`;
 
 export type Posts = ReturnType<typeof createPostRepository>;
 
@@ -134,7 +143,7 @@ export function createPostRepository(database: Tx, budgets = scanBudgets) {
    */
   async function change(
     tx: Tx,
-    { id, userId }: OwnPost,
+    { id, userId, version }: PostVersion,
     changes: PostChanges,
     quota: number,
   ): Promise<PostRow | undefined> {
@@ -150,7 +159,7 @@ export function createPostRepository(database: Tx, budgets = scanBudgets) {
           images = coalesce(${images ?? null}::text[], p.images),
           ${setClosing(changes)},
           updated_at = clock_timestamp()
-        FROM edited WHERE p.id = ${id} AND p.is_visible AND p.store_id = edited.id
+        FROM edited WHERE p.id = ${id} AND p.is_visible AND p.store_id = edited.id AND ${hasVersion(version)}
         RETURNING p.*
       )
       SELECT ${postColumns(userId)} FROM changed p JOIN stores s ON s.id = p.store_id`);
@@ -158,10 +167,10 @@ export function createPostRepository(database: Tx, budgets = scanBudgets) {
   }
 
   /** Deletes a post. @returns whether the user had such a post */
-  async function remove(tx: Tx, { id, userId }: OwnPost): Promise<boolean> {
+  async function remove(tx: Tx, { id, userId, version }: PostVersion): Promise<boolean> {
     return deleteWhere(
       tx,
-      sql`p.is_visible AND p.id = ${id} AND s.owner_id = ${userId} AND ${isOpenStore('s')}`,
+      sql`p.is_visible AND p.id = ${id} AND s.owner_id = ${userId} AND ${isOpenStore('s')} AND ${hasVersion(version)}`,
     );
   }
 

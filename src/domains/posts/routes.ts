@@ -1,6 +1,14 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { currentUser } from '../../http/authentication.ts';
+import {
+  NotModified,
+  preconditionOf,
+  ReadConditions,
+  sendIfChanged,
+  sendTagged,
+  WriteConditions,
+} from '../../http/entity-tags.ts';
 import { ApiError, httpErrors } from '../../http/errors.ts';
 import { idempotencyKey, sendCreated } from '../../http/idempotency.ts';
 import { paginate } from '../../http/pagination.ts';
@@ -102,14 +110,15 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
         summary: 'Read a post',
         description: 'Any post that was neither deleted nor hidden, of a store that can be found.',
         params,
-        response: { 200: Ref(Post) },
+        headers: ReadConditions,
+        response: { 200: Ref(Post), 304: NotModified },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { id: userId } = currentUser(request);
       const post = await read(userId, (tx) => posts.find({ id: request.params.post_id, userId }, tx));
       if (post === undefined) throw new ApiError(postErrors.postNotFound);
-      return toPost(post, imageUrls);
+      return sendIfChanged(reply, toPost(post, imageUrls));
     },
   );
 
@@ -119,7 +128,12 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
       bodyLimit,
       config: {
         message: { ko: '글을 수정했습니다.', en: 'Your post has been updated.' },
-        errors: [postErrors.notYourPost, postErrors.postNotFound, httpErrors.quotaExceeded],
+        errors: [
+          postErrors.notYourPost,
+          postErrors.postNotFound,
+          httpErrors.preconditionFailed,
+          httpErrors.quotaExceeded,
+        ],
       },
       schema: {
         operationId: 'updatePost',
@@ -127,11 +141,15 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
         description:
           'Changes the given fields of a post of the user. `images` replaces all images; an empty list removes them. `status` closes and opens the post; a `closes_on` that is over closes it at once. A closed post stays closed until `status` is `open`, which removes a `closes_on` that is over. A store can change its posts and itself 60 times in the 24 hours from the first change; an installation may have another number.',
         params,
+        headers: WriteConditions,
         body: Ref(PostChanges),
         response: { 200: Ref(Post) },
       },
     },
-    async (request) => service.change(currentUser(request).id, request.params.post_id, request.body),
+    async (request, reply) => {
+      const own = { id: request.params.post_id, userId: currentUser(request).id };
+      return sendTagged(reply, await service.change(own, request.body, preconditionOf(request)));
+    },
   );
 
   app.delete(
@@ -139,7 +157,7 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
     {
       config: {
         message: { ko: '글을 삭제했습니다.', en: 'Your post has been deleted.' },
-        errors: [postErrors.notYourPost, postErrors.postNotFound],
+        errors: [postErrors.notYourPost, postErrors.postNotFound, httpErrors.preconditionFailed],
       },
       schema: {
         operationId: 'deletePost',
@@ -147,9 +165,13 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
         description:
           'Deletes a post of the user. Pending partnership requests for it are withdrawn; answered ones stay. Its content is erased from the answer that is kept for its `Idempotency-Key`, too.',
         params,
+        headers: WriteConditions,
         response: { 200: Ref(EmptyData) },
       },
     },
-    async (request) => emptyData(service.remove(currentUser(request).id, request.params.post_id)),
+    async (request) => {
+      const own = { id: request.params.post_id, userId: currentUser(request).id };
+      return emptyData(service.remove(own, preconditionOf(request)));
+    },
   );
 };

@@ -1,3 +1,4 @@
+import type { Precondition } from '../../http/entity-tags.ts';
 import { ApiError, httpErrors, retryLater } from '../../http/errors.ts';
 import type { Config } from '../../infrastructure/config/config.ts';
 import type { Database, Tx } from '../../infrastructure/database/client.ts';
@@ -8,7 +9,7 @@ import { checkNotOver } from './closing.ts';
 import { postErrors } from './errors.ts';
 import { checkUsable, readImages, type StoredImages } from './images.ts';
 import { toPost } from './presenters.ts';
-import type { Posts } from './repository.ts';
+import type { OwnPost, Posts } from './repository.ts';
 import type { NewPost, Post, PostChanges } from './schemas.ts';
 
 export interface PostServiceOptions {
@@ -69,15 +70,17 @@ export function createPostService(options: PostServiceOptions) {
       : retryLater(httpErrors.quotaExceeded, seconds);
   }
 
-  /** @throws {ApiError} `validation_error`, `post_not_found`, `forbidden`, `quota_exceeded` */
-  async function change(userId: number, id: number, changes: PostChanges): Promise<Post> {
+  /** @throws {ApiError} `validation_error`, `post_not_found`, `forbidden`, `precondition_failed`, `quota_exceeded` */
+  async function change(own: OwnPost, changes: PostChanges, precondition?: Precondition): Promise<Post> {
+    const { id, userId } = own;
     const stored = changes.images && readImages(changes.images, imageUrls, config);
     const changed = stored === undefined ? changes : { ...changes, images: stored.images };
     return database.transaction(async (tx) => {
       if (stored) await checkOwn(tx, userId, stored);
+      const version = precondition && (await findOwn(tx, own, precondition)).updated_at;
       // Before the links: its row lock lets one change of its images follow the other.
-      const post = await posts.change(tx, { id, userId }, changed, editsPerDay);
-      if (post === undefined) throw await changeError(tx, { id, userId });
+      const post = await posts.change(tx, { ...own, version }, changed, editsPerDay);
+      if (post === undefined) throw await changeError(tx, own, precondition);
       if (stored) await link(tx, { postId: id, userId }, stored);
       return toPost(post, imageUrls);
     });
@@ -86,22 +89,32 @@ export function createPostService(options: PostServiceOptions) {
   /**
    * Deletes a post, erases it from stored responses, and withdraws its pending requests.
    *
-   * @throws {ApiError} `post_not_found`, `forbidden`
+   * @throws {ApiError} `post_not_found`, `forbidden`, `precondition_failed`
    */
-  async function remove(userId: number, id: number): Promise<void> {
+  async function remove(own: OwnPost, precondition?: Precondition): Promise<void> {
+    const { id, userId } = own;
     await database.transaction(async (tx) => {
+      const version = precondition && (await findOwn(tx, own, precondition)).updated_at;
       // The post comes first: its row lock waits for requests that are being sent, and later ones find it deleted.
-      if (!(await posts.remove(tx, { id, userId }))) throw await changeError(tx, { id, userId });
+      if (!(await posts.remove(tx, { ...own, version }))) throw await changeError(tx, own, precondition);
       await idempotency.eraseFromResponses(tx, { userId, operationId: 'createPost', id }, erased);
       await withdrawRequestsOfPost(tx, id);
     });
   }
 
-  async function changeError(tx: Tx, post: { id: number; userId: number }): Promise<ApiError> {
-    const found = await posts.find(post, tx);
-    if (found === undefined) return new ApiError(postErrors.postNotFound);
-    if (!found.isMine) return new ApiError(postErrors.notYourPost);
-    return retryLater(httpErrors.quotaExceeded, (await secondsUntilEdits(tx, post.userId)) ?? 0);
+  /** @throws {ApiError} `post_not_found`, `forbidden`, `precondition_failed` */
+  async function findOwn(tx: Tx, own: OwnPost, precondition?: Precondition): Promise<Post> {
+    const found = await posts.find(own, tx);
+    if (found === undefined) throw new ApiError(postErrors.postNotFound);
+    if (!found.isMine) throw new ApiError(postErrors.notYourPost);
+    const post = toPost(found, imageUrls);
+    precondition?.(post);
+    return post;
+  }
+
+  async function changeError(tx: Tx, own: OwnPost, precondition?: Precondition): Promise<ApiError> {
+    await findOwn(tx, own, precondition);
+    return retryLater(httpErrors.quotaExceeded, await secondsUntilEdits(tx, own.userId));
   }
 
   return { create, change, remove };

@@ -99,12 +99,13 @@ export function createStoreRepository(database: Database) {
   /**
    * Changes the given fields. The update comes first, because its row lock serialises concurrent changes of the categories.
    *
+   * @param version its `updated_at`, where only that version is to be changed
    * @param quota edits of a store in 24 hours; 0: no quota
-   * @returns the store's id, or undefined when the user has no store, or the quota is used up
+   * @returns the store's id, or undefined when the user has no such store, or the quota is used up
    */
   async function change(
     tx: Database,
-    ownerId: number,
+    { ownerId, version }: { ownerId: number; version?: string | undefined },
     changes: StoreChanges,
     quota: number,
   ): Promise<number | undefined> {
@@ -130,6 +131,7 @@ export function createStoreRepository(database: Database) {
         show_exact_location = coalesce(${showExact ?? null}::bool, s.show_exact_location),
         updated_at = clock_timestamp()
       FROM edited WHERE s.id = edited.id AND s.owner_id = ${ownerId} AND ${isOpenStore('s')}
+        AND s.updated_at = coalesce(${version ?? null}::timestamptz, s.updated_at)
       RETURNING s.id`);
     if (changed && category_ids) {
       await tx.prisma.storeCategoryLink.deleteMany({ where: { storeId: changed.id } });

@@ -1,6 +1,14 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { currentUser } from '../../http/authentication.ts';
+import {
+  NotModified,
+  preconditionOf,
+  ReadConditions,
+  sendIfChanged,
+  sendTagged,
+  WriteConditions,
+} from '../../http/entity-tags.ts';
 import { ApiError, httpErrors } from '../../http/errors.ts';
 import { idempotencyKey, sendCreated } from '../../http/idempotency.ts';
 import { paginate } from '../../http/pagination.ts';
@@ -134,10 +142,11 @@ export const ownStoreRoutes: FastifyPluginAsyncTypebox<{ service: StoreService }
         operationId: 'getOwnStore',
         summary: 'Read own store',
         description: 'The store that the user registered.',
-        response: { 200: Ref(Store) },
+        headers: ReadConditions,
+        response: { 200: Ref(Store), 304: NotModified },
       },
     },
-    async (request) => service.find({ userId: currentUser(request).id }),
+    async (request, reply) => sendIfChanged(reply, await service.find({ userId: currentUser(request).id })),
   );
 
   app.patch(
@@ -145,17 +154,21 @@ export const ownStoreRoutes: FastifyPluginAsyncTypebox<{ service: StoreService }
     {
       config: {
         message: { ko: '가게 정보를 수정했습니다.', en: 'Your store has been updated.' },
-        errors: [storeErrors.storeNotFound, httpErrors.quotaExceeded],
+        errors: [storeErrors.storeNotFound, httpErrors.preconditionFailed, httpErrors.quotaExceeded],
       },
       schema: {
         operationId: 'updateOwnStore',
         summary: 'Change own store',
         description:
           'Changes the given fields. `category_ids` replaces all categories. A store can change itself and its posts 60 times in the 24 hours from the first change; an installation may have another number.',
+        headers: WriteConditions,
         body: Ref(StoreChanges),
         response: { 200: Ref(Store) },
       },
     },
-    async (request) => service.change(currentUser(request).id, request.body),
+    async (request, reply) => {
+      const { id: userId } = currentUser(request);
+      return sendTagged(reply, await service.change(userId, request.body, preconditionOf(request)));
+    },
   );
 };

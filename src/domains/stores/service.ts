@@ -1,4 +1,5 @@
 import { tokenNotValid } from '../../http/authentication.ts';
+import type { Precondition } from '../../http/entity-tags.ts';
 import { ApiError, httpErrors, invalidFields, retryLater } from '../../http/errors.ts';
 import type { Problem } from '../../http/field-errors.ts';
 import type { Config } from '../../infrastructure/config/config.ts';
@@ -49,24 +50,31 @@ export function createStoreService({ config, database, stores, idempotency }: St
   /**
    * Changes the store of a user.
    *
-   * @throws {ApiError} `validation_error` for an unknown category, `store_not_found`, `quota_exceeded`
+   * @throws {ApiError} `validation_error` for an unknown category, `store_not_found`, `precondition_failed`, `quota_exceeded`
    */
-  async function change(userId: number, changes: StoreChanges): Promise<Store> {
+  async function change(userId: number, changes: StoreChanges, precondition?: Precondition): Promise<Store> {
     return database.prismaTransaction(async (tx) => {
       await checkCategories(tx, changes.category_ids ?? []);
-      const id = await stores.change(tx, userId, rounded(changes), config.quotas.editsPerDay);
+      const version = precondition && (await find({ userId }, tx, precondition)).updated_at;
+      const own = { ownerId: userId, version };
+      const id = await stores.change(tx, own, rounded(changes), config.quotas.editsPerDay);
       if (id !== undefined) return find({ userId, id }, tx);
-      const seconds = await secondsUntilEdits(tx, userId);
-      if (seconds === undefined) throw new ApiError(storeErrors.storeNotFound);
-      throw retryLater(httpErrors.quotaExceeded, seconds);
+      await find({ userId }, tx, precondition);
+      throw retryLater(httpErrors.quotaExceeded, await secondsUntilEdits(tx, userId));
     });
   }
 
-  /** @throws {ApiError} `store_not_found` */
-  async function find(wanted: WantedStore, tx: Reader = database): Promise<Store> {
-    const store = await stores.findOpen(wanted, tx);
-    if (store === undefined) throw new ApiError(storeErrors.storeNotFound);
-    return toStore(store);
+  /** @throws {ApiError} `store_not_found`, `precondition_failed` */
+  async function find(
+    wanted: WantedStore,
+    tx: Reader = database,
+    precondition?: Precondition,
+  ): Promise<Store> {
+    const found = await stores.findOpen(wanted, tx);
+    if (found === undefined) throw new ApiError(storeErrors.storeNotFound);
+    const store = toStore(found);
+    precondition?.(store);
+    return store;
   }
 
   async function checkCategories(tx: Database, ids: number[]): Promise<void> {

@@ -50,10 +50,10 @@ export function countEditSql(store: Sql, quota: number): Sql {
     RETURNING store_id AS id`;
 }
 
-/** When the store of a user has a new quota of edits. @returns undefined when the user has no store */
-export async function secondsUntilEdits(tx: Tx, ownerId: number): Promise<number | undefined> {
+/** When the store of a user has a new quota of edits. */
+export async function secondsUntilEdits(tx: Tx, ownerId: number): Promise<number> {
   const [store] = await tx.query<{ seconds: number | null }>(sql`
     SELECT (SELECT ${secondsUntil(sql`(since + ${editPeriod})`)} FROM store_edits WHERE store_id = s.id) AS seconds
     FROM stores s WHERE s.owner_id = ${ownerId} AND ${isOpenStore('s')}`);
-  return store && (store.seconds ?? 0);
+  return store?.seconds ?? 0;
 }

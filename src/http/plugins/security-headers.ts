@@ -9,7 +9,7 @@ import type { Config } from '../../infrastructure/config/config.ts';
 const exposedHeaders =
   'Allow, Content-Language, ETag, Idempotency-Replayed, Location, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, X-Request-Id';
 const allowedHeaders =
-  'Accept-Language, Authorization, Content-Type, Idempotency-Key, If-None-Match, Last-Event-ID, traceparent, tracestate, X-Refresh-Token, X-Request-Id, X-Requested-With';
+  'Accept-Language, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, traceparent, tracestate, X-Refresh-Token, X-Request-Id, X-Requested-With';
 
 /** Seconds for which a browser may keep the response to a preflight; Chromium keeps none for longer. */
 const preflightMaxAge = 7_200;

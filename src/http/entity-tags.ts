@@ -1,0 +1,70 @@
+import { createHash } from 'node:crypto';
+import { Type } from '@sinclair/typebox';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError, httpErrors } from './errors.ts';
+import { type Language, languages } from './language.ts';
+
+/* Conditional requests (RFC 9110, section 13). @fastify/etag knows neither `If-Match` nor lists of tags. */
+
+/** Headers of a `GET` that ends with `sendIfChanged`, and its response without a body. */
+export const ReadConditions = Type.Object({
+  'if-none-match': Type.Optional(
+    Type.String({ description: 'The `ETag` of a previous response: 304 while it is the current one' }),
+  ),
+});
+export const NotModified = Type.Unsafe<undefined>(Type.Null({ description: 'It has not changed' }));
+
+/** Headers of a `PATCH` or `DELETE` that has a {@link Precondition}. */
+export const WriteConditions = Type.Object({
+  'if-match': Type.Optional(
+    Type.String({
+      description:
+        'An `ETag` from reading or changing it, or a list of them: 412, and nothing is changed, unless it is the current one. `*`: any version',
+    }),
+  ),
+});
+
+/** Checks that what is to be changed is what the client knows. @throws {ApiError} `precondition_failed` */
+export type Precondition = (current: object) => void;
+
+/**
+ * A strong tag: a hash of all that the caller sees, because an object also changes when another one does, such as a post with the
+ * name of its store. The `message` of the envelope makes the response depend on the language.
+ */
+function entityTag(data: object, language: Language): string {
+  const hash = createHash('sha256').update(JSON.stringify(data)).digest('base64url').slice(0, 22);
+  return `"${hash}-${language}"`;
+}
+
+/** Gives a response its `ETag`. */
+export function sendTagged<Data extends object>(reply: FastifyReply, data: Data): Data {
+  reply.header('etag', entityTag(data, reply.request.language));
+  return data;
+}
+
+/** The same, or 304 where the client has this response: `If-None-Match` is a list of tags, compared weakly, or `*`. */
+export async function sendIfChanged<Data extends object>(
+  reply: FastifyReply,
+  data: Data,
+): Promise<Data | undefined> {
+  const known = reply.request.headers['if-none-match'];
+  const tag = entityTag(data, reply.request.language);
+  const isKnown = known?.trim() === '*' || known?.match(/"[^"]*"/g)?.includes(tag);
+  return isKnown ? reply.header('etag', tag).code(304).send() : sendTagged(reply, data);
+}
+
+/**
+ * The precondition of a request: `If-Match` is a list of tags, compared strongly, or `*`. A tag counts in any language, because the
+ * object is the same.
+ *
+ * @returns undefined where every version may be changed
+ */
+export function preconditionOf({ headers }: FastifyRequest): Precondition | undefined {
+  const known = headers['if-match'];
+  if (known === undefined || known.trim() === '*') return undefined;
+  const tags: string[] = known.match(/(?:W\/)?"[^"]*"/g) ?? [];
+  return (current) => {
+    const isKnown = languages.some((language) => tags.includes(entityTag(current, language)));
+    if (!isKnown) throw new ApiError(httpErrors.preconditionFailed);
+  };
+}
