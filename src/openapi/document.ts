@@ -1,3 +1,4 @@
+import { mergePatch } from '../http/plugins/body-parser.ts';
 import { internalKeywords } from '../http/text.ts';
 import { Components, isObject, type JsonObject, nameOf, toPascalCase } from './components.ts';
 import { anyErrorResponse, errorResponse } from './errors.ts';
@@ -86,7 +87,7 @@ function describeOperation(components: Components, operation: Operation, route: 
   if (usesEnvelope(route)) {
     operation.parameters = [...parameters, components.add('parameters', 'AcceptLanguage', acceptLanguage)];
   }
-  describeBody(components, operation);
+  describeBody(components, operation, route);
   const prefix = toPascalCase(operation.operationId);
   for (const [status, response] of Object.entries(operation.responses)) {
     response['headers'] = successHeaders;
@@ -120,7 +121,7 @@ function describeParameter(components: Components, parameter: JsonObject, route:
   return shared === undefined ? parameter : components.add('parameters', shared, parameter);
 }
 
-function describeBody(components: Components, { requestBody }: Operation): void {
+function describeBody(components: Components, { requestBody }: Operation, route: DocumentedRoute): void {
   if (requestBody?.content['multipart/form-data']) requestBody.required = true;
   const media = requestBody?.content['application/json'];
   if (!requestBody || !media) return;
@@ -132,6 +133,7 @@ function describeBody(components: Components, { requestBody }: Operation): void 
     components.add('examples', `${name}Body`, { value }),
   ]);
   media.examples = Object.fromEntries(examples);
+  if (route.method === 'PATCH') requestBody.content[mergePatch] = media;
 }
 
 /** @param name of the schema of the response */

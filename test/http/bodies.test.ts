@@ -1,6 +1,7 @@
 import t from 'tap';
 import { createTestApp, createUser, password } from '../support/app.ts';
 import { invalid, rejected } from '../support/assertions.ts';
+import { contract } from '../support/contract.ts';
 import { listen, rawCall } from '../support/raw-http.ts';
 import { openShop } from '../support/stores.ts';
 
@@ -50,6 +51,33 @@ t.test('any other media type is unsupported_media_type', async (t) => {
     rejected(t, await logIn(body, { 'content-type': type }), 415, 'unsupported_media_type');
   rejected(t, await logIn(body, {}), 415, 'unsupported_media_type');
   rejected(t, await logIn(body, { 'content-type': '' }), 415, 'unsupported_media_type');
+});
+
+t.test('a PATCH also takes a merge patch, and nothing else does', async (t) => {
+  const types = ['application/json', 'application/merge-patch+json'];
+  const patches = contract.operations.filter(({ method }) => method === 'PATCH');
+  t.ok(patches.length >= 6);
+  for (const { requestBody } of patches) t.strictSame(Object.keys(requestBody?.content ?? {}), types);
+  const { token } = await openShop(app);
+  const mergePatch = (type: string, body: object, method = 'PATCH', path = '/api/v1/stores/me/') =>
+    call(method, path, { token, body: JSON.stringify(body), headers: { 'content-type': type } });
+  for (const type of ['application/merge-patch+json', 'Application/Merge-Patch+JSON; charset=UTF-8']) {
+    const changed = await mergePatch(type, { name: type, location: { latitude: 37.5, longitude: 127 } });
+    t.match(changed.body.data, { name: type, location: { latitude: 37.5 }, store_categories: [{ id: 1 }] });
+    t.match((await mergePatch(type, { location: null })).body.data, { name: type, location: null });
+    invalid(t, await mergePatch(type, { name: null }), 'name');
+    invalid(t, await mergePatch(type, {}), 'body');
+    const asPost = await mergePatch(type, { title: '글', content: '내용' }, 'POST', '/api/v1/posts/');
+    rejected(t, asPost, 415, 'unsupported_media_type');
+  }
+  const other = await mergePatch('application/merge-patch+json; charset=utf-16', { name: '이름' });
+  rejected(t, other, 415, 'unsupported_media_type');
+  for (const type of [
+    'application/json-patch+json',
+    'application/merge-patch+jsonx',
+    'application/merge-patch',
+  ])
+    rejected(t, await mergePatch(type, { name: '이름' }), 415, 'unsupported_media_type');
 });
 
 t.test('a body that is not JSON is malformed_json', async (t) => {

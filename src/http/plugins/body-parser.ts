@@ -6,14 +6,23 @@ import { problems } from '../field-errors.ts';
 /** The largest accepted body, in bytes, where a route sets no other `bodyLimit`. */
 export const bodyLimit = 32 * 1024;
 
+/**
+ * JSON of which what is given replaces what was there (RFC 7396). So does every `PATCH` with plain JSON; its schema says what may
+ * be null.
+ */
+export const mergePatch = 'application/merge-patch+json';
+
 /** Accepts JSON in UTF-8 and nothing else. */
 export const bodyParserPlugin = fastifyPlugin(async (app: FastifyInstance) => {
   const parseJson = app.getDefaultJsonParser('error', 'error');
   const decoder = new TextDecoder('utf-8', { fatal: true });
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
-    const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(request.headers['content-type'] ?? '')?.[1];
-    if (charset !== undefined && !/^utf-?8$/i.test(charset)) {
+  const types = ['application/json', mergePatch];
+  app.addContentTypeParser(types, { parseAs: 'buffer' }, (request, body: Buffer, done) => {
+    const type = (request.headers['content-type'] ?? '').toLowerCase();
+    const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/.exec(type)?.[1] ?? 'utf-8';
+    const isWrongMethod = type.includes(mergePatch) && request.method !== 'PATCH';
+    if (isWrongMethod || !/^utf-?8$/.test(charset)) {
       return done(new ApiError(httpErrors.unsupportedMediaType));
     }
     // Some clients send the header with an empty body.
