@@ -53,9 +53,9 @@ export function createStoreRepository(database: Database) {
     return row;
   }
 
-  async function categories(): Promise<StoreCategory[]> {
+  async function categories(): Promise<(StoreCategory & { nameEn: string })[]> {
     return database.prisma.storeCategory.findMany({
-      select: { id: true, name: true },
+      select: { id: true, name: true, nameEn: true },
       orderBy: [{ listOrder: 'asc' }, { id: 'asc' }],
     });
   }

@@ -35,7 +35,10 @@ export const categoryRoutes: FastifyPluginAsyncTypebox<{ stores: Stores }> = asy
         response: { 200: Ref(StoreCategoryList) },
       },
     },
-    async () => ({ items: await stores.categories() }),
+    async () => {
+      const categories = await stores.categories();
+      return { items: categories.map(({ id, name, nameEn }) => ({ id, name, name_en: nameEn })) };
+    },
   );
 };
 

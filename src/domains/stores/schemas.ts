@@ -10,6 +10,11 @@ export const StoreCategory = NamedObject('StoreCategory', 'What kind of business
 });
 export type StoreCategory = Static<typeof StoreCategory>;
 
+const StoreCategoryListItem = NamedObject('StoreCategoryListItem', 'A category in the list of all', {
+  ...StoreCategory.properties,
+  name_en: Type.String({ description: 'In English', examples: ['Cafe'] }),
+});
+
 const summary = {
   id: Int32({ description: 'Identifier', examples: [1] }),
   name: Type.String({ description: 'Its name', examples: ['두레 카페'] }),
@@ -172,6 +177,6 @@ export const StoreQuery = Type.Object({
 });
 
 export const StoreCategoryList = NamedObject('StoreCategoryList', 'Every category', {
-  items: Type.Array(Ref(StoreCategory), { description: 'All of them, in the order to show them' }),
+  items: Type.Array(Ref(StoreCategoryListItem), { description: 'All of them, in the order to show them' }),
 });
 export const StorePage = BoundedPageOf('StorePage', Ref(StoreListItem));
