@@ -118,7 +118,7 @@ export async function createPair(service: Service, options: Partial<ClientOption
     for (let count = 0; count < times; count++) {
       if (pending === undefined)
         pending = (await sender.dure.partnerRequests.create({ post_id: post.id, message: '같이 해요' })).id;
-      else pending = void (await sender.dure.partnerRequests.withdraw({ id: pending }));
+      else pending = void (await sender.dure.partnerRequests.withdraw({ partner_request_id: pending }));
     }
   }
   return { receiver, sender, post, notify };

@@ -24,7 +24,7 @@ import {
 } from './schemas.ts';
 import type { PartnerRequestService } from './service.ts';
 
-const RequestParams = Type.Object({ id: BigPathId('`id` of a partnership request') });
+const RequestParams = Type.Object({ partner_request_id: BigPathId('`id` of a partnership request') });
 
 interface Options {
   partnerRequests: PartnerRequests;
@@ -92,7 +92,7 @@ export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (
   );
 
   app.get(
-    '/partner-request/:id/',
+    '/partner-request/:partner_request_id/',
     {
       config: {
         message: { ko: '제휴 요청을 조회했습니다.', en: 'Here is the partnership request.' },
@@ -108,7 +108,10 @@ export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (
       },
     },
     async (request) => {
-      const found = await partnerRequests.findDetail(request.params.id, currentUser(request).id);
+      const found = await partnerRequests.findDetail(
+        request.params.partner_request_id,
+        currentUser(request).id,
+      );
       if (found === undefined) throw new ApiError(partnerRequestErrors.partnerRequestNotFound);
       return toPartnerRequestDetail(found, imageUrls);
     },
@@ -117,12 +120,13 @@ export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (
   const errors = [partnerRequestErrors.partnerRequestNotFound, partnerRequestErrors.invalidTransition];
   for (const { action, message, response, ...documentation } of transitions) {
     app.post(
-      `/partner-request/:id/${action}/`,
+      `/partner-request/:partner_request_id/${action}/`,
       {
         config: { message, errors },
         schema: { ...documentation, params: RequestParams, response: { 200: Ref(response) } },
       },
-      async (request) => service.transition(action, currentUser(request).id, request.params.id),
+      async (request) =>
+        service.transition(action, currentUser(request).id, request.params.partner_request_id),
     );
   }
 };

@@ -125,7 +125,7 @@ export function live(dure: Client): () => void {
     after: 0,
     onNotification: async (notification) => {
       if (notification.kind !== 'partner_request_received') return;
-      await dure.partnerRequests.accept({ id: notification.partner_request.id });
+      await dure.partnerRequests.accept({ partner_request_id: notification.partner_request.id });
     },
     onUnreadCount: ({ unread_count }) => seen.push(unread_count),
     // @ts-expect-error there is no status offline

@@ -91,7 +91,7 @@ export function AnswerRequest({ id, storeName }: AnswerProps) {
       <Form
         submitLabel={t('수락하기', 'Accept')}
         onSubmit={async () => {
-          await accept.mutateAsync({ id });
+          await accept.mutateAsync({ partner_request_id: id });
           toast(t(`${storeName}의 제휴 요청을 수락했습니다.`, `You accepted the request of ${storeName}.`));
         }}
         actions={
@@ -105,7 +105,7 @@ export function AnswerRequest({ id, storeName }: AnswerProps) {
           title={t('요청을 거절할까요?', 'Decline this request?')}
           confirmLabel={t('거절하기', 'Decline')}
           onClose={() => setDeclining(false)}
-          onConfirm={() => decline.mutateAsync({ id })}
+          onConfirm={() => decline.mutateAsync({ partner_request_id: id })}
         >
           <p>
             {t(
@@ -139,7 +139,7 @@ export function CloseRequest({ id, storeName, isAccepted }: AnswerProps & { isAc
           }
           confirmLabel={label}
           onClose={() => setAsking(false)}
-          onConfirm={() => (isAccepted ? end : withdraw).mutateAsync({ id })}
+          onConfirm={() => (isAccepted ? end : withdraw).mutateAsync({ partner_request_id: id })}
         >
           <p>
             {isAccepted

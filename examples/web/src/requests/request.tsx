@@ -12,7 +12,7 @@ import { AnswerRequest, CloseRequest, ContactCard, RequestStatus } from './reque
 /** One request, with what its side can do about it. Emails about requests link here. */
 export function RequestPage() {
   const id = Number(useParams()['id']);
-  const query = useObject(dure.partnerRequests.get, { id });
+  const query = useObject(dure.partnerRequests.get, { partner_request_id: id });
   const request = query.data;
   const title = t('제휴 요청', 'Partnership requests');
   const isSent = request?.box === 'sent';
