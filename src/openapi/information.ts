@@ -50,13 +50,12 @@ The version of this document follows semantic versioning. These changes may come
     url: 'http://localhost:3000/docs/',
   },
   servers: [
-    { url: '/', description: 'The server that shows this document' },
+    { url: '/', description: 'The server, local or production, that shows this document' },
     {
       url: '{origin}',
-      description: 'Another server',
-      variables: {
-        origin: { default: 'http://localhost:3000', description: 'Scheme, host and port of the service' },
-      },
+      description: 'Another server, local or production: `origin` is its scheme, host and port',
+      // Without a description of its own: the parser of orval 7 rejects one.
+      variables: { origin: { default: 'http://localhost:3000' } },
     },
   ],
   tags: [
