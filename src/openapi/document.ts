@@ -1,4 +1,8 @@
+<<<<<<< HEAD
 import { mergePatch } from '../http/plugins/body-parser.ts';
+=======
+import { STATUS_CODES } from 'node:http';
+>>>>>>> 62fc15d (feat(openapi): examples of bodies are named like those of responses, validation_error is first)
 import { internalKeywords } from '../http/text.ts';
 import { Components, isObject, type JsonObject, nameOf, toPascalCase } from './components.ts';
 import { anyErrorResponse, errorResponse } from './errors.ts';
@@ -87,13 +91,17 @@ function describeOperation(components: Components, operation: Operation, route: 
   if (usesEnvelope(route)) {
     operation.parameters = [...parameters, components.add('parameters', 'AcceptLanguage', acceptLanguage)];
   }
+<<<<<<< HEAD
   describeBody(components, operation, route);
+=======
+>>>>>>> 62fc15d (feat(openapi): examples of bodies are named like those of responses, validation_error is first)
   const prefix = toPascalCase(operation.operationId);
   for (const [status, response] of Object.entries(operation.responses)) {
     response['headers'] = successHeaders;
     const kind = status === '201' && '200' in operation.responses ? 'Created' : 'Success';
-    describeResponse(components, response, route, `${prefix}${kind}`);
+    describeResponse(components, response, route, { name: `${prefix}${kind}`, status });
   }
+  describeBody(components, operation);
   const errors = errorsOf(route);
   for (const status of new Set(errors.map((error) => error.status))) {
     const ofStatus = errors.filter((error) => error.status === status);
@@ -121,23 +129,54 @@ function describeParameter(components: Components, parameter: JsonObject, route:
   return shared === undefined ? parameter : components.add('parameters', shared, parameter);
 }
 
+<<<<<<< HEAD
 function describeBody(components: Components, { requestBody }: Operation, route: DocumentedRoute): void {
+=======
+function describeBody(components: Components, { requestBody, responses }: Operation): void {
+>>>>>>> 62fc15d (feat(openapi): examples of bodies are named like those of responses, validation_error is first)
   if (requestBody?.content['multipart/form-data']) requestBody.required = true;
   const media = requestBody?.content['application/json'];
   if (!requestBody || !media) return;
   const body = components.resolve(media.schema);
   // A body that may be empty is optional; one of several forms is never empty.
   requestBody.required = ['required', 'minProperties', 'oneOf'].some((keyword) => keyword in body);
+<<<<<<< HEAD
   const examples = examplesOf(components, media.schema).map(([name, value]) => [
     name,
     components.add('examples', `${name}Body`, { value }),
   ]);
   media.examples = Object.fromEntries(examples);
   if (route.method === 'PATCH') requestBody.content[mergePatch] = media;
+=======
+  pairExamples(components, media, Object.values(responses));
+}
+
+/** Names the examples of a body like those of its responses, so that tools send the one and expect the other. */
+function pairExamples(components: Components, body: Media, responses: Response[]): void {
+  const forms = examplesOf(components, body.schema).map(
+    ([name, value]) => [name, components.add('examples', `${name}Body`, { value })] as const,
+  );
+  const successes = responses.flatMap(({ content }) => content?.['application/json'] ?? []);
+  if (forms.length === 1) {
+    const names = successes.flatMap(({ examples = {} }) => Object.keys(examples));
+    body.examples = Object.fromEntries(names.map((name) => [name, forms[0]?.[1]]));
+    return;
+  }
+  body.examples = Object.fromEntries(forms);
+  for (const success of successes) {
+    const [example] = Object.values(success.examples ?? {});
+    success.examples = Object.fromEntries(forms.map(([name]) => [name, example]));
+  }
+>>>>>>> 62fc15d (feat(openapi): examples of bodies are named like those of responses, validation_error is first)
 }
 
 /** @param name of the schema of the response */
-function describeResponse(components: Components, response: Response, route: DocumentedRoute, name: string) {
+function describeResponse(
+  components: Components,
+  response: Response,
+  route: DocumentedRoute,
+  { name, status }: { name: string; status: string },
+) {
   const { config, schema } = route;
   const media = response.content?.['application/json'];
   if (!media) return;
@@ -149,10 +188,14 @@ function describeResponse(components: Components, response: Response, route: Doc
   const operation = toPascalCase(schema.operationId);
   response.description = en;
   const { properties } = media.schema as { properties: Record<string, JsonObject> };
-  const examples = examplesOf(components, properties['data'] ?? {}).map(([name, data]) => {
+  const forms = examplesOf(components, properties['data'] ?? {}).map(([form, data]) => {
     const value = { success: true, message: ko, data };
-    return [name, components.add('examples', `${operation}${name}`, { value })];
+    const example = components.add('examples', `${operation}${form}`, { value });
+    return [form, example] as const;
   });
+  // The only one is named `ok` or `created`.
+  const examples =
+    forms.length > 1 ? forms : forms.map(([, example]) => [STATUS_CODES[status]?.toLowerCase(), example]);
   media.schema = components.add('schemas', name, {
     description: `The response to \`${schema.operationId}\``,
     ...media.schema,

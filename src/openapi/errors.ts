@@ -31,12 +31,16 @@ export function errorResponse(
   // More than two codes would make an unreadable name, so it has that of the operation.
   const name =
     codes.length <= 2 ? codes.join('Or') : `${operation}${STATUS_CODES[status]?.replace(/\W/g, '')}`;
-  const examples = definitions.map((error) => [
+  const examples = definitions.map((error): [string, Reference] => [
     error.code,
     components.addShared('examples', toPascalCase(error.code), operation, {
       value: exampleOf(components, error),
     }),
   ]);
+  // The one that developers meet first; mocks respond with the first example.
+  examples.sort(
+    ([one], [other]) => Number(other === 'validation_error') - Number(one === 'validation_error'),
+  );
   return components.addShared('responses', name, operation, {
     description: definitions.map(({ code, text }) => `\`${code}\`: ${text.en}`).join('\n\n'),
     headers: headerReferences([...headers, ...(statusHeaders[status] ?? [])]),

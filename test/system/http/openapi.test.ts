@@ -142,7 +142,9 @@ t.test('every error is documented with its codes', async (t) => {
         found.length > 0 && found.every((code) => codes[status]?.includes(String(code))),
         `${operationId} ${status}: ${found}`,
       );
-      t.strictSame(Object.keys(responses[status]?.content?.['application/json']?.examples ?? {}), found);
+      const examples = Object.keys(responses[status]?.content?.['application/json']?.examples ?? {});
+      t.strictSame(examples.toSorted(), found);
+      if (found.includes('validation_error')) t.equal(examples[0], 'validation_error', operationId);
     }
     // At least an unknown query parameter is rejected.
     t.ok(codesOf(operation, '400').includes('validation_error'), operationId);
@@ -195,6 +197,13 @@ t.test('every body and every success has examples', async (t) => {
     })) {
       t.equal(Object.keys(examples).length > 0, type === 'application/json', operationId);
     }
+    const body = Object.keys(requestBody?.content['application/json']?.examples ?? {});
+    const paired = Object.keys(success?.content?.['application/json']?.examples ?? {});
+    if (body.length > 0)
+      t.ok(
+        paired.every((name) => body.includes(name)),
+        `${operationId}: pairs of examples`,
+      );
   }
   const [lists] = operations.filter(({ operationId }) => operationId === 'listPartnerRequests');
   const examples = lists?.responses['200']?.content?.['application/json']?.examples ?? {};
