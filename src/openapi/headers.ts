@@ -1,3 +1,5 @@
+import { addressLimit, clientLimit, userLimit } from '../http/plugins/rate-limits.ts';
+
 const text = { type: 'string' };
 const integer = { type: 'integer', format: 'int32' };
 
@@ -16,7 +18,7 @@ const always = (description: string, schema: object, example: unknown) => ({
 
 const headers = {
   'X-Request-Id': always(
-    'Names the request in the log of the service: the one that was sent, else a new one',
+    'Names the request in the log of the service: the one that was sent, where it is 1-64 of `A-Za-z0-9._-`, else a new one',
     text,
     '3f1ab0e2-5b1f-4e0e-9a59-0d4a1b2c3d4e',
   ),
@@ -25,7 +27,11 @@ const headers = {
     { ...text, enum: ['ko', 'en'] },
     'ko',
   ),
-  'RateLimit-Limit': optional('Requests per minute', integer, 600),
+  'RateLimit-Limit': optional(
+    `Requests per minute: ${userLimit.max} of one user, ${clientLimit.max} of one address without a user, ${addressLimit.max.toLocaleString('en')} of all users at one address, fewer where the operation says so`,
+    integer,
+    600,
+  ),
   'RateLimit-Remaining': optional('Requests that are left in this minute', integer, 599),
   'RateLimit-Reset': optional('Seconds until the count starts again', integer, 60),
   'Retry-After': always('Seconds until another try makes sense', { ...integer, minimum: 1 }, 30),
