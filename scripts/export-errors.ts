@@ -11,9 +11,10 @@ import { reportErrors } from '../src/domains/reports/schemas.ts';
 import { savedSearchErrors } from '../src/domains/saved-searches/schemas.ts';
 import { storeErrors } from '../src/domains/stores/errors.ts';
 import { type ErrorDefinition, httpErrors } from '../src/http/errors.ts';
+import type { Language, LocalizedText } from '../src/http/language.ts';
 
-// `npm run openapi` writes the table of codes into docs/client/errors.md, from the errors of the code and the operations of
-// openapi.yaml; with `--check` it fails when the table is not what it would write. Another file may be named.
+// `npm run openapi` writes the table of codes into docs/client/errors.md and errors.ko.md, from the errors of the code and the
+// operations of openapi.yaml; with `--check` it fails when a table is not what it would write. Other files may be named.
 
 interface ErrorResponse {
   $ref?: string;
@@ -31,6 +32,8 @@ interface OpenApiDocument {
   components: { responses?: Record<string, ErrorResponse> };
 }
 
+type Definitions = [ErrorDefinition, ...ErrorDefinition[]];
+
 const fileOf = (path: string) => fileURLToPath(import.meta.resolve(`#package/${path}`));
 const document: OpenApiDocument = parse(readFileSync(fileOf('openapi.yaml'), 'utf8'));
 const definitions: ErrorDefinition[] = [
@@ -41,7 +44,6 @@ const definitions: ErrorDefinition[] = [
   pushErrors,
   imageErrors,
   partnerRequestErrors,
-  pushErrors,
   reportErrors,
   savedSearchErrors,
   adminErrors,
@@ -62,42 +64,67 @@ function codesOf({ responses }: Operation): string[] {
   });
 }
 
-const idsOf = (some: typeof operations) => some.map(({ operationId }) => operationId);
-
-/** Groups of operations, the largest first. */
-const groups: [string, string[]][] = [
-  ['every operation', idsOf(operations)],
-  ['every operation that takes an access token', idsOf(operations.filter((one) => isSecured(one)))],
-  [
-    'every operation that needs an access token',
-    idsOf(operations.filter((one) => isSecured(one) && one.security?.every((way) => 'bearer' in way))),
-  ],
-  ['every `POST`, `PATCH` and `DELETE`', idsOf(operations.filter(({ method }) => method !== 'get'))],
-];
+/** Groups of operations, by which the table is shorter than by all their names. */
+const groups: { title: LocalizedText; ids: string[] }[] = [
+  { title: { ko: '모든 작업', en: 'every operation' }, all: () => true },
+  {
+    title: { ko: '액세스 토큰을 받는 모든 작업', en: 'every operation that takes an access token' },
+    all: isSecured,
+  },
+  {
+    title: { ko: '액세스 토큰이 필요한 모든 작업', en: 'every operation that needs an access token' },
+    all: (one: Operation) => isSecured(one) && one.security?.every((way) => 'bearer' in way),
+  },
+  {
+    title: { ko: '모든 `POST`, `PATCH`, `DELETE`', en: 'every `POST`, `PATCH` and `DELETE`' },
+    all: ({ method }: { method: string }) => method !== 'get',
+  },
+].map(({ title, all }) => ({ title, ids: operations.filter(all).map(({ operationId }) => operationId) }));
 
 function isSecured({ security = [] }: Operation): boolean {
   return security.length > 0;
 }
 
-/** The operations that fail with a code: a group, where all of its members do, and those that are not in it. */
-function whereOf(code: string): string {
-  const names = idsOf(operations.filter((one) => codesOf(one).includes(code)));
-  if (names.length === 0) return 'before a request reaches an operation';
-  const [title, members = []] =
-    groups.find(([, ids]) => ids.length > 0 && ids.every((id) => names.includes(id))) ?? [];
-  const others = names.filter((name) => !members.includes(name)).map((name) => `\`${name}\``);
-  return [...(title ? [title] : []), ...others].join(', ');
+/** The operations that fail with a code: by the group with the fewest exceptions and additions, or by their names. */
+function whereOf(code: string, language: Language): string {
+  const names = operations.filter((one) => codesOf(one).includes(code)).map(({ operationId }) => operationId);
+  if (names.length === 0)
+    return language === 'ko' ? '작업에 이르기 전' : 'before a request reaches an operation';
+  const list = (ids: string[]) => ids.map((id) => `\`${id}\``).join(', ');
+  const ways = groups.map(({ title, ids }) => {
+    const exceptions = ids.filter((id) => !names.includes(id));
+    const additions = names.filter((id) => !ids.includes(id));
+    const but = { ko: ` (${list(exceptions)} 제외)`, en: ` but ${list(exceptions)}` }[language];
+    const also = { ko: `, 그리고 ${list(additions)}`, en: `; also ${list(additions)}` }[language];
+    const text = title[language] + (exceptions.length > 0 ? but : '') + (additions.length > 0 ? also : '');
+    return { size: exceptions.length + additions.length + 1, text };
+  });
+  return [...ways, { size: names.length, text: list(names) }].reduce((best, way) =>
+    way.size < best.size ? way : best,
+  ).text;
 }
 
 /** One row for a code: definitions of the same code differ in their text only. */
-function rowOf([first, ...others]: [ErrorDefinition, ...ErrorDefinition[]]): string {
+function rowOf([first, ...others]: Definitions, language: Language): string {
   const fields = Object.keys(first.fields ?? {}).map((name) => `\`${name}\``);
-  const texts = [...new Set([first, ...others].flatMap(({ text }) => [text.en]))];
-  return `| ${first.status} | \`${first.code}\` | ${fields.join(', ')} | ${texts.join(' / ')} | ${whereOf(first.code)} |`;
+  const texts = [...new Set([first, ...others].map(({ text }) => text[language]))];
+  const cells = [
+    first.status,
+    `\`${first.code}\``,
+    fields.join(', '),
+    texts.join(' / '),
+    whereOf(first.code, language),
+  ];
+  return `| ${cells.join(' | ')} |`;
 }
 
-function table(): string {
-  const byCode = new Map<string, [ErrorDefinition, ...ErrorDefinition[]]>();
+const headers: LocalizedText = {
+  ko: '| 상태 | 코드 | `data`의 다른 필드 | 문구 | 작업 |',
+  en: '| status | code | more in `data` | text | where |',
+};
+
+function table(language: Language): string {
+  const byCode = new Map<string, Definitions>();
   for (const definition of definitions) {
     const known = byCode.get(definition.code);
     if (known) known.push(definition);
@@ -106,19 +133,27 @@ function table(): string {
   const unknown = operations.flatMap(codesOf).find((code) => !byCode.has(code));
   if (unknown !== undefined)
     throw new Error(`${unknown} is in openapi.yaml, but not in the list of this script`);
-  const rows = [...byCode.values()].sort(([one], [other]) => one.status - other.status).map(rowOf);
-  return ['| status | code | more in `data` | text | where |', '|---|---|---|---|---|', ...rows].join('\n');
+  const sorted = [...byCode.values()].sort(([one], [other]) => one.status - other.status);
+  return [headers[language], '|---|---|---|---|---|', ...sorted.map((row) => rowOf(row, language))].join(
+    '\n',
+  );
 }
 
-const [other] = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
-const path = other ?? fileOf('docs/client/errors.md');
+const named = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
+const paths =
+  named.length > 0
+    ? named
+    : ['docs/client/errors.md', 'docs/client/errors.ko.md'].map((path) => fileOf(path));
 const marked = /(<!-- codes: written by `npm run openapi` -->\n)[\s\S]*(<!-- end of codes -->)/;
-const text = readFileSync(path, 'utf8');
-if (!marked.test(text)) throw new Error(`${path} lacks the marks of the table`);
-const fresh = text.replace(marked, (_all, begin: string, end: string) => `${begin}\n${table()}\n\n${end}`);
-if (!process.argv.includes('--check')) {
-  writeFileSync(path, fresh);
-} else if (fresh !== text) {
-  process.stderr.write(`${path} is stale: run \`npm run openapi\` and commit it\n`);
-  process.exitCode = 1;
+for (const path of paths) {
+  const text = readFileSync(path, 'utf8');
+  if (!marked.test(text)) throw new Error(`${path} lacks the marks of the table`);
+  const rows = table(path.endsWith('.ko.md') ? 'ko' : 'en');
+  const fresh = text.replace(marked, (_all, begin: string, end: string) => `${begin}\n${rows}\n\n${end}`);
+  if (!process.argv.includes('--check')) {
+    writeFileSync(path, fresh);
+  } else if (fresh !== text) {
+    process.stderr.write(`${path} is stale: run \`npm run openapi\` and commit it\n`);
+    process.exitCode = 1;
+  }
 }
