@@ -1,8 +1,5 @@
-<<<<<<< HEAD
-import { mergePatch } from '../http/plugins/body-parser.ts';
-=======
 import { STATUS_CODES } from 'node:http';
->>>>>>> 62fc15d (feat(openapi): examples of bodies are named like those of responses, validation_error is first)
+import { mergePatch } from '../http/plugins/body-parser.ts';
 import { internalKeywords } from '../http/text.ts';
 import { Components, isObject, type JsonObject, nameOf, toPascalCase } from './components.ts';
 import { anyErrorResponse, errorResponse } from './errors.ts';
@@ -91,17 +88,13 @@ function describeOperation(components: Components, operation: Operation, route: 
   if (usesEnvelope(route)) {
     operation.parameters = [...parameters, components.add('parameters', 'AcceptLanguage', acceptLanguage)];
   }
-<<<<<<< HEAD
-  describeBody(components, operation, route);
-=======
->>>>>>> 62fc15d (feat(openapi): examples of bodies are named like those of responses, validation_error is first)
   const prefix = toPascalCase(operation.operationId);
   for (const [status, response] of Object.entries(operation.responses)) {
     response['headers'] = successHeaders;
     const kind = status === '201' && '200' in operation.responses ? 'Created' : 'Success';
     describeResponse(components, response, route, { name: `${prefix}${kind}`, status });
   }
-  describeBody(components, operation);
+  describeBody(components, operation, route);
   const errors = errorsOf(route);
   for (const status of new Set(errors.map((error) => error.status))) {
     const ofStatus = errors.filter((error) => error.status === status);
@@ -129,26 +122,19 @@ function describeParameter(components: Components, parameter: JsonObject, route:
   return shared === undefined ? parameter : components.add('parameters', shared, parameter);
 }
 
-<<<<<<< HEAD
-function describeBody(components: Components, { requestBody }: Operation, route: DocumentedRoute): void {
-=======
-function describeBody(components: Components, { requestBody, responses }: Operation): void {
->>>>>>> 62fc15d (feat(openapi): examples of bodies are named like those of responses, validation_error is first)
+function describeBody(
+  components: Components,
+  { requestBody, responses }: Operation,
+  route: DocumentedRoute,
+): void {
   if (requestBody?.content['multipart/form-data']) requestBody.required = true;
   const media = requestBody?.content['application/json'];
   if (!requestBody || !media) return;
   const body = components.resolve(media.schema);
   // A body that may be empty is optional; one of several forms is never empty.
   requestBody.required = ['required', 'minProperties', 'oneOf'].some((keyword) => keyword in body);
-<<<<<<< HEAD
-  const examples = examplesOf(components, media.schema).map(([name, value]) => [
-    name,
-    components.add('examples', `${name}Body`, { value }),
-  ]);
-  media.examples = Object.fromEntries(examples);
-  if (route.method === 'PATCH') requestBody.content[mergePatch] = media;
-=======
   pairExamples(components, media, Object.values(responses));
+  if (route.method === 'PATCH') requestBody.content[mergePatch] = media;
 }
 
 /** Names the examples of a body like those of its responses, so that tools send the one and expect the other. */
@@ -167,7 +153,6 @@ function pairExamples(components: Components, body: Media, responses: Response[]
     const [example] = Object.values(success.examples ?? {});
     success.examples = Object.fromEntries(forms.map(([name]) => [name, example]));
   }
->>>>>>> 62fc15d (feat(openapi): examples of bodies are named like those of responses, validation_error is first)
 }
 
 /** @param name of the schema of the response */
