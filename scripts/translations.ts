@@ -55,7 +55,9 @@ function differences(source: string, translation: string, folder: string): strin
     return [
       ...without(wanted, names).map((name) => `${title}: lacks ${name}`),
       ...without(names, wanted).map((name) => `${title}: has ${name}, which the source has not`),
-      ...without(targets.map(withoutLanguage), links.map(withoutLanguage)).map((link) => `${title}: lacks the link to ${link}`),
+      ...without(targets.map(withoutLanguage), links.map(withoutLanguage)).map(
+        (link) => `${title}: lacks the link to ${link}`,
+      ),
       // Above the first section is the link to the source.
       ...(index === 0 ? [] : english).map((link) => `${title}: ${link} is there in Korean`),
     ];
