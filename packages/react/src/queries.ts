@@ -8,10 +8,11 @@ import {
   useInfiniteQuery,
   useQuery,
 } from '@tanstack/react-query';
+import { useMemo } from 'react';
 import { useDureContext } from './provider.tsx';
 
 /** What a method of the client tells about itself. */
-type Described = Pick<Method<OperationId>, 'operation' | 'needsLogin'>;
+export type Described = Pick<Method<OperationId>, 'operation' | 'needsLogin'>;
 
 interface Enabled {
   enabled?: boolean;
@@ -36,8 +37,20 @@ type ListOptions<ListPage> = Enabled &
     'queryKey' | 'queryFn' | 'initialPageParam' | 'getNextPageParam' | 'select' | 'enabled'
   >;
 
-/** Where TanStack Query keeps what an operation has returned: apart for each account. */
-export function queryKey(userId: number | null, operation: OperationId, input: object): readonly unknown[] {
+/** What both kinds of queries take, as far as it matters here. */
+interface Options extends Enabled {
+  placeholderData?: unknown;
+}
+
+/**
+ * Where TanStack Query keeps what `useObject` has read, apart for each account: `queryKey(dure.userId(), 'getPost', { post_id: 7 })`.
+ * What `useInfiniteList` has read has another form, and `pages` at the end of its key.
+ */
+export function queryKey(
+  userId: number | null,
+  operation: OperationId,
+  input: object = {},
+): readonly unknown[] {
   return ['dure', userId, operation, input];
 }
 
@@ -53,15 +66,10 @@ export function useObject<Id extends OperationId>(
 export function useObject(
   method: Described & ((input: object, options: CallOptions) => Promise<unknown>),
   input: object = {},
-  options: Enabled = {},
+  options: Options = {},
 ): object {
-  const { key, isReady } = useOperation(method, input);
   return useQuery({
-    // The client has repeated what is worth it.
-    retry: false,
-    ...options,
-    enabled: isReady && (options.enabled ?? true),
-    queryKey: key,
+    ...useAccount(method, input, options),
     queryFn: ({ signal }) => method(input, { signal }),
   });
 }
@@ -80,23 +88,35 @@ export function useInfiniteList<ListInput extends { cursor?: string | undefined 
 export function useInfiniteList(
   method: Described & ((input: object, options: CallOptions) => Promise<Page>),
   input: object = {},
-  options: Enabled = {},
+  options: Options = {},
 ): object {
-  const { key, isReady } = useOperation(method, input);
-  const query = useInfiniteQuery({
-    retry: false,
-    ...options,
-    enabled: isReady && (options.enabled ?? true),
-    queryKey: key,
+  const { queryKey: key, ...common } = useAccount(method, input, options);
+  const query = useInfiniteQuery<Page>({
+    ...common,
+    queryKey: [...key, 'pages'],
     queryFn: ({ signal, pageParam }) => method({ ...input, cursor: pageParam }, { signal }),
-    initialPageParam: undefined as string | undefined,
+    initialPageParam: undefined,
     getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
   });
-  return { ...query, items: query.data?.pages.flatMap(({ items }) => items) ?? [] };
+  const { data } = query;
+  const items = useMemo(() => data?.pages.flatMap((page) => page.items) ?? [], [data]);
+  return { ...query, items };
 }
 
-function useOperation({ operation, needsLogin }: Described, input: object) {
-  const { session } = useDureContext();
-  const isReady = needsLogin ? session.status === 'signed_in' : session.status !== 'loading';
-  return { key: queryKey(session.userId, operation, input), isReady };
+/** The options of a query of the account that is signed in. */
+function useAccount({ operation, needsLogin }: Described, input: object, options: Options) {
+  const { status, userId } = useDureContext().session;
+  const { enabled = true, placeholderData: placeholder } = options;
+  return {
+    // The client has repeated what is worth it.
+    retry: false,
+    ...options,
+    queryKey: queryKey(userId, operation, input),
+    enabled: enabled && (needsLogin ? status === 'signed_in' : status !== 'loading'),
+    placeholderData(data?: unknown, previous?: { queryKey: readonly unknown[] }) {
+      if (typeof placeholder !== 'function') return placeholder;
+      // `keepPreviousData` would keep that of another account, too.
+      return previous?.queryKey[1] === userId ? placeholder(data, previous) : placeholder();
+    },
+  };
 }
