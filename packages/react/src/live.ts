@@ -17,26 +17,52 @@ interface LiveState {
 
 const closed: LiveState = { unreadCount: 0, status: 'closed' };
 
-/** Subscribes while the user is signed in. With each notification everything that the page shows is read again. */
+/** In milliseconds. Many notifications may arrive at once, such as after a device was asleep: the page is read again once. */
+const delay = 100;
+
+/**
+ * Subscribes while the user is signed in. When a notification arrives or the number of unread ones changes, everything that the
+ * page shows is read again. Call it in one component that is always there, such as the layout.
+ */
 export function useLiveNotifications({ onNotification }: LiveOptions = {}): LiveState {
   const { client, session } = useDureContext();
   const queries = useQueryClient();
   const [state, setState] = useState(closed);
+  const [userId, setUserId] = useState(session.userId);
+  if (userId !== session.userId) {
+    // During the render, so that no account sees the number of another one.
+    setUserId(session.userId);
+    setState(closed);
+  }
   const listener = useRef(onNotification);
   useEffect(() => {
     listener.current = onNotification;
   });
   useEffect(() => {
-    setState(closed);
-    if (session.userId === null) return undefined;
-    return client.notifications.subscribe({
+    if (userId === null) return undefined;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let count = 0;
+    const refresh = () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => invalidate(queries, client), delay);
+    };
+    const stop = client.notifications.subscribe({
       onStatus: (status) => setState((current) => ({ ...current, status })),
-      onUnreadCount: ({ unread_count }) => setState((current) => ({ ...current, unreadCount: unread_count })),
+      onUnreadCount({ unread_count }) {
+        setState((current) => ({ ...current, unreadCount: unread_count }));
+        // Also at the start: some may have come after the page was read and before the stream was open.
+        if (unread_count !== count) refresh();
+        count = unread_count;
+      },
       onNotification(notification) {
-        invalidate(queries);
+        refresh();
         listener.current?.(notification);
       },
     });
-  }, [client, queries, session.userId]);
+    return () => {
+      stop();
+      clearTimeout(timer);
+    };
+  }, [client, queries, userId]);
   return state;
 }

@@ -1,4 +1,4 @@
-import type { CallOptions, Input, Method, OperationId, Output } from '@dure/client';
+import type { CallOptions, Client, Input, Method, OperationId, Output } from '@dure/client';
 import {
   type QueryClient,
   type UseMutationOptions,
@@ -6,6 +6,8 @@ import {
   useQueryClient,
   useMutation as useTanStackMutation,
 } from '@tanstack/react-query';
+import { useDureContext } from './provider.tsx';
+import { type Described, queryKey } from './queries.ts';
 
 /** Nothing has to be given to `mutate` where no input is required. */
 type Variables<Id extends OperationId> =
@@ -14,19 +16,23 @@ type Variables<Id extends OperationId> =
 
 type MutationOptions<Id extends OperationId> = Omit<
   UseMutationOptions<Output<Id>, Error, Variables<Id>>,
-  'mutationFn'
+  'mutationFn' | 'mutationKey'
 > & {
   /** Of each call, such as `onUploadProgress`. */
   call?: CallOptions;
 };
 
-/** Reads again what is shown: a change may concern other objects, too, such as the post of a request. */
-export function invalidate(queries: QueryClient): void {
-  void queries.invalidateQueries({ queryKey: ['dure'] });
+/**
+ * Reads again what is shown to the account that is signed in now, which hooks may not know yet: a login reads nothing that is about to go.
+ * A change may concern other objects, too, such as the post of a request.
+ */
+export function invalidate(queries: QueryClient, client: Client): void {
+  void queries.invalidateQueries({ queryKey: ['dure', client.userId()] });
 }
 
 /**
  * Changes with any operation: `useMutation(dure.posts.create)`. After a success everything that the page shows is read again.
+ * Without network it fails at once. Its state is that of the account: another one does not see it.
  *
  * @param options those of TanStack Query's `useMutation`, and `call`
  */
@@ -35,15 +41,20 @@ export function useMutation<Id extends OperationId>(
   options?: MutationOptions<Id>,
 ): UseMutationResult<Output<Id>, Error, Variables<Id>>;
 export function useMutation(
-  method: (input: object, options?: CallOptions) => Promise<unknown>,
+  method: Described & ((input: object, options?: CallOptions) => Promise<unknown>),
   { call, ...options }: UseMutationOptions<unknown, Error, object | undefined> & { call?: CallOptions } = {},
 ): object {
+  const { client, session } = useDureContext();
   const queries = useQueryClient();
   return useTanStackMutation({
+    // TanStack Query would wait for the network, and then change things for the account that is signed in by that time.
+    networkMode: 'always',
     ...options,
+    // Another key resets it. A login goes on while the account changes.
+    mutationKey: queryKey(method.needsLogin ? session.userId : null, method.operation),
     mutationFn: (input) => method(input ?? {}, call),
     onSuccess: (...args) => {
-      invalidate(queries);
+      invalidate(queries, client);
       return options.onSuccess?.(...args);
     },
   });
