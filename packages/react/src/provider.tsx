@@ -1,6 +1,6 @@
 import type { AuthChange, Client, SignedOutReason } from '@dure/client';
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
-import { createContext, type ReactNode, useContext, useEffect, useState } from 'react';
+import { QueryClient, QueryClientContext, QueryClientProvider } from '@tanstack/react-query';
+import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react';
 
 /** Who is signed in. */
 export interface SessionState {
@@ -17,34 +17,36 @@ interface DureContext {
 }
 
 const Context = createContext<DureContext | null>(null);
+const loading: SessionState = { status: 'loading', userId: null, reason: undefined };
 
 interface DureProviderProps {
+  /** Created once, outside of components. Give the provider a `key` where the app changes to the client of another service. */
   client: Client;
-  /** That of the app, where it has one. */
+  /** That of the app. Without it, that of the `QueryClientProvider` around this one, or a new one. */
   queryClient?: QueryClient;
   children: ReactNode;
 }
 
 /** Gives a client to all hooks, and keeps what they have read apart for each account. */
 export function DureProvider({ client, queryClient, children }: DureProviderProps) {
-  const [own] = useState(() => queryClient ?? new QueryClient());
-  const queries = queryClient ?? own;
-  const [session, setSession] = useState<SessionState>({
-    status: 'loading',
-    userId: null,
-    reason: undefined,
-  });
+  const outer = useContext(QueryClientContext);
+  const [own] = useState(() => new QueryClient());
+  const queries = queryClient ?? outer ?? own;
+  const [session, setSession] = useState(loading);
+  const context = useMemo(() => ({ client, session }), [client, session]);
   useEffect(() => client.onAuthChange((change) => setSession(sessionOf(change))), [client]);
   useEffect(() => {
+    // What a server or a storage has provided may be that of the account that is not known yet.
+    if (session === loading) return;
     // After the hooks have changed to the keys of this account.
     queries.removeQueries({
       queryKey: ['dure'],
       predicate: ({ queryKey }) => queryKey[1] !== session.userId,
     });
-  }, [queries, session.userId]);
+  }, [queries, session]);
   return (
     <QueryClientProvider client={queries}>
-      <Context.Provider value={{ client, session }}>{children}</Context.Provider>
+      <Context.Provider value={context}>{children}</Context.Provider>
     </QueryClientProvider>
   );
 }
@@ -60,7 +62,7 @@ export function useDureContext(): DureContext {
   return value;
 }
 
-/** The client of the {@link DureProvider}. */
+/** The client of the {@link DureProvider}. @throws Error outside of one, as all hooks do */
 export function useDure(): Client {
   return useDureContext().client;
 }
