@@ -41,7 +41,7 @@ export function useLiveNotifications({ onNotification }: LiveOptions = {}): Live
   useEffect(() => {
     if (userId === null) return undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
-    let count = 0;
+    const begin = Date.now();
     const refresh = () => {
       clearTimeout(timer);
       timer = setTimeout(() => invalidate(queries, client), delay);
@@ -50,9 +50,8 @@ export function useLiveNotifications({ onNotification }: LiveOptions = {}): Live
       onStatus: (status) => setState((current) => ({ ...current, status })),
       onUnreadCount({ unread_count }) {
         setState((current) => ({ ...current, unreadCount: unread_count }));
-        // Also at the start: some may have come after the page was read and before the stream was open.
-        if (unread_count !== count) refresh();
-        count = unread_count;
+        // At the start, the page was read just now, unless it took long to connect.
+        if (Date.now() - begin > 1_000) refresh();
       },
       onNotification(notification) {
         refresh();
