@@ -1,0 +1,80 @@
+import { type ReactNode, useEffect, useState } from 'react';
+import { dure } from '../api.ts';
+import { t } from '../text.ts';
+import { describeError } from '../ui/errors.ts';
+import { CodeField, PasswordField } from '../ui/fields.tsx';
+import { Form } from '../ui/form.tsx';
+
+interface CodeFormProps {
+  email: string;
+  submitLabel?: string;
+  onCode: (code: string) => Promise<unknown>;
+  actions?: ReactNode;
+}
+
+/** Takes the six digits that were mailed, and sends them again on request. */
+export function CodeForm({ email, submitLabel = t('인증하기', 'Verify'), onCode, actions }: CodeFormProps) {
+  const [notice, setNotice] = useState('');
+  const [wait, setWait] = useState(0);
+  useEffect(() => {
+    if (wait <= 0) return undefined;
+    const timer = setTimeout(() => setWait(wait - 1), 1_000);
+    return () => clearTimeout(timer);
+  }, [wait]);
+
+  async function resend() {
+    if (wait > 0) return;
+    try {
+      const { data, message } = await dure.request('sendVerificationCode', { email });
+      setNotice(message);
+      setWait(data.resend_after);
+    } catch (error) {
+      setNotice(describeError(error));
+    }
+  }
+
+  return (
+    <div className="stack">
+      <Form submitLabel={submitLabel} onSubmit={(read) => onCode(read('code'))} actions={actions}>
+        <CodeField
+          hint={t(
+            '메일이 보이지 않으면 스팸함도 확인해 주세요.',
+            'If you do not see the email, check your spam folder.',
+          )}
+        />
+      </Form>
+      <div>
+        <button type="button" className="button plain" aria-disabled={wait > 0} onClick={resend}>
+          {wait > 0
+            ? t(`다시 받기 (${wait}초 후)`, `Send a new code (in ${wait} s)`)
+            : t('인증번호 다시 받기', 'Send a new code')}
+        </button>
+      </div>
+      <p className="small soft" role="status">
+        {notice}
+      </p>
+    </div>
+  );
+}
+
+/** What to do with the code that was mailed to an address. */
+export const codeSentTo = (email: string) =>
+  t(
+    `${email} 주소로 보내 드린 인증번호 6자리를 입력해 주세요.`,
+    `Enter the 6 digits that we sent to ${email}.`,
+  );
+
+/** A password that is chosen. */
+export function NewPasswordField({ name, label }: { name: string; label?: string }) {
+  return (
+    <PasswordField
+      name={name}
+      label={label ?? t('비밀번호', 'Password')}
+      hint={t(
+        '8자 이상으로 정해 주세요. 아이디나 흔한 비밀번호는 쓸 수 없습니다.',
+        'At least 8 characters. Not your username, and not a common password.',
+      )}
+      autoComplete="new-password"
+    />
+  );
+}
