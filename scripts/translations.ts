@@ -51,7 +51,9 @@ function differences(source: string, translation: string, folder: string): strin
     return [`headings of the levels ${levels(own)}, not ${levels(sections)}`];
   return own.flatMap(({ title, names, links }, index) => {
     const { names: wanted = [], links: targets = [] } = sections[index] ?? {};
-    const english = links.filter((link) => existsSync(join(folder, link.replace(/\.md$/, '.ko.md'))));
+    const english = links.filter(
+      (link) => /(?<!\.ko)\.md$/.test(link) && existsSync(join(folder, link.replace(/\.md$/, '.ko.md'))),
+    );
     return [
       ...without(wanted, names).map((name) => `${title}: lacks ${name}`),
       ...without(names, wanted).map((name) => `${title}: has ${name}, which the source has not`),
