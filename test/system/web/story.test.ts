@@ -45,12 +45,12 @@ t.test('two shops find each other in the example frontend', { skip: noBrowser },
       await route.continue();
     });
     await page.getByRole('link', { name: '둘러보기' }).click();
-    await page.getByRole('searchbox', { name: '글에서 찾기' }).fill('떡집');
+    await page.getByRole('searchbox', { name: '글 검색' }).fill('떡집');
     typed.abort();
     await page.getByRole('option', { name: '카페' }).waitFor({ state: 'attached' });
     await page.keyboard.press('Enter');
     await page.getByText('찾으시는 글이 없습니다').waitFor();
-    await page.getByRole('searchbox', { name: '글에서 찾기' }).fill('어버이날');
+    await page.getByRole('searchbox', { name: '글 검색' }).fill('어버이날');
     await page.keyboard.press('Enter');
     await page.getByRole('link', { name: title }).click();
     t.equal(await unreadBadge(cafe.page).count(), 0);
@@ -232,7 +232,7 @@ async function violationsForOwner(page: Page, post: string): Promise<string[]> {
 async function violationsForOther(page: Page, post: string): Promise<string[]> {
   const found = await violationsAt(page, ['/requests?box=sent', post]);
   await page.getByRole('button', { name: '요청 보내기', exact: true }).click();
-  await page.getByText('입력값을 확인해 주세요').waitFor();
+  await page.getByText('빨간색으로 표시된 곳을 확인해 주세요').waitFor();
   found.push(...(await violations(page)));
   await page.getByRole('link', { name: '두레 카페' }).click();
   await page.getByRole('region', { name: '가게 정보' }).waitFor();
