@@ -1,13 +1,11 @@
 import { useMutation } from '@dure/react';
-import { useState } from 'react';
-import { toast } from 'react-hot-toast/headless';
 import { Link } from 'react-router';
 import { type Contact, dure, type RequestDetail } from '../api.ts';
 import { useAccount } from '../app/session.tsx';
 import { t } from '../text.ts';
-import { ConfirmDialog } from '../ui/dialog.tsx';
+import { AskButton } from '../ui/card.tsx';
+import { showError } from '../ui/errors.ts';
 import { Facts } from '../ui/facts.tsx';
-import { Form } from '../ui/form.tsx';
 
 type Box = RequestDetail['box'];
 type Status = RequestDetail['status'];
@@ -66,14 +64,13 @@ export function ContactCard({ contact: { name, email, phone_number } }: { contac
   );
 }
 
-interface AnswerProps {
+interface RequestProps {
   id: number;
   storeName: string;
 }
 
 /** Accepts or declines a request that waits for a response. */
-export function AnswerRequest({ id, storeName }: AnswerProps) {
-  const [isDeclining, setDeclining] = useState(false);
+export function AnswerRequest({ id, storeName }: RequestProps) {
   const { mutate: markRead } = useMutation(dure.notifications.markRead);
   // The notification of a request that is answered on another page is still unread.
   async function onSuccess() {
@@ -85,73 +82,55 @@ export function AnswerRequest({ id, storeName }: AnswerProps) {
   }
   const accept = useMutation(dure.partnerRequests.accept, { onSuccess });
   const decline = useMutation(dure.partnerRequests.decline, { onSuccess });
+  const isNotified = t(`${storeName}에 거절했다고 알려 드립니다.`, `${storeName} will be notified.`);
   return (
     <>
       <SharedContact />
-      <Form
-        submitLabel={t('수락하기', 'Accept')}
-        onSubmit={async () => {
-          await accept.mutateAsync({ partner_request_id: id });
-          toast(t(`${storeName}의 제휴 요청을 수락했습니다.`, `You accepted the request of ${storeName}.`));
-        }}
-        actions={
-          <button type="button" className="button" onClick={() => setDeclining(true)}>
-            {t('거절하기', 'Decline')}
-          </button>
-        }
-      />
-      {isDeclining && (
-        <ConfirmDialog
-          title={t('요청을 거절할까요?', 'Decline this request?')}
-          confirmLabel={t('거절하기', 'Decline')}
-          onClose={() => setDeclining(false)}
-          onConfirm={() => decline.mutateAsync({ partner_request_id: id })}
+      <div className="row">
+        <button
+          type="button"
+          className="button primary"
+          disabled={accept.isPending}
+          onClick={() => accept.mutate({ partner_request_id: id }, { onError: showError })}
         >
-          <p>
-            {t(
-              `${storeName}에 거절했다고 알려 드립니다. 거절은 되돌릴 수 없습니다.`,
-              `${storeName} will be notified. This cannot be undone.`,
-            )}
-          </p>
-        </ConfirmDialog>
-      )}
+          {t('수락하기', 'Accept')}
+        </button>
+        <AskButton
+          label={t('거절하기', 'Decline')}
+          title={t('요청을 거절할까요?', 'Decline this request?')}
+          text={`${isNotified} ${t('거절은 되돌릴 수 없습니다.', 'This cannot be undone.')}`}
+          onConfirm={() => decline.mutateAsync({ partner_request_id: id })}
+        />
+      </div>
     </>
   );
 }
 
-/** Withdraws a request, or ends the partnership that came of it. */
-export function CloseRequest({ id, storeName, isAccepted }: AnswerProps & { isAccepted: boolean }) {
-  const [isAsking, setAsking] = useState(false);
+/** Takes a request back that waits for a response. */
+export function WithdrawRequest({ id, storeName }: RequestProps) {
   const withdraw = useMutation(dure.partnerRequests.withdraw);
-  const end = useMutation(dure.partnerRequests.end);
-  const label = isAccepted ? t('제휴 끝내기', 'End the partnership') : t('요청 취소하기', 'Withdraw');
   return (
-    <div>
-      <button type="button" className="button" onClick={() => setAsking(true)}>
-        {label}
-      </button>
-      {isAsking && (
-        <ConfirmDialog
-          title={
-            isAccepted
-              ? t('제휴를 끝낼까요?', 'End this partnership?')
-              : t('요청을 취소할까요?', 'Withdraw this request?')
-          }
-          confirmLabel={label}
-          onClose={() => setAsking(false)}
-          onConfirm={() => (isAccepted ? end : withdraw).mutateAsync({ partner_request_id: id })}
-        >
-          <p>
-            {isAccepted
-              ? t(
-                  `${storeName}에 제휴가 끝났다고 알려 드리며, 서로의 연락처가 더 이상 보이지 않습니다.`,
-                  `${storeName} will be notified, and you will no longer see each other's contact.`,
-                )
-              : t(`${storeName}에 요청을 취소했다고 알려 드립니다.`, `${storeName} will be notified.`)}
-          </p>
-        </ConfirmDialog>
+    <AskButton
+      label={t('요청 취소하기', 'Withdraw')}
+      title={t('요청을 취소할까요?', 'Withdraw this request?')}
+      text={t(`${storeName}에 요청을 취소했다고 알려 드립니다.`, `${storeName} will be notified.`)}
+      onConfirm={() => withdraw.mutateAsync({ partner_request_id: id })}
+    />
+  );
+}
+
+export function EndPartnership({ id, storeName }: RequestProps) {
+  const end = useMutation(dure.partnerRequests.end);
+  return (
+    <AskButton
+      label={t('제휴 끝내기', 'End the partnership')}
+      title={t('제휴를 끝낼까요?', 'End this partnership?')}
+      text={t(
+        `${storeName}에 제휴가 끝났다고 알려 드리며, 서로의 연락처가 더 이상 보이지 않습니다.`,
+        `${storeName} will be notified, and you will no longer see each other's contact.`,
       )}
-    </div>
+      onConfirm={() => end.mutateAsync({ partner_request_id: id })}
+    />
   );
 }
 

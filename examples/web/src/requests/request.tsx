@@ -4,10 +4,17 @@ import { dure, type RequestDetail } from '../api.ts';
 import { PostCard } from '../posts/post-card.tsx';
 import { Categories } from '../stores/store-parts.tsx';
 import { t } from '../text.ts';
+import { Card } from '../ui/card.tsx';
 import { Time } from '../ui/facts.tsx';
 import { Page } from '../ui/page.tsx';
 import { Loaded } from '../ui/states.tsx';
-import { AnswerRequest, CloseRequest, ContactCard, RequestStatus } from './request-parts.tsx';
+import {
+  AnswerRequest,
+  ContactCard,
+  EndPartnership,
+  RequestStatus,
+  WithdrawRequest,
+} from './request-parts.tsx';
 
 /** One request, with what its side can do about it. Emails about requests link here. */
 export function RequestPage() {
@@ -35,14 +42,12 @@ const otherStore = (request: RequestDetail) =>
 function Detail({ request }: { request: RequestDetail }) {
   const { id, status, box, contact, post } = request;
   const other = otherStore(request);
-  const isAccepted = status === '수락됨';
   return (
     <div className="stack">
       {contact && (
-        <section className="card stack">
-          <h2>{t('연락처', 'Contact')}</h2>
+        <Card title={t('연락처', 'Contact')}>
           <ContactCard contact={contact} />
-        </section>
+        </Card>
       )}
       <section className="card stack">
         <p className="soft small">
@@ -50,9 +55,7 @@ function Detail({ request }: { request: RequestDetail }) {
         </p>
         <blockquote className="pre-line">{request.message}</blockquote>
         {status === '요청됨' && box === 'received' && <AnswerRequest id={id} storeName={other.name} />}
-        {status === '요청됨' && box === 'sent' && (
-          <CloseRequest id={id} storeName={other.name} isAccepted={false} />
-        )}
+        {status === '요청됨' && box === 'sent' && <WithdrawRequest id={id} storeName={other.name} />}
       </section>
       <section className="card stack">
         <h2>
@@ -65,7 +68,7 @@ function Detail({ request }: { request: RequestDetail }) {
       ) : (
         <p className="note">{t('이 요청의 글은 삭제되었습니다.', 'The post of this request was deleted.')}</p>
       )}
-      {isAccepted && <CloseRequest id={id} storeName={other.name} isAccepted />}
+      {status === '수락됨' && <EndPartnership id={id} storeName={other.name} />}
     </div>
   );
 }

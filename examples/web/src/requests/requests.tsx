@@ -7,7 +7,7 @@ import { t } from '../text.ts';
 import { Time } from '../ui/facts.tsx';
 import { Page, Tabs } from '../ui/page.tsx';
 import { Empty, List } from '../ui/states.tsx';
-import { AnswerRequest, CloseRequest, ContactCard, ContactLink, RequestStatus } from './request-parts.tsx';
+import { AnswerRequest, ContactCard, ContactLink, RequestStatus, WithdrawRequest } from './request-parts.tsx';
 
 function RequestsPage({ current, children }: { current: string; children: ReactNode }) {
   const title = t('제휴 요청', 'Partnership requests');
@@ -49,9 +49,7 @@ export function Requests() {
               </p>
               <blockquote className="pre-line">{request.message}</blockquote>
               {status === '요청됨' && box === 'received' && <AnswerRequest id={id} storeName={name} />}
-              {status === '요청됨' && box === 'sent' && (
-                <CloseRequest id={id} storeName={name} isAccepted={false} />
-              )}
+              {status === '요청됨' && box === 'sent' && <WithdrawRequest id={id} storeName={name} />}
               {status === '수락됨' && <ContactLink id={id} />}
             </article>
           );
