@@ -38,6 +38,20 @@ t.test('an unverified address gets no notice of a changed password', async (t) =
   t.equal((await noticesTo(user.email)).length, 1);
 });
 
+t.test('a notice says which sessions ended, and links to where a reset begins', async (t) => {
+  const user = await changePassword(await createSettledUser(app));
+  await verifyEmails(app, user);
+  await changePassword(user);
+  await passTime(app, user.email, 3600);
+  await confirmReset(await newResetLink(app, user.email));
+  const texts = (await noticesTo(user.email)).map(({ text }) => text);
+  t.equal(texts.length, 2);
+  for (const [index, ended] of ['다른 기기에서 로그아웃', '모든 기기에서 로그아웃되었습니다'].entries()) {
+    t.match(texts[index], ended);
+    t.match(texts[index], '비밀번호 다시 설정하기:\nhttps://app.example.com/reset-password-request');
+  }
+});
+
 t.test('an address gets at most five notices an hour, also after its account was deleted', async (t) => {
   let user = await signUpUser(app);
   await verifyEmails(app, user);

@@ -22,7 +22,7 @@ export const mails = {
     resetUrl: resetPage,
   },
   reset_link: { kind: 'reset_link', name, url: resetUrl, minutes: 60 },
-  password_changed: { kind: 'password_changed', name, changedAt },
+  password_changed: { kind: 'password_changed', name, changedAt, ended: 'others', url: resetPage },
   login_method_changed: {
     kind: 'login_method_changed',
     name,

@@ -6,7 +6,7 @@ import { code, languages, mails, requestUrl, resetUrl } from './samples.ts';
 function partsOf({ kind, ...fields }: Mail): string[] {
   return Object.entries(fields).flatMap(([field, value]) => {
     // They choose the words.
-    if (field === 'change' || field === 'method') return [];
+    if (['change', 'method', 'ended'].includes(field)) return [];
     if (value instanceof Date) return `${value.getUTCFullYear()}`;
     return typeof value === 'string' ? value.split('\n') : [];
   });

@@ -53,7 +53,7 @@ t.test(
     const subjects = ['거절', '수락'].map((answer) => `[두레] 햇살카페에서 제휴 요청을 ${answer}했습니다`);
     t.strictSame(answers.map(({ subject }) => subject).sort(), subjects.toSorted());
     const accepted = answers.find(({ subject }) => subject === subjects[1]);
-    t.match(accepted?.text, `https://app.example.com/requests/${acceptedId}\n`);
+    t.match(accepted?.text, `연락처 보기:\nhttps://app.example.com/requests/${acceptedId}\n`);
     t.notMatch(accepted?.text, receiver.email, 'the contact is not in the email');
   },
 );

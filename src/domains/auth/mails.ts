@@ -24,6 +24,8 @@ export function authMails(
   database: Database,
   { accounts, emailCodes, passwordResets, undoLinks }: AuthRepository,
 ): MailComposers {
+  const resetUrl = `${frontendUrl}/reset-password-request`;
+
   /** Composes an email to the account of a payload; none to one that is gone or suspended. */
   const toAccount =
     (compose: (account: RecipientRow, payload: MailPayload) => Mail | null): MailComposers[string] =>
@@ -42,8 +44,14 @@ export function authMails(
       if (account && account.suspendedAt !== null) return null;
       const recipient = { to, userId: account?.id, language: languageOf(payload) };
       if (account?.isVerified) {
-        const urls = { loginUrl: `${frontendUrl}/login`, resetUrl: `${frontendUrl}/reset-password-request` };
-        return { ...recipient, mail: { kind: 'account_exists', username: account.username, ...urls } };
+        const { username } = account;
+        const mail = {
+          kind: 'account_exists',
+          username,
+          loginUrl: `${frontendUrl}/login`,
+          resetUrl,
+        } as const;
+        return { ...recipient, mail };
       }
       const url = `${frontendUrl}/verify-email?${new URLSearchParams({ token })}`;
       const minutes = toMinutes(settings.codeTtl);
@@ -61,9 +69,11 @@ export function authMails(
       return { to, userId: account.id, language: languageOf(payload), mail };
     },
 
-    password_changed: toAccount(({ isVerified, name }, payload) =>
-      isVerified ? { kind: 'password_changed', name, changedAt: changeTimeOf(payload) } : null,
-    ),
+    password_changed: toAccount(({ isVerified, name }, payload) => {
+      if (!isVerified) return null;
+      const ended = payload['ended'] === 'all' ? 'all' : 'others';
+      return { kind: 'password_changed', name, changedAt: changeTimeOf(payload), ended, url: resetUrl };
+    }),
 
     /** To the old address, whatever address the account has now. */
     async email_changed(payload) {
@@ -80,8 +90,8 @@ export function authMails(
     login_method_changed: toAccount(({ isVerified, name }, payload) => {
       if (!isVerified) return null;
       const { change, method, label = '' } = payload as MailPayload & LoginMethodChange;
-      const [changedAt, url] = [changeTimeOf(payload), `${frontendUrl}/reset-password-request`];
-      return { kind: 'login_method_changed', name, change, method, label, changedAt, url };
+      const changedAt = changeTimeOf(payload);
+      return { kind: 'login_method_changed', name, change, method, label, changedAt, url: resetUrl };
     }),
 
     /** Obsolete once the consent was withdrawn. */
@@ -95,9 +105,13 @@ export function authMails(
   };
 }
 
-/** The notice that the password of an account was changed just now. */
-export function passwordChangedNotice(userId: number, language: Language): UnrequestedMail {
-  const payload = { changed_at: Date.now(), language };
+/** The notice that the password of an account was changed just now, and which sessions ended with it. */
+export function passwordChangedNotice(
+  userId: number,
+  language: Language,
+  ended: 'all' | 'others',
+): UnrequestedMail {
+  const payload = { changed_at: Date.now(), ended, language };
   return { purpose: 'notice', kind: 'password_changed', userId, payload };
 }
 

@@ -161,7 +161,7 @@ export function createAccounts(
       if (storeId === undefined) await passwordResets.revoke(tx, email);
       if (!(await accounts.changePassword(tx, userId, currentHash, passwordHash))) return false;
       await sessions.endAll(tx, userId, sessionId);
-      await mailQueue.addUnrequested(tx, passwordChangedNotice(userId, context.language));
+      await mailQueue.addUnrequested(tx, passwordChangedNotice(userId, context.language, 'others'));
       return true;
     });
     if (!changed) throw new ApiError(authErrors.wrongPassword);

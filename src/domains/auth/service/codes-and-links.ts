@@ -126,7 +126,7 @@ export function createRecovery(
       }
       await sessions.endAll(tx, userId);
       await logins.forgetAddresses(tx, userId);
-      await mailQueue.addUnrequested(tx, passwordChangedNotice(userId, context.language));
+      await mailQueue.addUnrequested(tx, passwordChangedNotice(userId, context.language, 'all'));
     });
     context.logSecurityEvent('password_reset', { userId: account.userId });
   }

@@ -84,9 +84,10 @@ export const english: Wording = {
       preheader: 'If it was not you, reset your password now.',
       heading: 'Your password was changed',
       blocks: [
-        `The password of your Dure account was changed on ${date(mail.changedAt)}. To keep your account safe, your other devices were logged out.`,
+        `The password of your Dure account was changed on ${date(mail.changedAt)}. To keep your account safe, ${mail.ended === 'all' ? 'every device was' : 'your other devices were'} logged out.`,
         'If it was you, there is nothing else to do.',
-        'If it was not you, use “Forgot password” on the Dure login page now to set a new password. This logs out every device. We also recommend changing the password of this email account.',
+        'If it was not you, set a new password now. This logs out every device. We also recommend changing the password of this email account.',
+        button('Set a new password', mail.url),
       ],
     }),
     login_method_changed: (mail) => {
@@ -160,7 +161,7 @@ export const english: Wording = {
       blocks: [
         `${mail.storeName} accepted your partnership request for “${mail.postTitle}”. We hope this is the start of a good partnership.`,
         'The page of the request now shows how to reach each other.',
-        button('View the request', mail.url),
+        button('Show contact details', mail.url),
       ],
     }),
     partner_request_declined: (mail) => ({

@@ -5,7 +5,8 @@ interface Fields {
   verification_code: { code: string; url: string; minutes: number };
   account_exists: { username: string; loginUrl: string; resetUrl: string };
   reset_link: { name: string; url: string; minutes: number };
-  password_changed: { name: string; changedAt: Date };
+  /** Whether the session that changed it ended, too; a reset begins at the URL. */
+  password_changed: { name: string; changedAt: Date; ended: 'all' | 'others'; url: string };
   /** The new address is masked; the URL undoes the change. */
   email_changed: { name: string; newEmail: string; changedAt: Date; url: string };
   login_method_changed: {
