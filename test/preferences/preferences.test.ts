@@ -247,7 +247,7 @@ t.test('one click switches off one kind of email of one user, without a login, r
 t.test('opening the link changes nothing: its page has a button, whose response is a page', async (t) => {
   const { receiver, path } = await exchangeMails();
   for (const [language, button, done] of [
-    ['ko', '그만 받기', '메일을 보내지 않습니다'],
+    ['ko', '그만 받기', '메일 수신을 해제했습니다'],
     ['en', 'Stop these emails', 'These emails are switched off'],
   ]) {
     const headers = { ...html, 'accept-language': language ?? '' };
