@@ -111,6 +111,12 @@ t.test('a password must not contain the username, or the local part of the email
       t.match(response.body.data.errors, [{ field: 'password', code: 'password_contains_identity' }]);
     }
   }
+  const both = await signUp(
+    signUpBody({ username: 'bakery.kim', email: 'rice@example.com', password: 'rice-bakery.kim' }),
+  );
+  t.strictSame(invalid(t, both, 'password').password, [
+    '비밀번호에 아이디나 이메일 주소를 넣을 수 없습니다.',
+  ]);
   const short = await signUp(signUpBody({ email: 'ric@example.com', password: 'ric-RIC-ricecake' }));
   t.equal(short.status, 201, 'three characters are no reason');
   const domain = await signUp(signUpBody({ email: 'soup@noodles.kr', password: 'noodles.kr-for-me' }));

@@ -52,13 +52,12 @@ const passwordProblems = {
       en: 'This password is too common.',
     },
   },
-  username: {
+  identity: {
     code: 'password_contains_identity',
-    text: { ko: '비밀번호에 아이디를 넣을 수 없습니다.', en: 'Must not contain the username.' },
-  },
-  email: {
-    code: 'password_contains_identity',
-    text: { ko: '비밀번호에 이메일 주소를 넣을 수 없습니다.', en: 'Must not contain the email address.' },
+    text: {
+      ko: '비밀번호에 아이디나 이메일 주소를 넣을 수 없습니다.',
+      en: 'Must contain neither the username nor the email address.',
+    },
   },
 } satisfies Record<string, Problem>;
 
@@ -168,8 +167,8 @@ export function createPasswords(
       const found: Problem[] = [];
       if ([...password].length < config.minLength) found.push(problems.tooShort(config.minLength));
       if (isCommon(lowerCased)) found.push(passwordProblems.common);
-      if (lowerCased.includes(account.username)) found.push(passwordProblems.username);
-      if (localPart.length >= 4 && lowerCased.includes(localPart)) found.push(passwordProblems.email);
+      const identities = [account.username, ...(localPart.length >= 4 ? [localPart] : [])];
+      if (identities.some((one) => lowerCased.includes(one))) found.push(passwordProblems.identity);
       const errors = [...found.map((problem) => ({ field, ...problem })), ...others];
       if (errors.length > 0) throw invalidFields(errors);
     },
