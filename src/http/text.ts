@@ -1,8 +1,9 @@
 import { type SchemaOptions, type StringOptions, type TString, Type } from '@sinclair/typebox';
 import type { Ajv, SchemaValidateFunction } from 'ajv';
-import { patternTextKeyword, type TextProblem } from './field-errors.ts';
+import type { TextProblem } from './field-errors.ts';
 import type { LocalizedText } from './language.ts';
 import { StringOrNull } from './schemas.ts';
+import { emptyTextKeyword, patternTextKeyword } from './validator-errors.ts';
 
 /**
  * How an incoming string is cleaned and what it must not contain.
@@ -27,6 +28,7 @@ const textRuleKeyword = 'textRule';
 export const internalKeywords: readonly string[] = [
   textRuleKeyword,
   patternTextKeyword,
+  emptyTextKeyword,
   // Generators make sets of such lists, which keep no order.
   'uniqueItems',
 ];
@@ -52,6 +54,14 @@ export const DateOrNull = (options: SchemaOptions) =>
 export function pattern(pattern: string, text: LocalizedText): StringOptions {
   return { pattern, [patternTextKeyword]: text };
 }
+
+/** The option of a text or a list that says what is missing where it is empty. */
+export const whenEmpty = (ko: string, en: string) => ({
+  [emptyTextKeyword]: { ko, en } satisfies LocalizedText,
+});
+
+/** Of the name of anything. */
+export const whenUnnamed = whenEmpty('이름을 입력해 주세요.', 'Enter a name.');
 
 /**
  * Invisible characters and those that change how the text around them is shown: bidirectional controls (Unicode TR9, the
@@ -196,7 +206,13 @@ const applyTextRule: SchemaValidateFunction = (rule: TextRule, data: string, sch
   }
   const cleaned = cleanText(rule, data);
   if ('problem' in cleaned) {
-    applyTextRule.errors = [{ keyword: textRuleKeyword, params: { problem: cleaned.problem } }];
+    const { problem } = cleaned;
+    // To its other keywords, too.
+    if (problem === 'blank') replaceBy('');
+    // The validator adds the schema to errors of its own keywords only.
+    applyTextRule.errors = [
+      { keyword: textRuleKeyword, params: { problem }, ...(schema && { parentSchema: schema }) },
+    ];
     return false;
   }
   return replaceBy(cleaned.text);
@@ -206,6 +222,7 @@ const applyTextRule: SchemaValidateFunction = (rule: TextRule, data: string, sch
 export function addTextRules(ajv: Ajv): Ajv {
   return ajv
     .addKeyword({ keyword: patternTextKeyword, schemaType: 'object' })
+    .addKeyword({ keyword: emptyTextKeyword, schemaType: 'object' })
     .addKeyword({
       keyword: textRuleKeyword,
       type: 'string',

@@ -4,6 +4,7 @@ import t from 'tap';
 import { TextField } from '../../src/http/text.ts';
 import { createTestApp, createUser, password } from '../support/app.ts';
 import { invalid } from '../support/assertions.ts';
+import { openShop } from '../support/stores.ts';
 
 /*
  * How input is validated and how a rejection describes it, on a few fields. `body-fields.test.ts` and `parameters.test.ts` check that
@@ -63,6 +64,31 @@ t.test('the texts are Korean, or English on request', async (t) => {
   t.strictSame(invalid(t, list, 'body').body, ['Must be an object.']);
 });
 
+t.test('an empty text or list has one text, which says what is missing', async (t) => {
+  const { token } = await openShop(app);
+  const create = (path: string, body: object) => call('POST', `/api/v1/${path}/`, { token, body });
+  for (const empty of ['', ' ', '\u3164']) {
+    const account = await signUp({ username: empty, name: empty, email: 'x@example.com', password });
+    t.match(account.body.data.errors, [
+      { field: 'username', code: 'too_short' },
+      { field: 'name', code: 'too_short', params: { min: 1 } },
+    ]);
+    const store = await create('stores', { name: empty, category_ids: [] });
+    const post = await create('posts', { title: empty, content: empty });
+    t.strictSame(
+      { ...account.body.data.fields, ...store.body.data.fields, ...post.body.data.fields },
+      {
+        username: ['아이디를 입력해 주세요.'],
+        name: ['이름을 입력해 주세요.'],
+        category_ids: ['업종을 하나 이상 골라 주세요.'],
+        title: ['제목을 입력해 주세요.'],
+        content: ['내용을 입력해 주세요.'],
+      },
+    );
+    t.match(store.body.data.errors, [{}, { field: 'category_ids', code: 'too_few', params: { min: 1 } }]);
+  }
+});
+
 t.test('every wrong field is named at once, with a code and the parameters of its text', async (t) => {
   const body = { username: '1', password: 'short', name: '', email: 'x', role: 'admin' };
   const response = await signUp(body, english);
@@ -81,7 +107,7 @@ t.test('every wrong field is named at once, with a code and the parameters of it
   t.strictSame(byField('password'), [
     { code: 'too_short', message: 'Must have at least 8 characters.', params: { min: 8 } },
   ]);
-  t.strictSame(byField('name'), [{ code: 'too_short', message: 'Must not be blank.', params: { min: 1 } }]);
+  t.strictSame(byField('name'), [{ code: 'too_short', message: 'Enter a name.', params: { min: 1 } }]);
   t.match(byField('email'), [{ code: 'invalid_format' }]);
   t.match(byField('role'), [{ code: 'unknown_field' }]);
 

@@ -1,4 +1,4 @@
-import { type Static, Type } from '@sinclair/typebox';
+import { type Static, type StringOptions, Type } from '@sinclair/typebox';
 import { Page } from '../../http/pagination.ts';
 import {
   Body,
@@ -11,11 +11,11 @@ import {
   Text,
   Timestamp,
 } from '../../http/schemas.ts';
-import { pattern, TextField } from '../../http/text.ts';
+import { pattern, TextField, whenEmpty, whenUnnamed } from '../../http/text.ts';
 import { NewConsents } from './consents/schemas.ts';
 
 /** A line of text that is not empty. */
-export const line = (description: string, example: string, options: { maxLength?: number } = {}) =>
+export const line = (description: string, example: string, options: StringOptions = {}) =>
   TextField('line', { minLength: 1, ...options, description, examples: [example] });
 
 export const username = TextField('username', {
@@ -25,13 +25,14 @@ export const username = TextField('username', {
     ko: '영문 소문자로 시작하고 영문 소문자·숫자·. _ -만 쓸 수 있습니다.',
     en: 'Must start with a letter and contain only small letters, digits, ".", "_" and "-".',
   }),
+  ...whenEmpty('아이디를 입력해 주세요.', 'Enter a username.'),
   description: 'Starts with a letter; letters, digits, `.`, `_`, `-`. Converted to lower case.',
   examples: ['dure_cafe'],
 });
 const emailField = (description: string, example: string) =>
   TextField('email', { format: 'email', maxLength: 254, description, examples: [example] });
 export const email = emailField('An email address; converted to lower case', 'owner@example.com');
-export const name = line('How the user is called', '김두레', { maxLength: 50 });
+export const name = line('How the user is called', '김두레', { maxLength: 50, ...whenUnnamed });
 const passwordField = (minLength: number, description: string) => {
   const examples = ['gimbap-and-coffee-7'];
   return TextField('secret', { minLength, maxLength: 128, format: 'password', description, examples });

@@ -13,7 +13,7 @@ import {
   StringOrNull,
   Timestamp,
 } from '../../http/schemas.ts';
-import { DateOrNull, OptionalTextField, TextField } from '../../http/text.ts';
+import { DateOrNull, OptionalTextField, TextField, whenEmpty } from '../../http/text.ts';
 import { Distance, SearchQuery, StoreSummary, textMatch } from '../stores/index.ts';
 import { PartnerRequestStatus } from './request-status.ts';
 
@@ -75,6 +75,7 @@ export const NewPost = Body('NewPost', 'A post to publish', {
   title: TextField('line', {
     minLength: 1,
     maxLength: 100,
+    ...whenEmpty('제목을 입력해 주세요.', 'Enter a title.'),
     description: 'Its title',
     examples: [exampleTitle],
   }),

@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { defineError } from '../../http/errors.ts';
 import { Page } from '../../http/pagination.ts';
 import { Body, Id, Int32, NamedObject, Ref, StringOrNull, Timestamp } from '../../http/schemas.ts';
-import { OptionalTextField, TextField } from '../../http/text.ts';
+import { OptionalTextField, TextField, whenUnnamed } from '../../http/text.ts';
 import { NearFields, textMatch } from '../stores/index.ts';
 
 /** Of one user. */
@@ -23,7 +23,7 @@ export const savedSearchErrors = {
 const name = { description: 'Its name', examples: ['우리 동네 꽃집'] };
 
 export const NewSavedSearch = Body('NewSavedSearch', 'A search to save, with at least one filter', {
-  name: TextField('line', { minLength: 1, maxLength: 50, ...name }),
+  name: TextField('line', { minLength: 1, maxLength: 50, ...whenUnnamed, ...name }),
   q: OptionalTextField('line', {
     minLength: 1,
     maxLength: 100,

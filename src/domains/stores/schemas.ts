@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { BoundedPageOf, PageQuery } from '../../http/pagination.ts';
 import { Body, Changes, Id, Int32, NamedObject, Ref, RefOrNull, Timestamp } from '../../http/schemas.ts';
-import { OptionalTextField, TextField } from '../../http/text.ts';
+import { OptionalTextField, TextField, whenEmpty, whenUnnamed } from '../../http/text.ts';
 import { Distance, NearFields } from './near.ts';
 
 export const StoreCategory = NamedObject('StoreCategory', 'What kind of business a store is', {
@@ -99,11 +99,18 @@ export type Store = Static<typeof Store>;
 const NewStoreLocation = Body('NewStoreLocation', 'A place in degrees of WGS 84', StoreLocation.properties);
 
 export const NewStore = Body('NewStore', 'A store to register', {
-  name: TextField('line', { minLength: 1, maxLength: 50, description: 'Its name', examples: ['두레 카페'] }),
+  name: TextField('line', {
+    minLength: 1,
+    maxLength: 50,
+    ...whenUnnamed,
+    description: 'Its name',
+    examples: ['두레 카페'],
+  }),
   category_ids: Type.Array(Id('`id` of a category'), {
     minItems: 1,
     maxItems: 5,
     uniqueItems: true,
+    ...whenEmpty('업종을 하나 이상 골라 주세요.', 'Choose at least one category.'),
     description: 'Different `id`s of `listStoreCategories`, the main one first',
     examples: [[1]],
   }),

@@ -1,10 +1,10 @@
 import { type Static, type TProperties, Type } from '@sinclair/typebox';
 import { Page } from '../../../http/pagination.ts';
 import { Body, Int32, NamedObject, Ref, StringEnum, Text, Timestamp } from '../../../http/schemas.ts';
-import { pattern, TextField } from '../../../http/text.ts';
+import { pattern, TextField, whenUnnamed } from '../../../http/text.ts';
 import { exampleToken, flowToken, line } from '../schemas.ts';
 
-const name = line('How the user tells it from others', '내 휴대폰', { maxLength: 50 });
+const name = line('How the user tells it from others', '내 휴대폰', { maxLength: 50, ...whenUnnamed });
 const flow_token = flowToken('Of the start; works once, within five minutes');
 
 export const Passkey = NamedObject('Passkey', 'A passkey of an account', {
