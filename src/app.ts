@@ -178,7 +178,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   await app.register(healthRoutes, { checkReady: onceASecond(() => checkReady(database)) });
   await app.register(rootRoutes, { docsEnabled: config.docsEnabled });
   if (auth.developmentLogin) await registerDevelopmentLogin(app, auth.developmentLogin);
-  await app.register(openApiRoutes, { docsEnabled: config.docsEnabled });
+  await app.register(openApiRoutes, config);
 
   // Mails, streams and clean-up.
   app.addHook('onReady', async () => domains.outbox.start());

@@ -2,8 +2,9 @@ import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { stringify } from 'yaml';
-import { once } from '../http/plugins/validation.ts';
+import { serveFixed } from '../http/fixed-content.ts';
 import { referencedSchemas } from '../http/schemas.ts';
+import type { Config } from '../infrastructure/config/config.ts';
 import { completeDocument } from './document.ts';
 import { information } from './information.ts';
 import { type DocumentedRoute, isDocumented } from './operation.ts';
@@ -39,17 +40,19 @@ function tagOf(url: string): string {
 /** Serves the document as YAML and JSON and, where enabled, Swagger UI. Register it after the routes. */
 export async function openApiRoutes(
   app: FastifyInstance,
-  { docsEnabled }: { docsEnabled: boolean },
+  { docsEnabled, production }: Pick<Config, 'docsEnabled' | 'production'>,
 ): Promise<void> {
   // @fastify/swagger names the schemas of the app in this order.
   for (const $id of Object.keys(referencedSchemas).sort()) app.addSchema(referencedSchemas[$id]);
-  // Computed at the first request, because it takes longer than all the rest of the start.
-  const yaml = once(() => toYaml(app.swagger()));
-  app.get('/openapi.yaml', { schema: { hide: true } }, async (_request, reply) =>
-    reply.type('application/yaml; charset=utf-8').send(yaml()),
-  );
-  app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger());
-  if (docsEnabled) await app.register(swaggerUiRoutes);
+  serveFixed(app, '/openapi.yaml', {
+    type: 'application/yaml; charset=utf-8',
+    read: () => toYaml(app.swagger()),
+  });
+  serveFixed(app, '/openapi.json', {
+    type: 'application/json; charset=utf-8',
+    read: () => JSON.stringify(app.swagger()),
+  });
+  if (docsEnabled) swaggerUiRoutes(app, { demoLogin: !production });
 }
 
 /** The document as it is committed. */

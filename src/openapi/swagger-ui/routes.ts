@@ -1,56 +1,41 @@
-import swaggerUi from '@fastify/swagger-ui';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import { icon, staticFilesPlugin } from '../../http/pages.ts';
+import { hashOf, serveFixed } from '../../http/fixed-content.ts';
+import { once } from '../../http/plugins/validation.ts';
 import { script, styles } from './browser.ts';
+import { type PageOptions, renderPage } from './page.ts';
 
-const contentSecurityPolicy = {
-  'default-src': ["'none'"],
-  'script-src': ["'self'"],
-  // Swagger UI styles elements from its scripts.
-  'style-src': ["'self'", "'unsafe-inline'"],
-  'img-src': ["'self'", 'data:'],
-  'connect-src': ["'self'"],
-  'base-uri': ["'none'"],
-  'form-action': ["'none'"],
-  'frame-ancestors': ["'none'"],
-};
+// Swagger UI styles elements from its scripts.
+const contentSecurityPolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** Serves Swagger UI at `/docs/`. Register it in a scope of its own. */
-export async function swaggerUiRoutes(app: FastifyInstance): Promise<void> {
-  await app.register(staticFilesPlugin);
-  // The page of `@fastify/swagger-ui` has no option for it; without it, a phone shows the page as wide as a desktop.
-  app.addHook('onSend', async (_request, _reply, payload) =>
-    typeof payload === 'string'
-      ? payload.replace(
-          '<meta charset="UTF-8">',
-          '$&\n      <meta name="viewport" content="width=device-width,initial-scale=1">',
-        )
-      : payload,
-  );
-  await app.register(swaggerUi, {
-    routePrefix: '/docs',
-    staticCSP: contentSecurityPolicy,
-    logo: { type: 'image/svg+xml', content: icon, href: '/docs/', target: '_self' },
-    theme: {
-      title: 'Dure API',
-      // The size of an SVG icon in HTML is the word `any`.
-      favicon: [{ filename: 'icon.svg', rel: 'icon', type: 'image/svg+xml', sizes: 'any', content: icon }],
-      css: [{ filename: 'dure.css', content: styles }],
-      js: [{ filename: 'dure.js', content: script }],
-    },
-    uiConfig: {
-      deepLinking: true,
-      // The schemas stand in the operations; the list of all of them is closed.
-      defaultModelsExpandDepth: 0,
-      displayRequestDuration: true,
-      filter: true,
-      persistAuthorization: true,
-      tryItOutEnabled: true,
-      // Written into a script as source, so they refer to globals of the page only. The first one is a default of the page.
-      plugins: [
-        (system: unknown) => Reflect.get(globalThis, 'SwaggerUIBundle').plugins.DownloadUrl(system),
-        (system: unknown) => Reflect.get(globalThis, 'dureSwaggerUi')(system),
-      ],
-    },
+/** Read once, because tests build many apps. */
+const readFiles = once(() => {
+  const folder = dirname(createRequire(import.meta.url).resolve('@fastify/swagger-ui/package.json'));
+  const read = (name: string) => readFileSync(join(folder, 'static', name));
+  return Object.entries({
+    'swagger-ui-bundle.js': read('swagger-ui-bundle.js'),
+    'dure.js': script,
+    'dure.css': `${read('swagger-ui.css')}\n${styles}`,
+  }).map(([name, content]) => ({ name, content, path: `/docs/static/${hashOf(content)}/${name}` }));
+});
+
+/**
+ * Serves Swagger UI at `/docs/`, with the files of `@fastify/swagger-ui`. Its own routes neither compress them nor let a browser
+ * keep them, and its page shows nothing before two megabytes of scripts have run.
+ */
+export function swaggerUiRoutes(app: FastifyInstance, options: Pick<PageOptions, 'demoLogin'>): void {
+  const files = readFiles();
+  for (const { name, path, content } of files) {
+    const type = name.endsWith('.js') ? 'text/javascript' : 'text/css';
+    serveFixed(app, path, { type: `${type}; charset=utf-8`, read: () => content }, true);
+  }
+  const pathOf = (name: string) => files.find((file) => file.name === name)?.path ?? '';
+  serveFixed(app, '/docs/', {
+    type: 'text/html; charset=utf-8',
+    read: () => renderPage({ ...options, pathOf }),
+    headers: { 'content-security-policy': contentSecurityPolicy },
   });
 }

@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import type { FastifyInstance } from 'fastify';
+import Negotiator from 'negotiator';
+import { once } from './plugins/validation.ts';
+
+interface FixedContent {
+  type: string;
+  /** Called at the first request. */
+  read(): string | Buffer;
+  headers?: Record<string, string>;
+}
+
+/**
+ * Adds a `GET` of content that stays the same while the process runs. It is compressed once and kept in memory: compressing half a
+ * megabyte for each request would let clients use up the CPU.
+ *
+ * @param isImmutable whether the path changes with the content; other content is revalidated by its `ETag`
+ */
+export function serveFixed(
+  app: FastifyInstance,
+  path: string,
+  { type, read, headers = {} }: FixedContent,
+  isImmutable = false,
+): void {
+  const prepare = once(async () => {
+    const content = Buffer.from(read());
+    // Beyond 5, the time triples for a few percent less.
+    const params = { [constants.BROTLI_PARAM_QUALITY]: 5 };
+    const [br, gz] = await Promise.all([
+      promisify(brotliCompress)(content, { params }),
+      promisify(gzip)(content),
+    ]);
+    const bodies = Object.entries({ br, gzip: gz, identity: content });
+    return { tag: `"${hashOf(content)}"`, bodies };
+  });
+
+  app.get(path, { schema: { hide: true } }, async (request, reply) => {
+    const { tag, bodies } = await prepare();
+    reply.headers({
+      ...headers,
+      etag: tag,
+      'cache-control': isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache',
+      vary: `${reply.getHeader('vary')}, Accept-Encoding`,
+    });
+    if (request.headers['if-none-match']?.includes(tag)) return reply.code(304).send();
+    const accepted = new Negotiator(request).encodings(bodies.map(([name]) => name));
+    // The best one, although browsers name `br` last.
+    const [encoding, body] = bodies.find(([name]) => accepted.includes(name)) ?? [];
+    if (encoding !== 'identity') reply.header('content-encoding', encoding);
+    return reply.type(type).send(body);
+  });
+}
+
+/** A short hash of content, which may be part of a path. */
+export function hashOf(content: string | Buffer): string {
+  return createHash('sha256').update(content).digest('base64url').slice(0, 16);
+}
