@@ -128,7 +128,8 @@ export const script = `(() => {
 
   for (const event of ['pointermove', 'pointerdown', 'keydown', 'scroll']) addEventListener(event, start, { once: true });
   if (location.hash) start();
-  addEventListener('click', async ({ target: { id, nextElementSibling: output } }) => {
+  addEventListener('click', async ({ target }) => {
+    const { id, nextElementSibling: output } = target.closest('button') ?? target;
     if (id === 'authorize') {
       await start();
       document.querySelector('.authorize').click();
@@ -157,8 +158,8 @@ html.dark-mode body { background: #1c2022; color: #e4e6e6; }
 .intro button { padding: 10px 16px; border: 0; border-radius: 4px; background: #1f6f4a; color: #fff; font: bold 14px sans-serif; cursor: pointer; }
 .intro output { display: block; min-height: 24px; overflow-wrap: anywhere; }
 .swagger-ui .scheme-container { margin: 0; padding: 8px 0; background: none; box-shadow: none; }
-.swagger-ui .btn.authorize { width: 150px; height: 40px; border-color: #1f6f4a; color: #1f6f4a; }
-.swagger-ui .btn.authorize svg { fill: currentColor; }
+.swagger-ui .btn.authorize { display: flex; align-items: center; width: 150px; height: 40px; border-color: #1f6f4a; color: #1f6f4a; }
+.swagger-ui .btn.authorize span { padding-top: 0; }
 html.dark-mode .intro a, html.dark-mode .swagger-ui .btn.authorize { color: #8fdab2; border-color: #8fdab2; }
 .swagger-ui .opblock-tag { position: relative; margin: 0; padding: 12px 40px 12px 10px; }
 .swagger-ui .opblock-tag p { margin: 0; }

@@ -36,7 +36,7 @@ export function renderPage({ demoLogin, pathOf }: PageOptions): string {
 ${demoLogin ? '<button id="demo-login">Log in as a new demo shop</button> <output></output>' : ''}
 </header>
 <div id="swagger-ui"><div class="swagger-ui">
-<div class="scheme-container"><section class="schemes wrapper"><div class="auth-wrapper"><button class="btn authorize" id="authorize">Authorize</button></div></section></div>
+<div class="scheme-container"><section class="schemes wrapper"><div class="auth-wrapper"><button class="btn authorize" id="authorize"><span>Authorize</span></button></div></section></div>
 <main class="wrapper">
 ${tags.map(({ name, description }) => `<h2 class="opblock-tag"><a class="nostyle" href="#/${name}">${name}</a><small class="renderedMarkdown"><p>${toHtml(description)}</p></small></h2>`).join('\n')}
 </main>

@@ -22,8 +22,21 @@ t.test('Swagger UI on a phone', { skip: noBrowser }, async (t) => {
 
   await page.goto(`${origin}/docs/`);
 
+  t.test('the first screen has the introduction and "Authorize", without Swagger UI', async (t) => {
+    const button = page.getByRole('button', { name: 'Authorize' });
+    const { y = Number.NaN, height = 0 } = (await button.boundingBox()) ?? {};
+    t.ok(y + height < 740, `"Authorize" ends at ${y + height}`);
+    t.equal(await page.evaluate('typeof SwaggerUIBundle'), 'undefined');
+    await button.click();
+    await page.getByRole('heading', { name: 'Available authorizations' }).waitFor();
+    t.ok((await button.boundingBox())?.y === y, 'Swagger UI moves nothing');
+    await page.getByRole('button', { name: 'Close', exact: true }).click();
+  });
+
   /** Unfolds an operation, if it is not unfolded yet. */
   async function open(tag: string, operationId: string) {
+    const ofTag = page.locator(`#operations-tag-${tag}`);
+    if ((await ofTag.getAttribute('data-is-open')) !== 'true') await ofTag.click();
     const operation = page.locator(`#operations-${tag}-${operationId}`);
     const summary = operation.locator('.opblock-summary-control');
     if ((await summary.getAttribute('aria-expanded')) !== 'true') await summary.click();
@@ -64,6 +77,15 @@ t.test('Swagger UI on a phone', { skip: noBrowser }, async (t) => {
     t.equal(await execute('auth', 'signUp'), '201');
     t.equal(await execute('auth', 'logIn'), '200', 'with the account of the sign-up');
     t.equal(await execute('stores', 'listStoreCategories'), '200');
+  });
+
+  t.test('a button logs in as a new shop', async (t) => {
+    t.equal(await execute('stores', 'getOwnStore'), '401');
+    await page.getByRole('button', { name: 'Log in as a new demo shop' }).click();
+    await page.getByText(/^Logged in as demo-\d+ with the password \d+$/).waitFor();
+    t.equal(await execute('stores', 'getOwnStore'), '200');
+    await page.reload();
+    t.equal(await execute('stores', 'getOwnStore'), '200', 'also after a reload');
   });
 
   t.test('the stream has instructions in place of the button', async (t) => {
