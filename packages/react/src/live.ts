@@ -43,8 +43,10 @@ export function useLiveNotifications({ onNotification }: LiveOptions = {}): Live
     let timer: ReturnType<typeof setTimeout> | undefined;
     const begin = Date.now();
     const refresh = () => {
-      clearTimeout(timer);
-      timer = setTimeout(() => invalidate(queries, client), delay);
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        invalidate(queries, client);
+      }, delay);
     };
     const stop = client.notifications.subscribe({
       onStatus: (status) => setState((current) => ({ ...current, status })),
