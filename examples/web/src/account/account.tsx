@@ -1,3 +1,244 @@
+import { useState } from 'react';
+import { Link } from 'react-router';
+import { dure } from '../api.ts';
+import { useAccount } from '../app/session.tsx';
+import { CodeForm, codeSentTo, NewPasswordField } from '../auth/code-form.tsx';
+import { t } from '../text.ts';
+import { AskButton, Card } from '../ui/card.tsx';
+import { useChange } from '../ui/change.ts';
+import { CancelButton } from '../ui/dialog.tsx';
+import { attempt } from '../ui/errors.ts';
+import { Facts } from '../ui/facts.tsx';
+import { PasswordField, TextField } from '../ui/fields.tsx';
+import { Form } from '../ui/form.tsx';
+import { Page } from '../ui/page.tsx';
+import { useConfirmed } from './confirmation.tsx';
+import { Consents } from './consents.tsx';
+
+/** The account: name, address, password, devices, log out, delete. */
 export function Account() {
-  return null;
+  const { user } = useAccount();
+  const change = useChange();
+  const verified = user.is_verified && <span className="chip">{t('인증됨', 'verified')}</span>;
+  const email = (
+    <>
+      {user.email} {verified}
+    </>
+  );
+  return (
+    <Page
+      title={t('계정', 'Account')}
+      width="narrow"
+      actions={
+        <button type="button" className="button" onClick={() => attempt(() => dure.auth.logOut())}>
+          {t('로그아웃', 'Log out')}
+        </button>
+      }
+    >
+      <div className="stack">
+        {!user.is_verified && <VerifyEmail email={user.email} />}
+        <Card title={t('내 정보', 'Profile')}>
+          <Facts facts={{ [t('아이디', 'Username')]: user.username, [t('이메일', 'Email')]: email }} />
+          <Form
+            draft="name"
+            submitLabel={t('저장', 'Save')}
+            onSubmit={(read) => change(dure.auth.updateCurrentUser, { name: read('name') })}
+          >
+            <TextField name="name" label={t('이름', 'Name')} autoComplete="name" defaultValue={user.name} />
+          </Form>
+        </Card>
+        <LinkCard
+          to="/account/alerts"
+          title={t('알림 설정', 'Alert settings')}
+          text={t(
+            '푸시 알림과 메일, 방해 금지 시간, 저장한 검색을 관리합니다.',
+            'Push notifications, emails, quiet hours and saved searches.',
+          )}
+        />
+        <LinkCard
+          to="/account/login-methods"
+          title={t('로그인 방법', 'Ways to log in')}
+          text={t(
+            '간편 로그인과 패스키를 연결하고 2단계 인증을 켤 수 있습니다.',
+            'Connect other logins, add passkeys, and switch on two-step verification.',
+          )}
+        />
+        <LinkCard
+          to="/sessions"
+          title={t('로그인된 기기', 'Devices')}
+          text={t(
+            '다른 기기에서 로그인되어 있는지 확인하고 로그아웃할 수 있습니다.',
+            'See where you are logged in, and log out there.',
+          )}
+        />
+        <ChangeEmail />
+        <ChangePassword />
+        <Consents />
+        <OwnData />
+        <DeleteAccount />
+      </div>
+    </Page>
+  );
+}
+
+function LinkCard({ to, title, text }: { to: string; title: string; text: string }) {
+  return (
+    <Card title={title} text={text}>
+      <div>
+        <Link className="button" to={to}>
+          {t('보기', 'Show')}
+          <span className="visually-hidden"> {title}</span>
+        </Link>
+      </div>
+    </Card>
+  );
+}
+
+/** Without a verified address, no emails about requests are sent to it. */
+function VerifyEmail({ email }: { email: string }) {
+  const change = useChange();
+  const [isSent, setSent] = useState(false);
+  const text = t(
+    '인증하시면 제휴 소식을 메일로도 받아 보실 수 있습니다.',
+    'Then you will get news about your requests by email, too.',
+  );
+  return (
+    <Card
+      id="verify"
+      title={t('이메일을 인증해 주세요', 'Verify your email')}
+      text={isSent ? codeSentTo(email) : text}
+    >
+      {isSent ? (
+        <CodeForm email={email} onCode={(code) => change(dure.auth.confirmEmail, { email, code })} />
+      ) : (
+        <Form
+          submitLabel={t('인증번호 받기', 'Get a code')}
+          onSubmit={() => dure.auth.sendVerificationCode({ email }).then(() => setSent(true))}
+        />
+      )}
+    </Card>
+  );
+}
+
+/** Moves the account to another address, which a mailed code proves. */
+function ChangeEmail() {
+  const change = useChange();
+  const confirmed = useConfirmed();
+  const [email, setEmail] = useState<string>();
+  const title = t('이메일 변경', 'Change email');
+
+  async function send(read: (name: string) => string) {
+    await dure.auth.sendVerificationCode({ email: read('email') });
+    setEmail(read('email'));
+  }
+
+  async function confirm(new_email: string, code: string) {
+    await confirmed((password) => change(dure.auth.changeEmail, { new_email, code, password }));
+    setEmail(undefined);
+  }
+
+  if (email !== undefined) {
+    return (
+      <Card title={title} text={codeSentTo(email)}>
+        <CodeForm
+          email={email}
+          submitLabel={title}
+          onCode={(code) => confirm(email, code)}
+          actions={<CancelButton onClick={() => setEmail(undefined)} />}
+        />
+      </Card>
+    );
+  }
+  return (
+    <Card
+      title={title}
+      text={t(
+        '새 주소로 인증번호를 보내 드립니다. 변경하시면 다른 기기에서는 로그아웃됩니다.',
+        'We will send a code to the new address. This logs you out on all other devices.',
+      )}
+    >
+      <Form submitLabel={t('인증번호 받기', 'Get a code')} onSubmit={send}>
+        <TextField name="email" type="email" label={t('새 이메일', 'New email')} autoComplete="email" />
+      </Form>
+    </Card>
+  );
+}
+
+function ChangePassword() {
+  const change = useChange();
+  // A new key empties the inputs.
+  const [version, setVersion] = useState(0);
+
+  async function save(read: (name: string) => string) {
+    const [current_password, new_password] = [read('current_password'), read('new_password')];
+    await change(dure.auth.changePassword, { current_password, new_password });
+    setVersion(version + 1);
+  }
+
+  return (
+    <Card
+      title={t('비밀번호 변경', 'Change password')}
+      text={t('변경하시면 다른 기기에서는 로그아웃됩니다.', 'This logs you out on all other devices.')}
+    >
+      <Form key={version} submitLabel={t('비밀번호 변경', 'Change password')} onSubmit={save}>
+        <PasswordField
+          name="current_password"
+          label={t('현재 비밀번호', 'Current password')}
+          autoComplete="current-password"
+        />
+        <NewPasswordField name="new_password" label={t('새 비밀번호', 'New password')} />
+      </Form>
+      <p className="small">
+        <Link className="back" to="/reset-password-request">
+          {t('비밀번호가 없거나 잊으셨나요? 메일로 설정하기', 'No password, or forgotten? Set one by email')}
+        </Link>
+      </p>
+    </Card>
+  );
+}
+
+function OwnData() {
+  const confirmed = useConfirmed();
+
+  async function download() {
+    const data = await confirmed(() => dure.auth.downloadOwnData());
+    const file = new Blob([JSON.stringify(data, null, 2)], { type: 'application/json' });
+    const link = Object.assign(document.createElement('a'), { download: 'dure-my-data.json' });
+    link.href = URL.createObjectURL(file);
+    link.click();
+    URL.revokeObjectURL(link.href);
+  }
+
+  return (
+    <Card
+      title={t('내 정보 내려받기', 'Download my data')}
+      text={t(
+        '두레가 보관하는 내 정보를 JSON 파일 하나로 내려받습니다. 하루에 다섯 번까지 받을 수 있습니다.',
+        'Everything that Dure has about you, as one JSON file. Up to five times a day.',
+      )}
+    >
+      <Form submitLabel={t('내 정보 내려받기', 'Download my data')} onSubmit={download} />
+    </Card>
+  );
+}
+
+function DeleteAccount() {
+  const change = useChange();
+  const confirmed = useConfirmed();
+  const title = t('계정 삭제', 'Delete account');
+  const text = t(
+    '가게와 글이 모두 삭제되며 되돌릴 수 없습니다.',
+    'Your shop and your posts will be deleted permanently.',
+  );
+  return (
+    <Card title={title} text={text}>
+      <AskButton
+        danger
+        label={title}
+        title={t('계정을 삭제할까요?', 'Delete your account?')}
+        text={text}
+        onConfirm={() => confirmed((password) => change(dure.auth.deleteCurrentUser, { password }))}
+      />
+    </Card>
+  );
 }

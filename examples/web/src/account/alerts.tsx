@@ -1,3 +1,168 @@
+import { isApiError, type Output } from '@dure/client';
+import { useObject } from '@dure/react';
+import { useQuery } from '@tanstack/react-query';
+import { useId } from 'react';
+import { dure } from '../api.ts';
+import { t } from '../text.ts';
+import { Card } from '../ui/card.tsx';
+import { useChange } from '../ui/change.ts';
+import { Checkbox, ErrorTexts, TextField } from '../ui/fields.tsx';
+import { Form, useFieldErrors } from '../ui/form.tsx';
+import { Page } from '../ui/page.tsx';
+import { Loaded } from '../ui/states.tsx';
+
+/** What the account is notified of, how and when. */
 export function Alerts() {
-  return null;
+  const preferences = useObject(dure.notifications.getMailPreferences);
+  return (
+    <Page
+      title={t('알림 설정', 'Alert settings')}
+      width="narrow"
+      back={{ to: '/account', label: t('계정', 'Account') }}
+    >
+      <div className="stack">
+        <PushSwitch />
+        <Card
+          title={t('받을 소식', 'What to send')}
+          text={t(
+            '메일은 인증하신 주소로 보내 드립니다. 알림 화면에는 언제나 표시됩니다.',
+            'Emails go to your verified address. The notifications page always shows everything.',
+          )}
+        >
+          <Loaded query={preferences}>{(saved) => <PreferencesForm saved={saved} />}</Loaded>
+        </Card>
+      </div>
+    </Page>
+  );
+}
+
+/** Push notifications of this browser: one button for on and off. Missing where the service sends none. */
+function PushSwitch() {
+  const query = useQuery({
+    queryKey: ['push'],
+    queryFn: () => dure.push.getKey().then(() => dure.push.status()),
+    retry: false,
+    gcTime: 0,
+  });
+  if (isApiError(query.error) && query.error.status === 404) return null;
+  const isOn = query.data === 'on';
+  // The user may have blocked it just now.
+  const toggle = () =>
+    (isOn ? dure.push.unsubscribe() : dure.push.subscribe('/push-worker.js')).finally(query.refetch);
+  return (
+    <Card
+      title={t('푸시 알림', 'Push notifications')}
+      chip={isOn && t('사용 중', 'on')}
+      text={t(
+        '두레를 열어 두지 않으셔도 이 기기로 새 소식을 알려 드립니다.',
+        'Get news on this device, also while Dure is not open.',
+      )}
+    >
+      <Loaded query={query}>
+        {(status) => {
+          if (status === 'blocked' || status === 'unsupported') {
+            return <p className="note warn">{impossible[status]}</p>;
+          }
+          const label = isOn ? t('푸시 알림 끄기', 'Switch off') : t('푸시 알림 켜기', 'Switch on');
+          return <Form submitLabel={label} onSubmit={toggle} />;
+        }}
+      </Loaded>
+    </Card>
+  );
+}
+
+const impossible = {
+  blocked: t(
+    '브라우저에서 알림이 차단되어 있습니다. 브라우저의 사이트 설정에서 알림을 허용하신 뒤 이 화면을 새로 고쳐 주세요.',
+    'Your browser blocks notifications. Allow them in the site settings of your browser, then reload this page.',
+  ),
+  unsupported: t(
+    '이 브라우저에서는 푸시 알림을 받을 수 없습니다. iPhone에서는 두레를 홈 화면에 추가하시면 켤 수 있습니다.',
+    'This browser has no push notifications. On an iPhone, add Dure to the home screen to switch them on.',
+  ),
+};
+
+const kinds = [
+  ['partner_request_received', t('새 제휴 요청', 'New requests')],
+  ['partner_request_answered', t('보낸 요청에 대한 답', 'Answers to my requests')],
+  ['partner_request_ended', t('요청 취소와 제휴 종료', 'Requests withdrawn, partnerships ended')],
+  ['saved_search_match', t('저장한 검색에 맞는 새 글', 'New posts for my saved searches')],
+] as const;
+
+const channels = [
+  ['push', t('푸시 알림으로 받기', 'Send me a push notification about')],
+  ['email', t('메일로 받기', 'Send me an email about')],
+] as const;
+
+/** Which emails and push messages the account gets, when, and in which language. */
+function PreferencesForm({ saved }: { saved: Output<'getMailPreferences'> }) {
+  const change = useChange();
+  const id = useId();
+
+  async function save(read: (name: string) => string, data: FormData) {
+    const [from, to] = [read('from'), read('to')];
+    const chosen = (channel: string) =>
+      Object.fromEntries(kinds.map(([kind]) => [kind, data.has(`${channel}.${kind}`)]));
+    await change(dure.notifications.updateMailPreferences, {
+      language: read('language') === 'en' ? 'en' : 'ko',
+      email: chosen('email'),
+      push: chosen('push'),
+      quiet_hours: from || to ? { from, to } : null,
+    });
+  }
+
+  return (
+    <Form submitLabel={t('저장', 'Save')} onSubmit={save}>
+      {channels.map(([channel, legend]) => (
+        <fieldset key={channel} className="field">
+          <legend>{legend}</legend>
+          <div className="choices">
+            {kinds.map(([kind, label]) => (
+              <Checkbox
+                key={kind}
+                name={`${channel}.${kind}`}
+                label={label}
+                defaultChecked={saved[channel][kind]}
+              />
+            ))}
+          </div>
+        </fieldset>
+      ))}
+      <QuietHours hours={saved.quiet_hours} />
+      <div className="field">
+        <label htmlFor={id}>
+          {t('메일과 푸시 알림의 언어', 'Language of emails and push notifications')}
+        </label>
+        <select id={id} className="input" name="language" defaultValue={saved.language}>
+          <option value="ko" lang="ko">
+            한국어
+          </option>
+          <option value="en" lang="en">
+            English
+          </option>
+        </select>
+      </div>
+    </Form>
+  );
+}
+
+function QuietHours({ hours }: { hours: Output<'getMailPreferences'>['quiet_hours'] }) {
+  const id = useId();
+  const errors = useFieldErrors('quiet_hours');
+  return (
+    <fieldset className="field" aria-describedby={`${id}-hint ${id}-error`}>
+      <legend>{t('방해 금지 시간', 'Quiet hours')}</legend>
+      <p className="hint" id={`${id}-hint`}>
+        {t(
+          '이 시간(한국 시간)에 생긴 소식은 끝난 뒤에 보내 드립니다. 비워 두시면 언제든지 보내 드립니다.',
+          'In Korean time. News of these hours comes when they end. Leave empty for news at any time.',
+        )}
+      </p>
+      <div className="row">
+        <TextField name="from" type="time" optional label={t('시작', 'From')} defaultValue={hours?.from} />
+        <TextField name="to" type="time" optional label={t('종료', 'To')} defaultValue={hours?.to} />
+      </div>
+      <ErrorTexts id={`${id}-error`} errors={errors} />
+    </fieldset>
+  );
 }

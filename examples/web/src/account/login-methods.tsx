@@ -1,3 +1,178 @@
+import { supportsPasskeys } from '@dure/client';
+import { useInfiniteList, useObject } from '@dure/react';
+import { useState } from 'react';
+import { dure } from '../api.ts';
+import { t } from '../text.ts';
+import { AskButton, Card } from '../ui/card.tsx';
+import { useChange } from '../ui/change.ts';
+import { CancelButton, Dialog } from '../ui/dialog.tsx';
+import { attempt } from '../ui/errors.ts';
+import { Time } from '../ui/facts.tsx';
+import { TextField } from '../ui/fields.tsx';
+import { Form } from '../ui/form.tsx';
+import { Page } from '../ui/page.tsx';
+import { List } from '../ui/states.tsx';
+import { useConfirmed } from './confirmation.tsx';
+import { describeDevice, nameOfMethod } from './names.ts';
+import { TwoStep } from './two-step.tsx';
+
+/** How the account logs in, beside its password. */
 export function LoginMethods() {
-  return null;
+  return (
+    <Page
+      title={t('로그인 방법', 'Ways to log in')}
+      width="narrow"
+      back={{ to: '/account', label: t('계정', 'Account') }}
+    >
+      <div className="stack">
+        <Identities />
+        <Passkeys />
+        <TwoStep />
+      </div>
+    </Page>
+  );
+}
+
+/** The providers that the account logs in with, and those that it can connect. */
+function Identities() {
+  const providers = useObject(dure.auth.listLoginProviders);
+  const identities = useInfiniteList(dure.auth.listIdentities);
+  const change = useChange();
+  const confirmed = useConfirmed();
+  const offered = providers.data?.items ?? [];
+  const nameOf = (provider: string) =>
+    offered.find(({ id }) => id === provider)?.name ?? nameOfMethod(provider);
+  const isConnected = (id: string) => identities.items.some(({ provider }) => provider === id);
+  const others = identities.isSuccess ? offered.filter(({ id }) => !isConnected(id)) : [];
+  const connect = (provider: string) =>
+    confirmed(() => dure.auth.loginWith(provider, { purpose: 'link', returnTo: location.pathname }));
+  const none = providers.data && offered.length === 0 && (
+    <p>{t('연결할 수 있는 간편 로그인이 없습니다.', 'There is nothing to connect.')}</p>
+  );
+
+  return (
+    <Card
+      title={t('간편 로그인', 'Connected logins')}
+      text={t('연결하시면 비밀번호 없이 로그인할 수 있습니다.', 'Log in with these, without your password.')}
+    >
+      <List query={identities} empty={none}>
+        {({ id, provider, email, last_used_at }) => (
+          <div className="item">
+            <div className="spread">
+              <h3>{nameOf(provider)}</h3>
+              <AskButton
+                label={t('연결 해제', 'Disconnect')}
+                about={nameOf(provider)}
+                title={t(`${nameOf(provider)} 연결을 해제할까요?`, `Disconnect ${nameOf(provider)}?`)}
+                text={t(
+                  '다시 연결할 때까지 이 방법으로 로그인할 수 없습니다.',
+                  'You will not be able to log in this way until you connect it again.',
+                )}
+                onConfirm={() => confirmed(() => change(dure.auth.removeIdentity, { identity_id: id }))}
+              />
+            </div>
+            <p className="soft small">
+              {email && `${email} · `}
+              {t('마지막 사용', 'last used')} <Time moment={last_used_at} />
+            </p>
+          </div>
+        )}
+      </List>
+      <div className="row">
+        {others.map(({ id, name }) => (
+          <button type="button" className="button" key={id} onClick={() => attempt(() => connect(id))}>
+            {t(`${name} 연결하기`, `Connect ${name}`)}
+          </button>
+        ))}
+      </div>
+    </Card>
+  );
+}
+
+function Passkeys() {
+  const passkeys = useInfiniteList(dure.passkeys.list);
+  const change = useChange();
+  const confirmed = useConfirmed();
+
+  async function add() {
+    await confirmed(() => dure.passkeys.register({ name: describeDevice(navigator.userAgent) }));
+    await passkeys.refetch();
+  }
+
+  return (
+    <Card
+      title={t('패스키', 'Passkeys')}
+      text={t(
+        '지문이나 얼굴, 기기 잠금으로 로그인합니다. 비밀번호와 인증번호가 필요 없습니다.',
+        'Log in with your fingerprint, your face or the lock of your device: no password, no code.',
+      )}
+    >
+      <List
+        query={passkeys}
+        empty={<p className="soft small">{t('아직 등록한 패스키가 없습니다.', 'No passkeys yet.')}</p>}
+      >
+        {({ id, name, is_synced, last_used_at }) => (
+          <div className="item">
+            <h3>{name}</h3>
+            <p className="soft small">
+              {is_synced ? t('동기화됨', 'synced') : t('이 기기에만 있음', 'on one device only')} ·{' '}
+              {t('마지막 사용', 'last used')} <Time moment={last_used_at} />
+            </p>
+            <div className="row">
+              <RenamePasskey id={id} name={name} />
+              <AskButton
+                danger
+                label={t('삭제', 'Delete')}
+                about={name}
+                title={t(`패스키 ‘${name}’을(를) 삭제할까요?`, `Delete the passkey “${name}”?`)}
+                text={t(
+                  '더 이상 이 패스키로 로그인할 수 없습니다. 기기에 남은 패스키는 기기 설정에서 지워 주세요.',
+                  'It will no longer log you in. Remove it in the settings of your device, too.',
+                )}
+                onConfirm={() => confirmed(() => change(dure.passkeys.delete, { passkey_id: id }))}
+              />
+            </div>
+          </div>
+        )}
+      </List>
+      {supportsPasskeys() ? (
+        <Form submitLabel={t('패스키 추가', 'Add a passkey')} onSubmit={add} />
+      ) : (
+        <p>{t('이 브라우저에서는 패스키를 쓸 수 없습니다.', 'This browser has no passkeys.')}</p>
+      )}
+    </Card>
+  );
+}
+
+function RenamePasskey({ id, name }: { id: number; name: string }) {
+  const change = useChange();
+  const [isOpen, setOpen] = useState(false);
+  const close = () => setOpen(false);
+  const title = t('이름 변경', 'Rename');
+  return (
+    <>
+      <button type="button" className="button" onClick={() => setOpen(true)}>
+        {title}
+        <span className="visually-hidden"> {name}</span>
+      </button>
+      {isOpen && (
+        <Dialog title={title} onClose={close}>
+          <Form
+            submitLabel={t('저장', 'Save')}
+            onSubmit={(read) =>
+              change(dure.passkeys.update, { passkey_id: id, name: read('name') }).then(close)
+            }
+            actions={<CancelButton onClick={close} />}
+          >
+            <TextField
+              name="name"
+              label={t('패스키 이름', 'Name of the passkey')}
+              hint={t('예: 가게 노트북', 'Such as: laptop in the shop')}
+              defaultValue={name}
+            />
+          </Form>
+        </Dialog>
+      )}
+    </>
+  );
 }

@@ -16,28 +16,14 @@ const methodNames: Partial<Record<string, string>> = {
 export const nameOfMethod = (id: string): string => methodNames[id] ?? id;
 
 /** In this order, because most browsers also name the ones that they descend from. */
-const browsers = {
-  SamsungBrowser: 'Samsung Internet',
-  Whale: 'Whale',
-  KAKAOTALK: 'KakaoTalk',
-  Edg: 'Edge',
-  'Firefox|FxiOS': 'Firefox',
-  'Chrome|CriOS': 'Chrome',
-  Safari: 'Safari',
-};
-const systems = {
-  iPhone: 'iPhone',
-  iPad: 'iPad',
-  Android: 'Android',
-  Windows: 'Windows',
-  Macintosh: 'Mac',
-  Linux: 'Linux',
-};
+const browsers = ['SamsungBrowser', 'Whale', 'KAKAOTALK', 'Edg', 'Firefox|FxiOS', 'Chrome|CriOS', 'Safari'];
+const systems = ['iPhone', 'iPad', 'Android', 'Windows', 'Macintosh', 'Linux'];
+const spelled: Partial<Record<string, string>> = { KAKAOTALK: 'KakaoTalk', Edg: 'Edge', Macintosh: 'Mac' };
 
 /** Browser and system, as far as the `User-Agent` names them. */
 export function describeDevice(userAgent: string): string {
-  const find = (names: Record<string, string>) =>
-    Object.entries(names).find(([pattern]) => new RegExp(pattern).test(userAgent))?.[1];
-  const known = [find(browsers), find(systems)].filter(Boolean).join(' · ');
-  return known || userAgent || t('알 수 없는 기기', 'Unknown device');
+  const found = [browsers, systems].flatMap(
+    (names) => names.find((name) => new RegExp(name).test(userAgent))?.split('|')[0] ?? [],
+  );
+  return found.map((name) => spelled[name] ?? name).join(' · ') || userAgent;
 }
