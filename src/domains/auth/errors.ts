@@ -97,8 +97,8 @@ export const authErrors = {
     en: 'The password reset link is not valid or has expired. Please ask for a new one.',
   }),
   undoLinkInvalid: defineError(400, 'undo_link_invalid', {
-    ko: '이메일 변경을 되돌리는 링크가 올바르지 않거나 만료되었습니다.',
-    en: 'The link to undo the change of email is not valid or has expired.',
+    ko: '이미 사용했거나 기한이 지난 링크입니다. 이메일을 되돌리셨다면 예전 주소의 메일함에서 비밀번호를 다시 설정하는 링크를 확인해 주세요.',
+    en: 'This link was already used or has expired. If the change was undone, the mailbox of the old address has a link to set a new password.',
   }),
   secondFactorRequired: defineError(401, 'second_factor_required', {
     ko: '인증 앱의 인증번호를 입력해 주세요.',

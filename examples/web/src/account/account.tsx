@@ -15,6 +15,12 @@ import { Page } from '../ui/page.tsx';
 import { useConfirmed } from './confirmation.tsx';
 import { Consents } from './consents.tsx';
 
+const subpages = {
+  '/account/alerts': t('알림 설정', 'Alert settings'),
+  '/account/login-methods': t('로그인 방법', 'Ways to log in'),
+  '/sessions': t('로그인된 기기', 'Devices'),
+};
+
 /** The account: name, address, password, devices, log out, delete. */
 export function Account() {
   const { user } = useAccount();
@@ -47,30 +53,15 @@ export function Account() {
             <TextField name="name" label={t('이름', 'Name')} autoComplete="name" defaultValue={user.name} />
           </Form>
         </Card>
-        <LinkCard
-          to="/account/alerts"
-          title={t('알림 설정', 'Alert settings')}
-          text={t(
-            '푸시 알림과 메일, 방해 금지 시간, 저장한 검색을 관리합니다.',
-            'Push notifications, emails, quiet hours and saved searches.',
-          )}
-        />
-        <LinkCard
-          to="/account/login-methods"
-          title={t('로그인 방법', 'Ways to log in')}
-          text={t(
-            '간편 로그인과 패스키를 연결하고 2단계 인증을 켤 수 있습니다.',
-            'Connect other logins, add passkeys, and switch on two-step verification.',
-          )}
-        />
-        <LinkCard
-          to="/sessions"
-          title={t('로그인된 기기', 'Devices')}
-          text={t(
-            '다른 기기에서 로그인되어 있는지 확인하고 로그아웃할 수 있습니다.',
-            'See where you are logged in, and log out there.',
-          )}
-        />
+        <nav className="card" aria-label={t('설정', 'Settings')}>
+          <ul className="items">
+            {Object.entries(subpages).map(([path, label]) => (
+              <li className="item" key={path}>
+                <Link to={path}>{label}</Link>
+              </li>
+            ))}
+          </ul>
+        </nav>
         <ChangeEmail />
         <ChangePassword />
         <Consents />
@@ -78,19 +69,6 @@ export function Account() {
         <DeleteAccount />
       </div>
     </Page>
-  );
-}
-
-function LinkCard({ to, title, text }: { to: string; title: string; text: string }) {
-  return (
-    <Card title={title} text={text}>
-      <div>
-        <Link className="button" to={to}>
-          {t('보기', 'Show')}
-          <span className="visually-hidden"> {title}</span>
-        </Link>
-      </div>
-    </Card>
   );
 }
 
@@ -237,7 +215,7 @@ function DeleteAccount() {
         label={title}
         title={t('계정을 삭제할까요?', 'Delete your account?')}
         text={text}
-        onConfirm={() => confirmed((password) => change(dure.auth.deleteCurrentUser, { password }))}
+        onSubmit={() => confirmed((password) => change(dure.auth.deleteCurrentUser, { password }))}
       />
     </Card>
   );

@@ -1,10 +1,11 @@
 import { isApiError, supportsPasskeys } from '@dure/client';
 import { createContext, type ReactNode, useCallback, useContext, useState } from 'react';
 import { dure } from '../api.ts';
+import { SecondFactorField, secondFactorIn } from '../auth/second-factor.tsx';
 import { t } from '../text.ts';
 import { CancelButton, Dialog } from '../ui/dialog.tsx';
 import { attempt } from '../ui/errors.ts';
-import { PasswordField, TextField } from '../ui/fields.tsx';
+import { PasswordField } from '../ui/fields.tsx';
 import { Form } from '../ui/form.tsx';
 import { nameOfMethod } from './names.ts';
 
@@ -66,72 +67,45 @@ function methodsOf(error: unknown): readonly string[] | undefined {
 
 function ConfirmationDialog({ methods, repeat, cancel }: Question) {
   const withPassword = methods.includes('password');
-  const withCode = methods.includes('totp');
-  const [usesCode, setUsesCode] = useState(!withPassword);
+  const withForm = withPassword || methods.includes('totp');
   const providers = methods.filter((one) => !['password', 'totp', 'recovery_code'].includes(one));
   const withPasskey = !withPassword && supportsPasskeys();
 
   async function confirm(read: (name: string) => string) {
-    const password = usesCode ? undefined : read('password');
-    await dure.auth.confirmUser(usesCode ? { code: read('code').replace(/\s/g, '') } : { password });
+    const password = withPassword ? read('password') : undefined;
+    await dure.auth.confirmUser(withPassword ? { password } : { code: secondFactorIn(read) });
     repeat(password);
   }
 
+  const buttons = providers.map((id): [string, () => Promise<unknown>] => [
+    t(`${nameOfMethod(id)} 계정으로 확인`, `Confirm with ${nameOfMethod(id)}`),
+    () => confirmWith(id),
+  ]);
+  if (withPasskey) {
+    const confirmOrCancel = async () => ((await logInAgain()) ? repeat() : cancel());
+    buttons.push([t('패스키로 확인', 'Confirm with a passkey'), confirmOrCancel]);
+  }
   return (
     <Dialog title={t('본인 확인', 'Confirm that it is you')} onClose={cancel}>
-      <p>
-        {t(
-          '계정을 안전하게 지키기 위해 본인인지 한 번 더 확인합니다.',
-          'To protect your account, please confirm that it is you.',
-        )}
-      </p>
-      {(withPassword || withCode) && (
-        <Form
-          key={String(usesCode)}
-          submitLabel={t('확인하기', 'Confirm')}
-          onSubmit={confirm}
-          actions={<CancelButton onClick={cancel} />}
-        >
-          {usesCode ? (
-            <TextField
-              name="code"
-              label={t('인증번호 또는 복구 코드', 'Code of your app, or a recovery code')}
-              autoComplete="one-time-code"
-            />
-          ) : (
-            <PasswordField autoComplete="current-password" />
-          )}
+      <p>{t('본인인지 한 번 더 확인합니다.', 'To protect your account, please confirm that it is you.')}</p>
+      {withForm && (
+        <Form submitLabel={t('확인하기', 'Confirm')} onSubmit={confirm}>
+          {withPassword ? <PasswordField autoComplete="current-password" /> : <SecondFactorField />}
         </Form>
       )}
-      {withPassword && withCode && (
-        <button type="button" className="button plain" onClick={() => setUsesCode(!usesCode)}>
-          {usesCode ? t('비밀번호로 확인', 'Use your password') : t('인증번호로 확인', 'Use a code')}
-        </button>
-      )}
-      {providers.map((id) => (
-        <button type="button" className="button" key={id} onClick={() => attempt(() => confirmWith(id))}>
-          {t(`${nameOfMethod(id)} 계정으로 확인`, `Confirm with ${nameOfMethod(id)}`)}
+      {buttons.map(([label, run]) => (
+        <button type="button" className="button" key={label} onClick={() => attempt(run)}>
+          {label}
         </button>
       ))}
-      {withPasskey && (
-        <button
-          type="button"
-          className="button"
-          onClick={() => attempt(async () => ((await logInAgain()) ? repeat() : cancel()))}
-        >
-          {t('패스키로 확인', 'Confirm with a passkey')}
-        </button>
-      )}
       {methods.length === 0 && !withPasskey && (
         <p className="note warn">
           {t('로그아웃한 뒤 다시 로그인해 주세요.', 'Please log out and log in again.')}
         </p>
       )}
-      {!withPassword && !withCode && (
-        <div className="row">
-          <CancelButton onClick={cancel} />
-        </div>
-      )}
+      <div className="row">
+        <CancelButton onClick={cancel} />
+      </div>
     </Dialog>
   );
 }

@@ -1,11 +1,9 @@
 import { supportsPasskeys } from '@dure/client';
 import { useInfiniteList, useObject } from '@dure/react';
-import { useState } from 'react';
 import { dure } from '../api.ts';
 import { t } from '../text.ts';
 import { AskButton, Card } from '../ui/card.tsx';
 import { useChange } from '../ui/change.ts';
-import { CancelButton, Dialog } from '../ui/dialog.tsx';
 import { attempt } from '../ui/errors.ts';
 import { Time } from '../ui/facts.tsx';
 import { TextField } from '../ui/fields.tsx';
@@ -68,7 +66,7 @@ function Identities() {
                   '다시 연결할 때까지 이 방법으로 로그인할 수 없습니다.',
                   'You will not be able to log in this way until you connect it again.',
                 )}
-                onConfirm={() => confirmed(() => change(dure.auth.removeIdentity, { identity_id: id }))}
+                onSubmit={() => confirmed(() => change(dure.auth.removeIdentity, { identity_id: id }))}
               />
             </div>
             <p className="soft small">
@@ -119,7 +117,14 @@ function Passkeys() {
               {t('마지막 사용', 'last used')} <Time moment={last_used_at} />
             </p>
             <div className="row">
-              <RenamePasskey id={id} name={name} />
+              <AskButton
+                label={t('이름 변경', 'Rename')}
+                about={name}
+                submitLabel={t('저장', 'Save')}
+                onSubmit={(read) => change(dure.passkeys.update, { passkey_id: id, name: read('name') })}
+              >
+                <TextField name="name" label={t('패스키 이름', 'Name of the passkey')} defaultValue={name} />
+              </AskButton>
               <AskButton
                 danger
                 label={t('삭제', 'Delete')}
@@ -129,7 +134,7 @@ function Passkeys() {
                   '더 이상 이 패스키로 로그인할 수 없습니다. 기기에 남은 패스키는 기기 설정에서 지워 주세요.',
                   'It will no longer log you in. Remove it in the settings of your device, too.',
                 )}
-                onConfirm={() => confirmed(() => change(dure.passkeys.delete, { passkey_id: id }))}
+                onSubmit={() => confirmed(() => change(dure.passkeys.delete, { passkey_id: id }))}
               />
             </div>
           </div>
@@ -141,38 +146,5 @@ function Passkeys() {
         <p>{t('이 브라우저에서는 패스키를 쓸 수 없습니다.', 'This browser has no passkeys.')}</p>
       )}
     </Card>
-  );
-}
-
-function RenamePasskey({ id, name }: { id: number; name: string }) {
-  const change = useChange();
-  const [isOpen, setOpen] = useState(false);
-  const close = () => setOpen(false);
-  const title = t('이름 변경', 'Rename');
-  return (
-    <>
-      <button type="button" className="button" onClick={() => setOpen(true)}>
-        {title}
-        <span className="visually-hidden"> {name}</span>
-      </button>
-      {isOpen && (
-        <Dialog title={title} onClose={close}>
-          <Form
-            submitLabel={t('저장', 'Save')}
-            onSubmit={(read) =>
-              change(dure.passkeys.update, { passkey_id: id, name: read('name') }).then(close)
-            }
-            actions={<CancelButton onClick={close} />}
-          >
-            <TextField
-              name="name"
-              label={t('패스키 이름', 'Name of the passkey')}
-              hint={t('예: 가게 노트북', 'Such as: laptop in the shop')}
-              defaultValue={name}
-            />
-          </Form>
-        </Dialog>
-      )}
-    </>
   );
 }

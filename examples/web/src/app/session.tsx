@@ -1,4 +1,4 @@
-import { isApiError } from '@dure/client';
+import { isApiError, type SignedOutReason } from '@dure/client';
 import { useObject, useSession } from '@dure/react';
 import { Navigate, Outlet, useLocation } from 'react-router';
 import { dure, type Store, type User } from '../api.ts';
@@ -28,18 +28,23 @@ export function SignedIn() {
   const { user, store, failed } = useOwn();
   const { pathname, search } = useLocation();
   if (status === 'signed_out') {
-    const hasLeft = reason === 'logged_out' || reason === 'account_deleted';
+    const hasLeft = reason !== undefined && !isRemote(reason);
     const next = encodeURIComponent(pathname + search);
-    return <Navigate replace to={hasLeft ? '/' : `/login?next=${next}${reason ? '&ended' : ''}`} />;
+    return <Navigate replace to={hasLeft ? '/' : `/login?next=${next}`} />;
   }
   if (failed) return <LoadError {...failed} />;
   return user === undefined || store === undefined ? <Skeleton /> : <Outlet />;
 }
 
+/** Whether the session was not ended here, so that the user does not know. */
+export function isRemote(reason: SignedOutReason): boolean {
+  return reason !== 'logged_out' && reason !== 'account_deleted';
+}
+
 /** Only paths of this app, so that a link to the login page cannot lead to another site. */
 export function ownPath(next: string | null | undefined): string {
-  const url = new URL(next ?? '/', location.origin);
+  const { origin } = location;
+  const url = new URL(next && URL.canParse(next, origin) ? next : '/', origin);
   // A path that begins with two slashes is another site for `location`.
-  const path = url.pathname.replace(/^\/+/, '/');
-  return url.origin === location.origin ? `${path}${url.search}` : '/';
+  return url.origin === origin ? url.pathname.replace(/^\/+/, '/') + url.search : '/';
 }

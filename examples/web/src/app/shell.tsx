@@ -6,6 +6,7 @@ import { Link, Outlet, ScrollRestoration, useLocation } from 'react-router';
 import { apiUrl, dure } from '../api.ts';
 import { changeLanguage, language, t } from '../text.ts';
 import { Icon } from '../ui/icons.tsx';
+import { isRemote } from './session.tsx';
 
 /** What surrounds every view: brand, navigation, language, short messages. */
 export function Shell() {
@@ -44,7 +45,10 @@ export function Shell() {
         </div>
         <Messages />
       </header>
-      <Banner isUnverified={user?.is_verified === false} />
+      <Banner
+        isUnverified={user?.is_verified === false}
+        hasEnded={reason !== undefined && isRemote(reason)}
+      />
       {import.meta.env.DEV && <MailboxHint />}
       <main id="content" tabIndex={-1}>
         <Outlet />
@@ -126,7 +130,7 @@ function Messages() {
 }
 
 /** What the user should know on every page. */
-function Banner({ isUnverified }: { isUnverified: boolean }) {
+function Banner({ isUnverified, hasEnded }: { isUnverified: boolean; hasEnded: boolean }) {
   const isOnline = useSyncExternalStore(
     (listener) => onlineManager.subscribe(listener),
     () => onlineManager.isOnline(),
@@ -138,6 +142,13 @@ function Banner({ isUnverified }: { isUnverified: boolean }) {
           '인터넷에 연결되어 있지 않습니다. 연결되면 이어서 진행합니다.',
           'You are offline. It goes on when you are online again.',
         )}
+      </p>
+    );
+  }
+  if (hasEnded) {
+    return (
+      <p className="banner" role="status">
+        {t('로그아웃되었습니다. 다시 로그인해 주세요.', 'You have been logged out. Please log in again.')}
       </p>
     );
   }

@@ -1,7 +1,8 @@
 import { type ReactNode, useEffect, useState } from 'react';
+import { toast } from 'react-hot-toast/headless';
 import { dure } from '../api.ts';
 import { t } from '../text.ts';
-import { describeError } from '../ui/errors.ts';
+import { attempt } from '../ui/errors.ts';
 import { CodeField, PasswordField } from '../ui/fields.tsx';
 import { Form } from '../ui/form.tsx';
 
@@ -14,7 +15,6 @@ interface CodeFormProps {
 
 /** Takes the six digits that were mailed, and sends them again on request. */
 export function CodeForm({ email, submitLabel = t('인증하기', 'Verify'), onCode, actions }: CodeFormProps) {
-  const [notice, setNotice] = useState('');
   const [wait, setWait] = useState(0);
   useEffect(() => {
     if (wait <= 0) return undefined;
@@ -24,13 +24,9 @@ export function CodeForm({ email, submitLabel = t('인증하기', 'Verify'), onC
 
   async function resend() {
     if (wait > 0) return;
-    try {
-      const { data, message } = await dure.request('sendVerificationCode', { email });
-      setNotice(message);
-      setWait(data.resend_after);
-    } catch (error) {
-      setNotice(describeError(error));
-    }
+    const { data, message } = await dure.request('sendVerificationCode', { email });
+    toast(message);
+    setWait(data.resend_after);
   }
 
   return (
@@ -44,15 +40,17 @@ export function CodeForm({ email, submitLabel = t('인증하기', 'Verify'), onC
         />
       </Form>
       <div>
-        <button type="button" className="button plain" aria-disabled={wait > 0} onClick={resend}>
+        <button
+          type="button"
+          className="button plain"
+          aria-disabled={wait > 0}
+          onClick={() => attempt(resend)}
+        >
           {wait > 0
             ? t(`다시 받기 (${wait}초 후)`, `Send a new code (in ${wait} s)`)
             : t('인증번호 다시 받기', 'Send a new code')}
         </button>
       </div>
-      <p className="small soft" role="status">
-        {notice}
-      </p>
     </div>
   );
 }

@@ -18,69 +18,38 @@ const consentNames: Partial<Record<string, string>> = {
 /** What is agreed to. */
 export const nameOfConsent = (id: string): string => consentNames[id] ?? id;
 
-interface ConsentChoicesProps {
-  consents: ReturnType<typeof useObject<'listConsents'>>;
-  /** What was chosen before. */
-  given: Consents;
-}
-
 /** What a new user is asked to agree to: nothing where the service has no terms. */
-export function ConsentChoices({ consents, given = {} }: ConsentChoicesProps) {
-  const own = new Map(Object.entries(given));
+export function ConsentChoices({ consents }: { consents: ReturnType<typeof useObject<'listConsents'>> }) {
+  const id = useId();
+  const errors = useFieldErrors('consents');
+  const ofAge = { id: 'is_14_or_older', version: 'true', url: '', required: true };
   return (
     <Loaded query={consents}>
       {({ items }) =>
         items.length > 0 && (
-          <fieldset className="field">
+          <fieldset className="field" aria-describedby={id}>
             <legend>{t('약관 동의', 'Consent')}</legend>
-            <Choice
-              id="is_14_or_older"
-              version="true"
-              isRequired
-              defaultChecked={own.has('is_14_or_older')}
-            />
-            {items.map(({ id, version, url, required }) => (
-              <Choice key={id} {...{ id, version, url }} isRequired={required} defaultChecked={own.has(id)} />
+            {[ofAge, ...items].map(({ id: name, version, url, required }) => (
+              <div className="spread" key={name}>
+                <Checkbox
+                  name={name}
+                  value={version}
+                  label={`${nameOfConsent(name)} ${required ? t('(필수)', '(required)') : t('(선택)', '(optional)')}`}
+                  aria-invalid={required && errors.length > 0}
+                />
+                {url && (
+                  <a className="small" href={url} target="_blank" rel="noreferrer">
+                    {t('보기', 'Show')}
+                    <span className="visually-hidden"> {nameOfConsent(name)}</span>
+                  </a>
+                )}
+              </div>
             ))}
+            <ErrorTexts id={id} errors={[...new Set(errors)]} />
           </fieldset>
         )
       }
     </Loaded>
-  );
-}
-
-interface ChoiceProps {
-  id: string;
-  version: string;
-  url?: string;
-  isRequired: boolean;
-  defaultChecked: boolean;
-}
-
-function Choice({ id: name, version, url, isRequired, defaultChecked }: ChoiceProps) {
-  const id = useId();
-  const errors = useFieldErrors(`consents/${name}`);
-  const title = nameOfConsent(name);
-  return (
-    <>
-      <div className="spread">
-        <Checkbox
-          name={name}
-          value={version}
-          label={`${title} ${isRequired ? t('(필수)', '(required)') : t('(선택)', '(optional)')}`}
-          defaultChecked={defaultChecked}
-          aria-invalid={errors.length > 0}
-          aria-describedby={errors.length > 0 ? id : undefined}
-        />
-        {url && (
-          <a className="small" href={url} target="_blank" rel="noreferrer">
-            {t('보기', 'Show')}
-            <span className="visually-hidden"> {title}</span>
-          </a>
-        )}
-      </div>
-      <ErrorTexts id={id} errors={errors} />
-    </>
   );
 }
 

@@ -1,4 +1,3 @@
-import { isApiError } from '@dure/client';
 import { useMutation, useSession } from '@dure/react';
 import { type ReactNode, useState } from 'react';
 import { Link, useLocation, useNavigate, useSearchParams } from 'react-router';
@@ -99,43 +98,25 @@ export function UndoEmailChange() {
   const [result, setResult] = useState('');
 
   async function undo() {
-    try {
-      await dure.auth.undoEmailChange({ token: query.get('token') ?? '' });
-      await leave();
-      setResult(
-        t(
-          '되돌렸습니다. 메일함에서 비밀번호를 다시 설정하는 링크를 확인해 주세요.',
-          'Your old address is restored. Check your mailbox for a link to set a new password.',
-        ),
-      );
-    } catch (error) {
-      if (!isApiError(error, 'undoEmailChange') || error.code !== 'undo_link_invalid') throw error;
-      setResult(
-        t(
-          '이미 사용했거나 기한이 지난 링크입니다. 이메일을 되돌리셨다면 예전 주소의 메일함에서 비밀번호를 다시 설정하는 링크를 확인해 주세요.',
-          'This link was already used, or it has expired. If you have restored your old address, its mailbox has a link to set a new password.',
-        ),
-      );
-    }
+    const { message } = await dure.request('undoEmailChange', { token: query.get('token') ?? '' });
+    await leave();
+    setResult(message);
   }
 
   return (
-    <Page title={t('이메일 변경 되돌리기', 'Undo the change of your email')} width="form-page">
-      <div className="stack">
-        {result ? (
-          <Result text={result} />
-        ) : (
-          <>
-            <p>
-              {t(
-                '이메일을 변경한 적이 없다면 되돌려 주세요. 예전 주소가 다시 쓰이고, 모든 기기에서 로그아웃되며, 비밀번호를 다시 설정하는 링크를 예전 주소로 보내 드립니다.',
-                'If you did not change your email, undo it here. Your old address is restored, all devices are logged out, and we send a link to set a new password to the old address.',
-              )}
-            </p>
-            <Form submitLabel={t('예전 주소로 되돌리기', 'Restore my old address')} onSubmit={undo} />
-          </>
-        )}
-      </div>
+    <Page
+      title={t('이메일 변경 되돌리기', 'Undo the change of your email')}
+      lead={t(
+        '이메일을 변경한 적이 없다면 되돌려 주세요. 예전 주소가 다시 쓰이고, 모든 기기에서 로그아웃되며, 비밀번호를 다시 설정하는 링크를 예전 주소로 보내 드립니다.',
+        'If you did not change your email, undo it here. Your old address is restored, all devices are logged out, and we send a link to set a new password to the old address.',
+      )}
+      width="form-page"
+    >
+      {result ? (
+        <Result text={result} />
+      ) : (
+        <Form submitLabel={t('예전 주소로 되돌리기', 'Restore my old address')} onSubmit={undo} />
+      )}
     </Page>
   );
 }

@@ -2,7 +2,7 @@ import { isApiError } from '@dure/client';
 import { useObject } from '@dure/react';
 import { useState } from 'react';
 import { toast } from 'react-hot-toast/headless';
-import { Link, useNavigate, useSearchParams } from 'react-router';
+import { useNavigate, useSearchParams } from 'react-router';
 import { dure } from '../api.ts';
 import { t } from '../text.ts';
 import { TextField } from '../ui/fields.tsx';
@@ -27,7 +27,7 @@ export function FindId() {
 }
 
 /** Asks for an email with a link that sets a new password. */
-export function RequestReset() {
+export function RequestReset({ note }: { note?: string }) {
   return (
     <MailRequest
       title={t('비밀번호 찾기', 'Forgot password')}
@@ -37,6 +37,7 @@ export function RequestReset() {
       )}
       submitLabel={t('링크 받기', 'Send a link')}
       operation="requestPasswordReset"
+      note={note}
     />
   );
 }
@@ -47,13 +48,16 @@ interface MailRequestProps {
   submitLabel: string;
   /** Its response is the same for any address. */
   operation: 'findUserId' | 'requestPasswordReset';
+  /** Why the page is shown. */
+  note?: string | undefined;
 }
 
-function MailRequest({ title, lead, submitLabel, operation }: MailRequestProps) {
+function MailRequest({ title, lead, submitLabel, operation, note }: MailRequestProps) {
   const [response, setResponse] = useState('');
   return (
     <Page title={title} lead={lead} width="form-page" back={{ to: '/login', label: t('로그인', 'Log in') }}>
       <div className="stack">
+        {note && !response && <p className="note warn">{note}</p>}
         <Form
           submitLabel={submitLabel}
           onSubmit={async (read) => {
@@ -89,31 +93,18 @@ export function ResetPassword() {
     navigate('/login', { replace: true });
   }
 
+  if (isApiError(validated.error, 'validatePasswordReset') && validated.error.code === 'reset_link_invalid') {
+    return <RequestReset note={validated.error.detail} />;
+  }
   return (
     <Page title={t('새 비밀번호 설정', 'Set a new password')} width="form-page">
-      {isApiError(validated.error) && validated.error.status === 400 ? (
-        <div className="note warn stack">
-          <p>
-            {t(
-              '이 링크는 만료되었거나 이미 사용되었습니다. 새 링크를 받아 주세요.',
-              'This link has expired or was already used. Please ask for a new one.',
-            )}
-          </p>
-          <div>
-            <Link className="button" to="/reset-password-request">
-              {t('새 링크 받기', 'Get a new link')}
-            </Link>
-          </div>
-        </div>
-      ) : (
-        <Loaded query={validated}>
-          {() => (
-            <Form submitLabel={t('비밀번호 바꾸기', 'Change password')} onSubmit={setPassword}>
-              <NewPasswordField name="new_password" label={t('새 비밀번호', 'New password')} />
-            </Form>
-          )}
-        </Loaded>
-      )}
+      <Loaded query={validated}>
+        {() => (
+          <Form submitLabel={t('비밀번호 바꾸기', 'Change password')} onSubmit={setPassword}>
+            <NewPasswordField name="new_password" label={t('새 비밀번호', 'New password')} />
+          </Form>
+        )}
+      </Loaded>
     </Page>
   );
 }

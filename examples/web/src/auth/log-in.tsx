@@ -1,16 +1,18 @@
 import { isApiError, supportsPasskeys } from '@dure/client';
-import { useMutation, useObject, useSession } from '@dure/react';
-import { useEffect, useState } from 'react';
+import { useObject, useSession } from '@dure/react';
+import { useEffect } from 'react';
 import { toast } from 'react-hot-toast/headless';
-import { Link, Navigate, useLocation, useNavigate, useSearchParams } from 'react-router';
+import { Link, Navigate, useLocation, useNavigate } from 'react-router';
 import { dure } from '../api.ts';
 import { ownPath } from '../app/session.tsx';
 import { t } from '../text.ts';
+import { useChange } from '../ui/change.ts';
 import { attempt } from '../ui/errors.ts';
-import { CodeField, PasswordField, TextField, UsernameField } from '../ui/fields.tsx';
+import { PasswordField, UsernameField } from '../ui/fields.tsx';
 import { Form } from '../ui/form.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { Page } from '../ui/page.tsx';
+import { SecondFactorField, secondFactorIn } from './second-factor.tsx';
 
 /** What the entry of the history keeps, also over a reload. */
 export interface LogInState {
@@ -23,27 +25,22 @@ export interface LogInState {
 /** Runs a login. */
 type Run = (login: () => Promise<unknown>) => Promise<void>;
 
+function useLogInState() {
+  const { state, search }: { state: LogInState | null; search: string } = useLocation();
+  return { state, search };
+}
+
 /** Logs in, and goes on where the user was. */
 export function LogIn() {
   const { status } = useSession();
-  const [query] = useSearchParams();
-  const { state }: { state: LogInState | null } = useLocation();
-  const link = useMutation(dure.auth.addIdentity);
-  const returnTo = ownPath(query.get('next'));
+  const { state, search } = useLogInState();
+  const change = useChange();
+  const returnTo = ownPath(new URLSearchParams(search).get('next'));
 
   async function run(login: () => Promise<unknown>) {
     await login();
-    if (!state?.linkToken) return;
-    const input = { link_token: state.linkToken };
-    await attempt(async () => {
-      await link.mutateAsync(input);
-      toast(
-        t(
-          '계정에 연결했습니다. 다음부터 이 방법으로 로그인할 수 있습니다.',
-          'Connected. From now on you can log in this way.',
-        ),
-      );
-    });
+    const link_token = state?.linkToken;
+    if (link_token) await attempt(() => change(dure.auth.addIdentity, { link_token }));
   }
 
   if (status === 'signed_in') return <Navigate replace to={returnTo} />;
@@ -52,9 +49,9 @@ export function LogIn() {
 }
 
 function FirstFactor({ returnTo, run }: { returnTo: string; run: Run }) {
-  const { state, search } = useLocation();
+  const { state, search } = useLogInState();
   const navigate = useNavigate();
-  usePasskeyAutofill(run);
+  usePasskeyAutofill(run, state?.linkToken);
 
   async function logIn(read: (name: string) => string) {
     try {
@@ -68,7 +65,17 @@ function FirstFactor({ returnTo, run }: { returnTo: string; run: Run }) {
   return (
     <Page title={t('로그인', 'Log in')} width="form-page">
       <div className="stack">
-        {state?.linkToken && <LinkNote />}
+        {state?.linkToken && (
+          <p className="note">
+            {t(
+              '이 이메일로 가입한 계정이 있습니다. 그 계정으로 로그인하시면 바로 연결됩니다.',
+              'An account has this email already. Log in to it, and the two will be connected.',
+            )}{' '}
+            <Link replace to={{ search }}>
+              {t('연결하지 않기', 'Do not connect')}
+            </Link>
+          </p>
+        )}
         <Form
           submitLabel={t('로그인', 'Log in')}
           onSubmit={logIn}
@@ -110,7 +117,7 @@ function FirstFactor({ returnTo, run }: { returnTo: string; run: Run }) {
 }
 
 /** Offers passkeys in the autofill of the username, while the page is shown. */
-function usePasskeyAutofill(run: Run) {
+function usePasskeyAutofill(run: Run, linkToken: string | undefined) {
   useEffect(() => {
     const shown = new AbortController();
     const logIn = () => dure.passkeys.logIn({ conditional: true, signal: shown.signal });
@@ -119,26 +126,7 @@ function usePasskeyAutofill(run: Run) {
       if (isApiError(error, 'finishPasskeyLogin')) toast(error.detail);
     });
     return () => shown.abort();
-  }, []);
-}
-
-function LinkNote() {
-  const { search } = useLocation();
-  return (
-    <div className="note stack">
-      <p>
-        {t(
-          '이 이메일로 가입한 계정이 있습니다. 그 계정으로 로그인하시면 바로 연결됩니다.',
-          'An account has this email already. Log in to it, and the two will be connected.',
-        )}
-      </p>
-      <div>
-        <Link replace className="button" to={{ search }}>
-          {t('연결하지 않기', 'Do not connect')}
-        </Link>
-      </div>
-    </div>
-  );
+  }, [linkToken]);
 }
 
 /** Texts, and the symbols in public/login, as the design rules of the providers want them; their reviews compare. */
@@ -165,57 +153,29 @@ function ProviderButtons({ returnTo }: { returnTo: string }) {
   ));
 }
 
-/** The second step of a login: a code of the authenticator app, or a recovery code. */
 function SecondFactor({ token, run }: { token: string; run: Run }) {
-  const { state, search } = useLocation();
-  const [isRecovery, setRecovery] = useState(false);
-  const lead = isRecovery
-    ? t(
-        '보관해 두신 복구 코드 하나를 입력해 주세요. 한 번 쓴 코드는 다시 쓸 수 없습니다.',
-        'Enter one of the recovery codes that you saved. Each works once.',
-      )
-    : t(
-        '인증 앱에 표시된 인증번호 6자리를 입력해 주세요.',
-        'Enter the 6 digits that your authenticator app shows.',
-      );
+  const { state, search } = useLogInState();
   return (
-    <Page title={t('2단계 인증', 'Two-step verification')} lead={lead} width="form-page">
+    <Page title={t('2단계 인증', 'Two-step verification')} width="form-page">
       <Form
-        key={String(isRecovery)}
         submitLabel={t('로그인', 'Log in')}
         onSubmit={(read) => {
-          const code = read('code').replace(/\s/g, '');
-          return run(() => dure.auth.finishLogin({ second_factor_token: token, code }));
+          const input = { second_factor_token: token, code: secondFactorIn(read) };
+          return run(() => dure.auth.finishLogin(input));
         }}
         actions={
-          <button type="button" className="button plain" onClick={() => setRecovery(!isRecovery)}>
-            {isRecovery
-              ? t('인증 앱 사용', 'Use the authenticator app')
-              : t('복구 코드 사용', 'Use a recovery code')}
-          </button>
+          <Link
+            replace
+            className="button plain"
+            to={{ search }}
+            state={{ ...state, secondFactorToken: undefined }}
+          >
+            {t('처음부터 로그인', 'Start again')}
+          </Link>
         }
       >
-        {isRecovery ? (
-          <TextField
-            name="code"
-            label={t('복구 코드', 'Recovery code')}
-            autoComplete="off"
-            autoCapitalize="none"
-          />
-        ) : (
-          <CodeField />
-        )}
+        <SecondFactorField />
       </Form>
-      <p className="mt-16">
-        <Link
-          replace
-          className="button plain"
-          to={{ search }}
-          state={{ ...state, secondFactorToken: undefined }}
-        >
-          {t('처음부터 로그인', 'Start again')}
-        </Link>
-      </p>
     </Page>
   );
 }

@@ -58,34 +58,24 @@ async function finish(): Promise<NavigateProps> {
   return { to: next };
 }
 
-const reasons = {
-  declined: t('요청을 취소하셨습니다.', 'You have cancelled it.'),
-  failed: t('문제가 생겼습니다. 처음부터 다시 시도해 주세요.', 'Something went wrong. Please start again.'),
-  not_started: t(
-    '이 창에서 시작하지 않았거나 이미 끝난 요청입니다. 처음부터 다시 시도해 주세요.',
-    'This was not started in this tab, or it is over. Please start again.',
-  ),
-};
-
 /** The user has declined, or the login did not work. */
 function Stopped({ error }: { error: Error }) {
   const { status } = useSession();
+  const hasDeclined = error instanceof LoginWithError && error.code === 'declined';
+  const [to, label] =
+    status === 'signed_in'
+      ? ['/account/login-methods', t('로그인 방법으로', 'Back to the ways to log in')]
+      : ['/login', t('로그인 화면으로', 'Back to the login')];
   return (
     <Page title={t('완료하지 못했습니다', 'This did not work')} width="form-page">
       <div className="stack">
         <p className="note warn" role="alert">
-          {error instanceof LoginWithError ? reasons[error.code] : describeError(error)}
+          {hasDeclined ? t('요청을 취소하셨습니다.', 'You have cancelled it.') : describeError(error)}
         </p>
         <div>
-          {status === 'signed_in' ? (
-            <Link className="button primary" to="/account/login-methods">
-              {t('로그인 방법으로', 'Back to the ways to log in')}
-            </Link>
-          ) : (
-            <Link className="button primary" to="/login">
-              {t('로그인 화면으로', 'Back to the login')}
-            </Link>
-          )}
+          <Link className="button primary" to={to}>
+            {label}
+          </Link>
         </div>
       </div>
     </Page>

@@ -78,10 +78,8 @@ export function SignUp() {
     await dure.auth.logIn({ username: entered.username, password: password.current });
   }
 
-  function enter(
-    text = t('가입이 완료되었습니다. 이제 가게를 등록해 보세요.', 'Welcome! Now register your shop.'),
-  ) {
-    toast(text);
+  function enter() {
+    toast(t('가입이 완료되었습니다. 이제 가게를 등록해 보세요.', 'Welcome! Now register your shop.'));
     navigate(ownPath(provider?.returnTo), { replace: true });
   }
 
@@ -96,18 +94,7 @@ export function SignUp() {
         <CodeForm email={account.email} onCode={(code) => confirm(account, code)} />
         {step === 'verify' && (
           <p className="mt-16">
-            <button
-              type="button"
-              className="button plain"
-              onClick={() =>
-                enter(
-                  t(
-                    '가입이 완료되었습니다. 이메일 인증은 계정 화면에서 할 수 있습니다.',
-                    'Welcome! You can verify your email on the account page.',
-                  ),
-                )
-              }
-            >
+            <button type="button" className="button plain" onClick={enter}>
               {t('나중에 인증하기', 'Verify later')}
             </button>
           </p>
@@ -159,7 +146,7 @@ export function SignUp() {
           defaultValue={account?.username}
         />
         {!provider && <NewPasswordField name="password" />}
-        <ConsentChoices consents={consents} given={account?.consents} />
+        <ConsentChoices consents={consents} />
       </Form>
       <p className="small mt-16">
         <Link className="back" to="/login">

@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from 'react';
-import { ConfirmDialog } from './dialog.tsx';
+import { CancelButton, Dialog } from './dialog.tsx';
+import { Form, type FormProps } from './form.tsx';
 
 interface CardProps {
   id?: string;
@@ -23,30 +24,35 @@ export function Card({ id, title, text, chip, children }: CardProps) {
   );
 }
 
-interface AskButtonProps {
+interface AskButtonProps extends Omit<FormProps, 'submitLabel' | 'actions'> {
   label: string;
   /** What it is about, for screen readers, where several buttons have the same label. */
   about?: string;
-  danger?: boolean;
-  title: string;
-  text: string;
-  confirmLabel?: string;
-  onConfirm: () => Promise<unknown>;
+  title?: string;
+  text?: string;
+  submitLabel?: string;
 }
 
-/** A button for what cannot be undone: it asks first. */
-export function AskButton({ label, about, danger, text, confirmLabel = label, ...dialog }: AskButtonProps) {
-  const [isAsking, setAsking] = useState(false);
+/** A button that opens a dialog, which asks before something happens. */
+export function AskButton({ label, about, title, text, submitLabel, onSubmit, ...form }: AskButtonProps) {
+  const [isOpen, setOpen] = useState(false);
+  const close = () => setOpen(false);
   return (
     <div>
-      <button type="button" className={`button ${danger ? 'danger' : ''}`} onClick={() => setAsking(true)}>
+      <button type="button" className={`button ${form.danger ? 'danger' : ''}`} onClick={() => setOpen(true)}>
         {label}
         {about && <span className="visually-hidden"> {about}</span>}
       </button>
-      {isAsking && (
-        <ConfirmDialog {...dialog} confirmLabel={confirmLabel} onClose={() => setAsking(false)}>
-          <p>{text}</p>
-        </ConfirmDialog>
+      {isOpen && (
+        <Dialog title={title ?? label} onClose={close}>
+          {text && <p>{text}</p>}
+          <Form
+            {...form}
+            submitLabel={submitLabel ?? label}
+            onSubmit={(...input) => onSubmit(...input).then(close)}
+            actions={<CancelButton onClick={close} />}
+          />
+        </Dialog>
       )}
     </div>
   );

@@ -9,7 +9,7 @@ const FieldErrors = createContext<Readonly<Record<string, readonly string[]>>>({
 
 type Read = (name: string) => string;
 
-interface FormProps {
+export interface FormProps {
   /** Sends what was entered. What it throws is shown: at the fields that the service names, and above the button. */
   onSubmit: (read: Read, data: FormData) => Promise<unknown>;
   submitLabel: string;
