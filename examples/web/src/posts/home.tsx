@@ -1,3 +1,156 @@
+import { isApiError } from '@dure/client';
+import { useInfiniteList, useObject, useSession } from '@dure/react';
+import { useEffect } from 'react';
+import { Link, useSearchParams } from 'react-router';
+import { dure } from '../api.ts';
+import { t } from '../text.ts';
+import { Page } from '../ui/page.tsx';
+import { Empty, List, Skeleton } from '../ui/states.tsx';
+import { PostCard } from './post-card.tsx';
+import { Search, useSearch } from './search.tsx';
+
+/** The feed, or, without a login, what the app is for. */
 export function Home() {
-  return null;
+  const { status } = useSession();
+  if (status === 'loading') return <Skeleton />;
+  return status === 'signed_in' ? <Feed /> : <Welcome />;
+}
+
+/** Open or closed posts of all stores, newest or nearest first, with search. */
+function Feed() {
+  const [query] = useSearchParams();
+  const { filters, isSearch } = useSearch();
+  const status = query.get('status') === 'closed' ? 'closed' : 'open';
+  const path = status === 'closed' ? '/?status=closed' : '/';
+  const posts = useInfiniteList(dure.posts.list, { ...filters, status });
+  const { data: store, error } = useObject(dure.stores.getOwn);
+  const none =
+    status === 'closed'
+      ? t('마감된 글이 없습니다.', 'No closed posts.')
+      : t(
+          '아직 올라온 글이 없습니다. 첫 번째 글을 올려 보세요.',
+          'There are no posts yet. Be the first to write one.',
+        );
+  const nothingFound = t(
+    '찾으시는 글이 없습니다. 다른 말로 찾아보시거나 조건을 바꿔 보세요.',
+    'No posts found. Try other words or other filters.',
+  );
+  return (
+    <Page
+      title={t('제휴 글 둘러보기', 'Browse posts')}
+      actions={
+        store && (
+          <Link className="button primary" to="/posts/new">
+            {t('글쓰기', 'Write a post')}
+          </Link>
+        )
+      }
+    >
+      {isApiError(error) && error.code === 'store_not_found' && (
+        <div className="note stack mb-20">
+          <p>
+            {t(
+              '가게를 등록하시면 글을 올리고 다른 가게에 제휴를 요청할 수 있습니다.',
+              'Register your shop to write posts and to send requests to other shops.',
+            )}
+          </p>
+          <div>
+            <Link className="button primary" to="/store/edit">
+              {t('가게 등록하기', 'Register my shop')}
+            </Link>
+          </div>
+        </div>
+      )}
+      <Search path={path} label={t('글 검색', 'Search posts')} />
+      <List
+        className="posts"
+        query={posts}
+        empty={
+          <Empty text={isSearch ? nothingFound : none}>
+            {isSearch && (
+              <Link className="button" to={path}>
+                {t('모든 글 보기', 'Show all posts')}
+              </Link>
+            )}
+          </Empty>
+        }
+      >
+        {(post) => <PostCard post={post} />}
+      </List>
+    </Page>
+  );
+}
+
+/** What Dure is for, for visitors who are not signed in. */
+function Welcome() {
+  const { reason } = useSession();
+  useEffect(() => {
+    document.title = t('두레', 'Dure');
+  }, []);
+  const steps = [
+    {
+      title: t('가게를 등록합니다', 'Register your shop'),
+      text: t(
+        '어떤 가게인지 이웃에게 소개해 주세요. 1분이면 충분합니다.',
+        'Tell your neighbours what you do. It takes a minute.',
+      ),
+    },
+    {
+      title: t('제휴를 찾습니다', 'Find a partner'),
+      text: t(
+        '원하는 제휴를 글로 올리거나, 다른 가게의 글을 둘러보세요.',
+        'Post what you are looking for, or browse what other shops offer.',
+      ),
+    },
+    {
+      title: t('손을 잡습니다', 'Work together'),
+      text: t(
+        '마음에 드는 가게에 제휴를 요청하고, 답을 바로 받아 보세요.',
+        'Send a request to a shop that you like, and get the answer right here.',
+      ),
+    },
+  ];
+  return (
+    <>
+      {reason && reason !== 'logged_out' && reason !== 'account_deleted' && (
+        <p className="note warn" role="status">
+          {t('로그아웃되었습니다. 다시 로그인해 주세요.', 'You have been logged out. Please log in again.')}
+        </p>
+      )}
+      <div className="hero">
+        <div className="stack">
+          <h1 className="pre-line">
+            {t('이웃 가게와\n함께 키우는 동네', 'Good neighbours\nmake good business')}
+          </h1>
+          <p className="soft">
+            {t(
+              '꽃집과 카페, 책방과 빵집. 두레에서 우리 가게와 잘 맞는 이웃을 찾고 제휴를 제안해 보세요.',
+              'A florist and a café, a bookshop and a bakery: find the shop next door that fits yours, and offer to work together.',
+            )}
+          </p>
+          <div className="row">
+            <Link className="button primary" to="/signup">
+              {t('무료로 시작하기', 'Start for free')}
+            </Link>
+            <Link className="button" to="/login">
+              {t('로그인', 'Log in')}
+            </Link>
+          </div>
+        </div>
+        <img src="/neighbours.svg" alt="" width="480" height="260" />
+      </div>
+      <h2 className="visually-hidden">{t('이용 방법', 'How it works')}</h2>
+      <ol className="steps">
+        {steps.map(({ title, text }, index) => (
+          <li className="card" key={title}>
+            <span className="number" aria-hidden="true">
+              {index + 1}
+            </span>
+            <h3>{title}</h3>
+            <p className="soft">{text}</p>
+          </li>
+        ))}
+      </ol>
+    </>
+  );
 }

@@ -1,11 +1,63 @@
+import type { ReactNode } from 'react';
 import { Link } from 'react-router';
-import type { PostListItem } from '../api.ts';
+import type { Post, PostListItem } from '../api.ts';
+import { Categories } from '../stores/store-parts.tsx';
+import { describeDay, describeDistance, t } from '../text.ts';
+import { Image, Time } from '../ui/facts.tsx';
+
+interface CardProps {
+  to: string;
+  title: string;
+  image: string;
+  /** What is known at a glance. */
+  facts: ReactNode;
+  /** One level below the heading of the list. */
+  heading?: 'h2' | 'h3';
+  children: ReactNode;
+}
+
+/** A post or a store in a list. */
+export function Card({ to, title, image, facts, heading: Heading = 'h2', children }: CardProps) {
+  return (
+    <article className="post-card">
+      <Image url={image} />
+      <div className="post-card-body">
+        <Heading>
+          <Link to={to}>{title}</Link>
+        </Heading>
+        {facts && <p className="soft small">{facts}</p>}
+        {children}
+      </div>
+    </article>
+  );
+}
+
+interface PostCardProps extends Pick<CardProps, 'heading'> {
+  post: Pick<PostListItem, 'id' | 'title' | 'thumbnail' | 'created_at'> & Partial<PostListItem>;
+}
 
 /** A post in a list. */
-export function PostCard({
-  post,
-}: {
-  post: Pick<PostListItem, 'id' | 'title' | 'thumbnail' | 'created_at'>;
-}) {
-  return <Link to={`/posts/${post.id}`}>{post.title}</Link>;
+export function PostCard({ post, heading }: PostCardProps) {
+  const { store, distance_m } = post;
+  const facts = (
+    <>
+      {store && `${store.name} · `}
+      {distance_m != null && `${describeDistance(distance_m)} · `}
+      <Time moment={post.created_at} />
+    </>
+  );
+  return (
+    <Card to={`/posts/${post.id}`} title={post.title} image={post.thumbnail} facts={facts} heading={heading}>
+      {store && <Categories of={store} />}
+      <PostStatus {...post} />
+    </Card>
+  );
+}
+
+/** Whether a post is closed, or its last day. */
+export function PostStatus({ status, closes_on }: Partial<Pick<Post, 'status' | 'closes_on'>>) {
+  if (status === 'closed') return <span className="status">{t('마감', 'Closed')}</span>;
+  if (!closes_on) return null;
+  const day = describeDay(closes_on);
+  return <span className="status requested">{t(`${day} 마감`, `Closes after ${day}`)}</span>;
 }

@@ -1,0 +1,199 @@
+import type { Input } from '@dure/client';
+import { useMutation } from '@dure/react';
+import { useLayoutEffect, useRef, useState } from 'react';
+import { toast } from 'react-hot-toast/headless';
+import { useNavigate, useSearchParams } from 'react-router';
+import { dure } from '../api.ts';
+import { currentPlace, useCategories } from '../stores/store-parts.tsx';
+import { t } from '../text.ts';
+import { CancelButton, Dialog } from '../ui/dialog.tsx';
+import { attempt } from '../ui/errors.ts';
+import { TextField } from '../ui/fields.tsx';
+import { Form } from '../ui/form.tsx';
+import { Tabs } from '../ui/page.tsx';
+
+type Filters = Pick<Input<'listPosts'>, 'q' | 'category_id' | 'region' | 'near' | 'radius_m'>;
+
+/** What is searched. It is in the address, so that a search can be shared, and Back leads to it. */
+export function useSearch(): { filters: Filters; isSearch: boolean } {
+  const [query] = useSearchParams();
+  const text = (name: string) => query.get(name) || undefined;
+  const number = (name: string) => Number(query.get(name)) || undefined;
+  const [q, region, near] = [text('q'), text('region'), text('near')];
+  const filters = { q, region, near, category_id: number('category_id'), radius_m: number('radius_m') };
+  return { filters, isSearch: Object.values(filters).some(Boolean) };
+}
+
+/** The address of a search, for a path that may have a query already. */
+export function searchPath(path: string, filters: { [name in keyof Filters]: unknown }): string {
+  const { q, category_id, region, near, radius_m } = filters;
+  const [base, query] = path.split('?');
+  const parameters = new URLSearchParams(query);
+  for (const [name, value] of Object.entries({ q, category_id, region, near, radius_m: near && radius_m })) {
+    if (value) parameters.set(name, String(value).trim());
+  }
+  return parameters.size > 0 ? `${base}?${parameters}` : path;
+}
+
+/** Says what a search looks for. */
+export function useDescribeSearch() {
+  const categories = useCategories().data?.items;
+  return ({ q, category_id, region, near, radius_m }: { [name in keyof Filters]: Filters[name] | null }) => {
+    const category = categories?.find(({ id }) => id === category_id)?.name;
+    // Where no other distance was asked for, the service takes 3 km.
+    const kilometres = (radius_m ?? 3_000) / 1_000;
+    const around = near && t(`주변 ${kilometres}km`, `within ${kilometres} km`);
+    return [q, category, region, around].filter(Boolean).join(' · ');
+  };
+}
+
+interface SearchProps {
+  /** Of the list that is searched. */
+  path: '/' | '/?status=closed' | '/stores';
+  label: string;
+}
+
+/** The tabs of posts and stores, with a search by text, category, neighbourhood and distance. */
+export function Search({ path, label }: SearchProps) {
+  const navigate = useNavigate();
+  const { filters, isSearch } = useSearch();
+  const { q, category_id, region, near, radius_m } = filters;
+  const categories = useCategories().data?.items ?? [];
+  const form = useRef<HTMLFormElement>(null);
+  const regionLabel = t('동네 (예: 망원동)', 'Neighbourhood, such as 망원동');
+
+  function search(place = near) {
+    if (form.current === null) return;
+    const typed = Object.fromEntries(new FormData(form.current));
+    navigate(searchPath(path, { ...typed, near: place, radius_m }));
+  }
+
+  async function searchNearby() {
+    const { latitude, longitude } = await currentPlace();
+    // About 100 m: an address that is shared does not tell where somebody lives.
+    search(`${latitude.toFixed(3)},${longitude.toFixed(3)}`);
+  }
+
+  return (
+    <>
+      <Tabs
+        label={t('둘러보기', 'Browse')}
+        tabs={{
+          '/': t('제휴 글', 'Posts'),
+          '/?status=closed': t('마감된 글', 'Closed posts'),
+          '/stores': t('가게', 'Shops'),
+        }}
+        current={path}
+      />
+      <search>
+        <form
+          ref={form}
+          className="search"
+          onSubmit={(event) => {
+            event.preventDefault();
+            search();
+          }}
+        >
+          <div className="input-row">
+            <input
+              ref={useTextOf(q)}
+              className="input"
+              type="search"
+              name="q"
+              aria-label={label}
+              placeholder={label}
+              enterKeyHint="search"
+            />
+            <button type="submit" className="button">
+              {t('검색', 'Search')}
+            </button>
+          </div>
+          <select
+            name="category_id"
+            className="input"
+            aria-label={t('업종', 'Category')}
+            value={category_id ?? ''}
+            onChange={() => search()}
+          >
+            <option value="">{t('모든 업종', 'All categories')}</option>
+            {categories.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </select>
+          <div className="input-row">
+            <input
+              ref={useTextOf(region)}
+              className="input"
+              name="region"
+              maxLength={40}
+              aria-label={regionLabel}
+              placeholder={regionLabel}
+              enterKeyHint="search"
+            />
+            <button
+              type="button"
+              className="button"
+              aria-pressed={near !== undefined}
+              onClick={() => (near === undefined ? attempt(searchNearby) : search(''))}
+            >
+              {t('내 주변', 'Near me')}
+            </button>
+          </div>
+        </form>
+        {path === '/' && isSearch && <SaveSearch filters={filters} />}
+      </search>
+    </>
+  );
+}
+
+/** Shows what the address says, after "Back" too, and leaves what is being typed alone. */
+function useTextOf(value = '') {
+  const input = useRef<HTMLInputElement>(null);
+  useLayoutEffect(() => {
+    if (input.current) input.current.value = value;
+  }, [value]);
+  return input;
+}
+
+/** Keeps a search, so that new posts that match it are notified. */
+function SaveSearch({ filters }: { filters: Filters }) {
+  const describe = useDescribeSearch();
+  const create = useMutation(dure.savedSearches.create);
+  const [isOpen, setOpen] = useState(false);
+  const close = () => setOpen(false);
+  const title = t('이 조건으로 알림 받기', 'Notify me of new posts');
+  const text = t(
+    '조건에 맞는 새 글이 올라오면 알려 드립니다.',
+    'You will be notified of new posts that match.',
+  );
+  return (
+    <div className="mb-20">
+      <button type="button" className="button" onClick={() => setOpen(true)}>
+        {title}
+      </button>
+      {isOpen && (
+        <Dialog title={title} onClose={close}>
+          <p>{text}</p>
+          <Form
+            submitLabel={t('저장', 'Save')}
+            onSubmit={async (read) => {
+              await create.mutateAsync({ name: read('name'), ...filters });
+              toast(`${t('저장했습니다.', 'Saved.')} ${text}`);
+              close();
+            }}
+            actions={<CancelButton onClick={close} />}
+          >
+            <TextField
+              name="name"
+              label={t('검색 이름', 'Name of the search')}
+              maxLength={50}
+              defaultValue={describe(filters).slice(0, 50)}
+            />
+          </Form>
+        </Dialog>
+      )}
+    </div>
+  );
+}
