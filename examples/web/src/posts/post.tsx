@@ -1,3 +1,153 @@
+import { isApiError } from '@dure/client';
+import { useMutation, useObject } from '@dure/react';
+import { useState } from 'react';
+import { toast } from 'react-hot-toast/headless';
+import { Link, useNavigate, useParams } from 'react-router';
+import { dure, type Post } from '../api.ts';
+import { useAccount } from '../app/session.tsx';
+import { SendRequest } from '../requests/send-request.tsx';
+import { Categories } from '../stores/store-parts.tsx';
+import { t } from '../text.ts';
+import { ConfirmDialog } from '../ui/dialog.tsx';
+import { attempt } from '../ui/errors.ts';
+import { Image, Time } from '../ui/facts.tsx';
+import { Page } from '../ui/page.tsx';
+import { Empty, Loaded } from '../ui/states.tsx';
+import { PostStatus } from './post-card.tsx';
+import { Report } from './report.tsx';
+
+/** One post, with what the reader can do about it. */
 export function PostPage() {
-  return null;
+  const query = useObject(dure.posts.get, { post_id: Number(useParams()['id']) });
+  const isMissing = isApiError(query.error) && query.error.status === 404;
+  return (
+    <Page
+      title={
+        isMissing
+          ? t('글을 볼 수 없습니다', 'Post not available')
+          : (query.data?.title ?? t('제휴 글', 'Post'))
+      }
+      back={{ to: '/', label: t('제휴 글 둘러보기', 'Browse posts') }}
+    >
+      {isMissing ? (
+        <Empty
+          text={t('삭제되었거나 더 이상 공개되지 않는 글입니다.', 'It was deleted or is no longer shown.')}
+        />
+      ) : (
+        <Loaded query={query}>{(post) => <Content post={post} />}</Loaded>
+      )}
+    </Page>
+  );
+}
+
+function Content({ post }: { post: Post }) {
+  const { store } = useAccount();
+  const report = useMutation(dure.posts.report);
+  return (
+    <div className="post-view">
+      <article className="stack">
+        <p className="row soft small">
+          <Time moment={post.created_at} />
+          <PostStatus {...post} />
+        </p>
+        {post.images.length > 0 && <Gallery images={post.images} />}
+        <p className="pre-line">{post.content}</p>
+        <div className="row">
+          <Share title={post.title} />
+          {!post.is_mine && <Report send={(fields) => report.mutateAsync({ post_id: post.id, ...fields })} />}
+        </div>
+      </article>
+      <aside className="stack" aria-label={t('가게와 제휴 요청', 'Shop and request')}>
+        <section className="card stack">
+          <h2>
+            <Link to={`/stores/${post.store.id}`}>{post.store.name}</Link>
+          </h2>
+          <Categories of={post.store} />
+        </section>
+        {post.is_mine ? <OwnPost post={post} /> : store ? <SendRequest post={post} /> : <StoreFirst />}
+      </aside>
+    </div>
+  );
+}
+
+/** Whole images, side by side. */
+function Gallery({ images }: { images: string[] }) {
+  return (
+    // A scrollable region can be scrolled with the keyboard only when it takes the focus.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
+    <ul className="gallery" tabIndex={0} aria-label={t('사진', 'Photos')}>
+      {images.map((url, index) => (
+        <li key={url}>
+          <Image url={url} alt={t(`사진 ${index + 1}`, `Photo ${index + 1}`)} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Opens what the device shares with, such as KakaoTalk; where there is nothing, copies the link. */
+function Share({ title }: { title: string }) {
+  async function share() {
+    const { href: url } = location;
+    if (navigator.share) return navigator.share({ title, url });
+    await navigator.clipboard.writeText(url);
+    toast(t('링크를 복사했습니다.', 'The link has been copied.'));
+  }
+  return (
+    <button type="button" className="button" onClick={() => attempt(share)}>
+      {t('공유하기', 'Share')}
+    </button>
+  );
+}
+
+function StoreFirst() {
+  return (
+    <section className="card stack">
+      <p>
+        {t('제휴를 요청하려면 먼저 가게를 등록해 주세요.', 'To send a request, register your shop first.')}
+      </p>
+      <Link className="button primary" to="/store/edit">
+        {t('가게 등록하기', 'Register my shop')}
+      </Link>
+    </section>
+  );
+}
+
+function OwnPost({ post: { id } }: { post: Post }) {
+  const navigate = useNavigate();
+  const [isDeleting, setDeleting] = useState(false);
+  const remove = useMutation(dure.posts.delete);
+  const label = t('삭제', 'Delete');
+  return (
+    <section className="card stack">
+      <p className="soft">{t('내 가게에서 올린 글입니다.', 'This is a post of your shop.')}</p>
+      <div className="row">
+        <Link className="button" to={`/posts/${id}/edit`}>
+          {t('수정', 'Edit')}
+        </Link>
+        <button type="button" className="button danger" onClick={() => setDeleting(true)}>
+          {label}
+        </button>
+      </div>
+      {isDeleting && (
+        <ConfirmDialog
+          title={t('글을 삭제할까요?', 'Delete this post?')}
+          confirmLabel={label}
+          onClose={() => setDeleting(false)}
+          onConfirm={async () => {
+            await remove.mutateAsync({ post_id: id });
+            toast(t('글을 삭제했습니다.', 'The post has been deleted.'));
+            navigate('/store', { replace: true });
+          }}
+        >
+          <p>
+            {t(
+              '삭제한 글은 되돌릴 수 없습니다. 답을 기다리는 제휴 요청도 함께 취소됩니다.',
+              'It cannot be restored. Requests that wait for an answer are withdrawn.',
+            )}
+          </p>
+        </ConfirmDialog>
+      )}
+    </section>
+  );
 }
