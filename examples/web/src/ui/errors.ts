@@ -2,8 +2,12 @@ import { isApiError, NetworkError } from '@dure/client';
 import { toast } from 'react-hot-toast/headless';
 import { t } from '../text.ts';
 
+/** Something that the user can put right, as the message says. */
+export class InputError extends Error {}
+
 /** What to tell people about an error: the service's own text where there is one. */
 export function describeError(error: unknown): string {
+  if (error instanceof InputError) return error.message;
   if (isApiError(error)) {
     return error.code === 'validation_error'
       ? t('빨간색으로 표시된 곳을 확인해 주세요.', 'Check what is marked in red.')
