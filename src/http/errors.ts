@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { type TProperties, Type } from '@sinclair/typebox';
 import { type FieldError, FieldErrorSchema, maxFieldErrors } from './field-errors.ts';
 import type { Language, LocalizedText } from './language.ts';
-import { Int32, NamedEnum, NamedObject, Ref, StringEnum, Text } from './schemas.ts';
+import { documented, Int32, Message, NamedEnum, NamedObject, Ref, StringEnum } from './schemas.ts';
 
 /** One kind of error: a stable code, its status and its text. */
 export interface ErrorDefinition {
@@ -95,7 +95,12 @@ function fieldsOf(fieldErrors: readonly FieldError[], language: Language) {
 export const fieldErrorFields = {
   fields: Type.Unsafe<Record<string, string[]>>({
     type: 'object',
-    additionalProperties: { type: 'array', items: { type: 'string' } },
+    maxProperties: maxFieldErrors,
+    additionalProperties: {
+      type: 'array',
+      maxItems: maxFieldErrors,
+      items: { type: 'string', maxLength: 1000 },
+    },
     description: 'Field name, or JSON pointer for a value inside a field, to what is wrong with it',
     examples: [{ name: ['필수 항목입니다.'] }],
   }),
@@ -114,7 +119,7 @@ const retryAfterField = {
 const TokenNotValidMessage = NamedObject('TokenNotValidMessage', 'The token that was rejected', {
   token_class: StringEnum(['AccessToken', 'RefreshToken'], { description: 'The class of the token' }),
   token_type: StringEnum(['access', 'refresh'], { description: 'The type of the token' }),
-  message: Text('What is wrong with it, for people', '유효하지 않거나 만료된 토큰입니다.'),
+  message: Message('What is wrong with it, for people', '유효하지 않거나 만료된 토큰입니다.'),
 });
 
 const TokenNotValidReason = NamedEnum(
@@ -158,6 +163,7 @@ export const httpErrors = {
     en: 'Given token not valid for any token type.',
     fields: {
       messages: Type.Array(Ref(TokenNotValidMessage), {
+        ...documented({ minItems: 1, maxItems: 1 }),
         description: 'One entry: the token that was rejected',
       }),
       reason: Ref(TokenNotValidReason),

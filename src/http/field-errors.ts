@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { LocalizedText } from './language.ts';
-import { NamedObject, Ref, StringEnum, Text } from './schemas.ts';
+import { documented, Message, NamedObject, Ref, StringEnum, Text } from './schemas.ts';
 
 /** The code of what is wrong with a single value. */
 const FieldErrorCode = StringEnum(
@@ -38,12 +38,18 @@ const FieldErrorParams = NamedObject('FieldErrorParams', 'What the text mentions
   min: Type.Optional(
     Type.Unsafe<number | string>({
       type: ['number', 'string'],
+      ...documented({ pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$', maxLength: 10 }),
       description: 'The smallest length, number or count; of a date the earliest one',
       examples: [4],
     }),
   ),
   max: Type.Optional(Type.Number({ description: 'The largest length, number or count', examples: [30] })),
-  allowed: Type.Optional(Type.Array(Type.String(), { description: 'All values that are accepted' })),
+  allowed: Type.Optional(
+    Type.Array(Type.String(documented({ maxLength: 100 })), {
+      ...documented({ maxItems: 100 }),
+      description: 'All values that are accepted',
+    }),
+  ),
 });
 
 /** One thing that is wrong with one value, for programs. */
@@ -51,9 +57,10 @@ export const FieldErrorSchema = NamedObject('FieldError', 'What is wrong with on
   field: Text(
     'Field name, or JSON pointer for a value inside a field; `body` for the body as a whole',
     'name',
+    { maxLength: 120 },
   ),
   code: Ref(FieldErrorCode),
-  message: Text('The text in `fields`', '필수 항목입니다.'),
+  message: Message('The text in `fields`', '필수 항목입니다.'),
   params: Type.Optional(Ref(FieldErrorParams)),
 });
 

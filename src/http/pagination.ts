@@ -1,7 +1,7 @@
 import { type TProperties, type TSchema, Type } from '@sinclair/typebox';
 import type { BoundedPage, KeysetPosition, PageRequest } from '../infrastructure/database/keyset.ts';
 import { ApiError, httpErrors } from './errors.ts';
-import { Int32, StringOrNull } from './schemas.ts';
+import { base64url, documented, Int32, TextOrNull } from './schemas.ts';
 
 /** Bytes of the items of a page, so that with its envelope it ends before 1 MiB. */
 const maxPageBytes = 1_000_000;
@@ -9,15 +9,21 @@ const maxPageBytes = 1_000_000;
 /** Items that are always below that: the longest, a post, has 43 kB. They are not measured, which costs 5 % of a short page. */
 const unmeasured = 20;
 
+const maxItems = 100;
+/** What is no cursor has an error of its own. */
+const cursor = base64url(100);
+
 /** Query parameters of every list. */
 export const PageQuery = {
   limit: Int32({
     minimum: 1,
-    maximum: 100,
+    maximum: maxItems,
     default: 20,
     description: 'The most items of a page. A page of long items ends earlier, before 1 MiB.',
   }),
-  cursor: Type.Optional(Type.String({ description: '`next_cursor` of the previous page' })),
+  cursor: Type.Optional(
+    Type.String({ ...documented(cursor), description: '`next_cursor` of the previous page' }),
+  ),
 };
 
 export interface PageQuery {
@@ -40,8 +46,11 @@ export function Page<T extends TSchema, Fields extends TProperties = Record<neve
 ) {
   return Type.Object(
     {
-      items: Type.Array(item, { description: 'Newest first, where the operation says nothing else' }),
-      next_cursor: StringOrNull({ description: nextCursor, examples: [null] }),
+      items: Type.Array(item, {
+        ...documented({ maxItems }),
+        description: 'Newest first, where the operation says nothing else',
+      }),
+      next_cursor: TextOrNull(nextCursor, null, cursor),
       ...fields,
     },
     { $id, description: 'One page of a list' },

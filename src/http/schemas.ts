@@ -64,23 +64,62 @@ export function NamedEnum<const Value extends string>(
   });
 }
 
-/** A number of 32 bits. */
-export const Int32 = (options: IntegerOptions = {}) => Type.Integer({ format: 'int32', ...options });
+/** The keyword of {@link documented}. */
+export const documentedKeyword = 'documented';
 
-/** A number of 64 bits, of which a number of JSON keeps 53. */
-export const Int64 = (options: IntegerOptions = {}) => Type.Integer({ format: 'int64', ...options });
+/**
+ * Keywords that only the document has: of responses, which are not validated, and of paths, cursors and tokens, where what cannot
+ * be right has an error of its own and is no `validation_error`.
+ */
+export const documented = (keywords: SchemaOptions) => ({ [documentedKeyword]: keywords });
+
+/** The largest id of a 32-bit column. */
+export const maxId = 2_147_483_647;
+
+/** A number of 32 bits, not negative unless the options say so. */
+export const Int32 = (options: IntegerOptions = {}) =>
+  Type.Integer({ format: 'int32', ...documented({ minimum: 0, maximum: maxId }), ...options });
+
+/** The same, or null. */
+export const Int32OrNull = (description: string, example: number | null) =>
+  Type.Unsafe<number | null>({ ...Int32({ description }), type: ['integer', 'null'], examples: [example] });
 
 /** A string of a response. */
-export const Text = (description: string, example: string, options: StringOptions = {}) =>
-  Type.String({ ...options, description, examples: [example] });
+export const Text = (description: string, example: string, limits: StringOptions = {}) =>
+  Type.String({ ...documented(limits), description, examples: [example] });
 
-/** A string, or null. */
-export const StringOrNull = (options: SchemaOptions) =>
-  Type.Unsafe<string | null>({ type: ['string', 'null'], ...options });
+/** A string of a response, or null. */
+export const TextOrNull = (description: string, example: string | null, limits: StringOptions = {}) =>
+  Type.Unsafe<string | null>({
+    ...documented(limits),
+    type: ['string', 'null'],
+    description,
+    examples: [example],
+  });
+
+/** Text for people, in the language of the response. */
+export const Message = (description: string, example: string) =>
+  Text(description, example, { maxLength: 1000 });
+
+/** A URL of a response. Clients give at most 2,048 characters, of which each is at most twelve in percent-encoding. */
+export const Url = (description: string, example: string) =>
+  Text(description, example, { format: 'uri', maxLength: 12 * 2048 });
+
+/** Limits of an email address of a response. */
+export const emailLimits = { format: 'email', maxLength: 254 };
+
+const time = { format: 'date-time', maxLength: 24 };
+const exampleTime = '2026-01-31T09:30:00.000Z';
 
 /** ISO 8601 in UTC, as `2026-01-31T09:30:00.000Z`. */
-export const Timestamp = (description: string) =>
-  Type.String({ format: 'date-time', examples: ['2026-01-31T09:30:00.000Z'], description });
+export const Timestamp = (description: string) => Text(description, exampleTime, time);
+
+/** The same, or null. */
+export const TimestampOrNull = (description: string, example: string | null = exampleTime) =>
+  TextOrNull(description, example, time);
+
+/** Limits of base64url without padding. */
+export const base64url = (maxLength: number) => ({ pattern: '^[A-Za-z0-9_-]+$', maxLength });
 
 /** A named object: generated clients have one type for it. */
 export const NamedObject = <T extends TProperties>($id: string, description: string, properties: T) =>
@@ -105,24 +144,31 @@ export async function emptyData(work: Promise<unknown>): Promise<Static<typeof E
   return {};
 }
 
-/** The largest id of a 32-bit column. */
-export const maxId = 2_147_483_647;
+const idLimits = { minimum: 1, maximum: maxId };
+const bigIdLimits = { minimum: 1, maximum: Number.MAX_SAFE_INTEGER };
 
-/** An id in a body or a query; outside the column's range it is a validation error. */
-export const Id = (description: string) => Int32({ minimum: 1, maximum: maxId, examples: [1], description });
+/** An id; outside the column's range it is a validation error in a body or a query. */
+export const Id = (description: string) => Int32({ ...idLimits, examples: [1], description });
 
 /** The same of a 64-bit column, as far as a number of JSON is exact: of posts, requests, notifications, images and reports. */
 export const BigId = (description: string) =>
-  Int64({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, examples: [1], description });
+  Type.Integer({ format: 'int64', ...bigIdLimits, examples: [1], description });
 
 /** An id in a path. What cannot be an id is that resource's 404. */
-export const PathId = (description: string) => Int32({ description, examples: [1] });
+export const PathId = (description: string) => Int32({ ...documented(idLimits), description, examples: [1] });
 
 /** The same of a 64-bit column. */
-export const BigPathId = (description: string) => Int64({ description, examples: [1] });
+export const BigPathId = (description: string) =>
+  Type.Integer({ format: 'int64', ...documented(bigIdLimits), description, examples: [1] });
+
+const uuid = { format: 'uuid', maxLength: 36 };
+
+/** A UUID of a response. */
+export const Uuid = (description: string, example: string) => Text(description, example, uuid);
 
 /** A UUID in a path, in lower case. What cannot be one is that resource's 404. */
-export const PathUuid = (description: string) => Type.String({ format: 'uuid', description });
+export const PathUuid = (description: string) =>
+  Type.String({ format: 'uuid', ...documented(uuid), description });
 
 /** Whether a text is an id that a 32-bit column can hold. */
 export function isId(text: string): boolean {

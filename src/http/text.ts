@@ -2,7 +2,7 @@ import { type SchemaOptions, type StringOptions, type TString, Type } from '@sin
 import type { Ajv, SchemaValidateFunction } from 'ajv';
 import type { TextProblem } from './field-errors.ts';
 import type { LocalizedText } from './language.ts';
-import { StringOrNull } from './schemas.ts';
+import { documented } from './schemas.ts';
 import { emptyTextKeyword, patternTextKeyword } from './validator-errors.ts';
 
 /**
@@ -42,9 +42,17 @@ export function TextField(rule: TextRule, options: StringOptions = {}): TString 
 export const OptionalTextField = (rule: TextRule, options: StringOptions) =>
   Type.Optional(TextField(rule, options));
 
-/** A date as `2026-01-31`, or null. */
+/** Limits of a date as `2026-01-31`. */
+export const dateLimits = { format: 'date', maxLength: 10 };
+
+/** A date, or null. */
 export const DateOrNull = (options: SchemaOptions) =>
-  StringOrNull({ ...options, format: 'date', [textRuleKeyword]: 'date' satisfies TextRule });
+  Type.Unsafe<string | null>({
+    ...options,
+    ...documented(dateLimits),
+    type: ['string', 'null'],
+    [textRuleKeyword]: 'date' satisfies TextRule,
+  });
 
 /**
  * The options of a string with a pattern.

@@ -1,4 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import { documentedKeyword } from '../http/schemas.ts';
+import { internalKeywords } from '../http/text.ts';
 
 export type JsonObject = Record<string, unknown>;
 
@@ -113,4 +115,21 @@ export class Components {
 /** The name of the component to which a schema refers. */
 export function nameOf(schema: JsonObject): string | undefined {
   return typeof schema['$ref'] === 'string' ? schema['$ref'].split('/').at(-1) : undefined;
+}
+
+/** Removes what only the validator understands, adds what only the document has, and writes constants as such: @fastify/swagger makes enums of them. */
+export function toJsonSchema(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(toJsonSchema);
+  if (!isObject(value)) return value;
+  const { [documentedKeyword]: documented, ...keywords } = value;
+  const kept = Object.entries({ ...(isObject(documented) ? documented : {}), ...keywords }).filter(
+    ([key]) => !internalKeywords.includes(key) && key !== '$id',
+  );
+  return Object.fromEntries(
+    kept.map(([key, item]) =>
+      key === 'enum' && Array.isArray(item) && item.length === 1
+        ? ['const', item[0]]
+        : [key, toJsonSchema(item)],
+    ),
+  );
 }

@@ -1,7 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { mergePatch } from '../http/plugins/body-parser.ts';
-import { internalKeywords } from '../http/text.ts';
-import { Components, isObject, type JsonObject, nameOf, toPascalCase } from './components.ts';
+import { Components, type JsonObject, nameOf, toJsonSchema, toPascalCase } from './components.ts';
 import { anyErrorResponse, errorResponse } from './errors.ts';
 import { acceptLanguage, type HeaderName, headerComponents, headerReferences } from './headers.ts';
 import { type DocumentedRoute, errorsOf, limitOf, usesEnvelope } from './operation.ts';
@@ -203,18 +202,4 @@ function examplesOf(components: Components, schema: JsonObject): [string, unknow
     String(nameOf(form)),
     components.exampleOf(form),
   ]);
-}
-
-/** Removes what only the validator understands, and writes constants as such: @fastify/swagger makes enums of them. */
-function toJsonSchema(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(toJsonSchema);
-  if (!isObject(value)) return value;
-  const kept = Object.entries(value).filter(([key]) => !internalKeywords.includes(key) && key !== '$id');
-  return Object.fromEntries(
-    kept.map(([key, item]) =>
-      key === 'enum' && Array.isArray(item) && item.length === 1
-        ? ['const', item[0]]
-        : [key, toJsonSchema(item)],
-    ),
-  );
 }

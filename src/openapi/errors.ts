@@ -1,7 +1,13 @@
 import { STATUS_CODES } from 'node:http';
 import { type ErrorDefinition, httpErrors } from '../http/errors.ts';
 import { NamedEnum } from '../http/schemas.ts';
-import { type Components, type JsonObject, type Reference, toPascalCase } from './components.ts';
+import {
+  type Components,
+  type JsonObject,
+  type Reference,
+  toJsonSchema,
+  toPascalCase,
+} from './components.ts';
 import { type HeaderName, headerReferences } from './headers.ts';
 
 /** Headers that come with a status, whatever the operation. */
@@ -99,6 +105,7 @@ const detailOf = (text: string) => ({
   description: 'The same text as `message`',
   examples: [text],
   type: 'string',
+  maxLength: 1000,
 });
 
 /** `TokenNotValid` becomes `TokenNotValidError`, `ValidationError` stays. */
@@ -136,7 +143,11 @@ function envelope(data: Reference): JsonObject {
     required: ['success', 'message', 'data'],
     properties: {
       success: { description: 'Always `false`', type: 'boolean', const: false },
-      message: { description: 'For people, in the language of the response', type: 'string' },
+      message: {
+        description: 'For people, in the language of the response',
+        type: 'string',
+        maxLength: 1000,
+      },
       data,
     },
   };
@@ -149,7 +160,7 @@ function exampleOf(components: Components, { code, text, fields = {} }: ErrorDef
 
 /** References by `$id` as references to components. */
 function referencing(fields: NonNullable<ErrorDefinition['fields']>): Record<string, JsonObject> {
-  return JSON.parse(JSON.stringify(fields), (key, value) =>
+  return JSON.parse(JSON.stringify(toJsonSchema(fields)), (key, value) =>
     key === '$ref' ? `#/components/schemas/${String(value).replace('#', '')}` : value,
   );
 }

@@ -1,7 +1,8 @@
 import { addressLimit, clientLimit, userLimit } from '../http/plugins/rate-limits.ts';
+import { maxId } from '../http/schemas.ts';
 
-const text = { type: 'string' };
-const integer = { type: 'integer', format: 'int32' };
+const text = { type: 'string', maxLength: 1000 };
+const integer = { type: 'integer', format: 'int32', minimum: 0, maximum: maxId };
 
 const optional = (description: string, schema: object, example: unknown) => ({
   description,
@@ -19,12 +20,12 @@ const always = (description: string, schema: object, example: unknown) => ({
 const headers = {
   'X-Request-Id': always(
     'Names the request in the log of the service: the one that was sent, where it is 1-64 of `A-Za-z0-9._-`, else a new one',
-    text,
+    { type: 'string', pattern: '^[A-Za-z0-9._-]{1,64}$', maxLength: 64 },
     '3f1ab0e2-5b1f-4e0e-9a59-0d4a1b2c3d4e',
   ),
   'Content-Language': always(
     'The language of `message` and of the other texts for people',
-    { ...text, enum: ['ko', 'en'] },
+    { type: 'string', enum: ['ko', 'en'] },
     'ko',
   ),
   'RateLimit-Limit': optional(
@@ -37,22 +38,30 @@ const headers = {
   'Retry-After': always('Seconds until another try makes sense', { ...integer, minimum: 1 }, 30),
   'WWW-Authenticate': always(
     'The challenge; `error="invalid_token"` when a token was sent',
-    text,
+    { ...text, pattern: '^Bearer realm="api"' },
     'Bearer realm="api", error="invalid_token"',
   ),
-  ETag: always('Of this version: for `If-None-Match` and `If-Match`', text, '"3q2-7wAAESIzRFVmd4iZqr-ko"'),
+  ETag: always(
+    'Of this version: for `If-None-Match` and `If-Match`',
+    { ...text, pattern: '^(W/)?"[^"]+"$' },
+    '"3q2-7wAAESIzRFVmd4iZqr-ko"',
+  ),
   Location: always('The path of what was created', { ...text, format: 'uri-reference' }, '/api/v1/posts/1/'),
   'Idempotency-Replayed': optional(
     'Only when this is the stored response to the same `Idempotency-Key`',
-    { ...text, const: 'true' },
+    { type: 'string', const: 'true' },
     'true',
   ),
   'Set-Cookie': optional(
     'Only with `X-Refresh-Token: cookie`: the refresh token, or an empty value that clears it. On plain HTTP outside production its name is `dure-refresh`',
-    text,
+    { type: 'string', pattern: '^(__Host-)?dure-refresh=', maxLength: 4096 },
     '__Host-dure-refresh=eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.e30.Zm9yIGV4YW1wbGUgb25seQ; Max-Age=1209600; Path=/; HttpOnly; Secure; SameSite=Strict',
   ),
-  Allow: optional('Only with 405: the methods of the path', text, 'GET, HEAD'),
+  Allow: optional(
+    'Only with 405: the methods of the path',
+    { ...text, pattern: '^[A-Z]+(, [A-Z]+)*$' },
+    'GET, HEAD',
+  ),
 };
 
 export type HeaderName = keyof typeof headers;

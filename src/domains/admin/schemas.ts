@@ -1,7 +1,19 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { defineError } from '../../http/errors.ts';
 import { BoundedPageOf, Page, PageQuery } from '../../http/pagination.ts';
-import { Body, Int32, Int64, NamedObject, Ref, RefOrNull, Text, Timestamp } from '../../http/schemas.ts';
+import {
+  BigId,
+  Body,
+  Int32,
+  Int32OrNull,
+  NamedObject,
+  Ref,
+  RefOrNull,
+  Text,
+  TextOrNull,
+  Timestamp,
+  TimestampOrNull,
+} from '../../http/schemas.ts';
 import { OptionalTextField, TextField } from '../../http/text.ts';
 import { User } from '../auth/index.ts';
 import { StoreSummary } from '../stores/index.ts';
@@ -14,23 +26,14 @@ export const adminErrors = {
 };
 
 const exampleReason = '사기 신고가 여러 번 확인됨';
-const nullable = (description: string, example: string | null, format?: string) =>
-  Type.Unsafe<string | null>({
-    type: ['string', 'null'],
-    description,
-    examples: [example],
-    ...(format === undefined ? {} : { format }),
-  });
 
 export const AdminUser = NamedObject('AdminUser', 'An account as admins see it', {
   ...User.properties,
-  suspended_at: nullable('When the account was suspended; `null` while it is not', null, 'date-time'),
-  suspended_reason: nullable('Why it was suspended, in the words of the admin', null),
+  suspended_at: TimestampOrNull('When the account was suspended; `null` while it is not', null),
+  suspended_reason: TextOrNull('Why it was suspended, in the words of the admin', null, { maxLength: 1000 }),
   created_at: Timestamp('When the user signed up'),
-  last_login_at: nullable(
+  last_login_at: TimestampOrNull(
     'The last login, a refresh of the tokens not counted; `null` before the first one',
-    '2026-01-31T09:30:00.000Z',
-    'date-time',
   ),
   store: RefOrNull(StoreSummary, 'The store of the user, also where it is hidden; `null` without one'),
 });
@@ -57,17 +60,16 @@ export const Suspension = Body('Suspension', 'Why an account is suspended', {
 });
 
 export const FailedMail = NamedObject('FailedMail', 'An email that is not retried automatically', {
-  id: Int64({ description: 'Identifier of the failed email', examples: [1] }),
-  user_id: Type.Unsafe<number | null>({
-    type: ['integer', 'null'],
-    format: 'int32',
-    description: 'The account that was to get it; `null` for an address without an account',
-    examples: [1],
+  id: BigId('Identifier of the failed email'),
+  user_id: Int32OrNull('The account that was to get it; `null` for an address without an account', 1),
+  kind: Text('What kind of email it is', 'partner_request_received', {
+    pattern: '^[a-z0-9_]+$',
+    maxLength: 50,
   }),
-  kind: Text('What kind of email it is', 'partner_request_received'),
   reason: Text(
     'Why the last attempt failed, without anything of the email itself',
     'the provider answered 422 validation_error',
+    { maxLength: 500 },
   ),
   attempts: Int32({ description: 'How often it was tried', examples: [1] }),
   created_at: Timestamp('When the last attempt failed'),

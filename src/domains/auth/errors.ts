@@ -7,8 +7,16 @@ import {
   invalidFields,
 } from '../../http/errors.ts';
 import type { LocalizedText } from '../../http/language.ts';
-import { Int32, NamedObject, Ref, StringEnum, StringOrNull, Text } from '../../http/schemas.ts';
-import { exampleToken } from './schemas.ts';
+import {
+  documented,
+  emailLimits,
+  Int32,
+  NamedObject,
+  Ref,
+  StringEnum,
+  TextOrNull,
+} from '../../http/schemas.ts';
+import { loginMethodLimits, Token } from './schemas.ts';
 
 /** 409: another account has what the request wants. `fields` and `errors` name the field, with their examples. */
 const taken = (code: string, field: string, text: LocalizedText) =>
@@ -23,8 +31,8 @@ const taken = (code: string, field: string, text: LocalizedText) =>
 const emailTaken = { ko: '이미 가입된 이메일입니다.', en: 'This email address already has an account.' };
 
 const SuggestedAccount = NamedObject('SuggestedAccount', 'What the form of a sign-up can be filled with', {
-  name: StringOrNull({ description: 'The name at the provider', examples: ['김두레'] }),
-  email: StringOrNull({ description: 'The email address at the provider', examples: ['owner@example.com'] }),
+  name: TextOrNull('The name at the provider', '김두레', { maxLength: 50 }),
+  email: TextOrNull('The email address at the provider', 'owner@example.com', emailLimits),
   is_email_verified: Type.Boolean({
     description: 'Whether the provider has verified it: the new account is then verified with it',
     examples: [true],
@@ -104,8 +112,9 @@ export const authErrors = {
     ko: '인증 앱의 인증번호를 입력해 주세요.',
     en: 'Please enter the code of your authenticator app.',
     fields: {
-      second_factor_token: Text('For `finishLogin`', exampleToken),
+      second_factor_token: Token('For `finishLogin`'),
       methods: Type.Array(StringEnum(['totp', 'recovery_code']), {
+        ...documented({ maxItems: 2 }),
         description: 'What the login can be finished with',
       }),
       expires_in: Int32({ description: 'Seconds the token is valid', examples: [300] }),
@@ -131,7 +140,8 @@ export const authErrors = {
     ko: '본인 확인이 필요합니다. 다시 한 번 확인해 주세요.',
     en: 'Please confirm that it is you.',
     fields: {
-      methods: Type.Array(Type.String(), {
+      methods: Type.Array(Type.String(loginMethodLimits), {
+        ...documented({ maxItems: 10 }),
         description:
           '`password`, `totp`, `recovery_code` and the ids of providers: what this account can confirm with',
         examples: [['password', 'kakao']],
@@ -150,7 +160,7 @@ export const authErrors = {
     ko: '아직 가입되어 있지 않습니다. 회원가입을 마쳐 주세요.',
     en: 'There is no account yet. Please finish the sign-up.',
     fields: {
-      sign_up_token: Text('For `signUpWithProvider`', exampleToken),
+      sign_up_token: Token('For `signUpWithProvider`'),
       expires_in: Int32({ description: 'Seconds the token is valid', examples: [1800] }),
       suggested: Ref(SuggestedAccount),
     },
@@ -163,7 +173,7 @@ export const authErrors = {
     ko: '이 이메일로 가입한 계정이 있습니다. 그 계정으로 로그인하면 연결할 수 있습니다.',
     en: 'An account has this email address. Log in to it to connect the two.',
     fields: {
-      link_token: Text('For `addIdentity`, after a login to that account', exampleToken),
+      link_token: Token('For `addIdentity`, after a login to that account'),
       expires_in: Int32({ description: 'Seconds the token is valid', examples: [600] }),
     },
   }),

@@ -3,6 +3,9 @@ import { Page } from '../../http/pagination.ts';
 import {
   Body,
   Changes,
+  documented,
+  emailLimits,
+  Id,
   Int32,
   NamedEnum,
   NamedObject,
@@ -10,6 +13,7 @@ import {
   StringEnum,
   Text,
   Timestamp,
+  Uuid,
 } from '../../http/schemas.ts';
 import { pattern, TextField, whenEmpty, whenUnnamed } from '../../http/text.ts';
 import { NewConsents } from './consents/schemas.ts';
@@ -18,6 +22,7 @@ import { NewConsents } from './consents/schemas.ts';
 export const line = (description: string, example: string, options: StringOptions = {}) =>
   TextField('line', { minLength: 1, ...options, description, examples: [example] });
 
+export const usernameLimits = { pattern: '^[a-z][a-z0-9._-]*$', maxLength: 30 };
 export const username = TextField('username', {
   minLength: 4,
   maxLength: 30,
@@ -44,13 +49,21 @@ const newPassword = passwordField(
 /** A password that is only verified: it may have been set under older rules. */
 const password = passwordField(1, 'The current password');
 /** A `verification_token`. Without an example, so that the example of the body works as it is. */
-const proof = (description: string) => Type.Optional(TextField('line', { minLength: 1, description }));
-/** A token of a login flow or a `verification_token`, for examples. */
-export const exampleToken = 'c0ffee00-5b1f-4e0e-9a59-0d4a1b2c3d4e.Zm9yIGV4YW1wbGUgb25seQ';
+const proof = (description: string) =>
+  Type.Optional(TextField('line', { minLength: 1, ...documented(tokenLimits), description }));
+const exampleUuid = 'c0ffee00-5b1f-4e0e-9a59-0d4a1b2c3d4e';
+const exampleToken = `${exampleUuid}.Zm9yIGV4YW1wbGUgb25seQ`;
+const tokenLimits = { pattern: '^[0-9a-f-]{36}[.][A-Za-z0-9_-]+$', maxLength: 100 };
+/** A token of a login flow or a `verification_token`, in a response. */
+export const Token = (description: string) => Text(description, exampleToken, tokenLimits);
 /** A token of a login flow. */
-export const flowToken = (description: string) => line(description, exampleToken);
-const uid = line('`uid` of the link', 'c0ffee00-5b1f-4e0e-9a59-0d4a1b2c3d4e');
-const linkToken = line('`token` of the link', 'Zm9yIGV4YW1wbGUgb25seS4uLg');
+export const flowToken = (description: string) => line(description, exampleToken, documented(tokenLimits));
+const uid = line('`uid` of the link', exampleUuid, documented({ pattern: '^[0-9a-f-]{36}$', maxLength: 36 }));
+const linkToken = line(
+  '`token` of the link',
+  'Zm9yIGV4YW1wbGUgb25seS4uLg',
+  documented({ ...tokenLimits, pattern: '^[A-Za-z0-9._-]+$' }),
+);
 
 const UserRole = NamedEnum('UserRole', 'What the user may do', {
   user: 'A shop owner',
@@ -58,10 +71,10 @@ const UserRole = NamedEnum('UserRole', 'What the user may do', {
 });
 
 export const User = NamedObject('User', 'The account of a person', {
-  id: Int32({ description: 'Identifier', examples: [1] }),
-  username: Text('The name to log in with', 'dure_cafe'),
-  name: Text('How the user is called', '김두레'),
-  email: Text('Where mails go; another name to log in with', 'owner@example.com', { format: 'email' }),
+  id: Id('Identifier'),
+  username: Text('The name to log in with', 'dure_cafe', usernameLimits),
+  name: Text('How the user is called', '김두레', { maxLength: 50 }),
+  email: Text('Where mails go; another name to log in with', 'owner@example.com', emailLimits),
   role: Ref(UserRole),
   is_verified: Type.Boolean({ description: 'Whether the email address is verified', examples: [false] }),
 });
@@ -118,8 +131,8 @@ export const EmailConfirmation = Type.Unsafe<Static<typeof EmailCode> | Static<t
 });
 export type EmailConfirmation = Static<typeof EmailConfirmation>;
 export const EmailVerification = NamedObject('EmailVerification', 'A verified address', {
-  email: Text('The address that is verified', 'owner@example.com', { format: 'email' }),
-  verification_token: Text('Proves the address, once, at `signUp`', exampleToken),
+  email: Text('The address that is verified', 'owner@example.com', emailLimits),
+  verification_token: Token('Proves the address, once, at `signUp`'),
   expires_in: Int32({ description: 'Seconds the token is valid', examples: [1800] }),
 });
 export type EmailVerification = Static<typeof EmailVerification>;
@@ -166,6 +179,7 @@ export const Confirmation = NamedObject('Confirmation', 'A session that may chan
 export type Confirmation = Static<typeof Confirmation>;
 
 const jwt = 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.e30.Zm9yIGV4YW1wbGUgb25seQ';
+const jwtLimits = { pattern: '^[A-Za-z0-9_-]+[.][A-Za-z0-9_-]+[.][A-Za-z0-9_-]+$', maxLength: 2048 };
 
 export const Credentials = Body('Credentials', 'Who logs in', {
   username: line('The username or the email address', 'dure_cafe', { maxLength: 254 }),
@@ -173,11 +187,12 @@ export const Credentials = Body('Credentials', 'Who logs in', {
 });
 
 const tokenPair = {
-  access: Text('Access token: send it as `Authorization: Bearer <access>`', jwt),
+  access: Text('Access token: send it as `Authorization: Bearer <access>`', jwt, jwtLimits),
   refresh: Type.Optional(
     Text(
       'Refresh token: gives a new pair at `refreshToken`. Keep the newest one only. Left out with `X-Refresh-Token: cookie`.',
       jwt,
+      jwtLimits,
     ),
   ),
   token_type: StringEnum(['Bearer'], { description: 'The scheme of the `Authorization` header' }),
@@ -198,6 +213,7 @@ export type TokenPairWithUser = Static<typeof TokenPairWithUser>;
 const refresh = Type.Optional(
   TextField('line', {
     minLength: 1,
+    ...documented(jwtLimits),
     description: 'A refresh token; with `X-Refresh-Token: cookie` that of the cookie, unless it is given',
     examples: [jwt],
   }),
@@ -207,12 +223,16 @@ export const LogoutBody = Body('LogoutBody', 'The session to end, where no acces
   refresh,
 });
 
+/** The id of a provider, or one of the others. */
+export const loginMethodLimits = documented({ pattern: '^[a-z][a-z0-9_-]*$', maxLength: 30 });
+
 export const Session = NamedObject('Session', 'A device that is logged in', {
-  id: Text('Identifier', '3f1ab0e2-5b1f-4e0e-9a59-0d4a1b2c3d4e', { format: 'uuid' }),
-  user_agent: Text('`User-Agent` of the login', 'Mozilla/5.0 (Linux; Android 15)'),
-  ip: Text('Address of the client at login', '203.0.113.7'),
+  id: Uuid('Identifier', '3f1ab0e2-5b1f-4e0e-9a59-0d4a1b2c3d4e'),
+  user_agent: Text('`User-Agent` of the login', 'Mozilla/5.0 (Linux; Android 15)', { maxLength: 400 }),
+  ip: Text('Address of the client at login', '203.0.113.7', { pattern: '^[0-9a-fA-F.:]*$', maxLength: 45 }),
   authenticated_at: Timestamp('When the user last proved who they are: by the login, or by `confirmUser`'),
-  methods: Type.Array(Type.String(), {
+  methods: Type.Array(Type.String(loginMethodLimits), {
+    ...documented({ maxItems: 10 }),
     description: 'How: `password`, `passkey`, `totp`, `recovery_code` and the ids of providers',
     examples: [['password']],
   }),

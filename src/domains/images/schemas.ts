@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { defineError, httpErrors } from '../../http/errors.ts';
-import { Body, Int32, Int64, NamedObject } from '../../http/schemas.ts';
+import { BigId, Body, documented, Int32, NamedObject, Url } from '../../http/schemas.ts';
 
 export const imageErrors = {
   invalidImage: defineError(400, 'invalid_image', {
@@ -32,17 +32,9 @@ export const imageErrors = {
 const exampleUrl = 'https://api.example.com/media/3f/1ab0e25b1f4e0e9a590d4a1b2c3d4e';
 
 export const Image = NamedObject('Image', 'An uploaded image', {
-  id: Int64({ description: 'Identifier of the image', examples: [1] }),
-  url: Type.String({
-    format: 'uri',
-    description: 'WebP of at most 1,600 px; in `images` of a post it stands for this image',
-    examples: [`${exampleUrl}.webp`],
-  }),
-  thumbnail_url: Type.String({
-    format: 'uri',
-    description: 'WebP of at most 480 px',
-    examples: [`${exampleUrl}-480.webp`],
-  }),
+  id: BigId('Identifier of the image'),
+  url: Url('WebP of at most 1,600 px; in `images` of a post it stands for this image', `${exampleUrl}.webp`),
+  thumbnail_url: Url('WebP of at most 480 px', `${exampleUrl}-480.webp`),
   width: Int32({ description: 'Of the image at `url`, in pixels', examples: [1600] }),
   height: Int32({ description: 'Of the image at `url`, in pixels', examples: [1200] }),
 });
@@ -52,6 +44,7 @@ export const NewImage = Body('NewImage', 'An image to upload', {
   image: Type.Unsafe<Buffer>({
     type: 'string',
     format: 'binary',
+    ...documented({ maxLength: 10 * 1024 * 1024 }),
     description:
       'A file: JPEG, PNG or WebP, whatever its name and type say; at most 10 MiB and 50 megapixels',
   }),

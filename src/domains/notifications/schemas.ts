@@ -4,9 +4,10 @@ import { Page, PageQuery } from '../../http/pagination.ts';
 import {
   BigId,
   Body,
+  documented,
   Id,
   Int32,
-  Int64,
+  Message,
   NamedEnum,
   NamedObject,
   Ref,
@@ -50,9 +51,9 @@ const NotificationPartnerRequest = NamedObject(
 
 /** @param example of its sentence */
 const notificationFields = <Kind extends TSchema>(kind: Kind, example: string) => ({
-  id: Int64({ description: 'Newer notifications of a user have larger ids', examples: [1] }),
+  id: BigId('Newer notifications of a user have larger ids'),
   kind,
-  message: Type.String({ description: 'A sentence in the language of the response', examples: [example] }),
+  message: Message('A sentence in the language of the response', example),
   is_read: Type.Boolean({ description: 'Whether the user marked it as read', examples: [false] }),
   created_at: Timestamp('When it happened'),
 });
@@ -147,6 +148,7 @@ export const StreamHeaders = Type.Object({
   'last-event-id': Type.Optional(
     Type.String({
       ...pattern('^[0-9]{0,20}$', { ko: '숫자만 쓸 수 있습니다.', en: 'Must be decimal digits.' }),
+      ...documented({ maxLength: 20 }),
       description:
         'The last `id` that the client received; the stream resumes after it. Anything but decimal digits is a `validation_error`. An empty value counts as no header, a number beyond the newest notification as the newest.',
       examples: ['1'],

@@ -3,35 +3,36 @@ import { BoundedPageOf, Page, PageQuery } from '../../http/pagination.ts';
 import {
   BigId,
   Body,
-  Int32,
-  Int64,
+  emailLimits,
+  Id,
   NamedObject,
   Ref,
   RefOrNull,
   StringEnum,
+  Text,
   Timestamp,
 } from '../../http/schemas.ts';
 import { TextField } from '../../http/text.ts';
 import { PartnerRequestStatus, PostSummary } from '../posts/index.ts';
-import { StoreSummary } from '../stores/index.ts';
+import { phoneLimits, StoreSummary } from '../stores/index.ts';
 
 const exampleMessage = '저희 빵을 카페에서 함께 팔아 보시겠어요?';
 
 /** Fields of a request, in every object that shows one. */
 export const requestFields = {
-  id: Int64({ description: 'Identifier of the request', examples: [1] }),
-  post_id: Int64({ description: 'The post that the request answers', examples: [1] }),
-  post_title: Type.String({ description: 'Its title', examples: ['주말 공동 할인 함께하실 가게를 찾아요'] }),
+  id: BigId('Identifier of the request'),
+  post_id: BigId('The post that the request answers'),
+  post_title: Text('Its title', '주말 공동 할인 함께하실 가게를 찾아요', { maxLength: 100 }),
   status: Ref(PartnerRequestStatus),
-  sender_store_id: Int32({ description: 'The store that sent the request', examples: [2] }),
-  sender_store_name: Type.String({ description: 'Its name', examples: ['두레 베이커리'] }),
-  receiver_store_id: Int32({ description: 'The store that wrote the post', examples: [1] }),
-  receiver_store_name: Type.String({ description: 'Its name', examples: ['햇살카페'] }),
-  message: Type.String({
-    description:
-      'What the sender wrote. Empty once it was erased, a year after the request was declined, withdrawn or ended',
-    examples: [exampleMessage],
-  }),
+  sender_store_id: Id('The store that sent the request'),
+  sender_store_name: Text('Its name', '두레 베이커리', { maxLength: 50 }),
+  receiver_store_id: Id('The store that wrote the post'),
+  receiver_store_name: Text('Its name', '햇살카페', { maxLength: 50 }),
+  message: Text(
+    'What the sender wrote. Empty once it was erased, a year after the request was declined, withdrawn or ended',
+    exampleMessage,
+    { maxLength: 1000 },
+  ),
 };
 
 export const NewPartnerRequest = Body('NewPartnerRequest', 'A request to send', {
@@ -99,16 +100,9 @@ export const PartnerRequestQuery = Type.Object({
 
 /** How to reach a partner. Only the two sides of an accepted request see it. */
 const Contact = NamedObject('Contact', 'How to reach the other store of an accepted request', {
-  name: Type.String({ description: 'The name of the owner', examples: ['김두레'] }),
-  email: Type.String({
-    format: 'email',
-    description: 'The email address of the owner',
-    examples: ['dure@example.com'],
-  }),
-  phone_number: Type.String({
-    description: 'The phone number of the store; empty when it has none',
-    examples: ['02-123-4567'],
-  }),
+  name: Text('The name of the owner', '김두레', { maxLength: 50 }),
+  email: Text('The email address of the owner', 'dure@example.com', emailLimits),
+  phone_number: Text('The phone number of the store; empty when it has none', '02-123-4567', phoneLimits),
 });
 export type Contact = Static<typeof Contact>;
 
@@ -146,10 +140,7 @@ export type PartnerRequestDetail = Static<typeof PartnerRequestDetail>;
 export const Partner = NamedObject('Partner', 'A store with which a partnership request is accepted', {
   store: Ref(StoreSummary),
   contact: Ref(Contact),
-  request_id: Int64({
-    description: 'The accepted request; the newest one where there are several',
-    examples: [1],
-  }),
+  request_id: BigId('The accepted request; the newest one where there are several'),
   since: Timestamp('When that request was accepted'),
 });
 export type Partner = Static<typeof Partner>;

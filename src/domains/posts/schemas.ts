@@ -1,19 +1,22 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { BoundedPageOf } from '../../http/pagination.ts';
 import {
+  BigId,
   Body,
   Changes,
+  documented,
   Id,
-  Int64,
   NamedEnum,
   NamedObject,
   Ref,
   RefOrNull,
   StringEnum,
-  StringOrNull,
+  Text,
+  TextOrNull,
   Timestamp,
+  Url,
 } from '../../http/schemas.ts';
-import { DateOrNull, OptionalTextField, TextField, whenEmpty } from '../../http/text.ts';
+import { DateOrNull, dateLimits, OptionalTextField, TextField, whenEmpty } from '../../http/text.ts';
 import { Distance, SearchQuery, StoreSummary, textMatch } from '../stores/index.ts';
 import { PartnerRequestStatus } from './request-status.ts';
 
@@ -22,14 +25,12 @@ const exampleContent = '저희 카페 영수증을 가져오면 서로 10%씩 �
 const exampleImage = 'https://cdn.example.com/weekend.jpg';
 
 const summary = {
-  id: Int64({ description: 'Identifier', examples: [1] }),
-  title: Type.String({ description: 'Its title', examples: [exampleTitle] }),
-  thumbnail: Type.String({
-    format: 'uri',
-    description:
-      'The small version of an uploaded first image, else the URL of the first image; without images, a neutral one of the first category of the store',
-    examples: [exampleImage],
-  }),
+  id: BigId('Identifier'),
+  title: Text('Its title', exampleTitle, { maxLength: 100 }),
+  thumbnail: Url(
+    'The small version of an uploaded first image, else the URL of the first image; without images, a neutral one of the first category of the store',
+    exampleImage,
+  ),
   created_at: Timestamp('When it was written'),
 };
 
@@ -54,14 +55,15 @@ const closesOn = {
 
 export const Post = NamedObject('Post', 'What kind of partnership a store is looking for', {
   ...summary,
-  content: Type.String({ description: 'May contain line feeds', examples: [exampleContent] }),
-  images: Type.Array(Type.String({ format: 'uri' }), {
+  content: Text('May contain line feeds', exampleContent, { maxLength: 5000 }),
+  images: Type.Array(Url('', exampleImage), {
+    ...documented({ maxItems: 10 }),
     description: 'URLs of its images, in the order of the author',
     examples: [[exampleImage]],
   }),
   store: Ref(StoreSummary),
   status: Ref(PostStatus),
-  closes_on: StringOrNull({ ...closesOn, format: 'date' }),
+  closes_on: TextOrNull(closesOn.description, '2099-12-31', dateLimits),
   is_mine: Type.Boolean({ description: "Whether it is a post of the user's store", examples: [false] }),
   my_request_status: RefOrNull(
     PartnerRequestStatus,

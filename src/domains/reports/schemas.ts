@@ -1,8 +1,21 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { defineError } from '../../http/errors.ts';
 import { Page, PageQuery } from '../../http/pagination.ts';
-import { Body, Int32, Int64, NamedEnum, NamedObject, Ref, RefOrNull, Timestamp } from '../../http/schemas.ts';
+import {
+  BigId,
+  Body,
+  Id,
+  NamedEnum,
+  NamedObject,
+  Ref,
+  RefOrNull,
+  Text,
+  TextOrNull,
+  Timestamp,
+  TimestampOrNull,
+} from '../../http/schemas.ts';
 import { OptionalTextField } from '../../http/text.ts';
+import { User } from '../auth/index.ts';
 import { StoreSummary } from '../stores/index.ts';
 
 export const reportErrors = {
@@ -48,46 +61,39 @@ export const NewReport = Body('NewReport', 'What is wrong with a post or a store
 export type NewReport = Static<typeof NewReport>;
 
 export const ReportReceipt = NamedObject('ReportReceipt', 'A report that was received', {
-  id: Int64({ description: 'Identifier of the report', examples: [1] }),
+  id: BigId('Identifier of the report'),
 });
 
 const ReportedPost = NamedObject('ReportedPost', 'A post in a report, which may be hidden or deleted', {
-  id: Int64({ description: '`id` of the post', examples: [1] }),
-  title: Type.String({ description: 'Its title', examples: ['주말 공동 할인 함께하실 가게를 찾아요'] }),
+  id: BigId('`id` of the post'),
+  title: Text('Its title', '주말 공동 할인 함께하실 가게를 찾아요', { maxLength: 100 }),
 });
 
 const Reporter = NamedObject('Reporter', 'The user who sent a report', {
-  id: Int32({ description: '`id` of the account', examples: [1] }),
-  username: Type.String({ description: 'The name to log in with', examples: ['dure_cafe'] }),
+  id: Id('`id` of the account'),
+  username: User.properties.username,
 });
 
 export const Report = NamedObject('Report', 'A report as admins see it', {
-  id: Int64({ description: 'Identifier of the report', examples: [1] }),
+  id: BigId('Identifier of the report'),
   target: Ref(ReportTarget),
   post: RefOrNull(ReportedPost, 'The post that was reported; `null` in a report about a store'),
   store: Ref(StoreSummary),
   reason: Ref(ReportReason),
-  text: Type.String({
-    description: 'More about it, in the words of the reporter; empty if there is none',
-    examples: [exampleText],
+  text: Text('More about it, in the words of the reporter; empty if there is none', exampleText, {
+    maxLength: 1000,
   }),
   reporter: RefOrNull(Reporter, '`null` when the account was deleted'),
   status: Ref(ReportStatus),
   action: RefOrNull(ReportAction, 'What was decided last; `null` while the report is open'),
-  note: Type.String({ description: 'A note of the admin; empty if there is none', examples: [exampleNote] }),
+  note: Text('A note of the admin; empty if there is none', exampleNote, { maxLength: 1000 }),
   created_at: Timestamp('When it was sent'),
-  closed_at: Type.Unsafe<string | null>({
-    type: ['string', 'null'],
-    format: 'date-time',
-    description: 'When it was first closed; `null` while it is open',
-    examples: ['2026-01-31T09:30:00.000Z'],
-  }),
-  closed_by: Type.Unsafe<string | null>({
-    type: ['string', 'null'],
-    description:
-      'The person who closed it last: `admin:` and the id of the account, or `cli:` and a name; `null` while it is open',
-    examples: ['admin:1'],
-  }),
+  closed_at: TimestampOrNull('When it was first closed; `null` while it is open'),
+  closed_by: TextOrNull(
+    'The person who closed it last: `admin:` and the id of the account, or `cli:` and a name; `null` while it is open',
+    'admin:1',
+    { pattern: '^(admin|cli):', maxLength: 100 },
+  ),
 });
 export type Report = Static<typeof Report>;
 export const ReportPage = Page('ReportPage', Ref(Report));

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { defineError } from '../../http/errors.ts';
 import { Page } from '../../http/pagination.ts';
-import { Body, Id, Int32, NamedObject, Ref, StringOrNull, Timestamp } from '../../http/schemas.ts';
+import { Body, Id, Int32OrNull, NamedObject, Ref, Text, TextOrNull, Timestamp } from '../../http/schemas.ts';
 import { OptionalTextField, TextField, whenUnnamed } from '../../http/text.ts';
 import { NearFields, textMatch } from '../stores/index.ts';
 
@@ -41,28 +41,20 @@ export const NewSavedSearch = Body('NewSavedSearch', 'A search to save, with at 
 });
 export type NewSavedSearch = Static<typeof NewSavedSearch>;
 
-const IntegerOrNull = (description: string, example: number) =>
-  Type.Unsafe<number | null>({
-    type: ['integer', 'null'],
-    format: 'int32',
-    description,
-    examples: [example],
-  });
-
 export const SavedSearch = NamedObject(
   'SavedSearch',
   'A saved search; a filter that was not given is `null`',
   {
-    id: Int32({ description: 'Identifier', examples: [1] }),
-    name: Type.String(name),
-    q: StringOrNull({ description: 'A text that posts contain', examples: [null] }),
-    category_id: IntegerOrNull('The category of their stores', 13),
-    region: StringOrNull({ description: 'The region of their stores', examples: ['망원동'] }),
-    near: StringOrNull({
-      description: 'Latitude and longitude that their stores are near',
-      examples: [null],
+    id: Id('Identifier'),
+    name: Text(name.description, '우리 동네 꽃집', { maxLength: 50 }),
+    q: TextOrNull('A text that posts contain', null, { maxLength: 100 }),
+    category_id: Int32OrNull('The category of their stores', 13),
+    region: TextOrNull('The region of their stores', '망원동', { maxLength: 40 }),
+    near: TextOrNull('Latitude and longitude that their stores are near', null, {
+      pattern: '^-?[0-9.]+,-?[0-9.]+$',
+      maxLength: 40,
     }),
-    radius_m: IntegerOrNull('How near, in metres', 1_000),
+    radius_m: Int32OrNull('How near, in metres', 1_000),
     created_at: Timestamp('When it was saved'),
   },
 );

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { invalidFields } from '../../http/errors.ts';
-import { Int32 } from '../../http/schemas.ts';
+import { documented, Int32, Int32OrNull } from '../../http/schemas.ts';
 import { pattern } from '../../http/text.ts';
 import type { Near } from '../../infrastructure/database/near.ts';
 
@@ -17,6 +17,7 @@ export const NearFields = {
           en: 'Must be a latitude (-90 to 90) and a longitude (-180 to 180) with a comma between them, such as 37.5563,126.9236.',
         },
       ),
+      ...documented({ maxLength: 40 }),
       description:
         'Latitude and longitude in degrees: only stores with a location within `radius_m` of it, or their posts, the nearest first.',
       examples: ['37.5563,126.9236'],
@@ -33,13 +34,10 @@ export const NearFields = {
 };
 
 /** A field of the items of lists that take {@link NearFields}. */
-export const Distance = Type.Unsafe<number | null>({
-  type: ['integer', 'null'],
-  format: 'int32',
-  description:
-    'Metres from `near` to the location of the store; to the rounded one, unless the store shows its exact location. `null` without `near`.',
-  examples: [null],
-});
+export const Distance = Int32OrNull(
+  'Metres from `near` to the location of the store; to the rounded one, unless the store shows its exact location. `null` without `near`.',
+  null,
+);
 
 /**
  * Reads the fields of a query or a body that match {@link NearFields}.

@@ -1,24 +1,36 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { BoundedPageOf, PageQuery } from '../../http/pagination.ts';
-import { Body, Changes, Id, Int32, NamedObject, Ref, RefOrNull, Timestamp } from '../../http/schemas.ts';
+import {
+  Body,
+  Changes,
+  documented,
+  Id,
+  NamedObject,
+  Ref,
+  RefOrNull,
+  Text,
+  Timestamp,
+  Url,
+} from '../../http/schemas.ts';
 import { OptionalTextField, TextField, whenEmpty, whenUnnamed } from '../../http/text.ts';
 import { Distance, NearFields } from './near.ts';
 
 export const StoreCategory = NamedObject('StoreCategory', 'What kind of business a store is', {
-  id: Int32({ description: 'Identifier', examples: [1] }),
-  name: Type.String({ description: 'In Korean', examples: ['카페'] }),
+  id: Id('Identifier'),
+  name: Text('In Korean', '카페', { maxLength: 50 }),
 });
 export type StoreCategory = Static<typeof StoreCategory>;
 
 const StoreCategoryListItem = NamedObject('StoreCategoryListItem', 'A category in the list of all', {
   ...StoreCategory.properties,
-  name_en: Type.String({ description: 'In English', examples: ['Cafe'] }),
+  name_en: Text('In English', 'Cafe', { maxLength: 50 }),
 });
 
 const summary = {
-  id: Int32({ description: 'Identifier', examples: [1] }),
-  name: Type.String({ description: 'Its name', examples: ['두레 카페'] }),
+  id: Id('Identifier'),
+  name: Text('Its name', '두레 카페', { maxLength: 50 }),
   store_categories: Type.Array(Ref(StoreCategory), {
+    ...documented({ minItems: 1, maxItems: 5 }),
     description: 'One to five, in the order the owner gave',
     examples: [[{ id: 1, name: '카페' }]],
   }),
@@ -29,11 +41,10 @@ export const StoreSummary = NamedObject('StoreSummary', 'A store in short', summ
 export type StoreSummary = Static<typeof StoreSummary>;
 
 const presentation = {
-  description: Type.String({
-    description: 'What it is like; may contain line feeds',
-    examples: ['동네에서 직접 볶은 커피를 내립니다.'],
+  description: Text('What it is like; may contain line feeds', '동네에서 직접 볶은 커피를 내립니다.', {
+    maxLength: 2000,
   }),
-  address: Type.String({ description: 'Where it is', examples: ['서울특별시 마포구 와우산로 1'] }),
+  address: Text('Where it is', '서울특별시 마포구 와우산로 1', { maxLength: 200 }),
 };
 
 export const StoreListItem = NamedObject(
@@ -42,12 +53,10 @@ export const StoreListItem = NamedObject(
   {
     ...summary,
     ...presentation,
-    thumbnail: Type.String({
-      format: 'uri',
-      description:
-        'The thumbnail of its newest post; where that has no image, or there is no post, an image of its first category',
-      examples: ['https://cdn.example.com/weekend.jpg'],
-    }),
+    thumbnail: Url(
+      'The thumbnail of its newest post; where that has no image, or there is no post, an image of its first category',
+      'https://cdn.example.com/weekend.jpg',
+    ),
     distance_m: Distance,
   },
 );
@@ -58,13 +67,13 @@ export const Region = NamedObject(
   'Region',
   'Read from the address; what it does not tell is an empty string',
   {
-    sido: Type.String({ description: 'The short name of the province', examples: ['서울'] }),
-    sigungu: Type.String({
-      description:
-        'City, county or district, of a large city with its district: `성남시 분당구`. 세종 has none.',
-      examples: ['마포구'],
-    }),
-    dong: Type.String({ description: '동, 읍, 면 or 가', examples: ['망원동'] }),
+    sido: Text('The short name of the province', '서울', { maxLength: 200 }),
+    sigungu: Text(
+      'City, county or district, of a large city with its district: `성남시 분당구`. 세종 has none.',
+      '마포구',
+      { maxLength: 200 },
+    ),
+    dong: Text('동, 읍, 면 or 가', '망원동', { maxLength: 200 }),
   },
 );
 export type Region = Static<typeof Region>;
@@ -74,14 +83,14 @@ const StoreLocation = NamedObject('StoreLocation', 'A place in degrees of WGS 84
   longitude: Type.Number({ minimum: -180, maximum: 180, description: 'To the east', examples: [126.910456] }),
 });
 
+/** Limits of a phone number of a response, which may be empty. */
+export const phoneLimits = { pattern: '^[0-9-]*$', maxLength: 30 };
+
 export const Store = NamedObject('Store', 'A store; a field that was never given is an empty string', {
   ...summary,
   ...presentation,
-  phone_number: Type.String({ description: 'Digits and hyphens', examples: ['02-123-4567'] }),
-  business_hours: Type.String({
-    description: 'When it is open, in free text',
-    examples: ['매일 09:00-21:00'],
-  }),
+  phone_number: Text('Digits and hyphens', '02-123-4567', phoneLimits),
+  business_hours: Text('When it is open, in free text', '매일 09:00-21:00', { maxLength: 100 }),
   region: Ref(Region),
   location: RefOrNull(
     StoreLocation,
@@ -184,6 +193,9 @@ export const StoreQuery = Type.Object({
 });
 
 export const StoreCategoryList = NamedObject('StoreCategoryList', 'Every category', {
-  items: Type.Array(Ref(StoreCategoryListItem), { description: 'All of them, in the order to show them' }),
+  items: Type.Array(Ref(StoreCategoryListItem), {
+    ...documented({ maxItems: 1000 }),
+    description: 'All of them, in the order to show them',
+  }),
 });
 export const StorePage = BoundedPageOf('StorePage', Ref(StoreListItem));

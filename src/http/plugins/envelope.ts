@@ -4,6 +4,7 @@ import fastifyPlugin from 'fastify-plugin';
 import type { ErrorDefinition } from '../errors.ts';
 import { IdempotencyHeaders } from '../idempotency.ts';
 import type { LocalizedText } from '../language.ts';
+import { Message } from '../schemas.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -56,7 +57,7 @@ function envelopeOf(data: TSchema, { config }: RouteOptions, message: LocalizedT
   return Type.Object({
     success: Type.Literal(true, { description: 'Always `true`' }),
     message: {
-      ...Type.String({ description: 'For people, in the language of the response' }),
+      ...Message('For people, in the language of the response', message.ko),
       examples: [message, config?.alternateMessage].flatMap((text) => text?.ko ?? []),
     },
     data,

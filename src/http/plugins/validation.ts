@@ -6,7 +6,7 @@ import type { FastifyValidationResult } from 'fastify/types/schema.js';
 import fastifyPlugin from 'fastify-plugin';
 import { invalidFields } from '../errors.ts';
 import { problems } from '../field-errors.ts';
-import { enumKeywords, isBigId, isId, isUuid, referencedSchemas } from '../schemas.ts';
+import { documentedKeyword, enumKeywords, isBigId, isId, isUuid, referencedSchemas } from '../schemas.ts';
 import { addTextRules } from '../text.ts';
 import { isDecodable } from './routing.ts';
 
@@ -79,7 +79,7 @@ const validatorOptions: NonNullable<FastifyServerOptions['ajv']> = {
     useDefaults: true,
     validateFormats: false,
     // Unknown keywords are rejected.
-    keywords: enumKeywords,
+    keywords: [...enumKeywords, documentedKeyword],
     // Errors with their schema, which holds the text of a pattern.
     verbose: true,
     // To validate schemas against their own schema doubles the time of the first request.

@@ -1,6 +1,17 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { Body, Changes, NamedEnum, NamedObject, Ref, StringOrNull, Text } from '../../../http/schemas.ts';
-import { pattern, TextField } from '../../../http/text.ts';
+import {
+  Body,
+  Changes,
+  documented,
+  NamedEnum,
+  NamedObject,
+  Ref,
+  Text,
+  TextOrNull,
+  TimestampOrNull,
+  Url,
+} from '../../../http/schemas.ts';
+import { dateLimits, pattern, TextField } from '../../../http/text.ts';
 
 const ConsentId = NamedEnum(
   'ConsentId',
@@ -12,12 +23,15 @@ export type ConsentId = Static<typeof ConsentId>;
 
 const Consent = NamedObject('Consent', 'What users can agree to', {
   id: Ref(ConsentId),
-  version: Text('The current version, a date', '2026-01-31'),
-  url: Text('Where it can be read', 'https://dure.example/terms'),
+  version: Text('The current version, a date', '2026-01-31', dateLimits),
+  url: Url('Where it can be read', 'https://dure.example/terms'),
   required: Type.Boolean({ description: 'Whether a sign-up needs it', examples: [true] }),
 });
 export const ConsentList = NamedObject('ConsentList', 'What users can agree to', {
-  items: Type.Array(Ref(Consent), { description: 'In the order in which a page shows them' }),
+  items: Type.Array(Ref(Consent), {
+    ...documented({ maxItems: 3 }),
+    description: 'In the order in which a page shows them',
+  }),
 });
 export type ConsentList = Static<typeof ConsentList>;
 
@@ -60,19 +74,11 @@ export type NewConsents = Static<typeof NewConsents>;
 export const ConsentChanges = Changes('ConsentChanges', 'At least one field', answers);
 export type ConsentChanges = Static<typeof ConsentChanges>;
 
-const time = (description: string) =>
-  StringOrNull({ format: 'date-time', description, examples: ['2026-01-31T09:30:00.000Z'] });
 const GivenConsent = NamedObject('GivenConsent', 'The latest answer of a user', {
   id: Ref(ConsentId),
-  version: StringOrNull({
-    description: 'What the answer is about; `null` where it had no version',
-    examples: ['2026-01-31'],
-  }),
-  given_at: time('When the user last agreed; `null`: never'),
-  withdrawn_at: {
-    ...time('When the user refused or withdrew it; `null` while it is given'),
-    examples: [null],
-  },
+  version: TextOrNull('What the answer is about; `null` where it had no version', '2026-01-31', dateLimits),
+  given_at: TimestampOrNull('When the user last agreed; `null`: never'),
+  withdrawn_at: TimestampOrNull('When the user refused or withdrew it; `null` while it is given', null),
   is_current: Type.Boolean({
     description: 'Whether the user agrees to the current version',
     examples: [true],
@@ -80,6 +86,9 @@ const GivenConsent = NamedObject('GivenConsent', 'The latest answer of a user', 
 });
 export type GivenConsent = Static<typeof GivenConsent>;
 export const GivenConsents = NamedObject('GivenConsents', 'The answers of a user', {
-  items: Type.Array(Ref(GivenConsent), { description: 'The latest answer to each question' }),
+  items: Type.Array(Ref(GivenConsent), {
+    ...documented({ maxItems: 3 }),
+    description: 'The latest answer to each question',
+  }),
 });
 export type GivenConsents = Static<typeof GivenConsents>;

@@ -1,15 +1,26 @@
 import { type Static, type TProperties, Type } from '@sinclair/typebox';
 import { Page } from '../../../http/pagination.ts';
-import { Body, Int32, NamedObject, Ref, StringEnum, Text, Timestamp } from '../../../http/schemas.ts';
+import {
+  Body,
+  base64url,
+  documented,
+  Id,
+  Int32,
+  NamedObject,
+  Ref,
+  StringEnum,
+  Text,
+  Timestamp,
+} from '../../../http/schemas.ts';
 import { pattern, TextField, whenUnnamed } from '../../../http/text.ts';
-import { exampleToken, flowToken, line } from '../schemas.ts';
+import { flowToken, line, Token, usernameLimits } from '../schemas.ts';
 
 const name = line('How the user tells it from others', '내 휴대폰', { maxLength: 50, ...whenUnnamed });
 const flow_token = flowToken('Of the start; works once, within five minutes');
 
 export const Passkey = NamedObject('Passkey', 'A passkey of an account', {
-  id: Int32({ description: 'Identifier', examples: [1] }),
-  name: Text('How the user tells it from others', '내 휴대폰'),
+  id: Id('Identifier'),
+  name: Text('How the user tells it from others', '내 휴대폰', { maxLength: 50 }),
   is_synced: Type.Boolean({
     description: 'Whether it is backed up and works on other devices of the user',
     examples: [true],
@@ -24,7 +35,6 @@ export const PasskeyChanges = Body('PasskeyChanges', 'A new name', { name });
 /** A part of the JSON of WebAuthn, where browsers may have more properties than those that are read here. */
 const part = <T extends TProperties>($id: string, description: string, properties: T) =>
   Ref(NamedObject($id, description, properties));
-const base64url = 'in base64url';
 const bytes = (maxLength: number, description: string, example = 'Zm9yIGV4YW1wbGUgb25seQ') =>
   Type.String({
     maxLength,
@@ -32,7 +42,7 @@ const bytes = (maxLength: number, description: string, example = 'Zm9yIGV4YW1wbG
       ko: 'base64url로 인코딩한 값이어야 합니다.',
       en: 'Must be encoded in base64url.',
     }),
-    description: `${description}, ${base64url}`,
+    description: `${description}, in base64url`,
     examples: [example],
   });
 /** WebAuthn has at most 1,023 bytes. */
@@ -95,40 +105,51 @@ const always = <const Value extends string>(value: Value, description: string) =
   StringEnum([value], { description });
 const type = always('public-key', 'The only type that there is');
 const ofEveryRequest = {
-  challenge: Text(`What is signed, ${base64url}`, 'Zm9yIGV4YW1wbGUgb25seSwgMzIgYnl0ZXMgbG9uZyE'),
+  challenge: Text(
+    'What is signed, in base64url',
+    'Zm9yIGV4YW1wbGUgb25seSwgMzIgYnl0ZXMgbG9uZyE',
+    base64url(86),
+  ),
   timeout: Int32({ description: 'Milliseconds for which the browser waits', examples: [300_000] }),
 };
 const userVerification = always('required', 'The authenticator verifies the user');
-const rpId = Text('The host of the frontend', 'app.example.com');
+const rpId = Text('The host of the frontend', 'app.example.com', {
+  pattern: '^[a-z0-9.-]+$',
+  maxLength: 253,
+});
 
 const RegistrationOptions = NamedObject(
   'PasskeyRegistrationOptions',
   'For `PublicKeyCredential.parseCreationOptionsFromJSON()` (`PublicKeyCredentialCreationOptionsJSON` of WebAuthn)',
   {
     ...ofEveryRequest,
-    rp: part('PasskeyService', 'This service', { id: rpId, name: Text('For people', 'Dure') }),
+    rp: part('PasskeyService', 'This service', {
+      id: rpId,
+      name: Text('For people', 'Dure', { maxLength: 50 }),
+    }),
     user: part('PasskeyUser', 'The account', {
-      id: Text(`Its identifier, ${base64url}`, 'MQ'),
-      name: Text('The username', 'dure_cafe'),
-      displayName: Text('How the user is called', '김두레'),
+      id: Text('Its identifier, in base64url', 'MQ', base64url(86)),
+      name: Text('The username', 'dure_cafe', usernameLimits),
+      displayName: Text('How the user is called', '김두레', { maxLength: 50 }),
     }),
     pubKeyCredParams: Type.Array(
       part('PasskeyAlgorithm', 'An algorithm that is accepted', {
         type,
-        alg: Int32({ description: 'Its number in COSE', examples: [-7] }),
+        alg: Int32({ minimum: -65_535, maximum: -1, description: 'Its number in COSE', examples: [-7] }),
       }),
-      { description: 'The best first' },
+      { ...documented({ maxItems: 10 }), description: 'The best first' },
     ),
     excludeCredentials: Type.Array(
       part('PasskeyDescriptor', 'A passkey of the account', {
         type,
-        id: Text(`Of the passkey, ${base64url}`, 'Zm9yIGV4YW1wbGUgb25seQ'),
-        transports: Type.Array(Type.String(), {
+        id: Text('Of the passkey, in base64url', 'Zm9yIGV4YW1wbGUgb25seQ', base64url(1364)),
+        transports: Type.Array(Type.String(documented({ maxLength: 32 })), {
+          ...documented({ maxItems: 10 }),
           description: 'How its authenticator is reached',
           examples: [['internal', 'hybrid']],
         }),
       }),
-      { description: 'An authenticator that has one of them adds no other' },
+      { ...documented({ maxItems: 10 }), description: 'An authenticator that has one of them adds no other' },
     ),
     authenticatorSelection: part('PasskeySelection', 'What authenticators must do', {
       residentKey: always('required', 'They keep the account with the key'),
@@ -147,7 +168,7 @@ const LoginOptions = NamedObject(
 );
 export type LoginOptions = Static<typeof LoginOptions>;
 
-const newFlowToken = Text('For the finish: once, within five minutes', exampleToken);
+const newFlowToken = Token('For the finish: once, within five minutes');
 export const PasskeyRegistrationStart = NamedObject('PasskeyRegistrationStart', 'A registration that began', {
   options: Ref(RegistrationOptions),
   flow_token: newFlowToken,

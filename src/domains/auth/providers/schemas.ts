@@ -1,20 +1,44 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { Page } from '../../../http/pagination.ts';
-import { Body, Int32, NamedEnum, NamedObject, Ref, StringOrNull, Timestamp } from '../../../http/schemas.ts';
+import {
+  Body,
+  documented,
+  emailLimits,
+  Id,
+  Int32,
+  NamedEnum,
+  NamedObject,
+  Ref,
+  Text,
+  TextOrNull,
+  Timestamp,
+  Url,
+} from '../../../http/schemas.ts';
 import type { IdentityRow } from '../repository/identities.ts';
-import { Confirmation, flowToken, line, signUpFields, TokenPairWithUser, username } from '../schemas.ts';
+import {
+  Confirmation,
+  flowToken,
+  line,
+  signUpFields,
+  Token,
+  TokenPairWithUser,
+  username,
+} from '../schemas.ts';
 
-const providerId = { description: '`id` of a provider', examples: ['kakao'] };
+const providerId = Text('`id` of a provider', 'kakao', { pattern: '^[a-z][a-z0-9-]*$', maxLength: 30 });
 
 /** What no provider has is 404. */
-export const ProviderPath = Type.Object({ provider: Type.String(providerId) });
+export const ProviderPath = Type.Object({ provider: providerId });
 
 const LoginProvider = NamedObject('LoginProvider', 'With what users can log in', {
-  id: Type.String(providerId),
-  name: Type.String({ description: 'For a button, in the language of the response', examples: ['카카오'] }),
+  id: providerId,
+  name: Text('For a button, in the language of the response', '카카오', { maxLength: 1000 }),
 });
 export const LoginProviders = NamedObject('LoginProviders', 'The providers', {
-  items: Type.Array(Ref(LoginProvider), { description: 'In the order in which a page shows them' }),
+  items: Type.Array(Ref(LoginProvider), {
+    ...documented({ maxItems: 100 }),
+    description: 'In the order in which a page shows them',
+  }),
 });
 
 const LoginPurpose = NamedEnum('LoginPurpose', 'What a login at a provider is for', {
@@ -29,14 +53,11 @@ export const ProviderLoginStart = Body('ProviderLoginStart', 'A login that begin
 });
 
 export const StartedFlow = NamedObject('StartedFlow', 'Where the login goes on', {
-  authorization_url: Type.String({
-    description: 'Send the browser there',
-    examples: ['https://kauth.kakao.com/oauth/authorize?response_type=code&client_id=dure'],
-  }),
-  flow_token: Type.String({
-    description: 'Finishes this login at `finishProviderLogin`. Keep it in the browser that began',
-    examples: ['c0ffee00-5b1f-4e0e-9a59-0d4a1b2c3d4e.Zm9yIGV4YW1wbGUgb25seQ'],
-  }),
+  authorization_url: Url(
+    'Send the browser there',
+    'https://kauth.kakao.com/oauth/authorize?response_type=code&client_id=dure',
+  ),
+  flow_token: Token('Finishes this login at `finishProviderLogin`. Keep it in the browser that began'),
   expires_in: Int32({ description: 'Seconds in which the login must be finished', examples: [600] }),
 });
 export type StartedFlow = Static<typeof StartedFlow>;
@@ -68,12 +89,9 @@ export const NewUserOfProvider = Body('NewUserOfProvider', 'An account to create
 export type NewUserOfProvider = Static<typeof NewUserOfProvider>;
 
 export const Identity = NamedObject('Identity', 'An account at a provider, with which the user logs in', {
-  id: Int32({ description: 'Identifier', examples: [1] }),
-  provider: Type.String(providerId),
-  email: StringOrNull({
-    description: 'The address at the provider, as of the last login',
-    examples: ['owner@example.com'],
-  }),
+  id: Id('Identifier'),
+  provider: providerId,
+  email: TextOrNull('The address at the provider, as of the last login', 'owner@example.com', emailLimits),
   created_at: Timestamp('When it was connected'),
   last_used_at: Timestamp('When the user last logged in with it'),
 });

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
-import { NamedObject, Ref, StringEnum, Text } from '../../../http/schemas.ts';
+import { base64url, documented, NamedObject, Ref, StringEnum, Text, Url } from '../../../http/schemas.ts';
 import type { Config } from '../../../infrastructure/config/config.ts';
 
 const algorithms = ['ES256', 'EdDSA'] as const;
@@ -9,23 +9,28 @@ const PublicKey = NamedObject('PublicKey', 'A public key (RFC 7517)', {
   kid: Text(
     'As in the header of tokens: the thumbprint (RFC 7638)',
     'cn-I_WNMClehiVp51i_0VpOENW1upEerA8sEam5hn-s',
+    base64url(43),
   ),
   alg: StringEnum(algorithms, { description: 'The only algorithm of the key' }),
   use: StringEnum(['sig'], { description: 'Always `sig`' }),
   kty: StringEnum(['EC', 'OKP'], { description: '`EC` of `ES256`, `OKP` of `EdDSA`' }),
   crv: StringEnum(['P-256', 'Ed25519'], { description: 'The curve' }),
-  x: Text('Base64url', 'MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4'),
-  y: Type.Optional(Text('Base64url; of `EC` only', '4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM')),
+  x: Text('Base64url', 'MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4', base64url(43)),
+  y: Type.Optional(
+    Text('Base64url; of `EC` only', '4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM', base64url(43)),
+  ),
 });
 const PublicKeys = NamedObject('PublicKeys', 'A JSON Web Key Set', {
-  keys: Type.Array(Ref(PublicKey), { description: 'The one that signs is the first' }),
+  keys: Type.Array(Ref(PublicKey), {
+    ...documented({ maxItems: 100 }),
+    description: 'The one that signs is the first',
+  }),
 });
 const Issuer = NamedObject('Issuer', 'What a library needs to verify access tokens', {
-  issuer: Text('`iss` of the access tokens', 'https://api.example.com', { format: 'uri' }),
-  jwks_uri: Text('Where the public keys are', 'https://api.example.com/.well-known/jwks.json', {
-    format: 'uri',
-  }),
+  issuer: Url('`iss` of the access tokens', 'https://api.example.com'),
+  jwks_uri: Url('Where the public keys are', 'https://api.example.com/.well-known/jwks.json'),
   id_token_signing_alg_values_supported: Type.Array(StringEnum(algorithms), {
+    ...documented({ maxItems: algorithms.length }),
     description: 'The algorithms of the public keys, under the name that libraries read',
   }),
 });

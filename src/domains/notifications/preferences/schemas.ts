@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { Body, Changes, NamedEnum, NamedObject, Ref, RefOrNull } from '../../../http/schemas.ts';
+import { Body, Changes, documented, NamedEnum, NamedObject, Ref, RefOrNull } from '../../../http/schemas.ts';
 import { pattern, TextField } from '../../../http/text.ts';
 
 const MailLanguage = NamedEnum(
@@ -102,12 +102,14 @@ export const UnsubscribeQuery = Type.Object({
   token: TextField('line', {
     minLength: 1,
     maxLength: 200,
+    ...documented({ pattern: '^[A-Za-z0-9._-]+$' }),
     description: '`token` of the link in an email',
     examples: ['1.partner_request_received.Zm9yIGV4YW1wbGUgb25seSwgbm8gc2lnbmF0dXJlIQ'],
   }),
 });
 
 export const UnsubscribePage = Type.String({
+  ...documented({ pattern: '^<!doctype html>', maxLength: 100_000 }),
   $id: 'UnsubscribePage',
   description: 'A page in the language of the request, with a button that sends `unsubscribe`',
   examples: ['<!doctype html>'],

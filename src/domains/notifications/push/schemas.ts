@@ -1,7 +1,7 @@
 import { type Static, type StringOptions, Type } from '@sinclair/typebox';
 import { defineError } from '../../../http/errors.ts';
 import { Page } from '../../../http/pagination.ts';
-import { Body, Int32, NamedObject, Ref, Timestamp } from '../../../http/schemas.ts';
+import { Body, base64url, documented, Id, NamedObject, Ref, Text, Timestamp } from '../../../http/schemas.ts';
 import { pattern, TextField } from '../../../http/text.ts';
 
 /** Of one user. */
@@ -22,10 +22,11 @@ const examplePoint =
   'BFutHNSNZPMeUwMWt5CPVs3nWVC1vdqROKzsSD_WqIxZ_BqkF9QzCxtljpPfn1LTRMO5p9R8AxXMvMPvy-Y2qPI';
 
 export const PushKey = NamedObject('PushKey', 'The key of the service (RFC 8292)', {
-  public_key: Type.String({
-    description: 'An uncompressed point of P-256 in base64url, for `applicationServerKey`',
-    examples: [examplePoint],
-  }),
+  public_key: Text(
+    'An uncompressed point of P-256 in base64url, for `applicationServerKey`',
+    examplePoint,
+    base64url(87),
+  ),
 });
 
 /** @param bytes that its base64url stands for */
@@ -35,6 +36,7 @@ const bytes = (bytes: number, options: StringOptions) =>
       ko: `${bytes}바이트를 base64url로 인코딩한 값이어야 합니다.`,
       en: `Must be ${bytes} bytes, encoded in base64url.`,
     }),
+    ...documented({ maxLength: Math.ceil((bytes * 4) / 3) }),
     ...options,
   });
 
@@ -54,6 +56,7 @@ export const NewPushSubscription = Body(
   'What `toJSON()` of a browser’s `PushSubscription` gives',
   {
     endpoint: TextField('url', {
+      format: 'uri',
       minLength: 1,
       maxLength: 2048,
       description:
@@ -77,10 +80,9 @@ export const StoredPushSubscription = NamedObject(
   'StoredPushSubscription',
   'A browser that gets push messages',
   {
-    id: Int32({ description: 'Identifier', examples: [1] }),
-    user_agent: Type.String({
-      description: 'How the browser named itself',
-      examples: ['Mozilla/5.0 (Linux; Android 16) AppleWebKit/537.36'],
+    id: Id('Identifier'),
+    user_agent: Text('How the browser named itself', 'Mozilla/5.0 (Linux; Android 16) AppleWebKit/537.36', {
+      maxLength: 400,
     }),
     created_at: Timestamp('When it was added'),
   },
