@@ -10,6 +10,7 @@ import { Shell } from './app/shell.tsx';
 import { CrashPage, NotFound } from './app/unexpected.tsx';
 import { Home } from './posts/home.tsx';
 import { language } from './text.ts';
+import { Skeleton } from './ui/states.tsx';
 import './styles/index.css';
 
 /** A page whose code is loaded when it is opened. */
@@ -22,6 +23,7 @@ const router = createBrowserRouter([
   {
     Component: Shell,
     ErrorBoundary: CrashPage,
+    HydrateFallback: Skeleton,
     children: [
       { path: '/', Component: Home },
       page('/signup', async () => (await import('./auth/sign-up.tsx')).SignUp),

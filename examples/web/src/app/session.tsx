@@ -1,5 +1,6 @@
 import { isApiError, type SignedOutReason } from '@dure/client';
-import { useObject, useSession } from '@dure/react';
+import { queryKey, useObject, useSession } from '@dure/react';
+import { useQuery } from '@tanstack/react-query';
 import { Navigate, Outlet, useLocation } from 'react-router';
 import { dure, type Store, type User } from '../api.ts';
 import { LoadError, Skeleton } from '../ui/states.tsx';
@@ -13,13 +14,21 @@ export function useAccount(): { user: User; store: Store | null } {
 
 /** Both are undefined until they are read; the store is null where the account has none. */
 function useOwn() {
+  const { userId, status } = useSession();
   const user = useObject(dure.auth.getCurrentUser);
-  const store = useObject(dure.stores.getOwn);
-  const hasNone = isApiError(store.error, 'getOwnStore') && store.error.code === 'store_not_found';
-  const failed = [user, store].find(
-    ({ data, error }) => error && data === undefined && !(hasNone && error === store.error),
-  );
-  return { user: user.data, store: hasNone ? null : store.data, failed };
+  const store = useQuery({
+    queryKey: queryKey(userId, 'getOwnStore', { orNull: true }),
+    queryFn: ({ signal }) => dure.stores.getOwn({}, { signal }).catch(nullIfMissing),
+    enabled: status === 'signed_in',
+    retry: false,
+  });
+  const failed = [user, store].find(({ data, error }) => error && data === undefined);
+  return { user: user.data, store: store.data, failed };
+}
+
+function nullIfMissing(error: unknown): null {
+  if (isApiError(error, 'getOwnStore') && error.code === 'store_not_found') return null;
+  throw error;
 }
 
 /** Routes that need a login: without one, the login page comes first and leads back. */
