@@ -215,7 +215,7 @@ function DeleteAccount() {
         label={title}
         title={t('계정을 삭제할까요?', 'Delete your account?')}
         text={text}
-        onSubmit={() => confirmed((password) => change(dure.auth.deleteCurrentUser, { password }))}
+        onConfirm={() => confirmed((password) => change(dure.auth.deleteCurrentUser, { password }))}
       />
     </Card>
   );

@@ -10,6 +10,7 @@ import { Checkbox, ErrorTexts, TextField } from '../ui/fields.tsx';
 import { Form, useFieldErrors } from '../ui/form.tsx';
 import { Page } from '../ui/page.tsx';
 import { Loaded } from '../ui/states.tsx';
+import { SavedSearches } from './saved-searches.tsx';
 
 /** What the account is notified of, how and when. */
 export function Alerts() {
@@ -31,6 +32,7 @@ export function Alerts() {
         >
           <Loaded query={preferences}>{(saved) => <PreferencesForm saved={saved} />}</Loaded>
         </Card>
+        <SavedSearches />
       </div>
     </Page>
   );

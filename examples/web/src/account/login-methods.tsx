@@ -66,7 +66,7 @@ function Identities() {
                   '다시 연결할 때까지 이 방법으로 로그인할 수 없습니다.',
                   'You will not be able to log in this way until you connect it again.',
                 )}
-                onSubmit={() => confirmed(() => change(dure.auth.removeIdentity, { identity_id: id }))}
+                onConfirm={() => confirmed(() => change(dure.auth.removeIdentity, { identity_id: id }))}
               />
             </div>
             <p className="soft small">
@@ -120,8 +120,8 @@ function Passkeys() {
               <AskButton
                 label={t('이름 변경', 'Rename')}
                 about={name}
-                submitLabel={t('저장', 'Save')}
-                onSubmit={(read) => change(dure.passkeys.update, { passkey_id: id, name: read('name') })}
+                confirmLabel={t('저장', 'Save')}
+                onConfirm={(read) => change(dure.passkeys.update, { passkey_id: id, name: read('name') })}
               >
                 <TextField name="name" label={t('패스키 이름', 'Name of the passkey')} defaultValue={name} />
               </AskButton>
@@ -134,7 +134,7 @@ function Passkeys() {
                   '더 이상 이 패스키로 로그인할 수 없습니다. 기기에 남은 패스키는 기기 설정에서 지워 주세요.',
                   'It will no longer log you in. Remove it in the settings of your device, too.',
                 )}
-                onSubmit={() => confirmed(() => change(dure.passkeys.delete, { passkey_id: id }))}
+                onConfirm={() => confirmed(() => change(dure.passkeys.delete, { passkey_id: id }))}
               />
             </div>
           </div>

@@ -33,8 +33,8 @@ export function Sessions() {
             label={t('다른 기기에서 모두 로그아웃', 'Log out on all other devices')}
             title={t('다른 기기에서 모두 로그아웃할까요?', 'Log out on all other devices?')}
             text={t('이 기기에서는 로그인이 유지됩니다.', 'You stay logged in on this device.')}
-            submitLabel={t('로그아웃', 'Log out')}
-            onSubmit={() => change(dure.auth.endOtherSessions, {})}
+            confirmLabel={t('로그아웃', 'Log out')}
+            onConfirm={() => change(dure.auth.endOtherSessions, {})}
           />
         )}
       </div>
@@ -57,7 +57,7 @@ function Session({ session }: { session: Item<'listSessions'> }) {
             about={device}
             title={t('이 기기에서 로그아웃할까요?', 'Log out on this device?')}
             text={t('그 기기에서 다시 쓰려면 로그인해야 합니다.', 'It will have to log in again.')}
-            onSubmit={() => change(dure.auth.endSession, { session_id: session.id })}
+            onConfirm={() => change(dure.auth.endSession, { session_id: session.id })}
           />
         )}
       </div>

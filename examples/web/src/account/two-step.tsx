@@ -120,7 +120,7 @@ function SwitchedOn({ left, onRenew }: { left: number; onRenew: () => Promise<vo
             '지금까지의 복구 코드는 더 이상 쓸 수 없습니다.',
             'The codes that you have now will stop working.',
           )}
-          onSubmit={onRenew}
+          onConfirm={onRenew}
         />
         <AskButton
           danger
@@ -130,7 +130,7 @@ function SwitchedOn({ left, onRenew }: { left: number; onRenew: () => Promise<vo
             '로그인할 때 인증번호를 확인하지 않으며, 복구 코드도 쓸 수 없게 됩니다.',
             'We will no longer ask for a code when you log in. Your recovery codes stop working.',
           )}
-          onSubmit={() => confirmed(() => change(dure.secondFactor.removeTotp, {}))}
+          onConfirm={() => confirmed(() => change(dure.secondFactor.removeTotp, {}))}
         />
       </div>
     </>

@@ -1,10 +1,8 @@
-import type { Input } from '@dure/client';
-import type { useObject } from '@dure/react';
+import type { Input, Item } from '@dure/client';
 import { useId } from 'react';
 import { t } from '../text.ts';
 import { Checkbox, ErrorTexts } from '../ui/fields.tsx';
 import { useFieldErrors } from '../ui/form.tsx';
-import { Loaded } from '../ui/states.tsx';
 
 type Consents = Input<'signUp'>['consents'];
 
@@ -19,37 +17,47 @@ const consentNames: Partial<Record<string, string>> = {
 export const nameOfConsent = (id: string): string => consentNames[id] ?? id;
 
 /** What a new user is asked to agree to: nothing where the service has no terms. */
-export function ConsentChoices({ consents }: { consents: ReturnType<typeof useObject<'listConsents'>> }) {
-  const id = useId();
-  const errors = useFieldErrors('consents');
-  const ofAge = { id: 'is_14_or_older', version: 'true', url: '', required: true };
+export function ConsentChoices({ items }: { items: Item<'listConsents'>[] }) {
+  if (items.length === 0) return null;
   return (
-    <Loaded query={consents}>
-      {({ items }) =>
-        items.length > 0 && (
-          <fieldset className="field" aria-describedby={id}>
-            <legend>{t('약관 동의', 'Consent')}</legend>
-            {[ofAge, ...items].map(({ id: name, version, url, required }) => (
-              <div className="spread" key={name}>
-                <Checkbox
-                  name={name}
-                  value={version}
-                  label={`${nameOfConsent(name)} ${required ? t('(필수)', '(required)') : t('(선택)', '(optional)')}`}
-                  aria-invalid={required && errors.length > 0}
-                />
-                {url && (
-                  <a className="small" href={url} target="_blank" rel="noreferrer">
-                    {t('보기', 'Show')}
-                    <span className="visually-hidden"> {nameOfConsent(name)}</span>
-                  </a>
-                )}
-              </div>
-            ))}
-            <ErrorTexts id={id} errors={[...new Set(errors)]} />
-          </fieldset>
-        )
-      }
-    </Loaded>
+    <fieldset className="field">
+      <legend>{t('약관 동의', 'Consent')}</legend>
+      <Choice id="is_14_or_older" version="true" required />
+      {items.map((consent) => (
+        <Choice key={consent.id} {...consent} />
+      ))}
+    </fieldset>
+  );
+}
+
+interface ChoiceProps extends Pick<Item<'listConsents'>, 'version' | 'required'> {
+  id: string;
+  url?: string;
+}
+
+function Choice({ id, version, url, required }: ChoiceProps) {
+  const errorId = useId();
+  const errors = useFieldErrors(`/consents/${id}`);
+  const name = nameOfConsent(id);
+  return (
+    <>
+      <div className="spread">
+        <Checkbox
+          name={id}
+          value={version}
+          label={`${name} ${required ? t('(필수)', '(required)') : t('(선택)', '(optional)')}`}
+          aria-invalid={errors.length > 0}
+          aria-describedby={errors.length > 0 ? errorId : undefined}
+        />
+        {url && (
+          <a className="small" href={url} target="_blank" rel="noreferrer">
+            {t('보기', 'Show')}
+            <span className="visually-hidden"> {name}</span>
+          </a>
+        )}
+      </div>
+      <ErrorTexts id={errorId} errors={errors} />
+    </>
   );
 }
 

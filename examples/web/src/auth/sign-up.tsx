@@ -9,6 +9,7 @@ import { t } from '../text.ts';
 import { TextField, UsernameField } from '../ui/fields.tsx';
 import { Form } from '../ui/form.tsx';
 import { Page } from '../ui/page.tsx';
+import { Loaded } from '../ui/states.tsx';
 import { CodeForm, codeSentTo, NewPasswordField } from './code-form.tsx';
 import { ConsentChoices, consentsIn } from './consent-choices.tsx';
 
@@ -109,45 +110,49 @@ export function SignUp() {
       lead={lead(provedEmail, provider !== undefined)}
       width="form-page"
     >
-      <Form
-        draft="sign-up"
-        submitLabel={provedEmail === null ? t('인증번호 받기', 'Get a code') : t('회원가입', 'Sign up')}
-        onSubmit={(read, data) => {
-          password.current = read('password');
-          return signUp({
-            username: read('username'),
-            name: read('name'),
-            email: provedEmail ?? read('email'),
-            consents: consents.data?.items.length ? consentsIn(data) : undefined,
-          });
-        }}
-      >
-        <TextField
-          name="name"
-          label={t('이름', 'Name')}
-          autoComplete="name"
-          defaultValue={account?.name ?? suggested?.name ?? ''}
-        />
-        {provedEmail === null && (
-          <TextField
-            name="email"
-            type="email"
-            label={t('이메일', 'Email')}
-            hint={t('이 주소로 인증번호를 보내 드립니다.', 'We will send a code to this address.')}
-            autoComplete="email"
-            defaultValue={account?.email ?? suggested?.email ?? ''}
-          />
+      <Loaded query={consents}>
+        {({ items }) => (
+          <Form
+            draft="sign-up"
+            submitLabel={provedEmail === null ? t('인증번호 받기', 'Get a code') : t('회원가입', 'Sign up')}
+            onSubmit={(read, data) => {
+              password.current = read('password');
+              return signUp({
+                username: read('username'),
+                name: read('name'),
+                email: provedEmail ?? read('email'),
+                consents: items.length > 0 ? consentsIn(data) : undefined,
+              });
+            }}
+          >
+            <TextField
+              name="name"
+              label={t('이름', 'Name')}
+              autoComplete="name"
+              defaultValue={account?.name ?? suggested?.name ?? ''}
+            />
+            {provedEmail === null && (
+              <TextField
+                name="email"
+                type="email"
+                label={t('이메일', 'Email')}
+                hint={t('이 주소로 인증번호를 보내 드립니다.', 'We will send a code to this address.')}
+                autoComplete="email"
+                defaultValue={account?.email ?? suggested?.email ?? ''}
+              />
+            )}
+            <UsernameField
+              hint={t(
+                '영문 소문자로 시작하는 4~30자. 숫자와 . _ - 도 쓸 수 있습니다.',
+                '4 to 30 characters, starting with a lower-case letter. Digits and . _ - are fine, too.',
+              )}
+              defaultValue={account?.username}
+            />
+            {!provider && <NewPasswordField name="password" />}
+            <ConsentChoices items={items} />
+          </Form>
         )}
-        <UsernameField
-          hint={t(
-            '영문 소문자로 시작하는 4~30자. 숫자와 . _ - 도 쓸 수 있습니다.',
-            '4 to 30 characters, starting with a lower-case letter. Digits and . _ - are fine, too.',
-          )}
-          defaultValue={account?.username}
-        />
-        {!provider && <NewPasswordField name="password" />}
-        <ConsentChoices consents={consents} />
-      </Form>
+      </Loaded>
       <p className="small mt-16">
         <Link className="back" to="/login">
           {t('이미 계정이 있으신가요? 로그인', 'Already have an account? Log in')}

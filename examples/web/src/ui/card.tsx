@@ -24,17 +24,18 @@ export function Card({ id, title, text, chip, children }: CardProps) {
   );
 }
 
-interface AskButtonProps extends Omit<FormProps, 'submitLabel' | 'actions'> {
+interface AskButtonProps extends Pick<FormProps, 'danger' | 'children'> {
   label: string;
   /** What it is about, for screen readers, where several buttons have the same label. */
   about?: string;
   title?: string;
   text?: string;
-  submitLabel?: string;
+  confirmLabel?: string;
+  onConfirm: FormProps['onSubmit'];
 }
 
 /** A button that opens a dialog, which asks before something happens. */
-export function AskButton({ label, about, title, text, submitLabel, onSubmit, ...form }: AskButtonProps) {
+export function AskButton({ label, about, title, text, confirmLabel, onConfirm, ...form }: AskButtonProps) {
   const [isOpen, setOpen] = useState(false);
   const close = () => setOpen(false);
   return (
@@ -48,8 +49,8 @@ export function AskButton({ label, about, title, text, submitLabel, onSubmit, ..
           {text && <p>{text}</p>}
           <Form
             {...form}
-            submitLabel={submitLabel ?? label}
-            onSubmit={(...input) => onSubmit(...input).then(close)}
+            submitLabel={confirmLabel ?? label}
+            onSubmit={(...input) => onConfirm(...input).then(close)}
             actions={<CancelButton onClick={close} />}
           />
         </Dialog>
