@@ -12,21 +12,26 @@ export function useAccount(): { user: User; store: Store | null } {
   return { user, store };
 }
 
-/** Both are undefined until they are read; the store is null where the account has none. */
+/** Both are undefined until they are read. */
 function useOwn() {
-  const { userId, status } = useSession();
   const user = useObject(dure.auth.getCurrentUser);
-  const store = useQuery({
-    queryKey: queryKey(userId, 'getOwnStore', { orNull: true }),
-    queryFn: ({ signal }) => dure.stores.getOwn({}, { signal }).catch(nullIfMissing),
-    enabled: status === 'signed_in',
-    retry: false,
-  });
+  const store = useOwnStore();
   const failed = [user, store].find(({ data, error }) => error && data === undefined);
   return { user: user.data, store: store.data, failed };
 }
 
-function nullIfMissing(error: unknown): null {
+/** The own store; null where the account has none, because for TanStack Query an error would be nothing to keep. */
+export function useOwnStore() {
+  const { userId } = useSession();
+  return useQuery({
+    queryKey: queryKey(userId, 'getOwnStore', {}),
+    queryFn: ({ signal }) => dure.stores.getOwn({}, { signal }).catch(nullIfNone),
+    enabled: userId !== null,
+    retry: false,
+  });
+}
+
+function nullIfNone(error: unknown): null {
   if (isApiError(error, 'getOwnStore') && error.code === 'store_not_found') return null;
   throw error;
 }

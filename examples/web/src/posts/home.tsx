@@ -1,8 +1,8 @@
-import { isApiError } from '@dure/client';
-import { useInfiniteList, useObject, useSession } from '@dure/react';
+import { useInfiniteList, useSession } from '@dure/react';
 import { useEffect } from 'react';
 import { Link, useSearchParams } from 'react-router';
 import { dure } from '../api.ts';
+import { useOwnStore } from '../app/session.tsx';
 import { t } from '../text.ts';
 import { Page } from '../ui/page.tsx';
 import { Empty, List, Skeleton } from '../ui/states.tsx';
@@ -23,7 +23,7 @@ function Feed() {
   const status = query.get('status') === 'closed' ? 'closed' : 'open';
   const path = status === 'closed' ? '/?status=closed' : '/';
   const posts = useInfiniteList(dure.posts.list, { ...filters, status });
-  const { data: store, error } = useObject(dure.stores.getOwn);
+  const { data: store } = useOwnStore();
   const none =
     status === 'closed'
       ? t('마감된 글이 없습니다.', 'No closed posts.')
@@ -46,7 +46,7 @@ function Feed() {
         )
       }
     >
-      {isApiError(error) && error.code === 'store_not_found' && (
+      {store === null && (
         <div className="note stack mb-20">
           <p>
             {t(
