@@ -3,6 +3,7 @@ import { useEffect } from 'react';
 import { Link, useSearchParams } from 'react-router';
 import { dure } from '../api.ts';
 import { useOwnStore } from '../app/session.tsx';
+import { StoreFirst } from '../stores/store-parts.tsx';
 import { t } from '../text.ts';
 import { Page } from '../ui/page.tsx';
 import { Empty, List, Skeleton } from '../ui/states.tsx';
@@ -24,49 +25,26 @@ function Feed() {
   const path = status === 'closed' ? '/?status=closed' : '/';
   const posts = useInfiniteList(dure.posts.list, { ...filters, status });
   const { data: store } = useOwnStore();
-  const none =
-    status === 'closed'
-      ? t('마감된 글이 없습니다.', 'No closed posts.')
-      : t(
-          '아직 올라온 글이 없습니다. 첫 번째 글을 올려 보세요.',
-          'There are no posts yet. Be the first to write one.',
-        );
-  const nothingFound = t(
-    '찾으시는 글이 없습니다. 다른 말로 찾아보시거나 조건을 바꿔 보세요.',
-    'No posts found. Try other words or other filters.',
+  const write = (
+    <Link className="button primary" to="/posts/new">
+      {t('글쓰기', 'Write a post')}
+    </Link>
   );
   return (
-    <Page
-      title={t('제휴 글 둘러보기', 'Browse posts')}
-      actions={
-        store && (
-          <Link className="button primary" to="/posts/new">
-            {t('글쓰기', 'Write a post')}
-          </Link>
-        )
-      }
-    >
-      {store === null && (
-        <div className="note stack mb-20">
-          <p>
-            {t(
-              '가게를 등록하시면 글을 올리고 다른 가게에 제휴를 요청할 수 있습니다.',
-              'Register your shop to write posts and to send requests to other shops.',
-            )}
-          </p>
-          <div>
-            <Link className="button primary" to="/store/edit">
-              {t('가게 등록하기', 'Register my shop')}
-            </Link>
-          </div>
-        </div>
-      )}
+    <Page title={t('제휴 글 둘러보기', 'Browse posts')} actions={store && write}>
+      {store === null && <StoreFirst />}
       <Search path={path} label={t('글 검색', 'Search posts')} />
       <List
         className="posts"
         query={posts}
         empty={
-          <Empty text={isSearch ? nothingFound : none}>
+          <Empty
+            text={
+              isSearch
+                ? t('찾으시는 글이 없습니다. 조건을 바꿔 보세요.', 'No posts found. Try other filters.')
+                : t('아직 글이 없습니다.', 'No posts yet.')
+            }
+          >
             {isSearch && (
               <Link className="button" to={path}>
                 {t('모든 글 보기', 'Show all posts')}
@@ -88,27 +66,18 @@ function Welcome() {
     document.title = t('두레', 'Dure');
   }, []);
   const steps = [
-    {
-      title: t('가게를 등록합니다', 'Register your shop'),
-      text: t(
-        '어떤 가게인지 이웃에게 소개해 주세요. 1분이면 충분합니다.',
-        'Tell your neighbours what you do. It takes a minute.',
-      ),
-    },
-    {
-      title: t('제휴를 찾습니다', 'Find a partner'),
-      text: t(
-        '원하는 제휴를 글로 올리거나, 다른 가게의 글을 둘러보세요.',
-        'Post what you are looking for, or browse what other shops offer.',
-      ),
-    },
-    {
-      title: t('손을 잡습니다', 'Work together'),
-      text: t(
-        '마음에 드는 가게에 제휴를 요청하고, 답을 바로 받아 보세요.',
-        'Send a request to a shop that you like, and get the answer right here.',
-      ),
-    },
+    [
+      t('가게를 등록합니다', 'Register your shop'),
+      t('어떤 가게인지 이웃에게 소개해 주세요.', 'Tell your neighbours what you do.'),
+    ],
+    [
+      t('제휴를 찾습니다', 'Find a partner'),
+      t('글을 올리거나 다른 가게의 글을 둘러보세요.', 'Post what you look for, or browse what others offer.'),
+    ],
+    [
+      t('손을 잡습니다', 'Work together'),
+      t('제휴를 요청하고 답을 바로 받아 보세요.', 'Send a request, and get the response right here.'),
+    ],
   ];
   return (
     <>
@@ -125,7 +94,7 @@ function Welcome() {
           <p className="soft">
             {t(
               '꽃집과 카페, 책방과 빵집. 두레에서 우리 가게와 잘 맞는 이웃을 찾고 제휴를 제안해 보세요.',
-              'A florist and a café, a bookshop and a bakery: find the shop next door that fits yours, and offer to work together.',
+              'A florist and a café, a bookshop and a bakery: find the shop next door that fits yours.',
             )}
           </p>
           <div className="row">
@@ -141,7 +110,7 @@ function Welcome() {
       </div>
       <h2 className="visually-hidden">{t('이용 방법', 'How it works')}</h2>
       <ol className="steps">
-        {steps.map(({ title, text }, index) => (
+        {steps.map(([title, text], index) => (
           <li className="card" key={title}>
             <span className="number" aria-hidden="true">
               {index + 1}

@@ -1,12 +1,11 @@
 import { useMutation } from '@tanstack/react-query';
-import { useId, useRef, useState } from 'react';
+import { useRef, useState } from 'react';
 import { toast } from 'react-hot-toast/headless';
 import { dure } from '../api.ts';
 import { t } from '../text.ts';
 import { describeError, InputError } from '../ui/errors.ts';
 import { Image } from '../ui/facts.tsx';
-import { ErrorTexts } from '../ui/fields.tsx';
-import { useFieldErrors } from '../ui/form.tsx';
+import { Fieldset } from '../ui/fieldset.tsx';
 
 interface Photo {
   /** Where it can be seen: the file itself, or the URL at the service. Unique. */
@@ -96,57 +95,50 @@ export function usePhotos(draft: string, saved: string[]) {
 
 /** Shows the photos of a form, and adds and removes them. */
 export function PhotoFields({ photos, add, remove }: ReturnType<typeof usePhotos>) {
-  const id = useId();
   const input = useRef<HTMLInputElement>(null);
-  const errors = useFieldErrors('images');
   return (
-    <fieldset className="stack field" aria-describedby={`${id}-hint ${id}-error`}>
-      <legend>
-        {t('사진', 'Photos')} <span className="optional">{t('(선택)', '(optional)')}</span>
-      </legend>
-      <p className="hint" id={`${id}-hint`}>
-        {t(
-          '열 장까지 올릴 수 있습니다. 첫 번째 사진이 대표 사진이 됩니다.',
-          'Up to ten. The first one is shown in lists.',
-        )}
-      </p>
-      <ul className="uploads">
-        {photos.map((photo, index) => {
-          const name = t(`사진 ${index + 1}`, `Photo ${index + 1}`);
-          return (
-            <li className="upload" key={photo.preview}>
-              <Image url={photo.preview} alt={name} />
-              {!photo.url && !photo.error && (
-                <progress aria-label={t(`${name} 올리는 중`, `Uploading ${name}`)} />
-              )}
-              {photo.error && (
+    <Fieldset
+      name="images"
+      legend={t('사진', 'Photos')}
+      optional
+      hint={t(
+        '열 장까지 올릴 수 있습니다. 첫 번째가 대표 사진입니다.',
+        'Up to ten. The first one is shown in lists.',
+      )}
+    >
+      {() => (
+        <ul className="uploads">
+          {photos.map((photo, index) => {
+            const name = t(`사진 ${index + 1}`, `Photo ${index + 1}`);
+            function removeThis() {
+              remove(photo);
+              input.current?.focus();
+            }
+            return (
+              <li className="upload" key={photo.preview}>
+                <Image url={photo.preview} alt={name} />
+                {!photo.url && !photo.error && (
+                  <progress aria-label={t(`${name} 올리는 중`, `Uploading ${name}`)} />
+                )}
                 <p className="field-error" role="alert">
                   {photo.error}
                 </p>
-              )}
-              <button
-                type="button"
-                className="button"
-                onClick={() => {
-                  remove(photo);
-                  input.current?.focus();
-                }}
-              >
-                {t('지우기', 'Remove')}
-                <span className="visually-hidden"> {name}</span>
-              </button>
-            </li>
-          );
-        })}
-        {photos.length < maxPhotos && (
+                <button type="button" className="button" onClick={removeThis}>
+                  {t('지우기', 'Remove')}
+                  <span className="visually-hidden"> {name}</span>
+                </button>
+              </li>
+            );
+          })}
           <li>
-            <label className="upload-add">
+            <label className="photo-add">
               <input
                 ref={input}
                 className="visually-hidden"
                 type="file"
                 accept="image/*"
                 multiple
+                disabled={photos.length >= maxPhotos}
                 onChange={({ currentTarget }) => {
                   add([...(currentTarget.files ?? [])]);
                   // So that the same file can be chosen again.
@@ -156,9 +148,8 @@ export function PhotoFields({ photos, add, remove }: ReturnType<typeof usePhotos
               {t('사진 추가', 'Add photos')}
             </label>
           </li>
-        )}
-      </ul>
-      <ErrorTexts id={`${id}-error`} errors={errors} />
-    </fieldset>
+        </ul>
+      )}
+    </Fieldset>
   );
 }

@@ -5,7 +5,7 @@ import { Categories } from '../stores/store-parts.tsx';
 import { describeDay, describeDistance, t } from '../text.ts';
 import { Image, Time } from '../ui/facts.tsx';
 
-interface CardProps {
+interface TileProps {
   to: string;
   title: string;
   image: string;
@@ -17,7 +17,7 @@ interface CardProps {
 }
 
 /** A post or a store in a list. */
-export function Card({ to, title, image, facts, heading: Heading = 'h2', children }: CardProps) {
+export function Tile({ to, title, image, facts, heading: Heading = 'h2', children }: TileProps) {
   return (
     <article className="post-card">
       <Image url={image} />
@@ -32,7 +32,7 @@ export function Card({ to, title, image, facts, heading: Heading = 'h2', childre
   );
 }
 
-interface PostCardProps extends Pick<CardProps, 'heading'> {
+interface PostCardProps extends Pick<TileProps, 'heading'> {
   post: Pick<PostListItem, 'id' | 'title' | 'thumbnail' | 'created_at'> & Partial<PostListItem>;
 }
 
@@ -47,10 +47,10 @@ export function PostCard({ post, heading }: PostCardProps) {
     </>
   );
   return (
-    <Card to={`/posts/${post.id}`} title={post.title} image={post.thumbnail} facts={facts} heading={heading}>
+    <Tile to={`/posts/${post.id}`} title={post.title} image={post.thumbnail} facts={facts} heading={heading}>
       {store && <Categories of={store} />}
       <PostStatus {...post} />
-    </Card>
+    </Tile>
   );
 }
 

@@ -1,4 +1,3 @@
-import type { Input } from '@dure/client';
 import { useMutation } from '@dure/react';
 import { useQuery } from '@tanstack/react-query';
 import { toast } from 'react-hot-toast/headless';
@@ -14,23 +13,19 @@ import { PhotoFields, usePhotos } from './photos.tsx';
 
 /** Writes a post. */
 export function NewPost() {
-  const create = useMutation(dure.posts.create);
   return (
     <Page
       title={t('글쓰기', 'Write a post')}
-      lead={t(
-        '어떤 이웃과 무엇을 함께하고 싶은지 적어 주세요.',
-        'What would you like to do, and with which kind of shop?',
-      )}
+      lead={t('어떤 이웃과 무엇을 함께하고 싶은지 적어 주세요.', 'What would you like to do, and with whom?')}
       width="narrow"
       back={{ to: '/', label: t('제휴 글 둘러보기', 'Browse posts') }}
     >
-      <PostForm submitLabel={t('글 올리기', 'Publish')} save={(fields) => create.mutateAsync(fields)} />
+      <PostForm />
     </Page>
   );
 }
 
-/** Edits an own post. It is read once, so that nothing changes under the user's hands. */
+/** Edits an own post, which is read once: nothing changes while the user types. */
 export function EditPost() {
   const post_id = Number(useParams()['id']);
   const query = useQuery({
@@ -40,68 +35,46 @@ export function EditPost() {
     gcTime: 0,
     retry: false,
   });
-  const update = useMutation(dure.posts.update, {
-    // What was changed elsewhere in the meantime is not overwritten.
-    call: { ifMatch: query.data?.headers.get('etag') ?? undefined },
-    onSuccess: () => toast(t('저장했습니다.', 'Saved.')),
-  });
+  const back = { to: `/posts/${post_id}`, label: t('제휴 글', 'Post') };
   return (
-    <Page
-      title={t('글 수정', 'Edit post')}
-      width="narrow"
-      back={{ to: `/posts/${post_id}`, label: t('제휴 글', 'Post') }}
-    >
+    <Page title={t('글 수정', 'Edit post')} width="narrow" back={back}>
       <Loaded query={query}>
-        {({ data: post }) => (
-          <PostForm
-            post={post}
-            submitLabel={t('저장', 'Save')}
-            save={(fields, data) =>
-              update.mutateAsync({ post_id, ...fields, status: data.has('closed') ? 'closed' : 'open' })
-            }
-          />
-        )}
+        {({ data, headers }) => <PostForm post={data} etag={headers.get('etag') ?? undefined} />}
       </Loaded>
     </Page>
   );
 }
 
-interface PostFormProps {
-  post?: Post;
-  submitLabel: string;
-  save: (fields: Input<'createPost'>, data: FormData) => Promise<Post>;
-}
-
-function PostForm({ post, submitLabel, save }: PostFormProps) {
+function PostForm({ post, etag }: { post?: Post; etag?: string | undefined }) {
   const navigate = useNavigate();
   const { user } = useAccount();
-  // Of this version of the post: changes of another one do not belong here.
+  const create = useMutation(dure.posts.create);
+  // What was changed elsewhere in the meantime is not overwritten.
+  const update = useMutation(dure.posts.update, { call: { ifMatch: etag } });
+  // A draft belongs to the version of the post that was edited.
   const draft = post ? `post-${post.id}-${post.updated_at}` : `post-of-${user.id}`;
   const photos = usePhotos(draft, post?.images ?? []);
+
+  async function save(read: (name: string) => string, data: FormData) {
+    const texts = { title: read('title'), content: read('content'), closes_on: read('closes_on') || null };
+    const fields = { ...texts, images: await photos.uploaded() };
+    const status = data.has('closed') ? 'closed' : 'open';
+    const { id } = post
+      ? await update.mutateAsync({ post_id: post.id, status, ...fields })
+      : await create.mutateAsync(fields);
+    photos.forget();
+    toast(post ? t('저장했습니다.', 'Saved.') : t('글을 올렸습니다.', 'Your post is published.'));
+    navigate(`/posts/${id}`, { replace: true });
+  }
+
   return (
-    <Form
-      draft={draft}
-      submitLabel={submitLabel}
-      onSubmit={async (read, data) => {
-        const { id } = await save(
-          {
-            title: read('title'),
-            content: read('content'),
-            closes_on: read('closes_on') || null,
-            images: await photos.uploaded(),
-          },
-          data,
-        );
-        photos.forget();
-        navigate(`/posts/${id}`, { replace: true });
-      }}
-    >
+    <Form draft={draft} submitLabel={post ? t('저장', 'Save') : t('글 올리기', 'Publish')} onSubmit={save}>
       <TextField
         name="title"
         label={t('제목', 'Title')}
         hint={t(
           '예: 어버이날 세트를 함께 만들 꽃집을 찾습니다',
-          'For example: Looking for a florist for a spring gift set',
+          'Such as: Looking for a florist for a gift set',
         )}
         maxLength={100}
         defaultValue={post?.title}
@@ -111,7 +84,7 @@ function PostForm({ post, submitLabel, save }: PostFormProps) {
         label={t('내용', 'Text')}
         hint={t(
           '기간, 방식, 서로에게 좋은 점을 적으면 답을 받기 쉽습니다.',
-          'When, how, and what both shops gain: posts with details get more responses.',
+          'When, how, and what both gain.',
         )}
         maxLength={5000}
         defaultValue={post?.content}
@@ -121,10 +94,7 @@ function PostForm({ post, submitLabel, save }: PostFormProps) {
         name="closes_on"
         type="date"
         label={t('마감일', 'Last day')}
-        hint={t(
-          '이날이 지나면 글이 자동으로 마감되고, 새 요청을 받지 않습니다.',
-          'After this day, the post closes by itself and takes no more requests.',
-        )}
+        hint={t('이날이 지나면 새 요청을 받지 않습니다.', 'After it, the post takes no more requests.')}
         optional
         defaultValue={post?.closes_on ?? ''}
       />

@@ -1,14 +1,13 @@
 import { isApiError } from '@dure/client';
 import { useMutation, useObject } from '@dure/react';
-import { useState } from 'react';
 import { toast } from 'react-hot-toast/headless';
 import { Link, useNavigate, useParams } from 'react-router';
 import { dure, type Post } from '../api.ts';
 import { useAccount } from '../app/session.tsx';
 import { SendRequest } from '../requests/send-request.tsx';
-import { Categories } from '../stores/store-parts.tsx';
+import { Categories, StoreFirst } from '../stores/store-parts.tsx';
 import { t } from '../text.ts';
-import { ConfirmDialog } from '../ui/dialog.tsx';
+import { AskButton } from '../ui/card.tsx';
 import { attempt } from '../ui/errors.ts';
 import { Image, Time } from '../ui/facts.tsx';
 import { Page } from '../ui/page.tsx';
@@ -100,54 +99,30 @@ function Share({ title }: { title: string }) {
   );
 }
 
-function StoreFirst() {
-  return (
-    <section className="card stack">
-      <p>
-        {t('제휴를 요청하려면 먼저 가게를 등록해 주세요.', 'To send a request, register your shop first.')}
-      </p>
-      <Link className="button primary" to="/store/edit">
-        {t('가게 등록하기', 'Register my shop')}
-      </Link>
-    </section>
-  );
-}
-
 function OwnPost({ post: { id } }: { post: Post }) {
   const navigate = useNavigate();
-  const [isDeleting, setDeleting] = useState(false);
   const remove = useMutation(dure.posts.delete);
-  const label = t('삭제', 'Delete');
+  async function onConfirm() {
+    await remove.mutateAsync({ post_id: id });
+    toast(t('글을 삭제했습니다.', 'The post has been deleted.'));
+    navigate('/store', { replace: true });
+  }
   return (
-    <section className="card stack">
+    <section className="card row">
       <p className="soft">{t('내 가게에서 올린 글입니다.', 'This is a post of your shop.')}</p>
-      <div className="row">
-        <Link className="button" to={`/posts/${id}/edit`}>
-          {t('수정', 'Edit')}
-        </Link>
-        <button type="button" className="button danger" onClick={() => setDeleting(true)}>
-          {label}
-        </button>
-      </div>
-      {isDeleting && (
-        <ConfirmDialog
-          title={t('글을 삭제할까요?', 'Delete this post?')}
-          confirmLabel={label}
-          onClose={() => setDeleting(false)}
-          onConfirm={async () => {
-            await remove.mutateAsync({ post_id: id });
-            toast(t('글을 삭제했습니다.', 'The post has been deleted.'));
-            navigate('/store', { replace: true });
-          }}
-        >
-          <p>
-            {t(
-              '삭제한 글은 되돌릴 수 없습니다. 답을 기다리는 제휴 요청도 함께 취소됩니다.',
-              'It cannot be restored. Requests that wait for an answer are withdrawn.',
-            )}
-          </p>
-        </ConfirmDialog>
-      )}
+      <Link className="button" to={`/posts/${id}/edit`}>
+        {t('수정', 'Edit')}
+      </Link>
+      <AskButton
+        danger
+        label={t('삭제', 'Delete')}
+        title={t('글을 삭제할까요?', 'Delete this post?')}
+        text={t(
+          '삭제한 글은 되돌릴 수 없습니다. 답을 기다리는 제휴 요청도 함께 취소됩니다.',
+          'It cannot be restored. Requests that wait for an answer are withdrawn.',
+        )}
+        onConfirm={onConfirm}
+      />
     </section>
   );
 }

@@ -60,7 +60,6 @@ export function Search({ path, label }: SearchProps) {
   const { q, category_id, region, near, radius_m } = filters;
   const categories = useCategories().data?.items ?? [];
   const form = useRef<HTMLFormElement>(null);
-  const regionLabel = t('동네 (예: 망원동)', 'Neighbourhood, such as 망원동');
 
   function search(place = near) {
     if (form.current === null) return;
@@ -95,15 +94,7 @@ export function Search({ path, label }: SearchProps) {
           }}
         >
           <div className="input-row">
-            <input
-              ref={useTextOf(q)}
-              className="input"
-              type="search"
-              name="q"
-              aria-label={label}
-              placeholder={label}
-              enterKeyHint="search"
-            />
+            <SearchInput name="q" label={label} value={q} />
             <button type="submit" className="button">
               {t('검색', 'Search')}
             </button>
@@ -123,14 +114,10 @@ export function Search({ path, label }: SearchProps) {
             ))}
           </select>
           <div className="input-row">
-            <input
-              ref={useTextOf(region)}
-              className="input"
+            <SearchInput
               name="region"
-              maxLength={40}
-              aria-label={regionLabel}
-              placeholder={regionLabel}
-              enterKeyHint="search"
+              label={t('동네 (예: 망원동)', 'Area, such as 망원동')}
+              value={region}
             />
             <button
               type="button"
@@ -148,13 +135,22 @@ export function Search({ path, label }: SearchProps) {
   );
 }
 
-/** Shows what the address says, after "Back" too, and leaves what is being typed alone. */
-function useTextOf(value = '') {
+/** Shows what the address says, after Back too, and leaves what is being typed alone. */
+function SearchInput({
+  name,
+  label,
+  value = '',
+}: {
+  name: string;
+  label: string;
+  value: string | undefined;
+}) {
   const input = useRef<HTMLInputElement>(null);
   useLayoutEffect(() => {
     if (input.current) input.current.value = value;
   }, [value]);
-  return input;
+  const texts = { 'aria-label': label, placeholder: label };
+  return <input ref={input} className="input" type="search" name={name} maxLength={40} {...texts} />;
 }
 
 /** Keeps a search, so that new posts that match it are notified. */
@@ -169,7 +165,7 @@ function SaveSearch({ filters }: { filters: Filters }) {
     'You will be notified of new posts that match.',
   );
   return (
-    <div className="mb-20">
+    <div className="my-16">
       <button type="button" className="button" onClick={() => setOpen(true)}>
         {title}
       </button>

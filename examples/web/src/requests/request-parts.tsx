@@ -99,7 +99,7 @@ export function AnswerRequest({ id, storeName }: RequestProps) {
           label={t('거절하기', 'Decline')}
           title={t('요청을 거절할까요?', 'Decline this request?')}
           text={`${isNotified} ${t('거절은 되돌릴 수 없습니다.', 'This cannot be undone.')}`}
-          onSubmit={() => decline.mutateAsync({ partner_request_id: id })}
+          onConfirm={() => decline.mutateAsync({ partner_request_id: id })}
         />
       </div>
     </>
@@ -114,7 +114,7 @@ export function WithdrawRequest({ id, storeName }: RequestProps) {
       label={t('요청 취소하기', 'Withdraw')}
       title={t('요청을 취소할까요?', 'Withdraw this request?')}
       text={t(`${storeName}에 요청을 취소했다고 알려 드립니다.`, `${storeName} will be notified.`)}
-      onSubmit={() => withdraw.mutateAsync({ partner_request_id: id })}
+      onConfirm={() => withdraw.mutateAsync({ partner_request_id: id })}
     />
   );
 }
@@ -129,7 +129,7 @@ export function EndPartnership({ id, storeName }: RequestProps) {
         `${storeName}에 제휴가 끝났다고 알려 드리며, 서로의 연락처가 더 이상 보이지 않습니다.`,
         `${storeName} will be notified, and you will no longer see each other's contact.`,
       )}
-      onSubmit={() => end.mutateAsync({ partner_request_id: id })}
+      onConfirm={() => end.mutateAsync({ partner_request_id: id })}
     />
   );
 }

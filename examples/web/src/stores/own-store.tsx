@@ -7,32 +7,19 @@ import { t } from '../text.ts';
 import { Facts } from '../ui/facts.tsx';
 import { Page } from '../ui/page.tsx';
 import { Empty, List } from '../ui/states.tsx';
-import { Categories } from './store-parts.tsx';
+import { Categories, StoreFirst } from './store-parts.tsx';
 
 /** The own store with its posts, or the way to register one. */
 export function OwnStore() {
   const { store } = useAccount();
-  if (store === null) {
-    return (
-      <Page title={t('내 가게', 'My shop')}>
-        <Empty text={t('아직 등록한 가게가 없습니다.', 'You have not registered a shop yet.')}>
-          <Link className="button primary" to="/store/edit">
-            {t('가게 등록하기', 'Register my shop')}
-          </Link>
-        </Empty>
-      </Page>
-    );
-  }
+  const edit = (
+    <Link className="button" to="/store/edit">
+      {t('가게 정보 수정', 'Edit shop')}
+    </Link>
+  );
   return (
-    <Page
-      title={store.name}
-      actions={
-        <Link className="button" to="/store/edit">
-          {t('가게 정보 수정', 'Edit shop')}
-        </Link>
-      }
-    >
-      <StoreView store={store} isOwn />
+    <Page title={store?.name ?? t('내 가게', 'My shop')} actions={store && edit}>
+      {store ? <StoreView store={store} isOwn /> : <StoreFirst />}
     </Page>
   );
 }
@@ -41,7 +28,6 @@ export function OwnStore() {
 export function StoreView({ store, isOwn = false }: { store: Store; isOwn?: boolean }) {
   const posts = useInfiniteList(dure.posts.list, isOwn ? { mine: true } : { store_id: store.id });
   const { description, address, business_hours, phone_number } = store;
-  const none = t('아직 올린 글이 없습니다.', 'No posts yet.');
   return (
     <div className="stack">
       <section className="card stack" aria-label={t('가게 정보', 'About the shop')}>
@@ -67,15 +53,7 @@ export function StoreView({ store, isOwn = false }: { store: Store; isOwn?: bool
         <List
           className="posts"
           query={posts}
-          empty={
-            <Empty
-              text={
-                isOwn
-                  ? `${none} ${t('어떤 제휴를 찾는지 알려 보세요.', 'Tell other shops what you are looking for.')}`
-                  : none
-              }
-            />
-          }
+          empty={<Empty text={t('아직 올린 글이 없습니다.', 'No posts yet.')} />}
         >
           {({ store: _, ...post }) => <PostCard heading="h3" post={post} />}
         </List>

@@ -1,13 +1,14 @@
 import { useMutation } from '@dure/react';
-import { useId, useState } from 'react';
+import { useState } from 'react';
 import { toast } from 'react-hot-toast/headless';
 import { useNavigate } from 'react-router';
 import { dure, type Store } from '../api.ts';
 import { useAccount } from '../app/session.tsx';
 import { t } from '../text.ts';
 import { attempt } from '../ui/errors.ts';
-import { Checkbox, ErrorTexts, TextArea, TextField } from '../ui/fields.tsx';
-import { Form, useFieldErrors } from '../ui/form.tsx';
+import { Checkbox, TextArea, TextField } from '../ui/fields.tsx';
+import { Fieldset } from '../ui/fieldset.tsx';
+import { Form } from '../ui/form.tsx';
 import { Page } from '../ui/page.tsx';
 import { Loaded } from '../ui/states.tsx';
 import { currentPlace, useCategories } from './store-parts.tsx';
@@ -16,14 +17,18 @@ import { currentPlace, useCategories } from './store-parts.tsx';
 export function StoreForm() {
   const navigate = useNavigate();
   const { user, store } = useAccount();
+  const categories = useCategories();
   const [location, setLocation] = useState(store?.location ?? null);
   const create = useMutation(dure.stores.create);
   const update = useMutation(dure.stores.updateOwn);
-  const categories = useCategories();
+  const lines = [
+    { name: 'address', label: t('주소', 'Address'), autoComplete: 'street-address', maxLength: 200 },
+    { name: 'phone_number', label: t('전화번호', 'Telephone'), type: 'tel', placeholder: '02-123-4567' },
+    { name: 'business_hours', label: t('영업시간', 'Opening hours'), maxLength: 100 },
+  ] as const;
 
   async function save(read: (name: string) => string, data: FormData) {
-    const { mutateAsync } = store ? update : create;
-    await mutateAsync({
+    await (store ? update : create).mutateAsync({
       name: read('name'),
       category_ids: data.getAll('category_ids').map(Number),
       description: read('description'),
@@ -33,19 +38,10 @@ export function StoreForm() {
       location,
       show_exact_location: data.has('show_exact_location'),
     });
-    const registered = t(
-      '가게를 등록했습니다. 이제 글을 올리거나 제휴를 요청할 수 있습니다.',
-      'Your shop is registered. Now you can write posts and send requests.',
-    );
-    toast(store ? t('저장했습니다.', 'Saved.') : registered);
+    toast(store ? t('저장했습니다.', 'Saved.') : t('가게를 등록했습니다.', 'Your shop is registered.'));
     navigate('/store', { replace: true });
   }
 
-  const optionalFields = [
-    { name: 'address', label: t('주소', 'Address'), autoComplete: 'street-address', maxLength: 200 },
-    { name: 'phone_number', label: t('전화번호', 'Telephone'), type: 'tel', placeholder: '02-123-4567' },
-    { name: 'business_hours', label: t('영업시간', 'Opening hours'), maxLength: 100 },
-  ] as const;
   return (
     <Page
       title={store ? t('가게 정보 수정', 'Edit shop') : t('가게 등록하기', 'Register my shop')}
@@ -67,20 +63,36 @@ export function StoreForm() {
               maxLength={50}
               defaultValue={store?.name}
             />
-            <CategoryChoices categories={items} chosen={store?.store_categories ?? []} />
+            <Fieldset
+              name="category_ids"
+              legend={t('업종', 'Categories')}
+              hint={t('1개에서 5개까지 골라 주세요.', 'Choose 1 to 5.')}
+            >
+              {(hasErrors) => (
+                <div className="choices">
+                  {items.map(({ id, name }) => (
+                    <Checkbox
+                      key={id}
+                      name="category_ids"
+                      value={id}
+                      label={name}
+                      defaultChecked={store?.store_categories.some((one) => one.id === id)}
+                      aria-invalid={hasErrors}
+                    />
+                  ))}
+                </div>
+              )}
+            </Fieldset>
             <TextArea
               name="description"
               label={t('가게 소개', 'About the shop')}
-              hint={t(
-                '분위기, 대표 메뉴, 손님층을 적어 주시면 좋습니다.',
-                'Style, best-known products, customers.',
-              )}
+              hint={t('분위기, 대표 메뉴, 손님층을 적어 주시면 좋습니다.', 'Style, products, customers.')}
               optional
               maxLength={2000}
               defaultValue={store?.description}
             />
-            {optionalFields.map((field) => (
-              <TextField key={field.name} {...field} optional defaultValue={store?.[field.name]} />
+            {lines.map((line) => (
+              <TextField key={line.name} {...line} optional defaultValue={store?.[line.name]} />
             ))}
             <LocationField
               location={location}
@@ -101,70 +113,34 @@ interface LocationFieldProps {
 }
 
 function LocationField({ location, onChange, isExact }: LocationFieldProps) {
+  const locate = () => attempt(async () => onChange(await currentPlace()));
+  const exact = t('정확한 위치 공개', 'Show the exact location');
   return (
-    <fieldset className="field">
-      <legend>
-        {t('위치', 'Location')} <span className="optional">{t('(선택)', '(optional)')}</span>
-      </legend>
-      <p className="hint">
-        {t(
-          '가까운 이웃이 우리 가게를 찾기 쉬워집니다. 정확한 위치를 공개하지 않으시면 100m 정도 어림한 위치만 보입니다.',
-          'Shops nearby can find yours. Unless you show the exact location, others see it to about 100 m.',
-        )}
-      </p>
-      <div className="row">
-        <button
-          type="button"
-          className="button"
-          onClick={() => attempt(async () => onChange(await currentPlace()))}
-        >
-          {t('현재 위치로 설정', 'Use my current location')}
-        </button>
-        {location && (
-          <button type="button" className="button" onClick={() => onChange(null)}>
-            {t('위치 지우기', 'Remove the location')}
-          </button>
-        )}
-        <span role="status">{location && t('위치가 설정되어 있습니다.', 'The location is set.')}</span>
-      </div>
-      {location && (
-        <Checkbox
-          name="show_exact_location"
-          label={t('정확한 위치 공개', 'Show the exact location')}
-          defaultChecked={isExact}
-        />
+    <Fieldset
+      name="location"
+      legend={t('위치', 'Location')}
+      optional
+      hint={t(
+        '가까운 이웃이 우리 가게를 찾기 쉬워집니다. 정확한 위치를 공개하지 않으시면 100m 정도 어림한 위치만 보입니다.',
+        'Shops nearby can find yours. Unless you show the exact location, others see it to about 100 m.',
       )}
-    </fieldset>
-  );
-}
-
-interface CategoryChoicesProps {
-  categories: { id: number; name: string }[];
-  chosen: { id: number }[];
-}
-
-function CategoryChoices({ categories, chosen }: CategoryChoicesProps) {
-  const id = useId();
-  const errors = useFieldErrors('category_ids');
-  return (
-    <fieldset className="field" aria-describedby={`${id}-hint ${id}-error`}>
-      <legend>{t('업종', 'Categories')}</legend>
-      <p className="hint" id={`${id}-hint`}>
-        {t('1개에서 5개까지 골라 주세요.', 'Choose 1 to 5.')}
-      </p>
-      <div className="choices">
-        {categories.map((category) => (
-          <Checkbox
-            key={category.id}
-            name="category_ids"
-            value={category.id}
-            label={category.name}
-            defaultChecked={chosen.some((one) => one.id === category.id)}
-            aria-invalid={errors.length > 0}
-          />
-        ))}
-      </div>
-      <ErrorTexts id={`${id}-error`} errors={errors} />
-    </fieldset>
+    >
+      {() => (
+        <>
+          <div className="row">
+            <button type="button" className="button" onClick={locate}>
+              {t('현재 위치로 설정', 'Use my current location')}
+            </button>
+            {location && (
+              <button type="button" className="button" onClick={() => onChange(null)}>
+                {t('위치 지우기', 'Remove the location')}
+              </button>
+            )}
+            <span role="status">{location && t('위치가 설정되어 있습니다.', 'The location is set.')}</span>
+          </div>
+          {location && <Checkbox name="show_exact_location" label={exact} defaultChecked={isExact} />}
+        </>
+      )}
+    </Fieldset>
   );
 }

@@ -1,30 +1,45 @@
 import { useObject } from '@dure/react';
+import { Link } from 'react-router';
 import { dure, type StoreSummary } from '../api.ts';
 import { t } from '../text.ts';
 
 /** The categories that a store can have, named in the language of the page. */
 export function useCategories() {
-  return useObject(
-    dure.stores.listCategories,
-    {},
-    {
-      staleTime: Number.POSITIVE_INFINITY,
-      select: ({ items }) => ({ items: items.map((one) => ({ ...one, name: t(one.name, one.name_en) })) }),
-    },
-  );
+  return useObject(dure.stores.listCategories, undefined, {
+    staleTime: Number.POSITIVE_INFINITY,
+    select: ({ items }) => ({ items: items.map((one) => ({ ...one, name: t(one.name, one.name_en) })) }),
+  });
 }
 
 /** What kind of store it is. */
 export function Categories({ of }: { of: Pick<StoreSummary, 'store_categories'> }) {
   const { data } = useCategories();
+  const nameOf = (id: number) => data?.items.find((one) => one.id === id)?.name;
   return (
     <ul className="row">
       {of.store_categories.map(({ id, name }) => (
         <li className="chip" key={id}>
-          {data?.items.find((one) => one.id === id)?.name ?? name}
+          {nameOf(id) ?? name}
         </li>
       ))}
     </ul>
+  );
+}
+
+/** For accounts that have no store yet. */
+export function StoreFirst() {
+  return (
+    <div className="note row my-16">
+      <p>
+        {t(
+          '가게를 등록하시면 글을 올리고 다른 가게에 제휴를 요청할 수 있습니다.',
+          'Register your shop to write posts and to send requests to other shops.',
+        )}
+      </p>
+      <Link className="button primary" to="/store/edit">
+        {t('가게 등록하기', 'Register my shop')}
+      </Link>
+    </div>
   );
 }
 

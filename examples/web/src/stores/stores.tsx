@@ -2,7 +2,7 @@ import { useInfiniteList, useMutation, useObject } from '@dure/react';
 import { Link, useParams } from 'react-router';
 import { dure } from '../api.ts';
 import { useAccount } from '../app/session.tsx';
-import { Card } from '../posts/post-card.tsx';
+import { Tile } from '../posts/post-card.tsx';
 import { Report } from '../posts/report.tsx';
 import { Search, useSearch } from '../posts/search.tsx';
 import { describeDistance, t } from '../text.ts';
@@ -15,10 +15,6 @@ import { Categories } from './store-parts.tsx';
 export function Stores() {
   const { filters } = useSearch();
   const stores = useInfiniteList(dure.stores.list, filters);
-  const nothingFound = t(
-    '찾으시는 가게가 없습니다. 다른 말로 찾아보시거나 조건을 바꿔 보세요.',
-    'No shops found. Try other words or other filters.',
-  );
   return (
     <Page title={t('가게 둘러보기', 'Browse shops')}>
       <Search path="/stores" label={t('가게 검색', 'Search shops')} />
@@ -26,7 +22,9 @@ export function Stores() {
         className="posts"
         query={stores}
         empty={
-          <Empty text={nothingFound}>
+          <Empty
+            text={t('찾으시는 가게가 없습니다. 조건을 바꿔 보세요.', 'No shops found. Try other filters.')}
+          >
             <Link className="button" to="/stores">
               {t('모든 가게 보기', 'Show all shops')}
             </Link>
@@ -34,7 +32,7 @@ export function Stores() {
         }
       >
         {({ distance_m, address, description, ...store }) => (
-          <Card
+          <Tile
             to={`/stores/${store.id}`}
             title={store.name}
             image={store.thumbnail}
@@ -42,7 +40,7 @@ export function Stores() {
           >
             <Categories of={store} />
             {description && <p className="small clamped">{description}</p>}
-          </Card>
+          </Tile>
         )}
       </List>
     </Page>
