@@ -195,6 +195,9 @@ export async function eachValue<Value>(
   return found;
 }
 
+/** What cannot be a token has an error of its own: the document alone has a pattern and a length. */
+export const isToken = (name: string) => /token$|^(?:refresh|uid)$/.test(name);
+
 /** What is wrong with a response by the document; a 5xx always is. */
 export function problemsOf(operation: DocumentedOperation, response: TestResponse): string[] {
   const problems = contract.problems(operation.method, operation.path, response);

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { defineError, httpErrors } from '../../http/errors.ts';
-import { BigId, Body, documented, Int32, NamedObject, Url } from '../../http/schemas.ts';
+import { BigId, Body, Int32, NamedObject, Url } from '../../http/schemas.ts';
 
 export const imageErrors = {
   invalidImage: defineError(400, 'invalid_image', {
@@ -44,7 +44,6 @@ export const NewImage = Body('NewImage', 'An image to upload', {
   image: Type.Unsafe<Buffer>({
     type: 'string',
     format: 'binary',
-    ...documented({ maxLength: 10 * 1024 * 1024 }),
     description:
       'A file: JPEG, PNG or WebP, whatever its name and type say; at most 10 MiB and 50 megapixels',
   }),

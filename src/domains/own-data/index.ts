@@ -10,7 +10,7 @@ import {
 } from '../../http/authentication.ts';
 import { httpErrors, retryLater } from '../../http/errors.ts';
 import { requestContext } from '../../http/request-context.ts';
-import { Ref, Timestamp } from '../../http/schemas.ts';
+import { Ref, RefOrNull, Timestamp } from '../../http/schemas.ts';
 import type { ExpiredRows } from '../../infrastructure/database/clean-up.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
 import { secondsUntil } from '../../infrastructure/database/daily-quota.ts';
@@ -43,23 +43,21 @@ export function createOwnData(options: Options) {
   return { routes: routesBehind(requireUser, ownDataRoutes, options) };
 }
 
-const row = { additionalProperties: true, examples: [{ id: 1 }] };
 const OwnDataPart = Type.Unsafe<object>({
-  ...row,
   $id: 'OwnDataPart',
   type: 'object',
+  additionalProperties: true,
   description: 'What one row says, with the names of the API',
+  // Specmatic knows no properties of a form in `anyOf` but those that it names.
+  examples: [{}],
 });
-/** Without a reference: Specmatic takes other properties of a form in `anyOf` for mistakes. */
-const SinglePart = (description: string) =>
-  Type.Unsafe<object | null>({ ...row, type: ['object', 'null'], description });
 const OwnData = Type.Object(
   {
     exported_at: Timestamp('When the download began'),
     ...Object.fromEntries(
       Object.entries(sections).map(([name, { description, isSingle }]) => [
         name,
-        isSingle ? SinglePart(description) : Type.Array(Ref(OwnDataPart), { description }),
+        isSingle ? RefOrNull(OwnDataPart, description) : Type.Array(Ref(OwnDataPart), { description }),
       ]),
     ),
   },

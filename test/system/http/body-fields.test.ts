@@ -6,6 +6,7 @@ import {
   eachOperation,
   eachValue,
   fieldsOf,
+  isToken,
   notInvalid,
   notRejected,
   operationsWithBody,
@@ -113,9 +114,11 @@ function wrongTexts({ format, pattern, minLength = 0, maxLength }: Schema, name:
     ...Object.values(multiline.includes(name) ? ofBlocks : texts),
     ...(minLength > 0 ? ['', 'x'.repeat(minLength - 1)] : []),
     ...(minLength > 0 && format !== 'password' ? ['   ', '\n'] : []),
-    ...(pattern === undefined ? [] : ['!'.repeat(Math.max(1, minLength)), '가나다라마바']),
+    ...(pattern === undefined || isToken(name) ? [] : ['!'.repeat(Math.max(1, minLength)), '가나다라마바']),
     ...(format === 'email' ? ['plain', 'a@b', 'a b@c.kr', 'a@b..com', '@example.com'] : []),
-    ...(maxLength === undefined ? [] : ['x'.repeat(maxLength + 1), '😀'.repeat(maxLength + 1)]),
+    ...(maxLength === undefined || isToken(name)
+      ? []
+      : ['x'.repeat(maxLength + 1), '😀'.repeat(maxLength + 1)]),
   ];
 }
 

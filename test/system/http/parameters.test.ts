@@ -3,6 +3,7 @@ import {
   createOperationsApp,
   eachOperation,
   eachValue,
+  isToken,
   notInvalid,
   notRejected,
   operations,
@@ -34,12 +35,12 @@ function queryParameters({ parameters = [] }: DocumentedOperation): Parameter[] 
 }
 
 /** Values that a parameter rejects by its schema. */
-function wrongValues({ schema, required }: Parameter): string[] {
+function wrongValues({ name, schema, required }: Parameter): string[] {
   const { type, minimum, maximum, maxLength } = schema;
   if (type === 'integer') return [...notIntegers, String(Number(minimum) - 1), String(Number(maximum) + 1)];
   if (type === 'boolean') return notBooleans;
   if ('enum' in schema) return ['other', ...rejectedTexts];
-  const tooLong = typeof maxLength === 'number' ? ['x'.repeat(maxLength + 1)] : [];
+  const tooLong = typeof maxLength === 'number' && !isToken(name) ? ['x'.repeat(maxLength + 1)] : [];
   return [...rejectedTexts, ...tooLong, ...(required ? [''] : [])];
 }
 

@@ -41,7 +41,7 @@ export const RecoveryCodes = NamedObject('RecoveryCodes', 'Codes in place of tho
   recovery_codes: Type.Array(
     Type.String(documented({ pattern: '^[a-z2-7]{4}(-[a-z2-7]{4}){3}$', maxLength: 19 })),
     {
-      ...documented({ minItems: 10, maxItems: 10 }),
+      ...documented({ maxItems: 10 }),
       description: 'Ten; each works once. Neither case nor hyphens matter',
       examples: [['mfrg-gzdf-mztw-q2lk', 'nbuw-g2zo-n5xg-kltd']],
     },
