@@ -131,8 +131,8 @@ export const script = `(() => {
   addEventListener('click', async ({ target }) => {
     const { id, nextElementSibling: output } = target.closest('button') ?? target;
     if (id === 'authorize') {
-      await start();
-      document.querySelector('.authorize').click();
+      const { authActions, authSelectors } = await start();
+      authActions.showDefinitions(authSelectors.definitionsToAuthorize());
     } else if (id === 'demo-login') {
       output.value = 'Logging in...';
       output.value = await logInAsDemoShop().catch(({ message }) => message);

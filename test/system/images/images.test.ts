@@ -232,6 +232,9 @@ t.test('images are served to every page, for a year; what is no image is not_fou
     rejected(t, missing, 404, 'not_found');
     t.equal(missing.headers['cache-control'], undefined, one);
   }
+  for (const headers of [{ range: 'bytes=99999999-' }, { 'if-match': '"other"' }]) {
+    rejected(t, await app.call('GET', pathname, { headers }), 404, 'not_found');
+  }
   rejected(t, await app.call('POST', pathname), 405, 'method_not_allowed');
 });
 
