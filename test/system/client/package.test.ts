@@ -44,12 +44,12 @@ t.test('its types work in strict apps', async (t) => {
   await mkdir(join(folder, 'node_modules/@types'), { recursive: true });
   await symlink(join(root, 'node_modules/@types/node'), join(folder, 'node_modules/@types/node'));
   const inBrowser = { lib: ['es2022', 'dom'], types: [], exactOptionalPropertyTypes: true };
-  for (const [name, options] of Object.entries({
-    'a bundler': { ...inBrowser, module: 'esnext', moduleResolution: 'bundler' },
-    'Node.js': { lib: ['es2022'], types: ['node'], module: 'nodenext' },
-  })) {
-    t.equal(await typeErrors(folder, ['consumer.ts', 'story.ts'], options), '', name);
-  }
+  const inNode = { lib: ['es2022'], types: ['node'], module: 'nodenext' };
+  const sources = ['consumer.ts', 'story.ts'];
+  // The newest TypeScript, and an older one.
+  const bundled = { ...inBrowser, module: 'esnext', moduleResolution: 'bundler' };
+  t.equal(await typeErrors(folder, sources, bundled, '.'), '', 'a bundler');
+  t.equal(await typeErrors(folder, sources, inNode, 'packages/client'), '', 'Node.js');
 });
 
 t.test('everything together is smaller than 13 kB, and what is not used is left out', async (t) => {

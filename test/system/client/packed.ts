@@ -32,13 +32,13 @@ export async function installPacked(
 /**
  * What TypeScript says about files of an app that is strict.
  *
- * @param place whose version of TypeScript: `packages/client` has an older one, the root one that is four times as fast
+ * @param place whose version of TypeScript: the root has the newest, `packages/client` an older one, which takes four times as long
  */
 export async function typeErrors(
   folder: string,
   files: string[],
   options: object,
-  place = 'packages/client',
+  place: string,
 ): Promise<string> {
   const strict = { strict: true, noEmit: true, skipLibCheck: false, target: 'es2022' };
   const config = { compilerOptions: { ...strict, ...options }, files };
