@@ -14,6 +14,11 @@ import { listen } from '../support/raw-http.ts';
 const pages = [
   'README.md',
   'CONTRIBUTING.md',
+  ...['packages/client', 'packages/react', 'examples/web'].flatMap((folder) =>
+    readdirSync(join(root, folder))
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => join(folder, name)),
+  ),
   ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
     .map((name) => join('docs', name)),

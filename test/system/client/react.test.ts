@@ -24,7 +24,7 @@ t.test('the package has what it needs, and nothing else', async (t) => {
   const others = files
     .flat()
     .filter((path) => !/^(dist|src)\/[\w/-]+\.(jsx?|d\.ts|tsx?)(\.map)?$/.test(path));
-  t.same([...new Set(others)].sort(), ['LICENSE', 'README.md', 'package.json']);
+  t.same([...new Set(others)].sort(), ['LICENSE', 'README.ko.md', 'README.md', 'package.json']);
 });
 
 t.test('the README begins with ten lines', async (t) => {
