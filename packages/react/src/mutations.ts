@@ -23,8 +23,8 @@ type MutationOptions<Id extends OperationId> = Omit<
 };
 
 /**
- * Reads again what is shown to the account that is signed in now, which hooks may not know yet: a login reads nothing that is about to go.
- * A change may concern other objects, too, such as the post of a request.
+ * Reads again what is shown to the account that is signed in now: right after a login, the hooks still show what is about to be removed.
+ * It reads all, because a change may concern other objects, such as the post of a request.
  */
 export function invalidate(queries: QueryClient, client: Client): void {
   void queries.invalidateQueries({ queryKey: ['dure', client.userId()] });
