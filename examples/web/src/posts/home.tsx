@@ -61,7 +61,6 @@ function Feed() {
 
 /** What Dure is for, for visitors who are not signed in. */
 function Welcome() {
-  const { reason } = useSession();
   useEffect(() => {
     document.title = t('두레', 'Dure');
   }, []);
@@ -81,11 +80,6 @@ function Welcome() {
   ];
   return (
     <>
-      {reason && reason !== 'logged_out' && reason !== 'account_deleted' && (
-        <p className="note warn" role="status">
-          {t('로그아웃되었습니다. 다시 로그인해 주세요.', 'You have been logged out. Please log in again.')}
-        </p>
-      )}
       <div className="hero">
         <div className="stack">
           <h1 className="pre-line">
