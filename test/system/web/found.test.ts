@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import sharp from 'sharp';
 import t, { type Test } from 'tap';
 import { pushesOf } from '../../push/subscribed.ts';
 import { codeIn, createUser, password } from '../../support/app.ts';
@@ -81,8 +82,22 @@ t.test(story, { skip: noBrowser }, async (t) => {
     await page.getByLabel('제목').fill(title);
     await page.getByLabel('내용').fill('우리 꽃과 커피를 함께 내어요.');
     await page.getByLabel('마감일').fill('2099-12-31');
+    await page.getByLabel('사진 추가').setInputFiles([await uprightPhoto(), unreadable]);
+    await page.getByText('iPhone의 설정 > 카메라 > 포맷').waitFor();
+    await page.locator('progress').waitFor({ state: 'detached' });
+    await page.getByRole('navigation', { name: '주 메뉴' }).getByRole('link', { name: '내 가게' }).click();
+    await page.getByRole('heading', { name: '골목 꽃집', level: 1 }).waitFor();
+    await page.goBack();
+    t.equal(await page.getByLabel('제목').inputValue(), title, 'what was typed is kept');
     await page.getByRole('button', { name: '글 올리기', exact: true }).click();
     await page.getByText('12월 31일 마감').waitFor();
+    const photo = page.getByRole('img', { name: '사진 1' });
+    await photo.evaluate('(image) => image.decode()');
+    t.ok(
+      await photo.evaluate('(image) => image.naturalHeight > image.naturalWidth'),
+      'upright as it was taken',
+    );
+    t.equal(await page.getByRole('img', { name: '사진 2' }).count(), 0);
     const notification = await cafe.showPush();
     t.match(notification, { title: '저장한 검색에 맞는 새 글', data: { url: page.url() } });
     t.match(notification.body, `골목 꽃집에서 저장하신 검색 조건에 맞는 ‘${title}’`);
@@ -92,16 +107,31 @@ t.test(story, { skip: noBrowser }, async (t) => {
     await cafe.page.getByRole('heading', { name: title, level: 1 }).waitFor();
   });
 
-  await step('the cafe sees that the florist is around the corner, and sends a request', async () => {
-    const { page } = cafe;
-    await page.goto(alerts);
-    await page.getByRole('link', { name: '꽃·식물 · 주변 3km' }).click();
-    await page.getByText('골목 꽃집 · 걸어서 5분').waitFor();
-    await page.getByRole('link', { name: title }).click();
-    await page.getByLabel('보낼 메시지').fill('저희 카페에서 함께 팔아요.');
-    await page.getByRole('button', { name: '요청 보내기', exact: true }).click();
-    await page.getByText('골목 꽃집에 제휴 요청을 보냈습니다').waitFor();
-  });
+  await step(
+    'the cafe sees the florist around the corner, sends a request and reports its post',
+    async (t) => {
+      const { page } = cafe;
+      await page.goto(alerts);
+      await page.getByRole('link', { name: '꽃·식물 · 주변 3km' }).click();
+      await page.getByText('골목 꽃집 · 걸어서 5분').waitFor();
+      await page.getByRole('link', { name: title }).click();
+      await page.getByLabel('보낼 메시지').fill('저희 카페에서 함께 팔아요.');
+      await page.getByRole('button', { name: '요청 보내기', exact: true }).click();
+      await page.getByText('골목 꽃집에 제휴 요청을 보냈습니다').waitFor();
+      await page.getByRole('button', { name: '공유하기' }).click();
+      await page.getByText('링크를 복사했습니다').waitFor();
+      await page.getByRole('button', { name: '신고하기' }).click();
+      const dialog = page.getByRole('dialog', { name: '신고하기' });
+      await dialog.getByLabel('사기나 거짓 정보').check();
+      t.strictSame(await violations(page), []);
+      await dialog.getByRole('button', { name: '신고하기' }).click();
+      await page.getByText('신고를 접수했습니다').waitFor();
+      const { rows } = await pool.query('SELECT reason FROM reports');
+      t.strictSame(rows, [{ reason: 'fraud' }]);
+      await page.goto('/posts/999999');
+      await page.getByText('삭제되었거나 더 이상 공개되지 않는 글입니다').waitFor();
+    },
+  );
 
   await step('the florist gets its push message when its quiet hours end', async (t) => {
     await flower.page.locator('.badge').getByText('1', { exact: true }).waitFor();
@@ -117,6 +147,11 @@ t.test(story, { skip: noBrowser }, async (t) => {
     await page.goto('/store');
     await page.getByRole('link', { name: title }).click();
     await page.getByRole('link', { name: '수정', exact: true }).click();
+    await page.getByLabel('마감하고 새 요청').check();
+    await pool.query('UPDATE posts SET updated_at = now()');
+    await page.getByRole('button', { name: '저장', exact: true }).click();
+    await page.getByText('그사이 다른 곳에서 내용이 바뀌었습니다').waitFor();
+    await page.reload();
     await page.getByLabel('마감하고 새 요청').check();
     await page.getByRole('button', { name: '저장', exact: true }).click();
     await page.getByText('마감', { exact: true }).waitFor();
@@ -148,6 +183,16 @@ t.test(story, { skip: noBrowser }, async (t) => {
     for (const part of [username, title, 'marketing']) t.match(text, part);
   });
 });
+
+/** As a phone stores it: lying on its side, with a note that it has to be turned. */
+async function uprightPhoto() {
+  const drawing = sharp({ create: { width: 320, height: 180, channels: 3, background: '#b93f1d' } });
+  const buffer = await drawing.withMetadata({ orientation: 6 }).jpeg().toBuffer();
+  return { name: 'flower.jpg', mimeType: 'image/jpeg', buffer };
+}
+
+/** What Chromium cannot decode. */
+const unreadable = { name: 'flower.heic', mimeType: 'image/heic', buffer: Buffer.from('ftypheic') };
 
 async function switchPushOn({ page }: Phone): Promise<void> {
   await page.goto(alerts);

@@ -27,7 +27,7 @@ export async function openPhone(
   const { context, page } = visitor;
   const browser = pushService.subscribe();
   await context.setGeolocation(place);
-  await context.grantPermissions(['geolocation', 'notifications']);
+  await context.grantPermissions(['geolocation', 'notifications', 'clipboard-write']);
   await context.addInitScript(subscribeTo(browser));
   const cdp = await context.newCDPSession(page);
   let registrationId = '';
