@@ -52,8 +52,11 @@ export function Shell() {
       {import.meta.env.DEV && <MailboxHint />}
       <main id="content" tabIndex={-1}>
         <Outlet />
+        {/* Preact commits components by their depth: one level down, it scrolls after the page is shown. */}
+        <div>
+          <ScrollRestoration />
+        </div>
       </main>
-      <ScrollRestoration />
     </div>
   );
 }
