@@ -197,7 +197,7 @@ const unreadable = { name: 'flower.heic', mimeType: 'image/heic', buffer: Buffer
 async function switchPushOn({ page }: Phone): Promise<void> {
   await page.goto(alerts);
   await page.getByRole('button', { name: '푸시 알림 켜기' }).click();
-  await page.getByText('푸시 알림을 켰습니다').waitFor();
+  await page.getByRole('button', { name: '푸시 알림 끄기' }).waitFor();
 }
 
 async function setQuietHours({ page }: Phone, [from, to]: [from: string, to: string]): Promise<void> {

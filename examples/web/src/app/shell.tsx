@@ -157,7 +157,7 @@ function Banner({ isUnverified, hasEnded }: { isUnverified: boolean; hasEnded: b
   }
   if (!isUnverified) return null;
   return (
-    <p className="banner">
+    <p className="banner" role="status">
       {t('이메일 주소를 아직 확인하지 않았습니다.', 'Your email address is not verified yet.')}{' '}
       <Link to="/account#verify">{t('지금 인증하기', 'Verify now')}</Link>
     </p>
