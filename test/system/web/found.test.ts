@@ -205,7 +205,7 @@ async function setQuietHours({ page }: Phone, [from, to]: [from: string, to: str
   await page.getByLabel('시작 (선택)').fill(from);
   await page.getByLabel('종료 (선택)').fill(to);
   await page.getByRole('button', { name: '저장', exact: true }).click();
-  await page.getByText('저장했습니다').waitFor();
+  await page.getByText('알림 설정을 변경했습니다').waitFor();
 }
 
 /** In Korea, from and to an hour from now. */

@@ -27,9 +27,10 @@ export function Form({ onSubmit, submitLabel, danger, draft, children, actions }
   const { mutate, isPending, isPaused, error } = useMutation({
     mutationFn: (data: FormData) => onSubmit((name) => String(data.get(name) ?? ''), data),
     onSuccess: () => draft && sessionStorage.removeItem(draftKey(draft)),
-    onError: () =>
-      setTimeout(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()),
   });
+  useEffect(() => {
+    if (error) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+  }, [error]);
   useEffect(() => {
     if (draft && form.current) restore(form.current, draft);
   }, [draft]);
