@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { transform } from 'esbuild';
 import t from 'tap';
 import { createDevMailbox, devMailboxRoutes } from '../../src/development/mailbox/mailbox.ts';
@@ -83,6 +83,29 @@ t.test('the check detects a stale table of codes', async (t) => {
   const stale = await check('stale.md', committed.replace('`own_post`', '`own_posts`'));
   t.equal(stale.code, 1);
   t.match(stale.output, 'is stale: run `npm run openapi`');
+});
+
+t.test('the check detects a Korean page that differs from its source, and copies code', async (t) => {
+  const folder = temporaryFolder(t, join(root, 'build'));
+  const page = (heading: string, name: string, code: string) =>
+    `# Title\n\n${heading} Part\n\n\`${name}\`\n\n\`\`\`ts\n${code}\n\`\`\`\n`;
+  const korean = join(folder, 'page.ko.md');
+  const check = (content: string, ...options: string[]) => {
+    writeFileSync(korean, content);
+    return run(process.execPath, ['build/scripts/translations.js', relative(root, korean), ...options]);
+  };
+  writeFileSync(join(folder, 'page.md'), page('##', 'limit', 'call(1); // one'));
+  const same = page('##', 'limit', 'call(1); // 하나');
+  t.strictSame(await check(same, '--check'), { code: 0, output: '' }, 'comments are translated');
+  t.match(
+    (await check(page('###', 'limit', 'call(1);'), '--check')).output,
+    'headings of the levels 1,3, not 1,2',
+  );
+  t.match((await check(page('##', 'limits', 'call(1);'), '--check')).output, '## Part: lacks limit');
+  const stale = page('##', 'limit', 'call(2);');
+  t.match(await check(stale, '--check'), { code: 1, output: /other code/ });
+  t.equal((await check(stale)).code, 0);
+  t.equal(readFileSync(korean, 'utf8'), page('##', 'limit', 'call(1); // one'));
 });
 
 for (const page of ['docs/quickstart.md', 'docs/quickstart.ko.md']) {
