@@ -86,6 +86,6 @@ export const acceptLanguage = {
   in: 'header',
   description:
     'The language of `message` and of the other texts for people: Korean unless English is preferred',
-  schema: text,
+  schema: { type: 'string' },
   example: 'ko',
 };
