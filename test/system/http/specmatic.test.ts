@@ -72,17 +72,21 @@ async function runSpecmatic(t: Test, url: string): Promise<Scenario[]> {
   const folder = temporaryFolder(t);
   await writeFile(join(folder, 'openapi.json'), JSON.stringify(documentForSpecmatic()));
   const args = ['test', 'openapi.json', `--testBaseURL=${url}`, '--timeout=30'];
-  const child = spawn('java', ['-Dfile.encoding=UTF-8', '-jar', jar, ...args], {
-    cwd: folder,
-    env: {
-      PATH: process.env['PATH'],
-      SPECMATIC_GENERATIVE_TESTS: 'true',
-      MAX_TEST_REQUEST_COMBINATIONS: '1',
-      // The name of the security scheme; the world replaces it by the token of a user.
-      bearer: 'token',
+  const child = spawn(
+    'java',
+    ['-Dfile.encoding=UTF-8', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-jar', jar, ...args],
+    {
+      cwd: folder,
+      env: {
+        PATH: process.env['PATH'],
+        SPECMATIC_GENERATIVE_TESTS: 'true',
+        MAX_TEST_REQUEST_COMBINATIONS: '1',
+        // The name of the security scheme; the world replaces it by the token of a user.
+        bearer: 'token',
+      },
+      stdio: ['ignore', 'pipe', 'ignore'],
     },
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
+  );
   t.teardown(() => child.kill());
   let output = '';
   child.stdout.setEncoding('utf8').on('data', (data) => (output += data));
