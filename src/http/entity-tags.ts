@@ -3,20 +3,13 @@ import { Type } from '@sinclair/typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError, httpErrors } from './errors.ts';
 import { type Language, languages } from './language.ts';
-import { documented } from './schemas.ts';
 
 /* Conditional requests (RFC 9110, section 13). @fastify/etag knows neither `If-Match` nor lists of tags. */
-
-/** What a header with tags consists of. */
-const tags = { pattern: '^[ -~]*$', maxLength: 1000 };
 
 /** Headers of a `GET` that ends with `sendIfChanged`, and its response without a body. */
 export const ReadConditions = Type.Object({
   'if-none-match': Type.Optional(
-    Type.String({
-      ...documented(tags),
-      description: 'The `ETag` of a previous response: 304 while it is the current one',
-    }),
+    Type.String({ description: 'The `ETag` of a previous response: 304 while it is the current one' }),
   ),
 });
 export const NotModified = Type.Unsafe<undefined>(Type.Null({ description: 'It has not changed' }));
@@ -25,7 +18,6 @@ export const NotModified = Type.Unsafe<undefined>(Type.Null({ description: 'It h
 export const WriteConditions = Type.Object({
   'if-match': Type.Optional(
     Type.String({
-      ...documented(tags),
       description:
         'An `ETag` from reading or changing it, or a list of them: 412, and nothing is changed, unless it is the current one. `*`: any version',
     }),
