@@ -5,6 +5,7 @@ import { pushesOf } from '../../push/subscribed.ts';
 import { codeIn, createUser, password } from '../../support/app.ts';
 import { noBrowser } from '../../support/browser.ts';
 import { createStore } from '../../support/stores.ts';
+import { until } from '../../support/until.ts';
 import { startExample } from './frontend.ts';
 import { openPhone, type Phone } from './phone.ts';
 import { registerStore, violations } from './visitor.ts';
@@ -88,15 +89,12 @@ t.test(story, { skip: noBrowser }, async (t) => {
     await page.getByRole('navigation', { name: '주 메뉴' }).getByRole('link', { name: '내 가게' }).click();
     await page.getByRole('heading', { name: '골목 꽃집', level: 1 }).waitFor();
     await page.goBack();
-    t.equal(await page.getByLabel('제목').inputValue(), title, 'what was typed is kept');
+    await until('what was typed', async () => (await page.getByLabel('제목').inputValue()) === title);
     await page.getByRole('button', { name: '글 올리기', exact: true }).click();
     await page.getByText('12월 31일 마감').waitFor();
-    const photo = page.getByRole('img', { name: '사진 1' });
-    await photo.evaluate('(image) => image.decode()');
-    t.ok(
-      await photo.evaluate('(image) => image.naturalHeight > image.naturalWidth'),
-      'upright as it was taken',
-    );
+    await page.getByRole('img', { name: '사진 1' }).waitFor();
+    const { rows } = await pool.query('SELECT width, height FROM images');
+    t.strictSame(rows, [{ width: 180, height: 320 }], 'upright, as it was taken');
     t.equal(await page.getByRole('img', { name: '사진 2' }).count(), 0);
     const notification = await cafe.showPush();
     t.match(notification, { title: '저장한 검색에 맞는 새 글', data: { url: page.url() } });
