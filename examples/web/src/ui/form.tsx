@@ -1,6 +1,14 @@
 import { isApiError } from '@dure/client';
 import { useMutation } from '@tanstack/react-query';
-import { createContext, type FormEvent, type ReactNode, useContext, useEffect, useRef } from 'react';
+import {
+  createContext,
+  type FormEvent,
+  type ReactNode,
+  useContext,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+} from 'react';
 import { t } from '../text.ts';
 import { describeError, isCancelled } from './errors.ts';
 
@@ -31,7 +39,7 @@ export function Form({ onSubmit, submitLabel, danger, draft, children, actions }
   useEffect(() => {
     if (error) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
   }, [error]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (draft && form.current) restore(form.current, draft);
   }, [draft]);
 
