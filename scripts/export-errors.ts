@@ -89,12 +89,12 @@ function isSecured({ security = [] }: Operation): boolean {
 function whereOf(code: string, language: Language): string {
   const names = operations.filter((one) => codesOf(one).includes(code)).map(({ operationId }) => operationId);
   if (names.length === 0)
-    return language === 'ko' ? '작업에 이르기 전' : 'before a request reaches an operation';
+    return language === 'ko' ? '작업에 전달되기 전' : 'before a request reaches an operation';
   const list = (ids: string[]) => ids.map((id) => `\`${id}\``).join(', ');
   const ways = groups.map(({ title, ids }) => {
     const exceptions = ids.filter((id) => !names.includes(id));
     const additions = names.filter((id) => !ids.includes(id));
-    const but = { ko: ` (${list(exceptions)} 제외)`, en: ` but ${list(exceptions)}` }[language];
+    const but = { ko: `(${list(exceptions)} 제외)`, en: ` but ${list(exceptions)}` }[language];
     const also = { ko: `, 그리고 ${list(additions)}`, en: `; also ${list(additions)}` }[language];
     const text = title[language] + (exceptions.length > 0 ? but : '') + (additions.length > 0 ? also : '');
     return { size: exceptions.length + additions.length + 1, text };
