@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { launchBrowser, noBrowser } from '../../support/browser.ts';
 import { root } from '../../support/files.ts';
@@ -25,8 +26,19 @@ interface Report {
   environment: { benchmarkIndex: number };
 }
 
+/**
+ * Lighthouse takes a phone for four times as slow as a fast desktop, whose benchmark index is 1,500 to 2,000
+ * (https://github.com/GoogleChrome/lighthouse/blob/main/docs/throttling.md). A busy machine is slower itself, by as much less the
+ * phone is slowed down.
+ */
+const usualSlowdown = 4;
+const fastDesktop = 1_500;
+
 t.test('Lighthouse on a phone', { skip: noBrowser || notInstalled }, async (t) => {
   const { origin, api } = await startExample(t);
+  const size = await firstLoad(origin);
+  t.comment(`First load: ${size} bytes`);
+  t.ok(size <= 90_000);
   const port = await freePort();
   const browser = await launchBrowser({ args: ['--no-sandbox', `--remote-debugging-port=${port}`] });
   t.teardown(() => browser.close());
@@ -48,14 +60,6 @@ t.test('Lighthouse on a phone', { skip: noBrowser || notInstalled }, async (t) =
   }
 });
 
-/**
- * Lighthouse takes a phone for four times as slow as a fast desktop, whose benchmark index is 1,500 to 2,000
- * (https://github.com/GoogleChrome/lighthouse/blob/main/docs/throttling.md). A busy machine is slower itself, by as much less the
- * phone is slowed down.
- */
-const usualSlowdown = 4;
-const fastDesktop = 1_500;
-
 /** @returns scores from 0 to 100 of the preset for phones, and the slowdown that fits the speed of this machine */
 async function audit(url: string, port: number, slowdown: number) {
   const { stdout } = await promisify(execFile)(
@@ -75,4 +79,15 @@ async function audit(url: string, port: number, slowdown: number) {
   const scores: Scores = Object.fromEntries(entries);
   const speed = Math.min(1, report.environment.benchmarkIndex / fastDesktop);
   return { scores, slowdown: Math.max(1, usualSlowdown * speed) };
+}
+
+/** @returns bytes of the page with its scripts and styles, as gzip sends them */
+async function firstLoad(origin: string): Promise<number> {
+  const read = async (path: string) => Buffer.from(await (await fetch(origin + path)).arrayBuffer());
+  const page = await read('/');
+  const paths = [...page.toString().matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(
+    ([, path = '']) => path,
+  );
+  const files = [page, ...(await Promise.all(paths.map(read)))];
+  return files.reduce((sum, file) => sum + gzipSync(file).length, 0);
 }
