@@ -1,4 +1,5 @@
 import { type ReactNode, useState } from 'react';
+import { Button } from './button.tsx';
 import { CancelButton, Dialog } from './dialog.tsx';
 import { Form, type FormProps } from './form.tsx';
 
@@ -40,10 +41,7 @@ export function AskButton({ label, about, title, text, confirmLabel, onConfirm, 
   const close = () => setOpen(false);
   return (
     <div>
-      <button type="button" className={`button ${form.danger ? 'danger' : ''}`} onClick={() => setOpen(true)}>
-        {label}
-        {about && <span className="visually-hidden"> {about}</span>}
-      </button>
+      <Button label={label} about={about} look={form.danger ? 'danger' : ''} onClick={() => setOpen(true)} />
       {isOpen && (
         <Dialog title={title ?? label} onClose={close}>
           {text && <p>{text}</p>}

@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useId, useRef } from 'react';
 import { t } from '../text.ts';
-import { Form } from './form.tsx';
+import { Button } from './button.tsx';
 
 interface DialogProps {
   title: string;
@@ -29,31 +29,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
   );
 }
 
-interface ConfirmDialogProps extends DialogProps {
-  confirmLabel: string;
-  onConfirm: () => Promise<unknown>;
-}
-
-/** Asks before something that cannot be undone. */
-export function ConfirmDialog({ title, confirmLabel, onConfirm, onClose, children }: ConfirmDialogProps) {
-  return (
-    <Dialog title={title} onClose={onClose}>
-      {children}
-      <Form
-        danger
-        submitLabel={confirmLabel}
-        onSubmit={() => onConfirm().then(onClose)}
-        actions={<CancelButton onClick={onClose} />}
-      />
-    </Dialog>
-  );
-}
-
 /** Beside the submit button of a dialog. */
 export function CancelButton({ onClick }: { onClick: () => void }) {
-  return (
-    <button type="button" className="button" onClick={onClick}>
-      {t('취소', 'Cancel')}
-    </button>
-  );
+  return <Button label={t('취소', 'Cancel')} onClick={onClick} />;
 }

@@ -54,6 +54,10 @@ export function showError(error: unknown): void {
 }
 
 /** Runs what a button does; an error becomes a short message. */
-export async function attempt(action: () => Promise<unknown>): Promise<void> {
-  await action().catch(showError);
+export async function attempt(action: () => unknown): Promise<void> {
+  try {
+    await action();
+  } catch (error) {
+    showError(error);
+  }
 }

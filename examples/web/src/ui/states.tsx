@@ -1,6 +1,7 @@
 import { isApiError } from '@dure/client';
 import type { ReactNode } from 'react';
 import { t } from '../text.ts';
+import { Button } from './button.tsx';
 import { describeError } from './errors.ts';
 import { Icon } from './icons.tsx';
 
@@ -53,14 +54,12 @@ export function List<Item extends { id: number | string }>(props: ListProps<Item
       {error && <LoadError error={error} refetch={refetch} />}
       {!isSuccess && !error && <Skeleton className={className === 'posts' ? 'posts' : 'stack'} />}
       {hasNextPage && !error && (
-        <button
-          type="button"
-          className="button wide mt-16"
+        <Button
+          look="wide mt-16"
+          label={isFetching ? t('불러오는 중입니다', 'Loading') : t('더 보기', 'Show more')}
+          onClick={fetchNextPage}
           disabled={isFetching}
-          onClick={() => fetchNextPage()}
-        >
-          {isFetching ? t('불러오는 중입니다', 'Loading') : t('더 보기', 'Show more')}
-        </button>
+        />
       )}
     </>
   );
@@ -77,9 +76,7 @@ export function LoadError({ error, refetch }: { error: Error | null; refetch: ()
       <p>{describeError(error)}</p>
       {!isMissing(error) && (
         <div>
-          <button type="button" className="button" onClick={() => refetch()}>
-            {t('다시 시도', 'Try again')}
-          </button>
+          <Button label={t('다시 시도', 'Try again')} onClick={refetch} />
         </div>
       )}
     </div>

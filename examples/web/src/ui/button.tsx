@@ -1,0 +1,53 @@
+import { type ReactNode, useState } from 'react';
+import { Link, type LinkProps } from 'react-router';
+import { attempt } from './errors.ts';
+
+interface LabelProps {
+  label: ReactNode;
+  /** What it is about, for screen readers, where several buttons have the same label. */
+  about?: string | undefined;
+  /** Class names of styles/controls.css: `primary`, `plain`, `danger`, `small`, `large`, `wide`. */
+  look?: string | undefined;
+}
+
+interface ButtonProps extends LabelProps {
+  onClick: () => unknown;
+  disabled?: boolean;
+  /** Of a button that switches something on and off. */
+  isPressed?: boolean;
+  lang?: string;
+}
+
+/** A button. What goes wrong becomes a short message, and a second click waits for the end of the first. */
+export function Button({ label, about, look = '', onClick, disabled, isPressed, lang }: ButtonProps) {
+  const [isBusy, setBusy] = useState(false);
+  const isDisabled = disabled || isBusy;
+  async function run() {
+    setBusy(true);
+    await attempt(onClick);
+    setBusy(false);
+  }
+  return (
+    // It keeps the focus, which `disabled` would take away.
+    <button
+      type="button"
+      className={`button ${look}`}
+      lang={lang}
+      aria-disabled={isDisabled}
+      aria-pressed={isPressed}
+      onClick={() => isDisabled || run()}
+    >
+      {label}
+      {about && <span className="visually-hidden"> {about}</span>}
+    </button>
+  );
+}
+
+/** A link that looks like a button. */
+export function ButtonLink({ label, look = '', ...link }: Omit<LabelProps, 'about'> & LinkProps) {
+  return (
+    <Link className={`button ${look}`} {...link}>
+      {label}
+    </Link>
+  );
+}
