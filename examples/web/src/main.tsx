@@ -10,7 +10,7 @@ import { Shell } from './app/shell.tsx';
 import { CrashPage, NotFound } from './app/unexpected.tsx';
 import { Home } from './posts/home.tsx';
 import { language } from './text.ts';
-import { Skeleton } from './ui/states.tsx';
+import { Skeleton } from './ui/index.ts';
 import './styles/index.css';
 
 /** A page whose code is loaded when it is opened. */

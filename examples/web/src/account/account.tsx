@@ -4,14 +4,18 @@ import { dure } from '../api.ts';
 import { useAccount } from '../app/session.tsx';
 import { CodeForm, codeSentTo, NewPasswordField } from '../auth/code-form.tsx';
 import { t } from '../text.ts';
-import { AskButton, Card } from '../ui/card.tsx';
-import { useChange } from '../ui/change.ts';
-import { CancelButton } from '../ui/dialog.tsx';
-import { attempt } from '../ui/errors.ts';
-import { Facts } from '../ui/facts.tsx';
-import { PasswordField, TextField } from '../ui/fields.tsx';
-import { Form } from '../ui/form.tsx';
-import { Page } from '../ui/page.tsx';
+import {
+  AskButton,
+  attempt,
+  CancelButton,
+  Card,
+  Facts,
+  Form,
+  Page,
+  PasswordField,
+  TextField,
+  useChange,
+} from '../ui/index.ts';
 import { useConfirmed } from './confirmation.tsx';
 import { Consents } from './consents.tsx';
 

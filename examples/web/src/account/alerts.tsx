@@ -4,12 +4,17 @@ import { useQuery } from '@tanstack/react-query';
 import { useId } from 'react';
 import { dure } from '../api.ts';
 import { t } from '../text.ts';
-import { Card } from '../ui/card.tsx';
-import { useChange } from '../ui/change.ts';
-import { Checkbox, ErrorTexts, TextField } from '../ui/fields.tsx';
-import { Form, useFieldErrors } from '../ui/form.tsx';
-import { Page } from '../ui/page.tsx';
-import { Loaded } from '../ui/states.tsx';
+import {
+  Card,
+  Checkbox,
+  ErrorTexts,
+  Form,
+  Loaded,
+  Page,
+  TextField,
+  useChange,
+  useFieldErrors,
+} from '../ui/index.ts';
 import { SavedSearches } from './saved-searches.tsx';
 
 /** What the account is notified of, how and when. */

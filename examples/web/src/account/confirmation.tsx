@@ -3,10 +3,7 @@ import { createContext, type ReactNode, useCallback, useContext, useState } from
 import { dure } from '../api.ts';
 import { SecondFactorField, secondFactorIn } from '../auth/second-factor.tsx';
 import { t } from '../text.ts';
-import { CancelButton, Dialog } from '../ui/dialog.tsx';
-import { attempt } from '../ui/errors.ts';
-import { PasswordField } from '../ui/fields.tsx';
-import { Form } from '../ui/form.tsx';
+import { attempt, CancelButton, Dialog, Form, PasswordField } from '../ui/index.ts';
 import { nameOfMethod } from './names.ts';
 
 /** Runs what the service may do only after a confirmation. The action gets the password where that was the confirmation. */

@@ -3,11 +3,7 @@ import { useObject } from '@dure/react';
 import { dure } from '../api.ts';
 import { nameOfConsent } from '../auth/consent-choices.tsx';
 import { t } from '../text.ts';
-import { Card } from '../ui/card.tsx';
-import { useChange } from '../ui/change.ts';
-import { attempt } from '../ui/errors.ts';
-import { Time } from '../ui/facts.tsx';
-import { Loaded } from '../ui/states.tsx';
+import { attempt, Card, Loaded, Time, useChange } from '../ui/index.ts';
 
 /** What the user has agreed to, and what can still be agreed to or withdrawn. Missing where the service has no terms. */
 export function Consents() {

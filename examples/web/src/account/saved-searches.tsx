@@ -3,9 +3,7 @@ import { Link } from 'react-router';
 import { dure } from '../api.ts';
 import { searchPath, useDescribeSearch } from '../posts/search.tsx';
 import { t } from '../text.ts';
-import { AskButton, Card } from '../ui/card.tsx';
-import { useChange } from '../ui/change.ts';
-import { List } from '../ui/states.tsx';
+import { AskButton, Card, List, useChange } from '../ui/index.ts';
 
 /** The searches whose new posts are notified. */
 export function SavedSearches() {

@@ -2,11 +2,7 @@ import type { Item } from '@dure/client';
 import { useInfiniteList } from '@dure/react';
 import { dure } from '../api.ts';
 import { t } from '../text.ts';
-import { AskButton } from '../ui/card.tsx';
-import { useChange } from '../ui/change.ts';
-import { Time } from '../ui/facts.tsx';
-import { Page } from '../ui/page.tsx';
-import { List } from '../ui/states.tsx';
+import { AskButton, List, Page, Time, useChange } from '../ui/index.ts';
 import { describeDevice, nameOfMethod } from './names.ts';
 
 /** The devices that are signed in. */

@@ -5,14 +5,17 @@ import { toast } from 'react-hot-toast/headless';
 import { encode } from 'uqr';
 import { dure } from '../api.ts';
 import { t } from '../text.ts';
-import { AskButton, Card } from '../ui/card.tsx';
-import { useChange } from '../ui/change.ts';
-import { CancelButton } from '../ui/dialog.tsx';
-import { attempt } from '../ui/errors.ts';
-import { Facts } from '../ui/facts.tsx';
-import { CodeField } from '../ui/fields.tsx';
-import { Form } from '../ui/form.tsx';
-import { Loaded } from '../ui/states.tsx';
+import {
+  AskButton,
+  attempt,
+  CancelButton,
+  Card,
+  CodeField,
+  Facts,
+  Form,
+  Loaded,
+  useChange,
+} from '../ui/index.ts';
 import { useConfirmed } from './confirmation.tsx';
 
 /** The second step of logins: off, being set up, or on. */

@@ -3,7 +3,7 @@ import { queryKey, useObject, useSession } from '@dure/react';
 import { useQuery } from '@tanstack/react-query';
 import { Navigate, Outlet, useLocation } from 'react-router';
 import { dure, type Store, type User } from '../api.ts';
-import { LoadError, Skeleton } from '../ui/states.tsx';
+import { LoadError, Skeleton } from '../ui/index.ts';
 
 /** The account and its store, for views behind {@link SignedIn}. */
 export function useAccount(): { user: User; store: Store | null } {

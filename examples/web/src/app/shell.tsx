@@ -5,7 +5,7 @@ import { toast, useToaster } from 'react-hot-toast/headless';
 import { Link, Outlet, ScrollRestoration, useLocation } from 'react-router';
 import { apiUrl, dure } from '../api.ts';
 import { changeLanguage, language, t } from '../text.ts';
-import { Icon } from '../ui/icons.tsx';
+import { Icon } from '../ui/index.ts';
 import { isRemote } from './session.tsx';
 
 /** What surrounds every view: brand, navigation, language, short messages. */

@@ -1,7 +1,6 @@
 import { Link } from 'react-router';
 import { t } from '../text.ts';
-import { Page } from '../ui/page.tsx';
-import { Empty } from '../ui/states.tsx';
+import { Empty, Page } from '../ui/index.ts';
 
 /** For addresses that the app does not have. */
 export function NotFound() {

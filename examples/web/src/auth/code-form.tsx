@@ -2,9 +2,7 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { toast } from 'react-hot-toast/headless';
 import { dure } from '../api.ts';
 import { t } from '../text.ts';
-import { attempt } from '../ui/errors.ts';
-import { CodeField, PasswordField } from '../ui/fields.tsx';
-import { Form } from '../ui/form.tsx';
+import { attempt, CodeField, Form, PasswordField } from '../ui/index.ts';
 
 interface CodeFormProps {
   email: string;

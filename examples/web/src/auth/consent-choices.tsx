@@ -1,8 +1,7 @@
 import type { Input, Item } from '@dure/client';
 import { useId } from 'react';
 import { t } from '../text.ts';
-import { Checkbox, ErrorTexts } from '../ui/fields.tsx';
-import { useFieldErrors } from '../ui/form.tsx';
+import { Checkbox, ErrorTexts, useFieldErrors } from '../ui/index.ts';
 
 type Consents = Input<'signUp'>['consents'];
 

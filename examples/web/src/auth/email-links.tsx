@@ -3,9 +3,7 @@ import { type ReactNode, useState } from 'react';
 import { Link, useLocation, useNavigate, useSearchParams } from 'react-router';
 import { dure } from '../api.ts';
 import { t } from '../text.ts';
-import { Form } from '../ui/form.tsx';
-import { Page } from '../ui/page.tsx';
-import { Skeleton } from '../ui/states.tsx';
+import { Form, Page, Skeleton } from '../ui/index.ts';
 import { leave } from './forgotten.tsx';
 import type { SignUpState } from './sign-up.tsx';
 

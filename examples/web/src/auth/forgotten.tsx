@@ -5,10 +5,7 @@ import { toast } from 'react-hot-toast/headless';
 import { useNavigate, useSearchParams } from 'react-router';
 import { dure } from '../api.ts';
 import { t } from '../text.ts';
-import { TextField } from '../ui/fields.tsx';
-import { Form } from '../ui/form.tsx';
-import { Page } from '../ui/page.tsx';
-import { Loaded } from '../ui/states.tsx';
+import { Form, Loaded, Page, TextField } from '../ui/index.ts';
 import { NewPasswordField } from './code-form.tsx';
 
 /** Asks for an email with the forgotten username. */

@@ -6,12 +6,7 @@ import { Link, Navigate, useLocation, useNavigate } from 'react-router';
 import { dure } from '../api.ts';
 import { ownPath } from '../app/session.tsx';
 import { t } from '../text.ts';
-import { useChange } from '../ui/change.ts';
-import { attempt } from '../ui/errors.ts';
-import { PasswordField, UsernameField } from '../ui/fields.tsx';
-import { Form } from '../ui/form.tsx';
-import { Icon } from '../ui/icons.tsx';
-import { Page } from '../ui/page.tsx';
+import { attempt, Form, Icon, Page, PasswordField, UsernameField, useChange } from '../ui/index.ts';
 import { SecondFactorField, secondFactorIn } from './second-factor.tsx';
 
 /** What the entry of the history keeps, also over a reload. */

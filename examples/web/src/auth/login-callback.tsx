@@ -6,9 +6,7 @@ import { Link, Navigate, type NavigateProps } from 'react-router';
 import { dure } from '../api.ts';
 import { ownPath } from '../app/session.tsx';
 import { t } from '../text.ts';
-import { describeError } from '../ui/errors.ts';
-import { Page } from '../ui/page.tsx';
-import { Skeleton } from '../ui/states.tsx';
+import { describeError, Page, Skeleton } from '../ui/index.ts';
 import type { LogInState } from './log-in.tsx';
 import type { SignUpState } from './sign-up.tsx';
 

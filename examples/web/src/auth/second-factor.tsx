@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { t } from '../text.ts';
-import { CodeField, TextField } from '../ui/fields.tsx';
+import { CodeField, TextField } from '../ui/index.ts';
 
 /** A code of the authenticator app, or a recovery code. */
 export function SecondFactorField() {

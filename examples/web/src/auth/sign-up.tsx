@@ -6,10 +6,7 @@ import { Link, useLocation, useNavigate } from 'react-router';
 import { dure } from '../api.ts';
 import { ownPath } from '../app/session.tsx';
 import { t } from '../text.ts';
-import { TextField, UsernameField } from '../ui/fields.tsx';
-import { Form } from '../ui/form.tsx';
-import { Page } from '../ui/page.tsx';
-import { Loaded } from '../ui/states.tsx';
+import { Form, Loaded, Page, TextField, UsernameField } from '../ui/index.ts';
 import { CodeForm, codeSentTo, NewPasswordField } from './code-form.tsx';
 import { ConsentChoices, consentsIn } from './consent-choices.tsx';
 

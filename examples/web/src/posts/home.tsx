@@ -5,8 +5,7 @@ import { dure } from '../api.ts';
 import { useOwnStore } from '../app/session.tsx';
 import { StoreFirst } from '../stores/store-parts.tsx';
 import { t } from '../text.ts';
-import { Page } from '../ui/page.tsx';
-import { Empty, List, Skeleton } from '../ui/states.tsx';
+import { Empty, List, Page, Skeleton } from '../ui/index.ts';
 import { PostCard } from './post-card.tsx';
 import { Search, useSearch } from './search.tsx';
 

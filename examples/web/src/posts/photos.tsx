@@ -3,9 +3,7 @@ import { useRef, useState } from 'react';
 import { toast } from 'react-hot-toast/headless';
 import { dure } from '../api.ts';
 import { t } from '../text.ts';
-import { describeError, InputError } from '../ui/errors.ts';
-import { Image } from '../ui/facts.tsx';
-import { Fieldset } from '../ui/fieldset.tsx';
+import { describeError, Fieldset, Image, InputError } from '../ui/index.ts';
 
 interface Photo {
   /** Where it can be seen: the file itself, or the URL at the service. Unique. */

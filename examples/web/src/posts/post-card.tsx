@@ -3,7 +3,7 @@ import { Link } from 'react-router';
 import type { Post, PostListItem } from '../api.ts';
 import { Categories } from '../stores/store-parts.tsx';
 import { describeDay, describeDistance, t } from '../text.ts';
-import { Image, Time } from '../ui/facts.tsx';
+import { Image, Time } from '../ui/index.ts';
 
 interface TileProps {
   to: string;

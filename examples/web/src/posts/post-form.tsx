@@ -5,10 +5,7 @@ import { useNavigate, useParams } from 'react-router';
 import { dure, type Post } from '../api.ts';
 import { useAccount } from '../app/session.tsx';
 import { t } from '../text.ts';
-import { Checkbox, TextArea, TextField } from '../ui/fields.tsx';
-import { Form } from '../ui/form.tsx';
-import { Page } from '../ui/page.tsx';
-import { Loaded } from '../ui/states.tsx';
+import { Checkbox, Form, Loaded, Page, TextArea, TextField } from '../ui/index.ts';
 import { PhotoFields, usePhotos } from './photos.tsx';
 
 /** Writes a post. */

@@ -7,11 +7,7 @@ import { useAccount } from '../app/session.tsx';
 import { SendRequest } from '../requests/send-request.tsx';
 import { Categories, StoreFirst } from '../stores/store-parts.tsx';
 import { t } from '../text.ts';
-import { AskButton } from '../ui/card.tsx';
-import { attempt } from '../ui/errors.ts';
-import { Image, Time } from '../ui/facts.tsx';
-import { Page } from '../ui/page.tsx';
-import { Empty, Loaded } from '../ui/states.tsx';
+import { AskButton, attempt, Empty, Image, Loaded, Page, Time } from '../ui/index.ts';
 import { PostStatus } from './post-card.tsx';
 import { Report } from './report.tsx';
 

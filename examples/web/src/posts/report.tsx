@@ -2,10 +2,7 @@ import type { Input } from '@dure/client';
 import { useState } from 'react';
 import { toast } from 'react-hot-toast/headless';
 import { t } from '../text.ts';
-import { CancelButton, Dialog } from '../ui/dialog.tsx';
-import { Checkbox, TextArea } from '../ui/fields.tsx';
-import { Fieldset } from '../ui/fieldset.tsx';
-import { Form } from '../ui/form.tsx';
+import { CancelButton, Checkbox, Dialog, Fieldset, Form, TextArea } from '../ui/index.ts';
 
 type Fields = Pick<Input<'reportPost'>, 'reason' | 'text'>;
 

@@ -6,11 +6,7 @@ import { useNavigate, useSearchParams } from 'react-router';
 import { dure } from '../api.ts';
 import { currentPlace, useCategories } from '../stores/store-parts.tsx';
 import { t } from '../text.ts';
-import { CancelButton, Dialog } from '../ui/dialog.tsx';
-import { attempt } from '../ui/errors.ts';
-import { TextField } from '../ui/fields.tsx';
-import { Form } from '../ui/form.tsx';
-import { Tabs } from '../ui/page.tsx';
+import { attempt, CancelButton, Dialog, Form, Tabs, TextField } from '../ui/index.ts';
 
 type Filters = Pick<Input<'listPosts'>, 'q' | 'category_id' | 'region' | 'near' | 'radius_m'>;
 

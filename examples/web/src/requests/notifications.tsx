@@ -3,10 +3,7 @@ import { useInfiniteList, useMutation } from '@dure/react';
 import { Link } from 'react-router';
 import { dure } from '../api.ts';
 import { t } from '../text.ts';
-import { showError } from '../ui/errors.ts';
-import { Time } from '../ui/facts.tsx';
-import { Page } from '../ui/page.tsx';
-import { Empty, List } from '../ui/states.tsx';
+import { Empty, List, Page, showError, Time } from '../ui/index.ts';
 import { AnswerRequest, RequestStatus } from './request-parts.tsx';
 
 /** What happened, newest first. Emails about requests link here, so that a request can be answered here, too. */

@@ -3,9 +3,7 @@ import { Link } from 'react-router';
 import { type Contact, dure, type RequestDetail } from '../api.ts';
 import { useAccount } from '../app/session.tsx';
 import { t } from '../text.ts';
-import { AskButton } from '../ui/card.tsx';
-import { showError } from '../ui/errors.ts';
-import { Facts } from '../ui/facts.tsx';
+import { AskButton, Facts, showError } from '../ui/index.ts';
 
 type Box = RequestDetail['box'];
 type Status = RequestDetail['status'];

@@ -4,10 +4,7 @@ import { dure, type RequestDetail } from '../api.ts';
 import { PostCard } from '../posts/post-card.tsx';
 import { Categories } from '../stores/store-parts.tsx';
 import { t } from '../text.ts';
-import { Card } from '../ui/card.tsx';
-import { Time } from '../ui/facts.tsx';
-import { Page } from '../ui/page.tsx';
-import { Loaded } from '../ui/states.tsx';
+import { Card, Loaded, Page, Time } from '../ui/index.ts';
 import {
   AnswerRequest,
   ContactCard,

@@ -4,9 +4,7 @@ import { Link, useSearchParams } from 'react-router';
 import { dure } from '../api.ts';
 import { Categories } from '../stores/store-parts.tsx';
 import { t } from '../text.ts';
-import { Time } from '../ui/facts.tsx';
-import { Page, Tabs } from '../ui/page.tsx';
-import { Empty, List } from '../ui/states.tsx';
+import { Empty, List, Page, Tabs, Time } from '../ui/index.ts';
 import { AnswerRequest, ContactCard, ContactLink, RequestStatus, WithdrawRequest } from './request-parts.tsx';
 
 function RequestsPage({ current, children }: { current: string; children: ReactNode }) {

@@ -3,8 +3,7 @@ import { useState } from 'react';
 import { Link } from 'react-router';
 import { dure, type Post } from '../api.ts';
 import { t } from '../text.ts';
-import { TextArea } from '../ui/fields.tsx';
-import { Form } from '../ui/form.tsx';
+import { Form, TextArea } from '../ui/index.ts';
 import { RequestStatus, SharedContact } from './request-parts.tsx';
 
 /** Sends a partnership request for a post. */

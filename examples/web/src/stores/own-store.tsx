@@ -4,9 +4,7 @@ import { dure, type Store } from '../api.ts';
 import { useAccount } from '../app/session.tsx';
 import { PostCard } from '../posts/post-card.tsx';
 import { t } from '../text.ts';
-import { Facts } from '../ui/facts.tsx';
-import { Page } from '../ui/page.tsx';
-import { Empty, List } from '../ui/states.tsx';
+import { Empty, Facts, List, Page } from '../ui/index.ts';
 import { Categories, StoreFirst } from './store-parts.tsx';
 
 /** The own store with its posts, or the way to register one. */

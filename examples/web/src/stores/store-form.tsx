@@ -5,12 +5,7 @@ import { useNavigate } from 'react-router';
 import { dure, type Store } from '../api.ts';
 import { useAccount } from '../app/session.tsx';
 import { t } from '../text.ts';
-import { attempt } from '../ui/errors.ts';
-import { Checkbox, TextArea, TextField } from '../ui/fields.tsx';
-import { Fieldset } from '../ui/fieldset.tsx';
-import { Form } from '../ui/form.tsx';
-import { Page } from '../ui/page.tsx';
-import { Loaded } from '../ui/states.tsx';
+import { attempt, Checkbox, Fieldset, Form, Loaded, Page, TextArea, TextField } from '../ui/index.ts';
 import { currentPlace, useCategories } from './store-parts.tsx';
 
 /** Registers the store, or edits it. */

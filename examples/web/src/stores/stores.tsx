@@ -6,8 +6,7 @@ import { Tile } from '../posts/post-card.tsx';
 import { Report } from '../posts/report.tsx';
 import { Search, useSearch } from '../posts/search.tsx';
 import { describeDistance, t } from '../text.ts';
-import { Page } from '../ui/page.tsx';
-import { Empty, List, Loaded } from '../ui/states.tsx';
+import { Empty, List, Loaded, Page } from '../ui/index.ts';
 import { StoreView } from './own-store.tsx';
 import { Categories } from './store-parts.tsx';
 

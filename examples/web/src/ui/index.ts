@@ -1,0 +1,21 @@
+/** The parts that all pages are made of. */
+export { Button, ButtonLink } from './button.tsx';
+export { AskButton, Card } from './card.tsx';
+export { useChange } from './change.ts';
+export { CancelButton, Dialog } from './dialog.tsx';
+export { attempt, describeError, InputError, showError } from './errors.ts';
+export { Facts, Image, Time } from './facts.tsx';
+export {
+  Checkbox,
+  CodeField,
+  ErrorTexts,
+  PasswordField,
+  TextArea,
+  TextField,
+  UsernameField,
+} from './fields.tsx';
+export { Fieldset } from './fieldset.tsx';
+export { Form, useFieldErrors } from './form.tsx';
+export { Icon } from './icons.tsx';
+export { Page, Tabs } from './page.tsx';
+export { Empty, List, LoadError, Loaded, Skeleton } from './states.tsx';
