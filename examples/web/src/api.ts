@@ -1,4 +1,5 @@
 import { createClient, type Item, type Output } from '@dure/client';
+import { QueryClient } from '@tanstack/react-query';
 import { language } from './text.ts';
 
 /** Where the service is: `VITE_API_URL` of the build, else the default of `npm start`. */
@@ -6,6 +7,9 @@ export const apiUrl: string = import.meta.env['VITE_API_URL'] ?? 'http://localho
 
 /** The client of the whole app. Its refresh token is in a cookie, which no script can read and all tabs share. */
 export const dure = createClient({ baseUrl: apiUrl, tokens: 'cookie', language });
+
+/** Lists and objects are kept for a while, so that Back shows at once what was there. Changes read again in any case. */
+export const queryClient = new QueryClient({ defaultOptions: { queries: { staleTime: 30_000 } } });
 
 export type User = Output<'getCurrentUser'>;
 export type Store = Output<'getOwnStore'>;

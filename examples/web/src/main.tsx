@@ -1,10 +1,9 @@
 import { DureProvider } from '@dure/react';
-import { QueryClient } from '@tanstack/react-query';
 import { type ComponentType, StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { createBrowserRouter, type RouteObject, RouterProvider } from 'react-router';
-import { ConfirmationProvider } from './account/confirmation.tsx';
-import { dure } from './api.ts';
+import { Confirmation } from './account/change.tsx';
+import { dure, queryClient } from './api.ts';
 import { SignedIn } from './app/session.tsx';
 import { Shell } from './app/shell.tsx';
 import { CrashPage, NotFound } from './app/unexpected.tsx';
@@ -62,18 +61,14 @@ const router = createBrowserRouter([
   },
 ]);
 
-/** Lists and objects are kept for a while, so that Back shows at once what was there. Changes read again in any case. */
-const queryClient = new QueryClient({ defaultOptions: { queries: { staleTime: 30_000 } } });
-
 document.documentElement.lang = language;
 const root = document.getElementById('app');
 if (root === null) throw new Error('index.html has no #app');
 createRoot(root).render(
   <StrictMode>
     <DureProvider client={dure} queryClient={queryClient}>
-      <ConfirmationProvider>
-        <RouterProvider router={router} />
-      </ConfirmationProvider>
+      <RouterProvider router={router} />
+      <Confirmation />
     </DureProvider>
   </StrictMode>,
 );

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { Link } from 'react-router';
 import { dure } from '../api.ts';
 import { useAccount } from '../app/session.tsx';
-import { CodeForm, codeSentTo, NewPasswordField } from '../auth/code-form.tsx';
+import { CodeForm, codeSentTo, NewPasswordField } from '../auth/fields.tsx';
 import { t } from '../text.ts';
 import {
   AskButton,
@@ -14,9 +14,8 @@ import {
   Page,
   PasswordField,
   TextField,
-  useChange,
 } from '../ui/index.ts';
-import { useConfirmed } from './confirmation.tsx';
+import { change, confirmed } from './change.tsx';
 import { Consents } from './consents.tsx';
 
 const subpages = {
@@ -28,7 +27,6 @@ const subpages = {
 /** The account: name, address, password, devices, log out, delete. */
 export function Account() {
   const { user } = useAccount();
-  const change = useChange();
   const verified = user.is_verified && <span className="chip">{t('인증됨', 'verified')}</span>;
   const email = (
     <>
@@ -78,7 +76,6 @@ export function Account() {
 
 /** Without a verified address, no emails about requests are sent to it. */
 function VerifyEmail({ email }: { email: string }) {
-  const change = useChange();
   const [isSent, setSent] = useState(false);
   const text = t(
     '인증하시면 제휴 소식을 메일로도 받아 보실 수 있습니다.',
@@ -104,8 +101,6 @@ function VerifyEmail({ email }: { email: string }) {
 
 /** Moves the account to another address, which a mailed code proves. */
 function ChangeEmail() {
-  const change = useChange();
-  const confirmed = useConfirmed();
   const [email, setEmail] = useState<string>();
   const title = t('이메일 변경', 'Change email');
 
@@ -115,7 +110,7 @@ function ChangeEmail() {
   }
 
   async function confirm(new_email: string, code: string) {
-    await confirmed((password) => change(dure.auth.changeEmail, { new_email, code, password }));
+    await change(dure.auth.changeEmail, { new_email, code });
     setEmail(undefined);
   }
 
@@ -147,7 +142,6 @@ function ChangeEmail() {
 }
 
 function ChangePassword() {
-  const change = useChange();
   // A new key empties the inputs.
   const [version, setVersion] = useState(0);
 
@@ -180,8 +174,6 @@ function ChangePassword() {
 }
 
 function OwnData() {
-  const confirmed = useConfirmed();
-
   async function download() {
     const data = await confirmed(() => dure.auth.downloadOwnData());
     const file = new Blob([JSON.stringify(data, null, 2)], { type: 'application/json' });
@@ -205,8 +197,6 @@ function OwnData() {
 }
 
 function DeleteAccount() {
-  const change = useChange();
-  const confirmed = useConfirmed();
   const title = t('계정 삭제', 'Delete account');
   const text = t(
     '가게와 글이 모두 삭제되며 되돌릴 수 없습니다.',
@@ -219,7 +209,7 @@ function DeleteAccount() {
         label={title}
         title={t('계정을 삭제할까요?', 'Delete your account?')}
         text={text}
-        onConfirm={() => confirmed((password) => change(dure.auth.deleteCurrentUser, { password }))}
+        onConfirm={() => change(dure.auth.deleteCurrentUser, {})}
       />
     </Card>
   );

@@ -4,17 +4,8 @@ import { useQuery } from '@tanstack/react-query';
 import { useId } from 'react';
 import { dure } from '../api.ts';
 import { t } from '../text.ts';
-import {
-  Card,
-  Checkbox,
-  ErrorTexts,
-  Form,
-  Loaded,
-  Page,
-  TextField,
-  useChange,
-  useFieldErrors,
-} from '../ui/index.ts';
+import { Card, Checkbox, ErrorTexts, Form, Loaded, Page, TextField, useFieldErrors } from '../ui/index.ts';
+import { change } from './change.tsx';
 import { SavedSearches } from './saved-searches.tsx';
 
 /** What the account is notified of, how and when. */
@@ -103,7 +94,6 @@ const channels = [
 
 /** Which emails and push messages the account gets, when, and in which language. */
 function PreferencesForm({ saved }: { saved: Output<'getMailPreferences'> }) {
-  const change = useChange();
   const id = useId();
 
   async function save(read: (name: string) => string, data: FormData) {

@@ -3,7 +3,8 @@ import { useObject } from '@dure/react';
 import { dure } from '../api.ts';
 import { nameOfConsent } from '../auth/consent-choices.tsx';
 import { t } from '../text.ts';
-import { attempt, Card, Loaded, Time, useChange } from '../ui/index.ts';
+import { attempt, Card, Loaded, Time } from '../ui/index.ts';
+import { change } from './change.tsx';
 
 /** What the user has agreed to, and what can still be agreed to or withdrawn. Missing where the service has no terms. */
 export function Consents() {
@@ -33,7 +34,6 @@ interface ConsentProps {
 }
 
 function Consent({ consent: { id, url, version }, own }: ConsentProps) {
-  const change = useChange();
   const moment = own?.withdrawn_at ?? own?.given_at;
   // The latest answer counts for marketing, of whichever version; it can always be withdrawn.
   const isGiven = id === 'marketing' ? own?.withdrawn_at === null : own?.is_current;

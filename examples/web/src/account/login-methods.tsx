@@ -2,8 +2,8 @@ import { supportsPasskeys } from '@dure/client';
 import { useInfiniteList, useObject } from '@dure/react';
 import { dure } from '../api.ts';
 import { t } from '../text.ts';
-import { AskButton, attempt, Card, Form, List, Page, TextField, Time, useChange } from '../ui/index.ts';
-import { useConfirmed } from './confirmation.tsx';
+import { AskButton, attempt, Card, Form, List, Page, TextField, Time } from '../ui/index.ts';
+import { change, confirmed } from './change.tsx';
 import { describeDevice, nameOfMethod } from './names.ts';
 import { TwoStep } from './two-step.tsx';
 
@@ -28,8 +28,6 @@ export function LoginMethods() {
 function Identities() {
   const providers = useObject(dure.auth.listLoginProviders);
   const identities = useInfiniteList(dure.auth.listIdentities);
-  const change = useChange();
-  const confirmed = useConfirmed();
   const offered = providers.data?.items ?? [];
   const nameOf = (provider: string) =>
     offered.find(({ id }) => id === provider)?.name ?? nameOfMethod(provider);
@@ -59,7 +57,7 @@ function Identities() {
                   '다시 연결할 때까지 이 방법으로 로그인할 수 없습니다.',
                   'You will not be able to log in this way until you connect it again.',
                 )}
-                onConfirm={() => confirmed(() => change(dure.auth.removeIdentity, { identity_id: id }))}
+                onConfirm={() => change(dure.auth.removeIdentity, { identity_id: id })}
               />
             </div>
             <p className="soft small">
@@ -82,8 +80,6 @@ function Identities() {
 
 function Passkeys() {
   const passkeys = useInfiniteList(dure.passkeys.list);
-  const change = useChange();
-  const confirmed = useConfirmed();
 
   async function add() {
     await confirmed(() => dure.passkeys.register({ name: describeDevice(navigator.userAgent) }));
@@ -127,7 +123,7 @@ function Passkeys() {
                   '더 이상 이 패스키로 로그인할 수 없습니다. 기기에 남은 패스키는 기기 설정에서 지워 주세요.',
                   'It will no longer log you in. Remove it in the settings of your device, too.',
                 )}
-                onConfirm={() => confirmed(() => change(dure.passkeys.delete, { passkey_id: id }))}
+                onConfirm={() => change(dure.passkeys.delete, { passkey_id: id })}
               />
             </div>
           </div>

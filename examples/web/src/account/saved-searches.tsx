@@ -3,12 +3,12 @@ import { Link } from 'react-router';
 import { dure } from '../api.ts';
 import { searchPath, useDescribeSearch } from '../posts/search.tsx';
 import { t } from '../text.ts';
-import { AskButton, Card, List, useChange } from '../ui/index.ts';
+import { AskButton, Card, List } from '../ui/index.ts';
+import { change } from './change.tsx';
 
 /** The searches whose new posts are notified. */
 export function SavedSearches() {
   const searches = useInfiniteList(dure.savedSearches.list);
-  const change = useChange();
   const describe = useDescribeSearch();
   const none = t(
     '저장한 검색이 없습니다. 글을 검색하신 뒤 ‘이 조건으로 알림 받기’를 눌러 보세요.',

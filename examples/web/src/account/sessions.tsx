@@ -2,13 +2,13 @@ import type { Item } from '@dure/client';
 import { useInfiniteList } from '@dure/react';
 import { dure } from '../api.ts';
 import { t } from '../text.ts';
-import { AskButton, List, Page, Time, useChange } from '../ui/index.ts';
+import { AskButton, List, Page, Time } from '../ui/index.ts';
+import { change } from './change.tsx';
 import { describeDevice, nameOfMethod } from './names.ts';
 
 /** The devices that are signed in. */
 export function Sessions() {
   const sessions = useInfiniteList(dure.auth.listSessions);
-  const change = useChange();
   return (
     <Page
       title={t('로그인된 기기', 'Devices')}
@@ -39,7 +39,6 @@ export function Sessions() {
 }
 
 function Session({ session }: { session: Item<'listSessions'> }) {
-  const change = useChange();
   const device = describeDevice(session.user_agent) || t('알 수 없는 기기', 'Unknown device');
   return (
     <div className="item">

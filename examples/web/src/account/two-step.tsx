@@ -1,42 +1,29 @@
 import type { Output } from '@dure/client';
 import { useObject } from '@dure/react';
+import { QRCodeSVG } from 'qrcode.react';
 import { useState } from 'react';
 import { toast } from 'react-hot-toast/headless';
-import { encode } from 'uqr';
 import { dure } from '../api.ts';
 import { t } from '../text.ts';
-import {
-  AskButton,
-  attempt,
-  CancelButton,
-  Card,
-  CodeField,
-  Facts,
-  Form,
-  Loaded,
-  useChange,
-} from '../ui/index.ts';
-import { useConfirmed } from './confirmation.tsx';
+import { AskButton, Button, CancelButton, Card, CodeField, Facts, Form, Loaded } from '../ui/index.ts';
+import { change, confirmed } from './change.tsx';
 
 /** The second step of logins: off, being set up, or on. */
 export function TwoStep() {
   const status = useObject(dure.secondFactor.get);
-  const change = useChange();
-  const confirmed = useConfirmed();
   const [setup, setSetup] = useState<Output<'startTotp'>>();
   const [codes, setCodes] = useState<string[]>();
   const isOn = status.data && status.data.totp_enabled_at !== null;
   const switchOn = t('2단계 인증 켜기', 'Switch on');
 
   async function finish(read: (name: string) => string) {
-    const input = { code: read('code') };
-    const { recovery_codes } = await confirmed(() => change(dure.secondFactor.confirmTotp, input));
+    const { recovery_codes } = await change(dure.secondFactor.confirmTotp, { code: read('code') });
     setSetup(undefined);
     setCodes(recovery_codes);
   }
 
   async function renew() {
-    const { recovery_codes } = await confirmed(() => change(dure.secondFactor.replaceRecoveryCodes, {}));
+    const { recovery_codes } = await change(dure.secondFactor.replaceRecoveryCodes, {});
     setCodes(recovery_codes);
   }
 
@@ -47,18 +34,12 @@ export function TwoStep() {
       const start = async () => setSetup(await confirmed(() => dure.secondFactor.startTotp()));
       return <Form key="start" submitLabel={switchOn} onSubmit={start} />;
     }
+    const cancel = <CancelButton onClick={() => setSetup(undefined)} />;
     return (
-      <>
+      <Form key="finish" submitLabel={switchOn} onSubmit={finish} actions={cancel}>
         <Setup {...setup} />
-        <Form
-          key="finish"
-          submitLabel={switchOn}
-          onSubmit={finish}
-          actions={<CancelButton onClick={() => setSetup(undefined)} />}
-        >
-          <CodeField />
-        </Form>
-      </>
+        <CodeField />
+      </Form>
     );
   }
 
@@ -77,10 +58,7 @@ export function TwoStep() {
 }
 
 function Setup({ secret, otpauth_uri }: Output<'startTotp'>) {
-  const { data, size } = encode(otpauth_uri, { border: 4 });
-  const squares = data.flatMap((row, y) =>
-    row.flatMap((isBlack, x) => (isBlack ? `M${x} ${y}h1v1h-1z` : [])),
-  );
+  const label = t('인증 앱에 등록할 QR 코드', 'QR code for your authenticator app');
   const key = <code>{secret.replace(/.{4}(?=.)/g, '$& ')}</code>;
   return (
     <>
@@ -90,17 +68,7 @@ function Setup({ secret, otpauth_uri }: Output<'startTotp'>) {
           'Scan the QR code with your authenticator app, then enter the code that it shows.',
         )}
       </p>
-      <svg
-        className="qr-code"
-        role="img"
-        aria-label={t('인증 앱에 등록할 QR 코드', 'QR code for your authenticator app')}
-        viewBox={`0 0 ${size} ${size}`}
-        shapeRendering="crispEdges"
-      >
-        {/* Black on white in dark colours, too, because cameras expect that. */}
-        <path fill="#fff" d={`M0 0h${size}v${size}H0z`} />
-        <path d={squares.join('')} />
-      </svg>
+      <QRCodeSVG value={otpauth_uri} size={208} marginSize={4} aria-label={label} />
       <Facts facts={{ [t('직접 입력할 키', 'Key to enter by hand')]: key }} />
       <p>
         <a href={otpauth_uri}>{t('이 기기의 인증 앱에서 열기', 'Open in an app on this device')}</a>
@@ -110,8 +78,6 @@ function Setup({ secret, otpauth_uri }: Output<'startTotp'>) {
 }
 
 function SwitchedOn({ left, onRenew }: { left: number; onRenew: () => Promise<void> }) {
-  const change = useChange();
-  const confirmed = useConfirmed();
   return (
     <>
       <p>{t(`남은 복구 코드 ${left}개`, `${left} recovery code${left === 1 ? '' : 's'} left`)}</p>
@@ -133,7 +99,7 @@ function SwitchedOn({ left, onRenew }: { left: number; onRenew: () => Promise<vo
             '로그인할 때 인증번호를 확인하지 않으며, 복구 코드도 쓸 수 없게 됩니다.',
             'We will no longer ask for a code when you log in. Your recovery codes stop working.',
           )}
-          onConfirm={() => confirmed(() => change(dure.secondFactor.removeTotp, {}))}
+          onConfirm={() => change(dure.secondFactor.removeTotp, {})}
         />
       </div>
     </>
@@ -144,6 +110,7 @@ function SwitchedOn({ left, onRenew }: { left: number; onRenew: () => Promise<vo
 function RecoveryCodes({ codes, onKept }: { codes: string[]; onKept: () => void }) {
   const title = t('복구 코드', 'Recovery codes');
   const text = `${t('두레', 'Dure')} ${title}\n${codes.join('\n')}\n`;
+  const url = `data:text/plain;charset=utf-8,${encodeURIComponent(text)}`;
 
   async function copy() {
     await navigator.clipboard.writeText(text);
@@ -167,19 +134,11 @@ function RecoveryCodes({ codes, onKept }: { codes: string[]; onKept: () => void 
         ))}
       </ul>
       <div className="row">
-        <button type="button" className="button" onClick={() => attempt(copy)}>
-          {t('복사', 'Copy')}
-        </button>
-        <a
-          className="button"
-          href={`data:text/plain;charset=utf-8,${encodeURIComponent(text)}`}
-          download="dure-recovery-codes.txt"
-        >
+        <Button label={t('복사', 'Copy')} onClick={copy} />
+        <a className="button" href={url} download="dure-recovery-codes.txt">
           {t('파일로 저장', 'Save as a file')}
         </a>
-        <button type="button" className="button primary" onClick={onKept}>
-          {t('보관했습니다', 'I have saved them')}
-        </button>
+        <Button look="primary" label={t('보관했습니다', 'I have saved them')} onClick={onKept} />
       </div>
     </>
   );

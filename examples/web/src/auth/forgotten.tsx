@@ -6,7 +6,7 @@ import { useNavigate, useSearchParams } from 'react-router';
 import { dure } from '../api.ts';
 import { t } from '../text.ts';
 import { Form, Loaded, Page, TextField } from '../ui/index.ts';
-import { NewPasswordField } from './code-form.tsx';
+import { NewPasswordField } from './fields.tsx';
 
 /** Asks for an email with the forgotten username. */
 export function FindId() {

@@ -3,11 +3,12 @@ import { useObject, useSession } from '@dure/react';
 import { useEffect } from 'react';
 import { toast } from 'react-hot-toast/headless';
 import { Link, Navigate, useLocation, useNavigate } from 'react-router';
+import { change } from '../account/change.tsx';
 import { dure } from '../api.ts';
 import { ownPath } from '../app/session.tsx';
 import { t } from '../text.ts';
-import { attempt, Form, Icon, Page, PasswordField, UsernameField, useChange } from '../ui/index.ts';
-import { SecondFactorField, secondFactorIn } from './second-factor.tsx';
+import { attempt, Form, Icon, Page, PasswordField, UsernameField } from '../ui/index.ts';
+import { SecondFactorField, secondFactorIn } from './fields.tsx';
 
 /** What the entry of the history keeps, also over a reload. */
 export interface LogInState {
@@ -29,7 +30,6 @@ function useLogInState() {
 export function LogIn() {
   const { status } = useSession();
   const { state, search } = useLogInState();
-  const change = useChange();
   const returnTo = ownPath(new URLSearchParams(search).get('next'));
 
   async function run(login: () => Promise<unknown>) {

@@ -7,8 +7,8 @@ import { dure } from '../api.ts';
 import { ownPath } from '../app/session.tsx';
 import { t } from '../text.ts';
 import { Form, Loaded, Page, TextField, UsernameField } from '../ui/index.ts';
-import { CodeForm, codeSentTo, NewPasswordField } from './code-form.tsx';
 import { ConsentChoices, consentsIn } from './consent-choices.tsx';
+import { CodeForm, codeSentTo, NewPasswordField } from './fields.tsx';
 
 type NewAccount = Pick<Input<'signUp'>, 'username' | 'name' | 'email' | 'consents'>;
 

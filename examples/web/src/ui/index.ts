@@ -1,7 +1,6 @@
 /** The parts that all pages are made of. */
 export { Button, ButtonLink } from './button.tsx';
 export { AskButton, Card } from './card.tsx';
-export { useChange } from './change.ts';
 export { CancelButton, Dialog } from './dialog.tsx';
 export { attempt, describeError, InputError, showError } from './errors.ts';
 export { Facts, Image, Time } from './facts.tsx';

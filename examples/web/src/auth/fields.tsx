@@ -2,7 +2,7 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { toast } from 'react-hot-toast/headless';
 import { dure } from '../api.ts';
 import { t } from '../text.ts';
-import { attempt, CodeField, Form, PasswordField } from '../ui/index.ts';
+import { Button, CodeField, Form, PasswordField, TextField } from '../ui/index.ts';
 
 interface CodeFormProps {
   email: string;
@@ -15,18 +15,17 @@ interface CodeFormProps {
 export function CodeForm({ email, submitLabel = t('인증하기', 'Verify'), onCode, actions }: CodeFormProps) {
   const [wait, setWait] = useState(0);
   useEffect(() => {
-    if (wait <= 0) return undefined;
-    const timer = setTimeout(() => setWait(wait - 1), 1_000);
+    const timer = setTimeout(() => setWait(Math.max(0, wait - 1)), 1_000);
     return () => clearTimeout(timer);
   }, [wait]);
 
   async function resend() {
-    if (wait > 0) return;
     const { data, message } = await dure.request('sendVerificationCode', { email });
     toast(message);
     setWait(data.resend_after);
   }
 
+  const again = t('인증번호 다시 받기', 'Send a new code');
   return (
     <div className="stack">
       <Form submitLabel={submitLabel} onSubmit={(read) => onCode(read('code'))} actions={actions}>
@@ -38,16 +37,12 @@ export function CodeForm({ email, submitLabel = t('인증하기', 'Verify'), onC
         />
       </Form>
       <div>
-        <button
-          type="button"
-          className="button plain"
-          aria-disabled={wait > 0}
-          onClick={() => attempt(resend)}
-        >
-          {wait > 0
-            ? t(`다시 받기 (${wait}초 후)`, `Send a new code (in ${wait} s)`)
-            : t('인증번호 다시 받기', 'Send a new code')}
-        </button>
+        <Button
+          look="plain"
+          label={wait > 0 ? t(`다시 받기 (${wait}초 후)`, `Send a new code (in ${wait} s)`) : again}
+          onClick={resend}
+          disabled={wait > 0}
+        />
       </div>
     </div>
   );
@@ -59,6 +54,31 @@ export const codeSentTo = (email: string) =>
     `${email} 주소로 보내 드린 인증번호 6자리를 입력해 주세요.`,
     `Enter the 6 digits that we sent to ${email}.`,
   );
+
+/** A code of the authenticator app, or a recovery code. */
+export function SecondFactorField() {
+  const [isRecovery, setRecovery] = useState(false);
+  const label = t('복구 코드', 'Recovery code');
+  return (
+    <>
+      {isRecovery ? (
+        <TextField name="code" label={label} autoComplete="off" autoCapitalize="none" />
+      ) : (
+        <CodeField hint={t('인증 앱에 표시된 6자리 숫자입니다.', 'The 6 digits that your app shows.')} />
+      )}
+      <div>
+        <Button
+          look="plain"
+          label={isRecovery ? t('인증 앱 사용', 'Use the app') : t('복구 코드 사용', 'Use a recovery code')}
+          onClick={() => setRecovery(!isRecovery)}
+        />
+      </div>
+    </>
+  );
+}
+
+/** What was entered. Recovery codes may be pasted with spaces. */
+export const secondFactorIn = (read: (name: string) => string) => read('code').replace(/\s/g, '');
 
 /** A password that is chosen. */
 export function NewPasswordField({ name, label }: { name: string; label?: string }) {
