@@ -1,12 +1,24 @@
 import { isApiError, type Output } from '@dure/client';
-import { useObject } from '@dure/react';
+import { useInfiniteList, useObject } from '@dure/react';
 import { useQuery } from '@tanstack/react-query';
 import { useId } from 'react';
+import { Link } from 'react-router';
 import { dure } from '../api.ts';
+import { searchPath, useDescribeSearch } from '../posts/search.tsx';
 import { t } from '../text.ts';
-import { Card, Checkbox, ErrorTexts, Form, Loaded, Page, TextField, useFieldErrors } from '../ui/index.ts';
+import {
+  AskButton,
+  Card,
+  Checkbox,
+  Fieldset,
+  Form,
+  Item,
+  List,
+  Loaded,
+  Page,
+  TextField,
+} from '../ui/index.ts';
 import { change } from './change.tsx';
-import { SavedSearches } from './saved-searches.tsx';
 
 /** What the account is notified of, how and when. */
 export function Alerts() {
@@ -17,19 +29,17 @@ export function Alerts() {
       width="narrow"
       back={{ to: '/account', label: t('계정', 'Account') }}
     >
-      <div className="stack">
-        <PushSwitch />
-        <Card
-          title={t('받을 소식', 'What to send')}
-          text={t(
-            '메일은 인증하신 주소로 보내 드립니다. 알림 화면에는 언제나 표시됩니다.',
-            'Emails go to your verified address. The notifications page always shows everything.',
-          )}
-        >
-          <Loaded query={preferences}>{(saved) => <PreferencesForm saved={saved} />}</Loaded>
-        </Card>
-        <SavedSearches />
-      </div>
+      <PushSwitch />
+      <Card
+        title={t('받을 소식', 'What to send')}
+        text={t(
+          '메일은 인증하신 주소로 보내 드립니다. 알림 화면에는 언제나 표시됩니다.',
+          'Emails go to your verified address. The notifications page always shows everything.',
+        )}
+      >
+        <Loaded query={preferences}>{(saved) => <Preferences {...saved} />}</Loaded>
+      </Card>
+      <SavedSearches />
     </Page>
   );
 }
@@ -57,13 +67,16 @@ function PushSwitch() {
       )}
     >
       <Loaded query={query}>
-        {(status) => {
-          if (status === 'blocked' || status === 'unsupported') {
-            return <p className="note warn">{impossible[status]}</p>;
-          }
-          const label = isOn ? t('푸시 알림 끄기', 'Switch off') : t('푸시 알림 켜기', 'Switch on');
-          return <Form submitLabel={label} onSubmit={toggle} />;
-        }}
+        {(status) =>
+          status === 'blocked' || status === 'unsupported' ? (
+            <p className="note warn">{impossible[status]}</p>
+          ) : (
+            <Form
+              submitLabel={isOn ? t('푸시 알림 끄기', 'Switch off') : t('푸시 알림 켜기', 'Switch on')}
+              onSubmit={toggle}
+            />
+          )
+        }
       </Loaded>
     </Card>
   );
@@ -93,14 +106,14 @@ const channels = [
 ] as const;
 
 /** Which emails and push messages the account gets, when, and in which language. */
-function PreferencesForm({ saved }: { saved: Output<'getMailPreferences'> }) {
+function Preferences({ language, quiet_hours, ...saved }: Output<'getMailPreferences'>) {
   const id = useId();
 
-  async function save(read: (name: string) => string, data: FormData) {
+  function save(read: (name: string) => string, data: FormData) {
     const [from, to] = [read('from'), read('to')];
     const chosen = (channel: string) =>
       Object.fromEntries(kinds.map(([kind]) => [kind, data.has(`${channel}.${kind}`)]));
-    await change(dure.notifications.updateMailPreferences, {
+    return change(dure.notifications.updateMailPreferences, {
       language: read('language') === 'en' ? 'en' : 'ko',
       email: chosen('email'),
       push: chosen('push'),
@@ -111,26 +124,53 @@ function PreferencesForm({ saved }: { saved: Output<'getMailPreferences'> }) {
   return (
     <Form submitLabel={t('저장', 'Save')} onSubmit={save}>
       {channels.map(([channel, legend]) => (
-        <fieldset key={channel} className="field">
-          <legend>{legend}</legend>
-          <div className="choices">
-            {kinds.map(([kind, label]) => (
-              <Checkbox
-                key={kind}
-                name={`${channel}.${kind}`}
-                label={label}
-                defaultChecked={saved[channel][kind]}
-              />
-            ))}
-          </div>
-        </fieldset>
+        <Fieldset key={channel} name={channel} legend={legend}>
+          {() => (
+            <div className="choices">
+              {kinds.map(([kind, label]) => (
+                <Checkbox
+                  key={kind}
+                  name={`${channel}.${kind}`}
+                  label={label}
+                  defaultChecked={saved[channel][kind]}
+                />
+              ))}
+            </div>
+          )}
+        </Fieldset>
       ))}
-      <QuietHours hours={saved.quiet_hours} />
+      <Fieldset
+        name="quiet_hours"
+        legend={t('방해 금지 시간', 'Quiet hours')}
+        hint={t(
+          '이 시간(한국 시간)에 생긴 소식은 끝난 뒤에 보내 드립니다. 비워 두시면 언제든지 보내 드립니다.',
+          'In Korean time. News of these hours comes when they end. Leave empty for news at any time.',
+        )}
+      >
+        {() => (
+          <div className="row">
+            <TextField
+              name="from"
+              type="time"
+              optional
+              label={t('시작', 'From')}
+              defaultValue={quiet_hours?.from}
+            />
+            <TextField
+              name="to"
+              type="time"
+              optional
+              label={t('종료', 'To')}
+              defaultValue={quiet_hours?.to}
+            />
+          </div>
+        )}
+      </Fieldset>
       <div className="field">
         <label htmlFor={id}>
           {t('메일과 푸시 알림의 언어', 'Language of emails and push notifications')}
         </label>
-        <select id={id} className="input" name="language" defaultValue={saved.language}>
+        <select id={id} className="input" name="language" defaultValue={language}>
           <option value="ko" lang="ko">
             한국어
           </option>
@@ -143,23 +183,38 @@ function PreferencesForm({ saved }: { saved: Output<'getMailPreferences'> }) {
   );
 }
 
-function QuietHours({ hours }: { hours: Output<'getMailPreferences'>['quiet_hours'] }) {
-  const id = useId();
-  const errors = useFieldErrors('quiet_hours');
+/** The searches whose new posts are notified. */
+function SavedSearches() {
+  const searches = useInfiniteList(dure.savedSearches.list);
+  const describe = useDescribeSearch();
+  const none = t(
+    '저장한 검색이 없습니다. 글을 검색하신 뒤 ‘이 조건으로 알림 받기’를 눌러 보세요.',
+    'No saved searches. Search for posts, then choose “Notify me of new posts”.',
+  );
+  const remove = ({ id, name }: { id: number; name: string }) => (
+    <AskButton
+      label={t('삭제', 'Delete')}
+      about={name}
+      title={t(`‘${name}’ 검색을 삭제할까요?`, `Delete the search “${name}”?`)}
+      text={t(
+        '이 조건에 맞는 새 글을 더 이상 알려 드리지 않습니다.',
+        'You will no longer be notified of new posts that match.',
+      )}
+      onConfirm={() => change(dure.savedSearches.delete, { saved_search_id: id })}
+    />
+  );
   return (
-    <fieldset className="field" aria-describedby={`${id}-hint ${id}-error`}>
-      <legend>{t('방해 금지 시간', 'Quiet hours')}</legend>
-      <p className="hint" id={`${id}-hint`}>
-        {t(
-          '이 시간(한국 시간)에 생긴 소식은 끝난 뒤에 보내 드립니다. 비워 두시면 언제든지 보내 드립니다.',
-          'In Korean time. News of these hours comes when they end. Leave empty for news at any time.',
+    <Card
+      title={t('저장한 검색', 'Saved searches')}
+      text={t('조건에 맞는 새 글이 올라오면 알려 드립니다.', 'You will be notified of new posts that match.')}
+    >
+      <List query={searches} empty={<p className="soft small">{none}</p>}>
+        {(search) => (
+          <Item title={<Link to={searchPath('/', search)}>{search.name}</Link>} actions={remove(search)}>
+            {describe(search)}
+          </Item>
         )}
-      </p>
-      <div className="row">
-        <TextField name="from" type="time" optional label={t('시작', 'From')} defaultValue={hours?.from} />
-        <TextField name="to" type="time" optional label={t('종료', 'To')} defaultValue={hours?.to} />
-      </div>
-      <ErrorTexts id={`${id}-error`} errors={errors} />
-    </fieldset>
+      </List>
+    </Card>
   );
 }

@@ -2,7 +2,7 @@ import { supportsPasskeys } from '@dure/client';
 import { useInfiniteList, useObject } from '@dure/react';
 import { dure } from '../api.ts';
 import { t } from '../text.ts';
-import { AskButton, attempt, Card, Form, List, Page, TextField, Time } from '../ui/index.ts';
+import { AskButton, Button, Card, Form, Item, List, Page, TextField, Time } from '../ui/index.ts';
 import { change, confirmed } from './change.tsx';
 import { describeDevice, nameOfMethod } from './names.ts';
 import { TwoStep } from './two-step.tsx';
@@ -15,71 +15,62 @@ export function LoginMethods() {
       width="narrow"
       back={{ to: '/account', label: t('계정', 'Account') }}
     >
-      <div className="stack">
-        <Identities />
-        <Passkeys />
-        <TwoStep />
-      </div>
+      <Identities />
+      <Passkeys />
+      <TwoStep />
     </Page>
   );
 }
 
 /** The providers that the account logs in with, and those that it can connect. */
 function Identities() {
-  const providers = useObject(dure.auth.listLoginProviders);
+  const offered = useObject(dure.auth.listLoginProviders).data?.items ?? [];
   const identities = useInfiniteList(dure.auth.listIdentities);
-  const offered = providers.data?.items ?? [];
-  const nameOf = (provider: string) =>
-    offered.find(({ id }) => id === provider)?.name ?? nameOfMethod(provider);
-  const isConnected = (id: string) => identities.items.some(({ provider }) => provider === id);
-  const others = identities.isSuccess ? offered.filter(({ id }) => !isConnected(id)) : [];
+  const connected = identities.items.map(({ provider }) => provider);
+  const others = identities.isSuccess ? offered.filter(({ id }) => !connected.includes(id)) : [];
   const connect = (provider: string) =>
     confirmed(() => dure.auth.loginWith(provider, { purpose: 'link', returnTo: location.pathname }));
-  const none = providers.data && offered.length === 0 && (
-    <p>{t('연결할 수 있는 간편 로그인이 없습니다.', 'There is nothing to connect.')}</p>
-  );
-
+  const none = <p>{t('연결할 수 있는 간편 로그인이 없습니다.', 'There is nothing to connect.')}</p>;
   return (
     <Card
       title={t('간편 로그인', 'Connected logins')}
       text={t('연결하시면 비밀번호 없이 로그인할 수 있습니다.', 'Log in with these, without your password.')}
     >
-      <List query={identities} empty={none}>
+      <List query={identities} empty={offered.length === 0 && none}>
         {({ id, provider, email, last_used_at }) => (
-          <div className="item">
-            <div className="spread">
-              <h3>{nameOf(provider)}</h3>
-              <AskButton
-                label={t('연결 해제', 'Disconnect')}
-                about={nameOf(provider)}
-                title={t(`${nameOf(provider)} 연결을 해제할까요?`, `Disconnect ${nameOf(provider)}?`)}
-                text={t(
-                  '다시 연결할 때까지 이 방법으로 로그인할 수 없습니다.',
-                  'You will not be able to log in this way until you connect it again.',
-                )}
-                onConfirm={() => change(dure.auth.removeIdentity, { identity_id: id })}
-              />
-            </div>
-            <p className="soft small">
-              {email && `${email} · `}
-              {t('마지막 사용', 'last used')} <Time moment={last_used_at} />
-            </p>
-          </div>
+          <Item title={nameOfMethod(provider)} actions={<Disconnect id={id} name={nameOfMethod(provider)} />}>
+            {email && `${email} · `}
+            {t('마지막 사용', 'last used')} <Time moment={last_used_at} />
+          </Item>
         )}
       </List>
       <div className="row">
         {others.map(({ id, name }) => (
-          <button type="button" className="button" key={id} onClick={() => attempt(() => connect(id))}>
-            {t(`${name} 연결하기`, `Connect ${name}`)}
-          </button>
+          <Button key={id} label={t(`${name} 연결하기`, `Connect ${name}`)} onClick={() => connect(id)} />
         ))}
       </div>
     </Card>
   );
 }
 
+function Disconnect({ id, name }: { id: number; name: string }) {
+  return (
+    <AskButton
+      label={t('연결 해제', 'Disconnect')}
+      about={name}
+      title={t(`${name} 연결을 해제할까요?`, `Disconnect ${name}?`)}
+      text={t(
+        '다시 연결할 때까지 이 방법으로 로그인할 수 없습니다.',
+        'You will not be able to log in this way until you connect it again.',
+      )}
+      onConfirm={() => change(dure.auth.removeIdentity, { identity_id: id })}
+    />
+  );
+}
+
 function Passkeys() {
   const passkeys = useInfiniteList(dure.passkeys.list);
+  const none = <p className="soft small">{t('아직 등록한 패스키가 없습니다.', 'No passkeys yet.')}</p>;
 
   async function add() {
     await confirmed(() => dure.passkeys.register({ name: describeDevice(navigator.userAgent) }));
@@ -94,39 +85,12 @@ function Passkeys() {
         'Log in with your fingerprint, your face or the lock of your device: no password, no code.',
       )}
     >
-      <List
-        query={passkeys}
-        empty={<p className="soft small">{t('아직 등록한 패스키가 없습니다.', 'No passkeys yet.')}</p>}
-      >
+      <List query={passkeys} empty={none}>
         {({ id, name, is_synced, last_used_at }) => (
-          <div className="item">
-            <h3>{name}</h3>
-            <p className="soft small">
-              {is_synced ? t('동기화됨', 'synced') : t('이 기기에만 있음', 'on one device only')} ·{' '}
-              {t('마지막 사용', 'last used')} <Time moment={last_used_at} />
-            </p>
-            <div className="row">
-              <AskButton
-                label={t('이름 변경', 'Rename')}
-                about={name}
-                confirmLabel={t('저장', 'Save')}
-                onConfirm={(read) => change(dure.passkeys.update, { passkey_id: id, name: read('name') })}
-              >
-                <TextField name="name" label={t('패스키 이름', 'Name of the passkey')} defaultValue={name} />
-              </AskButton>
-              <AskButton
-                danger
-                label={t('삭제', 'Delete')}
-                about={name}
-                title={t(`패스키 ‘${name}’을(를) 삭제할까요?`, `Delete the passkey “${name}”?`)}
-                text={t(
-                  '더 이상 이 패스키로 로그인할 수 없습니다. 기기에 남은 패스키는 기기 설정에서 지워 주세요.',
-                  'It will no longer log you in. Remove it in the settings of your device, too.',
-                )}
-                onConfirm={() => change(dure.passkeys.delete, { passkey_id: id })}
-              />
-            </div>
-          </div>
+          <Item title={name} actions={<ChangePasskey id={id} name={name} />}>
+            {is_synced ? t('동기화됨', 'synced') : t('이 기기에만 있음', 'on one device only')} ·{' '}
+            {t('마지막 사용', 'last used')} <Time moment={last_used_at} />
+          </Item>
         )}
       </List>
       {supportsPasskeys() ? (
@@ -135,5 +99,31 @@ function Passkeys() {
         <p>{t('이 브라우저에서는 패스키를 쓸 수 없습니다.', 'This browser has no passkeys.')}</p>
       )}
     </Card>
+  );
+}
+
+function ChangePasskey({ id, name }: { id: number; name: string }) {
+  return (
+    <div className="row">
+      <AskButton
+        label={t('이름 변경', 'Rename')}
+        about={name}
+        confirmLabel={t('저장', 'Save')}
+        onConfirm={(read) => change(dure.passkeys.update, { passkey_id: id, name: read('name') })}
+      >
+        <TextField name="name" label={t('패스키 이름', 'Name of the passkey')} defaultValue={name} />
+      </AskButton>
+      <AskButton
+        danger
+        label={t('삭제', 'Delete')}
+        about={name}
+        title={t(`패스키 ‘${name}’을(를) 삭제할까요?`, `Delete the passkey “${name}”?`)}
+        text={t(
+          '더 이상 이 패스키로 로그인할 수 없습니다. 기기에 남은 패스키는 기기 설정에서 지워 주세요.',
+          'It will no longer log you in. Remove it in the settings of your device, too.',
+        )}
+        onConfirm={() => change(dure.passkeys.delete, { passkey_id: id })}
+      />
+    </div>
   );
 }

@@ -1,8 +1,8 @@
-import type { Item } from '@dure/client';
+import type { Item as ItemOf } from '@dure/client';
 import { useInfiniteList } from '@dure/react';
 import { dure } from '../api.ts';
 import { t } from '../text.ts';
-import { AskButton, List, Page, Time } from '../ui/index.ts';
+import { AskButton, Item, List, Page, Time } from '../ui/index.ts';
 import { change } from './change.tsx';
 import { describeDevice, nameOfMethod } from './names.ts';
 
@@ -19,51 +19,41 @@ export function Sessions() {
       width="narrow"
       back={{ to: '/account', label: t('계정', 'Account') }}
     >
-      <div className="stack">
-        <List query={sessions} empty={null}>
-          {(session) => <Session session={session} />}
-        </List>
-        {sessions.items.length > 1 && (
-          <AskButton
-            danger
-            label={t('다른 기기에서 모두 로그아웃', 'Log out on all other devices')}
-            title={t('다른 기기에서 모두 로그아웃할까요?', 'Log out on all other devices?')}
-            text={t('이 기기에서는 로그인이 유지됩니다.', 'You stay logged in on this device.')}
-            confirmLabel={t('로그아웃', 'Log out')}
-            onConfirm={() => change(dure.auth.endOtherSessions, {})}
-          />
-        )}
-      </div>
+      <List query={sessions} empty={null}>
+        {(session) => <Session {...session} />}
+      </List>
+      {sessions.items.length > 1 && (
+        <AskButton
+          danger
+          label={t('다른 기기에서 모두 로그아웃', 'Log out on all other devices')}
+          title={t('다른 기기에서 모두 로그아웃할까요?', 'Log out on all other devices?')}
+          text={t('이 기기에서는 로그인이 유지됩니다.', 'You stay logged in on this device.')}
+          confirmLabel={t('로그아웃', 'Log out')}
+          onConfirm={() => change(dure.auth.endOtherSessions, {})}
+        />
+      )}
     </Page>
   );
 }
 
-function Session({ session }: { session: Item<'listSessions'> }) {
-  const device = describeDevice(session.user_agent) || t('알 수 없는 기기', 'Unknown device');
+function Session({ id, user_agent, ip, last_used_at, methods, is_current }: ItemOf<'listSessions'>) {
+  const device = describeDevice(user_agent) || t('알 수 없는 기기', 'Unknown device');
+  const action = is_current ? (
+    <span className="status accepted">{t('지금 이 기기', 'This device')}</span>
+  ) : (
+    <AskButton
+      label={t('로그아웃', 'Log out')}
+      about={device}
+      title={t('이 기기에서 로그아웃할까요?', 'Log out on this device?')}
+      text={t('그 기기에서 다시 쓰려면 로그인해야 합니다.', 'It will have to log in again.')}
+      onConfirm={() => change(dure.auth.endSession, { session_id: id })}
+    />
+  );
   return (
-    <div className="item">
-      <div className="spread">
-        <h2>{device}</h2>
-        {session.is_current ? (
-          <span className="status accepted">{t('지금 이 기기', 'This device')}</span>
-        ) : (
-          <AskButton
-            label={t('로그아웃', 'Log out')}
-            about={device}
-            title={t('이 기기에서 로그아웃할까요?', 'Log out on this device?')}
-            text={t('그 기기에서 다시 쓰려면 로그인해야 합니다.', 'It will have to log in again.')}
-            onConfirm={() => change(dure.auth.endSession, { session_id: session.id })}
-          />
-        )}
-      </div>
-      <p className="soft small">
-        {session.ip} · {t('마지막 사용', 'last used')} <Time moment={session.last_used_at} />
-      </p>
-      {session.methods.length > 0 && (
-        <p className="soft small">
-          {t('로그인 방법:', 'logged in by')} {session.methods.map(nameOfMethod).join(', ')}
-        </p>
-      )}
-    </div>
+    <Item heading="h2" title={device} actions={action}>
+      {ip} · {t('마지막 사용', 'last used')} <Time moment={last_used_at} />
+      <br />
+      {methods.length > 0 && `${t('로그인 방법:', 'logged in by')} ${methods.map(nameOfMethod).join(', ')}`}
+    </Item>
   );
 }

@@ -16,5 +16,6 @@ export {
 export { Fieldset } from './fieldset.tsx';
 export { Form, useFieldErrors } from './form.tsx';
 export { Icon } from './icons.tsx';
+export { Item } from './item.tsx';
 export { Page, Tabs } from './page.tsx';
 export { Empty, List, LoadError, Loaded, Skeleton } from './states.tsx';

@@ -42,7 +42,7 @@ export function Page({ title, lead, actions, back, width, children }: PageProps)
         {actions}
         {lead && <p className="lead">{lead}</p>}
       </div>
-      {children}
+      {width ? <div className="stack">{children}</div> : children}
     </div>
   );
 }

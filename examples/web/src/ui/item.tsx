@@ -1,0 +1,24 @@
+import type { ReactNode } from 'react';
+
+interface ItemProps {
+  title: ReactNode;
+  /** The level below the heading around. */
+  heading?: 'h2' | 'h3';
+  /** What can be done with it. */
+  actions?: ReactNode;
+  /** Facts about it. */
+  children?: ReactNode;
+}
+
+/** An entry of a list. */
+export function Item({ title, heading: Heading = 'h3', actions, children }: ItemProps) {
+  return (
+    <div className="item">
+      <div className="spread">
+        <Heading>{title}</Heading>
+        {actions}
+      </div>
+      {children && <p className="soft small">{children}</p>}
+    </div>
+  );
+}
