@@ -1,6 +1,7 @@
-import { type ReactNode, useEffect, useId, useRef } from 'react';
+import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { t } from '../text.ts';
 import { Button } from './button.tsx';
+import { Form, type FormProps } from './form.tsx';
 
 interface DialogProps {
   title: string;
@@ -32,4 +33,48 @@ export function Dialog({ title, onClose, children }: DialogProps) {
 /** Beside the submit button of a dialog. */
 export function CancelButton({ onClick }: { onClick: () => void }) {
   return <Button label={t('취소', 'Cancel')} onClick={onClick} />;
+}
+
+interface AskButtonProps extends Pick<FormProps, 'danger' | 'children'> {
+  label: string;
+  /** What it is about, for screen readers, where several buttons have the same label. */
+  about?: string;
+  look?: string;
+  title?: string;
+  text?: string;
+  confirmLabel?: string;
+  onConfirm: FormProps['onSubmit'];
+}
+
+/** A button that opens a dialog, which asks before something happens. */
+export function AskButton({
+  label,
+  danger,
+  title,
+  text,
+  confirmLabel,
+  onConfirm,
+  children,
+  ...button
+}: AskButtonProps) {
+  const [isOpen, setOpen] = useState(false);
+  const close = () => setOpen(false);
+  return (
+    <div>
+      <Button look={danger ? 'danger' : ''} {...button} label={label} onClick={() => setOpen(true)} />
+      {isOpen && (
+        <Dialog title={title ?? label} onClose={close}>
+          {text && <p>{text}</p>}
+          <Form
+            danger={danger}
+            submitLabel={confirmLabel ?? label}
+            onSubmit={(...input) => onConfirm(...input).then(close)}
+            actions={<CancelButton onClick={close} />}
+          >
+            {children}
+          </Form>
+        </Dialog>
+      )}
+    </div>
+  );
 }

@@ -47,6 +47,28 @@ export function Page({ title, lead, actions, back, width, children }: PageProps)
   );
 }
 
+interface CardProps {
+  id?: string;
+  title: string;
+  text?: string;
+  /** A state beside the title. */
+  chip?: string | false | undefined;
+  children?: ReactNode;
+}
+
+/** A part of a page, with a heading of its own. */
+export function Card({ id, title, text, chip, children }: CardProps) {
+  return (
+    <section className="card stack" id={id}>
+      <h2>
+        {title} {chip && <span className="chip">{chip}</span>}
+      </h2>
+      {text && <p className="soft">{text}</p>}
+      {children}
+    </section>
+  );
+}
+
 interface TabsProps {
   label: string;
   /** Labels by path. */
