@@ -47,7 +47,7 @@ t.test(story, { skip: noBrowser }, async (t) => {
     t.equal(await page.getByLabel('검색 이름').inputValue(), '꽃·식물 · 주변 3km');
     t.strictSame(await violations(page), []);
     await page.getByRole('button', { name: '저장', exact: true }).click();
-    await page.getByText('저장했습니다. 조건에 맞는').waitFor();
+    await page.getByText('검색 조건을 저장했습니다').waitFor();
     await switchPushOn(cafe);
     await page.getByRole('link', { name: '꽃·식물 · 주변 3km' }).waitFor();
     t.strictSame(await violations(page), []);

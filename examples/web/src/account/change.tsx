@@ -1,4 +1,5 @@
 import {
+  type CallOptions,
   type Input,
   isApiError,
   type Method,
@@ -18,8 +19,11 @@ import { nameOfMethod } from './names.ts';
 export async function change<Id extends OperationId>(
   { operation }: Method<Id>,
   input: Input<Id>,
+  options?: CallOptions,
 ): Promise<Output<Id>> {
-  const { data, message } = await confirmed((password) => dure.request(operation, { ...input, ...password }));
+  const { data, message } = await confirmed((password) =>
+    dure.request(operation, { ...input, ...password }, options),
+  );
   toast(message);
   void queryClient.invalidateQueries({ queryKey: ['dure'] });
   return data;

@@ -5,14 +5,15 @@ import { toast, useToaster } from 'react-hot-toast/headless';
 import { Link, Outlet, ScrollRestoration, useLocation } from 'react-router';
 import { apiUrl, dure } from '../api.ts';
 import { changeLanguage, language, t } from '../text.ts';
-import { Icon } from '../ui/index.ts';
+import { Button, ButtonLink, Icon } from '../ui/index.ts';
 import { isRemote } from './session.tsx';
 
 /** What surrounds every view: brand, navigation, language, short messages. */
 export function Shell() {
-  const { status, reason, user } = useSession();
+  const { status, reason } = useSession();
   const isSignedIn = status === 'signed_in';
   const { unreadCount } = useLiveNotifications({ onNotification: ({ message }) => toast(message) });
+  const [other, name] = language === 'ko' ? (['en', 'English'] as const) : (['ko', '한국어'] as const);
   useEffect(() => {
     // Push messages are for the account that is signed in.
     if (reason) dure.push.unsubscribe().catch(() => undefined);
@@ -29,26 +30,12 @@ export function Shell() {
             {t('두레', 'Dure')}
           </Link>
           {isSignedIn && <Navigation unread={unreadCount} />}
-          {status === 'signed_out' && (
-            <Link className="button plain" to="/login">
-              {t('로그인', 'Log in')}
-            </Link>
-          )}
-          <button
-            type="button"
-            className="button plain language"
-            lang={language === 'ko' ? 'en' : 'ko'}
-            onClick={() => changeLanguage(language === 'ko' ? 'en' : 'ko')}
-          >
-            {language === 'ko' ? 'English' : '한국어'}
-          </button>
+          {status === 'signed_out' && <ButtonLink look="plain" to="/login" label={t('로그인', 'Log in')} />}
+          <Button look="plain language" lang={other} label={name} onClick={() => changeLanguage(other)} />
         </div>
         <Messages />
       </header>
-      <Banner
-        isUnverified={user?.is_verified === false}
-        hasEnded={reason !== undefined && isRemote(reason)}
-      />
+      <Banners />
       {import.meta.env.DEV && <MailboxHint />}
       <main id="content" tabIndex={-1}>
         <Outlet />
@@ -61,41 +48,41 @@ export function Shell() {
   );
 }
 
+/** Path, label, icon, and the paths that belong to it. */
+const links = [
+  ['/', t('둘러보기', 'Browse'), 'search', /^\/($|posts|stores)/],
+  ['/requests', t('제휴 요청', 'Requests'), 'requests', /^\/(requests|partners)/],
+  ['/notifications', t('알림', 'Notifications'), 'bell', /^\/notifications/],
+  ['/store', t('내 가게', 'My store'), 'store', /^\/store(\/|$)/],
+  ['/account', t('계정', 'Account'), 'account', /^\/(account|sessions)/],
+] as const;
+
 function Navigation({ unread }: { unread: number }) {
   const { pathname } = useLocation();
   const unreadText = t(
     `읽지 않은 알림 ${unread}개`,
     `${unread} unread notification${unread === 1 ? '' : 's'}`,
   );
-  const links = [
-    { to: '/', label: t('둘러보기', 'Browse'), icon: 'search', pattern: /^\/($|posts|stores)/ },
-    {
-      to: '/requests',
-      label: t('제휴 요청', 'Requests'),
-      icon: 'requests',
-      pattern: /^\/(requests|partners)/,
-    },
-    { to: '/notifications', label: t('알림', 'Notifications'), icon: 'bell', pattern: /^\/notifications/ },
-    { to: '/store', label: t('내 가게', 'My store'), icon: 'store', pattern: /^\/store(\/|$)/ },
-    { to: '/account', label: t('계정', 'Account'), icon: 'account', pattern: /^\/(account|sessions)/ },
-  ] as const;
+  const badge = (
+    <>
+      <span className="badge" aria-hidden="true">
+        {unread > 99 ? '99+' : unread}
+      </span>
+      <span className="visually-hidden">({unreadText})</span>
+    </>
+  );
   return (
     <>
       <nav className="nav" aria-label={t('주 메뉴', 'Main menu')}>
         <ul>
-          {links.map(({ to, label, icon, pattern }) => (
+          {links.map(([to, label, icon, paths]) => (
             <li key={to}>
-              <Link to={to} aria-current={pattern.test(pathname) ? 'page' : undefined}>
+              <Link to={to} aria-current={paths.test(pathname) ? 'page' : undefined}>
                 <span className="nav-icon">
                   <Icon name={icon} />
-                  {icon === 'bell' && unread > 0 && (
-                    <span className="badge" aria-hidden="true">
-                      {unread > 99 ? '99+' : unread}
-                    </span>
-                  )}
+                  {icon === 'bell' && unread > 0 && badge}
                 </span>
                 {label}
-                {icon === 'bell' && unread > 0 && <span className="visually-hidden"> ({unreadText})</span>}
               </Link>
             </li>
           ))}
@@ -133,34 +120,31 @@ function Messages() {
 }
 
 /** What the user should know on every page. */
-function Banner({ isUnverified, hasEnded }: { isUnverified: boolean; hasEnded: boolean }) {
-  const isOnline = useSyncExternalStore(
-    (listener) => onlineManager.subscribe(listener),
-    () => onlineManager.isOnline(),
-  );
-  if (!isOnline) {
-    return (
-      <p className="banner offline" role="status">
-        {t(
-          '인터넷에 연결되어 있지 않습니다. 연결되면 이어서 진행합니다.',
-          'You are offline. It goes on when you are online again.',
-        )}
-      </p>
-    );
-  }
-  if (hasEnded) {
-    return (
-      <p className="banner" role="status">
-        {t('로그아웃되었습니다. 다시 로그인해 주세요.', 'You have been logged out. Please log in again.')}
-      </p>
-    );
-  }
-  if (!isUnverified) return null;
+function Banners() {
+  const { user, reason } = useSession();
+  const isOnline = useSyncExternalStore(onlineManager.subscribe, () => onlineManager.isOnline());
   return (
-    <p className="banner" role="status">
-      {t('이메일 주소를 아직 확인하지 않았습니다.', 'Your email address is not verified yet.')}{' '}
-      <Link to="/account#verify">{t('지금 인증하기', 'Verify now')}</Link>
-    </p>
+    <>
+      {!isOnline && (
+        <p className="banner offline" role="status">
+          {t(
+            '인터넷에 연결되어 있지 않습니다. 연결되면 이어서 진행합니다.',
+            'You are offline. It goes on when you are online again.',
+          )}
+        </p>
+      )}
+      {reason && isRemote(reason) && (
+        <p className="banner" role="status">
+          {t('로그아웃되었습니다. 다시 로그인해 주세요.', 'You have been logged out. Please log in again.')}
+        </p>
+      )}
+      {user?.is_verified === false && (
+        <p className="banner" role="status">
+          {t('이메일 주소를 아직 확인하지 않았습니다.', 'Your email address is not verified yet.')}{' '}
+          <Link to="/account#verify">{t('지금 인증하기', 'Verify now')}</Link>
+        </p>
+      )}
+    </>
   );
 }
 

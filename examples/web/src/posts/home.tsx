@@ -1,11 +1,11 @@
 import { useInfiniteList, useSession } from '@dure/react';
 import { useEffect } from 'react';
-import { Link, useSearchParams } from 'react-router';
+import { useSearchParams } from 'react-router';
 import { dure } from '../api.ts';
 import { useOwnStore } from '../app/session.tsx';
 import { StoreFirst } from '../stores/store-parts.tsx';
 import { t } from '../text.ts';
-import { Empty, List, Page, Skeleton } from '../ui/index.ts';
+import { ButtonLink, Empty, List, Page, Skeleton } from '../ui/index.ts';
 import { PostCard } from './post-card.tsx';
 import { Search, useSearch } from './search.tsx';
 
@@ -18,17 +18,15 @@ export function Home() {
 
 /** Open or closed posts of all stores, newest or nearest first, with search. */
 function Feed() {
-  const [query] = useSearchParams();
   const { filters, isSearch } = useSearch();
-  const status = query.get('status') === 'closed' ? 'closed' : 'open';
-  const path = status === 'closed' ? '/?status=closed' : '/';
-  const posts = useInfiniteList(dure.posts.list, { ...filters, status });
+  const isClosed = useSearchParams()[0].get('status') === 'closed';
+  const path = isClosed ? '/?status=closed' : '/';
+  const posts = useInfiniteList(dure.posts.list, { ...filters, status: isClosed ? 'closed' : 'open' });
   const { data: store } = useOwnStore();
-  const write = (
-    <Link className="button primary" to="/posts/new">
-      {t('글쓰기', 'Write a post')}
-    </Link>
-  );
+  const none = isSearch
+    ? t('찾으시는 글이 없습니다. 조건을 바꿔 보세요.', 'No posts found. Try other filters.')
+    : t('아직 글이 없습니다.', 'No posts yet.');
+  const write = <ButtonLink look="primary" to="/posts/new" label={t('글쓰기', 'Write a post')} />;
   return (
     <Page title={t('제휴 글 둘러보기', 'Browse posts')} actions={store && write}>
       {store === null && <StoreFirst />}
@@ -36,21 +34,7 @@ function Feed() {
       <List
         className="posts"
         query={posts}
-        empty={
-          <Empty
-            text={
-              isSearch
-                ? t('찾으시는 글이 없습니다. 조건을 바꿔 보세요.', 'No posts found. Try other filters.')
-                : t('아직 글이 없습니다.', 'No posts yet.')
-            }
-          >
-            {isSearch && (
-              <Link className="button" to={path}>
-                {t('모든 글 보기', 'Show all posts')}
-              </Link>
-            )}
-          </Empty>
-        }
+        empty={<Empty text={none} to={isSearch && path} label={t('모든 글 보기', 'Show all posts')} />}
       >
         {(post) => <PostCard post={post} />}
       </List>
@@ -91,12 +75,8 @@ function Welcome() {
             )}
           </p>
           <div className="row">
-            <Link className="button primary" to="/signup">
-              {t('무료로 시작하기', 'Start for free')}
-            </Link>
-            <Link className="button" to="/login">
-              {t('로그인', 'Log in')}
-            </Link>
+            <ButtonLink look="primary" to="/signup" label={t('무료로 시작하기', 'Start for free')} />
+            <ButtonLink to="/login" label={t('로그인', 'Log in')} />
           </div>
         </div>
         <img src="/neighbours.svg" alt="" width="480" height="260" />

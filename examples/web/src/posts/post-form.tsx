@@ -1,7 +1,6 @@
-import { useMutation } from '@dure/react';
 import { useQuery } from '@tanstack/react-query';
-import { toast } from 'react-hot-toast/headless';
 import { useNavigate, useParams } from 'react-router';
+import { change } from '../account/change.tsx';
 import { dure, type Post } from '../api.ts';
 import { useAccount } from '../app/session.tsx';
 import { t } from '../text.ts';
@@ -45,9 +44,6 @@ export function EditPost() {
 function PostForm({ post, etag }: { post?: Post; etag?: string | undefined }) {
   const navigate = useNavigate();
   const { user } = useAccount();
-  const create = useMutation(dure.posts.create);
-  // What was changed elsewhere in the meantime is not overwritten.
-  const update = useMutation(dure.posts.update, { call: { ifMatch: etag } });
   // A draft belongs to the version of the post that was edited.
   const draft = post ? `post-${post.id}-${post.updated_at}` : `post-of-${user.id}`;
   const photos = usePhotos(draft, post?.images ?? []);
@@ -56,11 +52,11 @@ function PostForm({ post, etag }: { post?: Post; etag?: string | undefined }) {
     const texts = { title: read('title'), content: read('content'), closes_on: read('closes_on') || null };
     const fields = { ...texts, images: await photos.uploaded() };
     const status = data.has('closed') ? 'closed' : 'open';
+    // With the ETag, what was changed elsewhere in the meantime is not overwritten.
     const { id } = post
-      ? await update.mutateAsync({ post_id: post.id, status, ...fields })
-      : await create.mutateAsync(fields);
+      ? await change(dure.posts.update, { post_id: post.id, status, ...fields }, { ifMatch: etag })
+      : await change(dure.posts.create, fields);
     photos.forget();
-    toast(post ? t('저장했습니다.', 'Saved.') : t('글을 올렸습니다.', 'Your post is published.'));
     navigate(`/posts/${id}`, { replace: true });
   }
 

@@ -1,43 +1,39 @@
-import { isApiError } from '@dure/client';
-import { useMutation, useObject } from '@dure/react';
+import { useObject } from '@dure/react';
 import { toast } from 'react-hot-toast/headless';
-import { Link, useNavigate, useParams } from 'react-router';
+import { useNavigate, useParams } from 'react-router';
+import { change } from '../account/change.tsx';
 import { dure, type Post } from '../api.ts';
 import { useAccount } from '../app/session.tsx';
-import { SendRequest } from '../requests/send-request.tsx';
-import { Categories, StoreFirst } from '../stores/store-parts.tsx';
+import { SendRequest } from '../requests/request-parts.tsx';
+import { StoreCard, StoreFirst } from '../stores/store-parts.tsx';
 import { t } from '../text.ts';
-import { AskButton, attempt, Empty, Image, Loaded, Page, Time } from '../ui/index.ts';
+import { AskButton, Button, ButtonLink, Image, Loaded, Page, Time } from '../ui/index.ts';
 import { PostStatus } from './post-card.tsx';
 import { Report } from './report.tsx';
 
 /** One post, with what the reader can do about it. */
 export function PostPage() {
   const query = useObject(dure.posts.get, { post_id: Number(useParams()['id']) });
-  const isMissing = isApiError(query.error) && query.error.status === 404;
   return (
     <Page
       title={
-        isMissing
-          ? t('글을 볼 수 없습니다', 'Post not available')
-          : (query.data?.title ?? t('제휴 글', 'Post'))
+        query.data?.title ??
+        (query.error ? t('글을 볼 수 없습니다', 'Post not available') : t('제휴 글', 'Post'))
       }
       back={{ to: '/', label: t('제휴 글 둘러보기', 'Browse posts') }}
     >
-      {isMissing ? (
-        <Empty
-          text={t('삭제되었거나 더 이상 공개되지 않는 글입니다.', 'It was deleted or is no longer shown.')}
-        />
-      ) : (
-        <Loaded query={query}>{(post) => <Content post={post} />}</Loaded>
-      )}
+      <Loaded
+        query={query}
+        missing={t('삭제되었거나 더 이상 공개되지 않는 글입니다.', 'It was deleted or is no longer shown.')}
+      >
+        {(post) => <Content post={post} />}
+      </Loaded>
     </Page>
   );
 }
 
 function Content({ post }: { post: Post }) {
   const { store } = useAccount();
-  const report = useMutation(dure.posts.report);
   return (
     <div className="post-view">
       <article className="stack">
@@ -49,16 +45,13 @@ function Content({ post }: { post: Post }) {
         <p className="pre-line">{post.content}</p>
         <div className="row">
           <Share title={post.title} />
-          {!post.is_mine && <Report send={(fields) => report.mutateAsync({ post_id: post.id, ...fields })} />}
+          {!post.is_mine && (
+            <Report send={(fields) => change(dure.posts.report, { post_id: post.id, ...fields })} />
+          )}
         </div>
       </article>
       <aside className="stack" aria-label={t('가게와 제휴 요청', 'Shop and request')}>
-        <section className="card stack">
-          <h2>
-            <Link to={`/stores/${post.store.id}`}>{post.store.name}</Link>
-          </h2>
-          <Categories of={post.store} />
-        </section>
+        <StoreCard store={post.store} />
         {post.is_mine ? <OwnPost post={post} /> : store ? <SendRequest post={post} /> : <StoreFirst />}
       </aside>
     </div>
@@ -88,27 +81,15 @@ function Share({ title }: { title: string }) {
     await navigator.clipboard.writeText(url);
     toast(t('링크를 복사했습니다.', 'The link has been copied.'));
   }
-  return (
-    <button type="button" className="button" onClick={() => attempt(share)}>
-      {t('공유하기', 'Share')}
-    </button>
-  );
+  return <Button label={t('공유하기', 'Share')} onClick={share} />;
 }
 
 function OwnPost({ post: { id } }: { post: Post }) {
   const navigate = useNavigate();
-  const remove = useMutation(dure.posts.delete);
-  async function onConfirm() {
-    await remove.mutateAsync({ post_id: id });
-    toast(t('글을 삭제했습니다.', 'The post has been deleted.'));
-    navigate('/store', { replace: true });
-  }
   return (
     <section className="card row">
       <p className="soft">{t('내 가게에서 올린 글입니다.', 'This is a post of your shop.')}</p>
-      <Link className="button" to={`/posts/${id}/edit`}>
-        {t('수정', 'Edit')}
-      </Link>
+      <ButtonLink to={`/posts/${id}/edit`} label={t('수정', 'Edit')} />
       <AskButton
         danger
         label={t('삭제', 'Delete')}
@@ -117,7 +98,10 @@ function OwnPost({ post: { id } }: { post: Post }) {
           '삭제한 글은 되돌릴 수 없습니다. 답을 기다리는 제휴 요청도 함께 취소됩니다.',
           'It cannot be restored. Requests that wait for an answer are withdrawn.',
         )}
-        onConfirm={onConfirm}
+        onConfirm={async () => {
+          await change(dure.posts.delete, { post_id: id });
+          navigate('/store', { replace: true });
+        }}
       />
     </section>
   );

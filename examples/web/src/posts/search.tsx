@@ -1,12 +1,11 @@
 import type { Input } from '@dure/client';
-import { useMutation } from '@dure/react';
-import { useLayoutEffect, useRef, useState } from 'react';
-import { toast } from 'react-hot-toast/headless';
+import { useLayoutEffect, useRef } from 'react';
 import { useNavigate, useSearchParams } from 'react-router';
+import { change } from '../account/change.tsx';
 import { dure } from '../api.ts';
 import { currentPlace, useCategories } from '../stores/store-parts.tsx';
 import { t } from '../text.ts';
-import { attempt, CancelButton, Dialog, Form, Tabs, TextField } from '../ui/index.ts';
+import { AskButton, Button, Tabs, TextField } from '../ui/index.ts';
 
 type Filters = Pick<Input<'listPosts'>, 'q' | 'category_id' | 'region' | 'near' | 'radius_m'>;
 
@@ -23,12 +22,11 @@ export function useSearch(): { filters: Filters; isSearch: boolean } {
 /** The address of a search, for a path that may have a query already. */
 export function searchPath(path: string, filters: { [name in keyof Filters]: unknown }): string {
   const { q, category_id, region, near, radius_m } = filters;
-  const [base, query] = path.split('?');
-  const parameters = new URLSearchParams(query);
+  const url = new URL(path, location.origin);
   for (const [name, value] of Object.entries({ q, category_id, region, near, radius_m: near && radius_m })) {
-    if (value) parameters.set(name, String(value).trim());
+    if (value) url.searchParams.set(name, String(value).trim());
   }
-  return parameters.size > 0 ? `${base}?${parameters}` : path;
+  return url.pathname + url.search;
 }
 
 /** Says what a search looks for. */
@@ -53,13 +51,12 @@ interface SearchProps {
 export function Search({ path, label }: SearchProps) {
   const navigate = useNavigate();
   const { filters, isSearch } = useSearch();
-  const { q, category_id, region, near, radius_m } = filters;
+  const { category_id, near, radius_m } = filters;
   const categories = useCategories().data?.items ?? [];
   const form = useRef<HTMLFormElement>(null);
 
   function search(place = near) {
-    if (form.current === null) return;
-    const typed = Object.fromEntries(new FormData(form.current));
+    const typed = Object.fromEntries(new FormData(form.current ?? undefined));
     navigate(searchPath(path, { ...typed, near: place, radius_m }));
   }
 
@@ -90,7 +87,7 @@ export function Search({ path, label }: SearchProps) {
           }}
         >
           <div className="input-row">
-            <SearchInput name="q" label={label} value={q} />
+            <SearchInput name="q" label={label} />
             <button type="submit" className="button">
               {t('검색', 'Search')}
             </button>
@@ -110,19 +107,12 @@ export function Search({ path, label }: SearchProps) {
             ))}
           </select>
           <div className="input-row">
-            <SearchInput
-              name="region"
-              label={t('동네 (예: 망원동)', 'Area, such as 망원동')}
-              value={region}
+            <SearchInput name="region" label={t('동네 (예: 망원동)', 'Area, such as 망원동')} />
+            <Button
+              label={t('내 주변', 'Near me')}
+              isPressed={near !== undefined}
+              onClick={() => (near === undefined ? searchNearby() : search(''))}
             />
-            <button
-              type="button"
-              className="button"
-              aria-pressed={near !== undefined}
-              onClick={() => (near === undefined ? attempt(searchNearby) : search(''))}
-            >
-              {t('내 주변', 'Near me')}
-            </button>
           </div>
         </form>
         {path === '/' && isSearch && <SaveSearch filters={filters} />}
@@ -132,16 +122,9 @@ export function Search({ path, label }: SearchProps) {
 }
 
 /** Shows what the address says, after Back too, and leaves what is being typed alone. */
-function SearchInput({
-  name,
-  label,
-  value = '',
-}: {
-  name: string;
-  label: string;
-  value: string | undefined;
-}) {
+function SearchInput({ name, label }: { name: 'q' | 'region'; label: string }) {
   const input = useRef<HTMLInputElement>(null);
+  const value = useSearch().filters[name] ?? '';
   useLayoutEffect(() => {
     if (input.current) input.current.value = value;
   }, [value]);
@@ -151,41 +134,25 @@ function SearchInput({
 
 /** Keeps a search, so that new posts that match it are notified. */
 function SaveSearch({ filters }: { filters: Filters }) {
-  const describe = useDescribeSearch();
-  const create = useMutation(dure.savedSearches.create);
-  const [isOpen, setOpen] = useState(false);
-  const close = () => setOpen(false);
-  const title = t('이 조건으로 알림 받기', 'Notify me of new posts');
-  const text = t(
-    '조건에 맞는 새 글이 올라오면 알려 드립니다.',
-    'You will be notified of new posts that match.',
-  );
+  const name = useDescribeSearch()(filters).slice(0, 50);
   return (
     <div className="my-16">
-      <button type="button" className="button" onClick={() => setOpen(true)}>
-        {title}
-      </button>
-      {isOpen && (
-        <Dialog title={title} onClose={close}>
-          <p>{text}</p>
-          <Form
-            submitLabel={t('저장', 'Save')}
-            onSubmit={async (read) => {
-              await create.mutateAsync({ name: read('name'), ...filters });
-              toast(`${t('저장했습니다.', 'Saved.')} ${text}`);
-              close();
-            }}
-            actions={<CancelButton onClick={close} />}
-          >
-            <TextField
-              name="name"
-              label={t('검색 이름', 'Name of the search')}
-              maxLength={50}
-              defaultValue={describe(filters).slice(0, 50)}
-            />
-          </Form>
-        </Dialog>
-      )}
+      <AskButton
+        label={t('이 조건으로 알림 받기', 'Notify me of new posts')}
+        text={t(
+          '조건에 맞는 새 글이 올라오면 알려 드립니다.',
+          'You will be notified of new posts that match.',
+        )}
+        confirmLabel={t('저장', 'Save')}
+        onConfirm={(read) => change(dure.savedSearches.create, { name: read('name'), ...filters })}
+      >
+        <TextField
+          name="name"
+          label={t('검색 이름', 'Name of the search')}
+          maxLength={50}
+          defaultValue={name}
+        />
+      </AskButton>
     </div>
   );
 }

@@ -1,30 +1,29 @@
-import { useMutation } from '@dure/react';
-import { Link } from 'react-router';
-import { type Contact, dure, type RequestDetail } from '../api.ts';
+import type { Method } from '@dure/client';
+import { change } from '../account/change.tsx';
+import { type Contact, dure, type Post, type RequestDetail } from '../api.ts';
 import { useAccount } from '../app/session.tsx';
 import { t } from '../text.ts';
-import { AskButton, Facts, showError } from '../ui/index.ts';
+import { AskButton, Button, ButtonLink, Facts, Form, TextArea } from '../ui/index.ts';
 
-type Box = RequestDetail['box'];
-type Status = RequestDetail['status'];
+type Request = Pick<RequestDetail, 'box' | 'status'>;
 
 /** The status of a request as the caller sees it. One that is added later is shown as the service names it, in grey. */
-export function RequestStatus({ status, box }: { status: Status; box: Box }) {
+export function RequestStatus({ status, box }: Request) {
   const waiting =
     box === 'received' ? t('답변 필요', 'Needs your answer') : t('답 기다리는 중', 'Waiting for an answer');
-  const known: Partial<Record<Status, { text: string; colour?: string }>> = {
-    요청됨: { text: waiting, colour: 'requested' },
-    수락됨: { text: t('수락됨', 'Accepted'), colour: 'accepted' },
-    거절됨: { text: t('거절됨', 'Declined'), colour: 'declined' },
-    취소됨: { text: t('취소됨', 'Withdrawn') },
-    종료됨: { text: t('종료됨', 'Ended') },
+  const known: Partial<Record<Request['status'], [text: string, colour: string]>> = {
+    요청됨: [waiting, 'requested'],
+    수락됨: [t('수락됨', 'Accepted'), 'accepted'],
+    거절됨: [t('거절됨', 'Declined'), 'declined'],
+    취소됨: [t('취소됨', 'Withdrawn'), ''],
+    종료됨: [t('종료됨', 'Ended'), ''],
   };
-  const { text, colour = '' } = known[status] ?? { text: status };
+  const [text, colour] = known[status] ?? [status, ''];
   return <span className={`status ${colour}`}>{text}</span>;
 }
 
 /** What the other shop sees once a request is accepted; people agree to it before they send or accept one. */
-export function SharedContact() {
+function SharedContact() {
   const { user, store } = useAccount();
   const facts = [user.name, store?.phone_number, user.email].filter(Boolean).join(', ');
   return (
@@ -62,63 +61,58 @@ export function ContactCard({ contact: { name, email, phone_number } }: { contac
   );
 }
 
-interface RequestProps {
+interface ActionProps {
   id: number;
   storeName: string;
 }
 
-/** Accepts or declines a request that waits for a response. */
-export function AnswerRequest({ id, storeName }: RequestProps) {
-  const { mutate: markRead } = useMutation(dure.notifications.markRead);
-  // The notification of a request that is answered on another page is still unread.
-  async function onSuccess() {
-    const { items } = await dure.notifications.list({ limit: 100 });
-    const own = items.filter(
-      (one) => 'partner_request' in one && one.partner_request.id === id && !one.is_read,
-    );
-    if (own.length > 0) markRead({ ids: own.map((one) => one.id) });
+/** What the caller can do about a request that waits for a response. */
+export function RequestActions({ status, box, ...props }: Request & ActionProps) {
+  if (status !== '요청됨') return null;
+  return box === 'sent' ? <Withdraw {...props} /> : <Answer {...props} />;
+}
+
+function Answer({ id, storeName }: ActionProps) {
+  async function answer(method: Method<'acceptPartnerRequest'> | Method<'declinePartnerRequest'>) {
+    await change(method, { partner_request_id: id });
+    // It may have been answered on another page than that of the notifications.
+    const { items } = await dure.notifications.list({ is_read: false });
+    const own = items.find((one) => 'partner_request' in one && one.partner_request.id === id);
+    if (own) await dure.notifications.markRead({ ids: [own.id] });
   }
-  const accept = useMutation(dure.partnerRequests.accept, { onSuccess });
-  const decline = useMutation(dure.partnerRequests.decline, { onSuccess });
   const isNotified = t(`${storeName}에 거절했다고 알려 드립니다.`, `${storeName} will be notified.`);
   return (
     <>
       <SharedContact />
       <div className="row">
-        <button
-          type="button"
-          className="button primary"
-          disabled={accept.isPending}
-          onClick={() => accept.mutate({ partner_request_id: id }, { onError: showError })}
-        >
-          {t('수락하기', 'Accept')}
-        </button>
+        <Button
+          look="primary"
+          label={t('수락하기', 'Accept')}
+          onClick={() => answer(dure.partnerRequests.accept)}
+        />
         <AskButton
           label={t('거절하기', 'Decline')}
           title={t('요청을 거절할까요?', 'Decline this request?')}
           text={`${isNotified} ${t('거절은 되돌릴 수 없습니다.', 'This cannot be undone.')}`}
-          onConfirm={() => decline.mutateAsync({ partner_request_id: id })}
+          onConfirm={() => answer(dure.partnerRequests.decline)}
         />
       </div>
     </>
   );
 }
 
-/** Takes a request back that waits for a response. */
-export function WithdrawRequest({ id, storeName }: RequestProps) {
-  const withdraw = useMutation(dure.partnerRequests.withdraw);
+function Withdraw({ id, storeName }: ActionProps) {
   return (
     <AskButton
       label={t('요청 취소하기', 'Withdraw')}
       title={t('요청을 취소할까요?', 'Withdraw this request?')}
       text={t(`${storeName}에 요청을 취소했다고 알려 드립니다.`, `${storeName} will be notified.`)}
-      onConfirm={() => withdraw.mutateAsync({ partner_request_id: id })}
+      onConfirm={() => change(dure.partnerRequests.withdraw, { partner_request_id: id })}
     />
   );
 }
 
-export function EndPartnership({ id, storeName }: RequestProps) {
-  const end = useMutation(dure.partnerRequests.end);
+export function EndPartnership({ id, storeName }: ActionProps) {
   return (
     <AskButton
       label={t('제휴 끝내기', 'End the partnership')}
@@ -127,21 +121,55 @@ export function EndPartnership({ id, storeName }: RequestProps) {
         `${storeName}에 제휴가 끝났다고 알려 드리며, 서로의 연락처가 더 이상 보이지 않습니다.`,
         `${storeName} will be notified, and you will no longer see each other's contact.`,
       )}
-      onConfirm={() => end.mutateAsync({ partner_request_id: id })}
+      onConfirm={() => change(dure.partnerRequests.end, { partner_request_id: id })}
     />
   );
 }
 
-/** Leads to the contact of an accepted request. */
-export function ContactLink({ id }: { id: number }) {
+/** Sends a partnership request for a post. */
+export function SendRequest({ post }: { post: Post }) {
+  const { id, store, my_request_status: status } = post;
+  const isOpen = status === '요청됨' || status === '수락됨';
+  if (post.status === 'closed' && !isOpen) {
+    return (
+      <p className="note">
+        {t('마감된 글입니다. 새 요청은 받지 않습니다.', 'This post is closed and takes no more requests.')}
+      </p>
+    );
+  }
   return (
-    <p className="small">
-      <Link to={`/requests/${id}`}>
-        {t(
-          '제휴가 맺어졌습니다. 연락처를 확인하고 이야기를 나눠 보세요.',
-          'You are partners now. See how to get in touch.',
-        )}
-      </Link>
-    </p>
+    <section className="card stack">
+      <div className="spread">
+        <h2>{t('제휴 요청하기', 'Send a request')}</h2>
+        {status && <RequestStatus status={status} box="sent" />}
+      </div>
+      {status === '요청됨' && (
+        <p>
+          {t(
+            `${store.name}에 제휴 요청을 보냈습니다. 답이 오면 바로 알려 드립니다.`,
+            `Your request has been sent to ${store.name}. You will see the answer here at once.`,
+          )}
+        </p>
+      )}
+      {isOpen ? (
+        <div>
+          <ButtonLink to="/requests?box=sent" label={t('보낸 요청 보기', 'Show sent requests')} />
+        </div>
+      ) : (
+        <Form
+          draft={`request-${id}`}
+          submitLabel={t('요청 보내기', 'Send request')}
+          onSubmit={(read) => change(dure.partnerRequests.create, { post_id: id, message: read('message') })}
+        >
+          <TextArea
+            name="message"
+            label={t('보낼 메시지', 'Message')}
+            hint={t('어떤 제휴를 함께하고 싶은지 알려 주세요.', 'Say what you would like to do together.')}
+            maxLength={1000}
+          />
+          <SharedContact />
+        </Form>
+      )}
+    </section>
   );
 }

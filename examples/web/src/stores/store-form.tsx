@@ -1,11 +1,10 @@
-import { useMutation } from '@dure/react';
 import { useState } from 'react';
-import { toast } from 'react-hot-toast/headless';
 import { useNavigate } from 'react-router';
+import { change } from '../account/change.tsx';
 import { dure, type Store } from '../api.ts';
 import { useAccount } from '../app/session.tsx';
 import { t } from '../text.ts';
-import { attempt, Checkbox, Fieldset, Form, Loaded, Page, TextArea, TextField } from '../ui/index.ts';
+import { Button, Checkbox, Fieldset, Form, Loaded, Page, TextArea, TextField } from '../ui/index.ts';
 import { currentPlace, useCategories } from './store-parts.tsx';
 
 /** Registers the store, or edits it. */
@@ -14,8 +13,6 @@ export function StoreForm() {
   const { user, store } = useAccount();
   const categories = useCategories();
   const [location, setLocation] = useState(store?.location ?? null);
-  const create = useMutation(dure.stores.create);
-  const update = useMutation(dure.stores.updateOwn);
   const lines = [
     { name: 'address', label: t('주소', 'Address'), autoComplete: 'street-address', maxLength: 200 },
     { name: 'phone_number', label: t('전화번호', 'Telephone'), type: 'tel', placeholder: '02-123-4567' },
@@ -23,7 +20,7 @@ export function StoreForm() {
   ] as const;
 
   async function save(read: (name: string) => string, data: FormData) {
-    await (store ? update : create).mutateAsync({
+    const fields = {
       name: read('name'),
       category_ids: data.getAll('category_ids').map(Number),
       description: read('description'),
@@ -32,8 +29,8 @@ export function StoreForm() {
       business_hours: read('business_hours'),
       location,
       show_exact_location: data.has('show_exact_location'),
-    });
-    toast(store ? t('저장했습니다.', 'Saved.') : t('가게를 등록했습니다.', 'Your shop is registered.'));
+    };
+    await (store ? change(dure.stores.updateOwn, fields) : change(dure.stores.create, fields));
     navigate('/store', { replace: true });
   }
 
@@ -108,7 +105,7 @@ interface LocationFieldProps {
 }
 
 function LocationField({ location, onChange, isExact }: LocationFieldProps) {
-  const locate = () => attempt(async () => onChange(await currentPlace()));
+  const locate = async () => onChange(await currentPlace());
   const exact = t('정확한 위치 공개', 'Show the exact location');
   return (
     <Fieldset
@@ -123,13 +120,9 @@ function LocationField({ location, onChange, isExact }: LocationFieldProps) {
       {() => (
         <>
           <div className="row">
-            <button type="button" className="button" onClick={locate}>
-              {t('현재 위치로 설정', 'Use my current location')}
-            </button>
+            <Button label={t('현재 위치로 설정', 'Use my current location')} onClick={locate} />
             {location && (
-              <button type="button" className="button" onClick={() => onChange(null)}>
-                {t('위치 지우기', 'Remove the location')}
-              </button>
+              <Button label={t('위치 지우기', 'Remove the location')} onClick={() => onChange(null)} />
             )}
             <span role="status">{location && t('위치가 설정되어 있습니다.', 'The location is set.')}</span>
           </div>

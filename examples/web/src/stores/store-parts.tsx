@@ -2,6 +2,7 @@ import { useObject } from '@dure/react';
 import { Link } from 'react-router';
 import { dure, type StoreSummary } from '../api.ts';
 import { t } from '../text.ts';
+import { ButtonLink } from '../ui/index.ts';
 
 /** The categories that a store can have, named in the language of the page. */
 export function useCategories() {
@@ -26,6 +27,18 @@ export function Categories({ of }: { of: Pick<StoreSummary, 'store_categories'> 
   );
 }
 
+/** Leads from a post or a request to its store. */
+export function StoreCard({ store }: { store: StoreSummary }) {
+  return (
+    <section className="card stack">
+      <h2>
+        <Link to={`/stores/${store.id}`}>{store.name}</Link>
+      </h2>
+      <Categories of={store} />
+    </section>
+  );
+}
+
 /** For accounts that have no store yet. */
 export function StoreFirst() {
   return (
@@ -36,9 +49,7 @@ export function StoreFirst() {
           'Register your shop to write posts and to send requests to other shops.',
         )}
       </p>
-      <Link className="button primary" to="/store/edit">
-        {t('가게 등록하기', 'Register my shop')}
-      </Link>
+      <ButtonLink look="primary" to="/store/edit" label={t('가게 등록하기', 'Register my shop')} />
     </div>
   );
 }

@@ -1,14 +1,14 @@
-import { useInfiniteList, useMutation, useObject } from '@dure/react';
-import { Link, useParams } from 'react-router';
-import { dure } from '../api.ts';
+import { useInfiniteList, useObject } from '@dure/react';
+import { useParams } from 'react-router';
+import { change } from '../account/change.tsx';
+import { dure, type Store } from '../api.ts';
 import { useAccount } from '../app/session.tsx';
-import { Tile } from '../posts/post-card.tsx';
+import { PostCard, Tile } from '../posts/post-card.tsx';
 import { Report } from '../posts/report.tsx';
 import { Search, useSearch } from '../posts/search.tsx';
 import { describeDistance, t } from '../text.ts';
-import { Empty, List, Loaded, Page } from '../ui/index.ts';
-import { StoreView } from './own-store.tsx';
-import { Categories } from './store-parts.tsx';
+import { ButtonLink, Empty, Facts, List, Loaded, Page } from '../ui/index.ts';
+import { Categories, StoreFirst } from './store-parts.tsx';
 
 /** Stores of the neighbourhood, newest or nearest first, with search by name, address and description. */
 export function Stores() {
@@ -23,11 +23,9 @@ export function Stores() {
         empty={
           <Empty
             text={t('찾으시는 가게가 없습니다. 조건을 바꿔 보세요.', 'No shops found. Try other filters.')}
-          >
-            <Link className="button" to="/stores">
-              {t('모든 가게 보기', 'Show all shops')}
-            </Link>
-          </Empty>
+            to="/stores"
+            label={t('모든 가게 보기', 'Show all shops')}
+          />
         }
       >
         {({ distance_m, address, description, ...store }) => (
@@ -51,7 +49,6 @@ export function StorePage() {
   const store_id = Number(useParams()['id']);
   const query = useObject(dure.stores.get, { store_id });
   const { store: own } = useAccount();
-  const report = useMutation(dure.stores.report);
   return (
     <Page
       title={query.data?.name ?? t('가게', 'Shop')}
@@ -62,11 +59,56 @@ export function StorePage() {
           <div className="stack">
             <StoreView store={store} />
             {own?.id !== store_id && (
-              <Report send={(fields) => report.mutateAsync({ store_id, ...fields })} />
+              <Report send={(fields) => change(dure.stores.report, { store_id, ...fields })} />
             )}
           </div>
         )}
       </Loaded>
     </Page>
+  );
+}
+
+/** The own store with its posts, or the way to register one. */
+export function OwnStore() {
+  const { store } = useAccount();
+  const edit = <ButtonLink to="/store/edit" label={t('가게 정보 수정', 'Edit shop')} />;
+  return (
+    <Page title={store?.name ?? t('내 가게', 'My shop')} actions={store && edit}>
+      {store ? <StoreView store={store} isOwn /> : <StoreFirst />}
+    </Page>
+  );
+}
+
+/** What a store says about itself, and its posts. */
+function StoreView({ store, isOwn = false }: { store: Store; isOwn?: boolean }) {
+  const posts = useInfiniteList(dure.posts.list, isOwn ? { mine: true } : { store_id: store.id });
+  const { description, address, business_hours, phone_number } = store;
+  return (
+    <div className="stack">
+      <section className="card stack" aria-label={t('가게 정보', 'About the shop')}>
+        <Categories of={store} />
+        {description && <p className="pre-line">{description}</p>}
+        <Facts
+          facts={{
+            [t('주소', 'Address')]: address,
+            [t('영업시간', 'Opening hours')]: business_hours,
+            [t('전화번호', 'Telephone')]: phone_number && <a href={`tel:${phone_number}`}>{phone_number}</a>,
+          }}
+        />
+      </section>
+      <section className="stack">
+        <div className="spread">
+          <h2>{t('올린 글', 'Posts')}</h2>
+          {isOwn && <ButtonLink look="primary" to="/posts/new" label={t('글쓰기', 'Write a post')} />}
+        </div>
+        <List
+          className="posts"
+          query={posts}
+          empty={<Empty text={t('아직 올린 글이 없습니다.', 'No posts yet.')} />}
+        >
+          {({ store: _, ...post }) => <PostCard heading="h3" post={post} />}
+        </List>
+      </section>
+    </div>
   );
 }

@@ -49,30 +49,33 @@ interface AskButtonProps extends Pick<FormProps, 'danger' | 'children'> {
 /** A button that opens a dialog, which asks before something happens. */
 export function AskButton({
   label,
-  danger,
+  about,
+  look,
   title,
   text,
   confirmLabel,
   onConfirm,
-  children,
-  ...button
+  ...form
 }: AskButtonProps) {
   const [isOpen, setOpen] = useState(false);
   const close = () => setOpen(false);
   return (
     <div>
-      <Button look={danger ? 'danger' : ''} {...button} label={label} onClick={() => setOpen(true)} />
+      <Button
+        label={label}
+        about={about}
+        look={look ?? (form.danger ? 'danger' : '')}
+        onClick={() => setOpen(true)}
+      />
       {isOpen && (
         <Dialog title={title ?? label} onClose={close}>
           {text && <p>{text}</p>}
           <Form
-            danger={danger}
+            {...form}
             submitLabel={confirmLabel ?? label}
             onSubmit={(...input) => onConfirm(...input).then(close)}
             actions={<CancelButton onClick={close} />}
-          >
-            {children}
-          </Form>
+          />
         </Dialog>
       )}
     </div>

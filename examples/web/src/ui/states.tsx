@@ -1,7 +1,7 @@
 import { isApiError } from '@dure/client';
 import type { ReactNode } from 'react';
 import { t } from '../text.ts';
-import { Button } from './button.tsx';
+import { Button, ButtonLink } from './button.tsx';
 import { describeError } from './errors.ts';
 import { Icon } from './icons.tsx';
 
@@ -15,15 +15,17 @@ interface Query<Data> {
 
 interface LoadedProps<Data> {
   query: Query<Data>;
-  skeleton?: ReactNode;
+  /** Says why there is nothing. */
+  missing?: string;
   children: (data: Data) => ReactNode;
 }
 
 /** Shows what a query has read; until then grey boxes, and after an error its reason. */
-export function Loaded<Data>({ query, skeleton = <Skeleton />, children }: LoadedProps<Data>) {
+export function Loaded<Data>({ query, missing, children }: LoadedProps<Data>) {
+  if (missing && isMissing(query.error)) return <Empty text={missing} />;
   // What the service no longer has is not shown any more. Without a network, what was read before still is.
   if (query.error && (query.data === undefined || isMissing(query.error))) return <LoadError {...query} />;
-  return query.data === undefined ? skeleton : children(query.data);
+  return query.data === undefined ? <Skeleton /> : children(query.data);
 }
 
 interface ListProps<Item> {
@@ -83,13 +85,21 @@ export function LoadError({ error, refetch }: { error: Error | null; refetch: ()
   );
 }
 
-/** Why a list is empty, and what to do about it. */
-export function Empty({ text, children }: { text: string; children?: ReactNode }) {
+interface EmptyProps {
+  text: string;
+  /** Where to go from here. */
+  to?: string | false;
+  label?: string;
+  look?: 'primary';
+}
+
+/** Why there is nothing, and what to do about it. */
+export function Empty({ text, to, label, look }: EmptyProps) {
   return (
     <div className="empty">
       <Icon name="store" size={48} />
       <p className="soft">{text}</p>
-      {children}
+      {to && <ButtonLink look={look} to={to} label={label} />}
     </div>
   );
 }
