@@ -3,7 +3,7 @@ import { useRef, useState } from 'react';
 import { toast } from 'react-hot-toast/headless';
 import { dure } from '../api.ts';
 import { t } from '../text.ts';
-import { describeError, Fieldset, Image, InputError } from '../ui/index.ts';
+import { Button, describeError, Fieldset, Image, InputError } from '../ui/index.ts';
 
 interface Photo {
   /** Where it can be seen: the file itself, or the URL at the service. Unique. */
@@ -108,10 +108,6 @@ export function PhotoFields({ photos, add, remove }: ReturnType<typeof usePhotos
         <ul className="uploads">
           {photos.map((photo, index) => {
             const name = t(`사진 ${index + 1}`, `Photo ${index + 1}`);
-            function removeThis() {
-              remove(photo);
-              input.current?.focus();
-            }
             return (
               <li className="upload" key={photo.preview}>
                 <Image url={photo.preview} alt={name} />
@@ -121,10 +117,14 @@ export function PhotoFields({ photos, add, remove }: ReturnType<typeof usePhotos
                 <p className="field-error" role="alert">
                   {photo.error}
                 </p>
-                <button type="button" className="button" onClick={removeThis}>
-                  {t('지우기', 'Remove')}
-                  <span className="visually-hidden"> {name}</span>
-                </button>
+                <Button
+                  label={t('지우기', 'Remove')}
+                  about={name}
+                  onClick={() => {
+                    remove(photo);
+                    input.current?.focus();
+                  }}
+                />
               </li>
             );
           })}

@@ -101,7 +101,7 @@ function Detail({ request }: { request: RequestDetail }) {
   const { id, status, box, contact, post } = request;
   const other = otherStore(request);
   return (
-    <div className="stack">
+    <>
       {contact && (
         <Card title={t('연락처', 'Contact')}>
           <ContactCard contact={contact} />
@@ -121,7 +121,7 @@ function Detail({ request }: { request: RequestDetail }) {
         <p className="note">{t('이 요청의 글은 삭제되었습니다.', 'The post of this request was deleted.')}</p>
       )}
       {status === '수락됨' && <EndPartnership id={id} storeName={other.name} />}
-    </div>
+    </>
   );
 }
 

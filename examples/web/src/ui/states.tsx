@@ -44,7 +44,7 @@ interface ListProps<Item> {
 /** The entries of `useInfiniteList`, with a button for the next page. */
 export function List<Item extends { id: number | string }>(props: ListProps<Item>) {
   const { query, className = 'items', empty, children } = props;
-  const { items, error, isSuccess, isFetching, hasNextPage, fetchNextPage, refetch } = query;
+  const { items, error, isSuccess, isFetching, hasNextPage, fetchNextPage } = query;
   if (items.length === 0 && isSuccess && !hasNextPage) return empty;
   return (
     <>
@@ -53,7 +53,7 @@ export function List<Item extends { id: number | string }>(props: ListProps<Item
           <li key={item.id}>{children(item)}</li>
         ))}
       </ul>
-      {error && <LoadError error={error} refetch={refetch} />}
+      {error && <LoadError {...query} />}
       {!isSuccess && !error && <Skeleton className={className === 'posts' ? 'posts' : 'stack'} />}
       {hasNextPage && !error && (
         <Button
