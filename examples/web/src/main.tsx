@@ -27,12 +27,12 @@ const router = createBrowserRouter([
       { path: '/', Component: Home },
       page('/signup', async () => (await import('./auth/sign-up.tsx')).SignUp),
       page('/login', async () => (await import('./auth/log-in.tsx')).LogIn),
-      page('/login/callback', async () => (await import('./auth/login-callback.tsx')).LoginCallback),
-      page('/find-id', async () => (await import('./auth/forgotten.tsx')).FindId),
-      page('/reset-password-request', async () => (await import('./auth/forgotten.tsx')).RequestReset),
-      page('/reset-password', async () => (await import('./auth/forgotten.tsx')).ResetPassword),
-      page('/verify-email', async () => (await import('./auth/email-links.tsx')).ConfirmEmail),
-      page('/undo-email-change', async () => (await import('./auth/email-links.tsx')).UndoEmailChange),
+      page('/login/callback', async () => (await import('./auth/log-in.tsx')).LoginCallback),
+      page('/find-id', async () => (await import('./auth/by-email.tsx')).FindId),
+      page('/reset-password-request', async () => (await import('./auth/by-email.tsx')).RequestReset),
+      page('/reset-password', async () => (await import('./auth/by-email.tsx')).ResetPassword),
+      page('/verify-email', async () => (await import('./auth/by-email.tsx')).ConfirmEmail),
+      page('/undo-email-change', async () => (await import('./auth/by-email.tsx')).UndoEmailChange),
       {
         Component: SignedIn,
         children: [

@@ -6,7 +6,7 @@ import { CodeForm, codeSentTo, NewPasswordField } from '../auth/fields.tsx';
 import { t } from '../text.ts';
 import {
   AskButton,
-  attempt,
+  Button,
   CancelButton,
   Card,
   Facts,
@@ -27,116 +27,123 @@ const subpages = {
 /** The account: name, address, password, devices, log out, delete. */
 export function Account() {
   const { user } = useAccount();
-  const verified = user.is_verified && <span className="chip">{t('인증됨', 'verified')}</span>;
   const email = (
     <>
-      {user.email} {verified}
+      {user.email} {user.is_verified && <span className="chip">{t('인증됨', 'verified')}</span>}
     </>
   );
   return (
     <Page
       title={t('계정', 'Account')}
       width="narrow"
-      actions={
-        <button type="button" className="button" onClick={() => attempt(() => dure.auth.logOut())}>
-          {t('로그아웃', 'Log out')}
-        </button>
-      }
+      actions={<Button label={t('로그아웃', 'Log out')} onClick={() => dure.auth.logOut()} />}
     >
-      <div className="stack">
-        {!user.is_verified && <VerifyEmail email={user.email} />}
-        <Card title={t('내 정보', 'Profile')}>
-          <Facts facts={{ [t('아이디', 'Username')]: user.username, [t('이메일', 'Email')]: email }} />
-          <Form
-            draft="name"
-            submitLabel={t('저장', 'Save')}
-            onSubmit={(read) => change(dure.auth.updateCurrentUser, { name: read('name') })}
-          >
-            <TextField name="name" label={t('이름', 'Name')} autoComplete="name" defaultValue={user.name} />
-          </Form>
-        </Card>
-        <nav className="card" aria-label={t('설정', 'Settings')}>
-          <ul className="items">
-            {Object.entries(subpages).map(([path, label]) => (
-              <li className="item" key={path}>
-                <Link to={path}>{label}</Link>
-              </li>
-            ))}
-          </ul>
-        </nav>
-        <ChangeEmail />
-        <ChangePassword />
-        <Consents />
-        <OwnData />
-        <DeleteAccount />
-      </div>
+      {!user.is_verified && <VerifyEmail email={user.email} />}
+      <Card title={t('내 정보', 'Profile')}>
+        <Facts facts={{ [t('아이디', 'Username')]: user.username, [t('이메일', 'Email')]: email }} />
+        <Form
+          draft="name"
+          submitLabel={t('저장', 'Save')}
+          onSubmit={(read) => change(dure.auth.updateCurrentUser, { name: read('name') })}
+        >
+          <TextField name="name" label={t('이름', 'Name')} autoComplete="name" defaultValue={user.name} />
+        </Form>
+      </Card>
+      <nav className="card" aria-label={t('설정', 'Settings')}>
+        <ul className="items">
+          {Object.entries(subpages).map(([path, label]) => (
+            <li className="item" key={path}>
+              <Link to={path}>{label}</Link>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <ChangeEmail />
+      <ChangePassword />
+      <Consents />
+      <Card
+        title={t('내 정보 내려받기', 'Download my data')}
+        text={t(
+          '두레가 보관하는 내 정보를 JSON 파일 하나로 내려받습니다. 하루에 다섯 번까지 받을 수 있습니다.',
+          'Everything that Dure has about you, as one JSON file. Up to five times a day.',
+        )}
+      >
+        <Form submitLabel={t('내 정보 내려받기', 'Download my data')} onSubmit={downloadOwnData} />
+      </Card>
+      <DeleteAccount />
     </Page>
   );
 }
 
 /** Without a verified address, no emails about requests are sent to it. */
 function VerifyEmail({ email }: { email: string }) {
-  const [isSent, setSent] = useState(false);
-  const text = t(
-    '인증하시면 제휴 소식을 메일로도 받아 보실 수 있습니다.',
-    'Then you will get news about your requests by email, too.',
-  );
   return (
-    <Card
+    <MailedCode
       id="verify"
       title={t('이메일을 인증해 주세요', 'Verify your email')}
-      text={isSent ? codeSentTo(email) : text}
-    >
-      {isSent ? (
-        <CodeForm email={email} onCode={(code) => change(dure.auth.confirmEmail, { email, code })} />
-      ) : (
-        <Form
-          submitLabel={t('인증번호 받기', 'Get a code')}
-          onSubmit={() => dure.auth.sendVerificationCode({ email }).then(() => setSent(true))}
-        />
+      text={t(
+        '인증하시면 제휴 소식을 메일로도 받아 보실 수 있습니다.',
+        'Then you will get news about your requests by email, too.',
       )}
-    </Card>
+      email={email}
+      onCode={(input) => change(dure.auth.confirmEmail, input)}
+    />
   );
 }
 
 /** Moves the account to another address, which a mailed code proves. */
 function ChangeEmail() {
-  const [email, setEmail] = useState<string>();
   const title = t('이메일 변경', 'Change email');
-
-  async function send(read: (name: string) => string) {
-    await dure.auth.sendVerificationCode({ email: read('email') });
-    setEmail(read('email'));
-  }
-
-  async function confirm(new_email: string, code: string) {
-    await change(dure.auth.changeEmail, { new_email, code });
-    setEmail(undefined);
-  }
-
-  if (email !== undefined) {
-    return (
-      <Card title={title} text={codeSentTo(email)}>
-        <CodeForm
-          email={email}
-          submitLabel={title}
-          onCode={(code) => confirm(email, code)}
-          actions={<CancelButton onClick={() => setEmail(undefined)} />}
-        />
-      </Card>
-    );
-  }
   return (
-    <Card
+    <MailedCode
       title={title}
       text={t(
         '새 주소로 인증번호를 보내 드립니다. 변경하시면 다른 기기에서는 로그아웃됩니다.',
         'We will send a code to the new address. This logs you out on all other devices.',
       )}
-    >
-      <Form submitLabel={t('인증번호 받기', 'Get a code')} onSubmit={send}>
-        <TextField name="email" type="email" label={t('새 이메일', 'New email')} autoComplete="email" />
-      </Form>
+      submitLabel={title}
+      onCode={({ email, code }) => change(dure.auth.changeEmail, { new_email: email, code })}
+    />
+  );
+}
+
+interface MailedCodeProps {
+  id?: string;
+  title: string;
+  text: string;
+  submitLabel?: string;
+  /** Without it, one is entered. */
+  email?: string;
+  onCode: (input: { email: string; code: string }) => Promise<unknown>;
+}
+
+/** Sends a code to an address, and takes it. */
+function MailedCode({ email, text, submitLabel, onCode, ...card }: MailedCodeProps) {
+  const [sentTo, setSentTo] = useState<string>();
+  const close = () => setSentTo(undefined);
+
+  async function send(read: (name: string) => string) {
+    const input = { email: email ?? read('email') };
+    await dure.auth.sendVerificationCode(input);
+    setSentTo(input.email);
+  }
+
+  return (
+    <Card {...card} text={sentTo ? codeSentTo(sentTo) : text}>
+      {sentTo ? (
+        <CodeForm
+          email={sentTo}
+          submitLabel={submitLabel}
+          onCode={(code) => onCode({ email: sentTo, code }).then(close)}
+          actions={<CancelButton onClick={close} />}
+        />
+      ) : (
+        <Form submitLabel={t('인증번호 받기', 'Get a code')} onSubmit={send}>
+          {!email && (
+            <TextField name="email" type="email" label={t('새 이메일', 'New email')} autoComplete="email" />
+          )}
+        </Form>
+      )}
     </Card>
   );
 }
@@ -144,6 +151,7 @@ function ChangeEmail() {
 function ChangePassword() {
   // A new key empties the inputs.
   const [version, setVersion] = useState(0);
+  const title = t('비밀번호 변경', 'Change password');
 
   async function save(read: (name: string) => string) {
     const [current_password, new_password] = [read('current_password'), read('new_password')];
@@ -153,10 +161,10 @@ function ChangePassword() {
 
   return (
     <Card
-      title={t('비밀번호 변경', 'Change password')}
+      title={title}
       text={t('변경하시면 다른 기기에서는 로그아웃됩니다.', 'This logs you out on all other devices.')}
     >
-      <Form key={version} submitLabel={t('비밀번호 변경', 'Change password')} onSubmit={save}>
+      <Form key={version} submitLabel={title} onSubmit={save}>
         <PasswordField
           name="current_password"
           label={t('현재 비밀번호', 'Current password')}
@@ -164,36 +172,20 @@ function ChangePassword() {
         />
         <NewPasswordField name="new_password" label={t('새 비밀번호', 'New password')} />
       </Form>
-      <p className="small">
-        <Link className="back" to="/reset-password-request">
-          {t('비밀번호가 없거나 잊으셨나요? 메일로 설정하기', 'No password, or forgotten? Set one by email')}
-        </Link>
-      </p>
+      <Link className="back small" to="/reset-password-request">
+        {t('비밀번호가 없거나 잊으셨나요? 메일로 설정하기', 'No password, or forgotten? Set one by email')}
+      </Link>
     </Card>
   );
 }
 
-function OwnData() {
-  async function download() {
-    const data = await confirmed(() => dure.auth.downloadOwnData());
-    const file = new Blob([JSON.stringify(data, null, 2)], { type: 'application/json' });
-    const link = Object.assign(document.createElement('a'), { download: 'dure-my-data.json' });
-    link.href = URL.createObjectURL(file);
-    link.click();
-    URL.revokeObjectURL(link.href);
-  }
-
-  return (
-    <Card
-      title={t('내 정보 내려받기', 'Download my data')}
-      text={t(
-        '두레가 보관하는 내 정보를 JSON 파일 하나로 내려받습니다. 하루에 다섯 번까지 받을 수 있습니다.',
-        'Everything that Dure has about you, as one JSON file. Up to five times a day.',
-      )}
-    >
-      <Form submitLabel={t('내 정보 내려받기', 'Download my data')} onSubmit={download} />
-    </Card>
-  );
+async function downloadOwnData(): Promise<void> {
+  const data = await confirmed(() => dure.auth.downloadOwnData());
+  const file = new Blob([JSON.stringify(data, null, 2)], { type: 'application/json' });
+  const link = Object.assign(document.createElement('a'), { download: 'dure-my-data.json' });
+  link.href = URL.createObjectURL(file);
+  link.click();
+  URL.revokeObjectURL(link.href);
 }
 
 function DeleteAccount() {

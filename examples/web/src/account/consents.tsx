@@ -1,10 +1,75 @@
-import type { Item } from '@dure/client';
+import type { Input, Item as ItemOf } from '@dure/client';
 import { useObject } from '@dure/react';
+import { useId } from 'react';
 import { dure } from '../api.ts';
-import { nameOfConsent } from '../auth/consent-choices.tsx';
 import { t } from '../text.ts';
-import { attempt, Card, Loaded, Time } from '../ui/index.ts';
+import { Button, Card, Checkbox, ErrorTexts, Item, Loaded, Time, useFieldErrors } from '../ui/index.ts';
 import { change } from './change.tsx';
+
+const names: Partial<Record<string, string>> = {
+  is_14_or_older: t('만 14세 이상입니다', 'I am 14 or older'),
+  terms: t('이용약관', 'Terms of service'),
+  privacy: t('개인정보 수집·이용', 'Privacy policy'),
+  marketing: t('광고성 정보 메일 수신', 'Offers and news by email'),
+};
+
+/** What a new user is asked to agree to: nothing where the service has no terms. */
+export function ConsentChoices({ items }: { items: ItemOf<'listConsents'>[] }) {
+  if (items.length === 0) return null;
+  return (
+    <fieldset className="field">
+      <legend>{t('약관 동의', 'Consent')}</legend>
+      <Choice id="is_14_or_older" required />
+      {items.map((consent) => (
+        <Choice key={consent.id} {...consent} />
+      ))}
+    </fieldset>
+  );
+}
+
+interface ChoiceProps {
+  id: string;
+  version?: string;
+  url?: string;
+  required: boolean;
+}
+
+function Choice({ id, version, url, required }: ChoiceProps) {
+  const errorId = useId();
+  const errors = useFieldErrors(`/consents/${id}`);
+  const name = names[id] ?? id;
+  return (
+    <>
+      <div className="spread">
+        <Checkbox
+          name={id}
+          value={version}
+          label={`${name} ${required ? t('(필수)', '(required)') : t('(선택)', '(optional)')}`}
+          aria-invalid={errors.length > 0}
+          aria-describedby={errors.length > 0 ? errorId : undefined}
+        />
+        {url && (
+          <a className="small" href={url} target="_blank" rel="noreferrer">
+            {t('보기', 'Show')}
+            <span className="visually-hidden"> {name}</span>
+          </a>
+        )}
+      </div>
+      <ErrorTexts id={errorId} errors={errors} />
+    </>
+  );
+}
+
+/** What was chosen; the service says what is missing. */
+export function consentsIn(data: FormData): Input<'signUp'>['consents'] {
+  const version = (name: string) => (data.has(name) ? String(data.get(name)) : undefined);
+  return {
+    terms: version('terms'),
+    privacy: version('privacy'),
+    marketing: data.has('marketing'),
+    is_14_or_older: data.has('is_14_or_older') || undefined,
+  };
+}
 
 /** What the user has agreed to, and what can still be agreed to or withdrawn. Missing where the service has no terms. */
 export function Consents() {
@@ -18,7 +83,7 @@ export function Consents() {
           <ul className="items">
             {listed.data?.items.map((consent) => (
               <li key={consent.id}>
-                <Consent consent={consent} own={items.find(({ id }) => id === consent.id)} />
+                <Consent {...consent} own={items.find(({ id }) => id === consent.id)} />
               </li>
             ))}
           </ul>
@@ -28,41 +93,33 @@ export function Consents() {
   );
 }
 
-interface ConsentProps {
-  consent: Item<'listConsents'>;
-  own: Item<'getOwnConsents'> | undefined;
+interface ConsentProps extends ItemOf<'listConsents'> {
+  own: ItemOf<'getOwnConsents'> | undefined;
 }
 
-function Consent({ consent: { id, url, version }, own }: ConsentProps) {
+function Consent({ id, url, version, own }: ConsentProps) {
+  const name = names[id] ?? id;
   const moment = own?.withdrawn_at ?? own?.given_at;
   // The latest answer counts for marketing, of whichever version; it can always be withdrawn.
   const isGiven = id === 'marketing' ? own?.withdrawn_at === null : own?.is_current;
   const value = id === 'marketing' ? !isGiven : version;
+  const label = isGiven ? t('철회하기', 'Withdraw') : t('동의하기', 'Agree');
+  const update = () => change(dure.auth.updateOwnConsents, { [id]: value });
   return (
-    <div className="item">
-      <div className="spread">
-        <h3>
-          <a href={url} target="_blank" rel="noreferrer">
-            {nameOfConsent(id)}
-          </a>
-        </h3>
-        {(!isGiven || id === 'marketing') && (
-          <button
-            type="button"
-            className="button"
-            onClick={() => attempt(() => change(dure.auth.updateOwnConsents, { [id]: value }))}
-          >
-            {isGiven ? t('철회하기', 'Withdraw') : t('동의하기', 'Agree')}
-            <span className="visually-hidden"> {nameOfConsent(id)}</span>
-          </button>
-        )}
-      </div>
+    <Item
+      title={
+        <a href={url} target="_blank" rel="noreferrer">
+          {name}
+        </a>
+      }
+      actions={(!isGiven || id === 'marketing') && <Button label={label} about={name} onClick={update} />}
+    >
       {moment && (
-        <p className="soft small">
+        <>
           {own?.version} · {own?.withdrawn_at ? t('철회:', 'Withdrawn:') : t('동의:', 'Given:')}{' '}
           <Time moment={moment} />
-        </p>
+        </>
       )}
-    </div>
+    </Item>
   );
 }

@@ -1,36 +1,38 @@
-import { isApiError, supportsPasskeys } from '@dure/client';
+import { isApiError, LoginWithError, supportsPasskeys } from '@dure/client';
 import { useObject, useSession } from '@dure/react';
+import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { toast } from 'react-hot-toast/headless';
-import { Link, Navigate, useLocation, useNavigate } from 'react-router';
+import { Link, Navigate, type NavigateProps, useLocation, useNavigate } from 'react-router';
 import { change } from '../account/change.tsx';
 import { dure } from '../api.ts';
 import { ownPath } from '../app/session.tsx';
 import { t } from '../text.ts';
-import { attempt, Form, Icon, Page, PasswordField, UsernameField } from '../ui/index.ts';
+import {
+  attempt,
+  Button,
+  ButtonLink,
+  describeError,
+  Form,
+  Icon,
+  Page,
+  PasswordField,
+  Skeleton,
+  UsernameField,
+} from '../ui/index.ts';
 import { SecondFactorField, secondFactorIn } from './fields.tsx';
+import type { SignUpState } from './sign-up.tsx';
 
 /** What the entry of the history keeps, also over a reload. */
-export interface LogInState {
+interface LogInState {
   /** Of a login whose first step is done. */
   secondFactorToken?: string | undefined;
   /** Of a login with a provider whose address an account has: connected after the login to that account. */
   linkToken?: string | undefined;
 }
 
-/** Runs a login. */
-type Run = (login: () => Promise<unknown>) => Promise<void>;
-
-function useLogInState() {
+function useLogIn() {
   const { state, search }: { state: LogInState | null; search: string } = useLocation();
-  return { state, search };
-}
-
-/** Logs in, and goes on where the user was. */
-export function LogIn() {
-  const { status } = useSession();
-  const { state, search } = useLogInState();
-  const returnTo = ownPath(new URLSearchParams(search).get('next'));
 
   async function run(login: () => Promise<unknown>) {
     await login();
@@ -38,15 +40,30 @@ export function LogIn() {
     if (link_token) await attempt(() => change(dure.auth.addIdentity, { link_token }));
   }
 
-  if (status === 'signed_in') return <Navigate replace to={returnTo} />;
-  if (state?.secondFactorToken) return <SecondFactor token={state.secondFactorToken} run={run} />;
-  return <FirstFactor returnTo={returnTo} run={run} />;
+  return { state, search, run, returnTo: ownPath(new URLSearchParams(search).get('next')) };
 }
 
-function FirstFactor({ returnTo, run }: { returnTo: string; run: Run }) {
-  const { state, search } = useLogInState();
+/** Logs in, and goes on where the user was. */
+export function LogIn() {
+  const { status } = useSession();
+  const { state, returnTo } = useLogIn();
+  if (status === 'signed_in') return <Navigate replace to={returnTo} />;
+  return state?.secondFactorToken ? <SecondFactor token={state.secondFactorToken} /> : <FirstFactor />;
+}
+
+function FirstFactor() {
+  const { state, search, run, returnTo } = useLogIn();
+  const providers = useObject(dure.auth.listLoginProviders);
   const navigate = useNavigate();
-  usePasskeyAutofill(run, state?.linkToken);
+  useEffect(() => {
+    // Offers passkeys in the autofill of the username, while the page is shown.
+    const shown = new AbortController();
+    run(() => dure.passkeys.logIn({ conditional: true, signal: shown.signal })).catch((error: unknown) => {
+      // Where autofill does not work, the other ways do.
+      if (isApiError(error, 'finishPasskeyLogin')) toast(error.detail);
+    });
+    return () => shown.abort();
+  }, [state?.linkToken]);
 
   async function logIn(read: (name: string) => string) {
     try {
@@ -59,69 +76,54 @@ function FirstFactor({ returnTo, run }: { returnTo: string; run: Run }) {
 
   return (
     <Page title={t('로그인', 'Log in')} width="form-page">
-      <div className="stack">
-        {state?.linkToken && (
-          <p className="note">
-            {t(
-              '이 이메일로 가입한 계정이 있습니다. 그 계정으로 로그인하시면 바로 연결됩니다.',
-              'An account has this email already. Log in to it, and the two will be connected.',
-            )}{' '}
-            <Link replace to={{ search }}>
-              {t('연결하지 않기', 'Do not connect')}
-            </Link>
-          </p>
-        )}
-        <Form
-          submitLabel={t('로그인', 'Log in')}
-          onSubmit={logIn}
-          actions={
-            <Link className="button plain" to="/signup">
-              {t('회원가입', 'Sign up')}
-            </Link>
-          }
-        >
-          <UsernameField
-            label={t('아이디 또는 이메일', 'Username or email')}
-            autoComplete="username webauthn"
-          />
-          <PasswordField autoComplete="current-password" />
-        </Form>
-        <p className="row small">
-          <Link className="back" to="/find-id">
-            {t('아이디 찾기', 'Forgot username')}
-          </Link>
-          <Link className="back" to="/reset-password-request">
-            {t('비밀번호 찾기', 'Forgot password')}
+      {state?.linkToken && (
+        <p className="note">
+          {t(
+            '이 이메일로 가입한 계정이 있습니다. 그 계정으로 로그인하시면 바로 연결됩니다.',
+            'An account has this email already. Log in to it, and the two will be connected.',
+          )}{' '}
+          <Link replace to={{ search }}>
+            {t('연결하지 않기', 'Do not connect')}
           </Link>
         </p>
-        <p className="divider">{t('또는', 'or')}</p>
-        <ProviderButtons returnTo={returnTo} />
-        {supportsPasskeys() && (
-          <button
-            type="button"
-            className="button wide provider"
-            onClick={() => attempt(() => run(() => dure.passkeys.logIn()))}
-          >
-            <Icon name="passkey" />
-            {t('패스키로 로그인', 'Log in with a passkey')}
-          </button>
-        )}
-      </div>
+      )}
+      <Form
+        submitLabel={t('로그인', 'Log in')}
+        onSubmit={logIn}
+        actions={<ButtonLink look="plain" to="/signup" label={t('회원가입', 'Sign up')} />}
+      >
+        <UsernameField
+          label={t('아이디 또는 이메일', 'Username or email')}
+          autoComplete="username webauthn"
+        />
+        <PasswordField autoComplete="current-password" />
+      </Form>
+      <p className="row small">
+        <Link className="back" to="/find-id">
+          {t('아이디 찾기', 'Forgot username')}
+        </Link>
+        <Link className="back" to="/reset-password-request">
+          {t('비밀번호 찾기', 'Forgot password')}
+        </Link>
+      </p>
+      <p className="divider">{t('또는', 'or')}</p>
+      {providers.data?.items.map(({ id, name }) => (
+        <Button
+          key={id}
+          look={`wide provider ${id}`}
+          label={branded[id] ? [<img key="symbol" src={`/login/${id}.svg`} alt="" />, branded[id]] : name}
+          onClick={() => dure.auth.loginWith(id, { returnTo })}
+        />
+      ))}
+      {supportsPasskeys() && (
+        <Button
+          look="wide provider"
+          label={[<Icon key="symbol" name="passkey" />, t('패스키로 로그인', 'Log in with a passkey')]}
+          onClick={() => run(() => dure.passkeys.logIn())}
+        />
+      )}
     </Page>
   );
-}
-
-/** Offers passkeys in the autofill of the username, while the page is shown. */
-function usePasskeyAutofill(run: Run, linkToken: string | undefined) {
-  useEffect(() => {
-    const shown = new AbortController();
-    const logIn = () => dure.passkeys.logIn({ conditional: true, signal: shown.signal });
-    run(logIn).catch((error: unknown) => {
-      // Where autofill does not work, the other ways do.
-      if (isApiError(error, 'finishPasskeyLogin')) toast(error.detail);
-    });
-    return () => shown.abort();
-  }, [linkToken]);
 }
 
 /** Texts, and the symbols in public/login, as the design rules of the providers want them; their reviews compare. */
@@ -132,45 +134,99 @@ const branded: Partial<Record<string, string>> = {
   apple: t('Apple로 로그인', 'Sign in with Apple'),
 };
 
-/** A button for each provider of the service, in its order. */
-function ProviderButtons({ returnTo }: { returnTo: string }) {
-  const { data } = useObject(dure.auth.listLoginProviders);
-  return data?.items.map(({ id, name }) => (
-    <button
-      key={id}
-      type="button"
-      className={`button wide provider ${id}`}
-      onClick={() => attempt(() => dure.auth.loginWith(id, { returnTo }))}
-    >
-      {branded[id] && <img src={`/login/${id}.svg`} alt="" />}
-      {branded[id] ?? name}
-    </button>
-  ));
-}
+function SecondFactor({ token }: { token: string }) {
+  const { state, search, run } = useLogIn();
+  const again = { ...state, secondFactorToken: undefined };
 
-function SecondFactor({ token, run }: { token: string; run: Run }) {
-  const { state, search } = useLogInState();
+  function finish(read: (name: string) => string) {
+    const input = { second_factor_token: token, code: secondFactorIn(read) };
+    return run(() => dure.auth.finishLogin(input));
+  }
+
   return (
     <Page title={t('2단계 인증', 'Two-step verification')} width="form-page">
       <Form
         submitLabel={t('로그인', 'Log in')}
-        onSubmit={(read) => {
-          const input = { second_factor_token: token, code: secondFactorIn(read) };
-          return run(() => dure.auth.finishLogin(input));
-        }}
+        onSubmit={finish}
         actions={
-          <Link
+          <ButtonLink
             replace
-            className="button plain"
+            look="plain"
             to={{ search }}
-            state={{ ...state, secondFactorToken: undefined }}
-          >
-            {t('처음부터 로그인', 'Start again')}
-          </Link>
+            state={again}
+            label={t('처음부터 로그인', 'Start again')}
+          />
         }
       >
         <SecondFactorField />
       </Form>
     </Page>
   );
+}
+
+/** Where a provider leads back to: finishes what was begun there, and goes on where something is missing. */
+export function LoginCallback() {
+  const { status } = useSession();
+  // A query, because it runs once, also when React mounts the page twice.
+  const { data, error } = useQuery({
+    queryKey: ['login-callback'],
+    queryFn: finishLoginWith,
+    gcTime: 0,
+    retry: false,
+    refetchOnWindowFocus: false,
+    networkMode: 'always',
+  });
+  if (data) return <Navigate replace {...data} />;
+  if (!error) {
+    return (
+      <Page title={t('로그인하는 중입니다', 'Logging you in')} width="form-page">
+        <Skeleton />
+      </Page>
+    );
+  }
+  const hasDeclined = error instanceof LoginWithError && error.code === 'declined';
+  return (
+    <Page title={t('완료하지 못했습니다', 'This did not work')} width="form-page">
+      <p className="note warn" role="alert">
+        {hasDeclined ? t('요청을 취소하셨습니다.', 'You have cancelled it.') : describeError(error)}
+      </p>
+      <div>
+        {status === 'signed_in' ? (
+          <ButtonLink
+            look="primary"
+            to="/account/login-methods"
+            label={t('로그인 방법으로', 'Back to the ways to log in')}
+          />
+        ) : (
+          <ButtonLink look="primary" to="/login" label={t('로그인 화면으로', 'Back to the login')} />
+        )}
+      </div>
+    </Page>
+  );
+}
+
+async function finishLoginWith(): Promise<NavigateProps> {
+  const result = await dure.auth.finishLoginWith();
+  const next = ownPath(result.returnTo);
+  const logIn = (state: LogInState) => ({ to: `/login?next=${encodeURIComponent(next)}`, state });
+  switch (result.status) {
+    case 'sign_up_required':
+      return { to: '/signup', state: { provider: result } satisfies SignUpState };
+    case 'second_factor_required':
+      return logIn({ secondFactorToken: result.token });
+    case 'link_required':
+      return logIn({ linkToken: result.token });
+    case 'linked':
+      toast(t('연결했습니다.', 'Connected.'));
+      break;
+    case 'confirmed':
+      toast(
+        t(
+          '본인 확인이 완료되었습니다. 하시던 작업을 다시 눌러 주세요.',
+          'Thank you. Please choose again what you wanted to do.',
+        ),
+      );
+      break;
+  }
+  return { to: next };
 }

@@ -3,11 +3,11 @@ import { useMutation, useObject } from '@dure/react';
 import { useRef } from 'react';
 import { toast } from 'react-hot-toast/headless';
 import { Link, useLocation, useNavigate } from 'react-router';
+import { ConsentChoices, consentsIn } from '../account/consents.tsx';
 import { dure } from '../api.ts';
 import { ownPath } from '../app/session.tsx';
 import { t } from '../text.ts';
-import { Form, Loaded, Page, TextField, UsernameField } from '../ui/index.ts';
-import { ConsentChoices, consentsIn } from './consent-choices.tsx';
+import { Button, Form, Loaded, Page, TextField, UsernameField } from '../ui/index.ts';
 import { CodeForm, codeSentTo, NewPasswordField } from './fields.tsx';
 
 type NewAccount = Pick<Input<'signUp'>, 'username' | 'name' | 'email' | 'consents'>;
@@ -82,6 +82,7 @@ export function SignUp() {
   }
 
   if (account && step) {
+    const later = <Button look="plain" label={t('나중에 인증하기', 'Verify later')} onClick={enter} />;
     return (
       <Page
         key="code"
@@ -89,14 +90,11 @@ export function SignUp() {
         lead={codeSentTo(account.email)}
         width="form-page"
       >
-        <CodeForm email={account.email} onCode={(code) => confirm(account, code)} />
-        {step === 'verify' && (
-          <p className="mt-16">
-            <button type="button" className="button plain" onClick={enter}>
-              {t('나중에 인증하기', 'Verify later')}
-            </button>
-          </p>
-        )}
+        <CodeForm
+          email={account.email}
+          onCode={(code) => confirm(account, code)}
+          actions={step === 'verify' && later}
+        />
       </Page>
     );
   }
@@ -150,11 +148,9 @@ export function SignUp() {
           </Form>
         )}
       </Loaded>
-      <p className="small mt-16">
-        <Link className="back" to="/login">
-          {t('이미 계정이 있으신가요? 로그인', 'Already have an account? Log in')}
-        </Link>
-      </p>
+      <Link className="back small" to="/login">
+        {t('이미 계정이 있으신가요? 로그인', 'Already have an account? Log in')}
+      </Link>
     </Page>
   );
 }
