@@ -1,14 +1,6 @@
 import { isApiError } from '@dure/client';
 import { useMutation } from '@tanstack/react-query';
-import {
-  createContext,
-  type FormEvent,
-  type ReactNode,
-  useContext,
-  useEffect,
-  useLayoutEffect,
-  useRef,
-} from 'react';
+import { createContext, type FormEvent, type ReactNode, useContext, useLayoutEffect, useRef } from 'react';
 import { t } from '../text.ts';
 import { describeError, isCancelled } from './errors.ts';
 
@@ -36,9 +28,10 @@ export function Form({ onSubmit, submitLabel, danger, draft, children, actions }
     mutationFn: (data: FormData) => onSubmit((name) => String(data.get(name) ?? ''), data),
     onSuccess: () => draft && sessionStorage.removeItem(draftKey(draft)),
   });
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (error) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
   }, [error]);
+  // Before it is shown, so that nothing is typed in between.
   useLayoutEffect(() => {
     if (draft && form.current) restore(form.current, draft);
   }, [draft]);
