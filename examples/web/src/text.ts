@@ -12,11 +12,8 @@ export function t(korean: string, english: string): string {
 
 /** Loads the page in another language: texts of the service are read again, too. */
 export function changeLanguage(chosen: Language): void {
-  try {
-    localStorage.setItem(storageKey, chosen);
-  } finally {
-    location.reload();
-  }
+  localStorage.setItem(storageKey, chosen);
+  location.reload();
 }
 
 function chosenBefore(): Language | undefined {

@@ -125,18 +125,16 @@ function Preferences({ language, quiet_hours, ...saved }: Output<'getMailPrefere
     <Form submitLabel={t('저장', 'Save')} onSubmit={save}>
       {channels.map(([channel, legend]) => (
         <Fieldset key={channel} name={channel} legend={legend}>
-          {() => (
-            <div className="choices">
-              {kinds.map(([kind, label]) => (
-                <Checkbox
-                  key={kind}
-                  name={`${channel}.${kind}`}
-                  label={label}
-                  defaultChecked={saved[channel][kind]}
-                />
-              ))}
-            </div>
-          )}
+          <div className="choices">
+            {kinds.map(([kind, label]) => (
+              <Checkbox
+                key={kind}
+                name={`${channel}.${kind}`}
+                label={label}
+                defaultChecked={saved[channel][kind]}
+              />
+            ))}
+          </div>
         </Fieldset>
       ))}
       <Fieldset
@@ -147,24 +145,16 @@ function Preferences({ language, quiet_hours, ...saved }: Output<'getMailPrefere
           'In Korean time. News of these hours comes when they end. Leave empty for news at any time.',
         )}
       >
-        {() => (
-          <div className="row">
-            <TextField
-              name="from"
-              type="time"
-              optional
-              label={t('시작', 'From')}
-              defaultValue={quiet_hours?.from}
-            />
-            <TextField
-              name="to"
-              type="time"
-              optional
-              label={t('종료', 'To')}
-              defaultValue={quiet_hours?.to}
-            />
-          </div>
-        )}
+        <div className="row">
+          <TextField
+            name="from"
+            type="time"
+            optional
+            label={t('시작', 'From')}
+            defaultValue={quiet_hours?.from}
+          />
+          <TextField name="to" type="time" optional label={t('종료', 'To')} defaultValue={quiet_hours?.to} />
+        </div>
       </Fieldset>
       <div className="field">
         <label htmlFor={id}>

@@ -1,24 +1,18 @@
 import { isApiError, type SignedOutReason } from '@dure/client';
 import { queryKey, useObject, useSession } from '@dure/react';
 import { useQuery } from '@tanstack/react-query';
-import { Navigate, Outlet, useLocation } from 'react-router';
+import { Navigate, Outlet, useLocation, useOutletContext } from 'react-router';
 import { dure, type Store, type User } from '../api.ts';
 import { LoadError, Skeleton } from '../ui/index.ts';
 
-/** The account and its store, for views behind {@link SignedIn}. */
-export function useAccount(): { user: User; store: Store | null } {
-  const { user, store } = useOwn();
-  if (user === undefined || store === undefined) throw new Error('useAccount is for views behind SignedIn');
-  return { user, store };
+interface Account {
+  user: User;
+  /** Null where the account has none. */
+  store: Store | null;
 }
 
-/** Both are undefined until they are read. */
-function useOwn() {
-  const user = useObject(dure.auth.getCurrentUser);
-  const store = useOwnStore();
-  const failed = [user, store].find(({ data, error }) => error && data === undefined);
-  return { user: user.data, store: store.data, failed };
-}
+/** The account and its store, for views behind {@link SignedIn}. */
+export const useAccount = () => useOutletContext<Account>();
 
 /** The own store; null where the account has none, because for TanStack Query an error would be nothing to keep. */
 export function useOwnStore() {
@@ -39,15 +33,19 @@ function nullIfNone(error: unknown): null {
 /** Routes that need a login: without one, the login page comes first and leads back. */
 export function SignedIn() {
   const { status, reason } = useSession();
-  const { user, store, failed } = useOwn();
+  const user = useObject(dure.auth.getCurrentUser);
+  const store = useOwnStore();
   const { pathname, search } = useLocation();
   if (status === 'signed_out') {
     const hasLeft = reason !== undefined && !isRemote(reason);
     const next = encodeURIComponent(pathname + search);
     return <Navigate replace to={hasLeft ? '/' : `/login?next=${next}`} />;
   }
-  if (failed) return <LoadError {...failed} />;
-  return user === undefined || store === undefined ? <Skeleton /> : <Outlet />;
+  if (user.data !== undefined && store.data !== undefined) {
+    return <Outlet context={{ user: user.data, store: store.data } satisfies Account} />;
+  }
+  const failed = [user, store].find(({ error }) => error);
+  return failed ? <LoadError {...failed} /> : <Skeleton />;
 }
 
 /** Whether the session was not ended here, so that the user does not know. */

@@ -6,7 +6,7 @@ import { useOwnStore } from '../app/session.tsx';
 import { StoreFirst } from '../stores/store-parts.tsx';
 import { t } from '../text.ts';
 import { ButtonLink, Empty, List, Page, Skeleton } from '../ui/index.ts';
-import { PostCard } from './post-card.tsx';
+import { PostCard } from './post-parts.tsx';
 import { Search, useSearch } from './search.tsx';
 
 /** The feed, or, without a login, what the app is for. */

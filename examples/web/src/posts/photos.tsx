@@ -104,50 +104,48 @@ export function PhotoFields({ photos, add, remove }: ReturnType<typeof usePhotos
         'Up to ten. The first one is shown in lists.',
       )}
     >
-      {() => (
-        <ul className="uploads">
-          {photos.map((photo, index) => {
-            const name = t(`사진 ${index + 1}`, `Photo ${index + 1}`);
-            return (
-              <li className="upload" key={photo.preview}>
-                <Image url={photo.preview} alt={name} />
-                {!photo.url && !photo.error && (
-                  <progress aria-label={t(`${name} 올리는 중`, `Uploading ${name}`)} />
-                )}
-                <p className="field-error" role="alert">
-                  {photo.error}
-                </p>
-                <Button
-                  label={t('지우기', 'Remove')}
-                  about={name}
-                  onClick={() => {
-                    remove(photo);
-                    input.current?.focus();
-                  }}
-                />
-              </li>
-            );
-          })}
-          <li>
-            <label className="photo-add">
-              <input
-                ref={input}
-                className="visually-hidden"
-                type="file"
-                accept="image/*"
-                multiple
-                disabled={photos.length >= maxPhotos}
-                onChange={({ currentTarget }) => {
-                  add([...(currentTarget.files ?? [])]);
-                  // So that the same file can be chosen again.
-                  currentTarget.value = '';
+      <ul className="uploads">
+        {photos.map((photo, index) => {
+          const name = t(`사진 ${index + 1}`, `Photo ${index + 1}`);
+          return (
+            <li className="upload" key={photo.preview}>
+              <Image url={photo.preview} alt={name} />
+              {!photo.url && !photo.error && (
+                <progress aria-label={t(`${name} 올리는 중`, `Uploading ${name}`)} />
+              )}
+              <p className="field-error" role="alert">
+                {photo.error}
+              </p>
+              <Button
+                label={t('지우기', 'Remove')}
+                about={name}
+                onClick={() => {
+                  remove(photo);
+                  input.current?.focus();
                 }}
               />
-              {t('사진 추가', 'Add photos')}
-            </label>
-          </li>
-        </ul>
-      )}
+            </li>
+          );
+        })}
+        <li>
+          <label className="photo-add">
+            <input
+              ref={input}
+              className="visually-hidden"
+              type="file"
+              accept="image/*"
+              multiple
+              disabled={photos.length >= maxPhotos}
+              onChange={({ currentTarget }) => {
+                add([...(currentTarget.files ?? [])]);
+                // So that the same file can be chosen again.
+                currentTarget.value = '';
+              }}
+            />
+            {t('사진 추가', 'Add photos')}
+          </label>
+        </li>
+      </ul>
     </Fieldset>
   );
 }

@@ -8,8 +8,7 @@ import { SendRequest } from '../requests/request-parts.tsx';
 import { StoreCard, StoreFirst } from '../stores/store-parts.tsx';
 import { t } from '../text.ts';
 import { AskButton, Button, ButtonLink, Image, Loaded, Page, Time } from '../ui/index.ts';
-import { PostStatus } from './post-card.tsx';
-import { Report } from './report.tsx';
+import { PostStatus, Report } from './post-parts.tsx';
 
 /** One post, with what the reader can do about it. */
 export function PostPage() {

@@ -2,7 +2,7 @@ import { useInfiniteList, useObject } from '@dure/react';
 import type { ReactNode } from 'react';
 import { Link, useParams, useSearchParams } from 'react-router';
 import { dure, type RequestDetail } from '../api.ts';
-import { PostCard } from '../posts/post-card.tsx';
+import { PostCard } from '../posts/post-parts.tsx';
 import { Categories, StoreCard } from '../stores/store-parts.tsx';
 import { t } from '../text.ts';
 import { Card, Empty, List, Loaded, Page, Tabs, Time } from '../ui/index.ts';

@@ -60,20 +60,17 @@ export function StoreForm() {
               legend={t('업종', 'Categories')}
               hint={t('1개에서 5개까지 골라 주세요.', 'Choose 1 to 5.')}
             >
-              {(hasErrors) => (
-                <div className="choices">
-                  {items.map(({ id, name }) => (
-                    <Checkbox
-                      key={id}
-                      name="category_ids"
-                      value={id}
-                      label={name}
-                      defaultChecked={store?.store_categories.some((one) => one.id === id)}
-                      aria-invalid={hasErrors}
-                    />
-                  ))}
-                </div>
-              )}
+              <div className="choices">
+                {items.map(({ id, name }) => (
+                  <Checkbox
+                    key={id}
+                    name="category_ids"
+                    value={id}
+                    label={name}
+                    defaultChecked={store?.store_categories.some((one) => one.id === id)}
+                  />
+                ))}
+              </div>
             </Fieldset>
             <TextArea
               name="description"
@@ -117,18 +114,14 @@ function LocationField({ location, onChange, isExact }: LocationFieldProps) {
         'Shops nearby can find yours. Unless you show the exact location, others see it to about 100 m.',
       )}
     >
-      {() => (
-        <>
-          <div className="row">
-            <Button label={t('현재 위치로 설정', 'Use my current location')} onClick={locate} />
-            {location && (
-              <Button label={t('위치 지우기', 'Remove the location')} onClick={() => onChange(null)} />
-            )}
-            <span role="status">{location && t('위치가 설정되어 있습니다.', 'The location is set.')}</span>
-          </div>
-          {location && <Checkbox name="show_exact_location" label={exact} defaultChecked={isExact} />}
-        </>
-      )}
+      <div className="row">
+        <Button label={t('현재 위치로 설정', 'Use my current location')} onClick={locate} />
+        {location && (
+          <Button label={t('위치 지우기', 'Remove the location')} onClick={() => onChange(null)} />
+        )}
+        <span role="status">{location && t('위치가 설정되어 있습니다.', 'The location is set.')}</span>
+      </div>
+      {location && <Checkbox name="show_exact_location" label={exact} defaultChecked={isExact} />}
     </Fieldset>
   );
 }

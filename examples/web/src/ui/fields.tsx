@@ -6,6 +6,7 @@ import {
   useState,
 } from 'react';
 import { t } from '../text.ts';
+import { Button } from './button.tsx';
 import { useFieldErrors } from './form.tsx';
 
 interface FieldProps {
@@ -74,19 +75,22 @@ export function PasswordField(props: Partial<InputProps> & { autoComplete: strin
         autoCapitalize="none"
         spellCheck={false}
       />
-      <button type="button" className="button" aria-pressed={isShown} onClick={() => setShown(!isShown)}>
-        {t('보기', 'Show')}
-        <span className="visually-hidden"> {label}</span>
-      </button>
+      <Button
+        label={t('보기', 'Show')}
+        about={label}
+        isPressed={isShown}
+        onClick={() => setShown(!isShown)}
+      />
     </div>,
   );
 }
 
 /** One choice of a form. */
 export function Checkbox({ label, lang, ...input }: Omit<InputProps, 'optional' | 'hint'>) {
+  const hasErrors = useFieldErrors(input.name).length > 0;
   return (
     <label className="choice" lang={lang}>
-      <input type="checkbox" {...input} />
+      <input type="checkbox" aria-invalid={hasErrors} {...input} />
       {label}
     </label>
   );
@@ -98,7 +102,7 @@ interface FieldsetProps {
   legend: string;
   hint?: string;
   optional?: boolean;
-  children: (hasErrors: boolean) => ReactNode;
+  children: ReactNode;
 }
 
 /** Several inputs for one field. */
@@ -115,7 +119,7 @@ export function Fieldset({ name, legend, hint, optional, children }: FieldsetPro
           {hint}
         </p>
       )}
-      {children(errors.length > 0)}
+      {children}
       <ErrorTexts id={`${id}-error`} errors={errors} />
     </fieldset>
   );
