@@ -19,16 +19,13 @@ import {
   TextField,
 } from '../ui/index.ts';
 import { change } from './change.tsx';
+import { account } from './names.ts';
 
 /** What the account is notified of, how and when. */
 export function Alerts() {
   const preferences = useObject(dure.notifications.getMailPreferences);
   return (
-    <Page
-      title={t('알림 설정', 'Alert settings')}
-      width="narrow"
-      back={{ to: '/account', label: t('계정', 'Account') }}
-    >
+    <Page title={t('알림 설정', 'Alert settings')} width="narrow" back={account}>
       <PushSwitch />
       <Card
         title={t('받을 소식', 'What to send')}

@@ -1,12 +1,5 @@
-import {
-  type CallOptions,
-  type Input,
-  isApiError,
-  type Method,
-  type OperationId,
-  type Output,
-  supportsPasskeys,
-} from '@dure/client';
+import type { CallOptions, Input, Method, OperationId, Output } from '@dure/client';
+import { isApiError, supportsPasskeys } from '@dure/client';
 import { createCallable } from 'react-call';
 import { toast } from 'react-hot-toast/headless';
 import { dure, queryClient } from '../api.ts';

@@ -4,17 +4,13 @@ import { dure } from '../api.ts';
 import { t } from '../text.ts';
 import { AskButton, Button, Card, Form, Item, List, Page, TextField, Time } from '../ui/index.ts';
 import { change, confirmed } from './change.tsx';
-import { describeDevice, nameOfMethod } from './names.ts';
+import { account, describeDevice, nameOfMethod } from './names.ts';
 import { TwoStep } from './two-step.tsx';
 
 /** How the account logs in, beside its password. */
 export function LoginMethods() {
   return (
-    <Page
-      title={t('로그인 방법', 'Ways to log in')}
-      width="narrow"
-      back={{ to: '/account', label: t('계정', 'Account') }}
-    >
+    <Page title={t('로그인 방법', 'Ways to log in')} width="narrow" back={account}>
       <Identities />
       <Passkeys />
       <TwoStep />

@@ -1,5 +1,8 @@
 import { t } from '../text.ts';
 
+/** The page above those of the account. */
+export const account = { to: '/account', label: t('계정', 'Account') };
+
 const methodNames: Partial<Record<string, string>> = {
   password: t('비밀번호', 'password'),
   passkey: t('패스키', 'passkey'),

@@ -4,7 +4,7 @@ import { dure } from '../api.ts';
 import { t } from '../text.ts';
 import { AskButton, Item, List, Page, Time } from '../ui/index.ts';
 import { change } from './change.tsx';
-import { describeDevice, nameOfMethod } from './names.ts';
+import { account, describeDevice, nameOfMethod } from './names.ts';
 
 /** The devices that are signed in. */
 export function Sessions() {
@@ -17,7 +17,7 @@ export function Sessions() {
         'If you do not recognise a device, log out there and change your password.',
       )}
       width="narrow"
-      back={{ to: '/account', label: t('계정', 'Account') }}
+      back={account}
     >
       <List query={sessions} empty={null}>
         {(session) => <Session {...session} />}

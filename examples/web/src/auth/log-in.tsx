@@ -184,6 +184,10 @@ export function LoginCallback() {
       </Page>
     );
   }
+  const [to, label] =
+    status === 'signed_in'
+      ? ['/account/login-methods', t('로그인 방법으로', 'Back to the ways to log in')]
+      : ['/login', t('로그인 화면으로', 'Back to the login')];
   const hasDeclined = error instanceof LoginWithError && error.code === 'declined';
   return (
     <Page title={t('완료하지 못했습니다', 'This did not work')} width="form-page">
@@ -191,15 +195,7 @@ export function LoginCallback() {
         {hasDeclined ? t('요청을 취소하셨습니다.', 'You have cancelled it.') : describeError(error)}
       </p>
       <div>
-        {status === 'signed_in' ? (
-          <ButtonLink
-            look="primary"
-            to="/account/login-methods"
-            label={t('로그인 방법으로', 'Back to the ways to log in')}
-          />
-        ) : (
-          <ButtonLink look="primary" to="/login" label={t('로그인 화면으로', 'Back to the login')} />
-        )}
+        <ButtonLink look="primary" to={to} label={label} />
       </div>
     </Page>
   );
