@@ -13,6 +13,9 @@ const names: Partial<Record<string, string>> = {
   marketing: t('광고성 정보 메일 수신', 'Offers and news by email'),
 };
 
+/** The name under which the service says what is wrong. */
+const pointerTo = (id: string) => `/consents/${id}`;
+
 /** What a new user is asked to agree to: nothing where the service has no terms. */
 export function ConsentChoices({ items }: { items: ItemOf<'listConsents'>[] }) {
   if (items.length === 0) return null;
@@ -36,17 +39,16 @@ interface ChoiceProps {
 
 function Choice({ id, version, url, required }: ChoiceProps) {
   const errorId = useId();
-  const errors = useFieldErrors(`/consents/${id}`);
   const name = names[id] ?? id;
+  const necessity = required ? t('(필수)', '(required)') : t('(선택)', '(optional)');
   return (
     <>
       <div className="spread">
         <Checkbox
-          name={id}
+          name={pointerTo(id)}
           value={version}
-          label={`${name} ${required ? t('(필수)', '(required)') : t('(선택)', '(optional)')}`}
-          aria-invalid={errors.length > 0}
-          aria-describedby={errors.length > 0 ? errorId : undefined}
+          label={`${name} ${necessity}`}
+          aria-describedby={errorId}
         />
         {url && (
           <a className="small" href={url} target="_blank" rel="noreferrer">
@@ -55,19 +57,20 @@ function Choice({ id, version, url, required }: ChoiceProps) {
           </a>
         )}
       </div>
-      <ErrorTexts id={errorId} errors={errors} />
+      <ErrorTexts id={errorId} errors={useFieldErrors(pointerTo(id))} />
     </>
   );
 }
 
 /** What was chosen; the service says what is missing. */
 export function consentsIn(data: FormData): Input<'signUp'>['consents'] {
-  const version = (name: string) => (data.has(name) ? String(data.get(name)) : undefined);
+  const has = (id: string) => data.has(pointerTo(id));
+  const version = (id: string) => (has(id) ? String(data.get(pointerTo(id))) : undefined);
   return {
     terms: version('terms'),
     privacy: version('privacy'),
-    marketing: data.has('marketing'),
-    is_14_or_older: data.has('is_14_or_older') || undefined,
+    marketing: has('marketing'),
+    is_14_or_older: has('is_14_or_older') || undefined,
   };
 }
 

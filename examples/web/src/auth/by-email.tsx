@@ -1,8 +1,8 @@
 import { isApiError } from '@dure/client';
 import { useMutation, useObject, useSession } from '@dure/react';
 import { useState } from 'react';
-import { toast } from 'react-hot-toast/headless';
 import { Navigate, useLocation, useNavigate, useSearchParams } from 'react-router';
+import { change } from '../account/change.tsx';
 import { dure, type User } from '../api.ts';
 import { t } from '../text.ts';
 import { ButtonLink, Form, Loaded, Page, Skeleton, TextField } from '../ui/index.ts';
@@ -77,14 +77,8 @@ export function ResetPassword() {
   const validated = useObject(dure.auth.validatePasswordReset, link);
 
   async function setPassword(read: (name: string) => string) {
-    await dure.auth.confirmPasswordReset({ ...link, new_password: read('new_password') });
+    await change(dure.auth.confirmPasswordReset, { ...link, new_password: read('new_password') });
     await leave();
-    toast(
-      t(
-        '비밀번호를 바꾸었습니다. 새 비밀번호로 로그인해 주세요.',
-        'Your password has been changed. Log in with the new one.',
-      ),
-    );
     navigate('/login', { replace: true });
   }
 
