@@ -42,12 +42,8 @@ export function ContactCard({ contact: { name, email, phone_number } }: { contac
     <div className="contact stack">
       {phone_number && (
         <div className="row">
-          <a className="button primary large" href={`tel:${phone_number}`}>
-            {t('전화', 'Call')}
-          </a>
-          <a className="button large" href={`sms:${phone_number}`}>
-            {t('문자', 'Text')}
-          </a>
+          <ButtonLink look="primary large" to={`tel:${phone_number}`} label={t('전화', 'Call')} />
+          <ButtonLink look="large" to={`sms:${phone_number}`} label={t('문자', 'Text')} />
         </div>
       )}
       <Facts

@@ -9,7 +9,7 @@ import { Card, Empty, List, Loaded, Page, Tabs, Time } from '../ui/index.ts';
 import { ContactCard, EndPartnership, RequestActions, RequestStatus } from './request-parts.tsx';
 
 const title = t('제휴 요청', 'Partnership requests');
-const browse = { to: '/', label: t('제휴 글 둘러보기', 'Browse posts'), look: 'primary' } as const;
+const browse = { to: '/', label: t('제휴 글 둘러보기', 'Browse posts') };
 
 function RequestsPage({ current, children }: { current: string; children: ReactNode }) {
   const tabs = {
@@ -37,7 +37,7 @@ export function Requests() {
     '아직 받은 요청이 없습니다. 글을 올리면 이웃 가게가 제휴를 요청할 수 있습니다.',
     'No requests yet. Write a post, so that other shops can answer it.',
   );
-  const write = { to: '/posts/new', label: t('글쓰기', 'Write a post'), look: 'primary' } as const;
+  const write = { to: '/posts/new', label: t('글쓰기', 'Write a post') };
   return (
     <RequestsPage current={isSent ? '/requests?box=sent' : '/requests'}>
       <List

@@ -83,11 +83,7 @@ export function StoreForm() {
             {lines.map((line) => (
               <TextField key={line.name} {...line} optional defaultValue={store?.[line.name]} />
             ))}
-            <LocationField
-              location={location}
-              onChange={setLocation}
-              isExact={store?.show_exact_location ?? false}
-            />
+            <LocationField store={store} location={location} onChange={setLocation} />
           </Form>
         )}
       </Loaded>
@@ -96,14 +92,13 @@ export function StoreForm() {
 }
 
 interface LocationFieldProps {
+  store: Store | null;
   location: Store['location'];
   onChange: (location: Store['location']) => void;
-  isExact: boolean;
 }
 
-function LocationField({ location, onChange, isExact }: LocationFieldProps) {
+function LocationField({ store, location, onChange }: LocationFieldProps) {
   const locate = async () => onChange(await currentPlace());
-  const exact = t('정확한 위치 공개', 'Show the exact location');
   return (
     <Fieldset
       name="location"
@@ -121,7 +116,13 @@ function LocationField({ location, onChange, isExact }: LocationFieldProps) {
         )}
         <span role="status">{location && t('위치가 설정되어 있습니다.', 'The location is set.')}</span>
       </div>
-      {location && <Checkbox name="show_exact_location" label={exact} defaultChecked={isExact} />}
+      {location && (
+        <Checkbox
+          name="show_exact_location"
+          label={t('정확한 위치 공개', 'Show the exact location')}
+          defaultChecked={store?.show_exact_location}
+        />
+      )}
     </Fieldset>
   );
 }

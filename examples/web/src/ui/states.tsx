@@ -90,16 +90,15 @@ interface EmptyProps {
   /** Where to go from here. */
   to?: string | false;
   label?: string;
-  look?: 'primary';
 }
 
 /** Why there is nothing, and what to do about it. */
-export function Empty({ text, to, label, look }: EmptyProps) {
+export function Empty({ text, to, label }: EmptyProps) {
   return (
     <div className="empty">
       <Icon name="store" size={48} />
       <p className="soft">{text}</p>
-      {to && <ButtonLink look={look} to={to} label={label} />}
+      {to && <ButtonLink look="primary" to={to} label={label} />}
     </div>
   );
 }
