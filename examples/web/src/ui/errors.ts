@@ -48,16 +48,11 @@ export function isCancelled(error: unknown): boolean {
   return error instanceof DOMException && ['AbortError', 'NotAllowedError'].includes(error.name);
 }
 
-/** Shows the error of a button, which has no place of its own for it. */
-export function showError(error: unknown): void {
-  if (!isCancelled(error)) toast(describeError(error));
-}
-
-/** Runs what a button does; an error becomes a short message. */
+/** Runs what a button does, which has no place of its own for an error: it becomes a short message. */
 export async function attempt(action: () => unknown): Promise<void> {
   try {
     await action();
   } catch (error) {
-    showError(error);
+    if (!isCancelled(error)) toast(describeError(error));
   }
 }

@@ -72,11 +72,8 @@ const draftKey = (draft: string) => `dure.draft.${draft}`;
 
 /** Passwords are not kept. */
 function keep(form: HTMLFormElement, draft: string): void {
-  const secret = new Set(
-    [...form.querySelectorAll('[autocomplete$="password"]')].map((one) => one.getAttribute('name')),
-  );
   const entries = [...new FormData(form)].filter(
-    ([name, value]) => !secret.has(name) && typeof value === 'string',
+    ([name, value]) => !name.includes('password') && typeof value === 'string',
   );
   sessionStorage.setItem(draftKey(draft), JSON.stringify(entries));
 }
@@ -87,9 +84,8 @@ function restore(form: HTMLFormElement, draft: string): void {
   for (const field of form.elements) {
     if (!(field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement)) continue;
     const kept = entries.filter(([name]) => name === field.name).map(([, value]) => value);
-    if (field.type === 'checkbox' || field.type === 'radio') {
-      if ('checked' in field) field.checked = kept.includes(field.value);
-    } else if (kept[0] !== undefined && field.type !== 'file') field.value = kept[0];
+    if ('checked' in field && field.type === 'checkbox') field.checked = kept.includes(field.value);
+    else if (kept[0] !== undefined) field.value = kept[0];
   }
 }
 

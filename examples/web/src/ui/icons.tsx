@@ -1,8 +1,3 @@
-interface IconProps {
-  name: keyof typeof paths;
-  size?: number;
-}
-
 const paths = {
   search: 'M17.5 11a6.5 6.5 0 1 1-13 0 6.5 6.5 0 0 1 13 0ZM16 16l4.5 4.5',
   requests: 'M14.5 12a5.5 5.5 0 1 1-11 0 5.5 5.5 0 0 1 11 0ZM20.5 12a5.5 5.5 0 1 1-11 0 5.5 5.5 0 0 1 11 0Z',
@@ -17,7 +12,7 @@ const paths = {
 };
 
 /** A drawing beside a text that says the same. */
-export function Icon({ name, size = 24 }: IconProps) {
+export function Icon({ name, size = 24 }: { name: keyof typeof paths; size?: number }) {
   return (
     <svg
       aria-hidden="true"

@@ -1,7 +1,7 @@
 /** The parts that all pages are made of. */
 export { Button, ButtonLink } from './button.tsx';
 export { AskButton, CancelButton, Dialog } from './dialog.tsx';
-export { attempt, describeError, InputError, showError } from './errors.ts';
+export { attempt, describeError, InputError } from './errors.ts';
 export { Facts, Image, Time } from './facts.tsx';
 export {
   Checkbox,
