@@ -7,7 +7,6 @@ import { t } from '../text.ts';
 import { Checkbox, Form, Loaded, Page, TextArea, TextField } from '../ui/index.ts';
 import { PhotoFields, usePhotos } from './photos.tsx';
 
-/** Writes a post. */
 export function NewPost() {
   return (
     <Page

@@ -37,7 +37,6 @@ interface PostCardProps extends Pick<TileProps, 'heading'> {
   post: Pick<PostListItem, 'id' | 'title' | 'thumbnail' | 'created_at'> & Partial<PostListItem>;
 }
 
-/** A post in a list. */
 export function PostCard({ post, heading }: PostCardProps) {
   const { store, distance_m } = post;
   const facts = (

@@ -122,7 +122,6 @@ export function EndPartnership({ id, storeName }: ActionProps) {
   );
 }
 
-/** Sends a partnership request for a post. */
 export function SendRequest({ post }: { post: Post }) {
   const { id, store, my_request_status: status } = post;
   const isOpen = status === '요청됨' || status === '수락됨';

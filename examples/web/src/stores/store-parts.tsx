@@ -12,7 +12,6 @@ export function useCategories() {
   });
 }
 
-/** What kind of store it is. */
 export function Categories({ of }: { of: Pick<StoreSummary, 'store_categories'> }) {
   const { data } = useCategories();
   const nameOf = (id: number) => data?.items.find((one) => one.id === id)?.name;

@@ -18,13 +18,11 @@ interface FieldProps {
 
 type InputProps = FieldProps & Omit<InputHTMLAttributes<HTMLInputElement>, 'name'>;
 
-/** One line of text. */
 export function TextField({ className = 'input', ...props }: InputProps) {
   const { attributes, frame } = useField(props);
   return frame(<input className={className} {...attributes} />);
 }
 
-/** Several lines of text. */
 export function TextArea(props: FieldProps & Omit<TextareaHTMLAttributes<HTMLTextAreaElement>, 'name'>) {
   const { attributes, frame } = useField(props);
   return frame(<textarea className="input" {...attributes} />);
@@ -85,7 +83,6 @@ export function PasswordField(props: Partial<InputProps> & { autoComplete: strin
   );
 }
 
-/** One choice of a form. */
 export function Checkbox({ label, lang, ...input }: Omit<InputProps, 'optional' | 'hint'>) {
   const hasErrors = useFieldErrors(input.name).length > 0;
   return (
