@@ -9,45 +9,31 @@ import { ButtonLink, Form, Loaded, Page, Skeleton, TextField } from '../ui/index
 import { NewPasswordField } from './fields.tsx';
 import type { SignUpState } from './sign-up.tsx';
 
-/** Asks for an email with the forgotten username. */
-export function FindId() {
-  return (
-    <MailRequest
-      title={t('아이디 찾기', 'Forgot username')}
-      lead={t(
-        '가입하신 이메일을 입력하시면 아이디를 메일로 보내 드립니다.',
-        'Enter your email, and we will send your username to it.',
-      )}
-      submitLabel={t('아이디 받기', 'Send my username')}
-      operation="findUserId"
-    />
-  );
-}
+/** By the operation that sends the email. Its response is the same for any address. */
+const emails = {
+  findUserId: {
+    title: t('아이디 찾기', 'Forgot username'),
+    lead: t(
+      '가입하신 이메일을 입력하시면 아이디를 메일로 보내 드립니다.',
+      'Enter your email, and we will send your username to it.',
+    ),
+    submitLabel: t('아이디 받기', 'Send my username'),
+  },
+  requestPasswordReset: {
+    title: t('비밀번호 찾기', 'Forgot password'),
+    lead: t(
+      '가입하신 이메일을 입력하시면 비밀번호를 다시 설정하는 링크를 보내 드립니다.',
+      'Enter your email, and we will send a link to set a new password.',
+    ),
+    submitLabel: t('링크 받기', 'Send a link'),
+  },
+};
 
-/** Asks for an email with a link that sets a new password. */
-export function RequestReset() {
-  return (
-    <MailRequest
-      title={t('비밀번호 찾기', 'Forgot password')}
-      lead={t(
-        '가입하신 이메일을 입력하시면 비밀번호를 다시 설정하는 링크를 보내 드립니다.',
-        'Enter your email, and we will send a link to set a new password.',
-      )}
-      submitLabel={t('링크 받기', 'Send a link')}
-      operation="requestPasswordReset"
-    />
-  );
-}
+export const FindId = () => <RequestEmail operation="findUserId" />;
+export const RequestReset = () => <RequestEmail operation="requestPasswordReset" />;
 
-interface MailRequestProps {
-  title: string;
-  lead: string;
-  submitLabel: string;
-  /** Its response is the same for any address. */
-  operation: 'findUserId' | 'requestPasswordReset';
-}
-
-function MailRequest({ title, lead, submitLabel, operation }: MailRequestProps) {
+function RequestEmail({ operation }: { operation: keyof typeof emails }) {
+  const { title, lead, submitLabel } = emails[operation];
   // Why the page is shown.
   const { state: reason }: { state: string | null } = useLocation();
   const [response, setResponse] = useState('');
