@@ -111,14 +111,16 @@ function FirstFactor() {
         <Button
           key={id}
           look={`wide provider ${id}`}
-          label={branded[id] ? [<img key="symbol" src={`/login/${id}.svg`} alt="" />, branded[id]] : name}
+          icon={branded[id] && <img src={`/login/${id}.svg`} alt="" />}
+          label={branded[id] ?? name}
           onClick={() => dure.auth.loginWith(id, { returnTo })}
         />
       ))}
       {supportsPasskeys() && (
         <Button
           look="wide provider"
-          label={[<Icon key="symbol" name="passkey" />, t('패스키로 로그인', 'Log in with a passkey')]}
+          icon={<Icon name="passkey" />}
+          label={t('패스키로 로그인', 'Log in with a passkey')}
           onClick={() => run(() => dure.passkeys.logIn())}
         />
       )}

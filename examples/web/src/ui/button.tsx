@@ -11,6 +11,7 @@ interface LabelProps {
 }
 
 interface ButtonProps extends LabelProps {
+  icon?: ReactNode;
   onClick: () => unknown;
   disabled?: boolean;
   /** Of a button that switches something on and off. */
@@ -19,7 +20,7 @@ interface ButtonProps extends LabelProps {
 }
 
 /** A button. What goes wrong becomes a short message, and a second click waits for the end of the first. */
-export function Button({ label, about, look = '', onClick, disabled, isPressed, lang }: ButtonProps) {
+export function Button({ icon, label, about, look = '', onClick, disabled, isPressed, lang }: ButtonProps) {
   const [isBusy, setBusy] = useState(false);
   const isDisabled = disabled || isBusy;
   async function run() {
@@ -37,6 +38,7 @@ export function Button({ label, about, look = '', onClick, disabled, isPressed, 
       aria-pressed={isPressed}
       onClick={() => isDisabled || run()}
     >
+      {icon}
       {label}
       {about && <span className="visually-hidden"> {about}</span>}
     </button>
