@@ -103,7 +103,7 @@ const channels = [
 ] as const;
 
 /** Which emails and push messages the account gets, when, and in which language. */
-function Preferences({ language, quiet_hours, ...saved }: Output<'getMailPreferences'>) {
+function Preferences({ language, quiet_hours: quiet, ...saved }: Output<'getMailPreferences'>) {
   const id = useId();
 
   function save(read: (name: string) => string, data: FormData) {
@@ -123,11 +123,11 @@ function Preferences({ language, quiet_hours, ...saved }: Output<'getMailPrefere
       {channels.map(([channel, legend]) => (
         <Fieldset key={channel} name={channel} legend={legend}>
           <div className="choices">
-            {kinds.map(([kind, label]) => (
+            {kinds.map(([kind, text]) => (
               <Checkbox
                 key={kind}
                 name={`${channel}.${kind}`}
-                label={label}
+                label={text}
                 defaultChecked={saved[channel][kind]}
               />
             ))}
@@ -143,14 +143,8 @@ function Preferences({ language, quiet_hours, ...saved }: Output<'getMailPrefere
         )}
       >
         <div className="row">
-          <TextField
-            name="from"
-            type="time"
-            optional
-            label={t('시작', 'From')}
-            defaultValue={quiet_hours?.from}
-          />
-          <TextField name="to" type="time" optional label={t('종료', 'To')} defaultValue={quiet_hours?.to} />
+          <TextField name="from" type="time" optional label={t('시작', 'From')} defaultValue={quiet?.from} />
+          <TextField name="to" type="time" optional label={t('종료', 'To')} defaultValue={quiet?.to} />
         </div>
       </Fieldset>
       <div className="field">
