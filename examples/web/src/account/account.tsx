@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { Link } from 'react-router';
 import { dure } from '../api.ts';
+import { change, confirmed } from '../app/change.tsx';
 import { useAccount } from '../app/session.tsx';
 import { CodeForm, codeSentTo, NewPasswordField } from '../auth/fields.tsx';
 import { t } from '../text.ts';
@@ -15,7 +16,6 @@ import {
   PasswordField,
   TextField,
 } from '../ui/index.ts';
-import { change, confirmed } from './change.tsx';
 import { Consents } from './consents.tsx';
 
 const subpages = {

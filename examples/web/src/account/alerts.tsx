@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useId } from 'react';
 import { Link } from 'react-router';
 import { dure } from '../api.ts';
+import { change } from '../app/change.tsx';
 import { searchPath, useDescribeSearch } from '../posts/search.tsx';
 import { t } from '../text.ts';
 import {
@@ -18,7 +19,6 @@ import {
   Page,
   TextField,
 } from '../ui/index.ts';
-import { change } from './change.tsx';
 import { account } from './names.ts';
 
 /** What the account is notified of, how and when. */

@@ -2,9 +2,9 @@ import type { Input, Item as ItemOf } from '@dure/client';
 import { useObject } from '@dure/react';
 import { useId } from 'react';
 import { dure } from '../api.ts';
+import { change } from '../app/change.tsx';
 import { t } from '../text.ts';
 import { Button, Card, Checkbox, ErrorTexts, Item, Loaded, Time, useFieldErrors } from '../ui/index.ts';
-import { change } from './change.tsx';
 
 const names: Partial<Record<string, string>> = {
   is_14_or_older: t('만 14세 이상입니다', 'I am 14 or older'),

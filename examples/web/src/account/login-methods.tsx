@@ -1,9 +1,9 @@
 import { supportsPasskeys } from '@dure/client';
 import { useInfiniteList, useObject } from '@dure/react';
 import { dure } from '../api.ts';
+import { change, confirmed } from '../app/change.tsx';
 import { t } from '../text.ts';
 import { AskButton, Button, Card, Form, Item, List, Page, TextField, Time } from '../ui/index.ts';
-import { change, confirmed } from './change.tsx';
 import { account, describeDevice, nameOfMethod } from './names.ts';
 import { TwoStep } from './two-step.tsx';
 

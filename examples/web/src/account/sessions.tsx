@@ -1,9 +1,9 @@
 import type { Item as ItemOf } from '@dure/client';
 import { useInfiniteList } from '@dure/react';
 import { dure } from '../api.ts';
+import { change } from '../app/change.tsx';
 import { t } from '../text.ts';
 import { AskButton, Item, List, Page, Time } from '../ui/index.ts';
-import { change } from './change.tsx';
 import { account, describeDevice, nameOfMethod } from './names.ts';
 
 /** The devices that are signed in. */

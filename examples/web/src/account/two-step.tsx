@@ -4,9 +4,9 @@ import { QRCodeSVG } from 'qrcode.react';
 import { useState } from 'react';
 import { toast } from 'react-hot-toast/headless';
 import { dure } from '../api.ts';
+import { change, confirmed } from '../app/change.tsx';
 import { t } from '../text.ts';
 import { AskButton, Button, CancelButton, Card, CodeField, Facts, Form, Loaded } from '../ui/index.ts';
-import { change, confirmed } from './change.tsx';
 
 /** The second step of logins: off, being set up, or on. */
 export function TwoStep() {

@@ -4,8 +4,8 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { toast } from 'react-hot-toast/headless';
 import { Link, Navigate, type NavigateProps, useLocation, useNavigate } from 'react-router';
-import { change } from '../account/change.tsx';
 import { dure } from '../api.ts';
+import { change } from '../app/change.tsx';
 import { ownPath } from '../app/session.tsx';
 import { t } from '../text.ts';
 import {

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams } from 'react-router';
-import { change } from '../account/change.tsx';
 import { dure, type Post } from '../api.ts';
+import { change } from '../app/change.tsx';
 import { useAccount } from '../app/session.tsx';
 import { t } from '../text.ts';
 import { Checkbox, Form, Loaded, Page, TextArea, TextField } from '../ui/index.ts';

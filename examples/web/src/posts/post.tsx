@@ -1,8 +1,8 @@
 import { useObject } from '@dure/react';
 import { toast } from 'react-hot-toast/headless';
 import { useNavigate, useParams } from 'react-router';
-import { change } from '../account/change.tsx';
 import { dure, type Post } from '../api.ts';
+import { change } from '../app/change.tsx';
 import { useAccount } from '../app/session.tsx';
 import { SendRequest } from '../requests/request-parts.tsx';
 import { StoreCard, StoreFirst } from '../stores/store-parts.tsx';

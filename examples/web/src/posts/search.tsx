@@ -1,8 +1,8 @@
 import type { Input } from '@dure/client';
 import { useLayoutEffect, useRef } from 'react';
 import { useNavigate, useSearchParams } from 'react-router';
-import { change } from '../account/change.tsx';
 import { dure } from '../api.ts';
+import { change } from '../app/change.tsx';
 import { currentPlace, useCategories } from '../stores/store-parts.tsx';
 import { t } from '../text.ts';
 import { AskButton, Button, Tabs, TextField } from '../ui/index.ts';

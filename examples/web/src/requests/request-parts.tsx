@@ -1,6 +1,6 @@
 import type { Method } from '@dure/client';
-import { change } from '../account/change.tsx';
 import { type Contact, dure, type Post, type RequestDetail } from '../api.ts';
+import { change } from '../app/change.tsx';
 import { useAccount } from '../app/session.tsx';
 import { t } from '../text.ts';
 import { AskButton, Button, ButtonLink, Facts, Form, TextArea } from '../ui/index.ts';

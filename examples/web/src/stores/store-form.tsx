@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { useNavigate } from 'react-router';
-import { change } from '../account/change.tsx';
 import { dure, type Store } from '../api.ts';
+import { change } from '../app/change.tsx';
 import { useAccount } from '../app/session.tsx';
 import { t } from '../text.ts';
 import { Button, Checkbox, Fieldset, Form, Loaded, Page, TextArea, TextField } from '../ui/index.ts';

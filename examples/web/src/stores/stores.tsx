@@ -1,7 +1,7 @@
 import { useInfiniteList, useObject } from '@dure/react';
 import { useParams } from 'react-router';
-import { change } from '../account/change.tsx';
 import { dure, type Store } from '../api.ts';
+import { change } from '../app/change.tsx';
 import { useAccount } from '../app/session.tsx';
 import { PostCard, Report, Tile } from '../posts/post-parts.tsx';
 import { Search, useSearch } from '../posts/search.tsx';

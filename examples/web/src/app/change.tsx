@@ -2,11 +2,11 @@ import type { CallOptions, Input, Method, OperationId, Output } from '@dure/clie
 import { isApiError, supportsPasskeys } from '@dure/client';
 import { createCallable } from 'react-call';
 import { toast } from 'react-hot-toast/headless';
+import { nameOfMethod } from '../account/names.ts';
 import { dure, queryClient } from '../api.ts';
 import { SecondFactorField, secondFactorIn } from '../auth/fields.tsx';
 import { t } from '../text.ts';
 import { Button, CancelButton, Dialog, Form, PasswordField } from '../ui/index.ts';
-import { nameOfMethod } from './names.ts';
 
 /** Changes something with any operation, shows the service's text about it, and reads again what is shown. */
 export async function change<Id extends OperationId>(
