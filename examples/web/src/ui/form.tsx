@@ -1,6 +1,7 @@
 import { isApiError } from '@dure/client';
 import { useMutation } from '@tanstack/react-query';
-import { createContext, type FormEvent, type ReactNode, useContext, useLayoutEffect, useRef } from 'react';
+import type { FormEvent, ReactNode } from 'react';
+import { createContext, useContext, useEffect, useLayoutEffect, useRef } from 'react';
 import { t } from '../text.ts';
 import { describeError, isCancelled } from './errors.ts';
 
@@ -28,7 +29,7 @@ export function Form({ onSubmit, submitLabel, danger, draft, children, actions }
     mutationFn: (data: FormData) => onSubmit((name) => String(data.get(name) ?? ''), data),
     onSuccess: () => draft && sessionStorage.removeItem(draftKey(draft)),
   });
-  useLayoutEffect(() => {
+  useEffect(() => {
     if (error) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
   }, [error]);
   // Before it is shown, so that nothing is typed in between.
