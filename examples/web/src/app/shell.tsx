@@ -63,14 +63,6 @@ function Navigation({ unread }: { unread: number }) {
     `읽지 않은 알림 ${unread}개`,
     `${unread} unread notification${unread === 1 ? '' : 's'}`,
   );
-  const badge = (
-    <>
-      <span className="badge" aria-hidden="true">
-        {unread > 99 ? '99+' : unread}
-      </span>
-      <span className="visually-hidden">({unreadText})</span>
-    </>
-  );
   return (
     <>
       <nav className="nav" aria-label={t('주 메뉴', 'Main menu')}>
@@ -80,9 +72,14 @@ function Navigation({ unread }: { unread: number }) {
               <Link to={to} aria-current={paths.test(pathname) ? 'page' : undefined}>
                 <span className="nav-icon">
                   <Icon name={icon} />
-                  {icon === 'bell' && unread > 0 && badge}
+                  {icon === 'bell' && unread > 0 && (
+                    <span className="badge" aria-hidden="true">
+                      {unread > 99 ? '99+' : unread}
+                    </span>
+                  )}
                 </span>
                 {label}
+                {icon === 'bell' && unread > 0 && <span className="visually-hidden"> ({unreadText})</span>}
               </Link>
             </li>
           ))}
