@@ -16,27 +16,25 @@ export function TwoStep() {
   const isOn = status.data && status.data.totp_enabled_at !== null;
   const switchOn = t('2단계 인증 켜기', 'Switch on');
 
-  async function finish(read: (name: string) => string) {
-    const { recovery_codes } = await change(dure.secondFactor.confirmTotp, { code: read('code') });
-    setSetup(undefined);
-    setCodes(recovery_codes);
-  }
+  const start = async () => setSetup(await confirmed(() => dure.secondFactor.startTotp()));
+  const renew = async () => show(await change(dure.secondFactor.replaceRecoveryCodes, {}));
 
-  async function renew() {
-    const { recovery_codes } = await change(dure.secondFactor.replaceRecoveryCodes, {});
+  function show({ recovery_codes }: { recovery_codes: string[] }) {
+    setSetup(undefined);
     setCodes(recovery_codes);
   }
 
   function content(left: number) {
     if (codes) return <RecoveryCodes codes={codes} onKept={() => setCodes(undefined)} />;
     if (isOn) return <SwitchedOn left={left} onRenew={renew} />;
-    if (setup === undefined) {
-      const start = async () => setSetup(await confirmed(() => dure.secondFactor.startTotp()));
-      return <Form key="start" submitLabel={switchOn} onSubmit={start} />;
-    }
-    const cancel = <CancelButton onClick={() => setSetup(undefined)} />;
+    if (setup === undefined) return <Form key="start" submitLabel={switchOn} onSubmit={start} />;
     return (
-      <Form key="finish" submitLabel={switchOn} onSubmit={finish} actions={cancel}>
+      <Form
+        key="finish"
+        submitLabel={switchOn}
+        onSubmit={async (read) => show(await change(dure.secondFactor.confirmTotp, { code: read('code') }))}
+        actions={<CancelButton onClick={() => setSetup(undefined)} />}
+      >
         <Setup {...setup} />
         <CodeField />
       </Form>
