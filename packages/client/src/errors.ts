@@ -33,7 +33,7 @@ export class ApiError<Code extends string = ErrorCode, Data = { detail: string; 
   /** `data` of the response. */
   readonly data: Data;
   /** Texts for people, by the name of the input that they are about. */
-  readonly fields: Readonly<Record<string, readonly string[]>>;
+  readonly fields: Readonly<Partial<Record<string, readonly string[]>>>;
   /** The same for programs: one for each text in `fields`, in the same order. */
   readonly errors: readonly FieldError[];
   /** Seconds after which the call may be repeated, where the server says so. */

@@ -68,6 +68,8 @@ export function failures(error: unknown): string {
   if (error instanceof NetworkError) return String(error.cause);
   if (!isApiError(error, 'createPartnerRequest')) return isApiError(error) ? error.code : '';
   const narrowed: Same<typeof error, ApiErrorOf<'createPartnerRequest'>> = true;
+  // @ts-expect-error not every input is wrong
+  error.fields['message'].join();
   switch (error.code) {
     case 'already_requested': {
       const code: 'already_requested' = error.data.code;

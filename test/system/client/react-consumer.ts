@@ -70,6 +70,8 @@ export function Changing(): string {
   // @ts-expect-error a mutation is made of an operation, not of its name
   useMutation('createPost');
   if (!isApiError(create.error, 'createPost')) return '';
+  // @ts-expect-error not every input is wrong
+  create.error.fields.title.map((text) => text.trim());
   // @ts-expect-error a code of another operation
   if (create.error.code === 'email_taken') return '';
   return create.error.code === 'validation_error' ? (create.error.fields['title']?.[0] ?? '') : '';

@@ -1,4 +1,4 @@
-import { isApiError } from '@dure/client';
+import { type ApiError, isApiError } from '@dure/client';
 import { useMutation } from '@tanstack/react-query';
 import type { FormEvent, ReactNode } from 'react';
 import { createContext, useContext, useEffect, useLayoutEffect, useRef } from 'react';
@@ -6,7 +6,7 @@ import { t } from '../text.ts';
 import { describeError, isCancelled } from './errors.ts';
 
 /** What the service found wrong: texts by field name, or by JSON pointer for a value inside a field. */
-const FieldErrors = createContext<Readonly<Record<string, readonly string[]>>>({});
+const FieldErrors = createContext<ApiError['fields']>({});
 
 type Read = (name: string) => string;
 
@@ -93,6 +93,6 @@ function restore(form: HTMLFormElement, draft: string): void {
 /** The texts for a field of the form around, with those of the values inside it. */
 export function useFieldErrors(name: string): string[] {
   return Object.entries(useContext(FieldErrors)).flatMap(([field, texts]) =>
-    field === name || field.startsWith(`/${name}/`) ? texts : [],
+    field === name || field.startsWith(`/${name}/`) ? (texts ?? []) : [],
   );
 }
