@@ -2,14 +2,14 @@ import type { AuthChange, Client, SignedOutReason } from '@dure/client';
 import { QueryClient, QueryClientContext, QueryClientProvider } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react';
 
-/** Who is signed in. */
-export interface SessionState {
-  /** `loading` until the client has read its tokens, and while a server renders. */
-  status: 'loading' | 'signed_out' | 'signed_in';
-  userId: number | null;
-  /** Why the user was signed out while the page was open. */
-  reason: SignedOutReason | undefined;
-}
+/**
+ * Who is signed in: `loading` until the client has read its tokens, and while a server renders. `reason` says why the user was signed
+ * out while the page was open.
+ */
+export type SessionState =
+  | { status: 'loading'; userId: null; reason: undefined }
+  | { status: 'signed_out'; userId: null; reason: SignedOutReason | undefined }
+  | { status: 'signed_in'; userId: number; reason: undefined };
 
 interface DureContext {
   client: Client;
@@ -51,8 +51,10 @@ export function DureProvider({ client, queryClient, children }: DureProviderProp
   );
 }
 
-function sessionOf({ signedIn, userId, reason }: AuthChange): SessionState {
-  return { status: signedIn ? 'signed_in' : 'signed_out', userId, reason };
+function sessionOf({ userId, reason }: AuthChange): SessionState {
+  return userId === null
+    ? { status: 'signed_out', userId, reason }
+    : { status: 'signed_in', userId, reason: undefined };
 }
 
 /** @throws Error outside a {@link DureProvider} */

@@ -86,6 +86,6 @@ export function Live(): string {
   if (status === 'signedIn') return '';
   // @ts-expect-error the user is read after the page is shown
   user.name;
-  const id: number | null = userId;
+  const id: number = status === 'signed_in' ? userId : 0;
   return `${status} ${id} ${user?.name} ${reason} ${live.unreadCount}`;
 }
