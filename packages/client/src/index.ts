@@ -32,5 +32,6 @@ export type {
   Method,
   OperationId,
   Output,
+  ReadOperationId,
 } from './types.ts';
 export type { UploadProgress } from './upload.ts';

@@ -5,6 +5,11 @@ import type { UploadProgress } from './upload.ts';
 /** The name of an operation; `streamNotifications` is `client.notifications.subscribe`. */
 export type OperationId = Exclude<keyof typeof operationTable, 'streamNotifications'>;
 
+/** The operations that only read. */
+export type ReadOperationId = {
+  [Id in OperationId]: (typeof operationTable)[Id]['method'] extends 'GET' ? Id : never;
+}[OperationId];
+
 /** `never` where an operation has none of it. */
 type Inputs<Value> = [NonNullable<Value>] extends [never] ? unknown : NonNullable<Value>;
 

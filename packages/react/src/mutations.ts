@@ -7,7 +7,7 @@ import {
   useMutation as useTanStackMutation,
 } from '@tanstack/react-query';
 import { useDureContext } from './provider.tsx';
-import { type Described, queryKey } from './queries.ts';
+import type { Described } from './queries.ts';
 
 /** Nothing has to be given to `mutate` where no input is required. */
 type Variables<Id extends OperationId> =
@@ -51,7 +51,7 @@ export function useMutation(
     networkMode: 'always',
     ...options,
     // Another key resets it. A login goes on while the account changes.
-    mutationKey: queryKey(method.needsLogin ? session.userId : null, method.operation),
+    mutationKey: ['dure', method.needsLogin ? session.userId : null, method.operation],
     mutationFn: (input) => method(input ?? {}, call),
     onSuccess: (...args) => {
       invalidate(queries, client);

@@ -1,6 +1,9 @@
-import type { CallOptions, Input, Method, OperationId, Output } from '@dure/client';
+import type { CallOptions, Input, Method, OperationId, Output, ReadOperationId } from '@dure/client';
 import {
+  type DataTag,
   type InfiniteData,
+  type SkipToken,
+  skipToken,
   type UseInfiniteQueryOptions,
   type UseInfiniteQueryResult,
   type UseQueryOptions,
@@ -18,13 +21,14 @@ interface Enabled {
   enabled?: boolean;
 }
 
-type ObjectOptions<Id extends OperationId> = Enabled &
-  Omit<UseQueryOptions<Output<Id>>, 'queryKey' | 'queryFn' | 'enabled'>;
+type ObjectOptions<Id extends ReadOperationId, Data> = Enabled &
+  Omit<UseQueryOptions<Output<Id>, Error, Data>, 'queryKey' | 'queryFn' | 'enabled'>;
 
-type ObjectArguments<Id extends OperationId> =
+/** The input may be left out where nothing in it is required. */
+type WithInput<Id extends ReadOperationId, Skip, Rest extends unknown[]> =
   Record<never, never> extends Input<Id>
-    ? [input?: Input<Id>, options?: ObjectOptions<Id>]
-    : [input: Input<Id>, options?: ObjectOptions<Id>];
+    ? [input?: Input<Id> | Skip, ...Rest]
+    : [input: Input<Id> | Skip, ...Rest];
 
 interface Page {
   items: unknown[];
@@ -46,6 +50,11 @@ interface Options extends Enabled {
  * Where TanStack Query keeps what `useObject` has read, apart for each account: `queryKey(dure.userId(), 'getPost', { post_id: 7 })`.
  * What `useInfiniteList` has read has another form, and `pages` at the end of its key.
  */
+export function queryKey<Id extends ReadOperationId>(
+  userId: number | null,
+  operation: Id,
+  ...args: WithInput<Id, never, []>
+): DataTag<readonly unknown[], Output<Id>>;
 export function queryKey(
   userId: number | null,
   operation: OperationId,
@@ -55,22 +64,23 @@ export function queryKey(
 }
 
 /**
- * Reads with any operation: `useObject(dure.posts.get, { post_id: 7 })`. One that needs a login waits for it.
+ * Reads with any operation that changes nothing: `useObject(dure.posts.get, { post_id: 7 })`. One that needs a login waits for it, and
+ * any waits while its input is TanStack Query's `skipToken`.
  *
  * @param options those of `useQuery`
  */
-export function useObject<Id extends OperationId>(
+export function useObject<Id extends ReadOperationId, Data = Output<Id>>(
   method: Method<Id>,
-  ...args: ObjectArguments<Id>
-): UseQueryResult<Output<Id>>;
+  ...args: WithInput<Id, SkipToken, [options?: ObjectOptions<Id, Data>]>
+): UseQueryResult<Data>;
 export function useObject(
   method: Described & ((input: object, options: CallOptions) => Promise<unknown>),
-  input: object = {},
+  input: object | SkipToken = {},
   options: Options = {},
 ): object {
   return useQuery({
     ...useAccount(method, input, options),
-    queryFn: ({ signal }) => method(input, { signal }),
+    queryFn: input === skipToken ? skipToken : ({ signal }) => method(input, { signal }),
   });
 }
 
@@ -82,19 +92,22 @@ export function useObject(
  */
 export function useInfiniteList<ListInput extends { cursor?: string | undefined }, ListPage extends Page>(
   method: Described & ((input?: ListInput, options?: CallOptions) => Promise<ListPage>),
-  input?: Omit<NoInfer<ListInput>, 'cursor'>,
+  input?: Omit<NoInfer<ListInput>, 'cursor'> | SkipToken,
   options?: ListOptions<ListPage>,
 ): UseInfiniteQueryResult<InfiniteData<ListPage>> & { items: ListPage['items'][number][] };
 export function useInfiniteList(
   method: Described & ((input: object, options: CallOptions) => Promise<Page>),
-  input: object = {},
+  input: object | SkipToken = {},
   options: Options = {},
 ): object {
   const { queryKey: key, ...common } = useAccount(method, input, options);
   const query = useInfiniteQuery<Page>({
     ...common,
     queryKey: [...key, 'pages'],
-    queryFn: ({ signal, pageParam }) => method({ ...input, cursor: pageParam }, { signal }),
+    queryFn:
+      input === skipToken
+        ? skipToken
+        : ({ signal, pageParam }) => method({ ...input, cursor: pageParam }, { signal }),
     initialPageParam: undefined,
     getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
   });
@@ -104,14 +117,14 @@ export function useInfiniteList(
 }
 
 /** The options of a query of the account that is signed in. */
-function useAccount({ operation, needsLogin }: Described, input: object, options: Options) {
+function useAccount({ operation, needsLogin }: Described, input: object | SkipToken, options: Options) {
   const { status, userId } = useDureContext().session;
   const { enabled = true, placeholderData: placeholder } = options;
   return {
     // The client has repeated what is worth it.
     retry: false,
     ...options,
-    queryKey: queryKey(userId, operation, input),
+    queryKey: ['dure', userId, operation, input === skipToken ? null : input],
     enabled: enabled && (needsLogin ? status === 'signed_in' : status !== 'loading'),
     placeholderData(data?: unknown, previous?: { queryKey: readonly unknown[] }) {
       if (typeof placeholder !== 'function') return placeholder;

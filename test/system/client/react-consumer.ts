@@ -9,7 +9,7 @@ import {
   useObject,
   useSession,
 } from '@dure/react';
-import { keepPreviousData, QueryClient } from '@tanstack/react-query';
+import { keepPreviousData, QueryClient, skipToken } from '@tanstack/react-query';
 
 /*
  * What an app that is written against the package may and may not do. It is never run: the type checkers of this repository
@@ -29,11 +29,16 @@ export function Reading(): (string | undefined)[] {
   const categories = useObject(dure.stores.listCategories, {}, { initialData: { items: [] } });
   const posts = useInfiniteList(dure.posts.list, { q: '꽃' }, { placeholderData: keepPreviousData });
   useInfiniteList(dure.posts.list);
+  const title = useObject(dure.posts.get, { post_id: 7 }, { select: (post) => post.title });
+  useObject(dure.posts.get, posts.items[0] ? { post_id: posts.items[0].id } : skipToken);
+  useInfiniteList(dure.posts.list, skipToken);
   void posts.fetchNextPage();
   // @ts-expect-error post_id is required
   useObject(dure.posts.get);
   // @ts-expect-error post_id is a number
   useObject(dure.posts.get, { post_id: '7' });
+  // @ts-expect-error what changes something is not read again and again
+  useObject(dure.posts.create, { title: '꽃집을 찾아요', content: '함께 팔아요.' });
   // @ts-expect-error the key is that of the account
   useObject(dure.posts.get, { post_id: 7 }, { queryKey: ['post'] });
   // @ts-expect-error a list of posts has no input named box
@@ -48,9 +53,22 @@ export function Reading(): (string | undefined)[] {
   post.data.title;
   // @ts-expect-error a post has no password
   post.data?.password;
+  return [title.data, post.data?.title, categories.data?.items[0]?.name, posts.items[0]?.title];
+}
+
+export function Kept(queries: QueryClient): string | undefined {
+  queries.setQueryData(queryKey(7, 'getPost', { post_id: 7 }), (post) => post && { ...post, title: '' });
+  // @ts-expect-error a post is no text
+  queries.setQueryData(queryKey(7, 'getPost', { post_id: 7 }), '');
   // @ts-expect-error there is no operation getPosts
   queryKey(7, 'getPosts');
-  return [post.data?.title, categories.data?.items[0]?.name, posts.items[0]?.title];
+  // @ts-expect-error nothing is kept of changes
+  queryKey(7, 'createPost', { title: '꽃집을 찾아요', content: '함께 팔아요.' });
+  // @ts-expect-error post_id is required
+  queryKey(7, 'getPost');
+  // @ts-expect-error post_id is a number
+  queryKey(7, 'getPost', { post_id: '7' });
+  return queries.getQueryData(queryKey(7, 'listPosts'))?.items[0]?.title;
 }
 
 export function Changing(): string {
