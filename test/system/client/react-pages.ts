@@ -7,7 +7,7 @@ import {
   useObject,
   useSession,
 } from '@dure/react';
-import { keepPreviousData, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, skipToken, useQueryClient } from '@tanstack/react-query';
 import { createElement, useEffect } from 'react';
 
 /** What a page that was shown had of whom. */
@@ -20,6 +20,8 @@ export interface Shown {
   posts: (string | undefined)[];
   renamed: string | undefined;
   failed: boolean;
+  /** Whether nothing was read that has no input yet. */
+  skipped: boolean;
   unreadCount: number;
   /** Whose data is kept. */
   kept: unknown[];
@@ -39,6 +41,8 @@ export function Account() {
   const page = useObject(dure.stores.getMyPage, {}, { placeholderData: keepPreviousData });
   const list = useInfiniteList(dure.posts.list, { limit: 1 });
   const firstPage = useObject(dure.posts.list, { limit: 1 });
+  const post = useObject(dure.posts.get, skipToken);
+  const posts = useInfiniteList(dure.posts.list, skipToken);
   const rename = useMutation(dure.auth.updateCurrentUser);
   const { unreadCount } = useLiveNotifications();
   useEffect(() => {
@@ -53,6 +57,9 @@ export function Account() {
       posts: [list.items[0]?.title, firstPage.data?.items[0]?.title],
       renamed: rename.data?.name,
       failed: rename.error instanceof NetworkError,
+      skipped: [post, posts].every(
+        ({ status, fetchStatus }) => status === 'pending' && fetchStatus === 'idle',
+      ),
       unreadCount,
       kept: queries
         .getQueryCache()

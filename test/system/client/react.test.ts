@@ -212,6 +212,7 @@ t.test('in a browser', { skip: noBrowser }, async (t) => {
 
     // Not even for a moment.
     const all = await shown();
+    t.ok(all.every(({ skipped }) => skipped));
     const later = all.slice(all.findIndex(({ userId }) => userId === two.user.id));
     const found = later.map(({ store, name, unreadCount }) => ({ store, name, unreadCount }));
     const own = { store: '나 가게', name: '김두레', unreadCount: 0 };
