@@ -32,7 +32,7 @@ export function invalidate(queries: QueryClient, client: Client): void {
 
 /**
  * Changes with any operation: `useMutation(dure.posts.create)`. After a success everything that the page shows is read again.
- * Without network it fails at once. Its state is that of the account: another one does not see it.
+ * Without network it fails, after the repetitions of the client. Its state is that of the account: another one does not see it.
  *
  * @param options those of TanStack Query's `useMutation`, and `call`
  */
