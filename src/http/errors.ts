@@ -112,9 +112,7 @@ export const fieldErrorFields = {
 };
 
 /** The field of every 429. */
-const retryAfterField = {
-  retry_after: Int32({ minimum: 1, description: 'Seconds until another try makes sense', examples: [30] }),
-};
+const retryAfterField = { retry_after: Int32('Seconds until another try makes sense', 30, { minimum: 1 }) };
 
 const TokenNotValidMessage = NamedObject('TokenNotValidMessage', 'The token that was rejected', {
   token_class: StringEnum(['AccessToken', 'RefreshToken'], { description: 'The class of the token' }),

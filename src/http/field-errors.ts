@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { LocalizedText } from './language.ts';
-import { documented, Message, NamedObject, Ref, StringEnum, Text } from './schemas.ts';
+import { documented, List, Message, NamedObject, Ref, StringEnum, Text } from './schemas.ts';
 
 /** The code of what is wrong with a single value. */
 const FieldErrorCode = StringEnum(
@@ -45,10 +45,7 @@ const FieldErrorParams = NamedObject('FieldErrorParams', 'What the text mentions
   ),
   max: Type.Optional(Type.Number({ description: 'The largest length, number or count', examples: [30] })),
   allowed: Type.Optional(
-    Type.Array(Type.String(documented({ maxLength: 100 })), {
-      ...documented({ maxItems: 100 }),
-      description: 'All values that are accepted',
-    }),
+    List(Type.String(documented({ maxLength: 100 })), 100, 'All values that are accepted'),
   ),
 });
 
@@ -57,7 +54,7 @@ export const FieldErrorSchema = NamedObject('FieldError', 'What is wrong with on
   field: Text(
     'Field name, or JSON pointer for a value inside a field; `body` for the body as a whole',
     'name',
-    { maxLength: 120 },
+    120,
   ),
   code: Ref(FieldErrorCode),
   message: Message('The text in `fields`', '필수 항목입니다.'),

@@ -1,7 +1,7 @@
 import { type TProperties, type TSchema, Type } from '@sinclair/typebox';
 import type { BoundedPage, KeysetPosition, PageRequest } from '../infrastructure/database/keyset.ts';
 import { ApiError, httpErrors } from './errors.ts';
-import { base64url, documented, Int32, TextOrNull } from './schemas.ts';
+import { Base64url, Int32, List, OrNull } from './schemas.ts';
 
 /** Bytes of the items of a page, so that with its envelope it ends before 1 MiB. */
 const maxPageBytes = 1_000_000;
@@ -10,20 +10,16 @@ const maxPageBytes = 1_000_000;
 const unmeasured = 20;
 
 const maxItems = 100;
-/** What is no cursor has an error of its own. */
-const cursor = base64url(100);
 
 /** Query parameters of every list. */
 export const PageQuery = {
-  limit: Int32({
+  limit: Int32('The most items of a page. A page of long items ends earlier, before 1 MiB.', 20, {
     minimum: 1,
     maximum: maxItems,
     default: 20,
-    description: 'The most items of a page. A page of long items ends earlier, before 1 MiB.',
   }),
-  cursor: Type.Optional(
-    Type.String({ ...documented(cursor), description: '`next_cursor` of the previous page' }),
-  ),
+  // What is no cursor has an error of its own.
+  cursor: Type.Optional(Base64url('`next_cursor` of the previous page', null, 100)),
 };
 
 export interface PageQuery {
@@ -46,11 +42,8 @@ export function Page<T extends TSchema, Fields extends TProperties = Record<neve
 ) {
   return Type.Object(
     {
-      items: Type.Array(item, {
-        ...documented({ maxItems }),
-        description: 'Newest first, where the operation says nothing else',
-      }),
-      next_cursor: TextOrNull(nextCursor, null, cursor),
+      items: List(item, maxItems, 'Newest first, where the operation says nothing else'),
+      next_cursor: OrNull(Base64url(nextCursor, null, 100)),
       ...fields,
     },
     { $id, description: 'One page of a list' },

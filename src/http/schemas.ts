@@ -77,49 +77,61 @@ export const documented = (keywords: SchemaOptions) => ({ [documentedKeyword]: k
 export const maxId = 2_147_483_647;
 
 /** A number of 32 bits, not negative unless the options say so. */
-export const Int32 = (options: IntegerOptions = {}) =>
-  Type.Integer({ format: 'int32', ...documented({ minimum: 0, maximum: maxId }), ...options });
-
-/** The same, or null. */
-export const Int32OrNull = (description: string, example: number | null) =>
-  Type.Unsafe<number | null>({ ...Int32({ description }), type: ['integer', 'null'], examples: [example] });
-
-/** A string of a response. */
-export const Text = (description: string, example: string, limits: StringOptions = {}) =>
-  Type.String({ ...documented(limits), description, examples: [example] });
-
-/** A string of a response, or null. */
-export const TextOrNull = (description: string, example: string | null, limits: StringOptions = {}) =>
-  Type.Unsafe<string | null>({
-    ...documented(limits),
-    type: ['string', 'null'],
+export const Int32 = (description: string, example: number | null, options: IntegerOptions = {}) =>
+  Type.Integer({
+    format: 'int32',
+    ...documented({ minimum: 0, maximum: maxId }),
+    ...options,
     description,
     examples: [example],
   });
 
+/** A string of a response. */
+export const Text = (
+  description: string,
+  example: string | null,
+  maxLength: number,
+  limits: StringOptions = {},
+) => Type.String({ ...documented({ ...limits, maxLength }), description, examples: [example] });
+
+/** A schema of one type, or null; its example may be null, too. */
+export const OrNull = <T extends TSchema>(schema: T) =>
+  Type.Unsafe<Static<T> | null>({ ...schema, type: [schema['type'], 'null'] });
+
+/** A list of a response. */
+export const List = <T extends TSchema>(
+  item: T,
+  maxItems: number,
+  description: string,
+  example?: unknown[],
+) => Type.Array(item, { ...documented({ maxItems }), description, ...(example && { examples: [example] }) });
+
+/** True or false. */
+export const Flag = (description: string, example?: boolean) =>
+  Type.Boolean({ description, ...(example !== undefined && { examples: [example] }) });
+
 /** Text for people, in the language of the response. */
-export const Message = (description: string, example: string) =>
-  Text(description, example, { maxLength: 1000 });
+export const Message = (description: string, example: string) => Text(description, example, 1000);
 
 /** A URL of a response. Clients give at most 2,048 characters, of which each is at most twelve in percent-encoding. */
 export const Url = (description: string, example: string) =>
-  Text(description, example, { format: 'uri', maxLength: 12 * 2048 });
+  Text(description, example, 12 * 2048, { format: 'uri' });
 
-/** Limits of an email address of a response. */
-export const emailLimits = { format: 'email', maxLength: 254 };
+/** An email address of a response. */
+export const Email = (description: string, example: string) =>
+  Text(description, example, 254, { format: 'email' });
 
-const time = { format: 'date-time', maxLength: 24 };
-const exampleTime = '2026-01-31T09:30:00.000Z';
+/** Base64url without padding, in a response. */
+export const Base64url = (description: string, example: string | null, maxLength: number) =>
+  Text(description, example, maxLength, { pattern: '^[A-Za-z0-9_-]+$' });
+
+/** A day of a response, as `2026-01-31`. */
+export const Day = (description: string, example = '2026-01-31') =>
+  Text(description, example, 10, { format: 'date' });
 
 /** ISO 8601 in UTC, as `2026-01-31T09:30:00.000Z`. */
-export const Timestamp = (description: string) => Text(description, exampleTime, time);
-
-/** The same, or null. */
-export const TimestampOrNull = (description: string, example: string | null = exampleTime) =>
-  TextOrNull(description, example, time);
-
-/** Limits of base64url without padding. */
-export const base64url = (maxLength: number) => ({ pattern: '^[A-Za-z0-9_-]+$', maxLength });
+export const Timestamp = (description: string, example: string | null = '2026-01-31T09:30:00.000Z') =>
+  Text(description, example, 24, { format: 'date-time' });
 
 /** A named object: generated clients have one type for it. */
 export const NamedObject = <T extends TProperties>($id: string, description: string, properties: T) =>
@@ -148,27 +160,26 @@ const idLimits = { minimum: 1, maximum: maxId };
 const bigIdLimits = { minimum: 1, maximum: Number.MAX_SAFE_INTEGER };
 
 /** An id; outside the column's range it is a validation error in a body or a query. */
-export const Id = (description: string) => Int32({ ...idLimits, examples: [1], description });
+export const Id = (description: string) => Int32(description, 1, idLimits);
 
 /** The same of a 64-bit column, as far as a number of JSON is exact: of posts, requests, notifications, images and reports. */
 export const BigId = (description: string) =>
   Type.Integer({ format: 'int64', ...bigIdLimits, examples: [1], description });
 
 /** An id in a path. What cannot be an id is that resource's 404. */
-export const PathId = (description: string) => Int32({ ...documented(idLimits), description, examples: [1] });
+export const PathId = (description: string) => Int32(description, 1, documented(idLimits));
 
 /** The same of a 64-bit column. */
 export const BigPathId = (description: string) =>
   Type.Integer({ format: 'int64', ...documented(bigIdLimits), description, examples: [1] });
 
-const uuid = { format: 'uuid', maxLength: 36 };
-
 /** A UUID of a response. */
-export const Uuid = (description: string, example: string) => Text(description, example, uuid);
+export const Uuid = (description: string, example: string) =>
+  Text(description, example, 36, { format: 'uuid' });
 
 /** A UUID in a path, in lower case. What cannot be one is that resource's 404. */
 export const PathUuid = (description: string) =>
-  Type.String({ format: 'uuid', ...documented(uuid), description });
+  Type.String({ format: 'uuid', ...documented({ maxLength: 36 }), description });
 
 /** Whether a text is an id that a 32-bit column can hold. */
 export function isId(text: string): boolean {

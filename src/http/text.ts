@@ -1,8 +1,7 @@
-import { type SchemaOptions, type StringOptions, type TString, Type } from '@sinclair/typebox';
+import { type StringOptions, type TString, Type } from '@sinclair/typebox';
 import type { Ajv, SchemaValidateFunction } from 'ajv';
 import type { TextProblem } from './field-errors.ts';
 import type { LocalizedText } from './language.ts';
-import { documented } from './schemas.ts';
 import { emptyTextKeyword, patternTextKeyword } from './validator-errors.ts';
 
 /**
@@ -38,21 +37,28 @@ export function TextField(rule: TextRule, options: StringOptions = {}): TString 
   return Type.String({ ...options, [textRuleKeyword]: rule });
 }
 
-/** The same, which may be left out. */
-export const OptionalTextField = (rule: TextRule, options: StringOptions) =>
-  Type.Optional(TextField(rule, options));
+type NewTextField = (
+  description: string,
+  example: string,
+  maxLength: number,
+  options?: StringOptions,
+) => TString;
 
-/** Limits of a date as `2026-01-31`. */
-export const dateLimits = { format: 'date', maxLength: 10 };
+/** A line that is not empty. */
+export const Line: NewTextField = (description, example, maxLength, options = {}) =>
+  TextField('line', { minLength: 1, ...options, maxLength, description, examples: [example] });
 
-/** A date, or null. */
-export const DateOrNull = (options: SchemaOptions) =>
-  Type.Unsafe<string | null>({
-    ...options,
-    ...documented(dateLimits),
-    type: ['string', 'null'],
-    [textRuleKeyword]: 'date' satisfies TextRule,
-  });
+/** The same, which may contain line feeds. */
+export const Block: NewTextField = (description, example, maxLength) =>
+  TextField('block', { minLength: 1, maxLength, description, examples: [example] });
+
+/** A line that may be empty or left out. */
+export const OptionalLine = (description: string, example: string, maxLength: number) =>
+  Type.Optional(TextField('line', { maxLength, description, examples: [example] }));
+
+/** The same, which may contain line feeds. */
+export const OptionalBlock = (description: string, example: string, maxLength: number) =>
+  Type.Optional(TextField('block', { maxLength, description, examples: [example] }));
 
 /**
  * The options of a string with a pattern.

@@ -5,16 +5,14 @@ import {
   BigId,
   Body,
   Int32,
-  Int32OrNull,
   NamedObject,
+  OrNull,
   Ref,
   RefOrNull,
   Text,
-  TextOrNull,
   Timestamp,
-  TimestampOrNull,
 } from '../../http/schemas.ts';
-import { OptionalTextField, TextField } from '../../http/text.ts';
+import { Block, OptionalLine } from '../../http/text.ts';
 import { User } from '../auth/index.ts';
 import { StoreSummary } from '../stores/index.ts';
 
@@ -29,11 +27,11 @@ const exampleReason = '사기 신고가 여러 번 확인됨';
 
 export const AdminUser = NamedObject('AdminUser', 'An account as admins see it', {
   ...User.properties,
-  suspended_at: TimestampOrNull('When the account was suspended; `null` while it is not', null),
-  suspended_reason: TextOrNull('Why it was suspended, in the words of the admin', null, { maxLength: 1000 }),
+  suspended_at: OrNull(Timestamp('When the account was suspended; `null` while it is not', null)),
+  suspended_reason: OrNull(Text('Why it was suspended, in the words of the admin', null, 1000)),
   created_at: Timestamp('When the user signed up'),
-  last_login_at: TimestampOrNull(
-    'The last login, a refresh of the tokens not counted; `null` before the first one',
+  last_login_at: OrNull(
+    Timestamp('The last login, a refresh of the tokens not counted; `null` before the first one'),
   ),
   store: RefOrNull(StoreSummary, 'The store of the user, also where it is hidden; `null` without one'),
 });
@@ -41,37 +39,28 @@ export type AdminUser = Static<typeof AdminUser>;
 export const AdminUserPage = BoundedPageOf('AdminUserPage', Ref(AdminUser));
 
 export const AdminUserQuery = Type.Object({
-  q: OptionalTextField('line', {
-    maxLength: 254,
-    description:
-      'Only accounts whose username, email address or name contains this text, in any case. An `id` or a whole email address finds that account only. Empty for all accounts.',
-    examples: ['dure'],
-  }),
+  q: OptionalLine(
+    'Only accounts whose username, email address or name contains this text, in any case. An `id` or a whole email address finds that account only. Empty for all accounts.',
+    'dure',
+    254,
+  ),
   ...PageQuery,
 });
 
 export const Suspension = Body('Suspension', 'Why an account is suspended', {
-  reason: TextField('block', {
-    minLength: 1,
-    maxLength: 1000,
-    description: 'Why, for other admins; the user does not see it',
-    examples: [exampleReason],
-  }),
+  reason: Block('Why, for other admins; the user does not see it', exampleReason, 1000),
 });
 
 export const FailedMail = NamedObject('FailedMail', 'An email that is not retried automatically', {
   id: BigId('Identifier of the failed email'),
-  user_id: Int32OrNull('The account that was to get it; `null` for an address without an account', 1),
-  kind: Text('What kind of email it is', 'partner_request_received', {
-    pattern: '^[a-z0-9_]+$',
-    maxLength: 50,
-  }),
+  user_id: OrNull(Int32('The account that was to get it; `null` for an address without an account', 1)),
+  kind: Text('What kind of email it is', 'partner_request_received', 50, { pattern: '^[a-z0-9_]+$' }),
   reason: Text(
     'Why the last attempt failed, without anything of the email itself',
     'the provider answered 422 validation_error',
-    { maxLength: 500 },
+    500,
   ),
-  attempts: Int32({ description: 'How often it was tried', examples: [1] }),
+  attempts: Int32('How often it was tried', 1),
   created_at: Timestamp('When the last attempt failed'),
 });
 export type FailedMail = Static<typeof FailedMail>;

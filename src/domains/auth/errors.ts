@@ -1,4 +1,3 @@
-import { Type } from '@sinclair/typebox';
 import {
   type ApiError,
   defineError,
@@ -7,16 +6,8 @@ import {
   invalidFields,
 } from '../../http/errors.ts';
 import type { LocalizedText } from '../../http/language.ts';
-import {
-  documented,
-  emailLimits,
-  Int32,
-  NamedObject,
-  Ref,
-  StringEnum,
-  TextOrNull,
-} from '../../http/schemas.ts';
-import { loginMethodLimits, Token } from './schemas.ts';
+import { Email, Flag, Int32, List, NamedObject, OrNull, Ref, StringEnum, Text } from '../../http/schemas.ts';
+import { LoginMethods, Token } from './schemas.ts';
 
 /** 409: another account has what the request wants. `fields` and `errors` name the field, with their examples. */
 const taken = (code: string, field: string, text: LocalizedText) =>
@@ -31,12 +22,12 @@ const taken = (code: string, field: string, text: LocalizedText) =>
 const emailTaken = { ko: '이미 가입된 이메일입니다.', en: 'This email address already has an account.' };
 
 const SuggestedAccount = NamedObject('SuggestedAccount', 'What the form of a sign-up can be filled with', {
-  name: TextOrNull('The name at the provider', '김두레', { maxLength: 50 }),
-  email: TextOrNull('The email address at the provider', 'owner@example.com', emailLimits),
-  is_email_verified: Type.Boolean({
-    description: 'Whether the provider has verified it: the new account is then verified with it',
-    examples: [true],
-  }),
+  name: OrNull(Text('The name at the provider', '김두레', 50)),
+  email: OrNull(Email('The email address at the provider', 'owner@example.com')),
+  is_email_verified: Flag(
+    'Whether the provider has verified it: the new account is then verified with it',
+    true,
+  ),
 });
 
 /** Errors of the authentication operations. Those of one code differ in their text and in the field that they name. */
@@ -75,13 +66,11 @@ export const authErrors = {
     ko: '인증번호가 올바르지 않습니다.',
     en: 'The code is not correct.',
     fields: {
-      attempts_left: Int32({
-        examples: [4],
-        minimum: 0,
-        maximum: 9,
-        description:
-          'How many more codes may be tried. With 0 a new code is needed, or a login begins again. Always 0 for the token of a link',
-      }),
+      attempts_left: Int32(
+        'How many more codes may be tried. With 0 a new code is needed, or a login begins again. Always 0 for the token of a link',
+        4,
+        { maximum: 9 },
+      ),
     },
   }),
   emailLinkInvalid: defineError(400, 'invalid_code', {
@@ -113,11 +102,8 @@ export const authErrors = {
     en: 'Please enter the code of your authenticator app.',
     fields: {
       second_factor_token: Token('For `finishLogin`'),
-      methods: Type.Array(StringEnum(['totp', 'recovery_code']), {
-        ...documented({ maxItems: 2 }),
-        description: 'What the login can be finished with',
-      }),
-      expires_in: Int32({ description: 'Seconds the token is valid', examples: [300] }),
+      methods: List(StringEnum(['totp', 'recovery_code']), 2, 'What the login can be finished with'),
+      expires_in: Int32('Seconds the token is valid', 300),
     },
   }),
   secondFactorTokenInvalid: defineError(400, 'second_factor_token_invalid', {
@@ -140,12 +126,10 @@ export const authErrors = {
     ko: '본인 확인이 필요합니다. 다시 한 번 확인해 주세요.',
     en: 'Please confirm that it is you.',
     fields: {
-      methods: Type.Array(Type.String(loginMethodLimits), {
-        ...documented({ maxItems: 10 }),
-        description:
-          '`password`, `totp`, `recovery_code` and the ids of providers: what this account can confirm with',
-        examples: [['password', 'kakao']],
-      }),
+      methods: LoginMethods(
+        '`password`, `totp`, `recovery_code` and the ids of providers: what this account can confirm with',
+        ['password', 'kakao'],
+      ),
     },
   }),
   providerNotFound: defineError(404, 'provider_not_found', {
@@ -161,7 +145,7 @@ export const authErrors = {
     en: 'There is no account yet. Please finish the sign-up.',
     fields: {
       sign_up_token: Token('For `signUpWithProvider`'),
-      expires_in: Int32({ description: 'Seconds the token is valid', examples: [1800] }),
+      expires_in: Int32('Seconds the token is valid', 1800),
       suggested: Ref(SuggestedAccount),
     },
   }),
@@ -174,7 +158,7 @@ export const authErrors = {
     en: 'An account has this email address. Log in to it to connect the two.',
     fields: {
       link_token: Token('For `addIdentity`, after a login to that account'),
-      expires_in: Int32({ description: 'Seconds the token is valid', examples: [600] }),
+      expires_in: Int32('Seconds the token is valid', 600),
     },
   }),
   linkTokenInvalid: defineError(400, 'link_token_invalid', {

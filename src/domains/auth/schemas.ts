@@ -1,12 +1,14 @@
-import { type Static, type StringOptions, Type } from '@sinclair/typebox';
+import { type Static, Type } from '@sinclair/typebox';
 import { Page } from '../../http/pagination.ts';
 import {
   Body,
   Changes,
   documented,
-  emailLimits,
+  Email,
+  Flag,
   Id,
   Int32,
+  List,
   NamedEnum,
   NamedObject,
   Ref,
@@ -15,18 +17,17 @@ import {
   Timestamp,
   Uuid,
 } from '../../http/schemas.ts';
-import { pattern, TextField, whenEmpty, whenUnnamed } from '../../http/text.ts';
+import { Line, pattern, TextField, whenEmpty, whenUnnamed } from '../../http/text.ts';
 import { NewConsents } from './consents/schemas.ts';
 
-/** A line of text that is not empty. */
-export const line = (description: string, example: string, options: StringOptions = {}) =>
-  TextField('line', { minLength: 1, ...options, description, examples: [example] });
-
-export const usernameLimits = { pattern: '^[a-z][a-z0-9._-]*$', maxLength: 30 };
+const usernamePattern = '^[a-z][a-z0-9._-]*$';
+/** A username of a response. */
+export const Username = (description: string) =>
+  Text(description, 'dure_cafe', 30, { pattern: usernamePattern });
 export const username = TextField('username', {
   minLength: 4,
   maxLength: 30,
-  ...pattern('^[a-z][a-z0-9._-]*$', {
+  ...pattern(usernamePattern, {
     ko: '영문 소문자로 시작하고 영문 소문자·숫자·. _ -만 쓸 수 있습니다.',
     en: 'Must start with a letter and contain only small letters, digits, ".", "_" and "-".',
   }),
@@ -37,7 +38,7 @@ export const username = TextField('username', {
 const emailField = (description: string, example: string) =>
   TextField('email', { format: 'email', maxLength: 254, description, examples: [example] });
 export const email = emailField('An email address; converted to lower case', 'owner@example.com');
-export const name = line('How the user is called', '김두레', { maxLength: 50, ...whenUnnamed });
+export const name = Line('How the user is called', '김두레', 50, whenUnnamed);
 const passwordField = (minLength: number, description: string) => {
   const examples = ['gimbap-and-coffee-7'];
   return TextField('secret', { minLength, maxLength: 128, format: 'password', description, examples });
@@ -48,22 +49,25 @@ const newPassword = passwordField(
 );
 /** A password that is only verified: it may have been set under older rules. */
 const password = passwordField(1, 'The current password');
-/** A `verification_token`. Without an example, so that the example of the body works as it is. */
-const proof = (description: string) =>
-  Type.Optional(TextField('line', { minLength: 1, ...documented(tokenLimits), description }));
 const exampleUuid = 'c0ffee00-5b1f-4e0e-9a59-0d4a1b2c3d4e';
 const exampleToken = `${exampleUuid}.Zm9yIGV4YW1wbGUgb25seQ`;
-const tokenLimits = { pattern: '^[0-9a-f-]{36}[.][A-Za-z0-9_-]+$', maxLength: 100 };
+const tokenPattern = '^[0-9a-f-]{36}[.][A-Za-z0-9_-]+$';
 /** A token of a login flow or a `verification_token`, in a response. */
-export const Token = (description: string) => Text(description, exampleToken, tokenLimits);
+export const Token = (description: string) => Text(description, exampleToken, 100, { pattern: tokenPattern });
+/** What the service made and a client sends back; a wrong one has an error of its own. */
+const givenBack = (description: string, maxLength: number, pattern: string, ...examples: string[]) =>
+  TextField('line', {
+    minLength: 1,
+    ...documented({ pattern, maxLength }),
+    description,
+    ...(examples.length > 0 && { examples }),
+  });
 /** A token of a login flow. */
-export const flowToken = (description: string) => line(description, exampleToken, documented(tokenLimits));
-const uid = line('`uid` of the link', exampleUuid, documented({ pattern: '^[0-9a-f-]{36}$', maxLength: 36 }));
-const linkToken = line(
-  '`token` of the link',
-  'Zm9yIGV4YW1wbGUgb25seS4uLg',
-  documented({ ...tokenLimits, pattern: '^[A-Za-z0-9._-]+$' }),
-);
+export const flowToken = (description: string) => givenBack(description, 100, tokenPattern, exampleToken);
+/** A `verification_token`. Without an example, so that the example of the body works as it is. */
+const proof = (description: string) => Type.Optional(givenBack(description, 100, tokenPattern));
+const uid = givenBack('`uid` of the link', 36, '^[0-9a-f-]{36}$', exampleUuid);
+const linkToken = givenBack('`token` of the link', 100, '^[A-Za-z0-9._-]+$', 'Zm9yIGV4YW1wbGUgb25seS4uLg');
 
 const UserRole = NamedEnum('UserRole', 'What the user may do', {
   user: 'A shop owner',
@@ -72,11 +76,11 @@ const UserRole = NamedEnum('UserRole', 'What the user may do', {
 
 export const User = NamedObject('User', 'The account of a person', {
   id: Id('Identifier'),
-  username: Text('The name to log in with', 'dure_cafe', usernameLimits),
-  name: Text('How the user is called', '김두레', { maxLength: 50 }),
-  email: Text('Where mails go; another name to log in with', 'owner@example.com', emailLimits),
+  username: Username('The name to log in with'),
+  name: Text('How the user is called', '김두레', 50),
+  email: Email('Where mails go; another name to log in with', 'owner@example.com'),
   role: Ref(UserRole),
-  is_verified: Type.Boolean({ description: 'Whether the email address is verified', examples: [false] }),
+  is_verified: Flag('Whether the email address is verified', false),
 });
 export type User = Static<typeof User>;
 
@@ -93,19 +97,14 @@ export type NewUser = Static<typeof NewUser>;
 
 export const EmailAddress = Body('EmailAddress', 'Where to send a mail', { email });
 
-const resendAfter = Int32({
-  minimum: 0,
-  description: 'Seconds until another mail is sent to this address',
-  examples: [60],
-});
-const accepted = Type.Boolean({
-  examples: [true],
-  description:
-    'Whether the request was accepted; false within the cooldown and beyond the hourly cap of the address, where no mail is sent',
-});
+const resendAfter = Int32('Seconds until another mail is sent to this address', 60);
+const accepted = Flag(
+  'Whether the request was accepted; false within the cooldown and beyond the hourly cap of the address, where no mail is sent',
+  true,
+);
 export const CodeSent = NamedObject('CodeSent', 'The same for any address, known or not', {
   accepted,
-  expires_in: Int32({ description: 'Seconds a code is valid', examples: [600] }),
+  expires_in: Int32('Seconds a code is valid', 600),
   resend_after: resendAfter,
 });
 export type CodeSent = Static<typeof CodeSent>;
@@ -131,9 +130,9 @@ export const EmailConfirmation = Type.Unsafe<Static<typeof EmailCode> | Static<t
 });
 export type EmailConfirmation = Static<typeof EmailConfirmation>;
 export const EmailVerification = NamedObject('EmailVerification', 'A verified address', {
-  email: Text('The address that is verified', 'owner@example.com', emailLimits),
+  email: Email('The address that is verified', 'owner@example.com'),
   verification_token: Token('Proves the address, once, at `signUp`'),
-  expires_in: Int32({ description: 'Seconds the token is valid', examples: [1800] }),
+  expires_in: Int32('Seconds the token is valid', 1800),
 });
 export type EmailVerification = Static<typeof EmailVerification>;
 
@@ -178,26 +177,25 @@ export const Confirmation = NamedObject('Confirmation', 'A session that may chan
 });
 export type Confirmation = Static<typeof Confirmation>;
 
-const jwt = 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.e30.Zm9yIGV4YW1wbGUgb25seQ';
-const jwtLimits = { pattern: '^[A-Za-z0-9_-]+[.][A-Za-z0-9_-]+[.][A-Za-z0-9_-]+$', maxLength: 2048 };
+const exampleJwt = 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.e30.Zm9yIGV4YW1wbGUgb25seQ';
+const jwtPattern = '^[A-Za-z0-9_-]+[.][A-Za-z0-9_-]+[.][A-Za-z0-9_-]+$';
+const Jwt = (description: string) => Text(description, exampleJwt, 2048, { pattern: jwtPattern });
 
 export const Credentials = Body('Credentials', 'Who logs in', {
-  username: line('The username or the email address', 'dure_cafe', { maxLength: 254 }),
+  username: Line('The username or the email address', 'dure_cafe', 254),
   password,
 });
 
 const tokenPair = {
-  access: Text('Access token: send it as `Authorization: Bearer <access>`', jwt, jwtLimits),
+  access: Jwt('Access token: send it as `Authorization: Bearer <access>`'),
   refresh: Type.Optional(
-    Text(
+    Jwt(
       'Refresh token: gives a new pair at `refreshToken`. Keep the newest one only. Left out with `X-Refresh-Token: cookie`.',
-      jwt,
-      jwtLimits,
     ),
   ),
   token_type: StringEnum(['Bearer'], { description: 'The scheme of the `Authorization` header' }),
-  expires_in: Int32({ description: 'Seconds until `access` expires', examples: [900] }),
-  refresh_expires_in: Int32({ description: 'Seconds until `refresh` expires', examples: [1209600] }),
+  expires_in: Int32('Seconds until `access` expires', 900),
+  refresh_expires_in: Int32('Seconds until `refresh` expires', 1209600),
 };
 
 export const TokenPair = NamedObject('TokenPair', 'The tokens of a session', tokenPair);
@@ -211,34 +209,33 @@ export const TokenPairWithUser = NamedObject(
 export type TokenPairWithUser = Static<typeof TokenPairWithUser>;
 
 const refresh = Type.Optional(
-  TextField('line', {
-    minLength: 1,
-    ...documented(jwtLimits),
-    description: 'A refresh token; with `X-Refresh-Token: cookie` that of the cookie, unless it is given',
-    examples: [jwt],
-  }),
+  givenBack(
+    'A refresh token; with `X-Refresh-Token: cookie` that of the cookie, unless it is given',
+    2048,
+    jwtPattern,
+    exampleJwt,
+  ),
 );
 export const RefreshBody = Body('RefreshBody', 'The session to refresh', { refresh });
 export const LogoutBody = Body('LogoutBody', 'The session to end, where no access token is sent', {
   refresh,
 });
 
-/** The id of a provider, or one of the others. */
-export const loginMethodLimits = documented({ pattern: '^[a-z][a-z0-9_-]*$', maxLength: 30 });
+/** `password`, `passkey`, `totp`, `recovery_code` and the ids of providers. */
+export const LoginMethods = (description: string, example: string[]) =>
+  List(Type.String(documented({ pattern: '^[a-z][a-z0-9_-]*$', maxLength: 30 })), 10, description, example);
 
 export const Session = NamedObject('Session', 'A device that is logged in', {
   id: Uuid('Identifier', '3f1ab0e2-5b1f-4e0e-9a59-0d4a1b2c3d4e'),
-  user_agent: Text('`User-Agent` of the login', 'Mozilla/5.0 (Linux; Android 15)', { maxLength: 400 }),
-  ip: Text('Address of the client at login', '203.0.113.7', { pattern: '^[0-9a-fA-F.:]*$', maxLength: 45 }),
+  user_agent: Text('`User-Agent` of the login', 'Mozilla/5.0 (Linux; Android 15)', 400),
+  ip: Text('Address of the client at login', '203.0.113.7', 45, { pattern: '^[0-9a-fA-F.:]*$' }),
   authenticated_at: Timestamp('When the user last proved who they are: by the login, or by `confirmUser`'),
-  methods: Type.Array(Type.String(loginMethodLimits), {
-    ...documented({ maxItems: 10 }),
-    description: 'How: `password`, `passkey`, `totp`, `recovery_code` and the ids of providers',
-    examples: [['password']],
-  }),
+  methods: LoginMethods('How: `password`, `passkey`, `totp`, `recovery_code` and the ids of providers', [
+    'password',
+  ]),
   created_at: Timestamp('When the user logged in'),
   last_used_at: Timestamp('When the session was last refreshed'),
-  is_current: Type.Boolean({ description: 'Whether this very request belongs to it', examples: [true] }),
+  is_current: Flag('Whether this very request belongs to it', true),
 });
 export type Session = Static<typeof Session>;
 export const SessionPage = Page('SessionPage', Ref(Session));

@@ -35,8 +35,8 @@ export const Image = NamedObject('Image', 'An uploaded image', {
   id: BigId('Identifier of the image'),
   url: Url('WebP of at most 1,600 px; in `images` of a post it stands for this image', `${exampleUrl}.webp`),
   thumbnail_url: Url('WebP of at most 480 px', `${exampleUrl}-480.webp`),
-  width: Int32({ description: 'Of the image at `url`, in pixels', examples: [1600] }),
-  height: Int32({ description: 'Of the image at `url`, in pixels', examples: [1200] }),
+  width: Int32('Of the image at `url`, in pixels', 1600),
+  height: Int32('Of the image at `url`, in pixels', 1200),
 });
 export type Image = Static<typeof Image>;
 

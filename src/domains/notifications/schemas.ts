@@ -5,6 +5,7 @@ import {
   BigId,
   Body,
   documented,
+  Flag,
   Id,
   Int32,
   Message,
@@ -20,11 +21,7 @@ import { requestFields } from '../partner-requests/index.ts';
 import { PostSummary } from '../posts/index.ts';
 import { StoreSummary } from '../stores/index.ts';
 
-const unreadCount = Int32({
-  minimum: 0,
-  description: 'All unread notifications of the user, not only those on this page',
-  examples: [3],
-});
+const unreadCount = Int32('All unread notifications of the user, not only those on this page', 3);
 
 /** What happened to a request, apart from matches of saved searches. */
 export type PartnershipKind = Exclude<NotificationKind, 'saved_search_match'>;
@@ -54,7 +51,7 @@ const notificationFields = <Kind extends TSchema>(kind: Kind, example: string) =
   id: BigId('Newer notifications of a user have larger ids'),
   kind,
   message: Message('A sentence in the language of the response', example),
-  is_read: Type.Boolean({ description: 'Whether the user marked it as read', examples: [false] }),
+  is_read: Flag('Whether the user marked it as read', false),
   created_at: Timestamp('When it happened'),
 });
 
@@ -95,7 +92,7 @@ export const Notification = Type.Unsafe<
 export type Notification = Static<typeof Notification>;
 
 export const NotificationQuery = Type.Object({
-  is_read: Type.Optional(Type.Boolean({ description: 'Only read or only unread notifications' })),
+  is_read: Type.Optional(Flag('Only read or only unread notifications')),
   ...PageQuery,
 });
 
@@ -122,11 +119,7 @@ export const NotificationsToMark = Type.Unsafe<Static<typeof MarkReadByIds> | St
 export type NotificationsToMark = Static<typeof NotificationsToMark>;
 
 export const ReadCount = NamedObject('ReadCount', 'What was marked, and what is left', {
-  updated_count: Int32({
-    minimum: 0,
-    description: 'How many notifications this request marked as read',
-    examples: [2],
-  }),
+  updated_count: Int32('How many notifications this request marked as read', 2),
   unread_count: unreadCount,
 });
 

@@ -3,7 +3,7 @@ import { BoundedPageOf, Page, PageQuery } from '../../http/pagination.ts';
 import {
   BigId,
   Body,
-  emailLimits,
+  Email,
   Id,
   NamedObject,
   Ref,
@@ -12,9 +12,9 @@ import {
   Text,
   Timestamp,
 } from '../../http/schemas.ts';
-import { TextField } from '../../http/text.ts';
+import { Block } from '../../http/text.ts';
 import { PartnerRequestStatus, PostSummary } from '../posts/index.ts';
-import { phoneLimits, StoreSummary } from '../stores/index.ts';
+import { PhoneNumber, StoreSummary } from '../stores/index.ts';
 
 const exampleMessage = '저희 빵을 카페에서 함께 팔아 보시겠어요?';
 
@@ -22,27 +22,22 @@ const exampleMessage = '저희 빵을 카페에서 함께 팔아 보시겠어요
 export const requestFields = {
   id: BigId('Identifier of the request'),
   post_id: BigId('The post that the request answers'),
-  post_title: Text('Its title', '주말 공동 할인 함께하실 가게를 찾아요', { maxLength: 100 }),
+  post_title: Text('Its title', '주말 공동 할인 함께하실 가게를 찾아요', 100),
   status: Ref(PartnerRequestStatus),
   sender_store_id: Id('The store that sent the request'),
-  sender_store_name: Text('Its name', '두레 베이커리', { maxLength: 50 }),
+  sender_store_name: Text('Its name', '두레 베이커리', 50),
   receiver_store_id: Id('The store that wrote the post'),
-  receiver_store_name: Text('Its name', '햇살카페', { maxLength: 50 }),
+  receiver_store_name: Text('Its name', '햇살카페', 50),
   message: Text(
     'What the sender wrote. Empty once it was erased, a year after the request was declined, withdrawn or ended',
     exampleMessage,
-    { maxLength: 1000 },
+    1000,
   ),
 };
 
 export const NewPartnerRequest = Body('NewPartnerRequest', 'A request to send', {
   post_id: BigId('The post to answer; it must belong to another store'),
-  message: TextField('block', {
-    minLength: 1,
-    maxLength: 1000,
-    description: 'What to tell the other store; may contain line feeds',
-    examples: [exampleMessage],
-  }),
+  message: Block('What to tell the other store; may contain line feeds', exampleMessage, 1000),
 });
 export type NewPartnerRequest = Static<typeof NewPartnerRequest>;
 
@@ -100,9 +95,9 @@ export const PartnerRequestQuery = Type.Object({
 
 /** How to reach a partner. Only the two sides of an accepted request see it. */
 const Contact = NamedObject('Contact', 'How to reach the other store of an accepted request', {
-  name: Text('The name of the owner', '김두레', { maxLength: 50 }),
-  email: Text('The email address of the owner', 'dure@example.com', emailLimits),
-  phone_number: Text('The phone number of the store; empty when it has none', '02-123-4567', phoneLimits),
+  name: Text('The name of the owner', '김두레', 50),
+  email: Email('The email address of the owner', 'dure@example.com'),
+  phone_number: PhoneNumber('The phone number of the store; empty when it has none'),
 });
 export type Contact = Static<typeof Contact>;
 

@@ -4,19 +4,21 @@ import {
   BigId,
   Body,
   Changes,
-  documented,
+  Day,
+  Flag,
   Id,
+  List,
   NamedEnum,
   NamedObject,
+  OrNull,
   Ref,
   RefOrNull,
   StringEnum,
   Text,
-  TextOrNull,
   Timestamp,
   Url,
 } from '../../http/schemas.ts';
-import { DateOrNull, dateLimits, OptionalTextField, TextField, whenEmpty } from '../../http/text.ts';
+import { Block, Line, OptionalLine, TextField, whenEmpty } from '../../http/text.ts';
 import { Distance, SearchQuery, StoreSummary, textMatch } from '../stores/index.ts';
 import { PartnerRequestStatus } from './request-status.ts';
 
@@ -26,7 +28,7 @@ const exampleImage = 'https://cdn.example.com/weekend.jpg';
 
 const summary = {
   id: BigId('Identifier'),
-  title: Text('Its title', exampleTitle, { maxLength: 100 }),
+  title: Text('Its title', exampleTitle, 100),
   thumbnail: Url(
     'The small version of an uploaded first image, else the URL of the first image; without images, a neutral one of the first category of the store',
     exampleImage,
@@ -48,23 +50,16 @@ const PostStatus = NamedEnum(
   { examples: ['open'] },
 );
 
-const closesOn = {
-  description: 'The last day on which it is open, in Korea; `null`: until it is closed',
-  examples: ['2099-12-31'],
-};
+const closesOn = Day('The last day on which it is open, in Korea; `null`: until it is closed', '2099-12-31');
 
 export const Post = NamedObject('Post', 'What kind of partnership a store is looking for', {
   ...summary,
-  content: Text('May contain line feeds', exampleContent, { maxLength: 5000 }),
-  images: Type.Array(Url('', exampleImage), {
-    ...documented({ maxItems: 10 }),
-    description: 'URLs of its images, in the order of the author',
-    examples: [[exampleImage]],
-  }),
+  content: Text('May contain line feeds', exampleContent, 5000),
+  images: List(Url('', exampleImage), 10, 'URLs of its images, in the order of the author', [exampleImage]),
   store: Ref(StoreSummary),
   status: Ref(PostStatus),
-  closes_on: TextOrNull(closesOn.description, '2099-12-31', dateLimits),
-  is_mine: Type.Boolean({ description: "Whether it is a post of the user's store", examples: [false] }),
+  closes_on: OrNull(closesOn),
+  is_mine: Flag("Whether it is a post of the user's store", false),
   my_request_status: RefOrNull(
     PartnerRequestStatus,
     "The status of the newest request that the user's store sent for it; `null` without one",
@@ -74,19 +69,8 @@ export const Post = NamedObject('Post', 'What kind of partnership a store is loo
 export type Post = Static<typeof Post>;
 
 export const NewPost = Body('NewPost', 'A post to publish', {
-  title: TextField('line', {
-    minLength: 1,
-    maxLength: 100,
-    ...whenEmpty('제목을 입력해 주세요.', 'Enter a title.'),
-    description: 'Its title',
-    examples: [exampleTitle],
-  }),
-  content: TextField('block', {
-    minLength: 1,
-    maxLength: 5000,
-    description: 'May contain line feeds',
-    examples: [exampleContent],
-  }),
+  title: Line('Its title', exampleTitle, 100, whenEmpty('제목을 입력해 주세요.', 'Enter a title.')),
+  content: Block('May contain line feeds', exampleContent, 5000),
   images: Type.Optional(
     Type.Array(TextField('url', { minLength: 1, maxLength: 2048, format: 'uri' }), {
       maxItems: 10,
@@ -95,7 +79,7 @@ export const NewPost = Body('NewPost', 'A post to publish', {
       examples: [[exampleImage]],
     }),
   ),
-  closes_on: Type.Optional(DateOrNull(closesOn)),
+  closes_on: Type.Optional(OrNull(TextField('date', closesOn))),
 });
 export type NewPost = Static<typeof NewPost>;
 
@@ -107,7 +91,7 @@ export const PostChanges = Changes(
 export type PostChanges = Static<typeof PostChanges>;
 
 export const PostQuery = Type.Object({
-  mine: Type.Optional(Type.Boolean({ description: '`true`: only posts of your own store' })),
+  mine: Type.Optional(Flag('`true`: only posts of your own store')),
   store_id: Type.Optional(Id('Only posts of this store')),
   status: Type.Optional(
     StringEnum(['open', 'closed', 'all'], {
@@ -115,11 +99,11 @@ export const PostQuery = Type.Object({
       examples: ['open'],
     }),
   ),
-  q: OptionalTextField('line', {
-    maxLength: 100,
-    description: `Only posts whose title or content contains this text, or the name or address of their store. ${textMatch} Empty for all posts.`,
-    examples: ['공동할인'],
-  }),
+  q: OptionalLine(
+    `Only posts whose title or content contains this text, or the name or address of their store. ${textMatch} Empty for all posts.`,
+    '공동할인',
+    100,
+  ),
   ...SearchQuery,
 });
 

@@ -7,14 +7,13 @@ import {
   Id,
   NamedEnum,
   NamedObject,
+  OrNull,
   Ref,
   RefOrNull,
   Text,
-  TextOrNull,
   Timestamp,
-  TimestampOrNull,
 } from '../../http/schemas.ts';
-import { OptionalTextField } from '../../http/text.ts';
+import { OptionalBlock } from '../../http/text.ts';
 import { User } from '../auth/index.ts';
 import { StoreSummary } from '../stores/index.ts';
 
@@ -52,11 +51,7 @@ const ReportTarget = NamedEnum('ReportTarget', 'What a report is about', {
 
 export const NewReport = Body('NewReport', 'What is wrong with a post or a store', {
   reason: Ref(ReportReason),
-  text: OptionalTextField('block', {
-    maxLength: 1000,
-    description: 'More about it; may contain line feeds, and may be empty',
-    examples: [exampleText],
-  }),
+  text: OptionalBlock('More about it; may contain line feeds, and may be empty', exampleText, 1000),
 });
 export type NewReport = Static<typeof NewReport>;
 
@@ -66,7 +61,7 @@ export const ReportReceipt = NamedObject('ReportReceipt', 'A report that was rec
 
 const ReportedPost = NamedObject('ReportedPost', 'A post in a report, which may be hidden or deleted', {
   id: BigId('`id` of the post'),
-  title: Text('Its title', '주말 공동 할인 함께하실 가게를 찾아요', { maxLength: 100 }),
+  title: Text('Its title', '주말 공동 할인 함께하실 가게를 찾아요', 100),
 });
 
 const Reporter = NamedObject('Reporter', 'The user who sent a report', {
@@ -80,19 +75,20 @@ export const Report = NamedObject('Report', 'A report as admins see it', {
   post: RefOrNull(ReportedPost, 'The post that was reported; `null` in a report about a store'),
   store: Ref(StoreSummary),
   reason: Ref(ReportReason),
-  text: Text('More about it, in the words of the reporter; empty if there is none', exampleText, {
-    maxLength: 1000,
-  }),
+  text: Text('More about it, in the words of the reporter; empty if there is none', exampleText, 1000),
   reporter: RefOrNull(Reporter, '`null` when the account was deleted'),
   status: Ref(ReportStatus),
   action: RefOrNull(ReportAction, 'What was decided last; `null` while the report is open'),
-  note: Text('A note of the admin; empty if there is none', exampleNote, { maxLength: 1000 }),
+  note: Text('A note of the admin; empty if there is none', exampleNote, 1000),
   created_at: Timestamp('When it was sent'),
-  closed_at: TimestampOrNull('When it was first closed; `null` while it is open'),
-  closed_by: TextOrNull(
-    'The person who closed it last: `admin:` and the id of the account, or `cli:` and a name; `null` while it is open',
-    'admin:1',
-    { pattern: '^(admin|cli):', maxLength: 100 },
+  closed_at: OrNull(Timestamp('When it was first closed; `null` while it is open')),
+  closed_by: OrNull(
+    Text(
+      'The person who closed it last: `admin:` and the id of the account, or `cli:` and a name; `null` while it is open',
+      'admin:1',
+      100,
+      { pattern: '^(admin|cli):' },
+    ),
   ),
 });
 export type Report = Static<typeof Report>;
@@ -106,10 +102,6 @@ export type ReportQuery = Static<typeof ReportQuery>;
 
 export const ReportDecision = Body('ReportDecision', 'What to do about a report', {
   action: Ref(ReportAction),
-  note: OptionalTextField('block', {
-    maxLength: 1000,
-    description: 'For other admins; without it the report has an empty note',
-    examples: [exampleNote],
-  }),
+  note: OptionalBlock('For other admins; without it the report has an empty note', exampleNote, 1000),
 });
 export type ReportDecision = Static<typeof ReportDecision>;

@@ -1,8 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { defineError } from '../../http/errors.ts';
 import { Page } from '../../http/pagination.ts';
-import { Body, Id, Int32OrNull, NamedObject, Ref, Text, TextOrNull, Timestamp } from '../../http/schemas.ts';
-import { OptionalTextField, TextField, whenUnnamed } from '../../http/text.ts';
+import { Body, Id, Int32, NamedObject, OrNull, Ref, Text, Timestamp } from '../../http/schemas.ts';
+import { Line, TextField, whenUnnamed } from '../../http/text.ts';
 import { NearFields, textMatch } from '../stores/index.ts';
 
 /** Of one user. */
@@ -24,19 +24,17 @@ const name = { description: 'Its name', examples: ['우리 동네 꽃집'] };
 
 export const NewSavedSearch = Body('NewSavedSearch', 'A search to save, with at least one filter', {
   name: TextField('line', { minLength: 1, maxLength: 50, ...whenUnnamed, ...name }),
-  q: OptionalTextField('line', {
-    minLength: 1,
-    maxLength: 100,
-    description: `Only posts whose title or content contains this text, or the name or address of their store. ${textMatch}`,
-    examples: ['공동할인'],
-  }),
+  q: Type.Optional(
+    Line(
+      `Only posts whose title or content contains this text, or the name or address of their store. ${textMatch}`,
+      '공동할인',
+      100,
+    ),
+  ),
   category_id: Type.Optional(Id('Only posts of stores of this category')),
-  region: OptionalTextField('line', {
-    minLength: 1,
-    maxLength: 40,
-    description: 'Only posts of stores of this region: a `sigungu`, its last part, or a `dong`',
-    examples: ['망원동'],
-  }),
+  region: Type.Optional(
+    Line('Only posts of stores of this region: a `sigungu`, its last part, or a `dong`', '망원동', 40),
+  ),
   ...NearFields,
 });
 export type NewSavedSearch = Static<typeof NewSavedSearch>;
@@ -46,15 +44,16 @@ export const SavedSearch = NamedObject(
   'A saved search; a filter that was not given is `null`',
   {
     id: Id('Identifier'),
-    name: Text(name.description, '우리 동네 꽃집', { maxLength: 50 }),
-    q: TextOrNull('A text that posts contain', null, { maxLength: 100 }),
-    category_id: Int32OrNull('The category of their stores', 13),
-    region: TextOrNull('The region of their stores', '망원동', { maxLength: 40 }),
-    near: TextOrNull('Latitude and longitude that their stores are near', null, {
-      pattern: '^-?[0-9.]+,-?[0-9.]+$',
-      maxLength: 40,
-    }),
-    radius_m: Int32OrNull('How near, in metres', 1_000),
+    name: Text(name.description, '우리 동네 꽃집', 50),
+    q: OrNull(Text('A text that posts contain', null, 100)),
+    category_id: OrNull(Int32('The category of their stores', 13)),
+    region: OrNull(Text('The region of their stores', '망원동', 40)),
+    near: OrNull(
+      Text('Latitude and longitude that their stores are near', null, 40, {
+        pattern: '^-?[0-9.]+,-?[0-9.]+$',
+      }),
+    ),
+    radius_m: OrNull(Int32('How near, in metres', 1_000)),
     created_at: Timestamp('When it was saved'),
   },
 );

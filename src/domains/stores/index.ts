@@ -9,7 +9,7 @@ export { storeErrors } from './errors.ts';
 export { Distance, defaultRadius, NearFields, readNear } from './near.ts';
 export { toStoreSummary } from './presenters.ts';
 export { storeSummarySelect } from './repository.ts';
-export { phoneLimits, SearchQuery, StoreSummary, textMatch } from './schemas.ts';
+export { PhoneNumber, SearchQuery, StoreSummary, textMatch } from './schemas.ts';
 export {
   countEditSql,
   expiredStoreEdits,

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { invalidFields } from '../../http/errors.ts';
-import { documented, Int32, Int32OrNull } from '../../http/schemas.ts';
+import { documented, Int32, OrNull } from '../../http/schemas.ts';
 import { pattern } from '../../http/text.ts';
 import type { Near } from '../../infrastructure/database/near.ts';
 
@@ -24,19 +24,19 @@ export const NearFields = {
     }),
   ),
   radius_m: Type.Optional(
-    Int32({
+    Int32(`Metres around \`near\`, ${defaultRadius} by default; not without it.`, 1_000, {
       minimum: 100,
       maximum: 50_000,
-      description: `Metres around \`near\`, ${defaultRadius} by default; not without it.`,
-      examples: [1_000],
     }),
   ),
 };
 
 /** A field of the items of lists that take {@link NearFields}. */
-export const Distance = Int32OrNull(
-  'Metres from `near` to the location of the store; to the rounded one, unless the store shows its exact location. `null` without `near`.',
-  null,
+export const Distance = OrNull(
+  Int32(
+    'Metres from `near` to the location of the store; to the rounded one, unless the store shows its exact location. `null` without `near`.',
+    null,
+  ),
 );
 
 /**

@@ -4,7 +4,9 @@ import {
   Body,
   Changes,
   documented,
+  Flag,
   Id,
+  List,
   NamedObject,
   Ref,
   RefOrNull,
@@ -12,23 +14,23 @@ import {
   Timestamp,
   Url,
 } from '../../http/schemas.ts';
-import { OptionalTextField, TextField, whenEmpty, whenUnnamed } from '../../http/text.ts';
+import { Line, OptionalBlock, OptionalLine, TextField, whenEmpty, whenUnnamed } from '../../http/text.ts';
 import { Distance, NearFields } from './near.ts';
 
 export const StoreCategory = NamedObject('StoreCategory', 'What kind of business a store is', {
   id: Id('Identifier'),
-  name: Text('In Korean', '카페', { maxLength: 50 }),
+  name: Text('In Korean', '카페', 50),
 });
 export type StoreCategory = Static<typeof StoreCategory>;
 
 const StoreCategoryListItem = NamedObject('StoreCategoryListItem', 'A category in the list of all', {
   ...StoreCategory.properties,
-  name_en: Text('In English', 'Cafe', { maxLength: 50 }),
+  name_en: Text('In English', 'Cafe', 50),
 });
 
 const summary = {
   id: Id('Identifier'),
-  name: Text('Its name', '두레 카페', { maxLength: 50 }),
+  name: Text('Its name', '두레 카페', 50),
   store_categories: Type.Array(Ref(StoreCategory), {
     ...documented({ minItems: 1, maxItems: 5 }),
     description: 'One to five, in the order the owner gave',
@@ -41,10 +43,8 @@ export const StoreSummary = NamedObject('StoreSummary', 'A store in short', summ
 export type StoreSummary = Static<typeof StoreSummary>;
 
 const presentation = {
-  description: Text('What it is like; may contain line feeds', '동네에서 직접 볶은 커피를 내립니다.', {
-    maxLength: 2000,
-  }),
-  address: Text('Where it is', '서울특별시 마포구 와우산로 1', { maxLength: 200 }),
+  description: Text('What it is like; may contain line feeds', '동네에서 직접 볶은 커피를 내립니다.', 2000),
+  address: Text('Where it is', '서울특별시 마포구 와우산로 1', 200),
 };
 
 export const StoreListItem = NamedObject(
@@ -67,13 +67,13 @@ export const Region = NamedObject(
   'Region',
   'Read from the address; what it does not tell is an empty string',
   {
-    sido: Text('The short name of the province', '서울', { maxLength: 200 }),
+    sido: Text('The short name of the province', '서울', 200),
     sigungu: Text(
       'City, county or district, of a large city with its district: `성남시 분당구`. 세종 has none.',
       '마포구',
-      { maxLength: 200 },
+      200,
     ),
-    dong: Text('동, 읍, 면 or 가', '망원동', { maxLength: 200 }),
+    dong: Text('동, 읍, 면 or 가', '망원동', 200),
   },
 );
 export type Region = Static<typeof Region>;
@@ -83,23 +83,21 @@ const StoreLocation = NamedObject('StoreLocation', 'A place in degrees of WGS 84
   longitude: Type.Number({ minimum: -180, maximum: 180, description: 'To the east', examples: [126.910456] }),
 });
 
-/** Limits of a phone number of a response, which may be empty. */
-export const phoneLimits = { pattern: '^[0-9-]*$', maxLength: 30 };
+/** A phone number of a response, which may be empty. */
+export const PhoneNumber = (description: string) =>
+  Text(description, '02-123-4567', 30, { pattern: '^[0-9-]*$' });
 
 export const Store = NamedObject('Store', 'A store; a field that was never given is an empty string', {
   ...summary,
   ...presentation,
-  phone_number: Text('Digits and hyphens', '02-123-4567', phoneLimits),
-  business_hours: Text('When it is open, in free text', '매일 09:00-21:00', { maxLength: 100 }),
+  phone_number: PhoneNumber('Digits and hyphens'),
+  business_hours: Text('When it is open, in free text', '매일 09:00-21:00', 100),
   region: Ref(Region),
   location: RefOrNull(
     StoreLocation,
     'Where it is, to six decimals; for others than its owner to three, about 100 m, unless `show_exact_location` is `true`. `null` where the owner did not give it.',
   ),
-  show_exact_location: Type.Boolean({
-    description: 'Whether others see the location as it is',
-    examples: [false],
-  }),
+  show_exact_location: Flag('Whether others see the location as it is', false),
   created_at: Timestamp('When it was registered'),
   updated_at: Timestamp('When it was last changed'),
 });
@@ -108,13 +106,7 @@ export type Store = Static<typeof Store>;
 const NewStoreLocation = Body('NewStoreLocation', 'A place in degrees of WGS 84', StoreLocation.properties);
 
 export const NewStore = Body('NewStore', 'A store to register', {
-  name: TextField('line', {
-    minLength: 1,
-    maxLength: 50,
-    ...whenUnnamed,
-    description: 'Its name',
-    examples: ['두레 카페'],
-  }),
+  name: Line('Its name', '두레 카페', 50, whenUnnamed),
   category_ids: Type.Array(Id('`id` of a category'), {
     minItems: 1,
     maxItems: 5,
@@ -123,27 +115,21 @@ export const NewStore = Body('NewStore', 'A store to register', {
     description: 'Different `id`s of `listStoreCategories`, the main one first',
     examples: [[1]],
   }),
-  description: OptionalTextField('block', {
-    maxLength: 2000,
-    description: 'What it is like; may contain line feeds',
-    examples: ['동네에서 직접 볶은 커피를 내립니다.'],
-  }),
-  address: OptionalTextField('line', {
-    maxLength: 200,
-    description: 'Where it is',
-    examples: ['서울특별시 마포구 와우산로 1'],
-  }),
-  phone_number: OptionalTextField('phone', {
-    maxLength: 30,
-    description:
-      'Empty, or a Korean number with its area or service code, a nationwide one (1588-1234), or 8 to 15 digits that begin with a country code. Taken with spaces, dots, brackets or `+82`; kept as digits and hyphens.',
-    examples: ['02-123-4567'],
-  }),
-  business_hours: OptionalTextField('line', {
-    maxLength: 100,
-    description: 'When it is open, in free text',
-    examples: ['매일 09:00-21:00'],
-  }),
+  description: OptionalBlock(
+    'What it is like; may contain line feeds',
+    '동네에서 직접 볶은 커피를 내립니다.',
+    2000,
+  ),
+  address: OptionalLine('Where it is', '서울특별시 마포구 와우산로 1', 200),
+  phone_number: Type.Optional(
+    TextField('phone', {
+      maxLength: 30,
+      description:
+        'Empty, or a Korean number with its area or service code, a nationwide one (1588-1234), or 8 to 15 digits that begin with a country code. Taken with spaces, dots, brackets or `+82`; kept as digits and hyphens.',
+      examples: ['02-123-4567'],
+    }),
+  ),
+  business_hours: OptionalLine('When it is open, in free text', '매일 09:00-21:00', 100),
   location: Type.Optional(
     RefOrNull(
       NewStoreLocation,
@@ -151,10 +137,7 @@ export const NewStore = Body('NewStore', 'A store to register', {
     ),
   ),
   show_exact_location: Type.Optional(
-    Type.Boolean({
-      description: 'Whether others see the location as it is; `false` when left out',
-      examples: [false],
-    }),
+    Flag('Whether others see the location as it is; `false` when left out', false),
   ),
 });
 export type NewStore = Static<typeof NewStore>;
@@ -173,29 +156,25 @@ export const textMatch =
 /** What a list is searched by; shared with the list of posts. */
 export const SearchQuery = {
   category_id: Type.Optional(Id('Only stores of this category, or their posts')),
-  region: OptionalTextField('line', {
-    maxLength: 40,
-    description:
-      'Only stores of this region, or their posts: the `sigungu` of a store, its last part, or the `dong`, whatever the spaces. Empty for all.',
-    examples: ['마포구'],
-  }),
+  region: OptionalLine(
+    'Only stores of this region, or their posts: the `sigungu` of a store, its last part, or the `dong`, whatever the spaces. Empty for all.',
+    '마포구',
+    40,
+  ),
   ...NearFields,
   ...PageQuery,
 };
 
 export const StoreQuery = Type.Object({
-  q: OptionalTextField('line', {
-    maxLength: 50,
-    description: `Only stores whose name, address or description contains this text. ${textMatch} Empty for all stores.`,
-    examples: ['두레카페'],
-  }),
+  q: OptionalLine(
+    `Only stores whose name, address or description contains this text. ${textMatch} Empty for all stores.`,
+    '두레카페',
+    50,
+  ),
   ...SearchQuery,
 });
 
 export const StoreCategoryList = NamedObject('StoreCategoryList', 'Every category', {
-  items: Type.Array(Ref(StoreCategoryListItem), {
-    ...documented({ maxItems: 1000 }),
-    description: 'All of them, in the order to show them',
-  }),
+  items: List(Ref(StoreCategoryListItem), 1000, 'All of them, in the order to show them'),
 });
 export const StorePage = BoundedPageOf('StorePage', Ref(StoreListItem));

@@ -2,16 +2,17 @@ import { type Static, Type } from '@sinclair/typebox';
 import {
   Body,
   Changes,
-  documented,
+  Day,
+  Flag,
+  List,
   NamedEnum,
   NamedObject,
+  OrNull,
   Ref,
-  Text,
-  TextOrNull,
-  TimestampOrNull,
+  Timestamp,
   Url,
 } from '../../../http/schemas.ts';
-import { dateLimits, pattern, TextField } from '../../../http/text.ts';
+import { pattern, TextField } from '../../../http/text.ts';
 
 const ConsentId = NamedEnum(
   'ConsentId',
@@ -23,15 +24,12 @@ export type ConsentId = Static<typeof ConsentId>;
 
 const Consent = NamedObject('Consent', 'What users can agree to', {
   id: Ref(ConsentId),
-  version: Text('The current version, a date', '2026-01-31', dateLimits),
+  version: Day('The current version, a date'),
   url: Url('Where it can be read', 'https://dure.example/terms'),
-  required: Type.Boolean({ description: 'Whether a sign-up needs it', examples: [true] }),
+  required: Flag('Whether a sign-up needs it', true),
 });
 export const ConsentList = NamedObject('ConsentList', 'What users can agree to', {
-  items: Type.Array(Ref(Consent), {
-    ...documented({ maxItems: 3 }),
-    description: 'In the order in which a page shows them',
-  }),
+  items: List(Ref(Consent), 3, 'In the order in which a page shows them'),
 });
 export type ConsentList = Static<typeof ConsentList>;
 
@@ -48,7 +46,7 @@ const version = (description: string) =>
 const answers = {
   terms: version('The `version` of the terms of use that the user agrees to'),
   privacy: version('The `version` of the privacy policy that the user agrees to'),
-  marketing: Type.Boolean({ description: 'Whether the user wants emails that advertise', examples: [false] }),
+  marketing: Flag('Whether the user wants emails that advertise', false),
 };
 
 /** Which of them a sign-up needs depends on the configuration. */
@@ -76,19 +74,13 @@ export type ConsentChanges = Static<typeof ConsentChanges>;
 
 const GivenConsent = NamedObject('GivenConsent', 'The latest answer of a user', {
   id: Ref(ConsentId),
-  version: TextOrNull('What the answer is about; `null` where it had no version', '2026-01-31', dateLimits),
-  given_at: TimestampOrNull('When the user last agreed; `null`: never'),
-  withdrawn_at: TimestampOrNull('When the user refused or withdrew it; `null` while it is given', null),
-  is_current: Type.Boolean({
-    description: 'Whether the user agrees to the current version',
-    examples: [true],
-  }),
+  version: OrNull(Day('What the answer is about; `null` where it had no version')),
+  given_at: OrNull(Timestamp('When the user last agreed; `null`: never')),
+  withdrawn_at: OrNull(Timestamp('When the user refused or withdrew it; `null` while it is given', null)),
+  is_current: Flag('Whether the user agrees to the current version', true),
 });
 export type GivenConsent = Static<typeof GivenConsent>;
 export const GivenConsents = NamedObject('GivenConsents', 'The answers of a user', {
-  items: Type.Array(Ref(GivenConsent), {
-    ...documented({ maxItems: 3 }),
-    description: 'The latest answer to each question',
-  }),
+  items: List(Ref(GivenConsent), 3, 'The latest answer to each question'),
 });
 export type GivenConsents = Static<typeof GivenConsents>;

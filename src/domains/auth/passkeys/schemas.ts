@@ -1,30 +1,29 @@
 import { type Static, type TProperties, Type } from '@sinclair/typebox';
 import { Page } from '../../../http/pagination.ts';
 import {
+  Base64url,
   Body,
-  base64url,
   documented,
+  Flag,
   Id,
   Int32,
+  List,
   NamedObject,
   Ref,
   StringEnum,
   Text,
   Timestamp,
 } from '../../../http/schemas.ts';
-import { pattern, TextField, whenUnnamed } from '../../../http/text.ts';
-import { flowToken, line, Token, usernameLimits } from '../schemas.ts';
+import { Line, pattern, TextField, whenUnnamed } from '../../../http/text.ts';
+import { flowToken, Token, Username } from '../schemas.ts';
 
-const name = line('How the user tells it from others', '내 휴대폰', { maxLength: 50, ...whenUnnamed });
+const name = Line('How the user tells it from others', '내 휴대폰', 50, whenUnnamed);
 const flow_token = flowToken('Of the start; works once, within five minutes');
 
 export const Passkey = NamedObject('Passkey', 'A passkey of an account', {
   id: Id('Identifier'),
-  name: Text('How the user tells it from others', '내 휴대폰', { maxLength: 50 }),
-  is_synced: Type.Boolean({
-    description: 'Whether it is backed up and works on other devices of the user',
-    examples: [true],
-  }),
+  name: Text('How the user tells it from others', '내 휴대폰', 50),
+  is_synced: Flag('Whether it is backed up and works on other devices of the user', true),
   created_at: Timestamp('When it was added'),
   last_used_at: Timestamp('When it was last logged in with'),
 });
@@ -105,51 +104,42 @@ const always = <const Value extends string>(value: Value, description: string) =
   StringEnum([value], { description });
 const type = always('public-key', 'The only type that there is');
 const ofEveryRequest = {
-  challenge: Text(
-    'What is signed, in base64url',
-    'Zm9yIGV4YW1wbGUgb25seSwgMzIgYnl0ZXMgbG9uZyE',
-    base64url(86),
-  ),
-  timeout: Int32({ description: 'Milliseconds for which the browser waits', examples: [300_000] }),
+  challenge: Base64url('What is signed, in base64url', 'Zm9yIGV4YW1wbGUgb25seSwgMzIgYnl0ZXMgbG9uZyE', 86),
+  timeout: Int32('Milliseconds for which the browser waits', 300_000),
 };
 const userVerification = always('required', 'The authenticator verifies the user');
-const rpId = Text('The host of the frontend', 'app.example.com', {
-  pattern: '^[a-z0-9.-]+$',
-  maxLength: 253,
-});
+const rpId = Text('The host of the frontend', 'app.example.com', 253, { pattern: '^[a-z0-9.-]+$' });
 
 const RegistrationOptions = NamedObject(
   'PasskeyRegistrationOptions',
   'For `PublicKeyCredential.parseCreationOptionsFromJSON()` (`PublicKeyCredentialCreationOptionsJSON` of WebAuthn)',
   {
     ...ofEveryRequest,
-    rp: part('PasskeyService', 'This service', {
-      id: rpId,
-      name: Text('For people', 'Dure', { maxLength: 50 }),
-    }),
+    rp: part('PasskeyService', 'This service', { id: rpId, name: Text('For people', 'Dure', 50) }),
     user: part('PasskeyUser', 'The account', {
-      id: Text('Its identifier, in base64url', 'MQ', base64url(86)),
-      name: Text('The username', 'dure_cafe', usernameLimits),
-      displayName: Text('How the user is called', '김두레', { maxLength: 50 }),
+      id: Base64url('Its identifier, in base64url', 'MQ', 86),
+      name: Username('The username'),
+      displayName: Text('How the user is called', '김두레', 50),
     }),
-    pubKeyCredParams: Type.Array(
+    pubKeyCredParams: List(
       part('PasskeyAlgorithm', 'An algorithm that is accepted', {
         type,
-        alg: Int32({ minimum: -65_535, maximum: -1, description: 'Its number in COSE', examples: [-7] }),
+        alg: Int32('Its number in COSE', -7, { minimum: -65_535, maximum: -1 }),
       }),
-      { ...documented({ maxItems: 10 }), description: 'The best first' },
+      10,
+      'The best first',
     ),
-    excludeCredentials: Type.Array(
+    excludeCredentials: List(
       part('PasskeyDescriptor', 'A passkey of the account', {
         type,
-        id: Text('Of the passkey, in base64url', 'Zm9yIGV4YW1wbGUgb25seQ', base64url(1364)),
-        transports: Type.Array(Type.String(documented({ maxLength: 32 })), {
-          ...documented({ maxItems: 10 }),
-          description: 'How its authenticator is reached',
-          examples: [['internal', 'hybrid']],
-        }),
+        id: Base64url('Of the passkey, in base64url', 'Zm9yIGV4YW1wbGUgb25seQ', 1364),
+        transports: List(Type.String(documented({ maxLength: 32 })), 10, 'How its authenticator is reached', [
+          'internal',
+          'hybrid',
+        ]),
       }),
-      { ...documented({ maxItems: 10 }), description: 'An authenticator that has one of them adds no other' },
+      10,
+      'An authenticator that has one of them adds no other',
     ),
     authenticatorSelection: part('PasskeySelection', 'What authenticators must do', {
       residentKey: always('required', 'They keep the account with the key'),

@@ -2,43 +2,33 @@ import { type Static, Type } from '@sinclair/typebox';
 import { Page } from '../../../http/pagination.ts';
 import {
   Body,
-  documented,
-  emailLimits,
+  Email,
   Id,
   Int32,
+  List,
   NamedEnum,
   NamedObject,
+  OrNull,
   Ref,
   Text,
-  TextOrNull,
   Timestamp,
   Url,
 } from '../../../http/schemas.ts';
+import { Line } from '../../../http/text.ts';
 import type { IdentityRow } from '../repository/identities.ts';
-import {
-  Confirmation,
-  flowToken,
-  line,
-  signUpFields,
-  Token,
-  TokenPairWithUser,
-  username,
-} from '../schemas.ts';
+import { Confirmation, flowToken, signUpFields, Token, TokenPairWithUser, username } from '../schemas.ts';
 
-const providerId = Text('`id` of a provider', 'kakao', { pattern: '^[a-z][a-z0-9-]*$', maxLength: 30 });
+const providerId = Text('`id` of a provider', 'kakao', 30, { pattern: '^[a-z][a-z0-9-]*$' });
 
 /** What no provider has is 404. */
 export const ProviderPath = Type.Object({ provider: providerId });
 
 const LoginProvider = NamedObject('LoginProvider', 'With what users can log in', {
   id: providerId,
-  name: Text('For a button, in the language of the response', '카카오', { maxLength: 1000 }),
+  name: Text('For a button, in the language of the response', '카카오', 1000),
 });
 export const LoginProviders = NamedObject('LoginProviders', 'The providers', {
-  items: Type.Array(Ref(LoginProvider), {
-    ...documented({ maxItems: 100 }),
-    description: 'In the order in which a page shows them',
-  }),
+  items: List(Ref(LoginProvider), 100, 'In the order in which a page shows them'),
 });
 
 const LoginPurpose = NamedEnum('LoginPurpose', 'What a login at a provider is for', {
@@ -58,7 +48,7 @@ export const StartedFlow = NamedObject('StartedFlow', 'Where the login goes on',
     'https://kauth.kakao.com/oauth/authorize?response_type=code&client_id=dure',
   ),
   flow_token: Token('Finishes this login at `finishProviderLogin`. Keep it in the browser that began'),
-  expires_in: Int32({ description: 'Seconds in which the login must be finished', examples: [600] }),
+  expires_in: Int32('Seconds in which the login must be finished', 600),
 });
 export type StartedFlow = Static<typeof StartedFlow>;
 
@@ -67,8 +57,8 @@ export const FinishedFlow = Body(
   'What the page of the callback got, and the token of the start',
   {
     flow_token: flowToken('From `startProviderLogin`'),
-    code: line('`code` of the callback page', 'Y2FsbGJhY2s', { maxLength: 4000 }),
-    state: line('`state` of the callback page', 'c3RhdGU', { maxLength: 200 }),
+    code: Line('`code` of the callback page', 'Y2FsbGJhY2s', 4000),
+    state: Line('`state` of the callback page', 'c3RhdGU', 200),
   },
 );
 export type FinishedFlow = Static<typeof FinishedFlow>;
@@ -91,7 +81,7 @@ export type NewUserOfProvider = Static<typeof NewUserOfProvider>;
 export const Identity = NamedObject('Identity', 'An account at a provider, with which the user logs in', {
   id: Id('Identifier'),
   provider: providerId,
-  email: TextOrNull('The address at the provider, as of the last login', 'owner@example.com', emailLimits),
+  email: OrNull(Email('The address at the provider, as of the last login', 'owner@example.com')),
   created_at: Timestamp('When it was connected'),
   last_used_at: Timestamp('When the user last logged in with it'),
 });

@@ -1,38 +1,34 @@
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
-import { base64url, documented, NamedObject, Ref, StringEnum, Text, Url } from '../../../http/schemas.ts';
+import { Base64url, List, NamedObject, Ref, StringEnum, Url } from '../../../http/schemas.ts';
 import type { Config } from '../../../infrastructure/config/config.ts';
 
 const algorithms = ['ES256', 'EdDSA'] as const;
 
 const PublicKey = NamedObject('PublicKey', 'A public key (RFC 7517)', {
-  kid: Text(
+  kid: Base64url(
     'As in the header of tokens: the thumbprint (RFC 7638)',
     'cn-I_WNMClehiVp51i_0VpOENW1upEerA8sEam5hn-s',
-    base64url(43),
+    43,
   ),
   alg: StringEnum(algorithms, { description: 'The only algorithm of the key' }),
   use: StringEnum(['sig'], { description: 'Always `sig`' }),
   kty: StringEnum(['EC', 'OKP'], { description: '`EC` of `ES256`, `OKP` of `EdDSA`' }),
   crv: StringEnum(['P-256', 'Ed25519'], { description: 'The curve' }),
-  x: Text('Base64url', 'MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4', base64url(43)),
-  y: Type.Optional(
-    Text('Base64url; of `EC` only', '4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM', base64url(43)),
-  ),
+  x: Base64url('Base64url', 'MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4', 43),
+  y: Type.Optional(Base64url('Base64url; of `EC` only', '4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM', 43)),
 });
 const PublicKeys = NamedObject('PublicKeys', 'A JSON Web Key Set', {
-  keys: Type.Array(Ref(PublicKey), {
-    ...documented({ maxItems: 100 }),
-    description: 'The one that signs is the first',
-  }),
+  keys: List(Ref(PublicKey), 100, 'The one that signs is the first'),
 });
 const Issuer = NamedObject('Issuer', 'What a library needs to verify access tokens', {
   issuer: Url('`iss` of the access tokens', 'https://api.example.com'),
   jwks_uri: Url('Where the public keys are', 'https://api.example.com/.well-known/jwks.json'),
-  id_token_signing_alg_values_supported: Type.Array(StringEnum(algorithms), {
-    ...documented({ maxItems: algorithms.length }),
-    description: 'The algorithms of the public keys, under the name that libraries read',
-  }),
+  id_token_signing_alg_values_supported: List(
+    StringEnum(algorithms),
+    algorithms.length,
+    'The algorithms of the public keys, under the name that libraries read',
+  ),
 });
 
 /** Seconds for which others may keep the public keys. A new key is published for that long before it signs. */

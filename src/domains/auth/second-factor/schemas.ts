@@ -1,5 +1,14 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { Body, documented, Int32, NamedObject, Text, TimestampOrNull } from '../../../http/schemas.ts';
+import {
+  Body,
+  documented,
+  Int32,
+  List,
+  NamedObject,
+  OrNull,
+  Text,
+  Timestamp,
+} from '../../../http/schemas.ts';
 import { TextField } from '../../../http/text.ts';
 import { flowToken, optionalPassword, verificationCode } from '../schemas.ts';
 
@@ -18,33 +27,29 @@ export const ConfirmationBody = Body('ConfirmationBody', 'One of the two', {
 export type ConfirmationBody = Static<typeof ConfirmationBody>;
 
 export const SecondFactor = NamedObject('SecondFactor', 'What a login needs besides the password', {
-  totp_enabled_at: TimestampOrNull('Since when codes are asked for; `null` while the second factor is off'),
-  recovery_codes_left: Int32({ description: 'Recovery codes that were not used yet', examples: [10] }),
-  passkeys: Int32({ description: 'Passkeys of the account: a login with one needs no code', examples: [0] }),
+  totp_enabled_at: OrNull(Timestamp('Since when codes are asked for; `null` while the second factor is off')),
+  recovery_codes_left: Int32('Recovery codes that were not used yet', 10),
+  passkeys: Int32('Passkeys of the account: a login with one needs no code', 0),
 });
 
 export const TotpSecret = NamedObject('TotpSecret', 'A secret for an authenticator app, shown once', {
-  secret: Text('In base32, to type it', 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP', {
-    pattern: '^[A-Z2-7]+$',
-    maxLength: 32,
-  }),
+  secret: Text('In base32, to type it', 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP', 32, { pattern: '^[A-Z2-7]+$' }),
   otpauth_uri: Text(
     'The same for a QR code',
     'otpauth://totp/Dure:dure_cafe?issuer=Dure&secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&algorithm=SHA1&digits=6&period=30',
-    { format: 'uri', maxLength: 1000 },
+    1000,
+    { format: 'uri' },
   ),
 });
 
 export const TotpCode = Body('TotpCode', 'A code of the authenticator app', { code: verificationCode });
 
 export const RecoveryCodes = NamedObject('RecoveryCodes', 'Codes in place of those of the app, shown once', {
-  recovery_codes: Type.Array(
+  recovery_codes: List(
     Type.String(documented({ pattern: '^[a-z2-7]{4}(-[a-z2-7]{4}){3}$', maxLength: 19 })),
-    {
-      ...documented({ maxItems: 10 }),
-      description: 'Ten; each works once. Neither case nor hyphens matter',
-      examples: [['mfrg-gzdf-mztw-q2lk', 'nbuw-g2zo-n5xg-kltd']],
-    },
+    10,
+    'Ten; each works once. Neither case nor hyphens matter',
+    ['mfrg-gzdf-mztw-q2lk', 'nbuw-g2zo-n5xg-kltd'],
   ),
 });
 

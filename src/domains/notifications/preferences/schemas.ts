@@ -1,6 +1,15 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { Body, Changes, documented, NamedEnum, NamedObject, Ref, RefOrNull } from '../../../http/schemas.ts';
-import { pattern, TextField } from '../../../http/text.ts';
+import {
+  Body,
+  Changes,
+  documented,
+  Flag,
+  NamedEnum,
+  NamedObject,
+  Ref,
+  RefOrNull,
+} from '../../../http/schemas.ts';
+import { Line, pattern, TextField } from '../../../http/text.ts';
 
 const MailLanguage = NamedEnum(
   'MailLanguage',
@@ -9,17 +18,10 @@ const MailLanguage = NamedEnum(
   { names: ['KOREAN', 'ENGLISH'], examples: ['ko'] },
 );
 
-const received = Type.Boolean({ description: 'A new partnership request', examples: [true] });
-const answered = Type.Boolean({ description: 'A request was accepted or declined', examples: [true] });
-const ended = Type.Boolean({
-  description: 'The other side ended a partnership or withdrew a request',
-  examples: [false],
-});
-const match = (byDefault: string) =>
-  Type.Boolean({
-    description: `A new post matches a saved search; ${byDefault} by default`,
-    examples: [true],
-  });
+const received = Flag('A new partnership request', true);
+const answered = Flag('A request was accepted or declined', true);
+const ended = Flag('The other side ended a partnership or withdrew a request', false);
+const match = (byDefault: string) => Flag(`A new post matches a saved search; ${byDefault} by default`, true);
 
 const EmailPreferences = NamedObject(
   'EmailPreferences',
@@ -28,10 +30,7 @@ const EmailPreferences = NamedObject(
     partner_request_received: received,
     partner_request_answered: answered,
     // A withdrawal sends no email.
-    partner_request_ended: Type.Boolean({
-      description: 'The other side ended a partnership',
-      examples: [false],
-    }),
+    partner_request_ended: Flag('The other side ended a partnership', false),
     saved_search_match: match('off'),
   },
 );
@@ -99,13 +98,12 @@ export const MailPreferenceChanges = Changes('MailPreferenceChanges', 'At least 
 export type MailPreferenceChanges = Static<typeof MailPreferenceChanges>;
 
 export const UnsubscribeQuery = Type.Object({
-  token: TextField('line', {
-    minLength: 1,
-    maxLength: 200,
-    ...documented({ pattern: '^[A-Za-z0-9._-]+$' }),
-    description: '`token` of the link in an email',
-    examples: ['1.partner_request_received.Zm9yIGV4YW1wbGUgb25seSwgbm8gc2lnbmF0dXJlIQ'],
-  }),
+  token: Line(
+    '`token` of the link in an email',
+    '1.partner_request_received.Zm9yIGV4YW1wbGUgb25seSwgbm8gc2lnbmF0dXJlIQ',
+    200,
+    { ...documented({ pattern: '^[A-Za-z0-9._-]+$' }) },
+  ),
 });
 
 export const UnsubscribePage = Type.String({

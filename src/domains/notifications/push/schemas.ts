@@ -1,7 +1,7 @@
 import { type Static, type StringOptions, Type } from '@sinclair/typebox';
 import { defineError } from '../../../http/errors.ts';
 import { Page } from '../../../http/pagination.ts';
-import { Body, base64url, documented, Id, NamedObject, Ref, Text, Timestamp } from '../../../http/schemas.ts';
+import { Base64url, Body, documented, Id, NamedObject, Ref, Text, Timestamp } from '../../../http/schemas.ts';
 import { pattern, TextField } from '../../../http/text.ts';
 
 /** Of one user. */
@@ -22,10 +22,10 @@ const examplePoint =
   'BFutHNSNZPMeUwMWt5CPVs3nWVC1vdqROKzsSD_WqIxZ_BqkF9QzCxtljpPfn1LTRMO5p9R8AxXMvMPvy-Y2qPI';
 
 export const PushKey = NamedObject('PushKey', 'The key of the service (RFC 8292)', {
-  public_key: Text(
+  public_key: Base64url(
     'An uncompressed point of P-256 in base64url, for `applicationServerKey`',
     examplePoint,
-    base64url(87),
+    87,
   ),
 });
 
@@ -81,9 +81,11 @@ export const StoredPushSubscription = NamedObject(
   'A browser that gets push messages',
   {
     id: Id('Identifier'),
-    user_agent: Text('How the browser named itself', 'Mozilla/5.0 (Linux; Android 16) AppleWebKit/537.36', {
-      maxLength: 400,
-    }),
+    user_agent: Text(
+      'How the browser named itself',
+      'Mozilla/5.0 (Linux; Android 16) AppleWebKit/537.36',
+      400,
+    ),
     created_at: Timestamp('When it was added'),
   },
 );
