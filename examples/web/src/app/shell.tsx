@@ -53,7 +53,7 @@ const links = [
   ['/', t('둘러보기', 'Browse'), 'search', /^\/($|posts|stores)/],
   ['/requests', t('제휴 요청', 'Requests'), 'requests', /^\/(requests|partners)/],
   ['/notifications', t('알림', 'Notifications'), 'bell', /^\/notifications/],
-  ['/store', t('내 가게', 'My store'), 'store', /^\/store(\/|$)/],
+  ['/store', t('내 가게', 'My shop'), 'store', /^\/store(\/|$)/],
   ['/account', t('계정', 'Account'), 'account', /^\/(account|sessions)/],
 ] as const;
 
