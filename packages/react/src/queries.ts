@@ -64,8 +64,8 @@ export function queryKey(
 }
 
 /**
- * Reads with any operation that changes nothing: `useObject(dure.posts.get, { post_id: 7 })`. One that needs a login waits for it, and
- * any waits while its input is TanStack Query's `skipToken`.
+ * Reads with any operation that only reads: `useObject(dure.posts.get, { post_id: 7 })`. One that needs a login waits for it, and
+ * each waits while its input is TanStack Query's `skipToken`.
  *
  * @param options those of `useQuery`
  */
