@@ -32,24 +32,24 @@ export function serveFixed(
       promisify(brotliCompress)(content, { params }),
       promisify(gzip)(content),
     ]);
-    const bodies = Object.entries({ br, gzip: gz, identity: content });
-    return { tag: `"${hashOf(content)}"`, bodies };
+    return { tag: `"${hashOf(content)}"`, compressed: Object.entries({ br, gzip: gz }), content };
   });
 
   app.get(path, { schema: { hide: true } }, async (request, reply) => {
-    const { tag, bodies } = await prepare();
+    const { tag, compressed, content } = await prepare();
     reply.headers({
       ...headers,
-      etag: tag,
+      // Weak, because it is the same in every encoding.
+      etag: `W/${tag}`,
       'cache-control': isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache',
       vary: `${reply.getHeader('vary')}, Accept-Encoding`,
     });
     if (request.headers['if-none-match']?.includes(tag)) return reply.code(304).send();
-    const accepted = new Negotiator(request).encodings(bodies.map(([name]) => name));
+    const accepted = new Negotiator(request).encodings(['br', 'gzip']);
     // The best one, although browsers name `br` last.
-    const [encoding, body] = bodies.find(([name]) => accepted.includes(name)) ?? [];
-    if (encoding !== 'identity') reply.header('content-encoding', encoding);
-    return reply.type(type).send(body);
+    const [encoding, body] = compressed.find(([name]) => accepted.includes(name)) ?? [];
+    if (encoding !== undefined) reply.header('content-encoding', encoding);
+    return reply.type(type).send(body ?? content);
   });
 }
 

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { type ErrorDefinition, httpErrors } from '../http/errors.ts';
-import { NamedEnum } from '../http/schemas.ts';
+import { Message, NamedEnum } from '../http/schemas.ts';
 import {
   type Components,
   type JsonObject,
@@ -101,12 +101,7 @@ function addText(texts: string | undefined, text: string): string {
   return texts.includes(text) ? texts : `${texts} / ${text}`;
 }
 
-const detailOf = (text: string) => ({
-  description: 'The same text as `message`',
-  examples: [text],
-  type: 'string',
-  maxLength: 1000,
-});
+const detailOf = (text: string) => toJsonSchema(Message('The same text as `message`', text));
 
 /** `TokenNotValid` becomes `TokenNotValidError`, `ValidationError` stays. */
 function errorName(name: string): string {
