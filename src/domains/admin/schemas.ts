@@ -23,8 +23,6 @@ export const adminErrors = {
   }),
 };
 
-const exampleReason = '사기 신고가 여러 번 확인됨';
-
 export const AdminUser = NamedObject('AdminUser', 'An account as admins see it', {
   ...User.properties,
   suspended_at: OrNull(Timestamp('When the account was suspended; `null` while it is not', null)),
@@ -48,7 +46,7 @@ export const AdminUserQuery = Type.Object({
 });
 
 export const Suspension = Body('Suspension', 'Why an account is suspended', {
-  reason: Block('Why, for other admins; the user does not see it', exampleReason, 1000),
+  reason: Block('Why, for other admins; the user does not see it', '사기 신고가 여러 번 확인됨', 1000),
 });
 
 export const FailedMail = NamedObject('FailedMail', 'An email that is not retried automatically', {

@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { defineError } from '../../http/errors.ts';
 import { Page } from '../../http/pagination.ts';
 import { Body, Id, Int32, NamedObject, OrNull, Ref, Text, Timestamp } from '../../http/schemas.ts';
-import { Line, TextField, whenUnnamed } from '../../http/text.ts';
+import { Line, whenUnnamed } from '../../http/text.ts';
 import { NearFields, textMatch } from '../stores/index.ts';
 
 /** Of one user. */
@@ -20,10 +20,8 @@ export const savedSearchErrors = {
   }),
 };
 
-const name = { description: 'Its name', examples: ['우리 동네 꽃집'] };
-
 export const NewSavedSearch = Body('NewSavedSearch', 'A search to save, with at least one filter', {
-  name: TextField('line', { minLength: 1, maxLength: 50, ...whenUnnamed, ...name }),
+  name: Line('Its name', '우리 동네 꽃집', 50, whenUnnamed),
   q: Type.Optional(
     Line(
       `Only posts whose title or content contains this text, or the name or address of their store. ${textMatch}`,
@@ -44,7 +42,7 @@ export const SavedSearch = NamedObject(
   'A saved search; a filter that was not given is `null`',
   {
     id: Id('Identifier'),
-    name: Text(name.description, '우리 동네 꽃집', 50),
+    name: Text('Its name', '우리 동네 꽃집', 50),
     q: OrNull(Text('A text that posts contain', null, 100)),
     category_id: OrNull(Int32('The category of their stores', 13)),
     region: OrNull(Text('The region of their stores', '망원동', 40)),

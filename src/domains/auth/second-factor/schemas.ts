@@ -9,15 +9,12 @@ import {
   Text,
   Timestamp,
 } from '../../../http/schemas.ts';
-import { TextField } from '../../../http/text.ts';
+import { Line } from '../../../http/text.ts';
 import { flowToken, optionalPassword, verificationCode } from '../schemas.ts';
 
 /** Of an authenticator app, or a recovery code. */
-const secondFactorCode = TextField('line', {
+const secondFactorCode = Line('Six digits of the authenticator app, or a recovery code', '042317', 30, {
   minLength: 6,
-  maxLength: 30,
-  description: 'Six digits of the authenticator app, or a recovery code',
-  examples: ['042317'],
 });
 
 export const ConfirmationBody = Body('ConfirmationBody', 'One of the two', {

@@ -1,4 +1,4 @@
-import { type Static, type StringOptions, Type } from '@sinclair/typebox';
+import { type Static, Type } from '@sinclair/typebox';
 import { defineError } from '../../../http/errors.ts';
 import { Page } from '../../../http/pagination.ts';
 import { Base64url, Body, documented, Id, NamedObject, Ref, Text, Timestamp } from '../../../http/schemas.ts';
@@ -30,25 +30,24 @@ export const PushKey = NamedObject('PushKey', 'The key of the service (RFC 8292)
 });
 
 /** @param bytes that its base64url stands for */
-const bytes = (bytes: number, options: StringOptions) =>
+const bytes = (bytes: number, description: string, example: string) =>
   Type.String({
     ...pattern(`^[A-Za-z0-9_-]{${Math.ceil((bytes * 4) / 3)}}$`, {
       ko: `${bytes}바이트를 base64url로 인코딩한 값이어야 합니다.`,
       en: `Must be ${bytes} bytes, encoded in base64url.`,
     }),
     ...documented({ maxLength: Math.ceil((bytes * 4) / 3) }),
-    ...options,
+    description,
+    examples: [example],
   });
 
 const PushSubscriptionKeys = Body('PushSubscriptionKeys', 'With which messages are encrypted (RFC 8291)', {
-  p256dh: bytes(65, {
-    description: 'The public key of the browser: an uncompressed point of P-256 in base64url',
-    examples: [examplePoint],
-  }),
-  auth: bytes(16, {
-    description: 'A secret of the browser: 16 bytes in base64url',
-    examples: ['Zm9yIGV4YW1wbGUgb25seQ'],
-  }),
+  p256dh: bytes(
+    65,
+    'The public key of the browser: an uncompressed point of P-256 in base64url',
+    examplePoint,
+  ),
+  auth: bytes(16, 'A secret of the browser: 16 bytes in base64url', 'Zm9yIGV4YW1wbGUgb25seQ'),
 });
 
 export const NewPushSubscription = Body(
