@@ -75,7 +75,7 @@ for (const { title, path: pathOf, change, lock } of objects) {
     t.equal((await write('앞 응답의 태그', tagOf(inList))).status, 200);
     const english = await read({ 'accept-language': 'en' });
     t.equal((await write('다른 언어', tagOf(english))).status, 200);
-    for (const any of ['*', ' * ']) t.equal((await write('모든 버전', any)).status, 200);
+    for (const value of ['*', ' * ']) t.equal((await write('모든 버전', value)).status, 200);
   });
 
   t.test(`${title} stays as it is where If-Match has another tag`, async (t) => {
