@@ -88,7 +88,7 @@ await withService({ NODE_ENV: 'development', WORKER_ENABLED: 'true' }, async (se
         { authorization: `Bearer ${access}` },
       );
       if (status !== 201) throw new Error(text);
-      const { at } = await until('a push', () => arrived(`/${path}/${id}/`)[0], 300);
+      const { at } = await until('a push', () => arrived(`/${path}/${id}/`)[0]);
       return at - begun;
     });
     return (await Promise.all(delays)).sort((one, other) => one - other);
@@ -106,7 +106,7 @@ await withService({ NODE_ENV: 'development', WORKER_ENABLED: 'true' }, async (se
     service.arrivals.length = 0;
     const cpu = await cpuTime(server.pid);
     await notify(receivers, many / samples);
-    await until('all are pushed', () => service.arrivals.length === many, 300);
+    await until('all are pushed', () => service.arrivals.length === many);
     const [first, last] = [service.arrivals[0]?.at ?? 0, service.arrivals.at(-1)?.at ?? 0];
     const perPush = ((await cpuTime(server.pid)) - cpu) / many;
     say(

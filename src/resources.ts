@@ -52,12 +52,20 @@ export async function openRedis(
 /** Opens the replica where one is configured; it is checked while the app runs. */
 export function openAppReplica(
   app: FastifyInstance,
-  { database: { replica: location, poolSize } }: AppConfig,
+  { database: { replica: location, poolSize, limitFactor } }: AppConfig,
   { primary, redis, metrics }: { primary: Database; redis: Redis | undefined; metrics: Metrics },
 ) {
   if (location === undefined) return undefined;
   const ownWrites = redis ? rememberInRedis(redis) : rememberHere();
-  const replica = openReplica({ ...location, poolSize, primary, ownWrites, metrics, logger: app.log });
+  const replica = openReplica({
+    ...location,
+    poolSize,
+    limitFactor,
+    primary,
+    ownWrites,
+    metrics,
+    logger: app.log,
+  });
   app.addHook('onReady', async () => void replica.watch());
   app.addHook('onClose', () => replica.close());
   return { ...replica, ownWrites };

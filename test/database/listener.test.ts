@@ -46,20 +46,20 @@ function listen(t: Test, connectionString: string, times = {}) {
 
 t.test('notifications of the channel are received in order, others are not', async (t) => {
   const { received, connected } = listen(t, url);
-  await until('a connection', () => connected() === 1, 5);
+  await until('a connection', () => connected() === 1);
   await notify('news', 'one');
   await notify('other', 'two');
   await notify('news', 'three');
-  await until('the notifications', () => received.length === 2, 5);
+  await until('the notifications', () => received.length === 2);
   t.strictSame(received, ['one', 'three']);
 });
 
 t.test('an error of a handler does not stop the listener', async (t) => {
   const { received, logs, connected } = listen(t, url);
-  await until('a connection', () => connected() === 1, 5);
+  await until('a connection', () => connected() === 1);
   await notify('news', 'bad');
   await notify('news', 'good');
-  await until('the notifications', () => received.length === 1, 5);
+  await until('the notifications', () => received.length === 1);
   t.equal(connected(), 1, 'on the same connection');
   t.equal(logs.filter((line) => line.includes('not understood')).length, 1);
 });
@@ -68,47 +68,47 @@ t.test('a listener retries until the database is reachable', async (t) => {
   const proxy = await createTcpProxy(t, url);
   await proxy.cut();
   const { received, connected, logs } = listen(t, proxy.url);
-  await until('a log line', () => logs.length > 1, 5);
+  await until('a log line', () => logs.length > 1);
   t.equal(connected(), 0);
   await proxy.restore();
-  await until('a connection', () => connected() === 1, 5);
+  await until('a connection', () => connected() === 1);
   await notify('news', 'one');
-  await until('the notifications', () => received.length === 1, 5);
+  await until('the notifications', () => received.length === 1);
 });
 
 t.test('a killed connection is replaced, and onConnect is called', async (t) => {
   const { received, connected } = listen(t, url);
-  await until('a connection', () => connected() === 1, 5);
+  await until('a connection', () => connected() === 1);
   await execute(
     url,
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
      WHERE application_name = 'dure-listener' AND datname = current_database()`,
   );
-  await until('a connection', () => connected() === 2, 5);
+  await until('a connection', () => connected() === 2);
   await notify('news', 'one');
-  await until('the notifications', () => received.length === 1, 5);
+  await until('the notifications', () => received.length === 1);
 });
 
 t.test('a connection that hangs is detected and replaced', async (t) => {
   const proxy = await createTcpProxy(t, url);
   const { received, connected, logs } = listen(t, proxy.url, { check: 100, response: 200, connect: 300 });
-  await until('a connection', () => connected() === 1, 5);
+  await until('a connection', () => connected() === 1);
   proxy.freeze();
-  await until('a log line', () => logs.some((line) => line.includes('timeout')), 2);
+  await until('a log line', () => logs.some((line) => line.includes('timeout')));
   await proxy.restore();
-  await until('a connection', () => connected() === 2, 5);
+  await until('a connection', () => connected() === 2);
   await notify('news', 'one');
-  await until('the notifications', () => received.length === 1, 5);
+  await until('the notifications', () => received.length === 1);
 });
 
 t.test('a closed listener has no connection and opens none', async (t) => {
   const { listener, connected } = listen(t, url);
-  await until('a connection', () => connected() === 1, 5);
+  await until('a connection', () => connected() === 1);
   t.equal(await connections(), 1);
   await listener.close();
-  await until('no connection', async () => (await connections()) === 0, 5);
+  await until('no connection', async () => (await connections()) === 0);
   const unreachable = listen(t, 'postgresql://127.0.0.1:1/none');
-  await until('a log line', () => unreachable.logs.length > 0, 5);
+  await until('a log line', () => unreachable.logs.length > 0);
   await unreachable.listener.close();
   const attempts = unreachable.logs.length;
   await sleep(300);

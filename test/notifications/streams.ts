@@ -44,16 +44,16 @@ export async function openStream(
     comments,
     /** Ids of the notifications up to now. */
     ids: () => events.flatMap(({ event, data }): number[] => (event === 'notification' ? [data.id] : [])),
-    /** Waits for events. @throws after `limit` milliseconds, or when the stream ends */
-    async until(came: () => boolean, limit = 10_000) {
+    /** Waits for events. @throws when they do not come in time, or the stream ends */
+    async until(came: () => boolean) {
       const hasCome = () => {
         if (hasEnded && !came()) throw new Error(`the stream ended: ${JSON.stringify(events)}`);
         return came();
       };
-      await until('an event', hasCome, limit / 1_000);
+      await until('an event', hasCome);
     },
-    /** Waits until the server ends the stream. @throws after 5 seconds */
-    toEnd: () => until('the end of the stream', () => hasEnded, 5),
+    /** Waits until the server ends the stream. */
+    toEnd: () => until('the end of the stream', () => hasEnded),
     hasEnded: () => hasEnded,
     /** Drops the connection. */
     drop: () => dropping.abort(),

@@ -11,6 +11,7 @@ import { int8AsNumber } from '../../src/infrastructure/database/client.ts';
 import type { OutgoingMail } from '../../src/infrastructure/mail/transport.ts';
 import { createTestDatabase } from './database.ts';
 import type { Json } from './json.ts';
+import { atMost, timeFactor } from './time.ts';
 import { until } from './until.ts';
 
 /** Defaults of the tests: cheap hashes, and no rate limits, because all requests have one client address. */
@@ -69,6 +70,8 @@ interface TestAppOptions
   databaseUrl?: string;
   /** Not the app that the tests of a process share: for tests that need an empty database or change the app. */
   isolated?: boolean;
+  /** The test is about the limits of the database and of requests: they are those of production. */
+  productionLimits?: boolean;
   /** The test provokes responses with a status of 500 or more. */
   serverErrors?: boolean;
   /** Routes of the test, for rules that no operation shows. */
@@ -115,7 +118,8 @@ async function startTestApp(overrides: Record<string, string> = {}, options: Tes
   // Tests terminate connections.
   pool.on('error', () => undefined);
   const sent: OutgoingMail[] = [];
-  const { databaseUrl: _, isolated: __, serverErrors: allowed, routes, deliver, ...appOverrides } = options;
+  const { databaseUrl: _, isolated: __, serverErrors: allowed, productionLimits, ...others } = options;
+  const { routes, deliver, ...appOverrides } = others;
   const serverErrors: string[] = [];
   const transport = {
     async send(mail: OutgoingMail) {
@@ -123,10 +127,13 @@ async function startTestApp(overrides: Record<string, string> = {}, options: Tes
       await deliver?.(mail);
     },
   };
-  const app = await buildApp(withDatabase(config, { url, directUrl, pooled }), {
+  const appConfig = withDatabase(config, { url, directUrl, pooled });
+  if (!productionLimits) appConfig.database.limitFactor = timeFactor;
+  const app = await buildApp(appConfig, {
     logStream,
     transport,
     maxEventLoopDelay: 0,
+    ...(!productionLimits && { timeLimit: atMost(9_000) }),
     ...appOverrides,
   });
   if (routes) await app.register(routes);

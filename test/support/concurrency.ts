@@ -53,17 +53,13 @@ export async function waitForSleep(app: TestApp): Promise<void> {
 
 async function waitForBackends({ pool }: TestApp, condition: string, count: number): Promise<number[]> {
   let backends: number[] = [];
-  await until(
-    `${count} statements where ${condition}`,
-    async () => {
-      const { rows } = await pool.query(
-        `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND ${condition} ORDER BY xact_start`,
-      );
-      backends = rows.map(({ pid }) => pid);
-      return backends.length >= count;
-    },
-    5,
-  );
+  await until(`${count} statements where ${condition}`, async () => {
+    const { rows } = await pool.query(
+      `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND ${condition} ORDER BY xact_start`,
+    );
+    backends = rows.map(({ pid }) => pid);
+    return backends.length >= count;
+  });
   return backends;
 }
 

@@ -39,6 +39,6 @@ export async function startPooler(t: Test, databaseUrl: string): Promise<string>
       () => true,
       () => false,
     );
-  await until('PgBouncer', accepts, 10);
+  await until('PgBouncer', accepts);
   return url;
 }

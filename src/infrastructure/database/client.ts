@@ -36,6 +36,8 @@ export interface DatabaseOptions {
   poolSize: number;
   /** Whether a transaction pooler stands in between: it keeps neither settings of a connection nor prepared statements. */
   pooled?: boolean;
+  /** How many times longer than in production everything may take; 1 by default. */
+  limitFactor?: number | undefined;
 }
 
 /**
@@ -66,7 +68,11 @@ export const int8AsNumber: pg.CustomTypesConfig = {
 };
 
 /** Opens a pool lazily, the first query makes the first connection; `statementsOn` it, or on one connection, runs SQL. */
-export function openConnections({ url, poolSize, pooled = false }: DatabaseOptions, limits = timeouts) {
+export function openConnections(options: DatabaseOptions, defaults = timeouts) {
+  const { url, poolSize, pooled = false, limitFactor = 1 } = options;
+  const limits = Object.fromEntries(
+    Object.entries(defaults).map(([name, limit]) => [name, limit * limitFactor]),
+  ) as typeof timeouts;
   const settings = {
     options: Object.entries({ ...plannerSettings, timezone: 'UTC' })
       .map(([name, value]) => `-c ${name}=${value}`)
@@ -95,12 +101,12 @@ export function openConnections({ url, poolSize, pooled = false }: DatabaseOptio
       execute: async (statement) => (await run(statement)).rowCount ?? 0,
     };
   }
-  return { pool, statementsOn };
+  return { pool, statementsOn, limits };
 }
 
 /** Opens the database; see {@link openConnections}. */
 export function openDatabase(options: DatabaseOptions): Database {
-  const { pool, statementsOn } = openConnections(options);
+  const { pool, statementsOn, limits } = openConnections(options);
   const nameStatements = { statementNameGenerator: (query: { sql: string }) => statementName(query.sql) };
   const prisma = createPrisma(new PrismaPg(pool, options.pooled ? {} : nameStatements));
   const database: Database = {
@@ -111,8 +117,8 @@ export function openDatabase(options: DatabaseOptions): Database {
     async prismaTransaction(work) {
       const actions = new Set<() => void>();
       const result = await prisma.$transaction((tx) => work(inTransaction(database, tx, actions)), {
-        maxWait: timeouts.connect,
-        timeout: timeouts.idleInTransaction,
+        maxWait: limits.connect,
+        timeout: limits.idleInTransaction,
       });
       for (const action of actions) action();
       return result;
@@ -124,7 +130,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       let isBroken = true;
       try {
         const tx = { ...statementsOn(client), afterCommit: actions.add.bind(actions) };
-        const result = await commit(client, () => work(tx));
+        const result = await commit(client, limits.idleInTransaction, () => work(tx));
         isBroken = false;
         for (const action of actions) action();
         return result;
@@ -185,12 +191,16 @@ function leaveReadOnlyServers(pool: pg.Pool): void {
 }
 
 /** Runs work between `BEGIN` and `COMMIT`. @throws when it fails, takes too long, or the server rolled it back */
-async function commit<Result>(client: pg.PoolClient, work: () => Promise<Result>): Promise<Result> {
+async function commit<Result>(
+  client: pg.PoolClient,
+  limit: number,
+  work: () => Promise<Result>,
+): Promise<Result> {
   const startedAt = performance.now();
   await client.query('BEGIN');
   const result = await work();
   // The error response has been sent already, or will be at any moment. The code is that of a statement that took too long.
-  if (performance.now() - startedAt > timeouts.idleInTransaction)
+  if (performance.now() - startedAt > limit)
     throw Object.assign(new Error('the transaction took too long'), { code: '57014' });
   const { command } = await client.query('COMMIT');
   if (command !== 'COMMIT')

@@ -73,6 +73,7 @@ interface ReplicaOptions extends DatabaseOptions {
  */
 export function openReplica({ primary, ownWrites, metrics, logger, ...options }: ReplicaOptions) {
   const { pool, statementsOn } = openConnections(options, limits);
+  const { limitFactor = 1 } = options;
   const closing = new AbortController();
   const { signal } = closing;
   const reads = metrics.addCounter(
@@ -143,7 +144,7 @@ export function openReplica({ primary, ownWrites, metrics, logger, ...options }:
     let isBroken = true;
     try {
       const connection = statementsOn(client);
-      const isLate = () => performance.now() - startedAt > workLimit;
+      const isLate = () => performance.now() - startedAt > workLimit * limitFactor;
       const tx: Reader = {
         query: (statement) =>
           isLate() ? Promise.reject(new Error('it is slow')) : connection.query(statement),

@@ -117,7 +117,7 @@ t.test(
         return Object.keys(after).find((name) => after[name] !== before[name]);
       };
       t.equal(await source(), 'own_write');
-      await until('five seconds', async () => (await source()) === 'replica', 15);
+      await until('five seconds', async () => (await source()) === 'replica');
       await app.call('PATCH', `/api/v1/posts/${author.post.id}/`, {
         token: author.token,
         body: { title: '새 제목' },
@@ -191,8 +191,8 @@ t.test(
       async (t) => {
         const impatient = await create({ timeLimit: 1_500, serverErrors: true });
         const quiet = { token: (await createAuthors(apps[0], 1))[0]?.token ?? '' };
-        await until('five seconds', async () => (await sourceOf(apps[1], quiet)) === 'replica', 15);
-        await until('five seconds', async () => (await sourceOf(apps[1], author)) === 'replica', 15);
+        await until('five seconds', async () => (await sourceOf(apps[1], quiet)) === 'replica');
+        await until('five seconds', async () => (await sourceOf(apps[1], author)) === 'replica');
         const lock = await lockRows(t, apps[0], 'SELECT FROM posts WHERE id = $1 FOR UPDATE', [post.id]);
         const writing = patch(impatient, '더 늦은 제목');
         await lock.waiters(1);

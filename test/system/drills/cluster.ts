@@ -108,22 +108,18 @@ export async function startCluster(t: Test) {
 
   /** Waits until a failover would lose nothing, and returns the primary. */
   const whole = () =>
-    until(
-      'a cluster of three nodes',
-      async () => {
-        const found = await members();
-        const count = (role: string) => found.filter((member) => member.role === role).length;
-        const isWhole =
-          found.length === 3 &&
-          found.every(({ state }) => state === 'running' || state === 'streaming') &&
-          new Set(found.map(({ timeline }) => timeline)).size === 1 &&
-          count('leader') === 1 &&
-          count('sync_standby') === 1;
-        const leader = found.find(({ role }) => role === 'leader');
-        return isWhole ? names.find((name) => addressOf(name) === leader?.name) : undefined;
-      },
-      90,
-    );
+    until('a cluster of three nodes', async () => {
+      const found = await members();
+      const count = (role: string) => found.filter((member) => member.role === role).length;
+      const isWhole =
+        found.length === 3 &&
+        found.every(({ state }) => state === 'running' || state === 'streaming') &&
+        new Set(found.map(({ timeline }) => timeline)).size === 1 &&
+        count('leader') === 1 &&
+        count('sync_standby') === 1;
+      const leader = found.find(({ role }) => role === 'leader');
+      return isWhole ? names.find((name) => addressOf(name) === leader?.name) : undefined;
+    });
 
   async function startPooler(): Promise<void> {
     const users = join(folder, 'users.txt');
@@ -157,15 +153,11 @@ export async function startCluster(t: Test) {
     whole,
     /** Waits for another primary than this one. @returns its name */
     primaryAfter: (old: string) =>
-      until(
-        'a new primary',
-        async () => {
-          const others = names.filter((name) => name !== old);
-          const are = await Promise.all(others.map(isPrimary));
-          return others.find((_name, index) => are[index]);
-        },
-        60,
-      ),
+      until('a new primary', async () => {
+        const others = names.filter((name) => name !== old);
+        const are = await Promise.all(others.map(isPrimary));
+        return others.find((_name, index) => are[index]);
+      }),
     /** Kills PostgreSQL of a node, or everything on it, with SIGKILL. */
     async kill(name: string, what: 'PostgreSQL killed' | 'machine killed'): Promise<void> {
       const postmaster = Number.parseInt(await readFile(join(folder, name, 'postmaster.pid'), 'utf8'), 10);

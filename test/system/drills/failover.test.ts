@@ -103,7 +103,7 @@ t.test('failovers lose nothing, and no instance is restarted', { skip: cannotRun
 
   const addresses = load.acknowledged.users.map((username) => `${username}@example.com`);
   // A lock of a lost worker ends after 45 seconds, and after four failed attempts the next waits for 55.
-  await until('all emails', () => addresses.every((to) => provider.taken(to).length > 0), 150);
+  await until('all emails', () => addresses.every((to) => provider.taken(to).length > 0));
   t.same(
     addresses.filter((to) => provider.taken(to).length !== 1),
     [],

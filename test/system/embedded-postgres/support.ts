@@ -120,10 +120,10 @@ export function signalAll(pids: number[], signal: NodeJS.Signals): void {
   }
 }
 
-/** Whether all processes in the folder end within 15 seconds. */
+/** Whether all processes in the folder end in time. */
 export async function allEnd(folder: string): Promise<boolean> {
   const ended = async () => (await processesIn(folder)).length === 0;
-  return until('the end of all processes', ended, 15).catch(() => false);
+  return until('the end of all processes', ended).catch(() => false);
 }
 
 export async function postmasterPid(directory: string): Promise<number> {
