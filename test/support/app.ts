@@ -68,7 +68,7 @@ interface TestAppOptions
   extends Pick<AppOverrides, 'timeLimit' | 'streamTimes' | 'maxEventLoopDelay' | 'storage'> {
   /** Database of another instance, to build a second one on it. */
   databaseUrl?: string;
-  /** Not the app that the tests of a process share: for tests that need an empty database or change the app. */
+  /** Not an app that the tests of a process share: for tests that need an empty database, or change or close the app. */
   isolated?: boolean;
   /** The test is about the limits of the database and of requests: they are those of production. */
   productionLimits?: boolean;
@@ -82,17 +82,18 @@ interface TestAppOptions
 
 /** Apps that are not closed yet. */
 const openApps = new Set<TestApp>();
-let sharedApp: Promise<TestApp> | undefined;
+/** Those that the tests of a process share, by whether they have a worker. */
+const sharedApps = new Map<string, Promise<TestApp>>();
 
 /** Closes what the tests of a file left open, the newest first, because it may be on the database of an older one. */
 export async function closeApps(): Promise<void> {
   for (const app of [...openApps].reverse()) await app.close();
-  await (await sharedApp)?.close();
+  for (const app of sharedApps.values()) await (await app).close();
 }
 
 /**
- * The real app on a new database. All calls without arguments in a process get the same one, which is closed with the process; others
- * are closed after their test file, unless the test does.
+ * The real app on a new database. Calls without arguments, and those that only switch the worker off, get an app that the tests of a
+ * process share, with what others wrote; it is closed with the process. Others are closed after their test file, unless the test does.
  *
  * @param overrides environment variables
  */
@@ -100,12 +101,18 @@ export async function createTestApp(
   overrides: Record<string, string> = {},
   options: TestAppOptions = {},
 ): Promise<TestApp> {
-  if (Object.keys({ ...overrides, ...options }).length > 0) return startTestApp(overrides, options);
-  sharedApp ??= startTestApp().then((app) => {
-    openApps.delete(app);
-    return { ...app, close: async () => app.rejectServerErrors() };
-  });
-  return sharedApp;
+  const isShared =
+    Object.keys(options).length === 0 && Object.keys(overrides).every((name) => name === 'WORKER_ENABLED');
+  if (!isShared) return startTestApp(overrides, options);
+  const key = String(overrides['WORKER_ENABLED']);
+  const shared =
+    sharedApps.get(key) ??
+    startTestApp(overrides).then((app) => {
+      openApps.delete(app);
+      return { ...app, close: async () => app.rejectServerErrors() };
+    });
+  sharedApps.set(key, shared);
+  return shared;
 }
 
 async function startTestApp(overrides: Record<string, string> = {}, options: TestAppOptions = {}) {

@@ -1,34 +1,52 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import process from 'node:process';
 import t from 'tap';
-import { closeApps } from './app.ts';
+import { addCost, cpuSeconds } from './costs.ts';
 
-/**
- * Runs those of some test files that no other process has taken, one after the other in this process, because starting Node and
- * loading the app costs more than most files do. Their tests queue in the root test while the file loads; the apps of a file are
- * closed before the next file starts.
+/*
+ * DURE_TEST_FILES=<compiled test files> node group.js <folder of the run> <name of this process>
  *
- * @param files compiled test files, relative to the root of the repository
- * @param folder of the run, in which each file that is taken has a folder
+ * Runs those of the files that no other process has taken, one after the other in this process, because starting Node and loading
+ * the app costs more than most files do. Their tests queue in the root test while the file loads; the apps of a file are closed
+ * before the next file starts.
  */
-export async function runGroup(files: string[], folder: string): Promise<void> {
-  // The tests have a limit each.
-  t.setTimeout(0);
-  for (const [index, file] of files.entries()) {
-    if (!claim(join(folder, String(index)))) continue;
-    // A file may have set it.
-    t.jobs = 1;
-    await t.test(file, async () => {
-      await import(`#package/${file}`);
-    });
-    await t.test(`end of ${file}`, closeApps);
-  }
+const [folder = ''] = process.argv.slice(2);
+const files = process.env['DURE_TEST_FILES']?.split(' ') ?? [];
+
+let current: { file: string; cpu: number } | undefined;
+// What the last file leaves open is closed when the process ends.
+process.on('exit', endFile);
+
+// The tests have a limit each.
+t.setTimeout(0);
+for (const [index, file] of files.entries()) {
+  if (!claim(String(index))) continue;
+  current = { file, cpu: cpuSeconds() };
+  // A file may have set it.
+  t.jobs = 1;
+  await t.test(file, async () => {
+    await import(`#package/${file}`);
+  });
+  if (files.length === 1) continue;
+  await t.test(`${file}: end`, async () => {
+    const { closeApps } = await import('./app.ts');
+    await closeApps();
+    endFile();
+  });
+}
+
+function endFile(): void {
+  if (current) addCost(folder, { file: current.file, seconds: cpuSeconds() - current.cpu });
+  current = undefined;
 }
 
 /** Makes a folder. Synchronous, because tap ends when it waits for nothing of its own. @returns false when it exists already */
-function claim(folder: string): boolean {
+function claim(name: string): boolean {
+  // Only the files of a group are shared.
+  if (files.length === 1) return true;
   try {
-    mkdirSync(folder);
+    mkdirSync(join(folder, name));
     return true;
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;

@@ -1,107 +1,113 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, statSync } from 'node:fs';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { availableParallelism } from 'node:os';
-import { dirname, join } from 'node:path';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import process from 'node:process';
+import pLimit from 'p-limit';
+import { cpuSeconds, readCosts } from './costs.ts';
 import { startTestServer } from './database.ts';
-import { root } from './files.ts';
+import { compileCache, root } from './files.ts';
+import { type FileReport, printReport, printSummary, readReports } from './report.ts';
+import { atMost, timeFactor } from './time.ts';
 
 /*
- * npm test [-- [--system] [files or folders below test/] [arguments of tap]]
+ * npm test [-- [--system | --long] [files or folders]]
  *
- * Runs tap on one PostgreSQL server for all files. Files of test/system have a process each, others share a few.
+ * Runs test files on one PostgreSQL server. Those of the fast tier share a few processes, others have one each.
  */
 
-/** Of this run alone, so that two runs at once do not disturb each other. */
-const groupsFolder = join(root, `build/test-groups-${process.pid}`);
 /** One more than cores, because tests wait for a third of their time. Above 8 they would need more connections than the server has. */
 const jobs = Math.min(8, availableParallelism() + 1);
+/** Of a process with a slow test, in milliseconds. Processes of the fast tier have none, because their tests have. */
+const processLimit = atMost(120_000);
 
-const tapPackage = createRequire(import.meta.url).resolve('tap/package.json');
+const tierOf = (file: string) => /\/(system|long)\//.exec(file)?.[1] ?? 'fast';
 const args = process.argv.slice(2);
-const paths = args.filter((arg) => arg.startsWith('test/'));
-const tapArguments = args.filter((arg) => arg !== '--system' && !paths.includes(arg));
-const selected = select(args.includes('--system') && paths.length === 0 ? ['test/system'] : paths);
-const isSystem = (file: string) => file.startsWith('build/test/system/');
-/** Large files take long: begun last, one would leave a core idle at the end. */
-const bySize = (one: string, other: string) =>
-  statSync(join(root, other)).size - statSync(join(root, one)).size;
-const groups = await writeGroups(selected.filter((file) => !isSystem(file)));
+const paths = args.filter((arg) => !arg.startsWith('--'));
+const tier = ['system', 'long'].find((name) => args.includes(`--${name}`)) ?? 'fast';
+const selected = selectFiles();
+const folder = await mkdtemp(join(tmpdir(), 'dure-test-run-'));
 const server = await startTestServer();
+const environment = {
+  DURE_TEST_SERVER: server.url,
+  DURE_TEST_TEMPLATE: server.template,
+  DURE_TEST_TIME_FACTOR: String(timeFactor),
+  // Seconds that a test may take, unless it says otherwise.
+  TAP_TIMEOUT: String(processLimit / 1_000),
+  NODE_COMPILE_CACHE: compileCache,
+};
+const running = new Set<number>();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.once(signal, () => {
+    for (const pid of running) process.kill(-pid, signal);
+  });
+
+let started = 0;
+const reports: FileReport[] = [];
 try {
-  process.exitCode = await runTap(
-    await writeProcesses([...selected.filter(isSystem).sort(bySize), ...groups]),
-  );
+  await runFiles();
 } finally {
   await server.stop();
-  await rm(groupsFolder, { recursive: true, force: true });
 }
-process.stdout.write(`\nTests ${process.exitCode === 0 ? 'passed' : 'FAILED'}.\n`);
+printSummary(reports, { costs: readCosts(folder), cpu: cpuSeconds(), wall: performance.now() / 1_000 });
+await rm(folder, { recursive: true, force: true });
+const hasPassed =
+  reports.length === selected.length && reports.every(({ failures }) => failures.length === 0);
+process.exitCode = hasPassed ? 0 : 1;
 
-/** The compiled test files in these files and folders, by default those of the fast tier. */
-function select(paths: string[]): string[] {
-  const files = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
-    .map((name) => `test/${name}`)
-    .filter((file) => file.endsWith('.test.ts'))
-    .sort();
-  const missing = paths.find((path) => !files.some((file) => file.startsWith(path)));
+/** The test files in the given files and folders, by default those of a tier. Large ones first: begun last, one would leave a core idle. */
+function selectFiles(): string[] {
+  const files = ['test', 'packages', 'examples']
+    .flatMap((top) =>
+      readdirSync(join(root, top), { recursive: true, encoding: 'utf8' }).map((name) => `${top}/${name}`),
+    )
+    .filter((file) => file.endsWith('.test.ts') && !file.includes('/node_modules/'));
+  const isIn = (file: string, path: string) =>
+    file === path || file.startsWith(`${path.replace(/\/$/, '')}/`);
+  const missing = paths.find((path) => !files.some((file) => isIn(file, path)));
   if (missing !== undefined) throw new Error(`${missing} matches no test file`);
   return files
-    .filter((file) =>
-      paths.length > 0 ? paths.some((path) => file.startsWith(path)) : !file.startsWith('test/system/'),
-    )
-    .map((file) => `build/${file.replace(/\.ts$/, '.js')}`);
+    .filter((file) => (paths.length > 0 ? paths.some((path) => isIn(file, path)) : tierOf(file) === tier))
+    .sort((one, other) => statSync(join(root, other)).size - statSync(join(root, one)).size)
+    .map((file) => `build/${file.replace(/ts$/, 'js')}`);
 }
 
-/**
- * A process for each file costs more than most files do, so there is a process for each job, which runs one file after the other:
- * starting Node, loading the app and compiling its hot code take seconds of CPU.
- */
-async function writeGroups(files: string[]): Promise<string[]> {
-  await mkdir(groupsFolder, { recursive: true });
-  const parameters = [files.sort(bySize), groupsFolder].map((value) => JSON.stringify(value)).join(', ');
-  const source = `import { runGroup } from '../test/support/group.js';\nawait runGroup(${parameters});\n`;
-  const names = Array.from({ length: Math.min(jobs, files.length) }, (_, index) => `group-${index + 1}.js`);
-  return Promise.all(
-    names.map(async (name) => {
-      await writeFile(join(groupsFolder, name), source);
-      return join(groupsFolder, name);
-    }),
-  );
+async function runFiles(): Promise<void> {
+  const fast = selected.filter((file) => tierOf(file) === 'fast');
+  const slow = selected.filter((file) => tierOf(file) !== 'fast').map((file) => [file]);
+  const groups = Array.from({ length: Math.min(jobs, fast.length) }, () => fast);
+  const limit = pLimit(jobs);
+  await Promise.all([...slow, ...groups].map((files) => limit(runProcess, files)));
 }
 
-/**
- * Writes the one file that tap runs, which starts a process for each file. tap itself would load hooks into these processes, and
- * into all that they start, to record what they import: a second of CPU each.
- */
-async function writeProcesses(files: string[]): Promise<string> {
-  const path = join(groupsFolder, 'processes.js');
-  const source = `import { runProcesses } from '../test/support/processes.js';\nawait runProcesses(${JSON.stringify(files)});\n`;
-  await writeFile(path, source);
-  return path;
-}
-
-async function runTap(file: string): Promise<number> {
+/** Runs files in a process, which ends with all that it started. */
+async function runProcess(files: string[]): Promise<void> {
   // Tests must not write to the database of the developer.
-  const { DATABASE_URL: _, ...environment } = process.env;
-  const env = { ...environment, DURE_TEST_SERVER: server.url, DURE_TEST_TEMPLATE: server.template };
-  const run = (command: string[]) =>
-    spawn(process.execPath, [join(dirname(tapPackage), 'dist/esm/run.mjs'), ...command], {
-      cwd: root,
-      env,
-      stdio: 'inherit',
-      // In a process group of their own, with all processes of the tests.
-      detached: true,
-    });
-  // As npm installs it, tap has a loader that needs TypeScript 5; .taprc leaves it out, which takes a build of tap.
-  const built = await readFile(createRequire(tapPackage).resolve('@tapjs/test/built'), 'utf8');
-  if (built.includes('@tapjs/typescript')) await once(run(['build']), 'close');
-  const tap = run(['run', `--jobs=${jobs}`, ...tapArguments, file]);
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-    process.on(signal, () => process.kill(-Number(tap.pid), signal));
-  const [code] = await once(tap, 'close');
-  return typeof code === 'number' ? code : 1;
+  const { DATABASE_URL: _, ...inherited } = process.env;
+  // The folders that tap makes for a test have the arguments in their names.
+  const args = [join(root, 'build/test/support/group.js'), folder, String(++started)];
+  const child = spawn(process.execPath, ['--enable-source-maps', ...args], {
+    cwd: root,
+    env: { ...inherited, ...environment, DURE_TEST_FILES: files.join(' ') },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
+  const pid = Number(child.pid);
+  running.add(pid);
+  const isFast = files.every((file) => tierOf(file) === 'fast');
+  const timer = setTimeout(() => isFast || process.kill(-pid, 'SIGKILL'), processLimit);
+  let failed = 0;
+  const output = readReports((report) => {
+    reports.push(report);
+    failed += report.failures.length;
+    printReport(report, readCosts(folder).get(report.file));
+  });
+  child.stdout.on('data', output.write);
+  child.stderr.on('data', output.writeError);
+  const [code, signal] = await once(child, 'close');
+  running.delete(pid);
+  clearTimeout(timer);
+  output.end(signal !== null || (code !== 0 && failed === 0) ? `it ended with ${signal ?? code}` : undefined);
 }
