@@ -80,8 +80,9 @@ async function useServer(url: string, template: string) {
   await session.connect();
   const dropUnused = async () => {
     const { rows } = await session.query<{ name: string }>(
-      `SELECT datname AS name FROM pg_database WHERE datname ~ '^dure_test_[0-9a-f]{8}(_|$)' AND NOT EXISTS (
-         SELECT FROM pg_stat_activity WHERE application_name = left(datname, $1) AND pid <> pg_backend_pid())`,
+      `SELECT d.datname AS name FROM pg_database d WHERE d.datname ~ '^dure_test_[0-9a-f]{8}(_|$)' AND NOT EXISTS (
+         SELECT FROM pg_stat_activity a
+         WHERE a.application_name = left(d.datname, $1) AND a.pid <> pg_backend_pid())`,
       [template.length],
     );
     for (const { name } of rows) await session.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
