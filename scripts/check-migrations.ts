@@ -1,18 +1,24 @@
 import process from 'node:process';
 import { checkMigrations } from './check-migrations/check.ts';
 import { checkFolder } from './check-migrations/folder.ts';
+import { checkSchema } from './check-migrations/schema.ts';
 
 /*
  * npm run check:migrations [-- files]
  *
  * Rejects migrations that would disturb the release before, which runs on during and after them, or keep requests waiting.
- * Without files it checks all migrations of prisma/migrations after the baseline, and that released ones are as they were.
+ * Without files it checks all migrations of prisma/migrations after the baseline, that released ones are as they were, and that
+ * together they make what prisma/schema.prisma says.
  */
 
 const files = process.argv.slice(2);
-const problems = await (files.length > 0 ? checkMigrations(files) : checkFolder());
-for (const problem of problems) process.stderr.write(`${problem}\n`);
-if (problems.length > 0) {
+const checks = files.length > 0 ? [() => checkMigrations(files)] : [checkFolder, checkSchema];
+for (const check of checks) {
+  for (const problem of await check()) {
+    process.stderr.write(`${problem}\n`);
+    process.exitCode = 1;
+  }
+}
+if (process.exitCode === 1) {
   process.stderr.write('The rules and how to keep to them: docs/development/database.md.\n');
-  process.exitCode = 1;
 }

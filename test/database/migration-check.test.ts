@@ -2,7 +2,10 @@ import { join } from 'node:path';
 import t from 'tap';
 import { checkMigrations } from '../../scripts/check-migrations/check.ts';
 import { checkFolder } from '../../scripts/check-migrations/folder.ts';
+import { checkSchema } from '../../scripts/check-migrations/schema.ts';
 import { findLastRelease } from '../../scripts/last-release.ts';
+import { differenceSql, readSchema } from '../../scripts/schema-difference.ts';
+import { createTestDatabase } from '../support/database.ts';
 import { committed, writeMigrations } from './migration-folders.ts';
 
 /* What `npm run check:migrations` rejects. */
@@ -136,3 +139,33 @@ t.test(
       );
   },
 );
+
+/** Changes of schema.prisma: what is replaced, by what, and the SQL that no migration has then. */
+const drifts: [text: string, replacement: string, sql: string][] = [
+  ['\nmodel User {', '\nmodel User {\n  age Int?', 'ALTER TABLE "users" ADD COLUMN     "age" INTEGER;'],
+  [
+    '  @@map("users")',
+    '  @@index([name])\n  @@map("users")',
+    'CREATE INDEX "users_name_idx" ON "users"("name");',
+  ],
+  [' @default(ko)', ' @default(en)', `ALTER TABLE "users" ALTER COLUMN "language" SET DEFAULT 'en';`],
+  [
+    '  hasMatchMails     Boolean     @default(false) @map("has_match_mails")\n',
+    '',
+    'ALTER TABLE "users" DROP COLUMN "has_match_mails";',
+  ],
+  ['  @@index([since])\n', '', 'DROP INDEX "data_downloads_since_idx";'],
+];
+
+t.test('a change of schema.prisma that no migration makes is found, with its SQL', async (t) => {
+  const url = await createTestDatabase();
+  t.same(await checkSchema(() => differenceSql(url)), [], 'the committed schema');
+  const schema = await readSchema();
+  for (const [text, replacement, sql] of drifts) {
+    const changed = schema.replace(text, replacement);
+    t.not(changed, schema, `schema.prisma has ${text.trim()}`);
+    const problems = await checkSchema(() => differenceSql(url, changed));
+    t.match(problems, [`\n${sql}\n`]);
+    t.equal(problems[0]?.match(/;$/gm)?.length, 1, 'and nothing else');
+  }
+});

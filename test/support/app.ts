@@ -10,6 +10,7 @@ import { type Config, loadConfig, withDatabase } from '../../src/infrastructure/
 import { int8AsNumber } from '../../src/infrastructure/database/client.ts';
 import type { OutgoingMail } from '../../src/infrastructure/mail/transport.ts';
 import { createTestDatabase } from './database.ts';
+import { runFolder } from './files.ts';
 import type { Json } from './json.ts';
 import { atMost, timeFactor } from './time.ts';
 import { until } from './until.ts';
@@ -84,6 +85,8 @@ interface TestAppOptions
 const openApps = new Set<TestApp>();
 /** Those that the tests of a process share, by whether they have a worker. */
 const sharedApps = new Map<string, Promise<TestApp>>();
+/** Of all apps of this process that are not given another one. */
+let dataFolder: string | undefined;
 
 /** Closes what the tests of a file left open, the newest first, because it may be on the database of an older one. */
 export async function closeApps(): Promise<void> {
@@ -117,7 +120,9 @@ export async function createTestApp(
 
 async function startTestApp(overrides: Record<string, string> = {}, options: TestAppOptions = {}) {
   const url = options.databaseUrl ?? (await createTestDatabase());
-  const config = loadConfig({ ...testEnvironment, DATABASE_URL: url, ...overrides });
+  dataFolder ??= runFolder();
+  const environment = { ...testEnvironment, DATA_DIR: dataFolder, DATABASE_URL: url };
+  const config = loadConfig({ ...environment, ...overrides });
   const { directUrl = url, pooled } = config.database;
   const logs: string[] = [];
   const logStream = { write: (line: string) => void logs.push(line) };

@@ -1,12 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { startEmbeddedServer } from '../../src/development/embedded-postgres/server.ts';
 import { migrate } from '../../src/infrastructure/database/migrations.ts';
+import { runFolder } from './files.ts';
 
 /** How long to wait for a template that another connection is in, in milliseconds. */
 const templateTimeout = 30_000;
@@ -47,18 +45,19 @@ async function testServer(): Promise<TestServer> {
   return ownServer;
 }
 
-/** Starts an embedded server, which ends with this process, or uses that of DATABASE_URL; `stop` leaves nothing there. */
+/**
+ * Starts an embedded server, which ends with this process, or uses that of DATABASE_URL; `stop` leaves nothing there.
+ */
 export async function startTestServer(): Promise<TestServer & { stop(): Promise<void> }> {
   const given = process.env.DATABASE_URL;
-  const directory = await mkdtemp(join(tmpdir(), 'dure-test-'));
+  const template = `dure_test_${randomBytes(4).toString('hex')}`;
   const server = given
-    ? { url: given, stop: async () => undefined }
-    : await startEmbeddedServer({ directory });
+    ? await useServer(given, template)
+    : await startEmbeddedServer({ directory: runFolder() });
   const { url } = server;
   // Durability costs time and serves no test.
   const settings = given ? [] : ['fsync', 'synchronous_commit', 'full_page_writes'];
   await execute(url, ...settings.map((name) => `ALTER SYSTEM SET ${name} = off`), 'SELECT pg_reload_conf()');
-  const template = `dure_test_${randomBytes(4).toString('hex')}`;
   await execute(url, `CREATE DATABASE ${template}`);
   await migrate(databaseUrl(url, template));
   // The clean-up of every fifth minute, which would change what a test has prepared, has run in the future.
@@ -66,26 +65,36 @@ export async function startTestServer(): Promise<TestServer & { stop(): Promise<
   await execute(databaseUrl(url, template), ran);
   // PostgreSQL copies a database only while it has no connection.
   await execute(url, `ALTER DATABASE ${template} WITH ALLOW_CONNECTIONS false`);
-  return {
-    url,
-    template,
-    async stop() {
-      if (given) await dropDatabases(url, template);
-      await server.stop();
-      await rm(directory, { recursive: true, force: true });
-    },
-  };
+  return { url, template, stop: server.stop };
 }
 
-async function dropDatabases(url: string, prefix: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  const { rows } = await client.query<{ datname: string }>(
-    'SELECT datname FROM pg_database WHERE starts_with(datname, $1)',
-    [prefix],
-  );
-  await client.end();
-  await execute(url, ...rows.map(({ datname }) => `DROP DATABASE IF EXISTS ${datname} WITH (FORCE)`));
+/**
+ * Drops the databases of killed runs from a server that stays. A run keeps a session there with the name of its template, because
+ * runs of several machines may share the server, so that the ids of their processes say nothing.
+ *
+ * @returns `stop`, which drops those of this run, too
+ */
+async function useServer(url: string, template: string) {
+  const session = new pg.Client({ connectionString: url, application_name: template });
+  session.on('error', () => undefined);
+  await session.connect();
+  const dropUnused = async () => {
+    const { rows } = await session.query<{ name: string }>(
+      `SELECT d.datname AS name FROM pg_database d WHERE d.datname ~ '^dure_test_[0-9a-f]{8}(_|$)' AND NOT EXISTS (
+         SELECT FROM pg_stat_activity a
+         WHERE a.application_name = left(d.datname, $1) AND a.pid <> pg_backend_pid())`,
+      [template.length],
+    );
+    for (const { name } of rows) await session.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+  };
+  await dropUnused();
+  return {
+    url,
+    async stop() {
+      await dropUnused();
+      await session.end();
+    },
+  };
 }
 
 async function createDatabase({ url, template }: TestServer, source: string): Promise<string> {

@@ -1,6 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import type { Test } from 'tap';
 
@@ -13,9 +15,81 @@ export const compileCache = join(root, 'build/compile-cache');
 /** Reads a file of the repository. */
 export const readText = (path: string) => readFileSync(join(root, path), 'utf8');
 
-/** An empty folder, until the test ends. */
-export function temporaryFolder(t: Test, parent = tmpdir()): string {
-  const folder = mkdtempSync(join(parent, 'dure-test-'));
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+/**
+ * An empty folder, until the test ends.
+ *
+ * @param parent for a test whose files must be in the repository
+ */
+export function temporaryFolder(t: Test, parent = ownFolder()): string {
+  const folder = makeFolder(parent);
+  t.teardown(() => removeFolder(folder));
   return folder;
+}
+
+/** An empty folder, until the run ends. */
+export function runFolder(): string {
+  return makeFolder(ownFolder());
+}
+
+/**
+ * Makes the folder of a run of tests, below which this process and those that inherit its environment make all others, and removes
+ * those that killed runs have left.
+ *
+ * @returns `remove`, for the end of the run
+ */
+export function createRunFolder(): { path: string; remove(): void } {
+  const parent = realpathSync(tmpdir());
+  for (const folder of foldersOfDeadProcesses(parent)) {
+    try {
+      removeFolder(folder);
+    } catch {
+      // It is another user's.
+    }
+  }
+  const path = makeFolder(parent);
+  // Programs that run as other users reach theirs in it.
+  chmodSync(path, 0o711);
+  process.env['DURE_TEST_FOLDER'] = path;
+  return { path, remove: () => removeFolder(path) };
+}
+
+/** The folder of the run, or one of this process, for a test file that runs by itself. */
+function ownFolder(): string {
+  const given = process.env['DURE_TEST_FOLDER'];
+  if (given) return given;
+  const { path, remove } = createRunFolder();
+  process.once('exit', remove);
+  return path;
+}
+
+/** The name has the id of the process, so that it is known when nobody uses the folder any more. */
+function makeFolder(parent: string): string {
+  return mkdtempSync(join(parent, `dure-test-${process.pid}-`));
+}
+
+function foldersOfDeadProcesses(parent: string): string[] {
+  return readdirSync(parent)
+    .filter((name) => {
+      const pid = /^dure-test-(\d+)-/.exec(name)?.[1];
+      return pid !== undefined && !isRunning(Number(pid));
+    })
+    .map((name) => join(parent, name));
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+function removeFolder(folder: string): void {
+  // Disks of small-disk.ts, when a run was killed.
+  const mounts = existsSync('/proc/self/mounts') ? readFileSync('/proc/self/mounts', 'utf8').split('\n') : [];
+  for (const [, path = ''] of mounts.map((line) => line.split(' '))) {
+    if (path.startsWith(`${folder}/`)) spawnSync('umount', ['--lazy', path]);
+  }
+  // A server that is shutting down may write into it still.
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 }

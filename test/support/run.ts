@@ -1,14 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, statSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { availableParallelism, tmpdir } from 'node:os';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import pLimit from 'p-limit';
 import { cpuSeconds, readCosts } from './costs.ts';
 import { startTestServer } from './database.ts';
-import { compileCache, root } from './files.ts';
+import { compileCache, createRunFolder, root } from './files.ts';
 import { type FileReport, printReport, printSummary, readReports } from './report.ts';
 import { atMost, timeFactor } from './time.ts';
 
@@ -28,7 +27,8 @@ const args = process.argv.slice(2);
 const paths = args.filter((arg) => !arg.startsWith('--'));
 const tier = ['system', 'long'].find((name) => args.includes(`--${name}`)) ?? 'fast';
 const selected = selectFiles();
-const folder = await mkdtemp(join(tmpdir(), 'dure-test-run-'));
+// Tests inherit it.
+const { path: folder, remove } = createRunFolder();
 const server = await startTestServer();
 const environment = {
   DURE_TEST_SERVER: server.url,
@@ -52,7 +52,7 @@ try {
   await server.stop();
 }
 printSummary(reports, { costs: readCosts(folder), cpu: cpuSeconds(), wall: performance.now() / 1_000 });
-await rm(folder, { recursive: true, force: true });
+remove();
 const hasPassed =
   reports.length === selected.length && reports.every(({ failures }) => failures.length === 0);
 process.exitCode = hasPassed ? 0 : 1;

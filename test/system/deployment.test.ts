@@ -1,6 +1,6 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
@@ -8,18 +8,14 @@ import t from 'tap';
 import { startEmbeddedServer } from '../../src/development/embedded-postgres/server.ts';
 import { migrate } from '../../src/infrastructure/database/migrations.ts';
 import { databaseUrl, execute } from '../support/database.ts';
-import { root } from '../support/files.ts';
+import { root, temporaryFolder } from '../support/files.ts';
 import { without } from '../support/requirements.ts';
 
 const fileOf = (path: string) => join(root, path);
 
 t.test('the role of the service owns its database only', { skip: without('psql') }, async (t) => {
-  const directory = mkdtempSync(join(tmpdir(), 'dure-deployment-'));
-  const server = await startEmbeddedServer({ directory });
-  t.teardown(async () => {
-    await server.stop();
-    rmSync(directory, { recursive: true, force: true });
-  });
+  const server = await startEmbeddedServer({ directory: temporaryFolder(t) });
+  t.teardown(server.stop);
   // The embedded server has a role and a database of these names.
   const postgres = databaseUrl(server.url, 'postgres');
   const superuser = new URL(postgres);

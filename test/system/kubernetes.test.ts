@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { parseAllDocuments } from 'yaml';
 import { loadConfig } from '../../src/infrastructure/config/config.ts';
 import { environmentNames } from '../config/environments.ts';
-import { readText, root } from '../support/files.ts';
+import { readText, root, temporaryFolder } from '../support/files.ts';
 import type { Json } from '../support/json.ts';
 import { without } from '../support/requirements.ts';
 
@@ -41,7 +41,7 @@ function packageOf({ apiVersion }: Json): string {
  * @returns what the compiler reports
  */
 function compile(all: Json[]): string {
-  const directory = mkdtempSync(join(root, 'build/kubernetes-'));
+  const directory = temporaryFolder(t, join(root, 'build'));
   const lines = all.map(
     (manifest, index) =>
       `import type { I${manifest.kind} as Type${index} } from '${packageOf(manifest)}';\n` +
@@ -56,7 +56,6 @@ function compile(all: Json[]): string {
   // Without the hooks that tap adds to the environment: the compiler cannot be loaded with them.
   const command = ['-u', 'NODE_OPTIONS', 'node_modules/.bin/tsc', ...options, file];
   const { status, stdout, stderr } = spawnSync('env', command, { cwd: root, encoding: 'utf8' });
-  rmSync(directory, { recursive: true });
   if ((status === 0) !== (stdout === '')) throw new Error(`tsc ended with ${status}: ${stderr}`);
   return stdout;
 }
@@ -105,7 +104,7 @@ t.test('ports and user are those of the image', async (t) => {
   const [container] = spec.containers;
   const dockerfile = readText('Dockerfile');
   const ports = Object.fromEntries(container.ports.map((port: Json) => [port.name, port.containerPort]));
-  t.strictSame(ports, { http: loadConfig({}).port, metrics: Number(data.METRICS_PORT) });
+  t.strictSame(ports, { http: loadConfig(secrets).port, metrics: Number(data.METRICS_PORT) });
   t.match(dockerfile, `EXPOSE ${ports.http}`);
   const { securityContext } = spec;
   t.match(dockerfile, `USER ${securityContext.runAsUser}:${securityContext.runAsGroup}`);

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { MigrationList } from '@prisma/schema-engine-wasm/schema_engine_bg';
 import type pg from 'pg';
 import t from 'tap';
-import { differenceSql } from '../../../scripts/new-migration.ts';
+import { differenceSql } from '../../../scripts/schema-difference.ts';
 import { withSchemaEngine } from '../../../scripts/schema-engine.ts';
 import { migrate } from '../../../src/infrastructure/database/migrations.ts';
 import { connect, writeMigrations } from '../../database/migration-folders.ts';

@@ -2,17 +2,17 @@ import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import t from 'tap';
+import { createBalancer, followStream } from '../../long/upgrade/load.ts';
 import { createProvider } from '../../support/provider.ts';
 import { production, startService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 import { query } from '../embedded-postgres/support.ts';
-import { createBalancer, followStream } from '../upgrade/load.ts';
 import { cannotRun, startCluster } from './cluster.ts';
 import { type Acknowledged, type Answer, createClients, startLoad } from './load.ts';
 
 /*
- * PostgreSQL fails over under load: kills, and planned switchovers. `npm run test:drills` does ten of them and prints the table of
- * docs/operations/high-availability.md; the slow tier does two.
+ * PostgreSQL fails over under load: kills, and planned switchovers. test/long/failovers.test.ts does ten of them and prints the table of
+ * docs/operations/high-availability.md; this file does two.
  */
 
 type Kind = 'machine killed' | 'PostgreSQL killed' | 'switchover';

@@ -1,26 +1,13 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  cp,
-  lstat,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  readlink,
-  realpath,
-  rm,
-  stat,
-  symlink,
-  writeFile,
-} from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, lstat, mkdir, readdir, readFile, readlink, stat, symlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import type { Test } from 'tap';
 import { startEmbeddedServer } from '../../../src/development/embedded-postgres/server.ts';
+import { temporaryFolder as emptyFolder } from '../../support/files.ts';
 import { until } from '../../support/until.ts';
 
 const projectFolder = dirname(fileURLToPath(import.meta.resolve('#package/package.json')));
@@ -72,11 +59,8 @@ export function startProcess(t: Test, target: string, options: StarterOptions = 
 
 /** A folder that is removed after the test, with every process in it. */
 export async function temporaryFolder(t: Test): Promise<string> {
-  const folder = await realpath(await mkdtemp(join(tmpdir(), 'dure-embedded-')));
-  t.teardown(async () => {
-    signalAll(await processesIn(folder), 'SIGKILL');
-    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
-  });
+  const folder = emptyFolder(t);
+  t.teardown(async () => signalAll(await processesIn(folder), 'SIGKILL'));
   return folder;
 }
 

@@ -16,7 +16,7 @@ import {
   startServer,
 } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
-import { query } from './embedded-postgres/support.ts';
+import { query } from '../system/embedded-postgres/support.ts';
 
 const run = promisify(execFile);
 const script = (name: string) => join(root, 'deploy/backup', name);

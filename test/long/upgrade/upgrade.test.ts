@@ -9,7 +9,7 @@ import { createProvider } from '../../support/provider.ts';
 import { unless } from '../../support/requirements.ts';
 import { production, startService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
-import { runProcess } from '../cli/process.ts';
+import { runProcess } from '../../system/cli/process.ts';
 import { createBalancer, followStream, mailsAbout, openStore, startLoad } from './load.ts';
 
 /*
