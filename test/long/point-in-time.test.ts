@@ -31,7 +31,7 @@ t.test(
     const settings = [
       'archive_mode=on',
       'archive_timeout=60',
-      `archive_command=WAL_ARCHIVE=${WAL_ARCHIVE} ${script('archive-wal.sh')} "%p" "%f"`,
+      `archive_command=WAL_ARCHIVE='${WAL_ARCHIVE}' '${script('archive-wal.sh')}' "%p" "%f"`,
     ];
     const server = await createServer(t, folder, settings);
     await migrate(server.url);
@@ -39,9 +39,7 @@ t.test(
     t.teardown(before.close);
     const backedUp = await signUpUser(before);
     const environment = { ...server.superuser, WAL_ARCHIVE };
-    const started = performance.now();
     await run(script('base-backup.sh'), [], { env: environment });
-    const backup = performance.now() - started;
 
     const { sender, receiver, post } = await openTwoShops(before);
     const request = await sendRequest(before, sender, post);
@@ -59,7 +57,6 @@ t.test(
       return run(command, args, { env: environment });
     };
     await t.rejects(restore('2001-01-01 00:00:00+00'), /no base backup is older/);
-    const lost = performance.now();
     await restore(String(time));
     const again = await startServer(t, restored, settings);
     await until('a server that accepts writes', async () =>
@@ -74,10 +71,6 @@ t.test(
     const after = await createTestApp({}, { databaseUrl: again.url });
     t.teardown(after.close);
     t.equal((await after.call('GET', '/health/ready')).status, 200);
-    const restoring = performance.now() - lost;
-
-    const seconds = (milliseconds: number) => (milliseconds / 1_000).toFixed(1);
-    t.comment(`base backup ${seconds(backup)} s, from nothing to ready ${seconds(restoring)} s`);
     const { token } = await logIn(after, sender);
     t.match((await after.call('GET', `/api/v1/posts/${post.id}/`, { token })).body.data, {
       title: post.title,

@@ -17,6 +17,8 @@ interface TcpProxy {
   redirect(url: string): void;
   /** How many connections are held. */
   held(): number;
+  /** How many connections were accepted up to now. */
+  accepted(): number;
   /** Forwards everything again. */
   restore(): Promise<void>;
 }
@@ -32,7 +34,9 @@ export async function createTcpProxy(t: Test, url: string): Promise<TcpProxy> {
   let frozen = false;
   let heldText: string | undefined;
   let held = 0;
+  let accepted = 0;
   const server = createServer((client) => {
+    accepted += 1;
     track(client);
     if (frozen) return;
     const upstream = connect({ host: target.hostname, port: Number(target.port || 5432) });
@@ -90,6 +94,7 @@ export async function createTcpProxy(t: Test, url: string): Promise<TcpProxy> {
       target = new URL(to);
     },
     held: () => held,
+    accepted: () => accepted,
     async restore() {
       frozen = false;
       heldText = undefined;

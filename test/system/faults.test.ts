@@ -27,14 +27,16 @@ t.test('a database without free connections is service_unavailable', async (t) =
   );
   t.teardown(app.close);
 
-  const started = performance.now();
   const responses = await Promise.all([
     app.call('GET', '/auth/me/', { token }),
     app.call('POST', '/auth/login/', { body: { username: 'unknown', password } }),
     app.call('GET', '/api/v1/stores/categories/'),
   ]);
-  t.ok(performance.now() - started < 10_000);
   for (const response of responses) unavailable(t, response);
+  t.notOk(
+    app.logs.some((line) => line.includes('no response after')),
+    'none waits for its time to be over',
+  );
   t.equal((await app.call('GET', '/health/live')).status, 200);
   t.equal((await app.call('GET', '/health/ready')).status, 503);
 
@@ -104,7 +106,7 @@ t.test('instances whose clocks differ by a minute accept each other’s tokens',
     const late = await post(`${one.url}/auth/token/refresh/`, { refresh: data.refresh });
     t.equal(late.status, 200, 'the reuse grace does not depend on the clock of an instance');
     t.equal((await post(`${one.url}/auth/token/refresh/`, { refresh: pair.refresh })).status, 200);
-    await execute(database, `UPDATE sessions SET expires_at = now() + interval '30 seconds'`);
+    await execute(database, `UPDATE sessions SET expires_at = now() + interval '50 seconds'`);
     for (const { url } of [one, other]) {
       const headers = { authorization: `Bearer ${pair.access}` };
       const listed = await (await fetch(`${url}/auth/sessions/`, { headers })).json();

@@ -228,9 +228,8 @@ t.test('a request that never ends delays the shutdown by less than 15 seconds', 
   const stuck = await connectTo(url, 'POST /auth/signup/ HTTP/1.1\r\n');
   stuck.send('Content-Length: 10\r\nExpect: 100-continue\r\n\r\n');
   t.equal((await stuck.response()).status, 100);
-  const began = Date.now();
+  // After 14.5 seconds the process would end with another code.
   t.same(await end('SIGTERM'), { code: 0, signal: null });
-  t.ok(Date.now() - began < 15_000);
 });
 
 t.test('a log that is not read loses lines, counts them, and delays nothing', parallel(), async (t) => {
@@ -262,10 +261,8 @@ t.test('a log that is not read loses lines, counts them, and delays nothing', pa
 
   child.stdout?.pause();
   await fill();
-  const began = Date.now();
   child.kill('SIGTERM');
-  t.same(await once(child, 'exit'), [0, null]);
-  t.ok(Date.now() - began < 15_000);
+  t.same(await once(child, 'exit'), [0, null], 'in time, else with another code');
 });
 
 t.test('a full disk below the log stops nothing', parallel({ skip: !existsSync('/dev/full') }), async (t) => {

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import t from 'tap';
 import { root } from '../../../scripts/last-release.ts';
@@ -8,6 +7,7 @@ import { buildLastRelease } from '../../support/last-release.ts';
 import { createProvider } from '../../support/provider.ts';
 import { unless } from '../../support/requirements.ts';
 import { production, startService } from '../../support/service.ts';
+import { atMost } from '../../support/time.ts';
 import { until } from '../../support/until.ts';
 import { runProcess } from '../../system/cli/process.ts';
 import { createBalancer, followStream, mailsAbout, openStore, startLoad } from './load.ts';
@@ -17,7 +17,7 @@ import { createBalancer, followStream, mailsAbout, openStore, startLoad } from '
  */
 
 // Most of it is the build of the release before.
-t.setTimeout(240_000);
+t.setTimeout(atMost(240_000));
 
 const lastRelease = await buildLastRelease();
 const skip = unless(lastRelease !== undefined, 'this clone does not have the commit of the last release');
@@ -45,8 +45,6 @@ t.test('an upgrade and the way back do without a failed request', { skip }, asyn
     const service = await startService(environment, [join(folder, 'dist/server.js')]);
     t.teardown(() => service.end('SIGKILL'));
     t.equal((await fetch(`${service.url}/health/ready`)).status, 200, 'ready');
-    // The baseline takes a delay of its start for overload. A release after it does not need this.
-    if (folder === before) await sleep(4_000);
     return service;
   };
 

@@ -32,13 +32,7 @@ t.test('a migration that waits for its lock lets readers pass and tries again', 
   const transaction = await openTransaction(t, url);
   const waiting = "SELECT pid AS value FROM pg_locks WHERE relation = 'notes'::regclass AND NOT granted";
 
-  const rejected = migrate(url, { folder, patience: 0 });
-  rejected.catch(() => undefined);
-  await until('the migration waits', async () => (await values(waiting)).length > 0);
-  // As long as the statements of the service wait for a lock.
-  await client.query("SET lock_timeout = '3s'");
-  t.same(await values('SELECT count(*)::int AS value FROM notes'), [9], 'behind the migration in the queue');
-  await t.rejects(rejected, {
+  await t.rejects(migrate(url, { folder, patience: 0 }), {
     name: 'MigrationError',
     message: new RegExp(
       `^migration ${alteration} failed: canceling statement due to lock timeout, repeatedly for 0 s\\. Nothing was changed; run it again\\. Open transactions by process id: ${transaction.pid} \\(report\\), open for \\d+ s$`,
@@ -47,7 +41,11 @@ t.test('a migration that waits for its lock lets readers pass and tries again', 
   t.same(await pendingMigrations(client, folder), [alteration]);
 
   const migrating = migrate(url, { folder });
-  await until('the migration waits again', async () => (await values(waiting)).length > 0);
+  await until('the migration waits', async () => (await values(waiting)).length > 0);
+  // As long as the statements of the service wait for a lock.
+  await client.query("SET lock_timeout = '3s'");
+  t.same(await values('SELECT count(*)::int AS value FROM notes'), [9], 'behind the migration in the queue');
+  await until('an attempt waits', async () => (await values(waiting)).length > 0);
   await until('the first attempt is over', async () => (await values(waiting)).length === 0);
   await transaction.end();
   t.same(await migrating, [alteration], 'by another attempt of the same run');

@@ -127,7 +127,7 @@ t.test('a migration is rolled back when its row cannot be inserted', async (t) =
 t.test('a migration whose connection is lost is rolled back and retried', async (t) => {
   const { url, client, values } = await connect(t);
   const { folder, write } = await writeMigrations(t, {
-    '20260101000000_slow': 'CREATE TABLE slow (id int); SELECT pg_sleep(30);',
+    '20260101000000_slow': 'CREATE TABLE slow (id int); SELECT pg_sleep(600);',
   });
   const failing = t.rejects(migrate(url, { folder }), { name: 'MigrationError', message: /_slow failed/ });
   const sleeping =

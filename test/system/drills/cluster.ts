@@ -10,6 +10,7 @@ import { root } from '../../support/files.ts';
 import type { Json } from '../../support/json.ts';
 import { asPostgres, postgresPrograms } from '../../support/postgres.ts';
 import { without } from '../../support/requirements.ts';
+import { atMost } from '../../support/time.ts';
 import { until } from '../../support/until.ts';
 import { query, signalAll, temporaryFolder } from '../embedded-postgres/support.ts';
 
@@ -92,7 +93,7 @@ export async function startCluster(t: Test) {
   async function members(): Promise<Member[]> {
     const ask = async (name: string): Promise<Member[]> => {
       const response = await fetch(`http://${addressOf(name)}:8008/cluster`, {
-        signal: AbortSignal.timeout(1_000),
+        signal: AbortSignal.timeout(atMost(1_000)),
       });
       const { members = [] }: Json = await response.json();
       return members;
@@ -101,7 +102,7 @@ export async function startCluster(t: Test) {
   }
 
   const isPrimary = (name: string) =>
-    fetch(`http://${addressOf(name)}:8008/primary`, { signal: AbortSignal.timeout(1_000) }).then(
+    fetch(`http://${addressOf(name)}:8008/primary`, { signal: AbortSignal.timeout(atMost(1_000)) }).then(
       ({ ok }) => ok,
       () => false,
     );

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { password } from '../../support/app.ts';
 import type { Json } from '../../support/json.ts';
+import { atMost } from '../../support/time.ts';
 
 /** One response, or 0 where a connection broke. */
 export interface Answer {
@@ -28,14 +29,14 @@ export function createClients(urls: string[]) {
   const errors: string[] = [];
   let turn = 0;
 
-  /** @throws when the response is neither a success nor one that asks to try again, or is no success within a minute */
+  /** @throws when the response is neither a success nor one that asks to try again, or is no success in time */
   async function insist(method: string, path: string, { token, body, done }: Call): Promise<Json> {
     const headers = {
       'content-type': 'application/json',
       'idempotency-key': randomUUID(),
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
     };
-    for (const end = Date.now() + 60_000; ; ) {
+    for (const end = Date.now() + atMost(60_000); ; ) {
       const url = `${urls[turn++ % urls.length]}${path}`;
       const request = { method, headers, ...(body && { body: JSON.stringify(body) }) };
       const start = Date.now();
@@ -48,7 +49,7 @@ export function createClients(urls: string[]) {
       if (status === done) return undefined;
       if (status !== 503) errors.push(`${method} ${path}: ${status} ${text}`);
       if (status !== 503 && status !== 500 && status !== 0) throw new Error(errors.at(-1));
-      if (Date.now() > end) throw new Error(`${method} ${path}: ${status} for a minute`);
+      if (Date.now() > end) throw new Error(`${method} ${path}: ${status} again and again`);
       await sleep(pause.retry);
     }
   }

@@ -29,7 +29,6 @@ import {
   writeNote,
 } from './support.ts';
 
-t.setTimeout(240_000);
 t.jobs = 4;
 
 t.test('the embedded server', async (t) => {
@@ -88,12 +87,13 @@ t.test('a second start in the same folder is rejected at once, and the first kee
   const directory = await temporaryFolder(t);
   const first = startProcess(t, directory);
   const url = await first.nextLine();
-  const started = Date.now();
+  const signals = t.capture(process, 'kill', process.kill.bind(process));
   await t.rejects(startEmbeddedServer({ directory }), {
     name: 'EmbeddedServerError',
     message: `Another instance is already running in this folder (${directory}, process ${first.child.pid}).`,
   });
-  t.ok(Date.now() - started < 5_000);
+  const checks = signals().filter(({ args: [pid] }) => pid === first.child.pid);
+  t.equal(checks.length, 1, 'it looks once, and does not wait for the end of that process');
   t.same(await query(url, 'SELECT 1'), [1]);
   await first.stop();
 });
@@ -171,7 +171,9 @@ t.test('a first start that is killed at any moment is repaired by the next', asy
   const initialized = ['server.lock', 'initializing', 'initializing/PG_VERSION'];
   for (const path of [...initialized, 'cluster', 'cluster/postmaster.pid']) {
     const starter = startProcess(t, directory);
-    while (!existsSync(join(directory, path))) await sleep(2);
+    // What a paused test misses is past when PostgreSQL runs.
+    const isThere = () => [path, 'cluster/postmaster.pid'].some((name) => existsSync(join(directory, name)));
+    while (!isThere()) await sleep(2);
     await starter.kill('SIGKILL');
     t.ok(await allEnd(directory), `no process is left when it is killed after creating ${path}`);
   }
@@ -193,7 +195,7 @@ t.test('a start recovers after a kill of all processes, also if the id is in use
   const lock = join(directory, 'server.lock');
   await until('the lock is released', () => spawnSync('flock', ['-n', lock, 'true']).status !== 1);
 
-  const unrelated = spawn('sleep', ['60']);
+  const unrelated = spawn('cat');
   await once(unrelated, 'spawn');
   t.teardown(() => unrelated.kill('SIGKILL'));
   const pidFile = join(directory, 'cluster/postmaster.pid');

@@ -5,6 +5,7 @@ import { rejected, unavailable } from '../../support/assertions.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { listen, rawConnection } from '../../support/raw-http.ts';
 import { createTcpProxy } from '../../support/tcp-proxy.ts';
+import { atMost } from '../../support/time.ts';
 import { until } from '../../support/until.ts';
 
 t.test('a database that is unreachable or hangs', async (t) => {
@@ -12,7 +13,7 @@ t.test('a database that is unreachable or hangs', async (t) => {
   const proxy = await createTcpProxy(t, database);
   const app = await createTestApp(
     { WORKER_ENABLED: 'false' },
-    { serverErrors: true, databaseUrl: proxy.url },
+    { serverErrors: true, databaseUrl: proxy.url, productionLimits: true },
   );
   t.teardown(app.close);
   const { token } = await createUser(app);
@@ -34,13 +35,16 @@ t.test('a database that is unreachable or hangs', async (t) => {
     t.ok(waits.size > 1 && Math.min(...waits) >= 3 && Math.max(...waits) <= 8, `Retry-After: ${[...waits]}`);
     const causes = () =>
       app.logs.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request failed');
-    const before = causes();
-    t.ok(before.length < responses.length + 10, `${before.length} lines`);
-    const line = await until('the next line', async () => {
+    const before = causes().length;
+    t.ok(before < more.length / 2, `${before} lines`);
+    let failed = responses.length + more.length;
+    await until('the next line', async () => {
       await app.call('GET', '/auth/me/', { token });
-      return causes()[before.length];
+      failed += 1;
+      return causes().length > before;
     });
-    t.ok(line.suppressed > 20, 'the next line counts those that were left out');
+    const counted = causes().reduce((sum, { suppressed }) => sum + suppressed + 1, 0);
+    t.equal(counted, failed, 'each line counts those that were left out before it');
     await proxy.restore();
     t.equal((await app.call('GET', '/auth/me/', { token })).status, 200);
   });
@@ -57,7 +61,7 @@ t.test('a database that is unreachable or hangs', async (t) => {
     const notReady = app.logs.findLast((line) => line.includes('not ready'));
     t.match(notReady, 'did not respond within 1800 ms');
     const responses = await Promise.all(requests);
-    t.ok(performance.now() - started < 10_000);
+    t.ok(performance.now() - started < atMost(10_000));
     for (const response of responses) unavailable(t, response);
     await proxy.restore();
     t.equal((await app.call('GET', '/auth/me/', { token })).status, 200);
@@ -65,12 +69,14 @@ t.test('a database that is unreachable or hangs', async (t) => {
 });
 
 t.test('a request is answered in time, however long its body takes', async (t) => {
+  // Less than the database gives a lock, and enough for a request without one.
+  const timeLimit = 4_000;
   const patient = await createTestApp({}, { serverErrors: true });
   t.teardown(patient.close);
   const { token } = await createUser(patient);
   const app = await createTestApp(
     { WORKER_ENABLED: 'false' },
-    { serverErrors: true, databaseUrl: patient.url, timeLimit: 800 },
+    { serverErrors: true, databaseUrl: patient.url, timeLimit },
   );
   t.teardown(app.close);
   const port = await listen(app.app);
@@ -78,15 +84,14 @@ t.test('a request is answered in time, however long its body takes', async (t) =
   t.test('while it waits for a lock', async (t) => {
     const client = await app.pool.connect();
     await client.query('BEGIN; LOCK TABLE users IN ACCESS EXCLUSIVE MODE');
-    const started = performance.now();
     const responses = await Promise.all([
       app.call('GET', '/auth/me/', { token }),
       app.call('POST', '/auth/login/', { body: { username: 'unknown', password } }),
     ]);
-    const took = performance.now() - started;
+    const causes = app.logs.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request failed');
+    t.match(causes, [{ err: { message: `no response after ${timeLimit} ms` } }], 'before the lock ends');
     await client.query('ROLLBACK');
     client.release();
-    t.ok(took > 700 && took < 5_000, `${took} ms`);
     for (const response of responses) unavailable(t, response);
     t.equal((await patient.call('GET', '/auth/me/', { token })).status, 200);
     await until('the end of the login', () => app.logs.some((line) => line.includes('login_failed')));
@@ -102,7 +107,7 @@ t.test('a request is answered in time, however long its body takes', async (t) =
       `POST /auth/find-id/ HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`,
     );
     for (const part of [body.slice(0, 5), body.slice(5, 10), body.slice(10)]) {
-      await sleep(400);
+      await sleep(timeLimit / 2);
       connection.send(part);
     }
     t.equal((await connection.response()).status, 200);
@@ -118,14 +123,19 @@ t.test(
       { serverErrors: true },
     );
     t.teardown(app.close);
-    const logins = Array.from({ length: 400 }, (_, index) =>
-      app.call('POST', '/auth/login/', { body: { username: `unknown${index}`, password } }),
-    );
+    let running = 400;
+    const logins = Array.from({ length: running }, async (_, index) => {
+      const response = await app.call('POST', '/auth/login/', {
+        body: { username: `unknown${index}`, password },
+      });
+      running -= 1;
+      return response;
+    });
     await Promise.race(logins);
-    const started = performance.now();
     t.equal((await app.call('GET', '/health/live')).status, 200);
+    t.ok(running > 0, `while ${running} logins wait`);
     const responses = await Promise.all(logins);
-    t.ok(performance.now() - started < 10_000);
+    t.notOk(app.logs.some((line) => line.includes('no response after')));
     const overloaded = responses.filter(({ status }) => status === 503);
     t.ok(overloaded.length > 0, 'some are rejected');
     // And not because they waited too long for something else.
@@ -140,7 +150,7 @@ t.test(
 );
 
 t.test('an overloaded process rejects requests with 503, and health still answers', async (t) => {
-  const { app, call, close } = await createTestApp({}, { serverErrors: true, maxEventLoopDelay: 1_000 });
+  const { app, call, close } = await createTestApp({}, { serverErrors: true, maxEventLoopDelay: 300 });
   t.teardown(close);
   t.equal((await call('GET', '/api/v1/stores/categories/')).status, 200);
   // What is measured in the first ten seconds is the start itself.

@@ -73,12 +73,14 @@ t.test('while the store is down, slow or rejects, uploads are unavailable, and a
     const broken = await createTestApp(variables, { serverErrors: true, databaseUrl: app.url });
     t.teardown(broken.close);
     unavailable(t, await upload(broken, token, await plainImage()));
-    const { rows } = await app.pool.query(`SELECT state, user_id FROM images WHERE state = 'deleted'`);
-    t.strictSame(rows, [{ state: 'deleted', user_id: null }], name);
+    // The response does not wait for it when its time is over.
+    const givenUp = async () =>
+      (await app.pool.query(`SELECT FROM images WHERE state = 'deleted' AND user_id IS NULL`)).rowCount;
+    const count = await until(`an image that is given up: ${name}`, givenUp);
+    t.equal(count, 1, name);
     await app.pool.query('UPDATE images SET check_after = now()');
     await cleanUp(app);
-    const left = await app.pool.query(`SELECT FROM images WHERE state = 'deleted'`);
-    t.equal(left.rowCount, 0, name);
+    t.equal(await givenUp(), 0, name);
   }
 });
 
@@ -139,7 +141,7 @@ t.test('killed before the store has answered: another instance cleans up', async
   await killDuringUpload(t, {
     app,
     environment: { ...environment, S3_ENDPOINT: proxy.url, MEDIA_BASE_URL: 'https://images.example.com' },
-    isThere: async () => proxy.held() === 2 && (await files()).length === 2,
+    isThere: async () => proxy.held() >= 2 && (await files()).length === 2,
     files,
   });
 });

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { MailRejectedError } from '../../../src/infrastructure/mail/transport.ts';
 import { code, composers, hang, sendsAtOnce, setUp, token } from '../../mail/worker-setup.ts';
@@ -54,28 +53,28 @@ t.test('while the provider is down an email waits, and is retried unchanged', pa
   await attemptFailed();
   const [job] = await jobs();
   t.equal(job.max_attempts, 25);
-  const delay = job.run_at.getTime() - Date.now();
-  t.ok(delay > 0 && delay < 5_000, `next attempt in ${delay} ms`);
   t.notMatch(JSON.stringify(await jobs()), code, 'the code is not in the queue');
   const reported = logLines.filter(({ msg }) => msg === 'job failed');
-  t.match(reported, [{ level: 40, payload: { kind: 'code' }, attempts: 1, reason: /^fetch failed for / }]);
+  t.match(reported[0], { level: 40, payload: { kind: 'code' }, attempts: 1, reason: /^fetch failed for / });
   t.notMatch(JSON.stringify(logLines), new RegExp(`${code}|"stack"`), 'neither code nor stack in the log');
 
+  await until('another attempt, seconds later', () => sent.length > 1);
   down = false;
   await makeDue();
   await queueIsEmpty();
-  t.equal(sent.length, 2);
-  t.same(sent[1], sent[0], 'the same text under the same key');
+  for (const mail of sent) t.same(mail, sent[0], 'the same text under the same key');
   t.same(await failedMails(), []);
 });
 
 t.test('a provider that does not respond has a limit, and is tried again', parallel(), async (t) => {
   const { add, jobs, queueIsEmpty, makeDue, start, attemptFailed } = await setUp(t);
   let hanging = true;
-  const { sent } = start({ send: () => (hanging ? hang() : undefined), times: { attempt: 1_000 } });
   await add('code');
+  // The next attempt is minutes away.
+  await makeDue(5);
+  const { sent } = start({ send: () => (hanging ? hang() : undefined), times: { attempt: 3_000 } });
   await attemptFailed();
-  t.match(await jobs(), [{ last_error: 'not sent within 1000 ms', locked_by: null }]);
+  t.match(await jobs(), [{ last_error: 'not sent within 3000 ms', locked_by: null }]);
   hanging = false;
   await makeDue();
   await queueIsEmpty();
@@ -87,7 +86,7 @@ t.test('an email whose composing outlasts the limit is not sent late', parallel(
   const expired = new AbortController();
   let attempts = 0;
   const { sent } = start({
-    times: { attempt: 1_000 },
+    times: { attempt: 3_000 },
     composers: {
       async code(payload) {
         attempts += 1;
@@ -183,7 +182,11 @@ t.test('an email that cannot be composed now is composed later', parallel(), asy
 
 t.test('two workers send each email once', parallel(), async (t) => {
   const { database, queue, queueIsEmpty, start } = await setUp(t);
-  const workers = [start({ send: () => sleep(50) }), start({ send: () => sleep(50) })];
+  /** The first emails wait until each worker has one. */
+  const send = async () => {
+    await until('emails of both workers', () => workers.every(({ sent }) => sent.length > 0));
+  };
+  const workers = [start({ send }), start({ send })];
   await database.prismaTransaction(async (tx) => {
     for (let id = 0; id < 60; id++) await queue.add(tx, 'code', { id });
   });

@@ -5,6 +5,7 @@ import { startWorker } from '../../../src/infrastructure/mail/worker.ts';
 import { createMetrics } from '../../../src/infrastructure/metrics/metrics.ts';
 import { createOutbox } from '../../../src/infrastructure/outbox/outbox.ts';
 import { hang, unsubscribeLinks, workerOptions } from '../../mail/worker-setup.ts';
+import { timeFactor } from '../../support/time.ts';
 
 /**
  * A process to be killed: enqueues an email and prints "committed". With the argument "worker" it also runs a worker whose
@@ -13,7 +14,7 @@ import { hang, unsubscribeLinks, workerOptions } from '../../mail/worker-setup.t
 const [url = '', mode] = process.argv.slice(2);
 const print = (line: string) => process.stdout.write(`${line}\n`);
 
-const database = openDatabase({ url, poolSize: 2 });
+const database = openDatabase({ url, poolSize: 2, limitFactor: timeFactor });
 const { log } = Fastify();
 const outbox = createOutbox(database, log);
 await database.prismaTransaction((tx) =>
