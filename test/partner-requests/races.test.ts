@@ -47,20 +47,6 @@ t.test('of 20 concurrent requests for a post, one is created, notified and maile
   t.equal(app.mails.sent.filter(({ to }) => to === receiver.email).length, 1, 'one request');
 });
 
-t.test('of 20 concurrent requests with one key, one is created and all get its response', async (t) => {
-  const { sender, post } = await openTwoShops(app);
-  const headers = { 'idempotency-key': 'request-2' };
-  const responses = await inParallel(20, () => requestPartnership(app, sender, post, headers));
-  t.strictSame(tally(responses), { 201: 20 });
-  t.equal(new Set(responses.map(({ text }) => text)).size, 1);
-  t.strictSame(await counts(post.id), { requests: 1, notifications: 1 });
-  const body = { post_id: post.id, message: '다른 말' };
-  const other = await app.call('POST', requestsPath, { token: sender.token, body, headers });
-  rejected(t, other, 409, 'idempotency_conflict');
-  const stranger = await openShop(app, '다른 가게');
-  t.equal((await requestPartnership(app, stranger, post, headers)).status, 201, 'keys belong to the caller');
-});
-
 t.test('of 20 concurrent transitions, one succeeds', async (t) => {
   for (let round = 0; round < 3; round++) {
     const { sender, receiver, post } = await openTwoShops(app);
