@@ -1,5 +1,5 @@
-import t, { type Test } from 'tap';
-import { createTestApp, createUser, deleteAccount, type TestResponse } from '../support/app.ts';
+import t from 'tap';
+import { createTestApp, deleteAccount } from '../support/app.ts';
 import { exhausted, rejected, tally } from '../support/assertions.ts';
 import { inParallel, lockRows } from '../support/concurrency.ts';
 import {
@@ -45,20 +45,6 @@ t.test('of 20 concurrent requests for a post, one is created, notified and maile
   await app.mails.next(receiver.email);
   await app.mails.settled();
   t.equal(app.mails.sent.filter(({ to }) => to === receiver.email).length, 1, 'one request');
-});
-
-t.test('of 20 concurrent requests with one key, one is created and all get its response', async (t) => {
-  const { sender, post } = await openTwoShops(app);
-  const headers = { 'idempotency-key': 'request-2' };
-  const responses = await inParallel(20, () => requestPartnership(app, sender, post, headers));
-  t.strictSame(tally(responses), { 201: 20 });
-  t.equal(new Set(responses.map(({ text }) => text)).size, 1);
-  t.strictSame(await counts(post.id), { requests: 1, notifications: 1 });
-  const body = { post_id: post.id, message: '다른 말' };
-  const other = await app.call('POST', requestsPath, { token: sender.token, body, headers });
-  rejected(t, other, 409, 'idempotency_conflict');
-  const stranger = await openShop(app, '다른 가게');
-  t.equal((await requestPartnership(app, stranger, post, headers)).status, 201, 'keys belong to the caller');
 });
 
 t.test('of 20 concurrent transitions, one succeeds', async (t) => {
@@ -181,12 +167,6 @@ t.test('requests, transitions and deletions at once leave no open request of wha
   }
 });
 
-const day = 86_400;
-
-function usedUp(t: Test, response: TestResponse, most = day): void {
-  exhausted(t, response, most, most - 120);
-}
-
 /** Sends a request and withdraws it, so that another one for the post is possible. */
 async function askAndWithdraw(sender: Shop, post: Pick<TestPost, 'id'>): Promise<number> {
   const id = await sendRequest(app, sender, post);
@@ -219,62 +199,18 @@ t.test('of concurrent requests of a store, as many as its quota are sent', async
   t.strictSame(tally(await Promise.all(received)), { 201: 4 }, 'what a store receives does not count');
 });
 
-t.test('a quota has room again 24 hours after its oldest request, in whatever state that is', async (t) => {
-  const { sender, receiver, post } = await openTwoShops(app);
-  const oldest = await askAndWithdraw(sender, post);
-  for (let turn = 0; turn < 3; turn++) await askAndWithdraw(sender, post);
-  const other = await createPost(app, receiver.token);
-  for (let turn = 0; turn < 4; turn++) await askAndWithdraw(sender, other);
-  const { unread_count: before } = await notificationsOf(app, receiver);
-  usedUp(t, await requestPartnership(app, sender, post));
-  const { unread_count } = await notificationsOf(app, receiver);
-  t.equal(unread_count, before, 'a rejected request notifies of nothing');
-  await age(oldest, '23 hours');
-  usedUp(t, await requestPartnership(app, sender, post), 3_600);
-  await age(oldest, '1 hour');
-  t.equal((await requestPartnership(app, sender, post)).status, 201);
-  usedUp(t, await requestPartnership(app, sender, await createPost(app, receiver.token)));
-});
-
 t.test('a store sends five requests a day for one post', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const oldest = await askAndWithdraw(sender, post);
   for (let turn = 0; turn < 4; turn++) await askAndWithdraw(sender, post);
-  usedUp(t, await requestPartnership(app, sender, post));
+  const { unread_count: before } = await notificationsOf(app, receiver);
+  exhausted(t, await requestPartnership(app, sender, post), 86_400, 86_280);
+  const { unread_count } = await notificationsOf(app, receiver);
+  t.equal(unread_count, before, 'a rejected request notifies of nothing');
   const other = await createPost(app, receiver.token);
   t.equal((await requestPartnership(app, sender, other)).status, 201, 'another post has five more');
   const third = await openShop(app, '셋째 가게');
   t.equal((await requestPartnership(app, third, post)).status, 201, 'another store has five more');
   await age(oldest, '24 hours');
   t.equal((await requestPartnership(app, sender, post)).status, 201);
-});
-
-t.test('a used-up quota is the last thing that is checked', async (t) => {
-  const { sender, receiver, post } = await openTwoShops(app);
-  await transition(app, receiver, await sendRequest(app, sender, post), 'accept');
-  const own = await createPost(app, sender.token);
-  const other = await createPost(app, receiver.token);
-  for (let turn = 0; turn < 5; turn++) await askAndWithdraw(sender, other);
-  for (let turn = 0; turn < 2; turn++) await askAndWithdraw(sender, await createPost(app, receiver.token));
-  usedUp(t, await requestPartnership(app, sender, other));
-  rejected(t, await requestPartnership(app, sender, post), 409, 'already_requested');
-  rejected(t, await requestPartnership(app, sender, own), 409, 'own_post');
-  rejected(t, await requestPartnership(app, sender, { id: 2_147_483_647 }), 404, 'post_not_found');
-  rejected(t, await requestPartnership(app, await createUser(app), post), 403, 'store_required');
-});
-
-t.test('a stored response is given again, whatever the quota', async (t) => {
-  const { sender, post } = await openTwoShops(app);
-  const headers = { 'idempotency-key': 'request-quota' };
-  const first = await requestPartnership(app, sender, post, headers);
-  await transition(app, sender, first.body.data.id, 'withdraw');
-  for (let turn = 0; turn < 4; turn++) await askAndWithdraw(sender, post);
-  const freeKey = { 'idempotency-key': 'request-quota-rejected' };
-  usedUp(t, await requestPartnership(app, sender, post, freeKey));
-  const again = await requestPartnership(app, sender, post, headers);
-  t.strictSame([again.status, again.body], [201, first.body]);
-  t.equal(again.headers['idempotency-replayed'], 'true');
-  await age(first.body.data.id, '24 hours');
-  const retried = await requestPartnership(app, sender, post, freeKey);
-  t.equal(retried.status, 201, 'the key of a rejected request is free');
 });

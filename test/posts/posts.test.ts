@@ -1,7 +1,6 @@
 import t from 'tap';
 import { createTestApp, createUser } from '../support/app.ts';
 import { invalid, rejected } from '../support/assertions.ts';
-import { inParallel } from '../support/concurrency.ts';
 import { openTwoShops, sendRequest, transition } from '../support/partner-requests.ts';
 import { createPost, openShop } from '../support/stores.ts';
 
@@ -147,27 +146,6 @@ t.test('validation comes before the post that does not exist, and before its cat
   invalid(t, await call('PATCH', missing, { token, body: {} }), 'body');
   rejected(t, await call('PATCH', missing, { token, body: { title: '글' } }), 404, 'post_not_found');
   invalid(t, await call('GET', `${path}?category_id=999`, { token }), 'category_id');
-});
-
-t.test('the same Idempotency-Key writes one post', async (t) => {
-  const { token, store } = await openShop(app);
-  const headers = { 'idempotency-key': 'post-1' };
-  const responses = await inParallel(8, () => call('POST', path, { token, headers, body: valid }));
-  const again = await call('POST', path, { token, headers, body: valid });
-  for (const { status, body, headers } of [...responses, again]) {
-    t.strictSame([status, body], [201, again.body]);
-    t.equal(headers.location, `${path}${body.data.id}/`);
-  }
-  const read = await call('GET', String(again.headers.location), { token });
-  t.strictSame(read.body.data, again.body.data);
-  const replayed = responses.filter(({ headers }) => headers['idempotency-replayed'] === 'true');
-  t.equal(replayed.length, responses.length - 1, 'all but the response of the work');
-  const other = await call('POST', path, { token, headers, body: { ...valid, title: '다른 글' } });
-  rejected(t, other, 409, 'idempotency_conflict');
-  const { rows } = await pool.query('SELECT count(*)::int AS posts FROM posts WHERE store_id = $1', [
-    store.id,
-  ]);
-  t.equal(rows[0].posts, 1);
 });
 
 t.test('concurrent changes of different fields are all kept', async (t) => {

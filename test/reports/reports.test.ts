@@ -1,7 +1,7 @@
 import t from 'tap';
 import { closeReport, createAdmin, sendReport } from '../support/admin.ts';
 import { createTestApp, createUser, deleteAccount, readPages } from '../support/app.ts';
-import { exhausted, invalid, rejected, tally, tokenRejected } from '../support/assertions.ts';
+import { invalid, rejected, tally, tokenRejected } from '../support/assertions.ts';
 import { inParallel, lockRows } from '../support/concurrency.ts';
 import { createPost, openShop } from '../support/stores.ts';
 
@@ -105,30 +105,6 @@ t.test('a user has one open report about a target, and another one after it was 
     t.equal((await report(path)).status, 201);
     rejected(t, await report(path), 409, 'already_reported');
   }
-});
-
-t.test('of 25 concurrent reports of a user, 20 are sent, and the next one 24 hours later', async (t) => {
-  const user = await createUser(app);
-  const { rows } = await pool.query(
-    `INSERT INTO posts (store_id, title, content, images, created_at)
-     SELECT $1, '글', '내용', '{}', now() - interval '2 days' FROM generate_series(1, 25) RETURNING id`,
-    [shop.store.id],
-  );
-  const send = (n: number) => report(`posts/${rows[n].id}`, undefined, user);
-  const responses = await inParallel(25, send);
-  t.strictSame(tally(responses), { '201': 20, '429 quota_exceeded': 5 });
-  const overQuota = responses.findIndex(({ status }) => status === 429);
-  const sent = responses.findIndex(({ status }) => status === 201);
-  const newest = Math.max(...responses.flatMap(({ body }) => body.data.id ?? []));
-  exhausted(t, await send(overQuota), 86_400, 86_280);
-  rejected(t, await send(sent), 409, 'already_reported');
-  rejected(t, await report('posts/2147483647', undefined, user), 404, 'post_not_found');
-  const oldest = 'id = (SELECT min(id) FROM reports WHERE reporter_id = $1)';
-  await pool.query(`UPDATE reports SET created_at = created_at - interval '24 hours' WHERE ${oldest}`, [
-    user.id,
-  ]);
-  const next = await send(overQuota);
-  t.match(next, { status: 201, body: { data: { id: newest + 1 } } }, 'rejected reports take no id');
 });
 
 t.test('a report during the deletion of its account is rejected, or stays without a reporter', async (t) => {

@@ -20,7 +20,9 @@ export interface Standby {
   /** As a role that may read and nothing else. */
   url: string;
   /** The statements that it ran since the last call, but for the checks of the service. */
-  statements(): string[];
+  statements(): Promise<string[]>;
+  /** How often the service has checked it since the last call of `statements`. */
+  checks(): number;
   /** Runs a statement as superuser. */
   execute(statement: string): Promise<void>;
   /** How long a commit waits before it is replayed, in milliseconds. */
@@ -33,8 +35,11 @@ export interface Standby {
 /** The role of the service on the standby: the checks need no rights of their own. */
 const reader = 'reader:read-and-nothing-else';
 
-/** Starts a migrated primary with standbys, until the end of the test. */
-export async function startCluster(t: Test, count = 1): Promise<{ url: string; standbys: Standby[] }> {
+/** Starts a migrated primary with standbys, one or two, until the end of the test. */
+export async function startCluster(
+  t: Test,
+  count: 1 | 2 = 1,
+): Promise<{ url: string; standby: Standby; second: Standby }> {
   const folder = await temporaryFolder(t);
   const draft = await startEmbeddedServer({ directory: folder });
   await migrate(draft.url);
@@ -54,10 +59,11 @@ export async function startCluster(t: Test, count = 1): Promise<{ url: string; s
   );
   const primary = await startEmbeddedServer({ directory: folder });
   t.teardown(primary.stop);
-  return {
-    url: primary.url,
-    standbys: await Promise.all(copies.map((copy) => startStandby(copy, primary.url))),
-  };
+  const [standby, second = standby] = await Promise.all(
+    copies.map((copy) => startStandby(copy, primary.url)),
+  );
+  if (!standby || !second) throw new Error('there are no standbys');
+  return { url: primary.url, standby, second };
 }
 
 /** Makes a copy of a stopped primary its standby. */
@@ -73,11 +79,15 @@ async function startStandby(directory: string, primaryUrl: string): Promise<Stan
   let log = '';
   const standby: Standby = {
     url: at(reader),
-    statements() {
+    async statements() {
+      // What ran before it is in the log before it.
+      await execute(superuser, "SELECT 'end'");
+      await until('the log', () => log.includes("SELECT 'end'"));
       const all = log.split(/^LOG: /m).filter((entry) => /^ (?:execute|statement)/.test(entry));
       log = '';
-      return all.filter((entry) => !/pg_control_|SELECT 1$/.test(entry.trim()));
+      return all.filter((entry) => !/pg_control_|SELECT (?:1|'end')$/.test(entry.trim()));
     },
+    checks: () => log.split('pg_control_recovery').length - 1,
     execute: (statement) => execute(superuser, statement),
     async delayReplay(milliseconds) {
       await execute(
@@ -114,6 +124,14 @@ export async function readsOf(app: TestApp): Promise<Record<string, number>> {
   const { text } = await app.call('GET', '/metrics');
   const lines = text.matchAll(/^replica_reads_total\{source="(\w+)"\} (\d+)$/gm);
   return Object.fromEntries([...lines].map(([, source = '', count]) => [source, Number(count)]));
+}
+
+/** What answers a read: the replica, or the primary and why. */
+export async function sourceOf(app: TestApp, read: () => Promise<unknown>): Promise<string | undefined> {
+  const before = await readsOf(app);
+  await read();
+  const after = await readsOf(app);
+  return Object.keys(after).find((name) => after[name] !== before[name]);
 }
 
 /** Waits until an app reads from the replica, or does not. */

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { createDiskStorage } from '../../../src/domains/images/storage.ts';
-import { createTestApp, createUser, deleteAccount, type TestApp } from '../../support/app.ts';
-import { exhausted, rejected, unavailable } from '../../support/assertions.ts';
+import { createTestApp, createUser, deleteAccount } from '../../support/app.ts';
+import { unavailable } from '../../support/assertions.ts';
 import { inParallel, lockRows } from '../../support/concurrency.ts';
 import { cleanUp, imageFilesIn, plainImage, upload, uploadImage } from '../../support/images.ts';
 import { createPost, openShop } from '../../support/stores.ts';
@@ -22,10 +22,8 @@ const storage = {
   },
 };
 const app = await createTestApp({ DATA_DIR: directory }, { serverErrors: true, storage });
-const other = await createTestApp(
-  { DATA_DIR: directory },
-  { serverErrors: true, storage, databaseUrl: app.url },
-);
+// Its worker cleans up, too.
+await createTestApp({ DATA_DIR: directory }, { serverErrors: true, storage, databaseUrl: app.url });
 const diskFull = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
 
 const files = () => imageFilesIn(`${directory}/media`);
@@ -149,36 +147,4 @@ t.test('a storage that cannot delete keeps the row for a later run', async (t) =
   await cleanUp(app);
   await states(t, ['erased'], image);
   t.notOk((await files()).includes(filesOf(image)[0] ?? ''));
-});
-
-t.test('a user uploads 200 images a day, also at once; deleted and rejected ones count', async (t) => {
-  const user = await createUser(app);
-  await app.pool.query(
-    `INSERT INTO images (user_id, key, state, created_at, check_after)
-     SELECT $1, 'quota-' || n, 'erased', now() - interval '23 hours', now() + interval '1 hour'
-     FROM generate_series(1, 197) n`,
-    [user.id],
-  );
-  const { id } = await uploadImage(app, user.token);
-  t.equal((await app.call('DELETE', `/api/v1/images/${id}/`, { token: user.token })).status, 200);
-  const apps: TestApp[] = [app, other];
-  const content = await plainImage();
-  const large = await plainImage(600, 400);
-  const cut = large.subarray(0, large.length - 100);
-  rejected(t, await upload(app, user.token, cut), 400, 'invalid_image');
-  // All of them are counted one after the other, on both instances.
-  const lock = await lockRows(t, app, 'SELECT pg_advisory_xact_lock(1903521653, $1)', [user.id]);
-  const sent = inParallel(4, (index) => upload(apps[index % 2] ?? app, user.token, content));
-  await lock.waiters(4);
-  await lock.release();
-  const responses = await sent;
-  const late = responses.filter(({ status }) => status !== 201);
-  t.equal(late.length, 3);
-  for (const response of late) exhausted(t, response, 3_600, 3_500);
-  const kept = responses.find(({ status }) => status === 201)?.body.data.id;
-  await app.pool.query(`UPDATE images SET created_at = created_at - interval '1 hour' WHERE user_id = $1`, [
-    user.id,
-  ]);
-  const next = await upload(app, user.token, content);
-  t.match(next, { status: 201, body: { data: { id: kept + 1 } } }, 'uploads beyond the quota take no id');
 });

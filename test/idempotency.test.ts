@@ -1,0 +1,169 @@
+import t from 'tap';
+import { signUpBody } from './auth/accounts.ts';
+import { mailsTo } from './auth/mailbox.ts';
+import { createTestApp, createUser, password, type TestResponse } from './support/app.ts';
+import { rejected, tally } from './support/assertions.ts';
+import { inParallel } from './support/concurrency.ts';
+import { openTwoShops, requestsPath } from './support/partner-requests.ts';
+import { openShop } from './support/stores.ts';
+
+const app = await createTestApp();
+const other = await createTestApp({ WORKER_ENABLED: 'false' }, { databaseUrl: app.url });
+
+interface Draft {
+  token?: string;
+  body: Record<string, unknown>;
+  /** Fields that make another valid body, and an invalid one. */
+  change: Record<string, unknown>;
+  mistake: Record<string, unknown>;
+}
+
+interface Operation {
+  path: string;
+  /** Where the created resource is read. */
+  location?: string;
+  table: string;
+  /** A column that the response shows. */
+  column: string;
+  prepare(): Promise<Draft>;
+}
+
+/** Every operation that takes an `Idempotency-Key`. */
+const operations: Record<string, Operation> = {
+  signUp: {
+    path: '/auth/signup/',
+    table: 'users',
+    column: 'name',
+    prepare: async () => ({
+      body: signUpBody(),
+      change: { password: `${password}!` },
+      mistake: { password: 'password' },
+    }),
+  },
+  registerStore: {
+    path: '/api/v1/stores/',
+    location: '/api/v1/stores/',
+    table: 'stores',
+    column: 'name',
+    async prepare() {
+      const { token } = await createUser(app);
+      const body = { name: '두레 카페', category_ids: [1] };
+      return { token, body, change: { name: '다른 카페' }, mistake: { category_ids: [9_999] } };
+    },
+  },
+  createPost: {
+    path: '/api/v1/posts/',
+    location: '/api/v1/posts/',
+    table: 'posts',
+    column: 'title',
+    async prepare() {
+      const { token } = await openShop(app);
+      const body = { title: '글', content: '내용', images: ['https://cdn.example.com/1.jpg'] };
+      return { token, body, change: { title: '다른 글' }, mistake: { images: ['x'] } };
+    },
+  },
+  requestPartnership: {
+    path: requestsPath,
+    location: requestsPath,
+    table: 'partner_requests',
+    column: 'message',
+    async prepare() {
+      const { sender, post } = await openTwoShops(app);
+      const body = { post_id: post.id, message: '함께 해요!' };
+      return {
+        token: sender.token,
+        body,
+        change: { message: '다른 말' },
+        mistake: { post_id: 2_147_483_647 },
+      };
+    },
+  },
+};
+
+let keys = 0;
+const newKey = () => ({ 'idempotency-key': `key-${++keys}` });
+const isReplay = ({ headers }: TestResponse) => headers['idempotency-replayed'] === 'true';
+
+t.test('the document has no other operations with a key', async (t) => {
+  const paths: Record<string, Record<string, object>> = JSON.parse(JSON.stringify(app.app.swagger())).paths;
+  const all = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.values(methods).map((operation) => [path, JSON.stringify(operation)] as const),
+  );
+  const withKey = all
+    .filter(([, operation]) => operation.includes('parameters/IdempotencyKey'))
+    .map(([path]) => path);
+  t.strictSame(
+    withKey.sort(),
+    Object.values(operations)
+      .map(({ path }) => path)
+      .sort(),
+  );
+});
+
+for (const [name, { path, location, table, column, prepare }] of Object.entries(operations)) {
+  const count = async () => (await app.pool.query(`SELECT count(*)::int AS n FROM ${table}`)).rows[0].n;
+  const send = ({ token }: Draft, body: unknown, headers: Record<string, string>, at = app) =>
+    at.call('POST', path, { token, body, headers });
+
+  t.test(`${name}: a repeated key replays the first response, in its language`, async (t) => {
+    const [draft, key] = [await prepare(), newKey()];
+    const before = await count();
+    const first = await send(draft, draft.body, { ...key, 'accept-language': 'en' });
+    t.match(first, { status: 201, headers: { 'content-language': 'en' } });
+    t.notOk('idempotency-replayed' in first.headers);
+    const { id } = first.body.data;
+    if (location) {
+      const read = await app.call('GET', `${first.headers.location}`, draft);
+      t.match(read, { status: 200, body: { data: { id } } });
+    }
+    await app.pool.query(`UPDATE ${table} SET ${column} = '바뀐 값' WHERE id = $1`, [id]);
+    const reordered = Object.fromEntries(Object.entries(draft.body).reverse());
+    for (const same of [draft.body, reordered, draft.body]) {
+      const again = await send(draft, same, { ...key, 'accept-language': 'ko' });
+      t.strictSame([again.status, again.text, isReplay(again)], [201, first.text, true]);
+      t.equal(again.headers['content-language'], 'en');
+      t.equal(again.headers.location, location && `${location}${id}/`);
+      t.equal(again.headers.location, first.headers.location);
+    }
+    const conflict = await send(draft, { ...draft.body, ...draft.change }, key);
+    rejected(t, conflict, 409, 'idempotency_conflict');
+    t.equal(await count(), before + 1);
+  });
+
+  t.test(`${name}: of 20 concurrent requests with one key to two instances, one does the work`, async (t) => {
+    const [draft, key] = [await prepare(), newKey()];
+    const before = await count();
+    const responses = await inParallel(20, (n) => send(draft, draft.body, key, n % 2 ? other : app));
+    t.strictSame(tally(responses), { 201: 20 });
+    t.equal(new Set(responses.map(({ text }) => text)).size, 1);
+    t.equal(responses.filter(isReplay).length, 19, 'all but the response of the work');
+    t.equal(await count(), before + 1);
+    const { email } = draft.body;
+    if (typeof email === 'string') t.equal((await mailsTo(app, email)).length, 1);
+  });
+
+  t.test(`${name}: of 20 concurrent bodies with one key, those that differ conflict`, async (t) => {
+    const [draft, key] = [await prepare(), newKey()];
+    const before = await count();
+    const changed = { ...draft.body, ...draft.change };
+    const responses = await inParallel(20, (n) => send(draft, n % 2 ? changed : draft.body, key));
+    t.strictSame(tally(responses), { '201': 10, '409 idempotency_conflict': 10 });
+    t.equal(await count(), before + 1);
+  });
+
+  t.test(
+    `${name}: a rejected request leaves the key free, and another caller has keys of its own`,
+    async (t) => {
+      const [draft, key] = [await prepare(), newKey()];
+      const refused = await send(draft, { ...draft.body, ...draft.mistake }, key);
+      t.ok(refused.status >= 400 && refused.status < 500, refused.text);
+      const first = await send(draft, draft.body, key);
+      t.strictSame([first.status, isReplay(first)], [201, false], first.text);
+      if (draft.token === undefined) return;
+      const stranger = await prepare();
+      const another = await send(stranger, stranger.body, key);
+      t.strictSame([another.status, isReplay(another)], [201, false]);
+      t.not(another.body.data.id, first.body.data.id);
+    },
+  );
+}
