@@ -176,7 +176,7 @@ t.test('the time limit is for the name, the connection and the headers of the an
   const silent = await serve(t, () => undefined);
   const dripping = createServer((socket) => {
     socket.write('HTTP/1.1 200 OK\r\n');
-    const timer = setInterval(() => socket.write('a: b\r\n'), 20);
+    const timer = setInterval(() => socket.write('a: b\r\n'), shortLimit / 10);
     socket.on('error', () => undefined).on('close', () => clearInterval(timer));
   }).listen(0, '127.0.0.1');
   t.teardown(() => dripping.close());

@@ -8,6 +8,7 @@ import { type MailComposers, startWorker } from '../../src/infrastructure/mail/w
 import { createMetrics } from '../../src/infrastructure/metrics/metrics.ts';
 import { createOutbox } from '../../src/infrastructure/outbox/outbox.ts';
 import { createTestDatabase } from '../support/database.ts';
+import { timeFactor } from '../support/time.ts';
 import { until } from '../support/until.ts';
 
 export const code = '731942';
@@ -54,7 +55,7 @@ type StartOptions = Partial<Parameters<typeof startWorker>[0]> & {
 /** A database with its queue, and workers that stop with the test. */
 export async function setUp(t: Test) {
   const url = await createTestDatabase();
-  const database = openDatabase({ url, poolSize: 4 });
+  const database = openDatabase({ url, poolSize: 4, limitFactor: timeFactor });
   t.teardown(() => database.close());
   const logLines: Record<string, unknown>[] = [];
   const stream = { write: (line: string) => logLines.push(JSON.parse(line)) };
