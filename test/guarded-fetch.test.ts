@@ -9,6 +9,7 @@ import {
 } from '../src/infrastructure/guarded-fetch.ts';
 import { freePort } from './support/free-port.ts';
 import { serve } from './support/serve.ts';
+import { atMost } from './support/time.ts';
 
 /** One of each kind that RFC 6890 and its registries have, and their borders. */
 const refused = [
@@ -95,7 +96,7 @@ t.test('a URL says by itself that it must not be called', async (t) => {
   }
 });
 
-const request = { method: 'POST', headers: {}, body: Buffer.from('body'), timeout: 2_000 } as const;
+const request = { method: 'POST', headers: {}, body: Buffer.from('body'), timeout: atMost(2_000) } as const;
 
 t.test('a name is refused when one of its addresses is not public', async (t) => {
   const url = new URL('https://push.example.com/');
@@ -135,6 +136,8 @@ t.test('a name that stands for another address the second time is called at the 
 });
 
 const local = { ...request, allowsLoopback: true };
+/** Milliseconds: what is to take longer never ends. */
+const shortLimit = 150;
 
 t.test('what is sent, and the answer without its body', async (t) => {
   const url = await serve(t, async ({ method, url, headers }, response) => {
@@ -169,22 +172,20 @@ t.test('a redirect is an answer, and is not followed', async (t) => {
 });
 
 t.test('the time limit is for the name, the connection and the headers of the answer', async (t) => {
-  const times = { ...local, timeout: 150 };
+  const times = { ...local, timeout: shortLimit };
   const silent = await serve(t, () => undefined);
   const dripping = createServer((socket) => {
     socket.write('HTTP/1.1 200 OK\r\n');
-    const timer = setInterval(() => socket.write('a: b\r\n'), 20);
+    const timer = setInterval(() => socket.write('a: b\r\n'), shortLimit / 10);
     socket.on('error', () => undefined).on('close', () => clearInterval(timer));
   }).listen(0, '127.0.0.1');
   t.teardown(() => dripping.close());
   await once(dripping, 'listening');
   const { port } = dripping.address() as AddressInfo;
-  const began = Date.now();
   for (const url of [silent, `http://127.0.0.1:${port}/`])
     await t.rejects(guardedFetch(new URL(url), times), { name: /TimeoutError|AbortError/ }, url);
   const resolve = (_name: string, signal: AbortSignal) => once(signal, 'abort').then(() => ['8.8.8.8']);
   await t.rejects(guardedFetch(new URL('https://push.example.com/'), { ...times, resolve }));
-  t.ok(Date.now() - began < 2_000);
 });
 
 t.test('headers without end are an error', async (t) => {

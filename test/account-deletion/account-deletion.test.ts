@@ -3,7 +3,7 @@ import { accountsOf, startInstance } from '../auth/accounts.ts';
 import { createSettledUser, newResetLink } from '../auth/mailbox.ts';
 import { createTestApp, createUser, deleteAccount, logIn, password } from '../support/app.ts';
 import { rejected, tally, tokenRejected } from '../support/assertions.ts';
-import { inParallel, lockRows, waitForSleep } from '../support/concurrency.ts';
+import { inParallel, lockRows } from '../support/concurrency.ts';
 import {
   becomePartners,
   notificationsOf,
@@ -161,13 +161,18 @@ t.test('a password reset of an account in deletion is rejected', async (t) => {
 
 t.test('a store in an uncommitted registration is closed by the deletion of its account', async (t) => {
   const user = await createUser(app);
+  const lock = await lockRows(t, app, 'SELECT pg_advisory_xact_lock(1)');
   await app.pool.query(`
-    CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.7); RETURN NEW; END $$;
+    CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NEW; END $$;
     CREATE TRIGGER pause BEFORE INSERT ON store_category_links FOR EACH ROW EXECUTE FUNCTION pause()`);
   t.teardown(() => app.pool.query('DROP FUNCTION pause CASCADE'));
   const registered = createStore(app, user.token);
-  await waitForSleep(app);
-  t.equal((await deleteAccount(app, user)).status, 200);
+  await lock.waiters(1);
+  const deleted = deleteAccount(app, user);
+  await lock.waiters(2);
+  await lock.release();
+  t.equal((await deleted).status, 200);
   const { id } = await registered;
   const { rows } = await app.pool.query('SELECT owner_id, closed_at FROM stores WHERE id = $1', [id]);
   t.match(rows, [{ owner_id: null, closed_at: Date }]);

@@ -12,7 +12,7 @@ import {
   verifyLinkTokenIn,
 } from './mailbox.ts';
 
-const app = await createTestApp({ EMAIL_COOLDOWN: '1s' });
+const app = await createTestApp();
 
 const { me, tryLogin, sendCode, newCode, confirm, changeEmail, moveTo, validateReset, confirmReset } =
   accountsOf(app);

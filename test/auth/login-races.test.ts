@@ -39,7 +39,7 @@ t.test('a delay that begins while the password is verified rejects the right one
     const login = tryLogin(user[name]);
     await tenth.waiters(1);
     await tenth.release('COMMIT');
-    delayed(t, await login, 31, 25);
+    delayed(t, await login, 31);
     t.strictSame(await stateOf(user), before, 'nothing was written');
     t.equal((await tryLogin(user[name === 'email' ? 'username' : 'email'])).status, 200, 'by the other name');
   }
@@ -56,9 +56,9 @@ t.test('nor is it confirmed for a suspended account, or to change the password',
     );
     return verify(hash, given);
   });
-  delayed(t, await tryLogin(suspended.username), 31, 25);
+  delayed(t, await tryLogin(suspended.username), 31);
   await app.pool.query('UPDATE login_failures SET locked_until = NULL');
-  delayed(t, await changePassword(user.token, password), 31, 25);
+  delayed(t, await changePassword(user.token, password), 31);
 });
 
 t.test('no failure is counted between the check of the delay and the login', async (t) => {

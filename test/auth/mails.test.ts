@@ -2,14 +2,14 @@ import t, { type Test } from 'tap';
 import type { OutgoingMail } from '../../src/infrastructure/mail/transport.ts';
 import { codeIn, createTestApp, password, resetLinkIn, signUpUser } from '../support/app.ts';
 import { accountsOf, newPassword, signUpBody } from './accounts.ts';
-import { createVerifiedUser, latestMail, mailsTo, newResetLink, passTime } from './mailbox.ts';
+import { about, createVerifiedUser, latestMail, mailsTo, newResetLink, passTime } from './mailbox.ts';
 
 const app = await createTestApp({
   FRONTEND_URL: 'https://shop.example.com/app/',
   EMAIL_CODE_TTL: '5m',
   PASSWORD_RESET_TTL: '2h',
   VERIFICATION_TOKEN_TTL: '90s',
-  EMAIL_COOLDOWN: '1s',
+  EMAIL_COOLDOWN: '2m',
 });
 
 const hangul = /[가-힣]/;
@@ -100,16 +100,15 @@ t.test('every email has its own idempotency key', async (t) => {
 t.test('the durations are configurable', async (t) => {
   const email = 'durations@example.com';
   const sent = await post('email-verify/send', { email }, 'ko');
-  const expected = { accepted: true, expires_in: 300, resend_after: 1 };
-  t.strictSame(sent.body.data, expected);
+  t.match(sent.body.data, { accepted: true, expires_in: 300 });
+  about(t, sent.body.data.resend_after, 120);
   const code = codeIn(await latestMail(app, email));
   t.equal((await auth.confirm({ email, code })).body.data.expires_in, 90);
-  await passTime(app, email, 1);
-  t.strictSame((await post('email-verify/send', { email }, 'ko')).body.data, expected);
-  t.equal((await mailsTo(app, email)).length, 2, 'the cooldown is a second');
+  await passTime(app, email, 120);
+  t.match((await post('email-verify/send', { email }, 'ko')).body.data, { accepted: true });
+  t.equal((await mailsTo(app, email)).length, 2, 'the cooldown is two minutes');
 
   const user = await signUpUser(app);
   const { expires_at } = (await auth.validateReset(await newResetLink(app, user.email))).body.data;
-  const seconds = (Date.parse(expires_at) - Date.now()) / 1000;
-  t.ok(seconds > 7_100 && seconds <= 7_200, `${seconds} s`);
+  about(t, Math.ceil((Date.parse(expires_at) - Date.now()) / 1_000), 7_200);
 });

@@ -9,7 +9,7 @@ import {
 } from '../support/app.ts';
 import { inParallel } from '../support/concurrency.ts';
 import { accountsOf } from './accounts.ts';
-import { comparable, createSettledUser, mailsTo, newResetLink, passTime } from './mailbox.ts';
+import { about, comparable, createSettledUser, mailsTo, newResetLink, passTime } from './mailbox.ts';
 
 const app = await createTestApp();
 
@@ -76,9 +76,12 @@ t.test('a suspended account gets no email of any kind, and the responses are the
   await suspend(app, user);
   const before = (await mailsTo(app, user.email)).length;
   for (const path of recoveries) {
-    const [response, unknown] = [await recover(path, user.email), await recover(path, 'unknown@example.com')];
+    const response = await recover(path, user.email);
+    // No other test has asked for this address, which would have its own countdown.
+    const unknown = await recover(path, 'never-suspended@example.com');
     t.equal(response.status, 200);
     t.strictSame(comparable(response), comparable(unknown));
+    for (const { body } of [response, unknown]) about(t, body.data.resend_after, 60);
   }
   await confirmReset(link);
   t.equal((await mailsTo(app, user.email)).length, before);

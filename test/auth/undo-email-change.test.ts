@@ -14,7 +14,7 @@ import { createStore } from '../support/stores.ts';
 import { accountsOf, insertUser, isTaken, newPassword, signUpBody, verifyAddress } from './accounts.ts';
 import { createVerifiedUser, latestMail, mailsTo, newResetLink, passTime, undoTokenIn } from './mailbox.ts';
 
-const app = await createTestApp({ EMAIL_COOLDOWN: '1s' });
+const app = await createTestApp();
 
 const { me, signUp, tryLogin, changePassword, newCode, changeEmail, moveTo, undoEmailChange } =
   accountsOf(app);

@@ -5,6 +5,7 @@ import t, { type Test } from 'tap';
 import { startListener } from '../../src/infrastructure/database/listener.ts';
 import { createTestDatabase, execute } from '../support/database.ts';
 import { createTcpProxy } from '../support/tcp-proxy.ts';
+import { atMost } from '../support/time.ts';
 import { until } from '../support/until.ts';
 
 const url = await createTestDatabase();
@@ -20,6 +21,9 @@ async function connections(): Promise<number> {
   );
   return rows.length;
 }
+
+/** Milliseconds: longer than the first pause before a listener connects again. */
+const reconnectDelay = 300;
 
 /** A listener on one channel, with the payloads that it received, how often it connected, and its log lines. */
 function listen(t: Test, connectionString: string, times = {}) {
@@ -91,7 +95,8 @@ t.test('a killed connection is replaced, and onConnect is called', async (t) => 
 
 t.test('a connection that hangs is detected and replaced', async (t) => {
   const proxy = await createTcpProxy(t, url);
-  const { received, connected, logs } = listen(t, proxy.url, { check: 100, response: 200, connect: 300 });
+  // The default is ten seconds. It is found by the time for a response, which a slow machine needs, too.
+  const { received, connected, logs } = listen(t, proxy.url, { check: 100, response: atMost(500) });
   await until('a connection', () => connected() === 1);
   proxy.freeze();
   await until('a log line', () => logs.some((line) => line.includes('timeout')));
@@ -111,6 +116,6 @@ t.test('a closed listener has no connection and opens none', async (t) => {
   await until('a log line', () => unreachable.logs.length > 0);
   await unreachable.listener.close();
   const attempts = unreachable.logs.length;
-  await sleep(300);
+  await sleep(reconnectDelay);
   t.equal(unreachable.logs.length, attempts);
 });

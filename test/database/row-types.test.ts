@@ -262,7 +262,7 @@ t.test('each statement returns the columns that its row type declares', async (t
   const { finishLogin, firstFactor, confirmUser, switchOn } = secondFactorOf(app);
   const { code, recoveryCodes } = await switchOn(admin);
   await finishLogin(await firstFactor(admin), recoveryCodes[0] ?? '');
-  await confirmUser(admin.token, { code: await code() });
+  await confirmUser(admin.token, { code: code() });
   const { finish } = await developmentLogin(
     app,
     { subject: 'row-types' },

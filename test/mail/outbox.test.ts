@@ -1,6 +1,8 @@
 import t from 'tap';
 import { createTestApp } from '../support/app.ts';
+import { tally } from '../support/assertions.ts';
 import { inParallel, lockRows } from '../support/concurrency.ts';
+import { holdTimers } from '../support/timers.ts';
 import { until } from '../support/until.ts';
 import { setUp } from './worker-setup.ts';
 
@@ -9,12 +11,16 @@ const leave = (count: number) =>
   `INSERT INTO outbox (mail) SELECT json_build_object('kind', 'code', 'idempotency_key', i::text, 'id', i)
    FROM generate_series(1, ${count}) i`;
 
-t.test('rows of an instance that was killed are taken within 3 seconds', async (t) => {
+/** Milliseconds between two looks of an outbox for rows that were left: with the work they are taken within 3 seconds. */
+const poll = 2_500;
+
+t.test('rows of an instance that was killed are all taken at the next look', async (t) => {
+  const look = holdTimers(t, poll);
   const { database, jobs } = await setUp(t);
   await database.pool.query(leave(1_200));
-  const began = Date.now();
+  t.equal((await jobs()).length, 0);
+  look();
   await until('all are jobs', async () => (await jobs()).length === 1_200);
-  t.ok(Date.now() - began < 3_500, `${Date.now() - began} ms`);
   t.equal((await database.pool.query('SELECT FROM outbox')).rowCount, 0);
 });
 
@@ -24,11 +30,15 @@ t.test('relays at once take each row once, and do not wait for each other', asyn
   await app.pool.query(leave(1));
   // As another relay that is in the middle of a batch.
   const lock = await lockRows(t, app, 'SELECT FROM outbox FOR UPDATE');
-  await inParallel(40, (index) =>
-    (index % 2 ? app : other).call('POST', '/auth/email-verify/send/', {
-      body: { email: `a${index}@example.com` },
-    }),
-  );
+  // Not more at once than the pools have connections for.
+  for (let round = 0; round < 4; round++) {
+    const responses = await inParallel(10, (index) =>
+      (index % 2 ? app : other).call('POST', '/auth/email-verify/send/', {
+        body: { email: `a${round}${index}@example.com` },
+      }),
+    );
+    t.strictSame(tally(responses), { '200': 10 });
+  }
   const keys = async () => {
     const { rows } = await app.pool.query<{ key: string }>(
       `SELECT payload->>'idempotency_key' AS key FROM graphile_worker._private_jobs`,

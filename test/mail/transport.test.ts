@@ -11,6 +11,7 @@ import { freePort } from '../support/free-port.ts';
 import { openTwoVerifiedShops, sendRequest } from '../support/partner-requests.ts';
 import { createProvider, type ProviderBehaviour } from '../support/provider.ts';
 import { createPost } from '../support/stores.ts';
+import { atMost } from '../support/time.ts';
 import { until } from '../support/until.ts';
 
 const mail: OutgoingMail = {
@@ -27,7 +28,7 @@ async function startFakeResend(t: Test, behaviour: ProviderBehaviour = 'ok') {
   return Object.assign(await createProvider(t), { behaviour });
 }
 
-const transportTo = (baseUrl: string, timeoutMs = 5000) =>
+const transportTo = (baseUrl: string, timeoutMs = atMost(5_000)) =>
   createResendTransport({ apiKey: 're_key', from: 'Dure <no-reply@dure.example>', baseUrl, timeoutMs });
 
 function respond(status: number, body: unknown): (response: ServerResponse) => void {
@@ -36,7 +37,7 @@ function respond(status: number, body: unknown): (response: ServerResponse) => v
 }
 
 /** The error that `send` throws for a response of the provider. */
-async function failure(t: Test, response: ProviderBehaviour, timeoutMs = 5000): Promise<Error> {
+async function failure(t: Test, response: ProviderBehaviour, timeoutMs?: number): Promise<Error> {
   const { url } = await startFakeResend(t, response);
   const sending = transportTo(url, timeoutMs).send(mail);
   const error: unknown = await sending.catch((thrown: unknown) => thrown);
@@ -172,11 +173,9 @@ t.test('the time for the response and its body is limited', async (t) => {
     body: (response: ServerResponse) => void response.writeHead(200).write('{"id":'),
   };
   for (const [what, response] of Object.entries(silences)) {
-    const started = Date.now();
     const error = await failure(t, response, 150);
     t.notOk(error instanceof MailRejectedError);
     t.match(error.message, /did not respond within 150 ms/, what);
-    t.ok(Date.now() - started < 2000, what);
   }
 });
 

@@ -120,13 +120,32 @@ export async function setUp(t: Test) {
 /** A provider that does not respond. */
 export const hang = () => new Promise<void>(() => undefined);
 
-/** Fails when emails are found by polling only, which takes two seconds for each. */
+/** Milliseconds between two looks of a worker for jobs that nothing told it of: the default of graphile-worker. */
+const poll = 2_000;
+
+/**
+ * Sends four emails while workers do not poll: they are told of each. Each of the two workers may have begun to wait for a last poll,
+ * which may find one.
+ */
 export async function sendsAtOnce(t: Test, sent: unknown[], add: (kind: string) => Promise<void>) {
-  const began = Date.now();
-  for (let mail = 0; mail < 4; mail++) {
-    const before = sent.length;
-    await add('code');
-    await until('the email is sent', () => sent.length > before);
+  let isPolling = false;
+  const start = globalThis.setTimeout;
+  // Workers of tests that run at the same time poll again afterwards.
+  const restore = t.intercept(globalThis, 'setTimeout', {
+    value(run: () => void, delay?: number, ...args: []) {
+      if (delay !== poll) return start(run, delay, ...args);
+      const timer = start(() => (isPolling ? run() : timer.refresh()), delay);
+      return timer;
+    },
+  });
+  try {
+    for (let mail = 0; mail < 4; mail++) {
+      const before = sent.length;
+      await add('code');
+      await until('the email is sent', () => sent.length > before);
+    }
+  } finally {
+    isPolling = true;
+    restore();
   }
-  t.ok(Date.now() - began < 3_000, `four emails within ${Date.now() - began} ms`);
 }

@@ -3,7 +3,7 @@ import { createNotificationRepository } from '../../src/domains/notifications/re
 import { openDatabase } from '../../src/infrastructure/database/client.ts';
 import { createTestApp, deleteAccount } from '../support/app.ts';
 import { tally } from '../support/assertions.ts';
-import { inParallel, lockRows, waitForSleep } from '../support/concurrency.ts';
+import { inParallel, lockRows } from '../support/concurrency.ts';
 import {
   notificationsOf,
   notifiedOf,
@@ -60,13 +60,18 @@ t.test('any number of notifications is marked, in transactions of bounded length
 t.test('notifications of a user become visible in the order of their ids', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const other = await openShop(app, '다른 가게');
-  // The end of a transaction with this key takes a while, after its notification has got its id.
+  // The end of a transaction with this key waits for the test, after its notification has got its id.
+  const lock = await lockRows(t, app, 'SELECT pg_advisory_xact_lock(1)');
   await app.pool.query(`
-    CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.7); RETURN NEW; END $$;
+    CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NEW; END $$;
     CREATE TRIGGER pause BEFORE INSERT ON idempotency_keys FOR EACH ROW WHEN (NEW.key = 'slow') EXECUTE FUNCTION pause()`);
   const slow = requestPartnership(app, sender, post, { 'idempotency-key': 'slow' });
-  await waitForSleep(app);
-  const fast = await requestPartnership(app, other, post);
+  await lock.waiters(1);
+  const following = requestPartnership(app, other, post);
+  await lock.waiters(2);
+  await lock.release();
+  const fast = await following;
   t.equal(fast.status, 201);
   const requests = (await notifiedOf(app, receiver)).map(([, id]) => id);
   const [first, second] = [(await slow).body.data.id, fast.body.data.id];

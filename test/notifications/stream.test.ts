@@ -11,6 +11,7 @@ import { invalid, rejected, tokenRejected } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
 import { notificationsOf } from '../support/partner-requests.ts';
 import { createPost, openShop } from '../support/stores.ts';
+import { holdTimers } from '../support/timers.ts';
 import { until } from '../support/until.ts';
 import {
   createListeningApp,
@@ -26,16 +27,20 @@ const environment = { CORS_ORIGINS: 'https://app.example.com' };
 const here = await createListeningApp(environment);
 const there = await createListeningApp(environment, { databaseUrl: here.url });
 
-t.test('a notification reaches a client of another instance in less than a second', async (t) => {
+/** Milliseconds between two looks of an instance for what nothing told it of. */
+const poll = 2_500;
+
+t.test('a notification reaches a client of another instance at once, not at the next look', async (t) => {
+  holdTimers(t, poll);
+  const here = await createListeningApp(environment);
+  const there = await createListeningApp(environment, { databaseUrl: here.url });
   const { receiver, notify } = await createPair(here);
   const stream = await openStream(t, there, receiver.token);
   await stream.until(() => stream.events.length === 1);
   t.match(stream.events[0], { event: 'unread_count', data: { unread_count: 0 } });
   await notify();
-  const committedAt = Date.now();
   await stream.until(() => stream.events.length === 3);
   const [, notification, count] = stream.events;
-  t.ok((notification?.at ?? 0) - committedAt < 1_000);
   const { items } = await notificationsOf(here, receiver);
   t.match(notification, { event: 'notification', id: String(items[0].id) });
   t.strictSame(notification?.data, items[0], 'exactly as it is listed');
@@ -174,11 +179,11 @@ t.test('without a Last-Event-ID, or beyond the newest, a stream starts with the 
 
 t.test('a stream sends heartbeats', async (t) => {
   const { receiver } = await createPair(here);
-  const options = { databaseUrl: here.url, streamTimes: { heartbeat: 100 }, timeLimit: 600 };
+  const options = { databaseUrl: here.url, streamTimes: { heartbeat: 100 }, timeLimit: 2_000 };
   const instance = await createListeningApp({}, options);
   t.teardown(instance.close);
   const stream = await openStream(t, instance, receiver.token);
-  await stream.until(() => stream.comments.length >= 8);
+  await stream.until(() => stream.comments.length >= 25);
   t.equal(stream.comments[0], 'heartbeat', 'longer than a request may take');
   t.equal(stream.events.length, 1, 'which is no event');
 });

@@ -13,8 +13,6 @@ interface StreamEvent {
   event: string | undefined;
   id: string | undefined;
   data: Json;
-  /** When it arrived, in milliseconds of the process. */
-  at: number;
 }
 
 /** Opens a stream over a real socket, until the test ends. The app must listen. */
@@ -90,7 +88,7 @@ function readBlock(block: string, events: StreamEvent[], comments: string[]): vo
   if (comment !== undefined) comments.push(comment);
   const data = fields.get('data');
   if (data === undefined) return;
-  events.push({ event: fields.get('event'), id: fields.get('id'), data: JSON.parse(data), at: Date.now() });
+  events.push({ event: fields.get('event'), id: fields.get('id'), data: JSON.parse(data) });
 }
 
 /** A user with a post, and a function that notifies them. */

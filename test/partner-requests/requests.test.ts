@@ -250,10 +250,10 @@ t.test('a transition or deletion whose connection is lost before the commit chan
 
 t.test('a request that waits too long for a lock gets 503', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
+  const options = { databaseUrl: app.url, productionLimits: true, serverErrors: true };
+  const limited = await createTestApp({ WORKER_ENABLED: 'false' }, options);
   const lock = await lockRows(t, app, 'SELECT FROM posts WHERE id = $1 FOR UPDATE', [post.id]);
-  const started = Date.now();
-  rejected(t, await requestPartnership(app, sender, post), 503, 'service_unavailable');
-  t.ok(Date.now() - started < 10_000);
+  rejected(t, await requestPartnership(limited, sender, post), 503, 'service_unavailable');
   await lock.release();
   t.strictSame(await notifiedOf(app, receiver), []);
 });

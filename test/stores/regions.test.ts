@@ -179,9 +179,8 @@ t.test('a region is found by its district with and without the city, and by its 
   t.strictSame(keys('세종시'), []);
 });
 
-t.test('the longest addresses are read at once', async (t) => {
-  const start = performance.now();
+t.test('the longest addresses are read to their end', async (t) => {
+  // With backtracking without bound the test would not end.
   for (const text of ['가', '1', ' ', '(', '가 ', '가1', '마포구', '가,', '(가'])
-    readRegion(text.repeat(200).slice(0, 200));
-  t.ok(performance.now() - start < 1_000);
+    t.ok(readRegion(text.repeat(200).slice(0, 200)), text);
 });

@@ -5,9 +5,10 @@ import pg from 'pg';
 import { startEmbeddedServer } from '../../src/development/embedded-postgres/server.ts';
 import { migrate } from '../../src/infrastructure/database/migrations.ts';
 import { runFolder } from './files.ts';
+import { atMost } from './time.ts';
 
 /** How long to wait for a template that another connection is in, in milliseconds. */
-const templateTimeout = 30_000;
+const templateTimeout = atMost(30_000);
 
 /** A PostgreSQL server with a migrated template database. */
 interface TestServer {
@@ -99,7 +100,7 @@ async function useServer(url: string, template: string) {
 
 async function createDatabase({ url, template }: TestServer, source: string): Promise<string> {
   const name = `${template}_${randomBytes(6).toString('hex')}`;
-  for (const deadline = Date.now() + templateTimeout; ; await sleep(50 + Math.random() * 200)) {
+  for (const deadline = AbortSignal.timeout(templateTimeout); ; await sleep(50 + Math.random() * 200)) {
     try {
       // Copying files is faster than the default, which writes the copy to the WAL; PostgreSQL 15 or newer.
       await execute(url, `CREATE DATABASE ${name} TEMPLATE ${source} STRATEGY FILE_COPY`);
@@ -107,7 +108,7 @@ async function createDatabase({ url, template }: TestServer, source: string): Pr
     } catch (error) {
       // 55006: another session is connected to the template, such as autovacuum.
       const busy = error instanceof pg.DatabaseError && error.code === '55006';
-      if (!busy || Date.now() > deadline) throw error;
+      if (!busy || deadline.aborted) throw error;
     }
   }
   return databaseUrl(url, name);

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { TestResponse } from './app.ts';
+import { atMost } from './time.ts';
 
 /** Makes an app listen on a free port. @returns the port */
 export async function listen(app: FastifyInstance): Promise<number> {
@@ -18,7 +19,7 @@ interface RawResponse extends TestResponse {
 export interface RawConnection {
   socket: Socket;
   send(data: string | Buffer): void;
-  /** Reads the next response. @throws when none arrives within 5 seconds */
+  /** Reads the next response. @throws when none arrives in time */
   response(): Promise<RawResponse>;
 }
 
@@ -45,7 +46,7 @@ export async function rawConnection(port: number): Promise<RawConnection> {
     send: (data) => void socket.write(data),
     async response() {
       // Longer than the service takes for any request.
-      const deadline = AbortSignal.timeout(10_000);
+      const deadline = AbortSignal.timeout(atMost(10_000));
       for (;;) {
         const complete = readResponse(received);
         // The close follows the last response, so wait for it.

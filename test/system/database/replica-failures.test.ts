@@ -21,9 +21,7 @@ function startReader(app: TestApp, token: string, path: string, end: () => boole
 }
 
 t.test('a replica that ends, hangs or comes back causes no error and no delay', parallel(), async (t) => {
-  const { url, standbys } = await startCluster(t);
-  const [standby] = standbys;
-  if (!standby) throw new Error('there is no standby');
+  const { url, standby } = await startCluster(t);
   const proxy = await createTcpProxy(t, standby.url);
   const app = await createTestApp({ DATABASE_REPLICA_URL: proxy.url }, { databaseUrl: url });
   const shop = await openShop(app);
@@ -70,8 +68,8 @@ t.test('a replica that ends, hangs or comes back causes no error and no delay', 
 });
 
 t.test('the replica is read through PgBouncer, too', parallel({ skip: without('pgbouncer') }), async (t) => {
-  const { url, standbys } = await startCluster(t);
-  const [primary, replica] = [await startPooler(t, url), await startPooler(t, standbys[0]?.url ?? '')];
+  const { url, standby } = await startCluster(t);
+  const [primary, replica] = [await startPooler(t, url), await startPooler(t, standby.url)];
   const environment = { DATABASE_DIRECT_URL: url, DATABASE_REPLICA_URL: `${replica}?pgbouncer=true` };
   const app = await createTestApp(environment, { databaseUrl: primary });
   const shop = await openShop(app);
@@ -87,9 +85,7 @@ t.test('the replica is read through PgBouncer, too', parallel({ skip: without('p
 });
 
 t.test('a server that is no standby of the primary is not read', parallel(), async (t) => {
-  const { url, standbys } = await startCluster(t, 2);
-  const [first, second] = standbys;
-  if (!first || !second) throw new Error('there are no standbys');
+  const { url, standby: first, second } = await startCluster(t, 2);
   const other = await startCluster(t);
   const create = (replica: string, databaseUrl = url) =>
     createTestApp({ DATABASE_REPLICA_URL: replica }, { databaseUrl });
@@ -104,7 +100,7 @@ t.test('a server that is no standby of the primary is not read', parallel(), asy
   const template = new URL(first.url);
   template.pathname = '/postgres';
   await rejects(await create(template.href), 'it is a copy of another database');
-  await rejects(await create(other.standbys[0]?.url ?? ''), 'it is a copy of another database');
+  await rejects(await create(other.standby.url), 'it is a copy of another database');
 
   // The second one goes on with the old primary, whose log is longer than that of the new one.
   const before = await create(first.url);

@@ -21,8 +21,6 @@ export interface Standby {
   url: string;
   /** The statements that it ran since the last call, but for the checks of the service. */
   statements(): Promise<string[]>;
-  /** How often the service has checked it since the last call of `statements`. */
-  checks(): number;
   /** Runs a statement as superuser. */
   execute(statement: string): Promise<void>;
   /** How long a commit waits before it is replayed, in milliseconds. */
@@ -87,7 +85,6 @@ async function startStandby(directory: string, primaryUrl: string): Promise<Stan
       log = '';
       return all.filter((entry) => !/pg_control_|SELECT (?:1|'end')$/.test(entry.trim()));
     },
-    checks: () => log.split('pg_control_recovery').length - 1,
     execute: (statement) => execute(superuser, statement),
     async delayReplay(milliseconds) {
       await execute(
