@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
@@ -22,10 +22,10 @@ const jobs = Math.min(8, availableParallelism() + 1);
 
 const tapPackage = createRequire(import.meta.url).resolve('tap/package.json');
 const args = process.argv.slice(2);
-const paths = args.filter((arg) => arg.startsWith('test/'));
+const paths = args.filter((arg) => /^(test|packages|examples)\//.test(arg));
 const tapArguments = args.filter((arg) => arg !== '--system' && !paths.includes(arg));
-const selected = select(args.includes('--system') && paths.length === 0 ? ['test/system'] : paths);
-const isSystem = (file: string) => file.startsWith('build/test/system/');
+const isSystem = (file: string) => /(^|\/)test\/(system|long)\//.test(file);
+const selected = select(paths);
 /** Large files take long: begun last, one would leave a core idle at the end. */
 const bySize = (one: string, other: string) =>
   statSync(join(root, other)).size - statSync(join(root, one)).size;
@@ -41,17 +41,27 @@ try {
 }
 process.stdout.write(`\nTests ${process.exitCode === 0 ? 'passed' : 'FAILED'}.\n`);
 
-/** The compiled test files in these files and folders, by default those of the fast tier. */
+/** The compiled test files in these files and folders, by default those of the fast tier or, with `--system`, of the slow one. */
 function select(paths: string[]): string[] {
-  const files = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
-    .map((name) => `test/${name}`)
+  const workspaces = ['packages', 'examples'].flatMap((parent) =>
+    readdirSync(join(root, parent)).map((name) => `${parent}/${name}/test`),
+  );
+  const files = ['test', ...workspaces]
+    .filter((folder) => existsSync(join(root, folder)))
+    .flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map(
+        (name) => `${folder}/${name}`,
+      ),
+    )
     .filter((file) => file.endsWith('.test.ts'))
     .sort();
   const missing = paths.find((path) => !files.some((file) => file.startsWith(path)));
   if (missing !== undefined) throw new Error(`${missing} matches no test file`);
   return files
     .filter((file) =>
-      paths.length > 0 ? paths.some((path) => file.startsWith(path)) : !file.startsWith('test/system/'),
+      paths.length > 0
+        ? paths.some((path) => file.startsWith(path))
+        : isSystem(file) === args.includes('--system'),
     )
     .map((file) => `build/${file.replace(/\.ts$/, '.js')}`);
 }

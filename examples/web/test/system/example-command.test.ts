@@ -1,9 +1,9 @@
 import t from 'tap';
-import { createTestDatabase } from '../../support/database.ts';
-import { temporaryFolder } from '../../support/files.ts';
-import { freePort } from '../../support/free-port.ts';
-import { spawnService, startService } from '../../support/service.ts';
-import { until } from '../../support/until.ts';
+import { createTestDatabase } from '../../../../test/support/database.ts';
+import { temporaryFolder } from '../../../../test/support/files.ts';
+import { freePort } from '../../../../test/support/free-port.ts';
+import { spawnService, startService } from '../../../../test/support/service.ts';
+import { until } from '../../../../test/support/until.ts';
 
 const script = ['scripts/example.mjs'];
 

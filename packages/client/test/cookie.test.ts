@@ -1,7 +1,7 @@
 import { type Client, createClient, isApiError, NetworkError } from '@dure/client';
 import t from 'tap';
-import { password } from '../support/app.ts';
-import { until } from '../support/until.ts';
+import { password } from '../../../test/support/app.ts';
+import { until } from '../../../test/support/until.ts';
 import { caught, createWire, signedIn, startService } from './clients.ts';
 
 const service = await startService(t);

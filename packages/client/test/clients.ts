@@ -1,6 +1,6 @@
 import { type ClientOptions, createClient, memoryStorage } from '@dure/client';
 import type { Test } from 'tap';
-import { createTestApp, password, type TestApp } from '../support/app.ts';
+import { createTestApp, password, type TestApp } from '../../../test/support/app.ts';
 
 /** A request that a client sent. */
 interface Sent {

@@ -4,12 +4,12 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { BrowserContext, Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { createPair, type Service, startService } from '../../client/clients.ts';
-import { password } from '../../support/app.ts';
-import { launchBrowser, noBrowser } from '../../support/browser.ts';
-import { freePort } from '../../support/free-port.ts';
-import { serve } from '../../support/serve.ts';
-import { until } from '../../support/until.ts';
+import { password } from '../../../../test/support/app.ts';
+import { launchBrowser, noBrowser } from '../../../../test/support/browser.ts';
+import { freePort } from '../../../../test/support/free-port.ts';
+import { serve } from '../../../../test/support/serve.ts';
+import { until } from '../../../../test/support/until.ts';
+import { createPair, type Service, startService } from '../clients.ts';
 
 const dist = dirname(fileURLToPath(import.meta.resolve('@dure/client')));
 const refreshPath = '/auth/token/refresh/';

@@ -4,8 +4,8 @@ import process from 'node:process';
 import { gzipSync } from 'node:zlib';
 import { build, transform } from 'esbuild';
 import t from 'tap';
-import { startService } from '../../client/clients.ts';
-import { root } from '../../support/files.ts';
+import { root } from '../../../../test/support/files.ts';
+import { startService } from '../clients.ts';
 import { installPacked, run, typeErrors } from './packed.ts';
 
 const { folder, files } = await installPacked(t, ['packages/client']);
@@ -40,7 +40,7 @@ t.test(
 );
 
 t.test('its types work in strict apps', async (t) => {
-  await copyFile(join(root, 'test/system/client/consumer.ts'), join(folder, 'consumer.ts'));
+  await copyFile(join(root, 'packages/client/test/system/consumer.ts'), join(folder, 'consumer.ts'));
   await mkdir(join(folder, 'node_modules/@types'), { recursive: true });
   await symlink(join(root, 'node_modules/@types/node'), join(folder, 'node_modules/@types/node'));
   const inBrowser = { lib: ['es2022', 'dom'], types: [], exactOptionalPropertyTypes: true };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
 import type { Test } from 'tap';
-import { root, temporaryFolder } from '../../support/files.ts';
+import { root, temporaryFolder } from '../../../../test/support/files.ts';
 
 export const run = promisify(execFile);
 /** An app that has the packages as `npm pack` writes them. What these need of others is not installed. */

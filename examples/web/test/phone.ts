@@ -1,5 +1,5 @@
 import type { Browser } from 'playwright-core';
-import type { PushService, SubscribedBrowser } from '../../support/push-service.ts';
+import type { PushService, SubscribedBrowser } from '../../../test/support/push-service.ts';
 import { openVisitor, type Visitor } from './visitor.ts';
 
 /** A visitor at a place, whose browser has a subscription of the fake push service. */

@@ -1,11 +1,11 @@
 import { Secret, TOTP } from 'otpauth';
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { codeIn, createUser, password } from '../../support/app.ts';
-import { noBrowser } from '../../support/browser.ts';
-import { createIdentityProvider, type ProviderAccount } from '../../support/identity-provider.ts';
-import { startExample } from './frontend.ts';
-import { openVisitor, registerStore, type Visitor, violations } from './visitor.ts';
+import { codeIn, createUser, password } from '../../../../test/support/app.ts';
+import { noBrowser } from '../../../../test/support/browser.ts';
+import { createIdentityProvider, type ProviderAccount } from '../../../../test/support/identity-provider.ts';
+import { startExample } from '../frontend.ts';
+import { openVisitor, registerStore, type Visitor, violations } from '../visitor.ts';
 
 t.setTimeout(120_000);
 const loginMethods = '/account/login-methods';

@@ -5,11 +5,11 @@ import process from 'node:process';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
-import { launchBrowser, noBrowser } from '../../support/browser.ts';
-import { root } from '../../support/files.ts';
-import { freePort } from '../../support/free-port.ts';
-import { unless } from '../../support/requirements.ts';
-import { startExample } from './frontend.ts';
+import { launchBrowser, noBrowser } from '../../../../test/support/browser.ts';
+import { root } from '../../../../test/support/files.ts';
+import { freePort } from '../../../../test/support/free-port.ts';
+import { unless } from '../../../../test/support/requirements.ts';
+import { startExample } from '../frontend.ts';
 
 t.setTimeout(240_000);
 const lighthouse = join(root, 'scripts/check-clients/node_modules/lighthouse/cli/index.js');

@@ -1,6 +1,6 @@
 import { createClient, memoryStorage, NetworkError, type ObservedResponse } from '@dure/client';
 import t from 'tap';
-import { until } from '../support/until.ts';
+import { until } from '../../../test/support/until.ts';
 import { caught, createPair, createWire, signedIn, startService } from './clients.ts';
 
 const service = await startService(t);

@@ -7,8 +7,8 @@ import {
   type TokenStorage,
 } from '@dure/client';
 import t from 'tap';
-import { password } from '../support/app.ts';
-import { until } from '../support/until.ts';
+import { password } from '../../../test/support/app.ts';
+import { until } from '../../../test/support/until.ts';
 import { badGateway, caught, images, openShop, signedIn, spoilAccess, startService } from './clients.ts';
 
 const service = await startService(t);

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import type { Locator, Page } from 'playwright-core';
 import sharp from 'sharp';
 import t, { type Test } from 'tap';
-import { codeIn, type Mails, password } from '../../support/app.ts';
-import { noBrowser } from '../../support/browser.ts';
-import { until } from '../../support/until.ts';
-import { startExample } from './frontend.ts';
-import { openVisitor, registerStore, type Visitor, violations } from './visitor.ts';
+import { codeIn, type Mails, password } from '../../../../test/support/app.ts';
+import { noBrowser } from '../../../../test/support/browser.ts';
+import { until } from '../../../../test/support/until.ts';
+import { startExample } from '../frontend.ts';
+import { openVisitor, registerStore, type Visitor, violations } from '../visitor.ts';
 
 t.setTimeout(240_000);
 const title = '꽃집과 어버이날 세트를 만들고 싶습니다';

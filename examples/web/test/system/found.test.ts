@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import sharp from 'sharp';
 import t, { type Test } from 'tap';
-import { pushesOf } from '../../push/subscribed.ts';
-import { codeIn, createUser, password } from '../../support/app.ts';
-import { noBrowser } from '../../support/browser.ts';
-import { createStore } from '../../support/stores.ts';
-import { until } from '../../support/until.ts';
-import { startExample } from './frontend.ts';
-import { openPhone, type Phone } from './phone.ts';
-import { registerStore, violations } from './visitor.ts';
+import { pushesOf } from '../../../../test/push/subscribed.ts';
+import { codeIn, createUser, password } from '../../../../test/support/app.ts';
+import { noBrowser } from '../../../../test/support/browser.ts';
+import { createStore } from '../../../../test/support/stores.ts';
+import { until } from '../../../../test/support/until.ts';
+import { startExample } from '../frontend.ts';
+import { openPhone, type Phone } from '../phone.ts';
+import { registerStore, violations } from '../visitor.ts';
 
 t.setTimeout(120_000);
 const alerts = '/account/alerts';

@@ -6,10 +6,10 @@ import {
   type NotificationListeners,
 } from '@dure/client';
 import t, { type Test } from 'tap';
-import { badGateway, createPair, spoilAccess, startService } from '../../client/clients.ts';
-import { password } from '../../support/app.ts';
-import { createTcpProxy } from '../../support/tcp-proxy.ts';
-import { until } from '../../support/until.ts';
+import { password } from '../../../../test/support/app.ts';
+import { createTcpProxy } from '../../../../test/support/tcp-proxy.ts';
+import { until } from '../../../../test/support/until.ts';
+import { badGateway, createPair, spoilAccess, startService } from '../clients.ts';
 
 const streamPath = '/api/v1/notifications/stream/';
 const listPath = '/api/v1/notifications/mypage/';

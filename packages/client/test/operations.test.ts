@@ -8,10 +8,10 @@ import {
   UnexpectedResponseError,
 } from '@dure/client';
 import t from 'tap';
-import { password } from '../support/app.ts';
-import { freePort } from '../support/free-port.ts';
-import { plainImage } from '../support/images.ts';
-import { serve } from '../support/serve.ts';
+import { password } from '../../../test/support/app.ts';
+import { freePort } from '../../../test/support/free-port.ts';
+import { plainImage } from '../../../test/support/images.ts';
+import { serve } from '../../../test/support/serve.ts';
 import {
   badGateway,
   caught,
