@@ -8,6 +8,7 @@ import { password } from '../../../../test/support/app.ts';
 import { launchBrowser, noBrowser } from '../../../../test/support/browser.ts';
 import { freePort } from '../../../../test/support/free-port.ts';
 import { serve } from '../../../../test/support/serve.ts';
+import { atMost } from '../../../../test/support/time.ts';
 import { until } from '../../../../test/support/until.ts';
 import { createPair, type Service, startService } from '../clients.ts';
 
@@ -15,21 +16,25 @@ const dist = dirname(fileURLToPath(import.meta.resolve('@dure/client')));
 const refreshPath = '/auth/token/refresh/';
 const streamPath = '/api/v1/notifications/stream/';
 
-/** A page that has a client and keeps what it reports in globals. */
+/** A page that has a client and keeps what it reports in globals. With `?response=…`, its tabs wait so long for each other. */
 const html = (
   url: string,
-  tokens: string,
 ) => `<!doctype html><meta charset="utf-8"><title>client</title><script type="module">
 import { browserStorage, createClient } from '/client/index.js';
 globalThis.signedOut = [];
 globalThis.ids = [];
 globalThis.statuses = [];
 globalThis.baseUrl = '${url}';
+const given = new URLSearchParams(location.search);
 globalThis.dure = createClient({
   baseUrl,
-  ${tokens},
+  ...(given.has('cookie') ? { tokens: 'cookie' } : { storage: browserStorage() }),
   onSignedOut: (reason) => signedOut.push(reason),
-  streamTimes: { firstDelay: 50 },
+  streamTimes: {
+    firstDelay: 50,
+    firstEvent: ${atMost(10_000)},
+    response: Number(given.get('response') ?? ${atMost(3_000)}),
+  },
 });
 globalThis.subscribe = (options) => dure.notifications.subscribe({
   ...options,
@@ -51,8 +56,7 @@ async function startSite(t: Test): Promise<{ service: Service; origin: string }>
   const site: RequestListener = async ({ url = '/' }, response) => {
     const name = /^\/client\/([\w/-]+\.js)$/.exec(url)?.[1];
     const type = name ? 'text/javascript' : 'text/html; charset=utf-8';
-    const tokens = url === '/cookie' ? `tokens: 'cookie'` : 'storage: browserStorage()';
-    const text = name ? await readFile(join(dist, name), 'utf8') : html(service.baseUrl, tokens);
+    const text = name ? await readFile(join(dist, name), 'utf8') : html(service.baseUrl);
     response.writeHead(200, { 'content-type': type }).end(text);
   };
   await serve(t, site, port);
@@ -71,11 +75,8 @@ t.test('tabs of one browser', { skip: noBrowser }, async (t) => {
     t.teardown(() => context.close());
     const requests = countRequests(context);
     const first = await openTab(context);
-    await evaluate(
-      first,
-      `dure.auth.logIn(${JSON.stringify({ username: pair.receiver.username, password })})`,
-    );
-    return { ...pair, context, requests, first, openTab: () => openTab(context) };
+    await logIn(first, pair.receiver);
+    return { ...pair, context, requests, first, openTab: (path = '') => openTab(context, path) };
   }
 
   async function openTab(context: BrowserContext, path = ''): Promise<Page> {
@@ -132,7 +133,7 @@ t.test('tabs of one browser', { skip: noBrowser }, async (t) => {
     // As a tab that the system has suspended: it keeps its lock.
     const name = `'dure:dure:' + dure.userId() + ':' + baseUrl + ':'`;
     await evaluate(first, `void navigator.locks.request(${name}, () => new Promise(() => {}))`);
-    const second = await openTab();
+    const second = await openTab('?response=200');
     t.equal(await evaluate(second, `navigator.locks.query().then(({ held }) => held.length)`), 1);
     await subscribe(second);
     await notify(2);
@@ -156,10 +157,10 @@ t.test('tabs of one browser', { skip: noBrowser }, async (t) => {
     const context = await browser.newContext();
     t.teardown(() => context.close());
     const requests = countRequests(context);
-    const first = await openTab(context, '/cookie');
+    const first = await openTab(context, '?cookie');
     t.equal(await evaluate(first, 'dure.isSignedIn()'), false);
-    await evaluate(first, `dure.auth.logIn(${JSON.stringify({ username: receiver.username, password })})`);
-    const second = await openTab(context, '/cookie');
+    await logIn(first, receiver);
+    const second = await openTab(context, '?cookie');
     await first.reload();
     await first.waitForFunction('globalThis.isReady');
     const calls =
@@ -213,14 +214,20 @@ t.test('tabs of one browser', { skip: noBrowser }, async (t) => {
       `void dure.passkeys.logIn({ conditional: true }).catch(({ name }) => { globalThis.autofill = name; })`,
     );
     await started;
-    const leave = `dure.passkeys.logIn({ signal: AbortSignal.timeout(500) }).catch(({ name }) => name)`;
-    t.equal(await evaluate(first, leave), 'TimeoutError');
+    await evaluate(
+      first,
+      `globalThis.leaving = new AbortController();
+       void dure.passkeys.logIn({ signal: leaving.signal }).catch(({ message }) => { globalThis.left = message; })`,
+    );
+    await until('the end of the autofill', () => evaluate(first, 'globalThis.autofill'));
     t.equal(await evaluate(first, 'autofill'), 'AbortError');
+    await evaluate(first, `leaving.abort(new Error('left'))`);
+    t.equal(await until('the end', () => evaluate(first, 'globalThis.left')), 'left');
   });
 
   t.test('eight tabs leave connections for calls', async (t) => {
     const { first, openTab, requests } = await openBrowser(t);
-    const tabs = [first, ...(await Promise.all(Array.from({ length: 7 }, openTab)))];
+    const tabs = [first, ...(await Promise.all(Array.from({ length: 7 }, () => openTab())))];
     await Promise.all(tabs.map(subscribe));
     t.equal(requests(streamPath), 1);
     await Promise.all(tabs.map((tab) => evaluate(tab, 'dure.stores.getMyPage().then(() => true)')));
@@ -272,7 +279,7 @@ t.test('tabs of one browser', { skip: noBrowser }, async (t) => {
       get() { throw new DOMException('blocked', 'SecurityError'); } })`);
     const tab = await openTab(context);
     t.equal(await evaluate(tab, 'dure.isSignedIn()'), false);
-    await evaluate(tab, `dure.auth.logIn(${JSON.stringify({ username: receiver.username, password })})`);
+    await logIn(tab, receiver);
     t.equal(await evaluate(tab, 'dure.auth.getCurrentUser().then(({ id }) => id)'), receiver.user.id);
   });
 });
@@ -280,6 +287,10 @@ t.test('tabs of one browser', { skip: noBrowser }, async (t) => {
 /** Runs JavaScript in a page. */
 async function evaluate(page: Page, script: string): Promise<unknown> {
   return page.evaluate(script);
+}
+
+async function logIn(page: Page, { username }: { username: string }): Promise<void> {
+  await evaluate(page, `dure.auth.logIn(${JSON.stringify({ username, password })})`);
 }
 
 /** Subscribes in a tab, and waits until it has a stream or follows that of another tab. */

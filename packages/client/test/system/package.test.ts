@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { build, transform } from 'esbuild';
 import t from 'tap';
 import { root } from '../../../../test/support/files.ts';
+import { atMost } from '../../../../test/support/time.ts';
 import { startService } from '../clients.ts';
 import { installPacked, run, typeErrors } from './packed.ts';
 
@@ -30,7 +31,10 @@ t.test(
     t.ok(lines.every(({ length }) => length <= 110));
     const { code } = await transform(story.replace('http://localhost:3000', baseUrl), { loader: 'ts' });
     await writeFile(join(folder, 'story.mjs'), code);
-    const { stdout, stderr } = await run(process.execPath, ['story.mjs'], { cwd: folder, timeout: 30_000 });
+    const { stdout, stderr } = await run(process.execPath, ['story.mjs'], {
+      cwd: folder,
+      timeout: atMost(30_000),
+    });
     t.equal(stderr, '');
     const output = stdout.trim().split('\n');
     // The notification and the rejection come in either order.
