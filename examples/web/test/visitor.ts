@@ -23,7 +23,6 @@ export async function openVisitor(
     viewport: { width: 360, height: 740 },
     reducedMotion: 'reduce',
   });
-  context.setDefaultTimeout(20_000);
   return { ...person, email: `${person.username}@example.com`, context, page: await context.newPage() };
 }
 
