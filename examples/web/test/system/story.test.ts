@@ -4,11 +4,12 @@ import sharp from 'sharp';
 import t, { type Test } from 'tap';
 import { codeIn, type Mails, password } from '../../../../test/support/app.ts';
 import { noBrowser } from '../../../../test/support/browser.ts';
+import { atMost } from '../../../../test/support/time.ts';
 import { until } from '../../../../test/support/until.ts';
 import { startExample } from '../frontend.ts';
 import { openVisitor, registerStore, type Visitor, violations } from '../visitor.ts';
 
-t.setTimeout(240_000);
+t.setTimeout(atMost(120_000));
 const title = '꽃집과 어버이날 세트를 만들고 싶습니다';
 /** Those that need no login. */
 const publicPages = [
