@@ -38,14 +38,6 @@ t.test('without a network, the error names the address, and what the browser hid
   t.match(seen, [{ status: undefined, error: { name: 'NetworkError' } }], 'one attempt');
 });
 
-t.test('an authorization of the app replaces that of the client', async (t) => {
-  const [one, two] = await Promise.all([signedIn(service), signedIn(service)]);
-  const authorization = `Bearer ${(await two.storage.load())?.access}`;
-  t.equal((await one.dure.auth.getCurrentUser({}, { headers: { authorization } })).id, two.user.id);
-  const dure = createClient({ baseUrl, storage: one.storage, headers: { authorization } });
-  t.equal((await dure.auth.getCurrentUser()).id, two.user.id);
-});
-
 t.test('with `poll`, notifications arrive without a stream', async (t) => {
   const wire = createWire();
   const { receiver, notify } = await createPair(service);

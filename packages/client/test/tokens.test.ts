@@ -9,20 +9,20 @@ import {
 import t from 'tap';
 import { password } from '../../../test/support/app.ts';
 import { until } from '../../../test/support/until.ts';
-import { badGateway, caught, images, openShop, signedIn, spoilAccess, startService } from './clients.ts';
+import {
+  badGateway,
+  caught,
+  gate,
+  images,
+  openShop,
+  signedIn,
+  spoilAccess,
+  startService,
+} from './clients.ts';
 
 const service = await startService(t);
 const { baseUrl } = service;
 const refreshPath = '/auth/token/refresh/';
-
-/** A promise that a test fulfils. */
-function gate() {
-  let open = () => {};
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { open, opened };
-}
 
 /** A client with an access token that the service rejects, and whose refresh waits until it is opened. */
 async function refreshing(one: Awaited<ReturnType<typeof signedIn>>) {

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { BrowserContext, Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { password } from '../../../../test/support/app.ts';
-import { launchBrowser, noBrowser } from '../../../../test/support/browser.ts';
+import { addAuthenticator, launchBrowser, noBrowser } from '../../../../test/support/browser.ts';
 import { freePort } from '../../../../test/support/free-port.ts';
 import { serve } from '../../../../test/support/serve.ts';
 import { atMost } from '../../../../test/support/time.ts';
@@ -185,18 +185,7 @@ t.test('tabs of one browser', { skip: noBrowser }, async (t) => {
 
   t.test('add a passkey and log in with it, also from the autofill', async (t) => {
     const { first, receiver } = await openBrowser(t);
-    const devtools = await first.context().newCDPSession(first);
-    await devtools.send('WebAuthn.enable');
-    await devtools.send('WebAuthn.addVirtualAuthenticator', {
-      options: {
-        protocol: 'ctap2',
-        transport: 'internal',
-        hasResidentKey: true,
-        hasUserVerification: true,
-        isUserVerified: true,
-        automaticPresenceSimulation: true,
-      },
-    });
+    const devtools = await addAuthenticator(first);
     t.match(await evaluate(first, `dure.passkeys.register({ name: '내 휴대폰' })`), { name: '내 휴대폰' });
     const again = 'dure.passkeys.register().catch(({ name }) => name)';
     t.equal(await evaluate(first, again), 'InvalidStateError', 'this authenticator has one already');
