@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { type Browser, chromium, type LaunchOptions } from 'playwright-core';
+import { type Browser, type CDPSession, chromium, type LaunchOptions, type Page } from 'playwright-core';
 import { unless } from './requirements.ts';
 import { atMost } from './time.ts';
 
@@ -29,4 +29,21 @@ export async function launchBrowser(options: LaunchOptions = {}): Promise<Browse
   });
   browser.on('context', (context) => context.setDefaultTimeout(atMost(30_000)));
   return browser;
+}
+
+/** Gives a page an authenticator that answers by itself. */
+export async function addAuthenticator(page: Page): Promise<CDPSession> {
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send('WebAuthn.enable');
+  await devtools.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+  return devtools;
 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import sharp from 'sharp';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { pushesOf } from '../../../../test/push/subscribed.ts';
 import { codeIn, createUser, password } from '../../../../test/support/app.ts';
 import { noBrowser } from '../../../../test/support/browser.ts';
@@ -9,7 +9,7 @@ import { atMost } from '../../../../test/support/time.ts';
 import { until } from '../../../../test/support/until.ts';
 import { startExample } from '../frontend.ts';
 import { openPhone, type Phone } from '../phone.ts';
-import { registerStore, violations } from '../visitor.ts';
+import { fillSignUp, registerStore, stepsOf, violations } from '../visitor.ts';
 
 t.setTimeout(atMost(120_000));
 const alerts = '/account/alerts';
@@ -22,8 +22,7 @@ t.test(story, { skip: noBrowser }, async (t) => {
   const example = await startExample(t, terms);
   const pushes = await pushesOf(t, example);
   const { mails, pool } = example;
-  const step = (name: string, run: (t: Test) => Promise<void>) =>
-    t.test(name, { skip: !t.passing() && 'a step before it has failed' }, run);
+  const step = stepsOf(t);
   const cafe = await openPhone(
     { username: 'dure_cafe', name: '김두레' },
     { ...example, pushService: pushes.service, place: { latitude: 37.5563, longitude: 126.9019 } },
@@ -55,12 +54,8 @@ t.test(story, { skip: noBrowser }, async (t) => {
   });
 
   await step('the florist signs up, agrees to the terms, and registers its store where it is', async (t) => {
-    const { page, username, email, name } = flower;
-    await page.goto('/signup');
-    await page.getByLabel('이름', { exact: true }).fill(name);
-    await page.getByLabel('이메일').fill(email);
-    await page.getByLabel('아이디').fill(username);
-    await page.getByLabel('비밀번호', { exact: true }).fill(password);
+    const { page, email } = flower;
+    await fillSignUp(flower);
     await page.getByLabel('만 14세 이상입니다').check();
     await page.getByRole('button', { name: '인증번호 받기', exact: true }).click();
     await page.getByLabel('이용약관').and(page.locator(':focus')).waitFor();

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import type { Locator, Page } from 'playwright-core';
 import sharp from 'sharp';
-import t, { type Test } from 'tap';
-import { codeIn, type Mails, password } from '../../../../test/support/app.ts';
+import t from 'tap';
+import { codeIn, type Mails } from '../../../../test/support/app.ts';
 import { noBrowser } from '../../../../test/support/browser.ts';
 import { atMost } from '../../../../test/support/time.ts';
 import { until } from '../../../../test/support/until.ts';
 import { startExample } from '../frontend.ts';
-import { openVisitor, registerStore, type Visitor, violations } from '../visitor.ts';
+import { fillSignUp, openVisitor, registerStore, stepsOf, type Visitor, violations } from '../visitor.ts';
 
 t.setTimeout(atMost(120_000));
 const title = '꽃집과 어버이날 세트를 만들고 싶습니다';
@@ -22,9 +22,7 @@ t.test('two shops find each other in the example frontend', { skip: noBrowser },
   const { browser, origin, mails } = await startExample(t);
   const cafe = await openVisitor(browser, origin, { username: 'dure_cafe', name: '김두레' });
   const flower = await openVisitor(browser, origin, { username: 'golmok_flower', name: '이꽃님' });
-  /** After one that failed, each of the others would only wait for what never comes. */
-  const step = (name: string, run: (t: Test) => Promise<void>) =>
-    t.test(name, { skip: !t.passing() && 'a step before it has failed' }, run);
+  const step = stepsOf(t);
 
   await step('the cafe signs up with the mailed code, registers its store and writes a post', async (t) => {
     await signUp(cafe, mails);
@@ -180,16 +178,9 @@ async function logInByKeyboard(page: Page, username: string, secret: string): Pr
 }
 
 /** Signs up with the code from the email, or with its link. */
-async function signUp(
-  { page, username, email, name }: Visitor,
-  mails: Mails,
-  proof: 'code' | 'link' = 'code',
-): Promise<void> {
-  await page.goto('/signup');
-  await page.getByLabel('이름', { exact: true }).fill(name);
-  await page.getByLabel('이메일').fill(email);
-  await page.getByLabel('아이디').fill(username);
-  await page.getByLabel('비밀번호', { exact: true }).fill(password);
+async function signUp(visitor: Visitor, mails: Mails, proof: 'code' | 'link' = 'code'): Promise<void> {
+  const { page, username, email } = visitor;
+  await fillSignUp(visitor);
   await page.getByRole('button', { name: '인증번호 받기', exact: true }).click();
   await page.getByRole('heading', { name: '이메일 인증', level: 1 }).waitFor();
   const mail = await mails.next(email);
