@@ -4,6 +4,7 @@ import {
   isApiError,
   memoryStorage,
   NetworkError,
+  type ObservedResponse,
   TimeoutError,
   UnexpectedResponseError,
 } from '@dure/client';
@@ -160,9 +161,14 @@ t.test('an error has its code, texts and fields', async (t) => {
 });
 
 t.test('no network, no response in time, and an abort are different errors', async (t) => {
-  const unreachable = createClient({ baseUrl: `http://127.0.0.1:${await freePort()}`, retries: 0 });
-  const rejected = await caught(unreachable.stores.listCategories());
+  const seen: ObservedResponse[] = [];
+  const address = `http://127.0.0.1:${await freePort()}`;
+  const unreachable = createClient({ baseUrl: address, retries: 5, onResponse: (one) => seen.push(one) });
+  const rejected = await caught(unreachable.posts.list({ q: '꽃' }, { retries: 0 }));
   t.ok(rejected instanceof NetworkError && rejected.cause instanceof Error);
+  const text = `listPosts: no response from ${address}/api/v1/posts/: `;
+  t.match([rejected, rejected], [{ message: text }, { message: /CORS_ORIGINS/ }], 'what the browser hides');
+  t.match(seen, [{ status: undefined, error: { name: 'NetworkError' } }], 'one attempt');
   t.notOk(rejected instanceof TimeoutError);
   // As a service that hangs: the connection is there, the response is not.
   const hang = (_url: string, { signal }: RequestInit) =>

@@ -1,4 +1,4 @@
-import { createClient, memoryStorage, NetworkError, type ObservedResponse } from '@dure/client';
+import { createClient, memoryStorage, type ObservedResponse } from '@dure/client';
 import t from 'tap';
 import { until } from '../../../test/support/until.ts';
 import { caught, createPair, createWire, signedIn, startService } from './clients.ts';
@@ -25,17 +25,6 @@ t.test('an app observes each attempt, adds headers and logs', async (t) => {
   await dure.posts.list({}, { headers: { 'X-Request-Id': 'of-the-call' } });
   t.equal(seen[1]?.requestId, 'of-the-call');
   t.equal(new Headers(wire.sent[0]?.headers).get('traceparent'), 'from-the-app');
-});
-
-t.test('without a network, the error names the address, and what the browser hides', async (t) => {
-  const seen: ObservedResponse[] = [];
-  const fetch = () => Promise.reject(new TypeError('Failed to fetch'));
-  const dure = createClient({ baseUrl, fetch, retries: 5, onResponse: (response) => seen.push(response) });
-  const error = await caught(dure.posts.list({ q: '꽃' }, { retries: 0 }));
-  t.ok(error instanceof NetworkError);
-  t.match(error, { message: `listPosts: no response from ${baseUrl}/api/v1/posts/: ` });
-  t.match(error, { message: /CORS_ORIGINS/ });
-  t.match(seen, [{ status: undefined, error: { name: 'NetworkError' } }], 'one attempt');
 });
 
 t.test('with `poll`, notifications arrive without a stream', async (t) => {

@@ -108,6 +108,10 @@ t.test(story, { skip: noBrowser }, async (t) => {
       await page.goto(alerts);
       await page.getByRole('link', { name: '꽃·식물 · 주변 3km' }).click();
       await page.getByText('골목 꽃집 · 걸어서 5분').waitFor();
+      const image = page.locator('.post-card img');
+      await image.scrollIntoViewIfNeeded();
+      await image.evaluate('(image) => image.decode()');
+      t.match(await image.getAttribute('src'), /-480\.webp$/);
       await page.getByRole('link', { name: title }).click();
       await page.getByLabel('보낼 메시지').fill('저희 카페에서 함께 팔아요.');
       await page.getByRole('button', { name: '요청 보내기', exact: true }).click();

@@ -249,6 +249,7 @@ t.test('two shops log in with Kakao and with a passkey in the example', { skip: 
       t.notMatch(readable, /"refresh":/);
     }
     t.ok(refreshCookies.length > 2);
-    for (const cookie of refreshCookies) t.match(cookie, { name: 'dure-refresh', httpOnly: true });
+    for (const cookie of refreshCookies)
+      t.match(cookie, { name: 'dure-refresh', httpOnly: true, sameSite: 'Strict' });
   });
 });

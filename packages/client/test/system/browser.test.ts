@@ -25,15 +25,14 @@ globalThis.signedOut = [];
 globalThis.ids = [];
 globalThis.statuses = [];
 globalThis.baseUrl = '${url}';
-const given = new URLSearchParams(location.search);
 globalThis.dure = createClient({
   baseUrl,
-  ...(given.has('cookie') ? { tokens: 'cookie' } : { storage: browserStorage() }),
+  storage: browserStorage(),
   onSignedOut: (reason) => signedOut.push(reason),
   streamTimes: {
     firstDelay: 50,
     firstEvent: ${atMost(10_000)},
-    response: Number(given.get('response') ?? ${atMost(3_000)}),
+    response: Number(new URLSearchParams(location.search).get('response') ?? ${atMost(3_000)}),
   },
 });
 globalThis.subscribe = (options) => dure.notifications.subscribe({
@@ -99,34 +98,39 @@ t.test('tabs of one browser', { skip: noBrowser }, async (t) => {
     t.equal(requests(refreshPath), 1);
   });
 
-  t.test('have one stream, which another tab takes over', async (t) => {
-    const { first, openTab, requests, notify, receiver } = await openBrowser(t);
-    await subscribe(first);
-    const others = [await openTab(), await openTab()];
-    for (const tab of others) {
-      await subscribe(tab);
-      await until('the count of the leader', () => evaluate(tab, 'count === 0'));
-    }
-    await notify(2);
-    for (const tab of [first, ...others]) {
-      await until('both', () => evaluate(tab, 'ids.length === 2 && count === 2'));
-    }
-    const late = await openTab();
-    await evaluate(late, 'void subscribe({ after: 0 })');
-    await until('what the leader had before', () => evaluate(late, 'ids.length === 2 && count === 2'));
-    t.equal(requests(streamPath), 1);
+  t.test(
+    'have one stream, which leaves connections for calls, and which another tab takes over',
+    async (t) => {
+      const { first, openTab, requests, notify, receiver } = await openBrowser(t);
+      await subscribe(first);
+      const others = await Promise.all(Array.from({ length: 6 }, () => openTab()));
+      for (const tab of others) {
+        await subscribe(tab);
+        await until('the count of the leader', () => evaluate(tab, 'count === 0'));
+      }
+      await notify(2);
+      for (const tab of [first, ...others]) {
+        await until('both', () => evaluate(tab, 'ids.length === 2 && count === 2'));
+      }
+      const late = await openTab();
+      await evaluate(late, 'void subscribe({ after: 0 })');
+      await until('what the leader had before', () => evaluate(late, 'ids.length === 2 && count === 2'));
+      t.equal(requests(streamPath), 1);
+      const tabs = [first, ...others, late];
+      await Promise.all(tabs.map((tab) => evaluate(tab, 'dure.stores.getMyPage().then(() => true)')));
 
-    // Some arrive while no tab has a stream.
-    const closing = first.close();
-    await notify(3);
-    await closing;
-    const { items } = await receiver.dure.notifications.list({ limit: 10 });
-    for (const tab of [...others, late]) {
-      await until('all', () => evaluate(tab, 'ids.length >= 5 && count === 5'));
-      t.same(await evaluate(tab, 'ids'), items.map(({ id }) => id).reverse());
-    }
-    t.equal(requests(streamPath), 2);
-  });
+      // Some arrive while no tab has a stream.
+      const closing = first.close();
+      await notify(3);
+      await closing;
+      const { items } = await receiver.dure.notifications.list({ limit: 10 });
+      for (const tab of [...others, late]) {
+        await until('all', () => evaluate(tab, 'ids.length >= 5 && count === 5'));
+        t.same(await evaluate(tab, 'ids'), items.map(({ id }) => id).reverse());
+      }
+      t.equal(requests(streamPath), 2);
+    },
+  );
 
   t.test('replace a tab that has the stream and does not answer', async (t) => {
     const { first, openTab, notify } = await openBrowser(t);
@@ -150,37 +154,6 @@ t.test('tabs of one browser', { skip: noBrowser }, async (t) => {
     t.same(await evaluate(first, 'signedOut'), ['logged_out']);
     t.equal(await evaluate(second, 'dure.isSignedIn()'), false);
     t.equal(await evaluate(second, 'localStorage.length'), 0);
-  });
-
-  t.test('share a refresh token that none of their scripts can read', async (t) => {
-    const { receiver } = await createPair(service);
-    const context = await browser.newContext();
-    t.teardown(() => context.close());
-    const requests = countRequests(context);
-    const first = await openTab(context, '?cookie');
-    t.equal(await evaluate(first, 'dure.isSignedIn()'), false);
-    await logIn(first, receiver);
-    const second = await openTab(context, '?cookie');
-    await first.reload();
-    await first.waitForFunction('globalThis.isReady');
-    const calls =
-      'Promise.all(Array.from({ length: 5 }, () => dure.auth.getCurrentUser())).then(([one]) => one.id)';
-    const found = await Promise.all([first, second].map((tab) => evaluate(tab, calls)));
-    t.same(found, [receiver.user.id, receiver.user.id]);
-    t.equal(requests(refreshPath), 2, 'once in each tab');
-    t.match(await context.cookies(), [{ name: 'dure-refresh', httpOnly: true, sameSite: 'Strict' }]);
-    for (const tab of [first, second]) {
-      const readable = 'JSON.stringify([document.cookie, { ...localStorage }, { ...sessionStorage }])';
-      t.equal(await evaluate(tab, readable), JSON.stringify(['', { dure: String(receiver.user.id) }, {}]));
-    }
-    await evaluate(first, 'dure.auth.logOut()');
-    await until('the other tab', () => evaluate(second, '!dure.isSignedIn()'));
-    t.same(await evaluate(second, 'signedOut'), ['elsewhere']);
-    t.same(await context.cookies(), []);
-    t.equal(
-      await evaluate(second, 'dure.auth.getCurrentUser().catch(({ code }) => code)'),
-      'not_authenticated',
-    );
   });
 
   t.test('add a passkey and log in with it, also from the autofill', async (t) => {
@@ -212,14 +185,6 @@ t.test('tabs of one browser', { skip: noBrowser }, async (t) => {
     t.equal(await evaluate(first, 'autofill'), 'AbortError');
     await evaluate(first, `leaving.abort(new Error('left'))`);
     t.equal(await until('the end', () => evaluate(first, 'globalThis.left')), 'left');
-  });
-
-  t.test('eight tabs leave connections for calls', async (t) => {
-    const { first, openTab, requests } = await openBrowser(t);
-    const tabs = [first, ...(await Promise.all(Array.from({ length: 7 }, () => openTab())))];
-    await Promise.all(tabs.map(subscribe));
-    t.equal(requests(streamPath), 1);
-    await Promise.all(tabs.map((tab) => evaluate(tab, 'dure.stores.getMyPage().then(() => true)')));
   });
 
   t.test('a page that comes back from the back/forward cache goes on', async (t) => {
