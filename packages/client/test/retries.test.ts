@@ -17,17 +17,21 @@ function lostNetwork(): never {
   throw new TypeError('fetch failed');
 }
 
-/** The timers that are set during the test, in milliseconds. */
-function recordWaits(t: Test): number[] {
+/** The timers that are set during the test, and those that end, in milliseconds. */
+function recordWaits(t: Test) {
   const waits: number[] = [];
+  const ended: number[] = [];
   const { setTimeout } = globalThis;
   t.intercept(globalThis, 'setTimeout', {
     value: Object.assign((run: () => void, wait = 0) => {
       waits.push(wait);
-      return setTimeout(run, wait);
+      return setTimeout(() => {
+        ended.push(wait);
+        run();
+      }, wait);
     }, setTimeout),
   });
-  return waits;
+  return { waits, ended };
 }
 
 t.test('a GET is repeated twice', async (t) => {
@@ -106,7 +110,7 @@ t.test('after rate_limited, a GET waits as long as the server says', async (t) =
       { status: 429, headers: { 'retry-after': '1' } },
     );
   };
-  const waits = recordWaits(t);
+  const { waits } = recordWaits(t);
   await createClient({ baseUrl, fetch: shortly.fetch }).stores.listCategories();
   t.equal(shortly.sent.length, 2);
   const isJittered = (wait: number) => wait >= 1_000 && wait < 1_500;
@@ -130,12 +134,14 @@ t.test('an abort ends the wait for a repetition', async (t) => {
   const wire = failing(9, () => badGateway(503, { 'retry-after': '9' }));
   const leaving = new AbortController();
   const dure = createClient({ baseUrl, fetch: wire.fetch });
-  const waits = recordWaits(t);
+  const { waits, ended } = recordWaits(t);
+  const isLong = (wait: number) => wait >= 9_000 && wait < 9_500;
   const call = caught(dure.stores.listCategories({}, { signal: leaving.signal }));
-  await until('the wait', () => waits.some((wait) => wait >= 9_000 && wait < 9_500));
+  await until('the wait', () => waits.some(isLong));
   leaving.abort(new Error('left'));
   t.match(await call, { message: 'left' });
   t.equal(wire.sent.length, 1);
+  t.notOk(ended.some(isLong));
 });
 
 /** A client whose store has five posts, with its network. */
