@@ -1,8 +1,8 @@
-import { type Client, createClient, isApiError, NetworkError } from '@dure/client';
+import { type Client, isApiError, NetworkError } from '@dure/client';
 import t from 'tap';
 import { password } from '../../../test/support/app.ts';
 import { until } from '../../../test/support/until.ts';
-import { caught, createWire, gate, signedIn, startService } from './clients.ts';
+import { caught, createClient, createWire, gate, signedIn, startService } from './clients.ts';
 
 const service = await startService(t);
 const { baseUrl } = service;

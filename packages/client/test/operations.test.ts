@@ -1,6 +1,5 @@
 import {
   ApiError,
-  createClient,
   isApiError,
   memoryStorage,
   NetworkError,
@@ -16,6 +15,7 @@ import { serve } from '../../../test/support/serve.ts';
 import {
   badGateway,
   caught,
+  createClient,
   createWire,
   images,
   openShop,

@@ -1,7 +1,7 @@
-import { createClient, memoryStorage, type ObservedResponse } from '@dure/client';
+import { memoryStorage, type ObservedResponse } from '@dure/client';
 import t from 'tap';
 import { until } from '../../../test/support/until.ts';
-import { caught, createPair, createWire, signedIn, startService } from './clients.ts';
+import { caught, createClient, createPair, createWire, signedIn, startService } from './clients.ts';
 
 const service = await startService(t);
 const { baseUrl } = service;

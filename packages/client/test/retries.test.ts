@@ -1,7 +1,7 @@
-import { createClient, isApiError, items, pages, UnexpectedResponseError } from '@dure/client';
+import { isApiError, items, pages, UnexpectedResponseError } from '@dure/client';
 import t, { type Test } from 'tap';
 import { until } from '../../../test/support/until.ts';
-import { badGateway, caught, createWire, images, openShop, startService } from './clients.ts';
+import { badGateway, caught, createClient, createWire, images, openShop, startService } from './clients.ts';
 
 const service = await startService(t);
 const { baseUrl } = service;

@@ -1,17 +1,11 @@
-import {
-  browserStorage,
-  createClient,
-  isApiError,
-  memoryStorage,
-  NetworkError,
-  type TokenStorage,
-} from '@dure/client';
+import { browserStorage, isApiError, memoryStorage, NetworkError, type TokenStorage } from '@dure/client';
 import t from 'tap';
 import { password } from '../../../test/support/app.ts';
 import { until } from '../../../test/support/until.ts';
 import {
   badGateway,
   caught,
+  createClient,
   gate,
   images,
   openShop,

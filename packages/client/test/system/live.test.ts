@@ -1,6 +1,5 @@
 import {
   type ClientOptions,
-  createClient,
   memoryStorage,
   type Notification,
   type NotificationListeners,
@@ -10,7 +9,7 @@ import { password } from '../../../../test/support/app.ts';
 import { createTcpProxy } from '../../../../test/support/tcp-proxy.ts';
 import { atMost } from '../../../../test/support/time.ts';
 import { until } from '../../../../test/support/until.ts';
-import { badGateway, createPair, spoilAccess, startService } from '../clients.ts';
+import { badGateway, createClient, createPair, spoilAccess, startService } from '../clients.ts';
 
 const streamPath = '/api/v1/notifications/stream/';
 const listPath = '/api/v1/notifications/mypage/';

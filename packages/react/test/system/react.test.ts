@@ -1,7 +1,7 @@
 import { copyFile, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { createClient } from '@dure/client';
+
 import { build } from 'esbuild';
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
@@ -11,7 +11,7 @@ import { root } from '../../../../test/support/files.ts';
 import { freePort } from '../../../../test/support/free-port.ts';
 import { serve } from '../../../../test/support/serve.ts';
 import { until } from '../../../../test/support/until.ts';
-import { images, openShop, startService } from '../../../client/test/clients.ts';
+import { createClient, images, openShop, startService } from '../../../client/test/clients.ts';
 import { installPacked, typeErrors } from '../../../client/test/system/packed.ts';
 import type { Shown } from './pages.ts';
 
