@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
-import { type Browser, chromium, type LaunchOptions } from 'playwright-core';
+import { type Browser, type CDPSession, chromium, type LaunchOptions, type Page } from 'playwright-core';
 import { unless } from './requirements.ts';
+import { atMost } from './time.ts';
 
 /** Where systems install Chromium. `CHROMIUM_PATH` names another one. */
 const places = [
@@ -18,7 +19,31 @@ export const noBrowser = unless(
   'Chromium is not installed: install it or set CHROMIUM_PATH',
 );
 
-/** Starts Chromium. The caller closes it. */
+/** Starts Chromium, whose pages have the time that a slow machine needs. The caller closes it. */
 export async function launchBrowser(options: LaunchOptions = {}): Promise<Browser> {
-  return chromium.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox'], ...options });
+  const browser = await chromium.launch({
+    executablePath: executablePath ?? '',
+    args: ['--no-sandbox'],
+    timeout: atMost(30_000),
+    ...options,
+  });
+  browser.on('context', (context) => context.setDefaultTimeout(atMost(30_000)));
+  return browser;
+}
+
+/** Gives a page an authenticator that answers by itself. */
+export async function addAuthenticator(page: Page): Promise<CDPSession> {
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send('WebAuthn.enable');
+  await devtools.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+  return devtools;
 }

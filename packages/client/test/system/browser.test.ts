@@ -4,21 +4,21 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { BrowserContext, Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { createPair, type Service, startService } from '../../client/clients.ts';
-import { password } from '../../support/app.ts';
-import { launchBrowser, noBrowser } from '../../support/browser.ts';
-import { freePort } from '../../support/free-port.ts';
-import { serve } from '../../support/serve.ts';
-import { until } from '../../support/until.ts';
+import { password } from '../../../../test/support/app.ts';
+import { addAuthenticator, launchBrowser, noBrowser } from '../../../../test/support/browser.ts';
+import { freePort } from '../../../../test/support/free-port.ts';
+import { serve } from '../../../../test/support/serve.ts';
+import { atMost } from '../../../../test/support/time.ts';
+import { until } from '../../../../test/support/until.ts';
+import { createPair, type Service, startService } from '../clients.ts';
 
 const dist = dirname(fileURLToPath(import.meta.resolve('@dure/client')));
 const refreshPath = '/auth/token/refresh/';
 const streamPath = '/api/v1/notifications/stream/';
 
-/** A page that has a client and keeps what it reports in globals. */
+/** A page that has a client and keeps what it reports in globals. With `?response=…`, its tabs wait so long for each other. */
 const html = (
   url: string,
-  tokens: string,
 ) => `<!doctype html><meta charset="utf-8"><title>client</title><script type="module">
 import { browserStorage, createClient } from '/client/index.js';
 globalThis.signedOut = [];
@@ -27,9 +27,13 @@ globalThis.statuses = [];
 globalThis.baseUrl = '${url}';
 globalThis.dure = createClient({
   baseUrl,
-  ${tokens},
+  storage: browserStorage(),
   onSignedOut: (reason) => signedOut.push(reason),
-  streamTimes: { firstDelay: 50 },
+  streamTimes: {
+    firstDelay: 50,
+    firstEvent: ${atMost(10_000)},
+    response: Number(new URLSearchParams(location.search).get('response') ?? ${atMost(3_000)}),
+  },
 });
 globalThis.subscribe = (options) => dure.notifications.subscribe({
   ...options,
@@ -51,8 +55,7 @@ async function startSite(t: Test): Promise<{ service: Service; origin: string }>
   const site: RequestListener = async ({ url = '/' }, response) => {
     const name = /^\/client\/([\w/-]+\.js)$/.exec(url)?.[1];
     const type = name ? 'text/javascript' : 'text/html; charset=utf-8';
-    const tokens = url === '/cookie' ? `tokens: 'cookie'` : 'storage: browserStorage()';
-    const text = name ? await readFile(join(dist, name), 'utf8') : html(service.baseUrl, tokens);
+    const text = name ? await readFile(join(dist, name), 'utf8') : html(service.baseUrl);
     response.writeHead(200, { 'content-type': type }).end(text);
   };
   await serve(t, site, port);
@@ -71,11 +74,8 @@ t.test('tabs of one browser', { skip: noBrowser }, async (t) => {
     t.teardown(() => context.close());
     const requests = countRequests(context);
     const first = await openTab(context);
-    await evaluate(
-      first,
-      `dure.auth.logIn(${JSON.stringify({ username: pair.receiver.username, password })})`,
-    );
-    return { ...pair, context, requests, first, openTab: () => openTab(context) };
+    await logIn(first, pair.receiver);
+    return { ...pair, context, requests, first, openTab: (path = '') => openTab(context, path) };
   }
 
   async function openTab(context: BrowserContext, path = ''): Promise<Page> {
@@ -98,41 +98,46 @@ t.test('tabs of one browser', { skip: noBrowser }, async (t) => {
     t.equal(requests(refreshPath), 1);
   });
 
-  t.test('have one stream, which another tab takes over', async (t) => {
-    const { first, openTab, requests, notify, receiver } = await openBrowser(t);
-    await subscribe(first);
-    const others = [await openTab(), await openTab()];
-    for (const tab of others) {
-      await subscribe(tab);
-      await until('the count of the leader', () => evaluate(tab, 'count === 0'));
-    }
-    await notify(2);
-    for (const tab of [first, ...others]) {
-      await until('both', () => evaluate(tab, 'ids.length === 2 && count === 2'));
-    }
-    const late = await openTab();
-    await evaluate(late, 'void subscribe({ after: 0 })');
-    await until('what the leader had before', () => evaluate(late, 'ids.length === 2 && count === 2'));
-    t.equal(requests(streamPath), 1);
+  t.test(
+    'have one stream, which leaves connections for calls, and which another tab takes over',
+    async (t) => {
+      const { first, openTab, requests, notify, receiver } = await openBrowser(t);
+      await subscribe(first);
+      const others = await Promise.all(Array.from({ length: 6 }, () => openTab()));
+      for (const tab of others) {
+        await subscribe(tab);
+        await until('the count of the leader', () => evaluate(tab, 'count === 0'));
+      }
+      await notify(2);
+      for (const tab of [first, ...others]) {
+        await until('both', () => evaluate(tab, 'ids.length === 2 && count === 2'));
+      }
+      const late = await openTab();
+      await evaluate(late, 'void subscribe({ after: 0 })');
+      await until('what the leader had before', () => evaluate(late, 'ids.length === 2 && count === 2'));
+      t.equal(requests(streamPath), 1);
+      const tabs = [first, ...others, late];
+      await Promise.all(tabs.map((tab) => evaluate(tab, 'dure.stores.getMyPage().then(() => true)')));
 
-    // Some arrive while no tab has a stream.
-    const closing = first.close();
-    await notify(3);
-    await closing;
-    const { items } = await receiver.dure.notifications.list({ limit: 10 });
-    for (const tab of [...others, late]) {
-      await until('all', () => evaluate(tab, 'ids.length >= 5 && count === 5'));
-      t.same(await evaluate(tab, 'ids'), items.map(({ id }) => id).reverse());
-    }
-    t.equal(requests(streamPath), 2);
-  });
+      // Some arrive while no tab has a stream.
+      const closing = first.close();
+      await notify(3);
+      await closing;
+      const { items } = await receiver.dure.notifications.list({ limit: 10 });
+      for (const tab of [...others, late]) {
+        await until('all', () => evaluate(tab, 'ids.length >= 5 && count === 5'));
+        t.same(await evaluate(tab, 'ids'), items.map(({ id }) => id).reverse());
+      }
+      t.equal(requests(streamPath), 2);
+    },
+  );
 
   t.test('replace a tab that has the stream and does not answer', async (t) => {
     const { first, openTab, notify } = await openBrowser(t);
     // As a tab that the system has suspended: it keeps its lock.
     const name = `'dure:dure:' + dure.userId() + ':' + baseUrl + ':'`;
     await evaluate(first, `void navigator.locks.request(${name}, () => new Promise(() => {}))`);
-    const second = await openTab();
+    const second = await openTab('?response=200');
     t.equal(await evaluate(second, `navigator.locks.query().then(({ held }) => held.length)`), 1);
     await subscribe(second);
     await notify(2);
@@ -151,51 +156,9 @@ t.test('tabs of one browser', { skip: noBrowser }, async (t) => {
     t.equal(await evaluate(second, 'localStorage.length'), 0);
   });
 
-  t.test('share a refresh token that none of their scripts can read', async (t) => {
-    const { receiver } = await createPair(service);
-    const context = await browser.newContext();
-    t.teardown(() => context.close());
-    const requests = countRequests(context);
-    const first = await openTab(context, '/cookie');
-    t.equal(await evaluate(first, 'dure.isSignedIn()'), false);
-    await evaluate(first, `dure.auth.logIn(${JSON.stringify({ username: receiver.username, password })})`);
-    const second = await openTab(context, '/cookie');
-    await first.reload();
-    await first.waitForFunction('globalThis.isReady');
-    const calls =
-      'Promise.all(Array.from({ length: 5 }, () => dure.auth.getCurrentUser())).then(([one]) => one.id)';
-    const found = await Promise.all([first, second].map((tab) => evaluate(tab, calls)));
-    t.same(found, [receiver.user.id, receiver.user.id]);
-    t.equal(requests(refreshPath), 2, 'once in each tab');
-    t.match(await context.cookies(), [{ name: 'dure-refresh', httpOnly: true, sameSite: 'Strict' }]);
-    for (const tab of [first, second]) {
-      const readable = 'JSON.stringify([document.cookie, { ...localStorage }, { ...sessionStorage }])';
-      t.equal(await evaluate(tab, readable), JSON.stringify(['', { dure: String(receiver.user.id) }, {}]));
-    }
-    await evaluate(first, 'dure.auth.logOut()');
-    await until('the other tab', () => evaluate(second, '!dure.isSignedIn()'));
-    t.same(await evaluate(second, 'signedOut'), ['elsewhere']);
-    t.same(await context.cookies(), []);
-    t.equal(
-      await evaluate(second, 'dure.auth.getCurrentUser().catch(({ code }) => code)'),
-      'not_authenticated',
-    );
-  });
-
   t.test('add a passkey and log in with it, also from the autofill', async (t) => {
     const { first, receiver } = await openBrowser(t);
-    const devtools = await first.context().newCDPSession(first);
-    await devtools.send('WebAuthn.enable');
-    await devtools.send('WebAuthn.addVirtualAuthenticator', {
-      options: {
-        protocol: 'ctap2',
-        transport: 'internal',
-        hasResidentKey: true,
-        hasUserVerification: true,
-        isUserVerified: true,
-        automaticPresenceSimulation: true,
-      },
-    });
+    const devtools = await addAuthenticator(first);
     t.match(await evaluate(first, `dure.passkeys.register({ name: '내 휴대폰' })`), { name: '내 휴대폰' });
     const again = 'dure.passkeys.register().catch(({ name }) => name)';
     t.equal(await evaluate(first, again), 'InvalidStateError', 'this authenticator has one already');
@@ -213,17 +176,15 @@ t.test('tabs of one browser', { skip: noBrowser }, async (t) => {
       `void dure.passkeys.logIn({ conditional: true }).catch(({ name }) => { globalThis.autofill = name; })`,
     );
     await started;
-    const leave = `dure.passkeys.logIn({ signal: AbortSignal.timeout(500) }).catch(({ name }) => name)`;
-    t.equal(await evaluate(first, leave), 'TimeoutError');
+    await evaluate(
+      first,
+      `globalThis.leaving = new AbortController();
+       void dure.passkeys.logIn({ signal: leaving.signal }).catch(({ message }) => { globalThis.left = message; })`,
+    );
+    await until('the end of the autofill', () => evaluate(first, 'globalThis.autofill'));
     t.equal(await evaluate(first, 'autofill'), 'AbortError');
-  });
-
-  t.test('eight tabs leave connections for calls', async (t) => {
-    const { first, openTab, requests } = await openBrowser(t);
-    const tabs = [first, ...(await Promise.all(Array.from({ length: 7 }, openTab)))];
-    await Promise.all(tabs.map(subscribe));
-    t.equal(requests(streamPath), 1);
-    await Promise.all(tabs.map((tab) => evaluate(tab, 'dure.stores.getMyPage().then(() => true)')));
+    await evaluate(first, `leaving.abort(new Error('left'))`);
+    t.equal(await until('the end', () => evaluate(first, 'globalThis.left')), 'left');
   });
 
   t.test('a page that comes back from the back/forward cache goes on', async (t) => {
@@ -272,7 +233,7 @@ t.test('tabs of one browser', { skip: noBrowser }, async (t) => {
       get() { throw new DOMException('blocked', 'SecurityError'); } })`);
     const tab = await openTab(context);
     t.equal(await evaluate(tab, 'dure.isSignedIn()'), false);
-    await evaluate(tab, `dure.auth.logIn(${JSON.stringify({ username: receiver.username, password })})`);
+    await logIn(tab, receiver);
     t.equal(await evaluate(tab, 'dure.auth.getCurrentUser().then(({ id }) => id)'), receiver.user.id);
   });
 });
@@ -280,6 +241,10 @@ t.test('tabs of one browser', { skip: noBrowser }, async (t) => {
 /** Runs JavaScript in a page. */
 async function evaluate(page: Page, script: string): Promise<unknown> {
   return page.evaluate(script);
+}
+
+async function logIn(page: Page, { username }: { username: string }): Promise<void> {
+  await evaluate(page, `dure.auth.logIn(${JSON.stringify({ username, password })})`);
 }
 
 /** Subscribes in a tab, and waits until it has a stream or follows that of another tab. */

@@ -1,13 +1,20 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import process from 'node:process';
+import { promisify } from 'node:util';
 import t from 'tap';
-import { createTestDatabase } from '../../support/database.ts';
-import { temporaryFolder } from '../../support/files.ts';
-import { freePort } from '../../support/free-port.ts';
-import { spawnService, startService } from '../../support/service.ts';
-import { until } from '../../support/until.ts';
+import { createTestDatabase } from '../../../../test/support/database.ts';
+import { root, temporaryFolder } from '../../../../test/support/files.ts';
+import { freePort } from '../../../../test/support/free-port.ts';
+import { spawnService, startService } from '../../../../test/support/service.ts';
+import { until } from '../../../../test/support/until.ts';
 
 const script = ['scripts/example.mjs'];
 
 t.test('npm run example serves the service and the frontend, and ends both', async (t) => {
+  // What `npm run example` builds, and `npm test` does not.
+  const compiler = join(root, 'node_modules/typescript/bin/tsc');
+  await promisify(execFile)(process.execPath, [compiler, '-p', 'tsconfig.build.json'], { cwd: root });
   const database = await createTestDatabase();
   const frontendUrl = `http://localhost:${await freePort()}`;
   const port = String(await freePort());

@@ -1,6 +1,8 @@
 import { createRequire } from 'node:module';
 import type { AxeResults } from 'axe-core';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Test } from 'tap';
+import { password } from '../../../test/support/app.ts';
 
 /** A person with a browser of their own. */
 export interface Visitor {
@@ -23,8 +25,22 @@ export async function openVisitor(
     viewport: { width: 360, height: 740 },
     reducedMotion: 'reduce',
   });
-  context.setDefaultTimeout(20_000);
   return { ...person, email: `${person.username}@example.com`, context, page: await context.newPage() };
+}
+
+/** Steps of a story, for one after the other: after one that failed, the others would only wait for what never comes. */
+export function stepsOf(t: Test) {
+  return (name: string, run: (t: Test) => Promise<void>) =>
+    t.test(name, { skip: !t.passing() && 'a step before it has failed' }, run);
+}
+
+/** Fills in the form of the sign-up. */
+export async function fillSignUp({ page, username, email, name }: Visitor): Promise<void> {
+  await page.goto('/signup');
+  await page.getByLabel('이름', { exact: true }).fill(name);
+  await page.getByLabel('이메일').fill(email);
+  await page.getByLabel('아이디').fill(username);
+  await page.getByLabel('비밀번호', { exact: true }).fill(password);
 }
 
 /** Registers a store with one category. @param fill fills in what else the form has */

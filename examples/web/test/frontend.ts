@@ -4,10 +4,10 @@ import process from 'node:process';
 import { promisify } from 'node:util';
 import type { Test } from 'tap';
 import { preview } from 'vite';
-import { createTestApp } from '../../support/app.ts';
-import { launchBrowser } from '../../support/browser.ts';
-import { root, temporaryFolder } from '../../support/files.ts';
-import { freePort } from '../../support/free-port.ts';
+import { createTestApp } from '../../../test/support/app.ts';
+import { launchBrowser } from '../../../test/support/browser.ts';
+import { root, temporaryFolder } from '../../../test/support/files.ts';
+import { freePort } from '../../../test/support/free-port.ts';
 
 /** The service with the frontend of examples/web, and a browser for it, until the test ends. */
 export async function startExample(t: Test, environment: Record<string, string> = {}) {

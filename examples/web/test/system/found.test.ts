@@ -1,16 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import sharp from 'sharp';
-import t, { type Test } from 'tap';
-import { pushesOf } from '../../push/subscribed.ts';
-import { codeIn, createUser, password } from '../../support/app.ts';
-import { noBrowser } from '../../support/browser.ts';
-import { createStore } from '../../support/stores.ts';
-import { until } from '../../support/until.ts';
-import { startExample } from './frontend.ts';
-import { openPhone, type Phone } from './phone.ts';
-import { registerStore, violations } from './visitor.ts';
+import t from 'tap';
+import { pushesOf } from '../../../../test/push/subscribed.ts';
+import { codeIn, createUser, password } from '../../../../test/support/app.ts';
+import { noBrowser } from '../../../../test/support/browser.ts';
+import { createStore } from '../../../../test/support/stores.ts';
+import { atMost } from '../../../../test/support/time.ts';
+import { until } from '../../../../test/support/until.ts';
+import { startExample } from '../frontend.ts';
+import { openPhone, type Phone } from '../phone.ts';
+import { fillSignUp, registerStore, stepsOf, violations } from '../visitor.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(atMost(120_000));
 const alerts = '/account/alerts';
 const title = '봄꽃을 함께 팔 카페를 찾습니다';
 const terms = { TERMS_VERSION: '2026-01-31', TERMS_URL: 'https://dure.example/terms' };
@@ -21,8 +22,7 @@ t.test(story, { skip: noBrowser }, async (t) => {
   const example = await startExample(t, terms);
   const pushes = await pushesOf(t, example);
   const { mails, pool } = example;
-  const step = (name: string, run: (t: Test) => Promise<void>) =>
-    t.test(name, { skip: !t.passing() && 'a step before it has failed' }, run);
+  const step = stepsOf(t);
   const cafe = await openPhone(
     { username: 'dure_cafe', name: '김두레' },
     { ...example, pushService: pushes.service, place: { latitude: 37.5563, longitude: 126.9019 } },
@@ -54,12 +54,8 @@ t.test(story, { skip: noBrowser }, async (t) => {
   });
 
   await step('the florist signs up, agrees to the terms, and registers its store where it is', async (t) => {
-    const { page, username, email, name } = flower;
-    await page.goto('/signup');
-    await page.getByLabel('이름', { exact: true }).fill(name);
-    await page.getByLabel('이메일').fill(email);
-    await page.getByLabel('아이디').fill(username);
-    await page.getByLabel('비밀번호', { exact: true }).fill(password);
+    const { page, email } = flower;
+    await fillSignUp(flower);
     await page.getByLabel('만 14세 이상입니다').check();
     await page.getByRole('button', { name: '인증번호 받기', exact: true }).click();
     await page.getByLabel('이용약관').and(page.locator(':focus')).waitFor();
@@ -112,6 +108,10 @@ t.test(story, { skip: noBrowser }, async (t) => {
       await page.goto(alerts);
       await page.getByRole('link', { name: '꽃·식물 · 주변 3km' }).click();
       await page.getByText('골목 꽃집 · 걸어서 5분').waitFor();
+      const image = page.locator('.post-card img');
+      await image.scrollIntoViewIfNeeded();
+      await image.evaluate('(image) => image.decode()');
+      t.match(await image.getAttribute('src'), /-480\.webp$/);
       await page.getByRole('link', { name: title }).click();
       await page.getByLabel('보낼 메시지').fill('저희 카페에서 함께 팔아요.');
       await page.getByRole('button', { name: '요청 보내기', exact: true }).click();

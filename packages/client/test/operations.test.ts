@@ -1,20 +1,21 @@
 import {
   ApiError,
-  createClient,
   isApiError,
   memoryStorage,
   NetworkError,
+  type ObservedResponse,
   TimeoutError,
   UnexpectedResponseError,
 } from '@dure/client';
 import t from 'tap';
-import { password } from '../support/app.ts';
-import { freePort } from '../support/free-port.ts';
-import { plainImage } from '../support/images.ts';
-import { serve } from '../support/serve.ts';
+import { password } from '../../../test/support/app.ts';
+import { freePort } from '../../../test/support/free-port.ts';
+import { plainImage } from '../../../test/support/images.ts';
+import { serve } from '../../../test/support/serve.ts';
 import {
   badGateway,
   caught,
+  createClient,
   createWire,
   images,
   openShop,
@@ -86,6 +87,8 @@ t.test('a header of the caller replaces that of the client', async (t) => {
   const { headers } = one.wire.sent.at(-1) ?? {};
   t.equal(headers?.get('authorization'), own.authorization);
   t.equal(headers?.get('accept'), own.ACCEPT);
+  const always = createClient({ baseUrl, storage: one.storage, headers: own });
+  t.equal((await always.auth.getCurrentUser()).id, other.user.id, 'in all calls');
   const asHeaders = new Headers(own);
   t.equal((await one.dure.auth.getCurrentUser({}, { headers: asHeaders })).id, other.user.id);
 
@@ -127,16 +130,6 @@ t.test('a client needs a base URL', (t) => {
   t.end();
 });
 
-t.test('a service that is not ready is an error with its response', async (t) => {
-  const wire = createWire();
-  const dure = createClient({ baseUrl, fetch: wire.fetch, retries: 0 });
-  t.same(await dure.system.getReadiness(), { status: 'ok' });
-  wire.before = () => Response.json({ status: 'unavailable' }, { status: 503 });
-  const error = await caught(dure.system.getReadiness());
-  t.ok(error instanceof UnexpectedResponseError && error.status === 503);
-  t.match(error, { body: '{"status":"unavailable"}' });
-});
-
 t.test('the whole response has the text, the status and the request id', async (t) => {
   const dure = createClient({ baseUrl, language: 'en' });
   const english = await dure.request('sendVerificationCode', { email: 'whole-answer@example.com' });
@@ -147,6 +140,7 @@ t.test('the whole response has the text, the status and the request id', async (
   const other = await dure.request('listStoreCategories', {}, { language: 'en' });
   t.notMatch(other.message, /[가-힣]/);
   t.equal((await dure.system.getLiveness()).status, 'ok');
+  t.same(await dure.system.getReadiness(), { status: 'ok' });
 });
 
 t.test('an error has its code, texts and fields', async (t) => {
@@ -167,9 +161,14 @@ t.test('an error has its code, texts and fields', async (t) => {
 });
 
 t.test('no network, no response in time, and an abort are different errors', async (t) => {
-  const unreachable = createClient({ baseUrl: `http://127.0.0.1:${await freePort()}`, retries: 0 });
-  const rejected = await caught(unreachable.stores.listCategories());
+  const seen: ObservedResponse[] = [];
+  const address = `http://127.0.0.1:${await freePort()}`;
+  const unreachable = createClient({ baseUrl: address, retries: 5, onResponse: (one) => seen.push(one) });
+  const rejected = await caught(unreachable.posts.list({ q: '꽃' }, { retries: 0 }));
   t.ok(rejected instanceof NetworkError && rejected.cause instanceof Error);
+  const text = `listPosts: no response from ${address}/api/v1/posts/: `;
+  t.match([rejected, rejected], [{ message: text }, { message: /CORS_ORIGINS/ }], 'what the browser hides');
+  t.match(seen, [{ status: undefined, error: { name: 'NetworkError' } }], 'one attempt');
   t.notOk(rejected instanceof TimeoutError);
   // As a service that hangs: the connection is there, the response is not.
   const hang = (_url: string, { signal }: RequestInit) =>
@@ -194,9 +193,10 @@ t.test('a response that is none of the API is an error that shows it', async (t)
     [badGateway(), 502, '<html>Bad Gateway</html>'],
     [new Response('<html>Wi-Fi login</html>'), 200, '<html>Wi-Fi login</html>'],
     [Response.json({ hello: 'world' }), 200, '{"hello":"world"}'],
+    [Response.json({ status: 'unavailable' }, { status: 503 }), 503, '{"status":"unavailable"}'],
   ] as const) {
     wire.before = () => response;
-    const error = await caught(dure.stores.listCategories());
+    const error = await caught(status === 503 ? dure.system.getReadiness() : dure.stores.listCategories());
     t.ok(error instanceof UnexpectedResponseError);
     t.match(error, { status, body });
   }

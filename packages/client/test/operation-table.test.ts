@@ -1,9 +1,11 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import t from 'tap';
+import { root } from '../../../test/support/files.ts';
 
-const { operationTable } = await import(
-  import.meta.resolve('#package/packages/client/scripts/operation-table.mjs')
-);
-const { describeLimits } = await import(import.meta.resolve('#package/packages/client/scripts/limits.mjs'));
+const script = (name: string) => import(pathToFileURL(join(root, 'packages/client/scripts', name)).href);
+const { operationTable } = await script('operation-table.mjs');
+const { describeLimits } = await script('limits.mjs');
 
 /** A document with one operation. */
 function documentOf(operation: object) {

@@ -1,7 +1,7 @@
-import { type Client, createClient, LoginWithError, type LoginWithOptions } from '@dure/client';
+import { type Client, LoginWithError, type LoginWithOptions } from '@dure/client';
 import { Secret, TOTP } from 'otpauth';
 import t from 'tap';
-import { caught, createWire, signedIn, startService } from './clients.ts';
+import { caught, createClient, createWire, signedIn, startService } from './clients.ts';
 
 const service = await startService(t);
 const { baseUrl } = service;

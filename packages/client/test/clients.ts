@@ -1,6 +1,12 @@
-import { type ClientOptions, createClient, memoryStorage } from '@dure/client';
+import {
+  type Client,
+  type ClientOptions,
+  createClient as createDefaultClient,
+  memoryStorage,
+} from '@dure/client';
 import type { Test } from 'tap';
-import { createTestApp, password, type TestApp } from '../support/app.ts';
+import { createTestApp, password, type TestApp } from '../../../test/support/app.ts';
+import { atMost } from '../../../test/support/time.ts';
 
 /** A request that a client sent. */
 interface Sent {
@@ -41,6 +47,11 @@ export function createWire(): Wire {
     },
   };
   return wire;
+}
+
+/** A client whose calls may take as long as a slow machine needs. */
+export function createClient(options: ClientOptions): Client {
+  return createDefaultClient({ timeout: atMost(15_000), ...options });
 }
 
 /** What a proxy answers whose service is down. */
@@ -122,6 +133,15 @@ export async function createPair(service: Service, options: Partial<ClientOption
     }
   }
   return { receiver, sender, post, notify };
+}
+
+/** A promise that a test fulfils. */
+export function gate() {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { open, opened };
 }
 
 /** The rejection of a promise. */

@@ -4,22 +4,16 @@ import process from 'node:process';
 import { gzipSync } from 'node:zlib';
 import { build, transform } from 'esbuild';
 import t from 'tap';
-import { startService } from '../../client/clients.ts';
-import { root } from '../../support/files.ts';
+import { root } from '../../../../test/support/files.ts';
+import { atMost } from '../../../../test/support/time.ts';
+import { startService } from '../clients.ts';
 import { installPacked, run, typeErrors } from './packed.ts';
 
-const { folder, files } = await installPacked(t, ['packages/client']);
+const folder = await installPacked(t, ['packages/client']);
 
 const readme = await readFile(join(root, 'packages/client/README.md'), 'utf8');
 const story = /```ts\n(.*?)```/s.exec(readme)?.[1] ?? '';
 await writeFile(join(folder, 'story.ts'), story);
-
-t.test('the package has what it needs, and nothing else', async (t) => {
-  const paths = files.flat();
-  for (const path of ['dist/index.js', 'dist/index.d.ts', 'src/index.ts']) t.ok(paths.includes(path), path);
-  const others = paths.filter((path) => !/^(dist|src)\/[\w/-]+\.(js|d\.ts|ts)(\.map)?$/.test(path));
-  t.same(others.sort(), ['LICENSE', 'README.ko.md', 'README.md', 'package.json']);
-});
 
 t.test(
   'the story of the README runs as it is on Node.js, and leaves nothing that keeps the process alive',
@@ -30,7 +24,10 @@ t.test(
     t.ok(lines.every(({ length }) => length <= 110));
     const { code } = await transform(story.replace('http://localhost:3000', baseUrl), { loader: 'ts' });
     await writeFile(join(folder, 'story.mjs'), code);
-    const { stdout, stderr } = await run(process.execPath, ['story.mjs'], { cwd: folder, timeout: 30_000 });
+    const { stdout, stderr } = await run(process.execPath, ['story.mjs'], {
+      cwd: folder,
+      timeout: atMost(30_000),
+    });
     t.equal(stderr, '');
     const output = stdout.trim().split('\n');
     // The notification and the rejection come in either order.
@@ -40,7 +37,7 @@ t.test(
 );
 
 t.test('its types work in strict apps', async (t) => {
-  await copyFile(join(root, 'test/system/client/consumer.ts'), join(folder, 'consumer.ts'));
+  await copyFile(join(root, 'packages/client/test/system/consumer.ts'), join(folder, 'consumer.ts'));
   await mkdir(join(folder, 'node_modules/@types'), { recursive: true });
   await symlink(join(root, 'node_modules/@types/node'), join(folder, 'node_modules/@types/node'));
   const inBrowser = { lib: ['es2022', 'dom'], types: [], exactOptionalPropertyTypes: true };

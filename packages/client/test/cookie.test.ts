@@ -1,8 +1,8 @@
-import { type Client, createClient, isApiError, NetworkError } from '@dure/client';
+import { type Client, isApiError, NetworkError } from '@dure/client';
 import t from 'tap';
-import { password } from '../support/app.ts';
-import { until } from '../support/until.ts';
-import { caught, createWire, signedIn, startService } from './clients.ts';
+import { password } from '../../../test/support/app.ts';
+import { until } from '../../../test/support/until.ts';
+import { caught, createClient, createWire, gate, signedIn, startService } from './clients.ts';
 
 const service = await startService(t);
 const { baseUrl } = service;
@@ -143,17 +143,14 @@ t.test('a login during a refresh has the last word about the cookie', async (t) 
   const next = await signedIn(service);
   await logIn(browser.openTab().dure);
   const { dure } = browser.openTab();
-  let release = () => {};
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  browser.wire.after = ({ path }) => (path === refreshPath ? released : undefined);
+  const { open, opened } = gate();
+  browser.wire.after = ({ path }) => (path === refreshPath ? opened : undefined);
   const call = dure.auth.getCurrentUser();
   await until('a refresh', () => browser.wire.to(refreshPath).length === 1);
   const login = logIn(dure, next.username);
   await new Promise(setImmediate);
   t.equal(browser.wire.to('/auth/login/').length, 1, 'the login waits');
-  release();
+  open();
   t.equal((await call).id, user.id);
   await login;
   t.equal((await dure.auth.getCurrentUser()).id, next.user.id);

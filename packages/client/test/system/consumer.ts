@@ -103,22 +103,12 @@ export async function waysToLogIn(dure: Client, error: unknown): Promise<string>
   }
   if (error instanceof LoginWithError && error.code === 'declined') return error.message;
   const result = await dure.auth.finishLoginWith();
-  switch (result.status) {
-    case 'logged_in':
-      return result.user.name;
-    case 'sign_up_required':
-      return result.suggested.email ?? result.token;
-    case 'second_factor_required':
-      return result.methods.join();
-    case 'linked':
-      return result.identity.provider;
-    case 'confirmed':
-      return result.until;
-    default: {
-      const status: 'link_required' = result.status;
-      return `${status} ${result.token} ${result.returnTo ?? '/'} ${user.id}`;
-    }
-  }
+  const statuses: Same<
+    (typeof result)['status'],
+    'logged_in' | 'sign_up_required' | 'second_factor_required' | 'link_required' | 'linked' | 'confirmed'
+  > = true;
+  if (result.status === 'sign_up_required') return result.suggested.email ?? result.token;
+  return result.status === 'linked' ? result.identity.provider : `${statuses} ${user.id}`;
 }
 
 export function live(dure: Client): () => void {

@@ -4,14 +4,11 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
 import type { Test } from 'tap';
-import { root, temporaryFolder } from '../../support/files.ts';
+import { root, temporaryFolder } from '../../../../test/support/files.ts';
 
 export const run = promisify(execFile);
-/** An app that has the packages as `npm pack` writes them. What these need of others is not installed. */
-export async function installPacked(
-  t: Test,
-  workspaces: string[],
-): Promise<{ folder: string; files: string[][] }> {
+/** An app that has the packages as `npm pack` writes them, with what they need and nothing else. What these need of others is not installed. */
+export async function installPacked(t: Test, workspaces: string[]): Promise<string> {
   const folder = temporaryFolder(t);
   await writeFile(
     join(folder, 'package.json'),
@@ -26,7 +23,17 @@ export async function installPacked(
   await run('npm', ['install', '--offline', '--legacy-peer-deps', '--no-audit', '--no-fund', ...archives], {
     cwd: folder,
   });
-  return { folder, files: packed.map(({ files }) => files.map(({ path }) => path)) };
+  const files = packed.flatMap(({ files }) => files.map(({ path }) => path));
+  for (const path of ['dist/index.js', 'dist/index.d.ts', 'src/index.ts']) {
+    t.equal(files.filter((one) => one === path).length, workspaces.length, path);
+  }
+  const others = files.filter((path) => !/^(dist|src)\/[\w/-]+\.(js|d\.ts|tsx?)(\.map)?$/.test(path));
+  t.same(
+    [...new Set(others)].sort(),
+    ['LICENSE', 'README.ko.md', 'README.md', 'package.json'],
+    'nothing else',
+  );
+  return folder;
 }
 
 /**

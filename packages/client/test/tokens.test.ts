@@ -1,28 +1,22 @@
-import {
-  browserStorage,
-  createClient,
-  isApiError,
-  memoryStorage,
-  NetworkError,
-  type TokenStorage,
-} from '@dure/client';
+import { browserStorage, isApiError, memoryStorage, NetworkError, type TokenStorage } from '@dure/client';
 import t from 'tap';
-import { password } from '../support/app.ts';
-import { until } from '../support/until.ts';
-import { badGateway, caught, images, openShop, signedIn, spoilAccess, startService } from './clients.ts';
+import { password } from '../../../test/support/app.ts';
+import { until } from '../../../test/support/until.ts';
+import {
+  badGateway,
+  caught,
+  createClient,
+  gate,
+  images,
+  openShop,
+  signedIn,
+  spoilAccess,
+  startService,
+} from './clients.ts';
 
 const service = await startService(t);
 const { baseUrl } = service;
 const refreshPath = '/auth/token/refresh/';
-
-/** A promise that a test fulfils. */
-function gate() {
-  let open = () => {};
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { open, opened };
-}
 
 /** A client with an access token that the service rejects, and whose refresh waits until it is opened. */
 async function refreshing(one: Awaited<ReturnType<typeof signedIn>>) {

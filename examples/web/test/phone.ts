@@ -1,5 +1,6 @@
 import type { Browser } from 'playwright-core';
-import type { PushService, SubscribedBrowser } from '../../support/push-service.ts';
+import type { PushService, SubscribedBrowser } from '../../../test/support/push-service.ts';
+import { until } from '../../../test/support/until.ts';
 import { openVisitor, type Visitor } from './visitor.ts';
 
 /** A visitor at a place, whose browser has a subscription of the fake push service. */
@@ -35,22 +36,19 @@ export async function openPhone(
     registrationId = registrations[0]?.registrationId ?? registrationId;
   });
   await cdp.send('ServiceWorker.enable');
-  const worker = () => {
-    const [first] = context.serviceWorkers();
-    if (!first) throw new Error('no service worker runs');
-    return first;
-  };
+  const worker = () => until('a service worker', () => context.serviceWorkers()[0]);
   return {
     ...visitor,
     browser,
     async showPush() {
       const { message } = await browser.next();
       const data = JSON.stringify(message);
-      await worker().evaluate(watchShown);
+      await (await worker()).evaluate(watchShown);
+      await until('its registration', () => registrationId);
       await cdp.send('ServiceWorker.deliverPushMessage', { origin, registrationId, data });
-      return worker().evaluate('shown');
+      return (await worker()).evaluate('shown');
     },
-    pressNotification: () => worker().evaluate(pressFirst),
+    pressNotification: async () => (await worker()).evaluate(pressFirst),
   };
 }
 

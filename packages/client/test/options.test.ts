@@ -1,7 +1,7 @@
-import { createClient, memoryStorage, NetworkError, type ObservedResponse } from '@dure/client';
+import { memoryStorage, type ObservedResponse } from '@dure/client';
 import t from 'tap';
-import { until } from '../support/until.ts';
-import { caught, createPair, createWire, signedIn, startService } from './clients.ts';
+import { until } from '../../../test/support/until.ts';
+import { caught, createClient, createPair, createWire, signedIn, startService } from './clients.ts';
 
 const service = await startService(t);
 const { baseUrl } = service;
@@ -25,25 +25,6 @@ t.test('an app observes each attempt, adds headers and logs', async (t) => {
   await dure.posts.list({}, { headers: { 'X-Request-Id': 'of-the-call' } });
   t.equal(seen[1]?.requestId, 'of-the-call');
   t.equal(new Headers(wire.sent[0]?.headers).get('traceparent'), 'from-the-app');
-});
-
-t.test('without a network, the error names the address, and what the browser hides', async (t) => {
-  const seen: ObservedResponse[] = [];
-  const fetch = () => Promise.reject(new TypeError('Failed to fetch'));
-  const dure = createClient({ baseUrl, fetch, retries: 5, onResponse: (response) => seen.push(response) });
-  const error = await caught(dure.posts.list({ q: '꽃' }, { retries: 0 }));
-  t.ok(error instanceof NetworkError);
-  t.match(error, { message: `listPosts: no response from ${baseUrl}/api/v1/posts/: ` });
-  t.match(error, { message: /CORS_ORIGINS/ });
-  t.match(seen, [{ status: undefined, error: { name: 'NetworkError' } }], 'one attempt');
-});
-
-t.test('an authorization of the app replaces that of the client', async (t) => {
-  const [one, two] = await Promise.all([signedIn(service), signedIn(service)]);
-  const authorization = `Bearer ${(await two.storage.load())?.access}`;
-  t.equal((await one.dure.auth.getCurrentUser({}, { headers: { authorization } })).id, two.user.id);
-  const dure = createClient({ baseUrl, storage: one.storage, headers: { authorization } });
-  t.equal((await dure.auth.getCurrentUser()).id, two.user.id);
 });
 
 t.test('with `poll`, notifications arrive without a stream', async (t) => {
