@@ -9,6 +9,7 @@ import { createTokens } from '../../src/domains/auth/tokens.ts';
 import { type Config, loadConfig, withDatabase } from '../../src/infrastructure/config/config.ts';
 import { int8AsNumber } from '../../src/infrastructure/database/client.ts';
 import type { OutgoingMail } from '../../src/infrastructure/mail/transport.ts';
+import { contract } from './contract.ts';
 import { createTestDatabase } from './database.ts';
 import type { Json } from './json.ts';
 import { atMost, timeFactor } from './time.ts';
@@ -43,8 +44,8 @@ export interface TestApp {
   mails: Mails;
   /** Every line that the app logged. */
   logs: string[];
+  /** @throws when a response is not as documented, or a server error that the test does not expect */
   call(method: string, path: string, options?: CallOptions): Promise<TestResponse>;
-  /** @throws when a response was a server error that the test does not expect */
   close(): Promise<void>;
 }
 
@@ -103,7 +104,7 @@ export async function createTestApp(
   if (Object.keys({ ...overrides, ...options }).length > 0) return startTestApp(overrides, options);
   sharedApp ??= startTestApp().then((app) => {
     openApps.delete(app);
-    return { ...app, close: async () => app.rejectServerErrors() };
+    return { ...app, close: async () => {} };
   });
   return sharedApp;
 }
@@ -120,7 +121,6 @@ async function startTestApp(overrides: Record<string, string> = {}, options: Tes
   const sent: OutgoingMail[] = [];
   const { databaseUrl: _, isolated: __, serverErrors: allowed, productionLimits, ...others } = options;
   const { routes, deliver, ...appOverrides } = others;
-  const serverErrors: string[] = [];
   const transport = {
     async send(mail: OutgoingMail) {
       sent.push(mail);
@@ -148,18 +148,11 @@ async function startTestApp(overrides: Record<string, string> = {}, options: Tes
     mails: mailsOf(sent, pool),
     async call(method: string, path: string, callOptions?: CallOptions) {
       const response = await call(app, method, path, callOptions);
-      if (response.status >= 500 && !allowed) serverErrors.push(`${method} ${path}: ${response.text}`);
+      if (response.status >= 500 && !allowed) throw new Error(`${method} ${path}: ${response.text}`);
+      contract.check(method, path, response);
       return response;
     },
-    rejectServerErrors() {
-      const errors = serverErrors.splice(0);
-      if (errors.length > 0) throw new Error(`server errors: ${errors.join('\n')}`);
-    },
-    async close() {
-      closed ??= close();
-      await closed;
-      testApp.rejectServerErrors();
-    },
+    close: () => (closed ??= close()),
   };
   async function close() {
     openApps.delete(testApp);
