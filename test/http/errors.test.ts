@@ -1,8 +1,10 @@
 import t from 'tap';
 import { createTestApp, createUser, password, type TestResponse } from '../support/app.ts';
 import { rejected } from '../support/assertions.ts';
+import { contract } from '../support/contract.ts';
 import { listen, rawCall } from '../support/raw-http.ts';
 import { production } from '../support/service.ts';
+import { operations, unknownPath } from './operations.ts';
 
 /** The headers of a response that do not depend on the request. */
 const securityHeadersOf = ({ headers }: TestResponse) =>
@@ -53,6 +55,17 @@ t.test('what is not HTTP has the security headers and the CORS headers of other 
     }
     const hasTransport = 'strict-transport-security' in securityHeadersOf(expected);
     t.equal(hasTransport, name === 'production');
+  }
+});
+
+t.test('at the paths that are not of the API, what is not HTTP has a documented response, too', async () => {
+  const port = await listen((await createTestApp()).app);
+  for (const operation of contract.operations.filter((one) => !operations.includes(one))) {
+    const path = unknownPath(operation);
+    for (const rest of ['Bad Header: 1', `X-Large: ${'a'.repeat(20_000)}`]) {
+      const response = await rawCall(port, `GET ${path} HTTP/1.1\r\nHost: x\r\n${rest}\r\n\r\n`);
+      contract.check('GET', path, response);
+    }
   }
 });
 
