@@ -28,8 +28,9 @@ t.test('what is not HTTP has the security headers and the CORS headers of other 
       CORS_ORIGINS: 'https://app.example.com',
     },
   };
+  const { url: databaseUrl } = await createTestApp();
   for (const [name, environment] of Object.entries(configured)) {
-    const app = await createTestApp({ ...environment, WORKER_ENABLED: 'false' }, { serverErrors: true });
+    const app = await createTestApp({ ...environment, WORKER_ENABLED: 'false' }, { databaseUrl });
     t.teardown(app.close);
     const port = await listen(app.app);
     const corsOf = ({ headers }: TestResponse) =>
@@ -60,11 +61,11 @@ t.test('what is not HTTP has the security headers and the CORS headers of other 
 
 t.test('at the paths that are not of the API, what is not HTTP has a documented response, too', async () => {
   const port = await listen((await createTestApp()).app);
-  for (const operation of contract.operations.filter((one) => !operations.includes(one))) {
-    const path = unknownPath(operation);
+  const others = contract.operations.filter((one) => !operations.includes(one));
+  for (const { method, path } of others.map((one) => ({ ...one, path: unknownPath(one) }))) {
     for (const rest of ['Bad Header: 1', `X-Large: ${'a'.repeat(20_000)}`]) {
-      const response = await rawCall(port, `GET ${path} HTTP/1.1\r\nHost: x\r\n${rest}\r\n\r\n`);
-      contract.check('GET', path, response);
+      const response = await rawCall(port, `${method} ${path} HTTP/1.1\r\nHost: x\r\n${rest}\r\n\r\n`);
+      contract.check(method, path, response);
     }
   }
 });

@@ -21,11 +21,16 @@ export function neverSeen(folder: string): string[] {
 
 /** Every status of every operation, each with every code that it may have. */
 function promises(): string[] {
+  const errorCodes = contract.document.components.schemas['ErrorCode']?.['enum'];
+  const isCode = (name: string) => Array.isArray(errorCodes) && errorCodes.includes(name);
   return contract.operations.flatMap(({ operationId, responses }) =>
-    Object.entries(responses).flatMap(([status, { content }]) => {
-      // Errors have an example for each code.
-      const codes = Object.keys(content?.['application/json']?.examples ?? {});
-      return (Number(status) < 400 ? ['ok'] : codes).map((code) => `${operationId} ${status} ${code}`);
-    }),
+    Object.entries(responses)
+      // `default` is for errors that any path may have.
+      .filter(([status]) => status !== 'default')
+      .flatMap(([status, { content }]) => {
+        // There is an example for each code.
+        const codes = Object.keys(content?.['application/json']?.examples ?? {}).filter(isCode);
+        return (codes.length > 0 ? codes : ['ok']).map((code) => `${operationId} ${status} ${code}`);
+      }),
   );
 }
