@@ -28,7 +28,7 @@ t.test('every operation rejects what it cannot read, and checks who calls before
   const json = { 'content-type': 'application/json' };
   const malformed = ['{', '{"a":1}{"b":2}', '[', '{"a":'.repeat(5_000)];
   await eachOperation(t, operations, 60, async (operation) => {
-    const { method, path, operationId, security = [], requestBody } = operation;
+    const { method, path, operationId, security = [], requestBody, parameters = [] } = operation;
     const problems: string[] = [];
     const token = security.length > 0 ? tokenFor(path) : undefined;
     const expect = async (status: number, code: string, options: CallOptions, query = '') => {
@@ -52,18 +52,16 @@ t.test('every operation rejects what it cannot read, and checks who calls before
       const body = ' '.repeat(128 * 1024 + 1);
       await expect(413, 'payload_too_large', { token, body, headers: json });
     }
+    const query = '?unknown=1';
     const input = method === 'GET' ? {} : { body: { unknown: 1 } };
-    const isAsked = requiresToken(operation);
-    await expect(400, 'validation_error', { token }, '?unknown=1');
-    await expect(
-      isAsked ? 401 : 400,
-      isAsked ? 'not_authenticated' : 'validation_error',
-      input,
-      '?unknown=1',
-    );
-    const isRead = security.length > 0;
+    await expect(400, 'validation_error', { token }, query);
+    if (requiresToken(operation)) await expect(401, 'not_authenticated', input, query);
+    else await expect(400, 'validation_error', input, query);
     const wrong = { ...input, token: 'not-a-token' };
-    await expect(isRead ? 401 : 400, isRead ? 'token_not_valid' : 'validation_error', wrong, '?unknown=1');
+    if (security.length > 0) await expect(401, 'token_not_valid', wrong, query);
+    else await expect(400, 'validation_error', wrong, query);
+    if (parameters.some(({ name }) => name === 'cursor'))
+      await expect(400, 'invalid_cursor', { token }, '?cursor=x');
     return problems;
   });
 });
