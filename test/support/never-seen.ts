@@ -8,7 +8,10 @@ const exceptions: { reason: string; pattern: RegExp }[] = [
     reason: 'they ask nothing that could be broken',
     pattern: /^(?:listLoginProviders|listConsents|showUnsubscribePage) 50[03] /,
   },
-  { reason: 'an upload that stops takes the time limit: test/system/images', pattern: / 408 request_timeout$/ },
+  {
+    reason: 'an upload that stops takes the time limit: test/system/images',
+    pattern: / 408 request_timeout$/,
+  },
 ];
 
 /**
