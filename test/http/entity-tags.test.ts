@@ -1,21 +1,13 @@
 import t from 'tap';
-import { createTestApp, createUser, type TestApp, type TestResponse } from '../support/app.ts';
+import { createTestApp, createUser, type TestResponse } from '../support/app.ts';
 import { invalid, rejected } from '../support/assertions.ts';
 import { inParallel, lockRows } from '../support/concurrency.ts';
-import { contract } from '../support/contract.ts';
 import { openTwoShops, sendRequest } from '../support/partner-requests.ts';
 import { createPost, openShop, type Shop } from '../support/stores.ts';
 
 const app = await createTestApp({ WORKER_ENABLED: 'false' });
 t.teardown(app.close);
-
-/** Calls the app, and compares the response with the document. */
-const call: TestApp['call'] = async (method, path, options) => {
-  const response = await app.call(method, path, options);
-  const problems = contract.problems(method, path, response);
-  if (problems.length > 0) throw new Error(problems.join('\n'));
-  return response;
-};
+const { call } = app;
 
 const tagOf = ({ headers }: TestResponse) => String(headers.etag);
 const postPath = ({ id }: { id: number }) => `/api/v1/posts/${id}/`;

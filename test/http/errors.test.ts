@@ -1,8 +1,10 @@
 import t from 'tap';
 import { createTestApp, createUser, password, type TestResponse } from '../support/app.ts';
 import { rejected } from '../support/assertions.ts';
+import { contract } from '../support/contract.ts';
 import { listen, rawCall } from '../support/raw-http.ts';
 import { production } from '../support/service.ts';
+import { operations, unknownPath } from './operations.ts';
 
 /** The headers of a response that do not depend on the request. */
 const securityHeadersOf = ({ headers }: TestResponse) =>
@@ -26,8 +28,9 @@ t.test('what is not HTTP has the security headers and the CORS headers of other 
       CORS_ORIGINS: 'https://app.example.com',
     },
   };
+  const { url: databaseUrl } = await createTestApp();
   for (const [name, environment] of Object.entries(configured)) {
-    const app = await createTestApp({ ...environment, WORKER_ENABLED: 'false' }, { serverErrors: true });
+    const app = await createTestApp({ ...environment, WORKER_ENABLED: 'false' }, { databaseUrl });
     t.teardown(app.close);
     const port = await listen(app.app);
     const corsOf = ({ headers }: TestResponse) =>
@@ -53,6 +56,17 @@ t.test('what is not HTTP has the security headers and the CORS headers of other 
     }
     const hasTransport = 'strict-transport-security' in securityHeadersOf(expected);
     t.equal(hasTransport, name === 'production');
+  }
+});
+
+t.test('at the paths that are not of the API, what is not HTTP has a documented response, too', async () => {
+  const port = await listen((await createTestApp()).app);
+  const others = contract.operations.filter((one) => !operations.includes(one));
+  for (const { method, path } of others.map((one) => ({ ...one, path: unknownPath(one) }))) {
+    for (const rest of ['Bad Header: 1', `X-Large: ${'a'.repeat(20_000)}`]) {
+      const response = await rawCall(port, `${method} ${path} HTTP/1.1\r\nHost: x\r\n${rest}\r\n\r\n`);
+      contract.check(method, path, response);
+    }
   }
 });
 

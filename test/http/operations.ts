@@ -128,6 +128,14 @@ export function fieldsOf(operation: DocumentedOperation) {
   });
 }
 
+/** The path of an operation with an id, by default one that nothing has. */
+export const unknownPath = ({ path }: DocumentedOperation, id = 2_147_483_647) =>
+  path.replace('{session_id}', unknownUuid).replace(/\{\w+\}/, String(id));
+
+/** Whether an operation responds with `not_authenticated` to a request without a token. */
+export const requiresToken = ({ operationId, security = [] }: DocumentedOperation) =>
+  security.length > 0 && security.every((one) => 'bearer' in one) && operationId !== 'logOut';
+
 export interface OperationRequest {
   body?: unknown;
   query?: string;
@@ -147,19 +155,14 @@ export async function createOperationsApp(t: Test) {
   const tokenFor = (path: string) => (path.startsWith('/api/v1/admin/') ? admin.token : shop.token);
 
   /** Where a request of an operation goes: an own post, else ids that nothing has. */
-  function pathOf({ path, operationId }: DocumentedOperation): string {
-    const id = operationId === 'updatePost' ? String(ownPost.id) : '2147483647';
-    return path.replace('{session_id}', unknownUuid).replace(/\{\w+\}/, id);
-  }
+  const pathOf = (operation: DocumentedOperation) =>
+    unknownPath(operation, operation.operationId === 'updatePost' ? ownPost.id : undefined);
 
   /** Sends a request; with a token only where the operation requires one, so that the body decides. */
   function send(operation: DocumentedOperation, { body, query = '', headers, path }: OperationRequest = {}) {
-    const { security = [], operationId, method } = operation;
-    const needsToken = security.length > 0 && security.every((one) => 'bearer' in one);
-    const options = { body, ...(headers ? { headers } : {}) };
-    const withToken =
-      needsToken && operationId !== 'logOut' ? { ...options, token: tokenFor(operation.path) } : options;
-    return app.call(method, (path ?? pathOf(operation)) + query, withToken);
+    const token = requiresToken(operation) ? tokenFor(operation.path) : undefined;
+    const options = { body, token, ...(headers ? { headers } : {}) };
+    return app.call(operation.method, (path ?? pathOf(operation)) + query, options);
   }
 
   return { app, shop, send, pathOf, tokenFor };
@@ -182,14 +185,14 @@ export async function eachOperation(
   t.ok(list.length >= least, `${list.length} of at least ${least} operations`);
 }
 
-/** Calls a function for each value, one after the other. @returns all that it found, with the value in front */
+/** Calls a function for each value, one after the other. @returns all that it found or threw, with the value in front */
 export async function eachValue<Value>(
   values: readonly Value[],
-  problemsOf: (value: Value) => Promise<string[]> | string[],
+  problemsOf: (value: Value) => Promise<string[]>,
 ): Promise<string[]> {
   const found: string[] = [];
   for (const value of values) {
-    const problems = await problemsOf(value);
+    const problems = await problemsOf(value).catch((error: unknown) => [String(error)]);
     found.push(...problems.map((problem) => `${JSON.stringify(value)?.slice(0, 80)}: ${problem}`));
   }
   return found;
@@ -198,33 +201,14 @@ export async function eachValue<Value>(
 /** What cannot be a token has an error of its own: the document alone has a pattern and a length. */
 export const isToken = (name: string) => /token$|^(?:refresh|uid)$/.test(name);
 
-/** What is wrong with a response by the document; a 5xx always is. */
-export function problemsOf(operation: DocumentedOperation, response: TestResponse): string[] {
-  const problems = contract.problems(operation.method, operation.path, response);
-  return response.status >= 500
-    ? [`failed with ${response.status}: ${response.text}`, ...problems]
-    : problems;
+/** What keeps a response from being an error with a status and a code. */
+export function notRejected({ status, body, text }: TestResponse, expected: number, code: string): string[] {
+  return status === expected && body?.data?.code === code ? [] : [`is not ${expected} ${code}: ${text}`];
 }
 
-/** What keeps a response from being a documented error with a status and a code. */
-export function notRejected(
-  operation: DocumentedOperation,
-  response: TestResponse,
-  status: number,
-  code: string,
-): string[] {
-  const isExpected = response.status === status && response.body?.data?.code === code;
-  return [...(isExpected ? [] : [`is not ${code}: ${response.text}`]), ...problemsOf(operation, response)];
-}
-
-/** What keeps a response from being a documented `validation_error` that names exactly one field. */
-export function notInvalid(operation: DocumentedOperation, response: TestResponse, field: string): string[] {
-  const { code, fields = {} } = response.body?.data ?? {};
-  const isInvalid =
-    response.status === 400 && code === 'validation_error' && Object.keys(fields).join() === field;
-  return [
-    ...(isInvalid ? [] : [`does not name ${field}: ${response.text}`]),
-    ...fieldErrorProblems(response.body?.data),
-    ...problemsOf(operation, response),
-  ];
+/** What keeps a response from being a `validation_error` that names exactly one field. */
+export function notInvalid({ status, body, text }: TestResponse, field: string): string[] {
+  const { code, fields = {} } = body?.data ?? {};
+  const isInvalid = status === 400 && code === 'validation_error' && Object.keys(fields).join() === field;
+  return [...(isInvalid ? [] : [`does not name ${field}: ${text}`]), ...fieldErrorProblems(body?.data)];
 }

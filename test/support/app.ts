@@ -9,6 +9,7 @@ import { createTokens } from '../../src/domains/auth/tokens.ts';
 import { type Config, loadConfig, withDatabase } from '../../src/infrastructure/config/config.ts';
 import { int8AsNumber } from '../../src/infrastructure/database/client.ts';
 import type { OutgoingMail } from '../../src/infrastructure/mail/transport.ts';
+import { contract } from './contract.ts';
 import { createTestDatabase } from './database.ts';
 import { runFolder } from './files.ts';
 import type { Json } from './json.ts';
@@ -44,8 +45,8 @@ export interface TestApp {
   mails: Mails;
   /** Every line that the app logged. */
   logs: string[];
+  /** @throws when a response is not as documented, or a server error that the test does not expect */
   call(method: string, path: string, options?: CallOptions): Promise<TestResponse>;
-  /** @throws when a response was a server error that the test does not expect */
   close(): Promise<void>;
 }
 
@@ -91,7 +92,6 @@ let dataFolder: string | undefined;
 /** Closes what the tests of a file left open, the newest first, because it may be on the database of an older one. */
 export async function closeApps(): Promise<void> {
   for (const app of [...openApps].reverse()) await app.close();
-  for (const app of sharedApps.values()) await (await app).close();
 }
 
 /**
@@ -112,7 +112,7 @@ export async function createTestApp(
     sharedApps.get(key) ??
     startTestApp(overrides).then((app) => {
       openApps.delete(app);
-      return { ...app, close: async () => app.rejectServerErrors() };
+      return { ...app, close: async () => undefined };
     });
   sharedApps.set(key, shared);
   return shared;
@@ -132,7 +132,6 @@ async function startTestApp(overrides: Record<string, string> = {}, options: Tes
   const sent: OutgoingMail[] = [];
   const { databaseUrl: _, isolated: __, serverErrors: allowed, productionLimits, ...others } = options;
   const { routes, deliver, ...appOverrides } = others;
-  const serverErrors: string[] = [];
   const transport = {
     async send(mail: OutgoingMail) {
       sent.push(mail);
@@ -160,18 +159,11 @@ async function startTestApp(overrides: Record<string, string> = {}, options: Tes
     mails: mailsOf(sent, pool),
     async call(method: string, path: string, callOptions?: CallOptions) {
       const response = await call(app, method, path, callOptions);
-      if (response.status >= 500 && !allowed) serverErrors.push(`${method} ${path}: ${response.text}`);
+      if (response.status >= 500 && !allowed) throw new Error(`${method} ${path}: ${response.text}`);
+      contract.check(method, path, response);
       return response;
     },
-    rejectServerErrors() {
-      const errors = serverErrors.splice(0);
-      if (errors.length > 0) throw new Error(`server errors: ${errors.join('\n')}`);
-    },
-    async close() {
-      closed ??= close();
-      await closed;
-      testApp.rejectServerErrors();
-    },
+    close: () => (closed ??= close()),
   };
   async function close() {
     openApps.delete(testApp);

@@ -1,11 +1,14 @@
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
 import { Ajv2020, type Format, type ValidateFunction } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
 import type { TestResponse } from './app.ts';
+import { root } from './files.ts';
+import { recordSeen } from './seen.ts';
 
 /** The committed OpenAPI document. */
-export const documentPath = fileURLToPath(import.meta.resolve('#package/openapi.yaml'));
+export const documentPath = join(root, 'openapi.yaml');
 
 type JsonObject = Record<string, unknown>;
 
@@ -62,9 +65,22 @@ const formats: Record<string, Format> = {
   uri: /^[a-z][a-z0-9+.-]*:\S+$/,
 };
 
+/** The content of the document. It is kept as JSON, because to parse the YAML takes a second of CPU, in each process. */
+function parseDocument(): OpenApiDocument {
+  const path = join(root, 'build/openapi.json');
+  const modifiedAt = (file: string) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  if (modifiedAt(path) > modifiedAt(documentPath)) return JSON.parse(readFileSync(path, 'utf8'));
+  const document: OpenApiDocument = parse(readFileSync(documentPath, 'utf8'));
+  // Other processes read and write it at the same time.
+  const complete = `${path}-${process.pid}`;
+  writeFileSync(complete, JSON.stringify(document));
+  renameSync(complete, path);
+  return document;
+}
+
 /** The committed document. Parameters and responses of operations stand in place of the references to them. */
 function readDocument(): OpenApiDocument {
-  const document: OpenApiDocument = parse(readFileSync(documentPath, 'utf8'));
+  const document = parseDocument();
   const { parameters, responses } = document.components;
   function follow<Part>(part: Part | { $ref: string }, parts: Record<string, Part>): Part {
     const isReference = typeof part === 'object' && part !== null && '$ref' in part;
@@ -80,11 +96,17 @@ function readDocument(): OpenApiDocument {
   return document;
 }
 
+/** Operations whose descriptions say that a client which prefers pages gets one, whatever the status. */
+const withPages = /^(?:showUnsubscribePage|unsubscribe)$/;
+
+const mediaTypeOf = ({ headers }: TestResponse) => String(headers['content-type']).split(';')[0] ?? '';
+
 function createContract() {
   const document = readDocument();
   // Most schemas validate a few values, so that optimizing the code costs more than it saves.
   const ajv = new Ajv2020({ strict: false, allErrors: true, formats, code: { optimize: false } });
-  ajv.addSchema(closed(document), 'document', undefined, false);
+  const { schemas, headers } = document.components;
+  ajv.addSchema({ components: closed({ schemas, headers }) }, 'document', undefined, false);
   const operations = Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({ ...operation, method: method.toUpperCase(), path })),
   );
@@ -92,10 +114,26 @@ function createContract() {
     .map((operation) => ({ operation, pattern: pattern(operation.path) }))
     .sort((one, other) => one.operation.path.split('{').length - other.operation.path.split('{').length);
 
-  /** The operation of a request; the last slash is optional, a query is ignored. */
+  /** The operation of a request, at the path to which the client resolves the URL; the last slash is optional. */
   function operationOf(method: string, url: string): DocumentedOperation | undefined {
-    const path = withoutSlash(url.split('?')[0] ?? '');
+    const path = withoutSlash(new URL(`http://localhost${url}`).pathname);
     return routes.find((route) => route.operation.method === method && route.pattern.test(path))?.operation;
+  }
+
+  /**
+   * Records a response, and compares it with the document. Of other paths than those of the document, only errors of the API are
+   * compared, with what all errors have.
+   *
+   * @throws when it differs
+   */
+  function check(method: string, url: string, response: TestResponse): void {
+    const { status, body } = response;
+    const operation = operationOf(method, url);
+    if (operation) recordSeen(operation.operationId, status, status < 400 ? undefined : body?.data?.code);
+    const isOtherError = /^\/(?:auth|api)\//.test(url) && method !== 'HEAD' && status >= 400;
+    const other = isOtherError ? schemaProblems(['components', 'schemas', 'AnyFailure'], body) : [];
+    const found = operation ? problems(method, url, response) : other;
+    if (found.length > 0) throw new Error([`${method} ${url}`, ...found, response.text].join('\n'));
   }
 
   /** How a response differs from the document; empty when it conforms. */
@@ -107,10 +145,11 @@ function createContract() {
     const documented = key === undefined ? undefined : operation.responses[key];
     if (key === undefined || !documented)
       return [`${operation.operationId} has no ${status}: ${response.text}`];
-    return [
-      ...headerProblems(documented, response),
-      ...bodyProblems(operation, key, documented, response),
-    ].map((problem) => `${operation.operationId} ${status}: ${problem}`);
+    const isPage = withPages.test(operation.operationId) && mediaTypeOf(response) === 'text/html';
+    const ofBody = isPage ? [] : bodyProblems(documented, response);
+    return [...headerProblems(documented, response), ...ofBody].map(
+      (problem) => `${operation.operationId} ${status}: ${problem}`,
+    );
   }
 
   function headerProblems({ headers = {} }: DocumentedResponse, response: TestResponse): string[] {
@@ -121,20 +160,17 @@ function createContract() {
     return missing.map((name) => `has no ${name}`);
   }
 
-  function bodyProblems(
-    { path, method }: DocumentedOperation,
-    key: string,
-    { content }: DocumentedResponse,
-    { headers, body, text }: TestResponse,
-  ): string[] {
+  function bodyProblems({ content }: DocumentedResponse, response: TestResponse): string[] {
+    const { body, text } = response;
     if (!content) return text === '' ? [] : [`has a body: ${text}`];
-    const type = String(headers['content-type']).split(';')[0] ?? '';
-    if (!(type in content)) return [`is ${type}`];
+    const type = mediaTypeOf(response);
+    const media = content[type];
+    if (!media) return [`is ${type}`];
     if (type !== 'application/json') return [];
-    return schemaProblems(
-      ['paths', path, method.toLowerCase(), 'responses', key, 'content', type, 'schema'],
-      body,
-    );
+    const { $ref } = media.schema;
+    return $ref === undefined
+      ? ['has a schema without a name']
+      : schemaProblems($ref.split('/').slice(1), body);
   }
 
   /** How a value differs from the schema at a place in the document. */
@@ -148,12 +184,12 @@ function createContract() {
     );
   }
 
-  return { document, operations, operationOf, problems, schemaProblems };
+  return { document, operations, operationOf, check, problems, schemaProblems };
 }
 
 /**
- * Compares answers with the OpenAPI document. It is stricter than the document: undocumented properties are rejected. All tests of a
- * process have this one, because to read the document takes a second.
+ * Compares responses with the OpenAPI document. It is stricter than the document: undocumented properties are rejected. All tests of
+ * a process have this one, whose schemas are compiled when they are first needed.
  */
 export const contract = createContract();
 

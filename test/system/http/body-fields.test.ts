@@ -10,7 +10,6 @@ import {
   notInvalid,
   notRejected,
   operationsWithBody,
-  problemsOf,
   resolve,
   type Schema,
   validBody,
@@ -138,7 +137,7 @@ t.test('a field rejects other types, lengths, ranges and characters', (t) =>
   eachOperation(t, operationsWithBody, 25, (operation) =>
     eachValue(fieldsOf(operation), ({ name, field, body }) =>
       eachValue(wrongValues(resolve(field), name, body[name]), async (wrong) =>
-        notInvalid(operation, await send(operation, { body: { ...body, [name]: wrong.value } }), wrong.name),
+        notInvalid(await send(operation, { body: { ...body, [name]: wrong.value } }), wrong.name),
       ),
     ),
   ),
@@ -155,7 +154,7 @@ t.test('a number beyond what JSON can hold is rejected', (t) =>
         eachValue(['1e400', '-0', '9007199254740992'], async (number) => {
           const [value, rejected] = field.type === 'array' ? [['@'], `/${name}/0`] : ['@', name];
           const text = JSON.stringify({ ...body, [name]: value }).replace('"@"', number);
-          return notInvalid(operation, await send(operation, { body: text, headers: json }), rejected);
+          return notInvalid(await send(operation, { body: text, headers: json }), rejected);
         }),
     ),
   ),
@@ -179,7 +178,7 @@ t.test('a text takes as many characters as documented, however many code units t
     eachValue(fieldsOf(operation).filter(isFreeText), async ({ name, field, body }) => {
       const longest = '😀'.repeat(resolve(field).maxLength ?? 0);
       const response = await send(operation, { body: { ...body, [name]: longest } });
-      return [...(response.body?.data?.fields ? [response.text] : []), ...problemsOf(operation, response)];
+      return response.body?.data?.fields ? [response.text] : [];
     }),
   ),
 );
@@ -190,7 +189,7 @@ t.test('a missing field is named, alone and together with the others', (t) =>
     const [only] = schemas;
     const problems = await eachValue(schemas.length > 1 ? [] : (only?.required ?? []), async (name) => {
       const body = { ...bodiesOf(operation)[0], [name]: undefined };
-      return notInvalid(operation, await send(operation, { body }), name);
+      return notInvalid(await send(operation, { body }), name);
     });
     if (operation.requestBody?.required === false) return problems;
     const required = schemas.map((schema) => [...(schema.required ?? [])].sort().join());
@@ -208,7 +207,7 @@ t.test('a missing field is named, alone and together with the others', (t) =>
 t.test('a body that is not an object is rejected as `body`', (t) =>
   eachOperation(t, operationsWithBody, 25, (operation) =>
     eachValue(['null', '[]', '"text"', '""', '1', 'true', '[{"username":"a"}]'], async (body) =>
-      notInvalid(operation, await send(operation, { body, headers: json }), 'body'),
+      notInvalid(await send(operation, { body, headers: json }), 'body'),
     ),
   ),
 );
@@ -230,12 +229,12 @@ t.test('an unknown field is rejected by name and changes nothing', async (t) => 
   await eachOperation(t, operationsWithBody, 25, async (operation) => [
     ...(await eachValue([...columns, ...odd, ...inherited], async (key) => {
       const body = JSON.stringify({ ...validBody(operation), [key]: 1 });
-      return notInvalid(operation, await send(operation, { body, headers: json }), key);
+      return notInvalid(await send(operation, { body, headers: json }), key);
     })),
     ...(await eachValue(['__proto__', 'constructor'], async (key) => {
       const start = `{"${key}":{"prototype":{"role":"admin"},"role":"admin"},`;
       const body = JSON.stringify(validBody(operation)).replace('{', start);
-      return notRejected(operation, await send(operation, { body, headers: json }), 400, 'malformed_json');
+      return notRejected(await send(operation, { body, headers: json }), 400, 'malformed_json');
     })),
   ]);
   t.strictSame(await protectedRows(), before);
