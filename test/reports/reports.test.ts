@@ -121,6 +121,7 @@ t.test('of 25 concurrent reports of a user, 20 are sent, and the next one 24 hou
   const sent = responses.findIndex(({ status }) => status === 201);
   const newest = Math.max(...responses.flatMap(({ body }) => body.data.id ?? []));
   exhausted(t, await send(overQuota), 86_400, 86_280);
+  exhausted(t, await report(`stores/${shop.store.id}`, undefined, user), 86_400, 86_280);
   rejected(t, await send(sent), 409, 'already_reported');
   rejected(t, await report('posts/2147483647', undefined, user), 404, 'post_not_found');
   const oldest = 'id = (SELECT min(id) FROM reports WHERE reporter_id = $1)';
