@@ -21,7 +21,7 @@ const { me, signUp, tryLogin, changePassword, newCode, changeEmail, moveTo, undo
 const { requestReset, confirmReset } = accountsOf(app);
 const linkInvalid = [400, 'undo_link_invalid'] as const;
 let addresses = 0;
-const newAddress = () => `moved${++addresses}@new.example.com`;
+const newAddress = () => `undone${++addresses}@new.example.com`;
 
 /** The token in the newest notice to an email. */
 async function undoTokenTo(email: string): Promise<string> {

@@ -62,7 +62,7 @@ const formats: Record<string, Format> = {
   'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/,
   uuid: /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/,
   email: /^[^\s@]+@[^\s@]+$/,
-  uri: /^[a-z][a-z0-9+.-]*:\S+$/,
+  uri: /^[a-z][a-z0-9+.-]*:\S+$/i,
 };
 
 /** The content of the document. It is kept as JSON, because to parse the YAML takes a second of CPU, in each process. */
@@ -106,7 +106,9 @@ function createContract() {
   // Most schemas validate a few values, so that optimizing the code costs more than it saves.
   const ajv = new Ajv2020({ strict: false, allErrors: true, formats, code: { optimize: false } });
   const { schemas, headers } = document.components;
-  ajv.addSchema({ components: closed({ schemas, headers }) }, 'document', undefined, false);
+  // What all errors have is not all that one of them has.
+  const components = { schemas: { ...closed(schemas), AnyError: schemas['AnyError'] }, headers };
+  ajv.addSchema({ components }, 'document', undefined, false);
   const operations = Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({ ...operation, method: method.toUpperCase(), path })),
   );

@@ -123,6 +123,7 @@ t.test('a link token works with the account whose address it has, once, and with
   const [owner, attacker] = [await verifiedUser(), await verifiedUser()];
   const user = newAccount({ email: owner.email });
   const { link_token } = (await app.logInWith(acme, user)).body.data;
+  const { link_token: second } = (await app.logInWith(acme, user)).body.data;
   rejected(t, await post('identities', { link_token }, { token: attacker.token }), 400, 'link_token_invalid');
   rejected(t, await post('identities', { link_token }), 401, 'not_authenticated');
   await app.age(owner);
@@ -134,6 +135,7 @@ t.test('a link token works with the account whose address it has, once, and with
     body: { data: { provider: 'acme' } },
   });
   rejected(t, await post('identities', { link_token }, { token }), 400, 'link_token_invalid');
+  rejected(t, await post('identities', { link_token: second }, { token }), 409, 'identity_taken');
   t.equal((await app.logInWith(acme, user)).body.data.user.id, owner.id);
 });
 
