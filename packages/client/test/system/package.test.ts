@@ -7,13 +7,15 @@ import t from 'tap';
 import { root } from '../../../../test/support/files.ts';
 import { atMost } from '../../../../test/support/time.ts';
 import { startService } from '../clients.ts';
-import { installPacked, run, typeErrors } from './packed.ts';
+import { checkFiles, installPacked, run, typeErrors } from './packed.ts';
 
-const folder = await installPacked(t, ['packages/client']);
+const { folder, files } = await installPacked(t, ['packages/client']);
 
 const readme = await readFile(join(root, 'packages/client/README.md'), 'utf8');
 const story = /```ts\n(.*?)```/s.exec(readme)?.[1] ?? '';
 await writeFile(join(folder, 'story.ts'), story);
+
+t.test('the package has what it needs, and nothing else', (t) => checkFiles(t, files));
 
 t.test(
   'the story of the README runs as it is on Node.js, and leaves nothing that keeps the process alive',

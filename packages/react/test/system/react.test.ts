@@ -12,13 +12,15 @@ import { freePort } from '../../../../test/support/free-port.ts';
 import { serve } from '../../../../test/support/serve.ts';
 import { until } from '../../../../test/support/until.ts';
 import { createClient, images, openShop, startService } from '../../../client/test/clients.ts';
-import { installPacked, typeErrors } from '../../../client/test/system/packed.ts';
+import { checkFiles, installPacked, typeErrors } from '../../../client/test/system/packed.ts';
 import type { Shown } from './pages.ts';
 
-const folder = await installPacked(t, ['packages/client', 'packages/react']);
+const { folder, files } = await installPacked(t, ['packages/client', 'packages/react']);
 const readme = await readFile(join(root, 'packages/react/README.md'), 'utf8');
 /** The two blocks of the README that are whole files. */
 const [app = '', logIn = ''] = [...readme.matchAll(/```tsx\n(import .*?)```/gs)].map(([, code = '']) => code);
+
+t.test('the package has what it needs, and nothing else', (t) => checkFiles(t, files));
 
 t.test('the README begins with ten lines', async (t) => {
   const lines = app
