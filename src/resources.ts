@@ -106,11 +106,12 @@ export async function registerDevelopmentLogin(app: FastifyInstance, page: Devel
 export function startWorkerWithApp(
   app: FastifyInstance,
   config: AppConfig,
-  options: Omit<Parameters<typeof startWorker>[0], 'connectionString' | 'logger'>,
+  options: Omit<Parameters<typeof startWorker>[0], 'connectionString' | 'limitFactor' | 'logger'>,
 ): void {
   let worker: Worker | undefined;
   app.addHook('onReady', async () => {
-    worker = startWorker({ ...options, connectionString: config.database.directUrl, logger: app.log });
+    const { directUrl: connectionString, limitFactor } = config.database;
+    worker = startWorker({ ...options, connectionString, limitFactor, logger: app.log });
   });
   app.addHook('onClose', async () => worker?.stop());
 }

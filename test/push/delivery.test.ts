@@ -21,11 +21,20 @@ async function openSubscribedShops(answer?: PushAnswer) {
 
 const hang = () => undefined;
 
-/** Takes the limit in time from attempts until the test ends: a push service that hangs does so for as long as the test takes. */
-function hangOn(t: Test): void {
-  const end = new AbortController();
-  t.intercept(AbortSignal, 'timeout', { value: () => end.signal });
-  t.teardown(() => end.abort());
+/**
+ * Takes the limit in time from attempts: a push service that hangs does so for as long as the test takes.
+ *
+ * @returns lets the limit of these attempts pass
+ */
+function hangOn(t: Test): () => void {
+  const limit = new AbortController();
+  const timeout = AbortSignal.timeout.bind(AbortSignal);
+  t.intercept(AbortSignal, 'timeout', {
+    value: (milliseconds: number) => (limit.signal.aborted ? timeout(milliseconds) : limit.signal),
+  });
+  const end = () => limit.abort();
+  t.teardown(end);
+  return end;
 }
 
 t.test('each change of a request is pushed to every browser of the side that did not make it', async (t) => {
@@ -240,8 +249,8 @@ t.test('a name that cannot be resolved, or only to a private address, is a failu
 });
 
 t.test('a job of a worker that died is run by another one', async (t) => {
-  hangOn(t);
-  const { browser, request } = await openSubscribedShops(hang);
+  const endAttempt = hangOn(t);
+  const { receiver, browser, request } = await openSubscribedShops(hang);
   await request();
   await until('an attempt', () => browser.attempts === 1);
   const database = openDatabase({ url: app.url, poolSize: 2 });
@@ -253,10 +262,14 @@ t.test('a job of a worker that died is run by another one', async (t) => {
   browser.answer = 201;
   t.equal((await isTaken()).rowCount, 1);
   // As after the death of a worker, whose job is released after 45 seconds.
-  await app.pool.query('UPDATE push_subscriptions SET retry_at = now() WHERE id = $1', [browser.id]);
   await recoverJobs({ database, mailMetrics: { countMail() {}, countJob() {} }, logger: app.app.log }, 0);
-  await app.pool.query(`NOTIFY "jobs:insert", '{"count":16}'`);
+  t.equal((await isTaken()).rowCount, 0);
+  // This worker lives, and takes no other job of the user while the attempt lasts.
+  endAttempt();
+  await until('its end', async () => (await readSubscription(browser.id)).retry_at !== null);
+  await makeDue();
   await browser.next();
+  t.notOk((await settled()).some(({ payload }) => payload.user_id === receiver.id));
 });
 
 /** Adds notifications to users, as changes do. */
@@ -285,7 +298,7 @@ t.test('browsers whose push service never responds do not delay others', async (
   await notify(users, 2);
   await until('slow ones', () => slow.filter(({ attempts }) => attempts > 0).length >= 15);
   await transition(app, sender, id, 'withdraw');
-  await browser.next(1);
+  t.match((await browser.next(1)).message, { kind: 'partner_request_withdrawn' });
 });
 
 t.test('of one user one message is sent at once', async (t) => {

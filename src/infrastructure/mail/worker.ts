@@ -37,6 +37,8 @@ interface WorkerOptions extends Omit<SendMailOptions, 'mailMetrics'> {
   /** Deletes expired rows. Runs every five minutes on one of the instances, and again at once while it is not complete. */
   cleanUp(): ReturnType<typeof cleanUp>;
   times?: Partial<WorkerTimes>;
+  /** How many times longer than in production the database may take; 1 by default. */
+  limitFactor?: number | undefined;
 }
 
 /** In milliseconds: for one attempt to send, until the worker of a locked job counts as dead, between two runs of `recoverJobs`. */
@@ -47,6 +49,8 @@ export type Worker = ReturnType<typeof startWorker>;
 
 const restartDelay = { min: 500, max: 10_000 };
 const stopLimit = 9_000;
+/** Milliseconds in which the database gives a connection, and in which a statement ends. */
+const databaseLimit = 5_000;
 
 /** Sends queued emails and runs the clean-up. It starts in the background and survives outages of the database, also at the start. */
 export function startWorker(options: WorkerOptions) {
@@ -88,12 +92,13 @@ type RunnerOptions = WorkerOptions & SendMailOptions & { times: WorkerTimes };
 async function runUntilStopped(options: RunnerOptions, signal: AbortSignal): Promise<void> {
   const { logger } = options;
   const lanes = [mailLane(options), ...options.lanes];
+  const limit = databaseLimit * (options.limitFactor ?? 1);
   const pool = openPool({
     connectionString: options.connectionString,
     application_name: 'dure-worker',
-    connectionTimeoutMillis: 5_000,
-    query_timeout: 5_000,
-    statement_timeout: 5_000,
+    connectionTimeoutMillis: limit,
+    query_timeout: limit,
+    statement_timeout: limit,
     keepAliveInitialDelayMillis: 10_000,
     // One of each lane for LISTEN, and three that all workers share, because they need one for moments only.
     max: lanes.length + 3,
