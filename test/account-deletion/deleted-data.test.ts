@@ -111,7 +111,7 @@ t.test('an email that fails after its account was deleted is not kept', async (t
 
 t.test('nothing of an account is left at rest after it was deleted', async (t) => {
   // No worker takes the queued emails, so that they can be looked through, too.
-  const app = await createTestApp({ WORKER_ENABLED: 'false' }, { isolated: true });
+  const app = await createTestApp({ WORKER_ENABLED: 'false' });
   t.teardown(app.close);
   const username = 'keeper-owner';
   const email = 'keeper@example.com';

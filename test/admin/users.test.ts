@@ -14,7 +14,7 @@ import { invalid, rejected, tally, tokenRejected } from '../support/assertions.t
 import { inParallel, lockRows } from '../support/concurrency.ts';
 import { openShop } from '../support/stores.ts';
 
-const app = await createTestApp({ WORKER_ENABLED: 'false' }, { isolated: true });
+const app = await createTestApp({ WORKER_ENABLED: 'false' });
 const { call, pool } = app;
 
 const admin = await createAdmin(app);

@@ -96,7 +96,7 @@ t.test('an unverified suspended account gets no code', async (t) => {
 });
 
 t.test('queued emails follow what happens to their account before they are sent', async (t) => {
-  const offline = await createTestApp({ WORKER_ENABLED: 'false' }, { isolated: true });
+  const offline = await createTestApp({ WORKER_ENABLED: 'false' });
   t.teardown(offline.close);
   const requestAll = async () => {
     const user = await signUpUser(offline);

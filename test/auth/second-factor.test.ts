@@ -232,7 +232,7 @@ t.test('any JWT_SECRET opens a secret; without one the login is refused and logg
 t.test(
   'the clean-up seals secrets again, so that a rotation can drop the JWT_SECRET of before',
   async (t) => {
-    const before = await createTestApp({ WORKER_ENABLED: 'false' }, { isolated: true });
+    const before = await createTestApp({ WORKER_ENABLED: 'false' });
     const user = await createUser(before);
     const { code } = await secondFactorOf(before).switchOn(user);
     const newer = 'a newer secret that only tests have 012345';

@@ -4,7 +4,7 @@ import { inParallel } from '../support/concurrency.ts';
 import { commandsOn, dureText, failed } from './command.ts';
 
 // Without a worker, which would take the jobs.
-const app = await createTestApp({ WORKER_ENABLED: 'false' }, { isolated: true });
+const app = await createTestApp({ WORKER_ENABLED: 'false' });
 const { pool } = app;
 const dure = commandsOn(app);
 const user = await signUpUser(app);

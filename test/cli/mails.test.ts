@@ -3,7 +3,7 @@ import { createTestApp, createUser, queuedFor } from '../support/app.ts';
 import { commandsOn, failed } from './command.ts';
 
 // Without a worker, which would send the emails.
-const app = await createTestApp({ WORKER_ENABLED: 'false' }, { isolated: true });
+const app = await createTestApp({ WORKER_ENABLED: 'false' });
 const { pool } = app;
 const dure = commandsOn(app);
 

@@ -26,7 +26,7 @@ interface PlanNode {
   Plans?: PlanNode[];
 }
 
-const app = await createTestApp({ WORKER_ENABLED: 'false' }, { isolated: true });
+const app = await createTestApp({ WORKER_ENABLED: 'false' });
 const { pool } = app;
 const { rows: inheritance } = await pool.query<{ partition: string; table: string }>(
   'SELECT inhrelid::regclass::text AS partition, inhparent::regclass::text AS table FROM pg_inherits',

@@ -25,7 +25,7 @@ t.test('rows of an instance that was killed are all taken at the next look', asy
 });
 
 t.test('relays at once take each row once, and do not wait for each other', async (t) => {
-  const app = await createTestApp({ WORKER_ENABLED: 'false' }, { isolated: true });
+  const app = await createTestApp({ WORKER_ENABLED: 'false' });
   const other = await createTestApp({ WORKER_ENABLED: 'false' }, { databaseUrl: app.url });
   await app.pool.query(leave(1));
   // As another relay that is in the middle of a batch.
@@ -54,7 +54,7 @@ t.test('relays at once take each row once, and do not wait for each other', asyn
 });
 
 t.test('the last rows of an instance that stops are taken', async (t) => {
-  const { url, pool } = await createTestApp({ WORKER_ENABLED: 'false' }, { isolated: true });
+  const { url, pool } = await createTestApp({ WORKER_ENABLED: 'false' });
   const app = await createTestApp({ WORKER_ENABLED: 'false' }, { databaseUrl: url });
   await app.call('POST', '/auth/email-verify/send/', { body: { email: 'last@example.com' } });
   await app.close();

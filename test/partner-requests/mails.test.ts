@@ -24,7 +24,7 @@ import { createPost, createStore, type Shop } from '../support/stores.ts';
 // Without quotas, so that the caps on emails come first.
 const app = await createTestApp({ QUOTA_REQUESTS_PER_DAY: '0', QUOTA_POSTS_PER_DAY: '0' });
 /** Its emails wait in the queue. */
-const offline = await createTestApp({ WORKER_ENABLED: 'false' }, { isolated: true });
+const offline = await createTestApp({ WORKER_ENABLED: 'false' });
 
 /** Emails about requests that an app sent to an owner, once its queue is empty. */
 async function mailsTo({ email }: Pick<Shop, 'email'>, { mails } = app) {

@@ -161,7 +161,7 @@ t.test('notices about the account cannot be switched off', async (t) => {
 });
 
 t.test('an email that was queued before it was switched off is not sent', async (t) => {
-  const waiting = await createTestApp({ WORKER_ENABLED: 'false' }, { isolated: true });
+  const waiting = await createTestApp({ WORKER_ENABLED: 'false' });
   t.teardown(waiting.close);
   const { sender, receiver, post } = await openTwoVerifiedShops(waiting);
   await sendRequest(waiting, sender, post);

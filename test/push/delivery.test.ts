@@ -86,7 +86,7 @@ t.test('a message is in the language of its user', async (t) => {
 });
 
 t.test('what became obsolete before the worker starts again is not pushed, all else is', async (t) => {
-  const stopped = await createTestApp({ WORKER_ENABLED: 'false' }, { isolated: true });
+  const stopped = await createTestApp({ WORKER_ENABLED: 'false' });
   const { subscribe, service, add, remove, ...others } = await pushesOf(t, stopped);
   const { sender, receiver, post } = await openTwoShops(stopped);
   /** A receiver with a browser, to whom a request was sent. */

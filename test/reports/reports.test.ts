@@ -5,7 +5,7 @@ import { invalid, rejected, tally, tokenRejected } from '../support/assertions.t
 import { inParallel, lockRows } from '../support/concurrency.ts';
 import { createPost, openShop } from '../support/stores.ts';
 
-const app = await createTestApp({ WORKER_ENABLED: 'false' }, { isolated: true });
+const app = await createTestApp({ WORKER_ENABLED: 'false' });
 const { call, pool } = app;
 const reportsPath = '/api/v1/admin/reports/';
 

@@ -84,8 +84,7 @@ interface TestAppOptions
 
 /** Apps that are not closed yet. */
 const openApps = new Set<TestApp>();
-/** Those that the tests of a process share, by whether they have a worker. */
-const sharedApps = new Map<string, Promise<TestApp>>();
+let sharedApp: Promise<TestApp> | undefined;
 /** Of all apps of this process that are not given another one. */
 let dataFolder: string | undefined;
 
@@ -95,8 +94,8 @@ export async function closeApps(): Promise<void> {
 }
 
 /**
- * The real app on a new database. Calls without arguments, and those that only switch the worker off, get an app that the tests of a
- * process share, with what others wrote; it is closed with the process. Others are closed after their test file, unless the test does.
+ * The real app on a new database. All calls without arguments in a process get the same one, with what others wrote, which is closed
+ * with the process; others are closed after their test file, unless the test does.
  *
  * @param overrides environment variables
  */
@@ -104,18 +103,12 @@ export async function createTestApp(
   overrides: Record<string, string> = {},
   options: TestAppOptions = {},
 ): Promise<TestApp> {
-  const isShared =
-    Object.keys(options).length === 0 && Object.keys(overrides).every((name) => name === 'WORKER_ENABLED');
-  if (!isShared) return startTestApp(overrides, options);
-  const key = String(overrides['WORKER_ENABLED']);
-  const shared =
-    sharedApps.get(key) ??
-    startTestApp(overrides).then((app) => {
-      openApps.delete(app);
-      return { ...app, close: async () => undefined };
-    });
-  sharedApps.set(key, shared);
-  return shared;
+  if (Object.keys({ ...overrides, ...options }).length > 0) return startTestApp(overrides, options);
+  sharedApp ??= startTestApp().then((app) => {
+    openApps.delete(app);
+    return { ...app, close: async () => undefined };
+  });
+  return sharedApp;
 }
 
 async function startTestApp(overrides: Record<string, string> = {}, options: TestAppOptions = {}) {

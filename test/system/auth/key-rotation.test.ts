@@ -52,7 +52,7 @@ async function startCluster(t: Test, app: TestApp, key: string) {
 }
 
 t.test('no token is refused wrongly while keys are rotated three times under load', async (t) => {
-  const app = await createTestApp({ WORKER_ENABLED: 'false' }, { isolated: true });
+  const app = await createTestApp({ WORKER_ENABLED: 'false' });
   const { me, refresh } = accountsOf(app);
   const [first = ''] = await valuesOf('', 'es256');
   const { send, deploy } = await startCluster(t, app, first);
