@@ -21,12 +21,12 @@ import {
 
 /*
  * The errors that every operation can respond with. Each call compares its response with the document.
+ * `bodies.test.ts` has what a body that cannot be read looks like.
  */
 
 t.test('every operation rejects what it cannot read, and checks who calls before the input', async (t) => {
   const { app, pathOf, tokenFor } = await createOperationsApp(t);
   const json = { 'content-type': 'application/json' };
-  const malformed = ['{', '{"a":1}{"b":2}', '[', '{"a":'.repeat(5_000)];
   await eachOperation(t, operations, 60, async (operation) => {
     const { method, path, operationId, security = [], requestBody, parameters = [] } = operation;
     const problems: string[] = [];
@@ -39,16 +39,13 @@ t.test('every operation rejects what it cannot read, and checks who calls before
     const takesForm = operationId === 'unsubscribe';
     const unsupported = takesFile
       ? ['application/json', 'text/plain', 'image/png']
-      : [
-          ...['text/plain', 'application/json; charset=utf-16'],
-          ...(takesForm ? [] : ['application/x-www-form-urlencoded']),
-        ];
+      : ['text/plain', ...(takesForm ? [] : ['application/x-www-form-urlencoded'])];
     for (const type of method === 'GET' ? [] : unsupported) {
       const headers = { 'content-type': type };
       await expect(415, 'unsupported_media_type', { token, body: 'a=b', headers });
     }
     if (method !== 'GET' && !takesFile) {
-      for (const body of malformed) await expect(400, 'malformed_json', { token, body, headers: json });
+      await expect(400, 'malformed_json', { token, body: '{', headers: json });
       const body = ' '.repeat(128 * 1024 + 1);
       await expect(413, 'payload_too_large', { token, body, headers: json });
     }
