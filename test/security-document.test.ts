@@ -9,7 +9,9 @@ t.test('every promise names tests that exist', async (t) => {
   t.ok(rows.length > 80);
   for (const row of rows) {
     const [promise = '', files = ''] = row.slice(2, -2).split(' | ');
-    for (const file of files.split(', '))
-      await t.resolves(access(new URL(`test/${file}.test.ts`, root)), `${promise}: ${file}`);
+    for (const file of files.split(', ')) {
+      const path = /^(packages|examples)\//.test(file) ? file : `test/${file}`;
+      await t.resolves(access(new URL(`${path}.test.ts`, root)), `${promise}: ${file}`);
+    }
   }
 });

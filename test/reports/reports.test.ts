@@ -1,7 +1,7 @@
 import t from 'tap';
 import { closeReport, createAdmin, sendReport } from '../support/admin.ts';
 import { createTestApp, createUser, deleteAccount, readPages } from '../support/app.ts';
-import { invalid, rejected, tally, tokenRejected } from '../support/assertions.ts';
+import { exhausted, invalid, rejected, tally, tokenRejected } from '../support/assertions.ts';
 import { inParallel, lockRows } from '../support/concurrency.ts';
 import { createPost, openShop } from '../support/stores.ts';
 
@@ -105,6 +105,16 @@ t.test('a user has one open report about a target, and another one after it was 
     t.equal((await report(path)).status, 201);
     rejected(t, await report(path), 409, 'already_reported');
   }
+});
+
+t.test('reports about posts count for those about stores', async (t) => {
+  const user = await createUser(app);
+  await pool.query(
+    `INSERT INTO reports (reporter_id, store_id, reason, action, closed_at, closed_by)
+     SELECT $1, $2, 'spam', 'none', now(), 'admin:1' FROM generate_series(1, 20)`,
+    [user.id, shop.store.id],
+  );
+  exhausted(t, await report(`stores/${shop.store.id}`, undefined, user), 86_400, 82_800);
 });
 
 t.test('a report during the deletion of its account is rejected, or stays without a reporter', async (t) => {
