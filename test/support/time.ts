@@ -11,6 +11,9 @@ const load = 5;
  */
 export const timeFactor = Number(process.env['DURE_TEST_TIME_FACTOR']) || measure();
 
+/** Milliseconds between two tries of what is repeated. */
+export const pause = 50;
+
 /** The upper bound of what takes some milliseconds on a quiet machine: for waits that end when something fails. */
 export function atMost(milliseconds: number): number {
   return Math.ceil(milliseconds * timeFactor);

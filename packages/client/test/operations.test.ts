@@ -12,6 +12,7 @@ import { password } from '../../../test/support/app.ts';
 import { freePort } from '../../../test/support/free-port.ts';
 import { plainImage } from '../../../test/support/images.ts';
 import { serve } from '../../../test/support/serve.ts';
+import { pause } from '../../../test/support/time.ts';
 import {
   badGateway,
   caught,
@@ -174,7 +175,7 @@ t.test('no network, no response in time, and an abort are different errors', asy
   const hang = (_url: string, { signal }: RequestInit) =>
     new Promise<never>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
   const hanging = createClient({ baseUrl, fetch: hang, retries: 0 });
-  const late = await caught(hanging.stores.listCategories({}, { timeout: 20 }));
+  const late = await caught(hanging.stores.listCategories({}, { timeout: pause }));
   t.ok(late instanceof TimeoutError && late instanceof NetworkError);
 
   const stopping = new AbortController();

@@ -126,7 +126,7 @@ export function followStream(balancer: Balancer, token: string) {
         if (!signal.aborted) balancer.failures.push(`a stream at ${instance.url}: ${error}`);
       }
       // Clients wait for a moment, too.
-      await sleep(100, undefined, { signal }).catch(() => undefined);
+      await sleep(pause, undefined, { signal }).catch(() => undefined);
     }
   }
 

@@ -6,6 +6,7 @@ import { startPooler } from '../../support/pooler.ts';
 import { without } from '../../support/requirements.ts';
 import { createPost, openShop } from '../../support/stores.ts';
 import { createTcpProxy } from '../../support/tcp-proxy.ts';
+import { pause } from '../../support/time.ts';
 import { until } from '../../support/until.ts';
 import { readsOf, startCluster, untilRead } from './standby.ts';
 
@@ -15,7 +16,7 @@ t.jobs = 2;
 function startReader(app: TestApp, token: string, path: string, end: () => boolean) {
   const statuses: number[] = [];
   async function read() {
-    for (; !end(); await sleep(50)) statuses.push((await app.call('GET', path, { token })).status);
+    for (; !end(); await sleep(pause)) statuses.push((await app.call('GET', path, { token })).status);
   }
   return { statuses, ended: read() };
 }

@@ -36,7 +36,7 @@ export function createClients(urls: string[]) {
       'idempotency-key': randomUUID(),
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
     };
-    for (const end = Date.now() + atMost(60_000); ; ) {
+    for (const end = AbortSignal.timeout(atMost(60_000)); ; ) {
       const url = `${urls[turn++ % urls.length]}${path}`;
       const request = { method, headers, ...(body && { body: JSON.stringify(body) }) };
       const start = Date.now();
@@ -44,12 +44,13 @@ export function createClients(urls: string[]) {
         async (response) => ({ status: response.status, text: await response.text() }),
         (error: Error) => ({ status: 0, text: `${error.message} ${error.cause}` }),
       );
-      answers.push({ at: Date.now(), took: Date.now() - start, status, isWrite: method !== 'GET' });
+      const at = Date.now();
+      answers.push({ at, took: at - start, status, isWrite: method !== 'GET' });
       if (status === 200 || status === 201) return JSON.parse(text).data;
       if (status === done) return undefined;
       if (status !== 503) errors.push(`${method} ${path}: ${status} ${text}`);
       if (status !== 503 && status !== 500 && status !== 0) throw new Error(errors.at(-1));
-      if (Date.now() > end) throw new Error(`${method} ${path}: ${status} again and again`);
+      if (end.aborted) throw new Error(`${method} ${path}: ${status} again and again`);
       await sleep(pause.retry);
     }
   }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chown, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import {
   type EmbeddedServerError,
@@ -112,7 +112,9 @@ t.test('Ctrl-C in a terminal does not reach PostgreSQL before the service has sh
   const url = await starter.nextLine();
   process.kill(-(starter.child.pid ?? Number.NaN), 'SIGINT');
   t.equal(await starter.nextLine(), 'SIGINT');
-  await sleep(300);
+  // In which the signal would reach it.
+  const soon = 300;
+  await sleep(soon);
   t.same(await query(url, 'SELECT 1'), [1]);
   await starter.stop();
 });
@@ -173,7 +175,7 @@ t.test('a first start that is killed at any moment is repaired by the next', asy
     const starter = startProcess(t, directory);
     // What a paused test misses is past when PostgreSQL runs.
     const isThere = () => [path, 'cluster/postmaster.pid'].some((name) => existsSync(join(directory, name)));
-    while (!isThere()) await sleep(2);
+    while (!isThere()) await nextTurn();
     await starter.kill('SIGKILL');
     t.ok(await allEnd(directory), `no process is left when it is killed after creating ${path}`);
   }

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { createTestApp, createUser, password } from '../../support/app.ts';
 import { rejected, unavailable } from '../../support/assertions.ts';
@@ -51,7 +51,7 @@ t.test('a database that is unreachable or hangs', async (t) => {
 
   t.test('hanging: service_unavailable within ten seconds', async (t) => {
     proxy.freeze();
-    const started = performance.now();
+    const late = AbortSignal.timeout(atMost(10_000));
     const requests = [
       app.call('GET', '/auth/me/', { token }),
       app.call('POST', '/auth/login/', { body }),
@@ -61,7 +61,7 @@ t.test('a database that is unreachable or hangs', async (t) => {
     const notReady = app.logs.findLast((line) => line.includes('not ready'));
     t.match(notReady, 'did not respond within 1800 ms');
     const responses = await Promise.all(requests);
-    t.ok(performance.now() - started < atMost(10_000));
+    t.notOk(late.aborted);
     for (const response of responses) unavailable(t, response);
     await proxy.restore();
     t.equal((await app.call('GET', '/auth/me/', { token })).status, 200);
@@ -154,11 +154,12 @@ t.test('an overloaded process rejects requests with 503, and health still answer
   t.teardown(close);
   t.equal((await call('GET', '/api/v1/stores/categories/')).status, 200);
   // What is measured in the first ten seconds is the start itself.
-  await sleep(10_100);
+  const measured = 10_100;
+  await sleep(measured);
   const memory = new Int32Array(new SharedArrayBuffer(4));
   const block = async () => {
     Atomics.wait(memory, 0, 0, 1_200);
-    await sleep(1);
+    await nextTurn();
   };
   for (let round = 0; round < 2; round++) {
     await block();

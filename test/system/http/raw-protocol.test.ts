@@ -6,6 +6,7 @@ import { createTestApp, createUser, logIn } from '../../support/app.ts';
 import { noErrorLogged, rejected } from '../../support/assertions.ts';
 import { inParallel } from '../../support/concurrency.ts';
 import { listen, rawCall, rawConnection } from '../../support/raw-http.ts';
+import { pause } from '../../support/time.ts';
 import { until } from '../../support/until.ts';
 
 const app = await createTestApp({ WORKER_ENABLED: 'false' });
@@ -52,7 +53,7 @@ function attack(title: string, run: (t: Test) => Promise<void>): void {
 }
 
 async function requestUntil(t: Test, isOver: () => boolean): Promise<void> {
-  for (let isLast = false; !isLast; await sleep(5)) {
+  for (let isLast = false; !isLast; await sleep(pause)) {
     isLast = isOver();
     otherClient.send(getHealth + getMe());
     const [health, user] = [await otherClient.response(), await otherClient.response()];
@@ -101,7 +102,7 @@ attack('a request that is not complete in time is request_timeout', async (t) =>
     cases.map(async ([what, start, repeated]) => {
       const connection = await rawConnection(port);
       connection.send(start);
-      const sending = setInterval(() => connection.socket.writable && connection.send(repeated), 40);
+      const sending = setInterval(() => connection.socket.writable && connection.send(repeated), pause);
       const response = await connection.response();
       clearInterval(sending);
       t.ok(response.closed, what);

@@ -21,7 +21,8 @@ await database.prismaTransaction((tx) =>
   createMailQueue(unsubscribeLinks, outbox).add(tx, 'code', { id: 1 }),
 );
 print('committed');
-setInterval(() => undefined, 60_000);
+const forever = 2 ** 31 - 1;
+setInterval(() => undefined, forever);
 if (mode === 'worker') {
   outbox.start();
   startWorker({

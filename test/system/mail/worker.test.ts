@@ -49,7 +49,8 @@ t.test('killed during the send: a running worker takes over, but not before', pa
   const { sent } = start({ times: { staleLock } });
   await process.kill('SIGKILL');
   // Two runs of the recovery.
-  await sleep(1_200);
+  const recoveries = 1_200;
+  await sleep(recoveries);
   t.same(sent, []);
   await ageLocks(database);
   await until('the email is sent', () => sent.length > 0);
@@ -192,7 +193,8 @@ t.test('stopping lets a running send finish', parallel(), async (t) => {
   const stopped = stop().finally(() => {
     isStopped = true;
   });
-  await sleep(1_000);
+  const aWhile = 1_000;
+  await sleep(aWhile);
   t.notOk(isStopped);
   response.abort();
   await stopped;

@@ -22,7 +22,8 @@ type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 
 export async function inputs(dure: Client): Promise<void> {
   await dure.auth.logOut();
   await dure.posts.list();
-  await dure.posts.list({ q: undefined }, { signal: AbortSignal.timeout(100), timeout: 50 });
+  const timeout = 50;
+  await dure.posts.list({ q: undefined }, { signal: AbortSignal.timeout(timeout), timeout });
   await dure.posts.update({ post_id: 1, title: '새 제목' });
   await dure.notifications.markRead({ up_to_id: 7 });
   await dure.notifications.markRead({ ids: [7] });
