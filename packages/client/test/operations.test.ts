@@ -12,6 +12,7 @@ import { password } from '../../../test/support/app.ts';
 import { freePort } from '../../../test/support/free-port.ts';
 import { plainImage } from '../../../test/support/images.ts';
 import { serve } from '../../../test/support/serve.ts';
+import { until } from '../../../test/support/until.ts';
 import {
   badGateway,
   caught,
@@ -171,19 +172,32 @@ t.test('no network, no response in time, and an abort are different errors', asy
   t.match(seen, [{ status: undefined, error: { name: 'NetworkError' } }], 'one attempt');
   t.notOk(rejected instanceof TimeoutError);
   // As a service that hangs: the connection is there, the response is not.
+  let sent = 0;
   const hang = (_url: string, { signal }: RequestInit) =>
-    new Promise<never>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
+    new Promise<never>((_, reject) => {
+      sent += 1;
+      signal?.addEventListener('abort', () => reject(signal.reason));
+    });
   const hanging = createClient({ baseUrl, fetch: hang, retries: 0 });
   const late = await caught(hanging.stores.listCategories({}, { timeout: 20 }));
   t.ok(late instanceof TimeoutError && late instanceof NetworkError);
 
+  const reason = new Error('the page was left');
   const stopping = new AbortController();
   const aborted = caught(hanging.stores.listCategories({}, { signal: stopping.signal }));
-  const reason = new Error('the page was left');
+  await until('the request', () => sent === 2);
   stopping.abort(reason);
   t.equal(await aborted, reason);
-  const before = await caught(hanging.stores.listCategories({}, { signal: stopping.signal }));
-  t.equal(before, reason, 'before it begins');
+  const leaving = new AbortController();
+  const early = caught(hanging.stores.listCategories({}, { signal: leaving.signal }));
+  leaving.abort(reason);
+  t.equal(await early, reason, 'while it is prepared');
+  t.equal(
+    await caught(hanging.stores.listCategories({}, { signal: leaving.signal })),
+    reason,
+    'before it begins',
+  );
+  t.equal(sent, 2);
 });
 
 t.test('a response that is none of the API is an error that shows it', async (t) => {
