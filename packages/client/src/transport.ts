@@ -119,6 +119,7 @@ export async function send(
 ): Promise<RawResponse> {
   throwIfAborted(signal);
   const { headers, report } = await observe(request, hooks);
+  throwIfAborted(signal);
   // `AbortSignal.any` is missing in browsers of 2023.
   const ending = new AbortController();
   const onAbort = () => ending.abort();

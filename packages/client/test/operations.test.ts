@@ -13,6 +13,7 @@ import { freePort } from '../../../test/support/free-port.ts';
 import { plainImage } from '../../../test/support/images.ts';
 import { serve } from '../../../test/support/serve.ts';
 import { pause } from '../../../test/support/time.ts';
+import { until } from '../../../test/support/until.ts';
 import {
   badGateway,
   caught,
@@ -172,19 +173,32 @@ t.test('no network, no response in time, and an abort are different errors', asy
   t.match(seen, [{ status: undefined, error: { name: 'NetworkError' } }], 'one attempt');
   t.notOk(rejected instanceof TimeoutError);
   // As a service that hangs: the connection is there, the response is not.
+  let sent = 0;
   const hang = (_url: string, { signal }: RequestInit) =>
-    new Promise<never>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
+    new Promise<never>((_, reject) => {
+      sent += 1;
+      signal?.addEventListener('abort', () => reject(signal.reason));
+    });
   const hanging = createClient({ baseUrl, fetch: hang, retries: 0 });
   const late = await caught(hanging.stores.listCategories({}, { timeout: pause }));
   t.ok(late instanceof TimeoutError && late instanceof NetworkError);
 
+  const reason = new Error('the page was left');
   const stopping = new AbortController();
   const aborted = caught(hanging.stores.listCategories({}, { signal: stopping.signal }));
-  const reason = new Error('the page was left');
+  await until('the request', () => sent === 2);
   stopping.abort(reason);
   t.equal(await aborted, reason);
-  const before = await caught(hanging.stores.listCategories({}, { signal: stopping.signal }));
-  t.equal(before, reason, 'before it begins');
+  const leaving = new AbortController();
+  const early = caught(hanging.stores.listCategories({}, { signal: leaving.signal }));
+  leaving.abort(reason);
+  t.equal(await early, reason, 'while it is prepared');
+  t.equal(
+    await caught(hanging.stores.listCategories({}, { signal: leaving.signal })),
+    reason,
+    'before it begins',
+  );
+  t.equal(sent, 2);
 });
 
 t.test('a response that is none of the API is an error that shows it', async (t) => {
