@@ -124,7 +124,7 @@ export const hang = () => new Promise<void>(() => undefined);
 const poll = 2_000;
 
 /**
- * Sends four emails while workers do not poll: they are told of each. Each of the two workers may have begun to wait for a last poll,
+ * Sends four emails while workers do not poll: each is notified. Each of the two workers may have begun to wait for a last poll,
  * which may find one.
  */
 export async function sendsAtOnce(t: Test, sent: unknown[], add: (kind: string) => Promise<void>) {

@@ -62,7 +62,7 @@ function ownFolder(): string {
   return path;
 }
 
-/** The name has the id of the process, so that it is known when nobody uses the folder any more. */
+/** The name has the id of the process, so that the folder of a process that has ended is found. */
 function makeFolder(parent: string): string {
   return mkdtempSync(join(parent, `dure-test-${process.pid}-`));
 }
