@@ -41,9 +41,15 @@ export async function lockRows(
   return { waiters: (count) => waitForLockWait(app, count), run, release };
 }
 
-/** Waits until `count` statements wait for a lock. @returns their backend ids, oldest first */
+/**
+ * Waits until `count` statements wait for rows, tables or advisory locks. There are other waits that end by themselves: the commits
+ * of all databases wait for each other while they notify.
+ *
+ * @returns their backend ids, oldest first
+ */
 export function waitForLockWait(app: TestApp, count = 1): Promise<number[]> {
-  return waitForBackends(app, "wait_event_type = 'Lock'", count);
+  const events = "wait_event IN ('relation', 'transactionid', 'tuple', 'advisory')";
+  return waitForBackends(app, `wait_event_type = 'Lock' AND ${events}`, count);
 }
 
 /** Waits until a statement of the app is in `pg_sleep`. */

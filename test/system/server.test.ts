@@ -13,6 +13,7 @@ import { freePort } from '../support/free-port.ts';
 import { createProvider } from '../support/provider.ts';
 import { rawConnection } from '../support/raw-http.ts';
 import { post, production, type Service, spawnService, startService } from '../support/service.ts';
+import { timeFactor } from '../support/time.ts';
 import { until } from '../support/until.ts';
 import { runProcess } from './cli/process.ts';
 import { allEnd, query } from './embedded-postgres/support.ts';
@@ -207,7 +208,10 @@ t.test(
   'with SHUTDOWN_DELAY, an instance that is not ready still answers new connections',
   parallel(),
   async (t) => {
-    const { url, end } = await startService({ ...(await productionSettings()), SHUTDOWN_DELAY: '5s' });
+    const { url, end } = await startService({
+      ...(await productionSettings()),
+      SHUTDOWN_DELAY: `${Math.ceil(timeFactor)}s`,
+    });
     const ended = end('SIGTERM');
     await until('not ready', async () => (await fetch(`${url}/health/ready`)).status === 503);
     const response = await fetch(`${url}/auth/signup/`, {
