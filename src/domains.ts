@@ -11,7 +11,7 @@ import { createPosts } from './domains/posts/index.ts';
 import { createReports } from './domains/reports/index.ts';
 import { createSavedSearches } from './domains/saved-searches/index.ts';
 import { createStores } from './domains/stores/index.ts';
-import type { Config } from './infrastructure/config/config.ts';
+import type { Config, Patience } from './infrastructure/config/config.ts';
 import type { Database } from './infrastructure/database/client.ts';
 import type { Read } from './infrastructure/database/replica.ts';
 import { createIdempotency } from './infrastructure/idempotency/idempotency.ts';
@@ -22,7 +22,7 @@ import { createOutbox } from './infrastructure/outbox/outbox.ts';
 import type { Tracing } from './infrastructure/tracing/tracing.ts';
 
 interface DomainsOptions {
-  config: Config;
+  config: Config & Patience;
   database: Database;
   /** Reads of posts and stores, which the replica may answer; the primary without it. */
   read?: Read | undefined;

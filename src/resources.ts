@@ -23,7 +23,7 @@ export async function openTracing({ otlpEndpoint }: Config): Promise<Tracing | u
 /** Opens the pool, which closes with the app. */
 export function openAppDatabase(app: FastifyInstance, config: AppConfig): Database {
   let closing = false;
-  const database = openDatabase(config.database);
+  const database = openDatabase({ ...config.database, limitFactor: config.limitFactor });
   database.pool.on('error', (err) => {
     if (!closing) app.log.warn({ err }, 'idle database connection lost');
   });
@@ -52,7 +52,7 @@ export async function openRedis(
 /** Opens the replica where one is configured; it is checked while the app runs. */
 export function openAppReplica(
   app: FastifyInstance,
-  { database: { replica: location, poolSize, limitFactor } }: AppConfig,
+  { database: { replica: location, poolSize }, limitFactor }: AppConfig,
   { primary, redis, metrics }: { primary: Database; redis: Redis | undefined; metrics: Metrics },
 ) {
   if (location === undefined) return undefined;
@@ -110,8 +110,8 @@ export function startWorkerWithApp(
 ): void {
   let worker: Worker | undefined;
   app.addHook('onReady', async () => {
-    const { directUrl: connectionString, limitFactor } = config.database;
-    worker = startWorker({ ...options, connectionString, limitFactor, logger: app.log });
+    const { database, limitFactor } = config;
+    worker = startWorker({ ...options, connectionString: database.directUrl, limitFactor, logger: app.log });
   });
   app.addHook('onClose', async () => worker?.stop());
 }

@@ -132,7 +132,7 @@ async function startTestApp(overrides: Record<string, string> = {}, options: Tes
     },
   };
   const appConfig = withDatabase(config, { url, directUrl, pooled });
-  if (!productionLimits) appConfig.database.limitFactor = timeFactor;
+  if (!productionLimits) appConfig.limitFactor = timeFactor;
   const app = await buildApp(appConfig, {
     logStream,
     transport,

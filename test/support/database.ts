@@ -56,8 +56,8 @@ export async function startTestServer(): Promise<TestServer & { stop(): Promise<
     ? await useServer(given, template)
     : await startEmbeddedServer({ directory: runFolder() });
   const { url } = server;
-  // Durability costs time and serves no test.
-  const settings = given ? [] : ['fsync', 'synchronous_commit', 'full_page_writes'];
+  // Durability and the maintenance of many small databases cost time and serve no test.
+  const settings = given ? [] : ['fsync', 'synchronous_commit', 'full_page_writes', 'autovacuum'];
   await execute(url, ...settings.map((name) => `ALTER SYSTEM SET ${name} = off`), 'SELECT pg_reload_conf()');
   await execute(url, `CREATE DATABASE ${template}`);
   await migrate(databaseUrl(url, template));

@@ -1,9 +1,9 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { requireUser } from '../../http/authentication.ts';
-import type { Config } from '../../infrastructure/config/config.ts';
+import type { Config, Patience } from '../../infrastructure/config/config.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
 import type { Metrics } from '../../infrastructure/metrics/metrics.ts';
-import { createConversionQueue } from './conversion/convert.ts';
+import { convertImage, createConversionQueue } from './conversion/convert.ts';
 import type { ImageUrls } from './image-urls.ts';
 import { createPlaceholders } from './placeholders.ts';
 import { createImageRepository } from './repository.ts';
@@ -16,7 +16,7 @@ export { erasedImages, type PostImages } from './repository.ts';
 export type { ImageStorage } from './storage.ts';
 
 interface ImagesOptions {
-  config: Pick<Config, 'images'>;
+  config: Pick<Config, 'images'> & Patience;
   database: Database;
   imageUrls: ImageUrls;
   logger: FastifyBaseLogger;
@@ -30,7 +30,7 @@ export async function createImages(options: ImagesOptions) {
   const { config, database, logger, imageUrls, metrics } = options;
   const storage = options.storage ?? (await openStorage(config.images));
   const images = createImageRepository(database);
-  const queue = createConversionQueue();
+  const queue = createConversionQueue((file, size) => convertImage(file, size, config.limitFactor));
   const findPlaceholder = createPlaceholders(database);
   const service = createImageService(images, storage, queue, (err, image) =>
     logger.warn({ err, image }, 'the files of an image could not be deleted; the next clean-up tries again'),

@@ -26,11 +26,13 @@ export type { Secret } from './secrets.ts';
 /** The configuration, validated and converted. Durations are in seconds. */
 export type Config = ReturnType<typeof buildConfig>;
 
-/**
- * A configuration with the location of the database: of the variables, or of the embedded server once it runs. With `limitFactor`,
- * which tests have for slow machines, the database may take so many times longer.
- */
-export type AppConfig = Config & { database: DatabaseLocation & { limitFactor?: number } };
+/** How many times longer than in production work may take: tests set it, for slow machines, and no variable does. */
+export interface Patience {
+  limitFactor?: number;
+}
+
+/** A configuration with the location of the database: of the variables, or of the embedded server once it runs. */
+export type AppConfig = Config & Patience & { database: DatabaseLocation };
 
 /** Adds the location of the database to a configuration. */
 export function withDatabase(config: Config, { url, directUrl, pooled }: DatabaseLocation): AppConfig {

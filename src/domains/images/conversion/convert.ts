@@ -20,10 +20,13 @@ const maxConcurrent = 2;
 /** Conversions that may wait. At about 0.5 s each they take seconds; more would only time out. */
 const maxWaiting = 20;
 
+/** Converts an image with the memory for small or for all accepted images; undefined when it needs more. */
+type Convert = (file: Buffer, size: keyof typeof limits) => Promise<ConvertedImage | undefined>;
+
 export type ConversionQueue = ReturnType<typeof createConversionQueue>;
 
 /** Converts images, a few at a time. A user has one turn at a time, so that the images of one do not keep those of others waiting. */
-export function createConversionQueue(convert = convertImage) {
+export function createConversionQueue(convert: Convert) {
   const turns = pLimit(maxConcurrent);
   const largeTurns = pLimit(1);
   const users = new Map<number, { limit: LimitFunction; count: number }>();
@@ -95,14 +98,19 @@ const maxScans = 100;
  * Converts an image in a process of its own, which has the memory for small or for all accepted images, no environment variables,
  * and less processor time than the service. What an image does to its decoder ends with that process.
  *
+ * @param limitFactor how many times longer than in production it may take
  * @returns undefined for an image that has more bytes than the size allows
  * @throws {ApiError} `invalid_image`; `service_unavailable` when it takes too long
  */
-async function convertImage(file: Buffer, size: keyof typeof limits): Promise<ConvertedImage | undefined> {
+export async function convertImage(
+  file: Buffer,
+  size: keyof typeof limits,
+  limitFactor = 1,
+): Promise<ConvertedImage | undefined> {
   const start = file.toString('latin1', 0, 16);
   const isKnown = signatures.some((signature) => [...signature].every((c, i) => c === '.' || c === start[i]));
   if (!isKnown || hasTooManyScans(file)) throw new ApiError(imageErrors.invalidImage);
-  const output = await run(file, limits[size]);
+  const output = await run(file, { ...limits[size], seconds: Math.ceil(timeLimit * limitFactor) });
   if (output.length === 0) return undefined;
   const end = 12 + output.readUInt32BE(8);
   return {
@@ -129,8 +137,11 @@ function hasTooManyScans(file: Buffer): boolean {
   return scans > maxScans;
 }
 
-function run(file: Buffer, { memory, decoded }: { memory: number; decoded: number }): Promise<Buffer> {
-  const values = [memory * 1024, timeLimit, process.execPath, script, decoded * 1024 * 1024];
+/** What a process may take: MiB, and seconds. */
+type ProcessLimits = Record<'memory' | 'decoded' | 'seconds', number>;
+
+function run(file: Buffer, { memory, decoded, seconds }: ProcessLimits): Promise<Buffer> {
+  const values = [memory * 1024, seconds, process.execPath, script, decoded * 1024 * 1024];
   return new Promise((resolve, reject) => {
     const { stdin } = execFile(
       '/bin/sh',
@@ -139,7 +150,7 @@ function run(file: Buffer, { memory, decoded }: { memory: number; decoded: numbe
         encoding: 'buffer',
         // One arena of malloc, and no files for large images: both would escape the limit of memory.
         env: { MALLOC_ARENA_MAX: '1', VIPS_DISC_THRESHOLD: '1g' },
-        timeout: timeLimit * 1_000,
+        timeout: seconds * 1_000,
         killSignal: 'SIGKILL',
         maxBuffer: maxOutput,
       },
