@@ -18,8 +18,8 @@ import {
   withoutSuccess,
 } from './specmatic-world.ts';
 
-const jar = join(root, 'scripts/check-clients/node_modules/specmatic/specmatic.jar');
-const skip = without('java') || unless(existsSync(jar), 'npm run check:clients has not installed Specmatic');
+const jar = join(root, 'test/long/programs/node_modules/specmatic/specmatic.jar');
+const skip = without('java') || unless(existsSync(jar), 'npm run test:long installs Specmatic');
 
 const noQuotas = { QUOTA_POSTS_PER_DAY: '0', QUOTA_EDITS_PER_DAY: '0', QUOTA_REQUESTS_PER_DAY: '0' };
 

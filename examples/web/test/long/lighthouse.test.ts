@@ -1,16 +1,20 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { launchBrowser, noBrowser } from '../../../../test/support/browser.ts';
-import { installChecker } from '../../../../test/support/checkers.ts';
+import { root } from '../../../../test/support/files.ts';
 import { freePort } from '../../../../test/support/free-port.ts';
+import { unless } from '../../../../test/support/requirements.ts';
 import { atMost } from '../../../../test/support/time.ts';
 import { startExample } from '../frontend.ts';
 
 t.setTimeout(atMost(240_000));
+const lighthouse = join(root, 'test/long/programs/node_modules/lighthouse/cli/index.js');
+const skip = noBrowser || unless(existsSync(lighthouse), 'npm run test:long installs Lighthouse');
 const examplePages = ['/', '/signup', '/login'];
 const categories = ['performance', 'accessibility', 'best-practices', 'seo'] as const;
 type Scores = Record<(typeof categories)[number], number>;
@@ -28,8 +32,7 @@ interface Report {
 const usualSlowdown = 4;
 const fastDesktop = 1_500;
 
-t.test('Lighthouse on a phone', { skip: noBrowser }, async (t) => {
-  const lighthouse = join(await installChecker('lighthouse'), 'cli/index.js');
+t.test('Lighthouse on a phone', { skip }, async (t) => {
   const { origin, api } = await startExample(t);
   const size = await firstLoad(origin);
   t.comment(`First load: ${size} bytes`);
