@@ -42,7 +42,8 @@ async function probeRoutes(app: FastifyInstance): Promise<void> {
   );
 }
 
-const app = await createTestApp({ WORKER_ENABLED: 'false' }, { routes: probeRoutes });
+const { url: databaseUrl } = await createTestApp();
+const app = await createTestApp({ WORKER_ENABLED: 'false' }, { databaseUrl, routes: probeRoutes });
 const { call } = app;
 const { token } = await createUser(app);
 const account = { username: 'somebody', password, name: '김두레', email: 'somebody@example.com' };
