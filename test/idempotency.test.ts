@@ -29,7 +29,7 @@ interface Operation {
   prepare(): Promise<Draft>;
 }
 
-/** Every operation that takes an `Idempotency-Key`. */
+/** Every operation that takes an `Idempotency-Key`, by its `operationId`. */
 const operations: Record<string, Operation> = {
   signUp: {
     path: '/auth/signup/',
@@ -41,7 +41,7 @@ const operations: Record<string, Operation> = {
       mistake: { password: 'password' },
     }),
   },
-  registerStore: {
+  createStore: {
     path: '/api/v1/stores/',
     location: '/api/v1/stores/',
     table: 'stores',
@@ -63,7 +63,7 @@ const operations: Record<string, Operation> = {
       return { token, body, change: { title: '다른 글' }, mistake: { images: ['x'] } };
     },
   },
-  requestPartnership: {
+  createPartnerRequest: {
     path: requestsPath,
     location: requestsPath,
     table: 'partner_requests',

@@ -6,6 +6,18 @@ const app = await createTestApp(
   { databaseUrl: (await createTestApp()).url },
 );
 
+t.test('X-Forwarded-For from an untrusted peer is warned about once, naming TRUST_PROXY', async (t) => {
+  const call = (remoteAddress: string, headers: Record<string, string>) =>
+    app.call('GET', '/health/live', { remoteAddress, headers });
+  const warnings = () => app.logs.map((line) => JSON.parse(line)).filter(({ level }) => level >= 40);
+  await call('10.1.2.3', { 'x-forwarded-for': '203.0.113.1' });
+  await call('198.51.100.1', {});
+  t.strictSame(warnings(), []);
+  for (const peer of ['198.51.100.1', '198.51.100.2']) await call(peer, { 'x-forwarded-for': '203.0.113.1' });
+  t.match(warnings(), [{ level: 40, peer: '198.51.100.1', msg: /TRUST_PROXY/ }]);
+  t.equal(warnings().length, 1);
+});
+
 /** The address of a session that is opened through a proxy, which sends the given `X-Forwarded-For`. */
 async function addressThroughProxy(t: Test, forwardedFor: string, remoteAddress = '10.1.2.3') {
   const viaProxy = (method: string, path: string, options: CallOptions = {}) =>
@@ -53,16 +65,4 @@ t.test('what is no address gives way to the address of the proxy', async (t) => 
     ...[',,,', '[]:1', '1.2.3.4:x', '_a', '999.1.1.1', 'x'.repeat(200), '203.0.113.9, unknown'],
   ];
   for (const text of garbage) t.equal(await addressThroughProxy(t, text), '10.1.2.3', text);
-});
-
-t.test('X-Forwarded-For from an untrusted peer is warned about once, naming TRUST_PROXY', async (t) => {
-  const call = (remoteAddress: string, headers: Record<string, string>) =>
-    app.call('GET', '/health/live', { remoteAddress, headers });
-  const warnings = () => app.logs.map((line) => JSON.parse(line)).filter(({ level }) => level >= 40);
-  await call('10.1.2.3', { 'x-forwarded-for': '203.0.113.1' });
-  await call('198.51.100.1', {});
-  t.strictSame(warnings(), []);
-  for (const peer of ['198.51.100.1', '198.51.100.2']) await call(peer, { 'x-forwarded-for': '203.0.113.1' });
-  t.match(warnings(), [{ level: 40, peer: '198.51.100.1', msg: /TRUST_PROXY/ }]);
-  t.equal(warnings().length, 1);
 });

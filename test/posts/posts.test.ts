@@ -95,12 +95,8 @@ t.test('the posts of a closed store are not found', async (t) => {
   for (const method of ['GET', 'DELETE']) {
     rejected(t, await call(method, `${path}${post.id}/`, { token: owner.token }), 404, 'post_not_found');
   }
-  rejected(
-    t,
-    await call('POST', path, { token: owner.token, body: { title: '글', content: '내용' } }),
-    403,
-    'store_required',
-  );
+  const body = { title: '글', content: '내용' };
+  rejected(t, await call('POST', path, { token: owner.token, body }), 403, 'store_required');
 });
 
 t.test('a post of another store is forbidden to change and to delete', async (t) => {
