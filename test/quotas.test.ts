@@ -199,21 +199,21 @@ const operations: Record<string, Operation> = {
 /** Adds what an owner did: the first one 23 hours ago, the others an hour ago. */
 async function spend({ pool }: TestApp, { use }: Operation, [id, count]: [id: number, count: number]) {
   const at = "now() - CASE n WHEN 1 THEN interval '23 hours' ELSE interval '1 hour' END";
-  await pool.query(`WITH used AS (SELECT n, ${at} AS at FROM generate_series(1, $2::int) n) ${use}`, [
-    id,
-    count,
-  ]);
+  const used = `used AS (SELECT n, ${at} AS at FROM generate_series(1, $2::int) n)`;
+  await pool.query(`WITH ${used} ${use}`, [id, count]);
 }
 
 const environment = { DATA_DIR: t.testdir(), WORKER_ENABLED: 'false' };
 const app = await createTestApp(environment);
-const other = await createTestApp(environment, { databaseUrl: app.url });
-const limited = await createTestApp({
+const createInstance = (quotas: Record<string, string> = {}) =>
+  createTestApp({ ...environment, ...quotas }, { databaseUrl: app.url });
+const other = await createInstance();
+const limited = await createInstance({
   QUOTA_POSTS_PER_DAY: '2',
   QUOTA_EDITS_PER_DAY: '2',
   QUOTA_REQUESTS_PER_DAY: '3',
 });
-const free = await createTestApp({
+const free = await createInstance({
   QUOTA_POSTS_PER_DAY: '0',
   QUOTA_EDITS_PER_DAY: '0',
   QUOTA_REQUESTS_PER_DAY: '0',
@@ -246,9 +246,8 @@ for (const [name, operation] of Object.entries(operations)) {
     usedUp(t, await attempt(9, app, { 'idempotency-key': 'refused' }), 1);
     if (uncounted) t.equal((await uncounted()).status, 200);
 
-    await app.pool.query(`UPDATE ${table} SET ${time} = ${time} - interval '1 hour' WHERE ${owner} = $1`, [
-      id,
-    ]);
+    const hourAgo = `${time} = ${time} - interval '1 hour'`;
+    await app.pool.query(`UPDATE ${table} SET ${hourAgo} WHERE ${owner} = $1`, [id]);
     if (isIdempotent) {
       const again = await attempt(0, app, { 'idempotency-key': 'first' });
       t.strictSame([again.text, again.headers['idempotency-replayed']], [first.text, 'true']);
@@ -258,11 +257,8 @@ for (const [name, operation] of Object.entries(operations)) {
     if (!isWindow) t.equal(idOf(next), last + 1, 'refused attempts take no id');
     const room = isWindow ? quota - 1 : 0;
     const others = await inParallel(room + 2, (n) => attempt(10 + n, app));
-    t.equal(
-      others.filter(isDone).length,
-      room,
-      isWindow ? 'the whole quota again' : 'the place of the oldest',
-    );
+    const freed = isWindow ? 'the whole quota again' : 'the place of the oldest';
+    t.equal(others.filter(isDone).length, room, freed);
     for (const response of others) if (!isDone(response)) usedUp(t, response, isWindow ? 24 : 22);
     t.ok(isDone(await stranger.attempt(0, app)), 'others have quotas of their own');
   });

@@ -4,7 +4,7 @@ import { seedPassword } from '../scripts/seed/stores.ts';
 import { searchWords } from '../scripts/seed/texts.ts';
 import { createTestApp } from './support/app.ts';
 
-const app = await createTestApp({}, { isolated: true });
+const app = await createTestApp({ WORKER_ENABLED: 'false' });
 const { pool, url } = app;
 
 const counts = { users: 30, posts: 200, notifications: 1_000 };

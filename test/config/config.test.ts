@@ -119,10 +119,6 @@ t.test('the key of push messages is derived from the secret, in production only 
   t.not(load({ JWT_SECRET: `another-${secret}` }).vapid?.privateKey, privateKey);
   t.equal(load(production).vapid, undefined);
   t.match(load({ ...production, VAPID_PRIVATE_KEY: privateKey }).vapid, { publicKey, privateKey });
-  for (const VAPID_PRIVATE_KEY of ['x', `${privateKey}=`, 'A'.repeat(43), '_'.repeat(43)]) {
-    t.throws(() => load({ VAPID_PRIVATE_KEY }), /VAPID_PRIVATE_KEY must be the 32 bytes/, VAPID_PRIVATE_KEY);
-  }
-  t.throws(() => load({ VAPID_SUBJECT: 'push@example.com' }), /VAPID_SUBJECT must be/);
 });
 
 t.test('private keys are read from a text, with line feeds or without, or from a file', async (t) => {

@@ -55,34 +55,23 @@ t.test('providers keep their order; the known ones need no issuer', async (t) =>
 t.test('what is missing or wrong is listed, by the variable and without secrets', async (t) => {
   const problemsOf = (environment: Record<string, string>) =>
     inspectConfig({ ...production, ...environment }).problems;
+  const of = (name: string, environment: Record<string, string> = {}) => ({
+    LOGIN_PROVIDERS: name,
+    ...client(name.toUpperCase()),
+    ...environment,
+  });
   const wrong: [problem: RegExp, environment: Record<string, string>][] = [
-    [/LOGIN_KAKAO_CLIENT_ID must be set/, { LOGIN_PROVIDERS: 'kakao', LOGIN_KAKAO_CLIENT_SECRET: secret }],
-    [/LOGIN_NAVER_CLIENT_SECRET must be set/, { LOGIN_PROVIDERS: 'naver', LOGIN_NAVER_CLIENT_ID: secret }],
-    [/LOGIN_ACME_ISSUER must be set/, { LOGIN_PROVIDERS: 'acme', ...client('ACME') }],
-    [
-      /LOGIN_ACME_ISSUER must be https/,
-      { LOGIN_PROVIDERS: 'acme', ...client('ACME'), LOGIN_ACME_ISSUER: 'http://acme.example' },
-    ],
-    [
-      /LOGIN_NAVER_API_URL must be https/,
-      { LOGIN_PROVIDERS: 'naver', ...client('NAVER'), LOGIN_NAVER_API_URL: 'http://a.example' },
-    ],
-    [
-      /LOGIN_KAKAO_USER_INFO_URL must be a URL/,
-      { LOGIN_PROVIDERS: 'kakao', ...client('KAKAO'), LOGIN_KAKAO_USER_INFO_URL: 'me' },
-    ],
-    [
-      /LOGIN_GOOGLE_SCOPES must hold openid/,
-      { LOGIN_PROVIDERS: 'google', ...client('GOOGLE'), LOGIN_GOOGLE_SCOPES: 'email' },
-    ],
-    [
+    [/LOGIN_KAKAO_CLIENT_ID must be set/, of('kakao', { LOGIN_KAKAO_CLIENT_ID: '' })],
+    [/LOGIN_NAVER_CLIENT_SECRET must be set/, of('naver', { LOGIN_NAVER_CLIENT_SECRET: '' })],
+    [/LOGIN_ACME_ISSUER must be set/, of('acme')],
+    [/LOGIN_ACME_ISSUER must be https/, of('acme', { LOGIN_ACME_ISSUER: 'http://acme.example' })],
+    [/LOGIN_NAVER_API_URL must be https/, of('naver', { LOGIN_NAVER_API_URL: 'http://a.example' })],
+    [/LOGIN_KAKAO_USER_INFO_URL must be a URL/, of('kakao', { LOGIN_KAKAO_USER_INFO_URL: 'me' })],
+    [/LOGIN_GOOGLE_SCOPES must hold openid/, of('google', { LOGIN_GOOGLE_SCOPES: 'email' })],
+    ...[secret, pemOf('P-384')].map((key): [RegExp, Record<string, string>] => [
       /LOGIN_APPLE_PRIVATE_KEY must be the key/,
-      { LOGIN_PROVIDERS: 'apple', ...apple, LOGIN_APPLE_PRIVATE_KEY: secret },
-    ],
-    [
-      /LOGIN_APPLE_PRIVATE_KEY must be the key/,
-      { LOGIN_PROVIDERS: 'apple', ...apple, LOGIN_APPLE_PRIVATE_KEY: pemOf('P-384') },
-    ],
+      { LOGIN_PROVIDERS: 'apple', ...apple, LOGIN_APPLE_PRIVATE_KEY: key },
+    ]),
     [
       /LOGIN_PROVIDERS must not name a provider twice/,
       { LOGIN_PROVIDERS: 'kakao,kakao', ...client('KAKAO') },

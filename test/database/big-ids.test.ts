@@ -2,7 +2,7 @@ import t from 'tap';
 import { openDatabase } from '../../src/infrastructure/database/client.ts';
 import { sql } from '../../src/infrastructure/database/sql.ts';
 import { addFailedMail, closeReport, createAdmin, sendReport } from '../support/admin.ts';
-import { createTestApp, verifyEmails } from '../support/app.ts';
+import { createTestApp, readPages, verifyEmails } from '../support/app.ts';
 import { rejected } from '../support/assertions.ts';
 import { uploadImage } from '../support/images.ts';
 import {
@@ -29,15 +29,8 @@ await verifyEmails(app, shop, other);
 
 /** Reads a list one item per page. @returns the ids */
 async function walk(path: string, { token }: { token: string }): Promise<number[]> {
-  const ids: number[] = [];
-  for (let cursor: string | null = ''; cursor !== null; ) {
-    const query = `${path.includes('?') ? '&' : '?'}limit=1${cursor && `&cursor=${cursor}`}`;
-    const response = await call('GET', path + query, { token });
-    if (response.status !== 200) throw new Error(response.text);
-    ids.push(...response.body.data.items.map(({ id }: { id: number }) => id));
-    cursor = response.body.data.next_cursor;
-  }
-  return ids;
+  const first = `${path}${path.includes('?') ? '&' : '?'}limit=1`;
+  return (await readPages((cursor) => call('GET', first + cursor, { token }))).flat();
 }
 
 t.test('posts and images', async (t) => {
@@ -111,12 +104,8 @@ t.test('reports and failed mails', async (t) => {
 
 t.test('what no id can be is not found', async (t) => {
   for (const id of [2 ** 53, 2 ** 63, '9'.repeat(30)]) {
-    rejected(
-      t,
-      await call('GET', `/api/v1/posts/${BigInt(id)}/`, { token: shop.token }),
-      404,
-      'post_not_found',
-    );
+    const post = await call('GET', `/api/v1/posts/${BigInt(id)}/`, { token: shop.token });
+    rejected(t, post, 404, 'post_not_found');
   }
   const store = await call('GET', `/api/v1/stores/${first}/`, { token: shop.token });
   rejected(t, store, 404, 'store_not_found');
@@ -134,11 +123,8 @@ t.test("SQL and Prisma's client read 64 bits as numbers, in and outside a transa
   const select = { id: true, postId: true, post: { select: { id: true } } };
   const request = (one = database) => one.prisma.partnerRequest.findUnique({ where: { id: first }, select });
   for (const found of [await request(), await database.prismaTransaction(request)]) {
-    t.strictSame(JSON.parse(JSON.stringify(found)), {
-      id: first,
-      postId: first + 2,
-      post: { id: first + 2 },
-    });
+    const read = JSON.parse(JSON.stringify(found));
+    t.strictSame(read, { id: first, postId: first + 2, post: { id: first + 2 } });
     t.type({ ...found }.id, 'number');
   }
   const [report] = await database.prisma.report.updateManyAndReturn({

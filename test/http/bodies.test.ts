@@ -11,7 +11,7 @@ const postLimit = 128 * 1024;
 const json = { 'content-type': 'application/json' };
 const required = ['username', 'password'];
 
-const app = await createTestApp({ WORKER_ENABLED: 'false' });
+const app = await createTestApp();
 const { call } = app;
 const logIn = (body: string | Buffer | undefined, headers: Record<string, string> = json) =>
   call('POST', '/auth/login/', { body, headers });
@@ -80,7 +80,7 @@ t.test('a PATCH also takes a merge patch, and nothing else does', async (t) => {
     rejected(t, await mergePatch(type, { name: '이름' }), 415, 'unsupported_media_type');
 });
 
-t.test('a body that is not JSON is malformed_json', async (t) => {
+t.test('a body that is not JSON in UTF-8 is malformed_json', async (t) => {
   const bodies = [
     '{',
     '}',
@@ -97,12 +97,6 @@ t.test('a body that is not JSON is malformed_json', async (t) => {
     '\u0000',
     ' ',
     '// comment\n{}',
-  ];
-  for (const body of bodies) rejected(t, await logIn(body), 400, 'malformed_json');
-});
-
-t.test('a body that is not UTF-8 is malformed_json', async (t) => {
-  const bodies = [
     Buffer.from('{"username":"caf\u00e9"}', 'latin1'),
     Buffer.from('{"username":"a"}', 'utf16le'),
     Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]),
@@ -140,10 +134,8 @@ t.test('nesting deeper than any schema is malformed_json', async (t) => {
 });
 
 t.test('a body above the limit is payload_too_large, a body at the limit is read', async (t) => {
-  const body = (size: number) => `{"username":"${'a'.repeat(size - 15)}"}`;
-  const large = await logIn(body(bodyLimit));
-  t.equal(Buffer.byteLength(body(bodyLimit)), bodyLimit);
-  invalid(t, large, ...required);
+  const body = (size: number) => '{"username":"'.padEnd(size - 2, 'a').concat('"}');
+  invalid(t, await logIn(body(bodyLimit)), ...required);
   rejected(t, await logIn(body(bodyLimit + 1)), 413, 'payload_too_large');
 });
 
@@ -157,7 +149,7 @@ t.test('a post may be larger', async (t) => {
   const write = (method: string, path: string, body: string) =>
     call(method, path, { token, body, headers: json });
   const created = await write('POST', '/api/v1/posts/', longest);
-  t.equal(created.status, 201, created.text);
+  t.match(created.body.data, JSON.parse(longest));
   const path = `/api/v1/posts/${created.body.data.id}/`;
   t.equal((await write('PATCH', path, longest)).status, 200);
   const spaces = ' '.repeat(postLimit - longest.length);
@@ -169,7 +161,7 @@ t.test('a post may be larger', async (t) => {
     rejected(t, await write(method, target, `${longest}${spaces} `), 413, 'payload_too_large');
 });
 
-t.test('a list with too many items is one error, and at most 20 fields are named', async (t) => {
+t.test('a list with too many items is one error', async (t) => {
   const { token } = await openShop(app);
   const send = (path: string, body: unknown) => call('POST', `/api/v1${path}`, { token, body });
   const store = { name: '두레 카페', category_ids: Array(6).fill('x') };
@@ -178,9 +170,6 @@ t.test('a list with too many items is one error, and at most 20 fields are named
   invalid(t, await send('/posts/', post), 'images');
   const many = await send('/notifications/mark-read/', { ids: Array(5_000).fill('x') });
   t.strictSame(invalid(t, many, 'ids').ids, ['100개 이하여야 합니다.']);
-  const unknown = Object.fromEntries(Array.from({ length: 21 }, (_, index) => [`field${index}`, 1]));
-  const named = Object.keys(unknown).slice(0, 20);
-  invalid(t, await send('/notifications/mark-read/', { ...unknown, ids: 1 }), ...named);
 });
 
 t.test('more values than any schema allows are rejected before they are parsed', async (t) => {

@@ -1,10 +1,25 @@
 import t, { type Test } from 'tap';
-import { type CallOptions, createTestApp, createUser, logIn, type TestApp } from '../support/app.ts';
+import { type CallOptions, createTestApp, createUser, logIn } from '../support/app.ts';
 
-const proxies = 'loopback, 10.0.0.0/8, 2001:db8:ffff::1';
+const app = await createTestApp(
+  { TRUST_PROXY: 'loopback, 10.0.0.0/8, 2001:db8:ffff::1', WORKER_ENABLED: 'false' },
+  { databaseUrl: (await createTestApp()).url },
+);
+
+t.test('X-Forwarded-For from an untrusted peer is warned about once, naming TRUST_PROXY', async (t) => {
+  const call = (remoteAddress: string, headers: Record<string, string>) =>
+    app.call('GET', '/health/live', { remoteAddress, headers });
+  const warnings = () => app.logs.map((line) => JSON.parse(line)).filter(({ level }) => level >= 40);
+  await call('10.1.2.3', { 'x-forwarded-for': '203.0.113.1' });
+  await call('198.51.100.1', {});
+  t.strictSame(warnings(), []);
+  for (const peer of ['198.51.100.1', '198.51.100.2']) await call(peer, { 'x-forwarded-for': '203.0.113.1' });
+  t.match(warnings(), [{ level: 40, peer: '198.51.100.1', msg: /TRUST_PROXY/ }]);
+  t.equal(warnings().length, 1);
+});
 
 /** The address of a session that is opened through a proxy, which sends the given `X-Forwarded-For`. */
-async function addressThroughProxy(t: Test, app: TestApp, forwardedFor: string, remoteAddress = '10.1.2.3') {
+async function addressThroughProxy(t: Test, forwardedFor: string, remoteAddress = '10.1.2.3') {
   const viaProxy = (method: string, path: string, options: CallOptions = {}) =>
     app.call(method, path, { ...options, remoteAddress, headers: { 'x-forwarded-for': forwardedFor } });
   const user = await createUser(app);
@@ -22,8 +37,6 @@ async function addressThroughProxy(t: Test, app: TestApp, forwardedFor: string, 
 }
 
 t.test('sessions and log lines have the address of the client without its port', async (t) => {
-  const app = await createTestApp({ TRUST_PROXY: proxies, WORKER_ENABLED: 'false' });
-  t.teardown(app.close);
   const cases: Record<string, string> = {
     '203.0.113.8': '203.0.113.8',
     '203.0.113.8:1234': '203.0.113.8',
@@ -37,53 +50,19 @@ t.test('sessions and log lines have the address of the client without its port',
     [`203.0.113.8${', 10.4.4.4'.repeat(15)}`]: '203.0.113.8',
     // A list that is longer than any chain of proxies is not followed to its end.
     [`203.0.113.8${', 10.4.4.4'.repeat(1_000)}`]: '10.4.4.4',
+    // The last proxy that is known.
+    'unknown, 10.4.4.4:80': '10.4.4.4',
   };
-  for (const [forwardedFor, address] of Object.entries(cases)) {
-    t.equal(await addressThroughProxy(t, app, forwardedFor), address, forwardedFor);
-  }
+  for (const [forwardedFor, address] of Object.entries(cases))
+    t.equal(await addressThroughProxy(t, forwardedFor), address, forwardedFor);
+  const throughMapped = await addressThroughProxy(t, '203.0.113.8', '::ffff:10.1.2.3');
+  t.equal(throughMapped, '203.0.113.8', 'a mapped proxy');
 });
 
 t.test('what is no address gives way to the address of the proxy', async (t) => {
-  const app = await createTestApp({ TRUST_PROXY: proxies, WORKER_ENABLED: 'false' });
-  t.teardown(app.close);
   const garbage = [
-    ' ',
-    'unknown',
-    '203.0.113.8:',
-    '203.0.113.8:123456',
-    '[203.0.113.8',
-    '2001:db8::1]:5',
-    '<script>',
-    ',,,',
-    '[]:1',
-    '1.2.3.4:x',
-    '_a',
+    ...[' ', 'unknown', '203.0.113.8:', '203.0.113.8:123456', '[203.0.113.8', '2001:db8::1]:5', '<script>'],
+    ...[',,,', '[]:1', '1.2.3.4:x', '_a', '999.1.1.1', 'x'.repeat(200), '203.0.113.9, unknown'],
   ];
-  for (const text of [...garbage, '999.1.1.1', 'x'.repeat(200), '203.0.113.9, unknown']) {
-    t.equal(await addressThroughProxy(t, app, text), '10.1.2.3', text);
-  }
-  t.equal(
-    await addressThroughProxy(t, app, 'unknown, 10.4.4.4:80'),
-    '10.4.4.4',
-    'the last proxy that is known',
-  );
-  t.equal(
-    await addressThroughProxy(t, app, '203.0.113.8', '::ffff:10.1.2.3'),
-    '203.0.113.8',
-    'a mapped proxy',
-  );
-});
-
-t.test('X-Forwarded-For from an untrusted peer is warned about once, naming TRUST_PROXY', async (t) => {
-  const app = await createTestApp({ TRUST_PROXY: '10.0.0.0/8', WORKER_ENABLED: 'false' });
-  t.teardown(app.close);
-  const call = (remoteAddress: string, headers: Record<string, string>) =>
-    app.call('GET', '/health/live', { remoteAddress, headers });
-  const warnings = () => app.logs.map((line) => JSON.parse(line)).filter(({ level }) => level >= 40);
-  await call('10.1.2.3', { 'x-forwarded-for': '203.0.113.1' });
-  await call('198.51.100.1', {});
-  t.strictSame(warnings(), []);
-  for (const peer of ['198.51.100.1', '198.51.100.2']) await call(peer, { 'x-forwarded-for': '203.0.113.1' });
-  t.equal(warnings().length, 1);
-  t.match(warnings()[0], { level: 40, peer: '198.51.100.1', msg: /TRUST_PROXY/ });
+  for (const text of garbage) t.equal(await addressThroughProxy(t, text), '10.1.2.3', text);
 });

@@ -64,7 +64,7 @@ t.test('every operation rejects what it cannot read, and checks who calls before
 });
 
 t.test('every operation is limited', async (t) => {
-  const app = await createLimitedApp(t);
+  const app = await createLimitedApp(t, {}, { databaseUrl: (await createTestApp()).url });
   await eachOperation(t, operations, 60, async (operation) => {
     for (let request = 0; request <= 300; request++) {
       const { status } = await app.call(operation.method, unknownPath(operation));
@@ -80,7 +80,6 @@ t.test('without the database, and with a broken one, every operation that needs 
     { WORKER_ENABLED: 'false' },
     { serverErrors: true, databaseUrl: proxy.url },
   );
-  t.teardown(app.close);
   const { id, token, refresh } = await createAdmin(app);
   // Genuine tokens, which are checked in the database.
   const { newToken } = createDerivedSecrets([toSecret(Buffer.from(testEnvironment.JWT_SECRET))]);

@@ -17,25 +17,19 @@ const securityHeadersOf = ({ headers }: TestResponse) =>
   );
 
 t.test('what is not HTTP has the security headers and the CORS headers of other responses', async (t) => {
-  const origins = ['https://app.example.com', 'https://admin.example.com'];
+  const origin = 'https://app.example.com';
+  const origins = [origin, 'https://admin.example.com'];
   const configured: Record<string, Record<string, string>> = {
     none: { CORS_ORIGINS: ',' },
-    one: { CORS_ORIGINS: 'https://app.example.com' },
     several: { CORS_ORIGINS: origins.join() },
-    production: {
-      ...production,
-      DATABASE_URL: 'postgresql://db.example.com/dure',
-      CORS_ORIGINS: 'https://app.example.com',
-    },
+    production: { ...production, CORS_ORIGINS: origin },
   };
   const { url: databaseUrl } = await createTestApp();
   for (const [name, environment] of Object.entries(configured)) {
     const app = await createTestApp({ ...environment, WORKER_ENABLED: 'false' }, { databaseUrl });
-    t.teardown(app.close);
     const port = await listen(app.app);
     const corsOf = ({ headers }: TestResponse) =>
       Object.fromEntries(Object.entries(headers).filter(([header]) => header.startsWith('access-control-')));
-    const origin = 'https://app.example.com';
     const expected = await app.call('GET', '/auth/nothing/', { headers: { origin } });
     const send = (line: string, large = '') =>
       rawCall(port, `GET /auth/me/ HTTP/1.1\r\nHost: x\r\n${line}\r\n${large}Bad Header: 1\r\n\r\n`);
@@ -73,8 +67,7 @@ t.test('at the paths that are not of the API, what is not HTTP has a documented 
 t.test(
   'an unexpected error is internal_error, and the log has its cause without values of the row',
   async (t) => {
-    const app = await createTestApp({}, { serverErrors: true });
-    t.teardown(app.close);
+    const app = await createTestApp({ WORKER_ENABLED: 'false' }, { serverErrors: true });
     const { token } = await createUser(app, { email: 'canary@example.com' });
     await app.pool.query(
       "ALTER TABLE users ADD CHECK (name <> 'canary-name' AND language <> 'en') NOT VALID",

@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap';
 import { createTestApp, createUser, type TestResponse } from '../support/app.ts';
+import { rejected } from '../support/assertions.ts';
 import { production } from '../support/service.ts';
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -18,106 +19,100 @@ function secured(t: Test, { headers }: TestResponse): void {
   t.equal(headers.server, undefined);
 }
 
-t.test('headers', async (t) => {
-  const app = await createTestApp();
-  t.teardown(app.close);
-  const { call } = app;
-  const { token } = await createUser(app);
+const app = await createTestApp();
+const { call } = app;
+const { token } = await createUser(app);
 
-  t.test('a valid X-Request-Id is echoed, any other replaced', async (t) => {
-    const ask = async (id: string | undefined) => {
-      const response = await call('GET', '/auth/me/', {
-        headers: id === undefined ? {} : { 'x-request-id': id },
-      });
-      return String(response.headers['x-request-id']);
-    };
-    for (const id of ['a', 'A-1_b.2', '0', 'x'.repeat(64), '00000000-0000-0000-0000-000000000000']) {
-      t.equal(await ask(id), id);
-    }
-    const invalid = [
-      '',
-      ' ',
-      'a b',
-      'x'.repeat(65),
-      'a,b',
-      'a/b',
-      '<script>',
-      'é',
-      'a\tb',
-      '"a"',
-      'a;b',
-      '$(id)',
-    ];
-    for (const id of invalid) t.match(await ask(id), uuid, id);
-    t.match(await ask(undefined), uuid);
-    t.not(await ask(undefined), await ask(undefined));
-    const logged = app.logs.map((line) => JSON.parse(line)).filter(({ reqId }) => reqId === 'A-1_b.2');
-    t.ok(logged.length > 0, 'and the log has it');
-  });
-
-  t.test('/auth/ is no-store, /api/ is private, no-cache', async (t) => {
-    const authPaths = [
+t.test('a valid X-Request-Id is echoed, any other replaced', async (t) => {
+  const ask = async (id?: string) => {
+    const response = await call(
+      'GET',
       '/auth/me/',
-      '/auth/me',
-      '/auth/nothing/',
-      '/%61uth/me/',
-      '/auth/login/',
-      '/auth/me/?a=1',
-    ];
-    for (const path of authPaths) {
-      t.equal((await call('GET', path)).headers['cache-control'], 'no-store', path);
-    }
-    t.equal((await call('GET', '/auth/me/', { token })).headers['cache-control'], 'no-store');
-    t.equal((await call('POST', '/auth/login/', { body: {} })).headers['cache-control'], 'no-store');
-    for (const path of ['/api/v1/nothing/', '/api/', '/api/v1/stores/me/', '/api/v1/stores/me']) {
-      t.equal((await call('GET', path)).headers['cache-control'], 'private, no-cache', path);
-    }
-  });
+      id === undefined ? {} : { headers: { 'x-request-id': id } },
+    );
+    return String(response.headers['x-request-id']);
+  };
+  for (const id of ['a', 'A-1_b.2', '0', 'x'.repeat(64), '00000000-0000-0000-0000-000000000000'])
+    t.equal(await ask(id), id);
+  const wrong = [
+    '',
+    ' ',
+    'a b',
+    'x'.repeat(65),
+    'a,b',
+    'a/b',
+    '<script>',
+    'é',
+    'a\tb',
+    '"a"',
+    'a;b',
+    '$(id)',
+  ];
+  for (const id of wrong) t.match(await ask(id), uuid, id);
+  t.match(await ask(), uuid);
+  t.not(await ask(), await ask());
+  const logged = app.logs.map((line) => JSON.parse(line)).filter(({ reqId }) => reqId === 'A-1_b.2');
+  t.ok(logged.length > 0, 'and the log has it');
+});
 
-  t.test('every response has the security headers', async (t) => {
-    const paths = ['/', '/health/live', '/health/ready', '/metrics', '/openapi.json', '/docs/', '/docs'];
-    for (const path of [...paths, '/auth/me/', '/auth/nothing/']) secured(t, await call('GET', path));
-    secured(t, await call('GET', '/auth/me/', { token }));
-    secured(t, await call('POST', '/auth/login/', { body: {} }));
-    const malformed = { body: '{', headers: { 'content-type': 'application/json' } };
-    secured(t, await call('POST', '/auth/login/', malformed));
-    secured(t, await call('PUT', '/auth/login/'));
-  });
+t.test('/auth/ is no-store, /api/ is private, no-cache', async (t) => {
+  const cachingOf = async (path: string, method = 'GET', options = {}) =>
+    (await call(method, path, options)).headers['cache-control'];
+  for (const path of [
+    '/auth/me/',
+    '/auth/me',
+    '/auth/nothing/',
+    '/%61uth/me/',
+    '/auth/login/',
+    '/auth/me/?a=1',
+  ])
+    t.equal(await cachingOf(path), 'no-store', path);
+  t.equal(await cachingOf('/auth/me/', 'GET', { token }), 'no-store');
+  t.equal(await cachingOf('/auth/login/', 'POST', { body: {} }), 'no-store');
+  for (const path of ['/api/v1/nothing/', '/api/', '/api/v1/stores/me/', '/api/v1/stores/me'])
+    t.equal(await cachingOf(path), 'private, no-cache', path);
+});
 
-  t.test('the policy of the documentation allows its own scripts only', async (t) => {
-    const policy = String((await call('GET', '/docs/')).headers['content-security-policy']);
-    t.match(policy, /script-src 'self'(;|$)/);
-    t.match(policy, /connect-src 'self'(;|$)/);
-  });
+t.test('every response has the security headers', async (t) => {
+  const paths = ['/', '/health/live', '/health/ready', '/metrics', '/openapi.json', '/docs/', '/docs'];
+  for (const path of [...paths, '/auth/me/', '/auth/nothing/']) secured(t, await call('GET', path));
+  secured(t, await call('GET', '/auth/me/', { token }));
+  secured(t, await call('POST', '/auth/login/', { body: {} }));
+  const malformed = { body: '{', headers: { 'content-type': 'application/json' } };
+  secured(t, await call('POST', '/auth/login/', malformed));
+  secured(t, await call('PUT', '/auth/login/'));
+});
 
-  t.test('a path that is not of the API is found with and without its last slash', async (t) => {
-    const paths = ['/health/live', '/.well-known/jwks.json', '/openapi.json', '/metrics', '/docs'];
-    for (const path of paths.flatMap((one) => [one, `${one}/`]))
-      t.equal((await call('GET', path)).status, 200, path);
-  });
+t.test('the policy of the documentation allows its own scripts only', async (t) => {
+  const policy = String((await call('GET', '/docs/')).headers['content-security-policy']);
+  t.match(policy, /script-src 'self'(;|$)/);
+  t.match(policy, /connect-src 'self'(;|$)/);
+});
+
+t.test('a path that is not of the API is found with and without its last slash', async (t) => {
+  const paths = ['/health/live', '/.well-known/jwks.json', '/openapi.json', '/metrics', '/docs'];
+  for (const path of paths.flatMap((one) => [one, `${one}/`]))
+    t.equal((await call('GET', path)).status, 200, path);
 });
 
 t.test('in production there is HSTS, and no documentation and no mailbox', async (t) => {
-  const DATABASE_URL = 'postgresql://db.example.com/dure';
-  const app = await createTestApp({ ...production, DATABASE_URL, WORKER_ENABLED: 'false' });
-  t.teardown(app.close);
+  const inProduction = await createTestApp(
+    { ...production, WORKER_ENABLED: 'false' },
+    { databaseUrl: app.url },
+  );
   for (const path of ['/auth/me/', '/health/live', '/nothing', '/openapi.json']) {
-    const response = await app.call('GET', path);
+    const response = await inProduction.call('GET', path);
     t.match(response.headers['strict-transport-security'], /max-age=(?:[3-9]\d{7}|\d{9,})/);
     secured(t, response);
   }
-  const docs = await app.call('GET', '/docs/');
-  t.equal(docs.status, 404, 'and there is no Swagger UI');
-  t.equal(docs.body.data.code, 'not_found');
-  t.equal((await app.call('GET', '/dev/mailbox/')).status, 404, 'nor a mailbox to look into');
+  for (const path of ['/docs/', '/dev/mailbox/'])
+    rejected(t, await inProduction.call('GET', path), 404, 'not_found');
 });
 
 t.test('Swagger UI in production has no demo login', async (t) => {
-  const DATABASE_URL = 'postgresql://db.example.com/dure';
-  const environment = { ...production, DATABASE_URL, WORKER_ENABLED: 'false', DOCS_ENABLED: 'true' };
-  const app = await createTestApp(environment);
-  t.teardown(app.close);
-  const { status, text } = await app.call('GET', '/docs/');
+  const environment = { ...production, WORKER_ENABLED: 'false', DOCS_ENABLED: 'true' };
+  const inProduction = await createTestApp(environment, { databaseUrl: app.url });
+  const { status, text } = await inProduction.call('GET', '/docs/');
   t.equal(status, 200);
   t.match(text, 'Authorize');
   t.notMatch(text, 'demo');

@@ -1,10 +1,12 @@
 import t from 'tap';
-import { createTestApp, relayed, signUpUser } from '../support/app.ts';
+import { createTestApp, createUser, relayed, signUpUser } from '../support/app.ts';
+import { tally } from '../support/assertions.ts';
 import { inParallel, lockRows } from '../support/concurrency.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
 import { listen, rawConnection } from '../support/raw-http.ts';
 import { createTcpProxy } from '../support/tcp-proxy.ts';
+import { holdTimers } from '../support/timers.ts';
 import { until } from '../support/until.ts';
 
 t.test('health', async (t) => {
@@ -14,15 +16,28 @@ t.test('health', async (t) => {
     { WORKER_ENABLED: 'false' },
     { serverErrors: true, databaseUrl: proxy.url },
   );
-  t.teardown(app.close);
   const live = () => app.call('GET', '/health/live');
   const ready = () => app.call('GET', '/health/ready');
 
+  t.test('checks that come together share one query, and its result for a moment', async (t) => {
+    const forget = holdTimers(t, 1_000);
+    const lockMigrations = () => lockRows(t, app, 'LOCK TABLE _prisma_migrations IN ACCESS EXCLUSIVE MODE');
+    const lock = await lockMigrations();
+    const waiting = inParallel(20, ready);
+    await lock.waiters(1);
+    await inParallel(20, live);
+    t.equal((await lock.waiters(1)).length, 1);
+    await lock.release();
+    t.strictSame(tally(await waiting), { '200': 20 });
+    const again = await lockMigrations();
+    t.equal((await ready()).status, 200, 'the result of a moment before');
+    await again.release();
+    forget();
+  });
+
   t.test('a working process is live and ready', async (t) => {
-    for (const response of [await live(), await ready()]) {
-      t.equal(response.status, 200);
-      t.strictSame(response.body, { status: 'ok' });
-    }
+    for (const response of [await live(), await ready()])
+      t.match(response, { status: 200, body: { status: 'ok' } });
     t.equal((await app.call('HEAD', '/health/ready')).status, 200);
     t.equal((await app.call('GET', '/health')).status, 404);
   });
@@ -70,7 +85,7 @@ t.test('health', async (t) => {
     const { rows } = await app.pool.query(
       'SELECT * FROM _prisma_migrations ORDER BY migration_name DESC LIMIT 1',
     );
-    const [{ id, finished_at: finishedAt }] = rows;
+    const [{ id, finished_at: finishedAt, migration_name: name }] = rows;
     await app.pool.query('UPDATE _prisma_migrations SET rolled_back_at = now() WHERE id = $1', [id]);
     // A result is used again for a second.
     const becomes = (status: number) =>
@@ -83,44 +98,21 @@ t.test('health', async (t) => {
     await becomes(503);
     await app.pool.query('UPDATE _prisma_migrations SET finished_at = $2 WHERE id = $1', [id, finishedAt]);
     await becomes(200);
-    const missing = await app.pool.query(
-      'DELETE FROM _prisma_migrations WHERE id = $1 RETURNING migration_name',
-      [id],
-    );
+    await app.pool.query('DELETE FROM _prisma_migrations WHERE id = $1', [id]);
     await becomes(503);
-    const response = await ready();
-    t.notMatch(response.text, missing.rows[0].migration_name, 'the name is for the log');
-    t.ok(app.logs.some((line) => line.includes(missing.rows[0].migration_name)));
+    t.notMatch((await ready()).text, name, 'the name is for the log');
+    t.ok(app.logs.some((line) => line.includes(name)));
   });
 });
 
-t.test('checks that come together share one query, but not beyond a shutdown', async (t) => {
-  const app = await createTestApp({ WORKER_ENABLED: 'false' }, { serverErrors: true });
-  t.teardown(app.close);
-  const ready = async () => (await app.call('GET', '/health/ready')).status;
-  const lockMigrations = () => lockRows(t, app, 'LOCK TABLE _prisma_migrations IN ACCESS EXCLUSIVE MODE');
-  const lock = await lockMigrations();
-  const waiting = inParallel(20, ready);
-  await lock.waiters(1);
-  await inParallel(20, () => app.call('GET', '/health/live'));
-  t.equal((await lock.waiters(1)).length, 1);
-  await lock.release();
-  t.strictSame(new Set(await waiting), new Set([200]));
-  const again = await lockMigrations();
-  t.equal(await ready(), 200, 'the result of a moment before');
-  await again.release();
-  app.app.shutdown.announced = true;
-  t.equal(await ready(), 503);
-});
-
 t.test('during shutdown it is not ready, and requests in flight are finished', async (t) => {
-  const app = await createTestApp({ WORKER_ENABLED: 'false' }, { serverErrors: true });
-  const { token } = await signUpUser(app);
+  const { url: databaseUrl } = await createTestApp();
+  const app = await createTestApp({ WORKER_ENABLED: 'false' }, { databaseUrl, serverErrors: true });
+  const { token } = await createUser(app);
   const port = await listen(app.app);
   const waiting = await rawConnection(port);
   waiting.send('GET /health/ready HTTP/1.1\r\nHost: x\r\n');
-  const client = await app.pool.connect();
-  await client.query('BEGIN; LOCK TABLE users IN ACCESS EXCLUSIVE MODE');
+  const lock = await lockRows(t, app, 'LOCK TABLE users IN ACCESS EXCLUSIVE MODE');
   const busy = await rawConnection(port);
   busy.send(`GET /auth/me/ HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`);
   const idle = await rawConnection(port);
@@ -130,41 +122,16 @@ t.test('during shutdown it is not ready, and requests in flight are finished', a
   const closed = app.close();
   waiting.send('\r\n');
   const ready = await waiting.response();
-  t.equal(ready.status, 503);
-  t.strictSame(ready.body, { status: 'unavailable' });
-  t.equal(ready.headers.connection, 'close');
+  t.has(ready, { status: 503, body: { status: 'unavailable' }, headers: { connection: 'close' } });
   await t.rejects(rawConnection(port), 'no new connection is accepted');
-  await client.query('ROLLBACK');
-  client.release();
-  const finished = await busy.response();
-  t.equal(finished.status, 200);
-  t.equal(finished.headers.connection, 'close');
+  await lock.release();
+  t.has(await busy.response(), { status: 200, headers: { connection: 'close' } });
   await closed;
 });
 
-t.test('with METRICS_PORT, metrics are served there and nowhere else, until the app closes', async (t) => {
+t.test('metrics are Prometheus text, by route pattern, at METRICS_PORT only where it is set', async (t) => {
   const METRICS_PORT = String(await freePort());
-  const app = await createTestApp({ METRICS_PORT, WORKER_ENABLED: 'false' }, { serverErrors: true });
-  t.equal((await app.call('GET', '/metrics')).status, 404);
-  const url = `http://127.0.0.1:${METRICS_PORT}`;
-  const response = await fetch(`${url}/metrics`);
-  t.equal(response.status, 200);
-  t.match(response.headers.get('content-type'), /^text\/plain; version=0\.0\.4/);
-  const text = await response.text();
-  t.match(text, /^http_request_duration_seconds_count\{method="GET",route="unknown",status="404"\} 1$/m);
-  t.match(text, /^database_up 1$/m);
-  for (const path of ['/', '/health/live', '/auth/me/']) t.equal((await fetch(url + path)).status, 404, path);
-  t.equal((await fetch(`${url}/metrics`, { method: 'POST' })).status, 404);
-  await t.rejects(createTestApp({ METRICS_PORT }, { serverErrors: true, databaseUrl: app.url }), {
-    message: `listen EADDRINUSE: address already in use 127.0.0.1:${METRICS_PORT}`,
-  });
-  await app.close();
-  await t.rejects(fetch(`${url}/metrics`));
-});
-
-t.test('metrics are Prometheus text, by route pattern', async (t) => {
-  const app = await createTestApp({ WORKER_ENABLED: 'false' }, { serverErrors: true });
-  t.teardown(app.close);
+  const app = await createTestApp({ METRICS_PORT, WORKER_ENABLED: 'false' });
   const { token, username } = await signUpUser(app);
   const session = '3f1ab0e2-5b1f-4e0e-9a59-0d4a1b2c3d4e';
   await app.call('GET', '/auth/me/', { token });
@@ -175,9 +142,11 @@ t.test('metrics are Prometheus text, by route pattern', async (t) => {
   await app.call('PROPFIND', '/auth/nothing/');
   await app.call('REPORT', '/auth/nothing/');
   await relayed(app);
-  const { status, headers, text } = await app.call('GET', '/metrics');
-  t.equal(status, 200);
-  t.match(headers['content-type'], /^text\/plain; version=0\.0\.4/);
+  const url = `http://127.0.0.1:${METRICS_PORT}`;
+  const response = await fetch(`${url}/metrics`);
+  t.equal(response.status, 200);
+  t.match(response.headers.get('content-type'), /^text\/plain; version=0\.0\.4/);
+  const text = await response.text();
   const count = (labels: string) =>
     Number(new RegExp(`^http_request_duration_seconds_count\\{${labels}\\} (\\d+)$`, 'm').exec(text)?.[1]);
   t.equal(count('method="GET",route="/auth/me/",status="200"'), 2);
@@ -211,4 +180,13 @@ t.test('metrics are Prometheus text, by route pattern', async (t) => {
     t.match(text, sample);
   }
   for (const secret of [session, username, token]) t.notMatch(text, secret);
+
+  t.equal((await app.call('GET', '/metrics')).status, 404);
+  for (const path of ['/', '/health/live', '/auth/me/']) t.equal((await fetch(url + path)).status, 404, path);
+  t.equal((await fetch(`${url}/metrics`, { method: 'POST' })).status, 404);
+  await t.rejects(createTestApp({ METRICS_PORT }, { databaseUrl: app.url }), {
+    message: `listen EADDRINUSE: address already in use 127.0.0.1:${METRICS_PORT}`,
+  });
+  await app.close();
+  await t.rejects(fetch(`${url}/metrics`));
 });

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { createTestApp } from '../support/app.ts';
 import { rejected, tally } from '../support/assertions.ts';
-import { waitForLockWait, waitForSleep } from '../support/concurrency.ts';
+import { lockRows } from '../support/concurrency.ts';
 import { createTestDatabase, execute } from '../support/database.ts';
 import { openShop } from '../support/stores.ts';
 
@@ -72,26 +72,28 @@ t.test('a key of yesterday is replayed within 24 hours and free after them', asy
 });
 
 t.test('of requests before and after midnight one does the work, the other gets its answer', async (t) => {
-  // The end of a request of the first day takes a while, and may fail.
+  // The end of a request of the first day waits for the test, and may fail.
   await app.pool.query(`
-    CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-      PERFORM pg_sleep(0.7);
+    CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      PERFORM pg_advisory_xact_lock(1);
       IF NEW.key = 'fails' THEN RAISE EXCEPTION USING ERRCODE = 'query_canceled'; END IF;
       RETURN NEW;
     END $$;
-    CREATE TRIGGER pause AFTER INSERT ON idempotency_keys FOR EACH ROW
+    CREATE TRIGGER wait AFTER INSERT ON idempotency_keys FOR EACH ROW
     WHEN (NEW.key IN ('works', 'fails') AND NEW.day_slot = mod(date '2026-03-02' - date '1970-01-01', 3))
-    EXECUTE FUNCTION pause()`);
+    EXECUTE FUNCTION wait()`);
   for (const [key, statuses] of [
     ['works', { '201': 2 }],
     ['fails', { '201': 1, '503 service_unavailable': 1 }],
   ] as const) {
     await setClock("'2026-03-02 23:59:59Z'");
+    const lock = await lockRows(t, app, 'SELECT pg_advisory_xact_lock(1)');
     const before = writePost(key);
-    await waitForSleep(app);
+    await lock.waiters(1);
     await setClock("'2026-03-03 00:00:01Z'");
     const after = writePost(key);
-    await waitForLockWait(app);
+    await lock.waiters(2);
+    await lock.release();
     t.same(tally(await Promise.all([before, after])), statuses);
     t.equal(await countPosts(key), 1);
   }

@@ -42,7 +42,8 @@ async function probeRoutes(app: FastifyInstance): Promise<void> {
   );
 }
 
-const app = await createTestApp({ WORKER_ENABLED: 'false' }, { routes: probeRoutes });
+const { url: databaseUrl } = await createTestApp();
+const app = await createTestApp({ WORKER_ENABLED: 'false' }, { databaseUrl, routes: probeRoutes });
 const { call } = app;
 const { token } = await createUser(app);
 const account = { username: 'somebody', password, name: '김두레', email: 'somebody@example.com' };
@@ -165,6 +166,8 @@ t.test('values inside a field are named by a JSON pointer', async (t) => {
 });
 
 t.test('text is brought into NFC, trimmed, and counted in characters', async (t) => {
+  const emoji = ['👨‍👩‍👧‍👦', '👩🏽‍🍳 분식', '❤️', '🇰🇷', '1️⃣', '🏳️‍🌈'];
+  const joined = ['می‌خواهم', 'क्‍ष', '﷽', 'Z\u0335\u0321\u0353'];
   const cases: [given: string, kept: string][] = [
     ['  김두레 ', '김두레'],
     ['\t김두레\n', '김두레'],
@@ -177,6 +180,7 @@ t.test('text is brought into NFC, trimmed, and counted in characters', async (t)
     ['𠮷野家', '𠮷野家'],
     [`  ${'가'.repeat(50)}  `, '가'.repeat(50)],
     [`O'Neil <b>"&\\\``, `O'Neil <b>"&\\\``],
+    ...[...emoji, ...joined].map((name): [string, string] => [name, name.normalize('NFC')]),
   ];
   for (const [given, kept] of cases) {
     const response = await rename(given);
@@ -184,14 +188,6 @@ t.test('text is brought into NFC, trimmed, and counted in characters', async (t)
   }
   for (const long of ['😀'.repeat(51), 'é'.repeat(51), '가'.repeat(51)])
     invalid(t, await rename(long), 'name');
-});
-
-t.test('emoji and scripts that need joiners are accepted', async (t) => {
-  const emoji = ['👨‍👩‍👧‍👦', '👩🏽‍🍳 분식', '❤️', '🇰🇷', '1️⃣', '🏳️‍🌈'];
-  for (const name of [...emoji, 'می‌خواهم', 'क्‍ष', '﷽', 'Z\u0335\u0321\u0353']) {
-    const response = await rename(name);
-    t.equal(response.body.data.name, name.normalize('NFC'), response.text);
-  }
 });
 
 t.test('control characters are rejected, in the middle and at the ends', async (t) => {
@@ -274,9 +270,13 @@ t.test('no text takes long to reject', async (t) => {
     for (const response of responses) t.equal(response.body.data.code, 'validation_error');
     return user + system;
   }
-  const works: number[] = [];
-  for (const text of texts) works.push(Math.min(await workFor(text), await workFor(text)));
-  const usual = works.toSorted((one, other) => one - other)[Math.floor(works.length / 2)] ?? 0;
-  for (const [index, work] of works.entries())
-    t.ok(work < 10 * usual, `${work} of ${usual} us for ${JSON.stringify(texts[index]?.slice(0, 8))}`);
+  const works: [text: string, work: number][] = [];
+  for (const text of texts) works.push([text, await workFor(text)]);
+  const sorted = works.map(([, work]) => work).sort((one, other) => one - other);
+  const usual = sorted[Math.floor(sorted.length / 2)] ?? 0;
+  for (const [text, first] of works) {
+    // Once more, because the first work may include that of the garbage collector.
+    const work = first < 10 * usual ? first : await workFor(text);
+    t.ok(work < 10 * usual, `${work} of ${usual} us for ${JSON.stringify(text.slice(0, 8))}`);
+  }
 });

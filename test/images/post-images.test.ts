@@ -1,12 +1,12 @@
+import { randomBytes } from 'node:crypto';
 import t from 'tap';
-import type { Image } from '../../src/domains/images/schemas.ts';
 import { createTestApp, createUser } from '../support/app.ts';
 import { invalid, rejected, tally } from '../support/assertions.ts';
 import { inParallel, lockRows } from '../support/concurrency.ts';
 import { uploadImage } from '../support/images.ts';
 import { createPost, openShop } from '../support/stores.ts';
 
-const app = await createTestApp({ DATA_DIR: t.testdir(), WORKER_ENABLED: 'false' });
+const app = await createTestApp();
 const { call } = app;
 const posts = '/api/v1/posts/';
 const foreign = 'https://cdn.example.com/1.jpg';
@@ -17,15 +17,28 @@ const write = (token: string, images: unknown) => call('POST', posts, { token, b
 const change = (token: string, id: number, images: unknown) =>
   call('PATCH', `${posts}${id}/`, { token, body: { images } });
 
+/** An image as after its upload, without files. */
+async function addImage({ id: userId }: { id: number }, state = 'ready') {
+  const key = randomBytes(16).toString('hex').replace(/^../, '$&/');
+  const { rows } = await app.pool.query<{ id: number }>(
+    `INSERT INTO images (user_id, key, state, width, height, check_after)
+     VALUES ($1, $2, $3, 40, 30, now() + interval '24 hours') RETURNING id`,
+    [userId, key, state],
+  );
+  const base = `https://api.example.com/media/${key}`;
+  return { id: rows[0]?.id ?? 0, key, url: `${base}.webp`, thumbnail_url: `${base}-480.webp` };
+}
+
 t.test('a post shows own uploaded images beside others, and may have none', async (t) => {
-  const { token } = await openShop(app, '두레 카페', { category_ids: [3, 1] });
-  const [one, other] = [await uploadImage(app, token), await uploadImage(app, token)];
+  const shop = await openShop(app, '두레 카페', { category_ids: [3, 1] });
+  const { token } = shop;
+  const [one, other] = [await addImage(shop), await addImage(shop)];
   const images = [one.url, foreign, other.url, one.url];
   const post = await createPost(app, token, { images });
   t.strictSame([post.images, post.thumbnail], [images, one.thumbnail_url]);
   t.strictSame((await call('GET', `${posts}${post.id}/`, { token })).body.data, post);
   const { rows } = await app.pool.query('SELECT images FROM posts WHERE id = $1', [post.id]);
-  t.match(rows[0].images[0], /^[0-9a-f]{2}\/[0-9a-f]{30}$/, 'the base of the URLs is not kept');
+  t.equal(rows[0].images[0], one.key, 'the base of the URLs is not kept');
 
   const reordered = await change(token, post.id, [foreign, one.url]);
   t.match(reordered.body.data, { images: [foreign, one.url], thumbnail: foreign });
@@ -58,17 +71,12 @@ t.test('an image that the user cannot use is named by its place, in new posts an
   const shop = await openShop(app);
   const { token } = shop;
   const post = await createPost(app, token, { images: [] });
-  const own = await uploadImage(app, token);
-  const theirs = await uploadImage(app, (await createUser(app)).token);
-  const deleted = await uploadImage(app, token);
-  t.equal((await remove(token, deleted.id)).status, 200);
-  const pending = await uploadImage(app, token);
-  await app.pool.query(`UPDATE images SET state = 'pending' WHERE id = $1`, [pending.id]);
+  const own = await addImage(shop);
   const unusable = {
-    "somebody else's": theirs.url,
+    "somebody else's": (await addImage(await createUser(app))).url,
     unknown: own.url.replace(/.{10}\.webp$/, '0000000000.webp'),
-    deleted: deleted.url,
-    pending: pending.url,
+    deleted: (await addImage(shop, 'deleted')).url,
+    pending: (await addImage(shop, 'pending')).url,
     thumbnail: own.thumbnail_url,
     'with a query': `${own.url}?w=1`,
     'spelled otherwise': own.url.replace('api.example.com', 'API.example.com:443'),
@@ -120,16 +128,18 @@ t.test('an image is deleted by its owner only, and not while a post has it', asy
 });
 
 t.test('of ten deletions at once, one deletes', async (t) => {
-  const { token } = await createUser(app);
-  const { id } = await uploadImage(app, token);
+  const user = await createUser(app);
+  const { token } = user;
+  const { id } = await addImage(user);
   t.strictSame(tally(await inParallel(10, () => remove(token, id))), { '200': 1, '404 image_not_found': 9 });
 });
 
 t.test('a post and a deletion of its image: the first one wins, whichever waits', async (t) => {
-  const { token } = await openShop(app);
+  const shop = await openShop(app);
+  const { token } = shop;
   const post = await createPost(app, token, { images: [] });
   for (const use of [(url: string) => write(token, [url]), (url: string) => change(token, post.id, [url])]) {
-    const image = await uploadImage(app, token);
+    const image = await addImage(shop);
     // The deletion waits for the row; the post waits behind it.
     const first = await lockRows(t, app, 'SELECT FROM images WHERE id = $1 FOR UPDATE', [image.id]);
     const deletion = remove(token, image.id);
@@ -141,7 +151,7 @@ t.test('a post and a deletion of its image: the first one wins, whichever waits'
     invalid(t, await late, '/images/0');
 
     // The post has linked the image, and waits to write its title; the deletion waits for its end.
-    const kept = await uploadImage(app, token);
+    const kept = await addImage(shop);
     const holder = await lockRows(t, app, 'SELECT FROM images WHERE id = $1 FOR KEY SHARE', [kept.id]);
     const waiting = remove(token, kept.id);
     await holder.waiters(1);
@@ -153,9 +163,10 @@ t.test('a post and a deletion of its image: the first one wins, whichever waits'
 });
 
 t.test('a post and its image deleted at the same time: the first one wins, without a deadlock', async (t) => {
-  const { token } = await openShop(app);
+  const shop = await openShop(app);
+  const { token } = shop;
   for (const isPostFirst of [true, false]) {
-    const image = await uploadImage(app, token);
+    const image = await addImage(shop);
     const post = await createPost(app, token, { images: [image.url] });
     const deletions = {
       post: () => call('DELETE', `${posts}${post.id}/`, { token }),
@@ -178,21 +189,21 @@ t.test('a post and its image deleted at the same time: the first one wins, witho
 });
 
 t.test('an instance of the release before, which knows no links, lets images of a post go', async (t) => {
-  const { token } = await openShop(app);
-  const kept = await uploadImage(app, token);
-  const former = await uploadImage(app, token);
-  const last = await uploadImage(app, token);
+  const shop = await openShop(app);
+  const { token } = shop;
+  const [kept, former, last] = [await addImage(shop), await addImage(shop), await addImage(shop)];
   const post = await createPost(app, token, { images: [kept.url, former.url, last.url] });
   await createPost(app, token, { images: [kept.url] });
-  await app.pool.query('UPDATE images SET check_after = NULL');
-  const key = ({ url }: { url: string }) => /[0-9a-f]{2}\/[0-9a-f]{30}/.exec(url)?.[0];
-  await app.pool.query('UPDATE posts SET images = $2 WHERE id = $1', [post.id, [key(last), key(kept)]]);
+  await app.pool.query('UPDATE images SET check_after = NULL WHERE user_id = $1', [shop.id]);
+  await app.pool.query('UPDATE posts SET images = $2 WHERE id = $1', [post.id, [last.key, kept.key]]);
   t.equal((await remove(token, former.id)).status, 200, 'its change');
   rejected(t, await remove(token, last.id), 409, 'image_in_use');
   // Not even emptied, as releases did at first.
   await app.pool.query('UPDATE posts SET deleted_at = now() WHERE id = $1', [post.id]);
   const { rows } = await app.pool.query(
-    `SELECT id FROM images WHERE state = 'ready' AND check_after = created_at + interval '24 hours' ORDER BY id`,
+    `SELECT id FROM images
+     WHERE user_id = $1 AND state = 'ready' AND check_after = created_at + interval '24 hours' ORDER BY id`,
+    [shop.id],
   );
   t.strictSame(rows, [{ id: kept.id }, { id: last.id }], 'the clean-up looks at them');
   t.equal((await remove(token, last.id)).status, 200, 'its deletion');
@@ -200,8 +211,9 @@ t.test('an instance of the release before, which knows no links, lets images of 
 });
 
 t.test('a deletion of a post that waits for a change of its images lets the new ones go', async (t) => {
-  const { token } = await openShop(app);
-  const image = await uploadImage(app, token);
+  const shop = await openShop(app);
+  const { token } = shop;
+  const image = await addImage(shop);
   const post = await createPost(app, token, { images: [] });
   // The change has the row of the post and waits for the image.
   const lock = await lockRows(t, app, 'SELECT FROM images WHERE id = $1 FOR UPDATE', [image.id]);
@@ -215,11 +227,10 @@ t.test('a deletion of a post that waits for a change of its images lets the new 
 });
 
 t.test('changes of one post at once keep the images of the last one only', async (t) => {
-  const { token } = await openShop(app);
-  const images: Image[] = [];
-  while (images.length < 4) images.push(await uploadImage(app, token));
+  const shop = await openShop(app);
+  const { token } = shop;
+  const urls = (await inParallel(4, () => addImage(shop))).map(({ url }) => url);
   const post = await createPost(app, token, { images: [] });
-  const urls = images.map(({ url }) => url);
   await inParallel(8, (index) => change(token, post.id, urls.toSpliced(index % 4, 1)));
   const { rows } = await app.pool.query(
     `SELECT p.images, array_agg(i.key ORDER BY i.key) AS linked FROM posts p

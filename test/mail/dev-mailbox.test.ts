@@ -79,11 +79,11 @@ t.test('responds with JSON to clients that accept it, and with a page to browser
 
 t.test('another name of the host than localhost is rejected, because of DNS rebinding', async (t) => {
   const mailbox = createDevMailbox();
+  const { url: databaseUrl } = await createTestApp();
   const app = await createTestApp(
     { WORKER_ENABLED: 'false' },
-    { routes: async (scope) => void scope.register(devMailboxRoutes, { mailbox }) },
+    { databaseUrl, routes: async (scope) => void scope.register(devMailboxRoutes, { mailbox }) },
   );
-  t.teardown(app.close);
   const get = (host: string, accept: string) =>
     app.call('GET', '/dev/mailbox/', { headers: { host, accept, 'accept-language': 'en' } });
   const own = 'localhost localhost:3000 LocalHost:80 127.0.0.1 192.168.0.5:3000 [::1]:3000 [::1]'.split(' ');

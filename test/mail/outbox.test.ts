@@ -54,9 +54,8 @@ t.test('relays at once take each row once, and do not wait for each other', asyn
 });
 
 t.test('the last rows of an instance that stops are taken', async (t) => {
-  const { url, pool } = await createTestApp({ WORKER_ENABLED: 'false' });
-  const app = await createTestApp({ WORKER_ENABLED: 'false' }, { databaseUrl: url });
-  await app.call('POST', '/auth/email-verify/send/', { body: { email: 'last@example.com' } });
+  const { app, call, pool } = await createTestApp({ WORKER_ENABLED: 'false' });
+  await call('POST', '/auth/email-verify/send/', { body: { email: 'last@example.com' } });
   await app.close();
   const { rows } = await pool.query(`SELECT payload->>'kind' AS kind FROM graphile_worker._private_jobs`);
   t.strictSame(rows, [{ kind: 'verification_code' }]);

@@ -14,6 +14,7 @@ import {
   transition,
 } from '../support/partner-requests.ts';
 import { createPost, openShop, type Shop } from '../support/stores.ts';
+import { timeFactor } from '../support/time.ts';
 
 const app = await createTestApp();
 const { call, pool } = app;
@@ -87,15 +88,8 @@ t.test('a last day that is over, or is no date, is rejected', async (t) => {
   invalid(t, past, 'closes_on');
   t.match(past.body.data.errors, [{ code: 'too_small', params: { min: day(0) } }]);
   const { id } = await createPost(app, shop.token);
-  for (const text of [
-    '2026-02-30',
-    '2026-13-01',
-    '0000-01-01',
-    '26-01-01',
-    '2099-1-1',
-    '2099-01-01T00:00:00Z',
-    '',
-  ]) {
+  const notDates = ['2026-02-30', '2026-13-01', '0000-01-01', '26-01-01', '2099-1-1', '2099-01-01T00:00:00Z'];
+  for (const text of [...notDates, '']) {
     for (const response of [await post(text), await patch(shop, id, { closes_on: text })]) {
       invalid(t, response, 'closes_on');
       t.equal(response.body.data.errors[0].code, 'invalid_format', text);
@@ -217,7 +211,7 @@ t.test('the clean-up marks posts whose last day is over, on two instances at onc
     [id, day(-1)],
   );
   await setLastDay(today.id, 0);
-  const databases = [1, 2].map(() => openDatabase({ url: app.url, poolSize: 1 }));
+  const databases = [1, 2].map(() => openDatabase({ url: app.url, poolSize: 1, limitFactor: timeFactor }));
   const runs = await Promise.all(databases.map((database) => cleanUp(database, [duePosts])));
   await Promise.all(databases.map(({ close }) => close()));
   const marked = runs.map(({ deleted }) => deleted['posts'] ?? 0);

@@ -1,11 +1,11 @@
 import t from 'tap';
 import { createTestApp } from '../support/app.ts';
-import { rejected } from '../support/assertions.ts';
+import { rejected, tally } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
 import { openTwoShops, sendRequest } from '../support/partner-requests.ts';
 import { createPost, openShop } from '../support/stores.ts';
 
-const app = await createTestApp({}, { serverErrors: true });
+const app = await createTestApp();
 const { call, pool } = app;
 const path = '/api/v1/posts/';
 
@@ -33,8 +33,7 @@ t.test(
     );
     t.equal((await write('kept')).body.data.id, kept.body.data.id);
     const again = await write('deleted');
-    t.equal(again.status, 201);
-    t.equal(again.headers['idempotency-replayed'], 'true');
+    t.match(again, { status: 201, headers: { 'idempotency-replayed': 'true' } });
     t.match(again.body.data, { id, content: '', images: [], thumbnail: 'about:blank' });
     t.equal(
       (await call('GET', `${path}${id}/`, { token })).status,
@@ -49,7 +48,6 @@ t.test('a deleted post is not found, and its content is erased', async (t) => {
   const kept = await createPost(app, token, { title: '남은 글' });
   const post = await createPost(app, token, { title: '지운 글' });
   const deleted = await call('DELETE', `${path}${post.id}/`, { token });
-  t.equal(deleted.status, 200);
   t.strictSame(deleted.body, { success: true, message: '글을 삭제했습니다.', data: {} });
   for (const [method, body] of [['GET'], ['PATCH', { title: '글' }], ['DELETE']] as const) {
     rejected(t, await call(method, `${path}${post.id}/`, { token, body }), 404, 'post_not_found');
@@ -58,14 +56,8 @@ t.test('a deleted post is not found, and its content is erased', async (t) => {
   t.strictSame(rows, [{ content: '', images: [] }], 'nor at rest');
   for (const query of ['', '?mine=true', `?store_id=${store.id}`, '?category_id=1', '?q=%EA%B8%80']) {
     const { items } = (await call('GET', `${path}${query}`, { token })).body.data;
-    t.ok(
-      items.some(({ id }: { id: number }) => id === kept.id),
-      query,
-    );
-    t.notOk(
-      items.some(({ id }: { id: number }) => id === post.id),
-      query,
-    );
+    const ids: number[] = items.map(({ id }: { id: number }) => id);
+    t.strictSame([ids.includes(kept.id), ids.includes(post.id)], [true, false], query);
   }
 });
 
@@ -73,8 +65,7 @@ t.test('of concurrent deletions, one succeeds', async (t) => {
   const { token } = await openShop(app);
   const post = await createPost(app, token);
   const responses = await inParallel(6, () => call('DELETE', `${path}${post.id}/`, { token }));
-  t.equal(responses.filter(({ status }) => status === 200).length, 1);
-  for (const response of responses) if (response.status !== 200) rejected(t, response, 404, 'post_not_found');
+  t.strictSame(tally(responses), { '200': 1, '404 post_not_found': 5 });
 });
 
 t.test('a withdrawal that fails leaves the post', async (t) => {
@@ -83,7 +74,7 @@ t.test('a withdrawal that fails leaves the post', async (t) => {
   await pool.query(
     `ALTER TABLE partner_requests ADD CONSTRAINT broken CHECK (status <> 'withdrawn') NOT VALID`,
   );
-  t.equal((await call('DELETE', `${path}${post.id}/`, { token: receiver.token })).status, 500);
-  await pool.query('ALTER TABLE partner_requests DROP CONSTRAINT broken');
+  t.teardown(() => pool.query('ALTER TABLE partner_requests DROP CONSTRAINT broken'));
+  await t.rejects(call('DELETE', `${path}${post.id}/`, { token: receiver.token }), /internal_error/);
   t.equal((await call('GET', `${path}${post.id}/`, { token: receiver.token })).status, 200);
 });

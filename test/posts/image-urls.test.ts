@@ -1,6 +1,7 @@
 import t from 'tap';
 import { createTestApp } from '../support/app.ts';
 import { invalid } from '../support/assertions.ts';
+import { production } from '../support/service.ts';
 import { createPost, openShop } from '../support/stores.ts';
 
 const app = await createTestApp();
@@ -53,20 +54,13 @@ t.test('images that are not absolute URLs are named by their JSON pointer', asyn
 });
 
 t.test('in production plain http is rejected', async (t) => {
-  const production = await createTestApp(
-    {
-      NODE_ENV: 'production',
-      DATABASE_URL: app.url,
-      JWT_SECRET: 'only-tests-sign-with-these-40-characters',
-      RESEND_API_KEY: 're_dK3vQ8wZ_unused',
-      MAIL_FROM: 'Dure <no-reply@example.com>',
-    },
+  const inProduction = await createTestApp(
+    { ...production, WORKER_ENABLED: 'false' },
     { databaseUrl: app.url },
   );
-  t.teardown(production.close);
-  const { token } = await openShop(production);
+  const { token } = await openShop(inProduction);
   const images = [image, 'http://cdn.example.com/1.jpg', 'HTTP://cdn.example.com/1.jpg'];
-  const response = await production.call('POST', path, { token, body: { ...valid, images } });
+  const response = await inProduction.call('POST', path, { token, body: { ...valid, images } });
   invalid(t, response, '/images/1', '/images/2');
-  t.equal((await production.call('POST', path, { token, body: valid })).status, 201);
+  t.equal((await inProduction.call('POST', path, { token, body: valid })).status, 201);
 });

@@ -2,7 +2,7 @@ import t from 'tap';
 import { createTestApp, createUser, readPages } from '../support/app.ts';
 import { createPost, openShop, type TestPost } from '../support/stores.ts';
 
-const app = await createTestApp({}, { isolated: true });
+const app = await createTestApp({ WORKER_ENABLED: 'false' });
 const { call, pool } = app;
 const path = '/api/v1/posts/';
 
@@ -30,7 +30,6 @@ const idsOf = (posts: TestPost[]) => posts.map(({ id }) => id);
 
 t.test('the list has complete posts, newest first', async (t) => {
   const response = await list();
-  t.equal(response.status, 200);
   const items = newestFirst.map((post) => ({ ...post, is_mine: false, distance_m: null }));
   t.strictSame(response.body.data, { items, next_cursor: null });
 });
@@ -61,14 +60,8 @@ t.test('pages list every post once, also posts of the same time', async (t) => {
     created[4]?.created_at,
     idsOf(created.slice(4, 10)),
   ]);
-  const filters = [
-    '',
-    '&category_id=1',
-    `&store_id=${cafe.store.id}`,
-    '&q=%EA%B8%80',
-    '&q=%EA%B8%80&category_id=3',
-  ];
-  for (const filter of filters) {
+  const q = '&q=%EA%B8%80';
+  for (const filter of ['', '&category_id=1', `&store_id=${cafe.store.id}`, q, `${q}&category_id=3`]) {
     const all = await ids(`?limit=100${filter}`);
     const pages = await readPages((cursor) => list(`?limit=2${filter}${cursor}`));
     t.strictSame(pages.flat(), all, filter);

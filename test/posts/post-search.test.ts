@@ -2,7 +2,7 @@ import t from 'tap';
 import { createTestApp, createUser } from '../support/app.ts';
 import { createPost, createStore, type TestPost } from '../support/stores.ts';
 
-const app = await createTestApp({}, { isolated: true });
+const app = await createTestApp({ WORKER_ENABLED: 'false' });
 const { call, pool } = app;
 const path = '/api/v1/posts/';
 const { token } = await createUser(app);

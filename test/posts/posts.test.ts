@@ -1,15 +1,13 @@
 import t from 'tap';
 import { createTestApp, createUser } from '../support/app.ts';
-import { invalid, rejected } from '../support/assertions.ts';
+import { rejected } from '../support/assertions.ts';
 import { openTwoShops, sendRequest, transition } from '../support/partner-requests.ts';
 import { createPost, openShop } from '../support/stores.ts';
 
 const app = await createTestApp();
 const { call, pool } = app;
 const path = '/api/v1/posts/';
-const image = 'https://cdn.example.com/1.jpg';
-const images = [image, 'https://cdn.example.com/2.jpg'];
-const valid = { title: '글', content: '내용', images };
+const images = ['https://cdn.example.com/1.jpg', 'https://cdn.example.com/2.jpg'];
 
 t.test('writing a post answers 201 with exactly the fields of a Post', async (t) => {
   const { token, store } = await openShop(app, '두레 카페', { category_ids: [3, 1] });
@@ -17,7 +15,7 @@ t.test('writing a post answers 201 with exactly the fields of a Post', async (t)
   const response = await call('POST', path, { token, body });
   t.equal(response.status, 201);
   t.equal(response.body.message, '글을 등록했습니다.');
-  const { id, created_at, updated_at, ...data } = response.body.data;
+  const { id, created_at: _, updated_at: __, ...data } = response.body.data;
   t.strictSame(data, {
     title: '공동 할인',
     thumbnail: images[0],
@@ -29,8 +27,6 @@ t.test('writing a post answers 201 with exactly the fields of a Post', async (t)
     is_mine: true,
     my_request_status: null,
   });
-  t.type(id, 'number');
-  for (const time of [created_at, updated_at]) t.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   const reader = await createUser(app);
   const read = (await call('GET', `${path}${id}/`, { token: reader.token })).body.data;
   t.strictSame(read, { ...response.body.data, is_mine: false });
@@ -74,10 +70,8 @@ t.test('PATCH changes the given fields only', async (t) => {
   const post = await createPost(app, token, { images });
   const patch = (body: unknown) => call('PATCH', `${path}${post.id}/`, { token, body });
   const retitled = await patch({ title: '새 제목' });
-  t.equal(retitled.status, 200);
-  t.match(retitled.body.data, { ...post, title: '새 제목', updated_at: /Z$/ });
+  t.match(retitled.body.data, { ...post, title: '새 제목', updated_at: String });
   t.ok(retitled.body.data.updated_at >= post.updated_at);
-  t.equal(retitled.body.data.created_at, post.created_at);
 
   const pictured = await patch({ images: [images[1]] });
   t.match(pictured.body.data, { title: '새 제목', content: post.content, thumbnail: images[1] });
@@ -101,27 +95,8 @@ t.test('the posts of a closed store are not found', async (t) => {
   for (const method of ['GET', 'DELETE']) {
     rejected(t, await call(method, `${path}${post.id}/`, { token: owner.token }), 404, 'post_not_found');
   }
-  rejected(t, await call('POST', path, { token: owner.token, body: valid }), 403, 'store_required');
-});
-
-t.test('the longest post is kept as it is', async (t) => {
-  const { token } = await openShop(app);
-  const body = {
-    title: '😀'.repeat(100),
-    content: '😀'.repeat(5000),
-    images: Array.from({ length: 10 }, (_, index) => `https://cdn.example.com/${index}${'a'.repeat(2023)}`),
-  };
-  t.match(await createPost(app, token, body), body);
-  const escaped = JSON.stringify(body).replaceAll('😀', '\\ud83d\\ude00');
-  const headers = { 'content-type': 'application/json' };
-  t.equal((await call('POST', path, { token, headers, body: escaped })).status, 201);
-});
-
-t.test('a user without a store cannot write a post', async (t) => {
-  const { token } = await createUser(app);
-  rejected(t, await call('POST', path, { token, body: valid }), 403, 'store_required');
-  const wrong = await call('POST', path, { token, body: { ...valid, images: ['x'] } });
-  t.equal(wrong.body.data.code, 'validation_error', 'validation comes first');
+  const body = { title: '글', content: '내용' };
+  rejected(t, await call('POST', path, { token: owner.token, body }), 403, 'store_required');
 });
 
 t.test('a post of another store is forbidden to change and to delete', async (t) => {
@@ -140,27 +115,15 @@ t.test('a post of another store is forbidden to change and to delete', async (t)
   rejected(t, await call('DELETE', `${path}${post.id}/`, { token: stranger.token }), 404, 'post_not_found');
 });
 
-t.test('validation comes before the post that does not exist, and before its category', async (t) => {
-  const { token } = await openShop(app);
-  const missing = `${path}2147483647/`;
-  invalid(t, await call('PATCH', missing, { token, body: {} }), 'body');
-  rejected(t, await call('PATCH', missing, { token, body: { title: '글' } }), 404, 'post_not_found');
-  invalid(t, await call('GET', `${path}?category_id=999`, { token }), 'category_id');
-});
-
 t.test('concurrent changes of different fields are all kept', async (t) => {
   const { token } = await openShop(app);
   const post = await createPost(app, token);
-  const changes = [
-    { title: '새 제목' },
-    { content: '새 내용' },
-    { images: ['https://cdn.example.com/new.jpg'] },
-  ];
+  const changes = [{ title: '새 제목' }, { content: '새 내용' }, { images: [images[1]] }];
   await Promise.all(changes.map((change) => call('PATCH', `${path}${post.id}/`, { token, body: change })));
   t.match((await call('GET', `${path}${post.id}/`, { token })).body.data, {
     title: '새 제목',
     content: '새 내용',
-    thumbnail: 'https://cdn.example.com/new.jpg',
+    thumbnail: images[1],
   });
   for (const [word, count] of [
     ['새 제목', 1],
