@@ -47,21 +47,14 @@ export async function lockRows(
  *
  * @returns their backend ids, oldest first
  */
-export function waitForLockWait(app: TestApp, count = 1): Promise<number[]> {
-  const events = "wait_event IN ('relation', 'transactionid', 'tuple', 'advisory')";
-  return waitForBackends(app, `wait_event_type = 'Lock' AND ${events}`, count);
-}
-
-/** Waits until a statement of the app is in `pg_sleep`. */
-export async function waitForSleep(app: TestApp): Promise<void> {
-  await waitForBackends(app, "wait_event = 'PgSleep'", 1);
-}
-
-async function waitForBackends({ pool }: TestApp, condition: string, count: number): Promise<number[]> {
+export async function waitForLockWait({ pool }: TestApp, count = 1): Promise<number[]> {
   let backends: number[] = [];
-  await until(`${count} statements where ${condition}`, async () => {
+  await until(`${count} statements that wait for a lock`, async () => {
     const { rows } = await pool.query(
-      `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND ${condition} ORDER BY xact_start`,
+      `SELECT pid FROM pg_stat_activity
+       WHERE datname = current_database() AND wait_event_type = 'Lock'
+         AND wait_event IN ('relation', 'transactionid', 'tuple', 'advisory')
+       ORDER BY xact_start`,
     );
     backends = rows.map(({ pid }) => pid);
     return backends.length >= count;
