@@ -128,10 +128,7 @@ export function insertUser(t: Test, app: TestApp, email: string) {
 
 /** The accounts whose deletion is in the log, oldest first. */
 export const deletedIds = ({ logs }: TestApp): number[] =>
-  logs
-    .map((line) => JSON.parse(line))
-    .filter(({ event }) => event === 'account_deleted')
-    .map(({ userId }) => userId);
+  logs.filter((line) => line.includes('"account_deleted"')).map((line) => JSON.parse(line).userId);
 
 /** What makes an account, given by its id, one that is kept. */
 export const statements = {

@@ -11,6 +11,8 @@ const app = await createTestApp({ ...environment, WORKER_ENABLED: 'false' });
 
 const email = 'keeper@example.com';
 const stranger = 'visitor@example.com';
+/** The address to which the account of the stranger moves. */
+const moved = 'moved-away@example.com';
 const username = 'keeper-owner';
 
 /** Passwords in requests, by what happens with them. */
@@ -35,6 +37,8 @@ const passwords = {
   second: 'Canary-second-Fz96kQ',
 };
 const secrets = new Map(Object.entries({ ...passwords, JWT_SECRET: environment.JWT_SECRET }));
+/** Proves the address to move to. */
+let movingCode = '';
 /** Six digits can stand anywhere by chance, so they are looked for as a word of their own. */
 const codes = new Set<string>();
 
@@ -95,28 +99,30 @@ t.test('no password, code, link token or refresh token can be read at rest or in
   await app.call('GET', `/auth/%zz?password=${passwords.inQuery}`);
   await app.call('GET', '/auth/me/', { token: passwords.inQuery });
   await app.call('GET', '/auth/me/', { headers: { authorization: `Basic ${passwords.inQuery}` } });
-  t.equal((await post('email-verify/send', { email: stranger })).status, 200);
+  for (const address of [stranger, moved])
+    t.equal((await post('email-verify/send', { email: address })).status, 200);
   t.equal((await post('reset-password-request', { email })).status, 200);
   t.equal((await post('find-id', { email })).status, 200);
   await relayed(app);
   const queued = await everyRow(app);
-  t.equal(queued.match(/_private_jobs /g)?.length, 4, 'four emails wait');
+  t.equal(queued.match(/_private_jobs /g)?.length, 5, 'five emails wait');
   t.match(queued, email, 'the rows are there');
 
   const mailer = await createTestApp(environment, { databaseUrl: app.url });
   const [first, second, third] = await mailsTo(mailer, email);
-  const [proving] = await mailsTo(mailer, stranger);
+  const [[proving], [moving]] = [await mailsTo(mailer, stranger), await mailsTo(mailer, moved)];
   await mailer.close();
   const mails = [first, second, third].filter((mail) => mail !== undefined);
   const linkMail = mails.find(({ text }) => text.includes('/reset-password?'));
   const codeMail = mails.find(({ text }) => /(?<!\w)\d{6}(?!\w)/.test(text));
-  if (!linkMail || !codeMail || !proving) throw new Error('an email is missing');
+  if (!linkMail || !codeMail || !proving || !moving) throw new Error('an email is missing');
   const { uid, token } = resetLinkIn(linkMail);
   const [code, provingCode] = [codeIn(codeMail), codeIn(proving)];
+  movingCode = codeIn(moving);
   secrets.set('link token', token);
   const verifyLink = verifyLinkTokenIn(codeMail);
   secrets.set('secret half of the link to verify', verifyLink.split('.').at(-1) ?? '');
-  codes.add(code).add(provingCode);
+  codes.add(code).add(provingCode).add(movingCode);
   hasNoSecret(t, queued, 'the database while emails are queued');
   hasNoSecret(t, mailer.logs.join(''), 'the logs of the mailing instance');
 
@@ -186,13 +192,7 @@ t.test('no password, code, link token or refresh token can be read at rest or in
 
 t.test('no link to undo a change of email can be read at rest or in the logs', async (t) => {
   const login = await post('login', { username: 'second-owner', password: passwords.second });
-  const moved = 'moved-away@example.com';
-  await post('email-verify/send', { email: moved });
-  const codeMailer = await createTestApp(environment, { databaseUrl: app.url });
-  const code = codeIn(await latestMail(codeMailer, moved));
-  await codeMailer.close();
-  codes.add(code);
-  const change = { password: passwords.second, new_email: moved, code };
+  const change = { password: passwords.second, new_email: moved, code: movingCode };
   t.equal((await post('change-email', change, {}, login.body.data.access)).status, 200);
   await relayed(app);
   const queued = await everyRow(app);
@@ -206,18 +206,5 @@ t.test('no link to undo a change of email can be read at rest or in the logs', a
   rejected(t, await post('change-email/undo', { token: `${token}x` }), 400, 'undo_link_invalid');
   t.equal((await post('change-email/undo', { token })).status, 200);
   hasNoSecret(t, await everyRow(app), 'the database after the link was used');
-  hasNoSecret(t, app.logs.concat(mailer.logs, codeMailer.logs).join(''), 'the logs');
-});
-
-t.test('the logs have no query strings', async (t) => {
-  app.logs.length = 0;
-  const resets = '/auth/reset-password-validate/';
-  for (const path of [resets, '/auth/me/', '/nowhere', '/auth/login/', '/health/live', '/auth/%zz']) {
-    for (const method of ['GET', 'POST']) {
-      await app.call(method, `${path}?uid=query-canary&token=query-canary`);
-      await app.call(method, `${path}?query-canary`);
-    }
-  }
-  t.ok(app.logs.length >= 24);
-  t.notMatch(app.logs.join(''), 'query-canary');
+  hasNoSecret(t, app.logs.concat(mailer.logs).join(''), 'the logs');
 });

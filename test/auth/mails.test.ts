@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import type { OutgoingMail } from '../../src/infrastructure/mail/transport.ts';
-import { codeIn, createTestApp, password, resetLinkIn, signUpUser } from '../support/app.ts';
+import { codeIn, createTestApp, createUser, password, resetLinkIn } from '../support/app.ts';
 import { accountsOf, newPassword, signUpBody } from './accounts.ts';
 import { about, createVerifiedUser, latestMail, mailsTo, newResetLink, passTime } from './mailbox.ts';
 
@@ -17,7 +17,7 @@ const auth = accountsOf(app);
 const post = (path: string, body: unknown, language: string, token?: string) =>
   auth.post(path, body, { headers: { 'accept-language': language }, token });
 
-/** The email that a request causes; a user has had the code of the sign-up before. */
+/** The email that a request causes. */
 async function mailAfter(email: string, request: () => Promise<{ status: number; text: string }>) {
   await passTime(app, email, 3600);
   const skip = (await mailsTo(app, email)).length;
@@ -81,7 +81,7 @@ t.test('an email without a preference is Korean, whatever the language of the ac
 
 t.test('a name is escaped in the HTML of an email', async (t) => {
   const name = `<img src=x onerror=alert(1)> & "김" 'x'`;
-  const { email } = await signUpUser(app, { name });
+  const { email } = await createUser(app, { name });
   for (const path of ['reset-password-request', 'find-id']) {
     const { text, html } = await mailAfter(email, () => post(path, { email }, 'ko'));
     t.ok(text.includes(name));
@@ -108,7 +108,7 @@ t.test('the durations are configurable', async (t) => {
   t.match((await post('email-verify/send', { email }, 'ko')).body.data, { accepted: true });
   t.equal((await mailsTo(app, email)).length, 2, 'the cooldown is two minutes');
 
-  const user = await signUpUser(app);
+  const user = await createUser(app);
   const { expires_at } = (await auth.validateReset(await newResetLink(app, user.email))).body.data;
   about(t, Math.ceil((Date.parse(expires_at) - Date.now()) / 1_000), 7_200);
 });

@@ -19,30 +19,27 @@ const withCode = (code: string) =>
 /** They take the password; `undo-email-change.test.ts` and `confirmation.test.ts` have them. */
 const withPassword = /^(?:deleteCurrentUser|changePassword|changeEmail|confirmUser)$/;
 
-t.test(
-  'every operation of owners asks for a confirmation, and waits for the reset after an undo',
-  async (t) => {
-    const app = await createTestApp();
-    const user = await createUser(app);
-    await secondFactorOf(app).switchOn(user);
-    const login = await developmentLogin(app, { subject: 'another' }, { purpose: 'link', token: user.token });
-    const bodies: Record<string, unknown> = {
-      changeEmail: { new_email: 'elsewhere@example.com', code: '123456' },
-      deleteCurrentUser: {},
-      startProviderLogin: { purpose: 'link' },
-      finishProviderLogin: login.body,
-    };
-    const rejectedAs = (code: string) => async (operation: DocumentedOperation) => {
-      const { method, path, operationId } = operation;
-      const url = unknownPath({ ...operation, path: path.replace('{provider}', 'development') });
-      const body = bodies[operationId] ?? validBody(operation);
-      return notRejected(await app.call(method, url, { token: user.token, body }), 403, code);
-    };
-    await app.pool.query('UPDATE users SET password_hash = NULL WHERE id = $1', [user.id]);
-    await passConfirmation(app, user);
-    await eachOperation(t, withCode('confirmation_required'), 14, rejectedAs('confirmation_required'));
-    await app.pool.query('UPDATE users SET needs_reset = true WHERE id = $1', [user.id]);
-    const others = withCode('forbidden').filter(({ operationId }) => !withPassword.test(operationId));
-    await eachOperation(t, others, 12, rejectedAs('forbidden'));
-  },
-);
+t.test('owner operations ask for a confirmation, and wait for the reset after an undo', async (t) => {
+  const app = await createTestApp();
+  const user = await createUser(app);
+  await secondFactorOf(app).switchOn(user);
+  const login = await developmentLogin(app, { subject: 'another' }, { purpose: 'link', token: user.token });
+  const bodies: Record<string, unknown> = {
+    changeEmail: { new_email: 'elsewhere@example.com', code: '123456' },
+    deleteCurrentUser: {},
+    startProviderLogin: { purpose: 'link' },
+    finishProviderLogin: login.body,
+  };
+  const rejectedAs = (code: string) => async (operation: DocumentedOperation) => {
+    const { method, path, operationId } = operation;
+    const url = unknownPath({ ...operation, path: path.replace('{provider}', 'development') });
+    const body = bodies[operationId] ?? validBody(operation);
+    return notRejected(await app.call(method, url, { token: user.token, body }), 403, code);
+  };
+  await app.pool.query('UPDATE users SET password_hash = NULL WHERE id = $1', [user.id]);
+  await passConfirmation(app, user);
+  await eachOperation(t, withCode('confirmation_required'), 14, rejectedAs('confirmation_required'));
+  await app.pool.query('UPDATE users SET needs_reset = true WHERE id = $1', [user.id]);
+  const others = withCode('forbidden').filter(({ operationId }) => !withPassword.test(operationId));
+  await eachOperation(t, others, 12, rejectedAs('forbidden'));
+});

@@ -38,11 +38,7 @@ t.test('a registration is refused with', async (t) => {
     ...deviations,
     'the id of another credential': { id: 'AAAA' },
     'a certificate of a vendor': { attestation: 'vendor' },
-    'an attestation that was not asked for': attested(
-      'android-safetynet',
-      ['ver', '1'],
-      ['response', Buffer.alloc(8)],
-    ),
+    'an attestation that was not asked for': attested('android-safetynet', ['ver', '1']),
     'a wrong signature of itself': attested('packed', ['alg', -7], ['sig', Buffer.alloc(64)]),
     'an unknown attestation': attested('unknown'),
     'bytes that are no CBOR': { attestationObject: randomBytes(500) },
@@ -93,28 +89,24 @@ t.test('what was signed cannot be changed', async (t) => {
   }
 });
 
-t.test('a flow works once, also for parallel requests', async (t) => {
+t.test('a flow works once, also for parallel requests and after a failed attempt', async (t) => {
   const { authenticator, token } = await createOwner({ hasCounter: false });
   const login = (await startLogin()).body.data;
   const signed = { flow_token: login.flow_token, credential: authenticator.get(login.options) };
   const logins = await inParallel(5, () => finishLogin(signed));
   t.strictSame(tally(logins), { '200': 1, '401 invalid_credentials': 4 });
-  rejected(t, await finishLogin(signed), 401, 'invalid_credentials');
+  const failed = (await startLogin()).body.data;
+  for (const key of [{ key: foreignKey }, {}]) {
+    const credential = authenticator.get(failed.options, key);
+    const response = await finishLogin({ flow_token: failed.flow_token, credential });
+    rejected(t, response, 401, 'invalid_credentials');
+  }
 
   const { options, flow_token } = (await startRegistration(token)).body.data;
   const registrations = await inParallel(3, () =>
     finishRegistration(token, { flow_token, credential: createAuthenticator(origin).create(options) }),
   );
   t.strictSame(tally(registrations), { '201': 1, '400 passkey_refused': 2 });
-});
-
-t.test('a failed attempt ends its flow', async (t) => {
-  const { authenticator } = await createOwner();
-  const { options, flow_token } = (await startLogin()).body.data;
-  const wrong = authenticator.get(options, { key: foreignKey });
-  rejected(t, await finishLogin({ flow_token, credential: wrong }), 401, 'invalid_credentials');
-  const right = authenticator.get(options);
-  rejected(t, await finishLogin({ flow_token, credential: right }), 401, 'invalid_credentials');
 });
 
 t.test('a flow is over after five minutes', async (t) => {
@@ -159,11 +151,8 @@ t.test('a registration is finished by the session that started it', async (t) =>
   const second = await logInByPassword(app, victim);
   const own = (await startRegistration(victim.token)).body.data;
   const created = createAuthenticator(origin).create(own.options);
-  const elsewhere = await finishRegistration(second.token, {
-    flow_token: own.flow_token,
-    credential: created,
-  });
-  rejected(t, elsewhere, 400, 'passkey_refused');
+  const body = { flow_token: own.flow_token, credential: created };
+  rejected(t, await finishRegistration(second.token, body), 400, 'passkey_refused');
 });
 
 t.test('a credential belongs to one account', async (t) => {
@@ -181,12 +170,9 @@ t.test('a counter that does not grow is refused and logged', async (t) => {
   for (const counter of [4_000_000_000, 3_999_999_999, 1, 0]) {
     const response = await logIn(authenticator, { counter });
     rejected(t, response, 401, 'invalid_credentials');
-    const requestId = response.headers['x-request-id'];
-    const lines = app.logs.map((line) => JSON.parse(line)).filter(({ reqId }) => reqId === requestId);
-    t.match(
-      lines.find(({ event }) => event),
-      { event: 'passkey_refused', userId: id },
-    );
+    const requestId = String(response.headers['x-request-id']);
+    const line = app.logs.find((one) => one.includes(requestId) && one.includes('"event"')) ?? '{}';
+    t.match(JSON.parse(line), { event: 'passkey_refused', userId: id });
   }
   t.equal((await logIn(authenticator, { counter: 4_000_000_001 })).status, 200);
 });
@@ -197,20 +183,22 @@ t.test('of parallel logins with the same counter one succeeds', async (t) => {
   t.strictSame(tally(logins), { '200': 1, '401 invalid_credentials': 4 });
 });
 
-t.test('a registration in progress adds nothing after a reset of the password', async (t) => {
-  const user = await createUser(app);
-  const link = await newResetLink(app, user.email);
-  const { options, flow_token } = (await startRegistration(user.token)).body.data;
+t.test('a registration or a login in progress fails after a reset of the password', async (t) => {
+  const owner = await createOwner();
+  const link = await newResetLink(app, owner.email);
+  const { options, flow_token } = (await startRegistration(owner.token)).body.data;
   const credential = createAuthenticator(origin).create(options);
-  const account = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [user.id]);
+  const account = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [owner.id]);
   const reset = confirmReset(link);
   await account.waiters(1);
-  const added = finishRegistration(user.token, { flow_token, credential });
-  await account.waiters(2);
+  const added = finishRegistration(owner.token, { flow_token, credential });
+  const login = logIn(owner.authenticator);
+  await account.waiters(3);
   await account.release();
   t.equal((await reset).status, 200);
   tokenRejected(t, await added, 'revoked');
-  const { rowCount } = await app.pool.query('SELECT FROM passkeys WHERE user_id = $1', [user.id]);
+  rejected(t, await login, 401, 'invalid_credentials');
+  const { rowCount } = await app.pool.query('SELECT FROM passkeys WHERE user_id = $1', [owner.id]);
   t.equal(rowCount, 0);
 });
 
@@ -220,19 +208,6 @@ t.test('a login in progress begins no session after its passkey was removed', as
   const login = logIn(owner.authenticator);
   await passkey.waiters(1);
   await passkey.release('COMMIT');
-  rejected(t, await login, 401, 'invalid_credentials');
-});
-
-t.test('nor after a reset of the password', async (t) => {
-  const owner = await createOwner();
-  const link = await newResetLink(app, owner.email);
-  const account = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [owner.id]);
-  const reset = confirmReset(link);
-  await account.waiters(1);
-  const login = logIn(owner.authenticator);
-  await account.waiters(2);
-  await account.release();
-  t.equal((await reset).status, 200);
   rejected(t, await login, 401, 'invalid_credentials');
 });
 

@@ -89,7 +89,7 @@ t.test('while logged-in users send requests, one core is left to them', async (t
   const useAllCores = holdTimers(t, yieldTime);
   const ownApp = await createTestApp(
     { RATE_LIMIT_ENABLED: 'true', WORKER_ENABLED: 'false' },
-    { isolated: true },
+    { databaseUrl: app.url },
   );
   const { maxConcurrentHashes: all } = ownApp.config.password;
   const { token, username } = await createUser(ownApp);

@@ -1,25 +1,25 @@
 import t from 'tap';
-import { createTestApp, logIn, password, resetLinkIn, testEnvironment } from '../support/app.ts';
+import { createTestApp, createUser, logIn, password, resetLinkIn, testEnvironment } from '../support/app.ts';
 import { invalid, rejected, tally, tokenRejected } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
 import { accountsOf, newPassword, startInstance } from './accounts.ts';
-import { about, createSettledUser, latestMail, mailsTo, newResetLink, passTime } from './mailbox.ts';
+import { about, latestMail, mailsTo, newResetLink, passTime } from './mailbox.ts';
 
 const app = await createTestApp();
 const other = await startInstance(t, app);
 
 const hour = 3600;
-const { post, me, tryLogin, changePassword, requestReset, validateReset, confirmReset, ended } =
-  accountsOf(app);
+const { post, me, tryLogin, newCode, changePassword, ended } = accountsOf(app);
+const { requestReset, validateReset, confirmReset } = accountsOf(app);
 
 /** An account, and a link in its mailbox. */
 async function createUserWithLink() {
-  const user = await createSettledUser(app);
+  const user = await createUser(app);
   return { ...user, link: await newResetLink(app, user.email) };
 }
 
 t.test('a link is only mailed to the address of an account', async (t) => {
-  const { email } = await createSettledUser(app);
+  const { email } = await createUser(app);
   await requestReset('reset-stranger@example.com');
   await requestReset(email);
   const { url, uid, token } = resetLinkIn(await latestMail(app, email));
@@ -31,7 +31,7 @@ t.test('a link is only mailed to the address of an account', async (t) => {
 });
 
 t.test('the host of a link never comes from a request header', async (t) => {
-  const { email } = await createSettledUser(app);
+  const { email } = await createUser(app);
   await requestReset(email, {
     host: 'evil.example',
     'x-forwarded-host': 'evil.example',
@@ -80,31 +80,13 @@ t.test('completing a reset ends every session at once, on every instance', async
   for (const session of sessions) await ended(t, session, other);
 });
 
-t.test('completing a reset marks the email verified and mails a notice', async (t) => {
-  const { link, token, username, email } = await createUserWithLink();
-  t.equal((await me(token)).body.data.is_verified, false);
-  const mailed = (await mailsTo(app, email)).length;
-  await confirmReset(link);
-  const session = await logIn(app, { username, password: newPassword });
-  t.equal((await me(session.token)).body.data.is_verified, true);
-  const notices = (await mailsTo(app, email)).slice(mailed);
-  t.equal(notices.length, 1);
-  t.match(notices[0]?.subject, '비밀번호가 변경');
-});
-
 t.test('a wrong link is rejected, and the right one still works', async (t) => {
   const { link, username } = await createUserWithLink();
   const stranger = await createUserWithLink();
   const { uid, token } = link;
   const flipped = token.replace(/^./, (first) => (first === 'A' ? 'B' : 'A'));
   const tokens = [flipped, token.slice(0, -1), `${token}A`, token.toLowerCase(), stranger.link.token, uid];
-  const uids = [
-    stranger.link.uid,
-    '00000000-0000-4000-8000-000000000000',
-    '1',
-    `${uid}' OR '1'='1`,
-    '김두레',
-  ];
+  const uids = [stranger.link.uid, '00000000-0000-4000-8000-000000000000', '1', `${uid}' OR 1=1`, '김두레'];
   for (const parts of [...tokens.map((token) => ({ uid, token })), ...uids.map((uid) => ({ uid, token }))]) {
     rejected(t, await validateReset(parts), 400, 'reset_link_invalid');
     rejected(t, await confirmReset(parts), 400, 'reset_link_invalid');
@@ -151,12 +133,12 @@ t.test('a request before the sign-up of its address mails no link', async (t) =>
   const email = 'requested-early@example.com';
   t.equal((await requestReset(email)).status, 200);
   await app.mails.settled();
-  await createSettledUser(app, { email });
+  await createUser(app, { email });
   t.notOk((await mailsTo(app, email)).some(({ text }) => text.includes('/reset-password?')));
 });
 
 t.test('a bad new password is a validation error and does not use up the link', async (t) => {
-  const user = await createSettledUser(app, { username: 'resetter', email: 'local-part@example.com' });
+  const user = await createUser(app, { username: 'resetter', email: 'local-part@example.com' });
   const link = await newResetLink(app, user.email);
   for (const bad of ['short-7', 'PassWord', 'my-Resetter-pass', 'is-LOCAL-part-ok', null]) {
     invalid(t, await confirmReset(link, bad), 'new_password');
@@ -172,7 +154,8 @@ t.test('a link works after a rotation of JWT_SECRET while the old secret is kept
   t.equal((await validateReset(link, rotated)).status, 200);
   const after = await startInstance(t, app, { JWT_SECRET: newer });
   rejected(t, await validateReset(link, after), 400, 'reset_link_invalid');
-  const confirmed = await post('email-verify/confirm', { email, code: '123456' }, {}, after);
+  const code = await newCode(email);
+  const confirmed = await post('email-verify/confirm', { email, code }, {}, after);
   rejected(t, confirmed, 400, 'invalid_code', { attempts_left: 4 });
 });
 

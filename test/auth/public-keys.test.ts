@@ -11,11 +11,11 @@ const issuer = testEnvironment.PUBLIC_URL;
 const audience = 'dure-api';
 const [es, ed] = [generatePrivateKey('ES256'), generatePrivateKey('EdDSA')];
 
-const app = await createTestApp({ JWT_PRIVATE_KEY: es.pem + ed.pem });
-const edFirst = await startInstance(t, app, {
+const withoutKeys = await createTestApp();
+const app = await startInstance(t, withoutKeys, { JWT_PRIVATE_KEY: es.pem + ed.pem });
+const edFirst = await startInstance(t, withoutKeys, {
   JWT_PRIVATE_KEY: `${ed.pem}${es.pem}`.replaceAll('\n', '\\n'),
 });
-const withoutKeys = await startInstance(t, app);
 const { me, refresh } = accountsOf(app);
 const user = await createUser(app);
 const genuine = decode(user.token);

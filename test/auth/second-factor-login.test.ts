@@ -54,13 +54,6 @@ t.test('a password alone begins no session, and keeps failures of before', async
   delayed(t, await tryLogin(user.username), 31);
 });
 
-t.test('a wrong password is answered as without a second factor', async (t) => {
-  const [user, other] = [await createProtected(), await createUser(app)];
-  const [one, two] = [await tryLogin(user.username, 'wrong'), await tryLogin(other.username, 'wrong')];
-  rejected(t, one, 401, 'invalid_credentials');
-  t.equal(one.text, two.text);
-});
-
 t.test('a code completes the login, and the session knows how', async (t) => {
   const user = await createProtected();
   const login = await finishLogin(await firstFactor(user), user.code());
@@ -92,10 +85,9 @@ t.test('a recovery code completes the login, in any case and with or without hyp
 t.test('codes of one step before and after are accepted, others are not', async (t) => {
   stopClock(t);
   const user = await createProtected();
-  for (const step of [-1, 0, 1]) {
-    await forgetSteps(app, user);
-    t.equal((await finishLogin(await firstFactor(user), user.code(step))).status, 200, `${step}`);
-  }
+  t.equal((await finishLogin(await firstFactor(user), user.code(-1))).status, 200);
+  await forgetSteps(app, user);
+  t.equal((await finishLogin(await firstFactor(user), user.code(1))).status, 200);
   await forgetSteps(app, user);
   for (const step of [-2, 2]) await isWrong(t, user, user.code(step));
 });
@@ -135,12 +127,14 @@ t.test('of concurrent uses of a code, of the app or a recovery code, one begins 
 
 t.test('the database settles it where the account is not locked, as during a suspension', async (t) => {
   const user = await createProtected();
-  const tokens = await inParallel(4, () => firstFactor(user));
+  const tokens = await inParallel(8, () => firstFactor(user));
   await suspend(app, user);
-  const code = user.code();
   const addresses = ['127.0.0.1', stranger, '127.0.0.1', stranger];
-  const responses = await Promise.all(tokens.map((token, at) => finishLogin(token, code, addresses[at])));
-  t.strictSame(tally(responses), { '400 invalid_code': 3, '403 account_suspended': 1 });
+  for (const code of [user.code(), user.recoveryCodes[0] ?? '']) {
+    const responses = await Promise.all(addresses.map((from) => finishLogin(tokens.pop() ?? '', code, from)));
+    t.strictSame(tally(responses), { '400 invalid_code': 3, '403 account_suspended': 1 });
+  }
+  t.equal(await countSessions(user), 0);
 });
 
 t.test('a token has five tries, also when they come at once', async (t) => {
@@ -166,7 +160,7 @@ t.test('ten failures with several tokens delay the account, also with the right 
   delayed(t, await tryLogin(user.username), 31);
   await pool.query('UPDATE login_failures SET locked_until = clock_timestamp()');
   t.equal((await finishLogin(earlier, user.code())).status, 200, 'the token has all its tries');
-  t.equal((await tryLogin(user.username, 'wrong')).status, 401, 'the login lifted the delay');
+  rejected(t, await tryLogin(user.username, 'wrong'), 401, 'invalid_credentials');
 });
 
 t.test('of concurrent wrong guesses with many tokens, ten are checked', async (t) => {
@@ -293,15 +287,6 @@ t.test('where the second factor is gone or not confirmed, an open login is not c
   }
 });
 
-t.test('a suspended account gets in neither with a code nor with a recovery code', async (t) => {
-  const user = await createProtected();
-  const tokens = [await firstFactor(user), await firstFactor(user)];
-  await suspend(app, user);
-  for (const [at, code] of [user.code(), user.recoveryCodes[0] ?? ''].entries())
-    rejected(t, await finishLogin(tokens[at] ?? '', code), 403, 'account_suspended');
-  t.equal(await countSessions(user), 0);
-});
-
 t.test('a password that is reset while a code is checked begins no session', async (t) => {
   const user = await createProtected();
   const token = await firstFactor(user);
@@ -330,9 +315,6 @@ t.test('a body without a code or with another field is refused', async (t) => {
   invalid(t, await post('login/second-factor', { second_factor_token: token }), 'code');
   invalid(t, await post('login/second-factor', { code: '123456' }), 'second_factor_token');
   invalid(t, await finishLogin(token, '12345'), 'code');
-  invalid(
-    t,
-    await post('login/second-factor', { second_factor_token: token, code: '123456', password }),
-    'password',
-  );
+  const both = { second_factor_token: token, code: '123456', password };
+  invalid(t, await post('login/second-factor', both), 'password');
 });

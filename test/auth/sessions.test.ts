@@ -1,14 +1,21 @@
 import t, { type Test } from 'tap';
-import { createTestApp, createUser, logIn, password, type TestResponse } from '../support/app.ts';
+import {
+  createTestApp,
+  createUser,
+  logIn,
+  password,
+  readPages,
+  type TestResponse,
+  testEnvironment,
+} from '../support/app.ts';
 import { invalid, rejected, tally, tokenRejected } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
 import { accountsOf, startInstance } from './accounts.ts';
 import { isRecent } from './mailbox.ts';
 import { createForge, decode, now, sessionIdIn } from './tokens.ts';
 
-const secret = 'a secret for tokens that are forged 0123';
-const app = await createTestApp({ JWT_SECRET: secret });
-const other = await startInstance(t, app, { JWT_SECRET: secret });
+const app = await createTestApp();
+const other = await startInstance(t, app);
 
 const { post, me, refresh, logOut, ended } = accountsOf(app);
 const list = (token: string, query = '') => app.call('GET', `/auth/sessions/${query}`, { token });
@@ -87,25 +94,14 @@ t.test('only live sessions of the caller are listed', async (t) => {
   t.strictSame(idsOf(await list(user.token)), [ids[3], ids[0]]);
 });
 
-/** Reads the whole list, page by page. @returns the ids, in the order of the pages */
-async function readPages(t: Test, token: string, limit: number): Promise<string[]> {
-  const seen: string[] = [];
-  for (let cursor: string | null = ''; cursor !== null; ) {
-    const response = await list(token, `?limit=${limit}${cursor && `&cursor=${cursor}`}`);
-    t.ok(response.body.data.items.length <= limit);
-    seen.push(...idsOf(response));
-    cursor = response.body.data.next_cursor;
-  }
-  return seen;
-}
-
 t.test('the list has pages, also of sessions of the same time', async (t) => {
   const { user, ids } = await createSessions(4);
-  for (const limit of [1, 2, 3, 4, 5, 100]) {
-    t.strictSame(await readPages(t, user.token, limit), ids.toReversed(), `${limit} at a time`);
-  }
+  const pagesOf = (limit: number) => readPages((cursor) => list(user.token, `?limit=${limit}${cursor}`));
+  const [five, four, three, two, one] = ids.toReversed();
+  t.strictSame(await pagesOf(2), [[five, four], [three, two], [one]]);
+  for (const limit of [5, 100]) t.strictSame(await pagesOf(limit), [ids.toReversed()]);
   await app.pool.query('UPDATE sessions SET created_at = now() WHERE user_id = $1', [user.id]);
-  t.strictSame((await readPages(t, user.token, 2)).sort(), ids.sort());
+  t.strictSame((await pagesOf(2)).flat().sort(), ids.sort());
 });
 
 t.test('a cursor stays right while sessions are added and removed', async (t) => {
@@ -211,7 +207,10 @@ t.test('with both, the Bearer token decides', async (t) => {
 t.test('an invalid access token does not prevent a logout with the refresh token', async (t) => {
   const gone = await logIn(app, user);
   await logOut(gone.token);
-  const forge = createForge({ secret, ...decode((await logIn(app, user)).token) });
+  const forge = createForge({
+    secret: testEnvironment.JWT_SECRET,
+    ...decode((await logIn(app, user)).token),
+  });
   const expired = forge({ claims: { iat: now() - 960, exp: now() - 60 } });
   tokenRejected(t, await me(expired), 'expired');
   for (const token of [expired, gone.token, 'x', user.refresh]) {

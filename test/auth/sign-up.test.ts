@@ -58,12 +58,6 @@ for (const field of ['username', 'email'] as const) {
   });
 }
 
-t.test('20 concurrent sign-ups of different users succeed', async (t) => {
-  const responses = await inParallel(20, () => signUp(signUpBody()));
-  t.strictSame(tally(responses), { 201: 20 });
-  t.equal(new Set(responses.map(({ body }) => body.data.id)).size, 20);
-});
-
 t.test('the language of a user is set at sign-up', async (t) => {
   for (const [header, language, text] of [
     ['en-US', 'en', /account/],
@@ -121,15 +115,6 @@ t.test('a token lives for VERIFICATION_TOKEN_TTL, by default 30 minutes', async 
   rejected(t, await signUp(body), 400, 'verification_token_invalid');
 });
 
-t.test('a token works once', async (t) => {
-  const body = await provenBody();
-  t.equal((await signUp(body)).status, 201);
-  const again = signUpBody({ email: body.email, verification_token: body.verification_token });
-  rejected(t, await signUp(again), 400, 'verification_token_invalid');
-  await app.pool.query('DELETE FROM users WHERE email = $1', [body.email]);
-  rejected(t, await signUp(again), 400, 'verification_token_invalid');
-});
-
 t.test('a sign-up that is rejected does not use the token up', async (t) => {
   const { username } = signUpBody();
   await signUp(signUpBody({ username }));
@@ -143,16 +128,21 @@ t.test('of 20 concurrent sign-ups with one token, one succeeds', async (t) => {
   const { email, verification_token } = await provenBody();
   const responses = await inParallel(20, () => signUp(signUpBody({ email, verification_token })));
   t.strictSame(tally(responses), { '201': 1, '400 verification_token_invalid': 19 });
+  await app.pool.query('DELETE FROM users WHERE email = $1', [email]);
+  const again = await signUp(signUpBody({ email, verification_token }));
+  rejected(t, again, 400, 'verification_token_invalid');
+});
+
+t.test('20 concurrent sign-ups of different users succeed', async (t) => {
+  const responses = await inParallel(20, () => signUp(signUpBody()));
+  t.strictSame(tally(responses), { 201: 20 });
+  t.equal(new Set(responses.map(({ body }) => body.data.id)).size, 20);
 });
 
 t.test('with EMAIL_VERIFICATION=required sign-up needs a token', async (t) => {
   invalid(t, await signUp(signUpBody(), {}, required), 'verification_token');
-  invalid(
-    t,
-    await signUp(signUpBody({ password: 'password' }), {}, required),
-    'verification_token',
-    'password',
-  );
+  const common = signUpBody({ password: 'password' });
+  invalid(t, await signUp(common, {}, required), 'verification_token', 'password');
   invalid(t, await signUp(signUpBody({ verification_token: null }), {}, required), 'verification_token');
   const unknown = await signUp(signUpBody({ verification_token: 'x' }), {}, required);
   rejected(t, unknown, 400, 'verification_token_invalid');
@@ -176,16 +166,4 @@ t.test('with EMAIL_VERIFICATION=required sign-up does not reveal taken addresses
     t.strictSame(comparable(address).headers, comparable(free).headers);
   }
   t.equal(await mailCount(taken.email), 1, 'no email but the one of the first sign-up');
-});
-
-t.test('after a 4xx the key is free again', async (t) => {
-  const taken = signUpBody();
-  await signUp(taken);
-  const signUpAgain = (fields: Record<string, unknown> = {}) =>
-    signUp(signUpBody(fields), { 'idempotency-key': 'free-again' });
-  for (const password of ['short', 'password']) invalid(t, await signUpAgain({ password }), 'password');
-  rejected(t, await signUpAgain({ verification_token: 'x' }), 400, 'verification_token_invalid');
-  for (const field of ['username', 'email'] as const)
-    rejected(t, await signUpAgain({ [field]: taken[field] }), 409, `${field}_taken`);
-  t.equal((await signUpAgain()).status, 201);
 });

@@ -1,15 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
-import { createTestApp, createUser, logIn, suspend } from '../support/app.ts';
+import { createTestApp, createUser, logIn, suspend, testEnvironment } from '../support/app.ts';
 import { rejected, tokenRejected } from '../support/assertions.ts';
-import { lockRows } from '../support/concurrency.ts';
 import { accountsOf, signUpBody, startInstance, verifyAddress } from './accounts.ts';
 import { createForge, decode, now, signInput, signText, type TokenParts } from './tokens.ts';
 
-const secret = 'the secret that signs these tests 0123456789';
-const app = await createTestApp({ JWT_SECRET: secret });
+const app = await createTestApp();
+const secret = testEnvironment.JWT_SECRET;
 
-const { me, refresh, signUp, tryLogin, ended } = accountsOf(app);
+const { me, refresh, signUp, ended } = accountsOf(app);
 const user = await createUser(app);
 const genuine = decode(user.token);
 const forge = createForge({ secret, ...genuine });
@@ -189,17 +188,6 @@ t.test('the tokens of a suspended account are revoked, also after the suspension
   await app.pool.query('UPDATE users SET suspended_at = NULL WHERE id = $1', [suspended.id]);
   await ended(t, suspended);
   t.ok((await logIn(app, suspended)).token, 'a login is possible again');
-});
-
-t.test('a suspension during the login prevents the session', async (t) => {
-  const user = await createUser(app);
-  const update = 'UPDATE users SET suspended_at = now() WHERE id = $1';
-  const suspension = await lockRows(t, app, update, [user.id]);
-  const login = tryLogin(user.username);
-  await suspension.waiters(1);
-  await suspension.release('COMMIT');
-  rejected(t, await login, 403, 'account_suspended');
-  t.strictSame((await app.pool.query('SELECT FROM sessions WHERE user_id = $1', [user.id])).rows, []);
 });
 
 // The steps of a rotation of the secret.

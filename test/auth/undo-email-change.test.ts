@@ -1,24 +1,23 @@
 import t from 'tap';
 import {
   createTestApp,
+  createUser,
   deleteAccount,
   logIn,
   password,
   resetLinkIn,
-  signUpUser,
   suspend,
 } from '../support/app.ts';
 import { rejected, tally, tokenRejected } from '../support/assertions.ts';
 import { inParallel, lockRows } from '../support/concurrency.ts';
 import { createStore } from '../support/stores.ts';
-import { accountsOf, insertUser, isTaken, newPassword, signUpBody, verifyAddress } from './accounts.ts';
-import { createVerifiedUser, latestMail, mailsTo, newResetLink, passTime, undoTokenIn } from './mailbox.ts';
+import { accountsOf, insertUser, isTaken, newPassword, signUpBody } from './accounts.ts';
+import { createVerifiedUser, latestMail, mailsTo, newResetLink, undoTokenIn } from './mailbox.ts';
 
 const app = await createTestApp();
 
-const { me, signUp, tryLogin, changePassword, newCode, changeEmail, moveTo, undoEmailChange } =
-  accountsOf(app);
-const { requestReset, confirmReset } = accountsOf(app);
+const { me, signUp, tryLogin, newCode, changeEmail, moveTo, undoEmailChange } = accountsOf(app);
+const { changePassword, requestReset, confirmReset } = accountsOf(app);
 const linkInvalid = [400, 'undo_link_invalid'] as const;
 let addresses = 0;
 const newAddress = () => `undone${++addresses}@new.example.com`;
@@ -176,7 +175,7 @@ t.test('undoing the first of two changes voids the second link, but not the reve
 
 t.test('an unverified account without a store gives way to the owner of the old address', async (t) => {
   const user = await createChanged();
-  const squatter = await signUpUser(app, { email: user.email });
+  const squatter = await createUser(app, { email: user.email });
   t.equal((await undoEmailChange(user.undoToken)).status, 200);
   tokenRejected(t, await me(squatter.token), 'revoked');
   rejected(t, await tryLogin(squatter.username), 401, 'invalid_credentials');
@@ -184,30 +183,23 @@ t.test('an unverified account without a store gives way to the owner of the old 
   t.equal((await signUp(signUpBody({ username: squatter.username }))).status, 201, 'the username is free');
 });
 
-t.test(
-  'an unverified account with a store is email_taken until a reset lets its owner delete it',
-  async (t) => {
-    const user = await createChanged();
-    const shop = await signUpUser(app, { email: user.email });
-    await createStore(app, shop.token);
-    const response = await undoEmailChange(user.undoToken);
-    isTaken(t, response, 'token');
-    t.equal((await me(user.token)).body.data.email, user.newEmail);
-    t.equal((await confirmReset(await newResetLink(app, user.email))).status, 200);
-    const account = { ...shop, password: newPassword };
-    await deleteAccount(app, { ...account, ...(await logIn(app, account)) });
-    t.equal((await undoEmailChange(user.undoToken)).status, 200);
-  },
-);
+t.test('an unverified account with a store is email_taken until a reset lets one delete it', async (t) => {
+  const user = await createChanged();
+  const shop = await createUser(app, { email: user.email });
+  await createStore(app, shop.token);
+  isTaken(t, await undoEmailChange(user.undoToken), 'token');
+  t.equal((await me(user.token)).body.data.email, user.newEmail);
+  t.equal((await confirmReset(await newResetLink(app, user.email))).status, 200);
+  const account = { ...shop, password: newPassword };
+  await deleteAccount(app, { ...account, ...(await logIn(app, account)) });
+  t.equal((await undoEmailChange(user.undoToken)).status, 200);
+});
 
 t.test('a verified account that has taken the old address is email_taken', async (t) => {
   const user = await createChanged();
-  await passTime(app, user.email, 3600);
-  const verification_token = await verifyAddress(app, user.email);
-  const other = await signUpUser(app, { email: user.email, verification_token });
+  const other = await createVerifiedUser(app, { email: user.email });
   const mailed = (await mailsTo(app, user.email)).length;
-  const response = await undoEmailChange(user.undoToken);
-  isTaken(t, response, 'token');
+  isTaken(t, await undoEmailChange(user.undoToken), 'token');
   t.equal((await me(other.token)).body.data.email, user.email);
   t.equal((await me(user.token)).status, 200, 'no session ended');
   t.equal((await mailsTo(app, user.email)).length, mailed);
@@ -219,8 +211,7 @@ t.test('of an undo and a sign-up with the old address at once, one succeeds', as
   const undoing = undoEmailChange(user.undoToken);
   await signingUp.waiters(1);
   await signingUp.release('COMMIT');
-  const response = await undoing;
-  isTaken(t, response, 'token');
+  isTaken(t, await undoing, 'token');
   t.equal((await undoEmailChange(user.undoToken)).status, 200, 'the next try deletes the unverified account');
 });
 

@@ -1,37 +1,30 @@
 import t from 'tap';
-import { createUser, logIn, password, resetLinkIn, signUpUser, verifyEmails } from '../../support/app.ts';
-import { rejected } from '../../support/assertions.ts';
+import { createUser, logIn, password, resetLinkIn } from '../../support/app.ts';
+import { rejected, tally, tokenRejected } from '../../support/assertions.ts';
+import { inParallel, lockRows } from '../../support/concurrency.ts';
 import { newPassword } from '../accounts.ts';
+import { passConfirmation } from '../authenticator.ts';
+import { createVerifiedUser } from '../mailbox.ts';
 import { newAccount, startProviders } from './setup.ts';
 
 const app = await startProviders();
 const { acme, other, kakao, naver, call, post } = app;
 
-async function verifiedUser() {
-  const user = await createUser(app);
-  await verifyEmails(app, user);
-  return user;
-}
-
 t.test('an address is no way into an account, however well it is proved', async (t) => {
-  const owner = await verifiedUser();
+  const owner = await createVerifiedUser(app);
   const login = await app.logInWith(acme, newAccount({ email: owner.email.toUpperCase() }));
   rejected(t, login, 409, 'link_required', { link_token: login.body.data.link_token, expires_in: 600 });
   t.strictSame(await app.identitiesOf(owner), []);
 });
 
 t.test('an address that the provider has not proved does not even offer to link', async (t) => {
-  const owner = await verifiedUser();
+  const owner = await createVerifiedUser(app);
   const user = newAccount({ email: owner.email, isEmailProved: false });
   for (const provider of [acme, kakao, naver]) {
     const login = await app.logInWith(provider, user);
-    t.match(
-      login.body.data,
-      { code: 'sign_up_required', suggested: { is_email_verified: false } },
-      provider.id,
-    );
-    const fields = { email: owner.email };
-    t.equal((await app.signUp(login.body.data.sign_up_token, fields)).body.data.code, 'email_taken');
+    const { data } = login.body;
+    t.match(data, { code: 'sign_up_required', suggested: { is_email_verified: false } }, provider.id);
+    t.equal((await app.signUp(data.sign_up_token, { email: owner.email })).body.data.code, 'email_taken');
   }
   acme.faults = { claims: { email_verified: 'true' } };
   t.equal((await app.logInWith(acme, user)).body.data.code, 'sign_up_required', 'a text is not true');
@@ -40,7 +33,7 @@ t.test('an address that the provider has not proved does not even offer to link'
 });
 
 t.test('Kakao proves an address only when it is valid and verified', async (t) => {
-  const owner = await verifiedUser();
+  const owner = await createVerifiedUser(app);
   for (const [is_email_valid, is_email_verified] of [
     [true, false],
     [false, true],
@@ -74,23 +67,20 @@ t.test('an account that a stranger opened with the address gives way (pre-hijack
   t.equal((await app.logInWith(other, backdoor)).body.data.code, 'sign_up_required');
 });
 
-t.test(
-  'the first reset of a password removes the identities that were there before (pre-hijacking)',
-  async (t) => {
-    const victim = newAccount();
-    const backdoor = newAccount({ email: victim.email, isEmailProved: false });
-    const stranger = await app.signUpWith(naver, backdoor);
-    await post('reset-password-request', { email: victim.email });
-    const { uid, token } = resetLinkIn(await app.mailTo(victim.email, '/reset-password?'));
-    const late = await app.answer(acme, await app.begin(acme, 'link', stranger.token), newAccount());
-    const reset = { uid, token, new_password: newPassword };
-    t.equal((await post('reset-password-confirm', reset)).status, 200);
-    t.equal((await app.finish(acme, late, stranger.token)).status, 401, 'the session is over');
-    t.equal((await app.logInWith(naver, backdoor)).body.data.code, 'sign_up_required');
-    t.strictSame(await app.identitiesOf(stranger), []);
-    await logIn(app, { username: stranger.username, password: newPassword });
-  },
-);
+t.test('the first reset of a password removes earlier identities (pre-hijacking)', async (t) => {
+  const victim = newAccount();
+  const backdoor = newAccount({ email: victim.email, isEmailProved: false });
+  const stranger = await app.signUpWith(naver, backdoor);
+  await post('reset-password-request', { email: victim.email });
+  const { uid, token } = resetLinkIn(await app.mailTo(victim.email, '/reset-password?'));
+  const late = await app.answer(acme, await app.begin(acme, 'link', stranger.token), newAccount());
+  const reset = { uid, token, new_password: newPassword };
+  t.equal((await post('reset-password-confirm', reset)).status, 200);
+  t.equal((await app.finish(acme, late, stranger.token)).status, 401, 'the session is over');
+  t.equal((await app.logInWith(naver, backdoor)).body.data.code, 'sign_up_required');
+  t.strictSame(await app.identitiesOf(stranger), []);
+  await logIn(app, { username: stranger.username, password: newPassword });
+});
 
 t.test('only the address that the provider has proved is verified by a sign-up', async (t) => {
   const victim = newAccount();
@@ -105,7 +95,7 @@ t.test('only the address that the provider has proved is verified by a sign-up',
 });
 
 t.test('a token is bound to its identity, and an error does not use it up', async (t) => {
-  const taken = await verifiedUser();
+  const taken = await createVerifiedUser(app);
   const user = newAccount();
   const { sign_up_token: token } = (await app.logInWith(acme, user)).body.data;
   const [username, email] = [{ username: taken.username }, { email: taken.email }];
@@ -120,20 +110,18 @@ t.test('a token is bound to its identity, and an error does not use it up', asyn
 });
 
 t.test('a link token works with the account whose address it has, once, and with no other one', async (t) => {
-  const [owner, attacker] = [await verifiedUser(), await verifiedUser()];
+  const [owner, attacker] = [await createVerifiedUser(app), await createVerifiedUser(app)];
   const user = newAccount({ email: owner.email });
   const { link_token } = (await app.logInWith(acme, user)).body.data;
   const { link_token: second } = (await app.logInWith(acme, user)).body.data;
   rejected(t, await post('identities', { link_token }, { token: attacker.token }), 400, 'link_token_invalid');
   rejected(t, await post('identities', { link_token }), 401, 'not_authenticated');
-  await app.age(owner);
+  await passConfirmation(app, owner);
   const stale = await post('identities', { link_token }, { token: owner.token });
   rejected(t, stale, 403, 'confirmation_required', { methods: ['password'] });
   const { token } = await logIn(app, owner);
-  t.match(await post('identities', { link_token }, { token }), {
-    status: 201,
-    body: { data: { provider: 'acme' } },
-  });
+  const linked = await post('identities', { link_token }, { token });
+  t.match(linked, { status: 201, body: { data: { provider: 'acme' } } });
   rejected(t, await post('identities', { link_token }, { token }), 400, 'link_token_invalid');
   rejected(t, await post('identities', { link_token: second }, { token }), 409, 'identity_taken');
   t.equal((await app.logInWith(acme, user)).body.data.user.id, owner.id);
@@ -141,7 +129,7 @@ t.test('a link token works with the account whose address it has, once, and with
 
 t.test('an identity belongs to one account, and is not added again', async (t) => {
   const user = newAccount();
-  const [owner, attacker] = [await verifiedUser(), await verifiedUser()];
+  const [owner, attacker] = [await createVerifiedUser(app), await createVerifiedUser(app)];
   t.equal((await app.logInWith(acme, user, 'link', owner.token)).status, 201);
   for (const { token } of [attacker, owner]) {
     rejected(t, await app.logInWith(acme, user, 'link', token), 409, 'identity_taken');
@@ -162,7 +150,7 @@ t.test('another person who gets an address at the provider gets no account with 
   const account = await app.signUpWith(acme, user);
   const successor = newAccount({ email: user.email });
   t.equal((await app.logInWith(acme, successor)).body.data.code, 'link_required');
-  const moved = await app.logInWith(acme, { ...user, email: (await verifiedUser()).email });
+  const moved = await app.logInWith(acme, { ...user, email: (await createVerifiedUser(app)).email });
   t.equal(moved.body.data.user.id, account.id, 'and a changed address leads to no other account');
 });
 
@@ -170,7 +158,7 @@ t.test('a login with an identity of another account confirms nothing', async (t)
   const [victim, attacker] = [newAccount(), newAccount()];
   const account = await app.signUpWith(acme, victim);
   await app.signUpWith(acme, attacker);
-  await app.age(account);
+  await passConfirmation(app, account);
   for (const user of [attacker, newAccount()]) {
     rejected(t, await app.logInWith(acme, user, 'confirm', account.token), 400, 'provider_refused');
   }
@@ -178,27 +166,8 @@ t.test('a login with an identity of another account confirms nothing', async (t)
   rejected(t, start, 403, 'confirmation_required', { methods: ['acme'] });
 });
 
-t.test('a stolen access token neither adds nor removes an identity after ten minutes', async (t) => {
-  const account = await app.signUpWith(acme, newAccount());
-  await app.age(account);
-  const [identity] = await app.identitiesOf(account);
-  const { token } = account;
-  const methods = { methods: ['acme'] };
-  rejected(
-    t,
-    await post('providers/kakao/start', { purpose: 'link' }, { token }),
-    403,
-    'confirmation_required',
-    methods,
-  );
-  const removal = await call('DELETE', `/auth/identities/${identity.id}/`, { token });
-  rejected(t, removal, 403, 'confirmation_required', methods);
-  const deletion = await call('DELETE', '/auth/me/', { token, body: {} });
-  rejected(t, deletion, 403, 'confirmation_required', methods);
-});
-
 t.test('the last way to log in stays, and the identity of another account is not found', async (t) => {
-  const [account, stranger] = [await app.signUpWith(acme, newAccount()), await verifiedUser()];
+  const [account, stranger] = [await app.signUpWith(acme, newAccount()), await createVerifiedUser(app)];
   const remove = (id: number | string, token = account.token) =>
     call('DELETE', `/auth/identities/${id}/`, { token });
   const [identity] = await app.identitiesOf(account);
@@ -213,22 +182,95 @@ t.test('the last way to log in stays, and the identity of another account is not
 });
 
 t.test('with a password, the only identity can go', async (t) => {
-  const owner = await signUpUser(app);
+  const owner = await createUser(app);
   const linked = await app.logInWith(acme, newAccount(), 'link', owner.token);
-  t.equal(
-    (await call('DELETE', `/auth/identities/${linked.body.data.id}/`, { token: owner.token })).status,
-    200,
-  );
+  const path = `/auth/identities/${linked.body.data.id}/`;
+  t.equal((await call('DELETE', path, { token: owner.token })).status, 200);
   await logIn(app, { username: owner.username, password });
 });
 
-t.test('after an undone change of email no identity is added with the password', async (t) => {
-  const owner = await verifiedUser();
-  await app.pool.query('UPDATE users SET needs_reset = true WHERE id = $1', [owner.id]);
-  rejected(
-    t,
-    await post('providers/acme/start', { purpose: 'link' }, { token: owner.token }),
-    403,
-    'forbidden',
+t.test('of concurrent finishes of one flow, one asks the provider', async (t) => {
+  const user = newAccount();
+  await app.signUpWith(acme, user);
+  const sent = await app.answer(acme, await app.begin(acme), user);
+  acme.requests.length = 0;
+  const responses = await inParallel(5, () => app.finish(acme, sent));
+  t.strictSame(tally(responses), { '200': 1, '400 provider_refused': 4 });
+  t.equal(acme.requests.length, 1);
+});
+
+t.test('of concurrent sign-ups with one token, one creates an account', async (t) => {
+  const user = newAccount();
+  const { sign_up_token } = (await app.logInWith(acme, user)).body.data;
+  const responses = await inParallel(4, () => app.signUp(sign_up_token, { email: user.email }));
+  t.strictSame(tally(responses), { '201': 1, '400 sign_up_token_invalid': 3 });
+});
+
+t.test('of concurrent sign-ups with one identity, one creates an account, others leave none', async (t) => {
+  const user = newAccount();
+  const tokens = await inParallel(3, async () => (await app.logInWith(acme, user)).body.data.sign_up_token);
+  const emails = tokens.map(() => newAccount().email);
+  const responses = await inParallel(3, (index) => app.signUp(tokens[index], { email: emails[index] }));
+  t.strictSame(tally(responses), { '201': 1, '409 identity_taken': 2 });
+  const { rowCount } = await app.pool.query('SELECT FROM users WHERE email = ANY ($1)', [emails]);
+  t.equal(rowCount, 1);
+});
+
+t.test('of two accounts that link one identity at once, one gets it', async (t) => {
+  const user = newAccount();
+  const owners = await inParallel(2, () => createUser(app));
+  const flows = await inParallel(2, async (index) =>
+    app.answer(acme, await app.begin(acme, 'link', owners[index]?.token), user),
   );
+  const responses = await inParallel(2, (index) =>
+    app.finish(acme, flows[index] ?? {}, owners[index]?.token),
+  );
+  t.strictSame(tally(responses), { '201': 1, '409 identity_taken': 1 });
+});
+
+t.test('of the last two ways to log in, concurrent removals leave one', async (t) => {
+  const account = await app.signUpWith(acme, newAccount());
+  const { token } = account;
+  await app.logInWith(kakao, newAccount(), 'link', token);
+  const identities = await app.identitiesOf(account);
+  const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [account.id]);
+  const removals = identities.map(({ id }) => call('DELETE', `/auth/identities/${id}/`, { token }));
+  await lock.waiters(2);
+  await lock.release();
+  t.strictSame(tally(await Promise.all(removals)), { '200': 1, '409 last_login_method': 1 });
+  t.equal((await app.identitiesOf(account)).length, 1);
+});
+
+t.test('of concurrent uses of a link token, one adds the identity', async (t) => {
+  const owner = await createVerifiedUser(app);
+  const { link_token } = (await app.logInWith(acme, newAccount({ email: owner.email }))).body.data;
+  const responses = await inParallel(3, () => post('identities', { link_token }, { token: owner.token }));
+  t.strictSame(tally(responses), { '201': 1, '400 link_token_invalid': 2 });
+});
+
+t.test('an identity that is linked while a reset ends the session is not added', async (t) => {
+  const owner = await createUser(app);
+  const sent = await app.answer(acme, await app.begin(acme, 'link', owner.token), newAccount());
+  // As the transaction of a reset: it locks the account, and ends the sessions.
+  const lock = await lockRows(t, app, 'UPDATE users SET is_verified = true WHERE id = $1', [owner.id]);
+  const linking = app.finish(acme, sent, owner.token);
+  await lock.waiters(1);
+  await lock.run('DELETE FROM sessions WHERE user_id = $1', [owner.id]);
+  await lock.release('COMMIT');
+  tokenRejected(t, await linking, 'revoked');
+  t.strictSame(await app.identitiesOf(owner), []);
+});
+
+t.test('a flow that begins while its account is deleted can be finished by no one', async (t) => {
+  for (const path of ['providers/acme/start', 'passkeys/register/start']) {
+    const { id, token } = await createUser(app);
+    const deletion = await lockRows(t, app, 'DELETE FROM users WHERE id = $1', [id]);
+    const starting = post(path, path.startsWith('passkeys') ? {} : { purpose: 'link' }, { token });
+    await deletion.waiters(1);
+    await deletion.release('COMMIT');
+    const { flow_token } = (await starting).body.data;
+    const flow = String(flow_token).split('.')[0];
+    const { rows } = await app.pool.query('SELECT user_id FROM login_flows WHERE id = $1', [flow]);
+    t.strictSame(rows, [{ user_id: null }], path);
+  }
 });

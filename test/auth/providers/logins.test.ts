@@ -1,7 +1,8 @@
 import t from 'tap';
-import { createUser, logIn, password, resetLinkIn, suspend, verifyEmails } from '../../support/app.ts';
+import { logIn, password, resetLinkIn, suspend } from '../../support/app.ts';
 import { rejected } from '../../support/assertions.ts';
-import { about } from '../mailbox.ts';
+import { passConfirmation } from '../authenticator.ts';
+import { about, createVerifiedUser } from '../mailbox.ts';
 import { newAccount, startProviders } from './setup.ts';
 
 const app = await startProviders();
@@ -78,8 +79,7 @@ t.test('a profile that only the user information has is read there', async (t) =
 });
 
 t.test('one account has several identities, and each of them logs in', async (t) => {
-  const owner = await createUser(app);
-  await verifyEmails(app, owner);
+  const owner = await createVerifiedUser(app);
   const [first, second] = [newAccount(), newAccount()];
   for (const [provider, user] of [
     [acme, first],
@@ -91,11 +91,10 @@ t.test('one account has several identities, and each of them logs in', async (t)
     const login = await app.logInWith(provider, user);
     t.equal(login.body.data.user.id, owner.id);
   }
-  const page = await call('GET', '/auth/identities/?limit=1', { token: owner.token });
+  const list = (query: string) => call('GET', `/auth/identities/${query}`, { token: owner.token });
+  const page = await list('?limit=1');
   t.match(page.body.data.items, [{ provider: 'kakao' }]);
-  const rest = await call('GET', `/auth/identities/?cursor=${page.body.data.next_cursor}`, {
-    token: owner.token,
-  });
+  const rest = await list(`?cursor=${page.body.data.next_cursor}`);
   t.match(rest.body.data, { items: [{ provider: 'acme' }], next_cursor: null });
   await app.mailTo(owner.email, '카카오');
 });
@@ -103,18 +102,13 @@ t.test('one account has several identities, and each of them logs in', async (t)
 t.test('a login confirms that the user of a session is still there', async (t) => {
   const user = newAccount();
   const account = await app.signUpWith(acme, user);
-  await app.age(account);
-  rejected(
-    t,
-    await post('providers/kakao/start', { purpose: 'link' }, { token: account.token }),
-    403,
-    'confirmation_required',
-    { methods: ['acme'] },
-  );
+  await passConfirmation(app, account);
+  const startLink = () => post('providers/kakao/start', { purpose: 'link' }, { token: account.token });
+  rejected(t, await startLink(), 403, 'confirmation_required', { methods: ['acme'] });
   const confirmed = await app.logInWith(acme, user, 'confirm', account.token);
   t.equal(confirmed.status, 200, confirmed.text);
   about(t, Math.ceil((Date.parse(confirmed.body.data.confirmed_until) - Date.now()) / 1_000), 600);
-  t.equal((await post('providers/kakao/start', { purpose: 'link' }, { token: account.token })).status, 200);
+  t.equal((await startLink()).status, 200);
 });
 
 t.test('a reset link sets the first password, and the identity stays', async (t) => {
@@ -145,9 +139,8 @@ t.test('account_suspended comes only after the provider has named the user', asy
 t.test('a provider is one factor: with a second one the login is not complete', async (t) => {
   const user = newAccount();
   const account = await app.signUpWith(acme, user);
-  await pool.query("INSERT INTO second_factors (user_id, secret, confirmed_at) VALUES ($1, 'x', now())", [
-    account.id,
-  ]);
+  const insert = "INSERT INTO second_factors (user_id, secret, confirmed_at) VALUES ($1, 'x', now())";
+  await pool.query(insert, [account.id]);
   const login = await app.logInWith(acme, user);
   const { second_factor_token } = login.body.data;
   rejected(t, login, 401, 'second_factor_required', {
@@ -170,7 +163,7 @@ t.test('linking and confirming need an access token', async (t) => {
 });
 
 t.test('where addresses must be verified, a provider or a token has to prove them', async (t) => {
-  const strict = await startProviders({ EMAIL_VERIFICATION: 'required' });
+  const strict = await startProviders({ EMAIL_VERIFICATION: 'required' }, app);
   const user = newAccount();
   const unproved = await strict.logInWith(strict.naver, user);
   const token = unproved.body.data.sign_up_token;

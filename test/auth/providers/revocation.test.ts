@@ -16,23 +16,19 @@ for (const provider of [kakao, naver, apple]) {
   const path = revocations[provider.id as keyof typeof revocations];
   const grantType = provider === naver ? 'delete' : null;
 
-  t.test(
-    `${provider.id} forgets the consent of a deleted account, and of an identity that is removed`,
-    async (t) => {
-      const account = await app.signUpWith(provider, newAccount());
-      const linked = await app.logInWith(provider, newAccount(), 'link', account.token);
-      provider.requests.length = 0;
-      const removal = await call('DELETE', `/auth/identities/${linked.body.data.id}/`, {
-        token: account.token,
-      });
-      t.equal(removal.status, 200);
-      await until('the first revocation', () => requestTo(provider, path, grantType));
-      await app.mails.settled();
-      provider.requests.length = 0;
-      t.equal((await call('DELETE', '/auth/me/', { token: account.token, body: {} })).status, 200);
-      await until('the second revocation', () => requestTo(provider, path, grantType));
-    },
-  );
+  t.test(`${provider.id} forgets the consent of deleted accounts and removed identities`, async (t) => {
+    const account = await app.signUpWith(provider, newAccount());
+    const linked = await app.logInWith(provider, newAccount(), 'link', account.token);
+    provider.requests.length = 0;
+    const { token } = account;
+    const removal = await call('DELETE', `/auth/identities/${linked.body.data.id}/`, { token });
+    t.equal(removal.status, 200);
+    await until('the first revocation', () => requestTo(provider, path, grantType));
+    await app.mails.settled();
+    provider.requests.length = 0;
+    t.equal((await call('DELETE', '/auth/me/', { token: account.token, body: {} })).status, 200);
+    await until('the second revocation', () => requestTo(provider, path, grantType));
+  });
 }
 
 t.test('a provider that does not answer stops no deletion, and is asked again', async (t) => {

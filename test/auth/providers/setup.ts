@@ -20,23 +20,33 @@ interface Begun {
   flow_token: string;
 }
 
-/** An app with fake providers, and what clients do. It is closed after the file. */
-export async function startProviders(environment: Record<string, string> = {}) {
-  const [kakao, naver, apple, acme, other] = await Promise.all([
-    createIdentityProvider(t, 'kakao'),
-    createIdentityProvider(t, 'naver'),
-    createIdentityProvider(t, 'apple'),
-    createIdentityProvider(t, 'openid', 'acme'),
-    createIdentityProvider(t, 'openid', 'other'),
-  ]);
-  const all = [kakao, naver, apple, acme, other];
+const createAll = async () => ({
+  kakao: await createIdentityProvider(t, 'kakao'),
+  naver: await createIdentityProvider(t, 'naver'),
+  apple: await createIdentityProvider(t, 'apple'),
+  acme: await createIdentityProvider(t, 'openid', 'acme'),
+  other: await createIdentityProvider(t, 'openid', 'other'),
+});
+
+/**
+ * An app with fake providers, and what clients do. It is closed after the file.
+ *
+ * @param another whose database and providers it shares, without a worker
+ */
+export async function startProviders(
+  environment: Record<string, string> = {},
+  another?: { url: string; providers: Awaited<ReturnType<typeof createAll>> },
+) {
+  const providers = another?.providers ?? (await createAll());
+  const all = Object.values(providers);
   const app = await createTestApp(
     {
       LOGIN_PROVIDERS: all.map(({ id }) => id).join(),
       ...Object.assign({}, ...all.map((one) => one.environment)),
+      ...(another && { WORKER_ENABLED: 'false' }),
       ...environment,
     },
-    { serverErrors: true },
+    { serverErrors: true, ...(another && { databaseUrl: another.url }) },
   );
   const post = (path: string, body: unknown, options: CallOptions = {}) =>
     app.call('POST', `/auth/${path}/`, { body, ...options });
@@ -53,7 +63,7 @@ export async function startProviders(environment: Record<string, string> = {}) {
     const path = `/auth/providers/${provider.id}/callback/`;
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     const callback =
-      provider === apple
+      provider === providers.apple
         ? await app.call('POST', path, { body: String(sent), headers })
         : await app.call('GET', `${path}?${sent}`);
     const { searchParams } = new URL(String(callback.headers['location']));
@@ -91,34 +101,22 @@ export async function startProviders(environment: Record<string, string> = {}) {
     };
   }
 
-  /** Lets the login of a session be too old to change the ways to log in. */
-  const age = ({ id }: { id: number }) =>
-    app.pool.query(
-      "UPDATE sessions SET created_at = created_at - interval '11 minutes', confirmed_at = confirmed_at - interval '11 minutes' WHERE user_id = $1",
-      [id],
-    );
-
   /** Waits for the email to an address that contains a text; emails may come in another order than they were queued. */
   const mailTo = (email: string, part: string) =>
     until(`an email with ${part}`, () =>
       app.mails.sent.find(({ to, text }) => to === email && text.includes(part)),
     );
 
-  const identitiesOf = async ({ id }: { id: number }) =>
-    (
-      await app.pool.query(
-        'SELECT id, provider, issuer, subject, email, token FROM identities WHERE user_id = $1 ORDER BY id',
-        [id],
-      )
-    ).rows;
+  async function identitiesOf({ id }: { id: number }) {
+    const columns = 'id, provider, issuer, subject, email, token';
+    const statement = `SELECT ${columns} FROM identities WHERE user_id = $1 ORDER BY id`;
+    return (await app.pool.query(statement, [id])).rows;
+  }
 
   return {
     ...app,
-    kakao,
-    naver,
-    apple,
-    acme,
-    other,
+    ...providers,
+    providers,
     post,
     begin,
     answer,
@@ -126,7 +124,6 @@ export async function startProviders(environment: Record<string, string> = {}) {
     logInWith,
     signUp,
     signUpWith,
-    age,
     mailTo,
     identitiesOf,
   };
