@@ -59,17 +59,6 @@ t.test('pages go from the newest to the oldest while notifications are added and
   t.equal(third.unread_count, 7, 'counts all pages');
 });
 
-t.test('is_read filters the list, unread_count counts all unread', async (t) => {
-  const { receiver, ids } = await notified(5);
-  await markRead(receiver, { ids: [ids[1], ids[3]] });
-  t.strictSame(await idsOf(receiver, '?is_read=true'), [ids[1], ids[3]]);
-  t.strictSame(await idsOf(receiver, '?is_read=false'), [ids[0], ids[2], ids[4]]);
-  t.strictSame(await idsOf(receiver, ''), ids);
-  const read = await notificationsOf(app, receiver, '?is_read=true&limit=1');
-  t.equal(read.unread_count, 3);
-  t.strictSame(await idsOf(receiver, `?is_read=true&limit=1&cursor=${read.next_cursor}`), [ids[3]]);
-});
-
 t.test('marking ids as read is idempotent; ids of others and unknown ones are not counted', async (t) => {
   const { receiver, ids } = await notified(4);
   const stranger = await openShop(app, '다른 가게');

@@ -20,6 +20,7 @@ t.test('pages that are read together are those that were asked for', async (t) =
     [receiver, `?cursor=${next_cursor}`, ids.slice(3), 3],
     [receiver, '?is_read=true', ids.slice(0, 1), 3],
     [receiver, '?is_read=false&limit=1', ids.slice(1, 2), 3],
+    [receiver, `?is_read=false&cursor=${next_cursor}`, ids.slice(3), 3],
   ] as const;
   // More than are read with one statement.
   const twice = [...asked, ...asked];

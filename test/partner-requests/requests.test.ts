@@ -7,6 +7,7 @@ import {
   notificationsOf,
   notifiedOf,
   openTwoShops,
+  openTwoVerifiedShops,
   requestPartnership,
   requestsPath,
   sendRequest,
@@ -220,7 +221,7 @@ async function loseConnection(t: Test, userId: number, change: () => Promise<Tes
 }
 
 t.test('a request whose connection is lost before the commit leaves nothing, and its key free', async (t) => {
-  const { sender, receiver, post } = await openTwoShops(app);
+  const { sender, receiver, post } = await openTwoVerifiedShops(app);
   const send = () => requestPartnership(app, sender, post, { 'idempotency-key': 'dies' });
   await loseConnection(t, receiver.id, send);
   const again = await send();
@@ -229,7 +230,7 @@ t.test('a request whose connection is lost before the commit leaves nothing, and
 });
 
 t.test('a transition or deletion whose connection is lost before the commit changes nothing', async (t) => {
-  const { sender, receiver, post } = await openTwoShops(app);
+  const { sender, receiver, post } = await openTwoVerifiedShops(app);
   const id = await sendRequest(app, sender, post);
   const { token } = receiver;
   await loseConnection(t, sender.id, () => transition(app, receiver, id, 'accept'));

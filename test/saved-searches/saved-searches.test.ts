@@ -32,14 +32,6 @@ t.test('a search is saved as it was given, and listed newest first, to its user 
   t.strictSame((await list(await createUser(app))).body.data.items, []);
 });
 
-t.test('each filter alone is enough', async (t) => {
-  const user = await createUser(app);
-  for (const filter of [{ q: '꽃' }, { category_id: 2 }, { region: '마포구' }, { near: '37.5,127' }]) {
-    const { status, body } = await save(user, { name: '하나', ...filter });
-    t.match({ status, ...body.data }, { status: 201, ...none, ...filter });
-  }
-});
-
 t.test('a search that cannot be used is rejected', async (t) => {
   const user = await createUser(app);
   const wrong: [body: object, field: string, code: string][] = [

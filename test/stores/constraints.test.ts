@@ -51,10 +51,8 @@ t.test('the database checks positions of categories, phone numbers and locations
   const set = (change: string) => pool.query(`UPDATE stores SET ${change} WHERE id = $1`, [id]);
   for (const number of ['02--123-4567', '123', '+82-2-123-4567'])
     await violates(t, set(`phone_number = '${number}'`), 'stores_phone_number_check');
-  for (const [latitude, longitude] of ['37.5 NULL', 'NULL 126.9', '90.1 126.9', '37.5 -180.1'].map((place) =>
-    place.split(' '),
-  ))
-    await violates(t, set(`latitude = ${latitude}, longitude = ${longitude}`), 'stores_location_check');
+  for (const place of ['37.5, NULL', 'NULL, 126.9', '90.1, 126.9', '37.5, -180.1'])
+    await violates(t, set(`(latitude, longitude) = (${place})`), 'stores_location_check');
 });
 
 t.test('the search text of a post is always that of its title and content', async (t) => {
