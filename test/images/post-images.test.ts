@@ -1,9 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { createTestApp, createUser } from '../support/app.ts';
 import { invalid, rejected, tally } from '../support/assertions.ts';
 import { inParallel, lockRows } from '../support/concurrency.ts';
-import { uploadImage } from '../support/images.ts';
+import { addImage, uploadImage } from '../support/images.ts';
 import { createPost, openShop } from '../support/stores.ts';
 
 const app = await createTestApp();
@@ -17,22 +16,10 @@ const write = (token: string, images: unknown) => call('POST', posts, { token, b
 const change = (token: string, id: number, images: unknown) =>
   call('PATCH', `${posts}${id}/`, { token, body: { images } });
 
-/** An image as after its upload, without files. */
-async function addImage({ id: userId }: { id: number }, state = 'ready') {
-  const key = randomBytes(16).toString('hex').replace(/^../, '$&/');
-  const { rows } = await app.pool.query<{ id: number }>(
-    `INSERT INTO images (user_id, key, state, width, height, check_after)
-     VALUES ($1, $2, $3, 40, 30, now() + interval '24 hours') RETURNING id`,
-    [userId, key, state],
-  );
-  const base = `https://api.example.com/media/${key}`;
-  return { id: rows[0]?.id ?? 0, key, url: `${base}.webp`, thumbnail_url: `${base}-480.webp` };
-}
-
 t.test('a post shows own uploaded images beside others, and may have none', async (t) => {
   const shop = await openShop(app, '두레 카페', { category_ids: [3, 1] });
   const { token } = shop;
-  const [one, other] = [await addImage(shop), await addImage(shop)];
+  const [one, other] = [await addImage(app, shop), await addImage(app, shop)];
   const images = [one.url, foreign, other.url, one.url];
   const post = await createPost(app, token, { images });
   t.strictSame([post.images, post.thumbnail], [images, one.thumbnail_url]);
@@ -71,12 +58,12 @@ t.test('an image that the user cannot use is named by its place, in new posts an
   const shop = await openShop(app);
   const { token } = shop;
   const post = await createPost(app, token, { images: [] });
-  const own = await addImage(shop);
+  const own = await addImage(app, shop);
   const unusable = {
-    "somebody else's": (await addImage(await createUser(app))).url,
+    "somebody else's": (await addImage(app, await createUser(app))).url,
     unknown: own.url.replace(/.{10}\.webp$/, '0000000000.webp'),
-    deleted: (await addImage(shop, 'deleted')).url,
-    pending: (await addImage(shop, 'pending')).url,
+    deleted: (await addImage(app, shop, 'deleted')).url,
+    pending: (await addImage(app, shop, 'pending')).url,
     thumbnail: own.thumbnail_url,
     'with a query': `${own.url}?w=1`,
     'spelled otherwise': own.url.replace('api.example.com', 'API.example.com:443'),
@@ -130,7 +117,7 @@ t.test('an image is deleted by its owner only, and not while a post has it', asy
 t.test('of ten deletions at once, one deletes', async (t) => {
   const user = await createUser(app);
   const { token } = user;
-  const { id } = await addImage(user);
+  const { id } = await addImage(app, user);
   t.strictSame(tally(await inParallel(10, () => remove(token, id))), { '200': 1, '404 image_not_found': 9 });
 });
 
@@ -139,7 +126,7 @@ t.test('a post and a deletion of its image: the first one wins, whichever waits'
   const { token } = shop;
   const post = await createPost(app, token, { images: [] });
   for (const use of [(url: string) => write(token, [url]), (url: string) => change(token, post.id, [url])]) {
-    const image = await addImage(shop);
+    const image = await addImage(app, shop);
     // The deletion waits for the row; the post waits behind it.
     const first = await lockRows(t, app, 'SELECT FROM images WHERE id = $1 FOR UPDATE', [image.id]);
     const deletion = remove(token, image.id);
@@ -151,7 +138,7 @@ t.test('a post and a deletion of its image: the first one wins, whichever waits'
     invalid(t, await late, '/images/0');
 
     // The post has linked the image, and waits to write its title; the deletion waits for its end.
-    const kept = await addImage(shop);
+    const kept = await addImage(app, shop);
     const holder = await lockRows(t, app, 'SELECT FROM images WHERE id = $1 FOR KEY SHARE', [kept.id]);
     const waiting = remove(token, kept.id);
     await holder.waiters(1);
@@ -166,7 +153,7 @@ t.test('a post and its image deleted at the same time: the first one wins, witho
   const shop = await openShop(app);
   const { token } = shop;
   for (const isPostFirst of [true, false]) {
-    const image = await addImage(shop);
+    const image = await addImage(app, shop);
     const post = await createPost(app, token, { images: [image.url] });
     const deletions = {
       post: () => call('DELETE', `${posts}${post.id}/`, { token }),
@@ -191,7 +178,11 @@ t.test('a post and its image deleted at the same time: the first one wins, witho
 t.test('an instance of the release before, which knows no links, lets images of a post go', async (t) => {
   const shop = await openShop(app);
   const { token } = shop;
-  const [kept, former, last] = [await addImage(shop), await addImage(shop), await addImage(shop)];
+  const [kept, former, last] = [
+    await addImage(app, shop),
+    await addImage(app, shop),
+    await addImage(app, shop),
+  ];
   const post = await createPost(app, token, { images: [kept.url, former.url, last.url] });
   await createPost(app, token, { images: [kept.url] });
   await app.pool.query('UPDATE images SET check_after = NULL WHERE user_id = $1', [shop.id]);
@@ -213,7 +204,7 @@ t.test('an instance of the release before, which knows no links, lets images of 
 t.test('a deletion of a post that waits for a change of its images lets the new ones go', async (t) => {
   const shop = await openShop(app);
   const { token } = shop;
-  const image = await addImage(shop);
+  const image = await addImage(app, shop);
   const post = await createPost(app, token, { images: [] });
   // The change has the row of the post and waits for the image.
   const lock = await lockRows(t, app, 'SELECT FROM images WHERE id = $1 FOR UPDATE', [image.id]);
@@ -229,7 +220,7 @@ t.test('a deletion of a post that waits for a change of its images lets the new 
 t.test('changes of one post at once keep the images of the last one only', async (t) => {
   const shop = await openShop(app);
   const { token } = shop;
-  const urls = (await inParallel(4, () => addImage(shop))).map(({ url }) => url);
+  const urls = (await inParallel(4, () => addImage(app, shop))).map(({ url }) => url);
   const post = await createPost(app, token, { images: [] });
   await inParallel(8, (index) => change(token, post.id, urls.toSpliced(index % 4, 1)));
   const { rows } = await app.pool.query(

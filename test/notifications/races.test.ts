@@ -16,7 +16,7 @@ import { tablesWith } from '../support/rows.ts';
 import { createPost, openShop, type Shop } from '../support/stores.ts';
 import { notificationsIn } from './notified.ts';
 
-const app = await createTestApp({}, { isolated: true });
+const app = await createTestApp();
 const { idsOf, markRead, notified } = notificationsIn(app);
 
 /** What each user's count is, and what it must be: the unread rows. */
@@ -66,6 +66,7 @@ t.test('notifications of a user become visible in the order of their ids', async
     CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NEW; END $$;
     CREATE TRIGGER pause BEFORE INSERT ON idempotency_keys FOR EACH ROW WHEN (NEW.key = 'slow') EXECUTE FUNCTION pause()`);
+  t.teardown(() => app.pool.query('DROP FUNCTION pause CASCADE'));
   const slow = requestPartnership(app, sender, post, { 'idempotency-key': 'slow' });
   await lock.waiters(1);
   const following = requestPartnership(app, other, post);

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { createPartnerRepository } from '../../src/domains/partner-requests/repository/partners.ts';
 import { openDatabase } from '../../src/infrastructure/database/client.ts';
-import { createTestApp, createUser, deleteAccount, logIn, suspend } from '../support/app.ts';
+import { createTestApp, createUser, deleteAccount, logIn, readPages, suspend } from '../support/app.ts';
 import { rejected } from '../support/assertions.ts';
 import {
   becomePartners,
@@ -37,7 +37,6 @@ t.test('each side lists a request in its own box', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const created = (await requestPartnership(app, sender, post)).body.data;
   const sent = await list(sender, '?box=sent');
-  t.equal(sent.status, 200);
   t.strictSame(sent.body.data, { items: [created], next_cursor: null });
   const received = await list(receiver, '?box=received');
   const { receiver_store_id, receiver_store_name, ...request } = created;
@@ -48,6 +47,9 @@ t.test('each side lists a request in its own box', async (t) => {
   t.strictSame((await list(receiver)).body, received.body, 'received is the default');
   t.strictSame((await list(sender)).body.data.items, []);
   t.strictSame((await list(receiver, '?box=sent')).body.data.items, []);
+  const user = await createUser(app);
+  for (const query of ['', '?box=sent'])
+    t.strictSame((await list(user, query)).body.data, { items: [], next_cursor: null }, 'without a store');
 });
 
 t.test('requests can be filtered by status', async (t) => {
@@ -66,13 +68,6 @@ t.test('requests can be filtered by status', async (t) => {
   }
 });
 
-t.test('a user without a store has no requests', async (t) => {
-  const user = await createUser(app);
-  for (const query of ['', '?box=sent', '?box=received']) {
-    t.match(await list(user, query), { status: 200, body: { data: { items: [], next_cursor: null } } });
-  }
-});
-
 t.test('pages hold each request once, while requests are added and change their status', async (t) => {
   const { sender, receiver, ids } = await sendMany(7);
   await app.pool.query('UPDATE partner_requests SET created_at = date_trunc($2, now()) WHERE id = ANY ($1)', [
@@ -80,16 +75,8 @@ t.test('pages hold each request once, while requests are added and change their 
     'second',
   ]);
   for (const [box, shop] of Object.entries({ sent: sender, received: receiver })) {
-    const seen: number[] = [];
-    let cursor = '';
-    for (const expected of [3, 3, 1]) {
-      const { items, next_cursor } = (await list(shop, `?box=${box}&limit=3${cursor}`)).body.data;
-      t.equal(items.length, expected);
-      seen.push(...idsOf(items));
-      cursor = `&cursor=${next_cursor}`;
-    }
-    t.equal(cursor, '&cursor=null');
-    t.strictSame(seen, [...ids].reverse());
+    const pages = await readPages((cursor) => list(shop, `?box=${box}&limit=3${cursor}`));
+    t.strictSame(pages, [ids.slice(4).reverse(), ids.slice(1, 4).reverse(), ids.slice(0, 1)]);
   }
   const pending = `status=${encodeURIComponent('요청됨')}`;
   const first = (await list(receiver, `?limit=2&${pending}`)).body.data;
@@ -124,8 +111,6 @@ t.test('both sides read a request with post and stores and, once it is accepted,
   const { title, thumbnail, created_at } = post;
   const summary = { id: post.id, title, thumbnail, created_at };
   const pending = await readRequest(app, sender, id);
-  t.equal(pending.status, 200);
-  t.equal(pending.body.message, '제휴 요청을 조회했습니다.');
   const times = { created_at: pending.body.data.created_at, updated_at: pending.body.data.created_at };
   const request = { id, post_id: post.id, post_title: title, message: '함께 해요!' };
   const sent = { receiver_store_id: receiver.store.id, receiver_store_name: '햇살카페' };
@@ -153,7 +138,6 @@ t.test('both sides read a request with post and stores and, once it is accepted,
       next_cursor: null,
     });
   }
-  t.equal((await listPartners(app, sender)).body.message, '제휴 가게 목록을 조회했습니다.');
 
   await app.call('DELETE', `/api/v1/posts/${post.id}/`, { token: receiver.token });
   const { data } = (await readRequest(app, sender, id)).body;
@@ -170,7 +154,6 @@ t.test('the contact is shown to the two sides only, and only while the request i
   await becomePartners(app, { sender: third, receiver: sender, post: partnerOfSender });
   await sendRequest(app, third, post);
   const users = [third, await createUser(app)];
-  rejected(t, await readRequest(app, sender, 2_147_483_647), 404, 'partner_request_not_found');
 
   /** Asserts who sees the contacts of the two sides, in the detail of a request and in the lists of partners. */
   async function contactsShown(id: number, isShown: boolean, what: string, shown = [sender, receiver]) {
@@ -185,8 +168,6 @@ t.test('the contact is shown to the two sides only, and only while the request i
       const { text } = await listPartners(app, user);
       t.notOk(text.includes(receiver.email) || text.includes(phone), `${what}: others`);
     }
-    rejected(t, await readRequest(app, { token: undefined }, id), 401, 'not_authenticated');
-    rejected(t, await listPartners(app, { token: undefined }), 401, 'not_authenticated');
   }
 
   for (const action of ['withdraw', 'decline'] as const) {

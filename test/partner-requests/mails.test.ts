@@ -8,11 +8,10 @@ import {
   verifyEmails,
 } from '../support/app.ts';
 import { tally } from '../support/assertions.ts';
-import { inParallel, lockRows } from '../support/concurrency.ts';
+import { inParallel } from '../support/concurrency.ts';
 import {
   becomePartners,
   notifiedOf,
-  openTwoShops,
   openTwoVerifiedShops,
   requestPartnership,
   requestsPath,
@@ -20,16 +19,39 @@ import {
   transition,
 } from '../support/partner-requests.ts';
 import { createPost, createStore, type Shop } from '../support/stores.ts';
+import { until } from '../support/until.ts';
 
-// Without quotas, so that the caps on emails come first.
-const app = await createTestApp({ QUOTA_REQUESTS_PER_DAY: '0', QUOTA_POSTS_PER_DAY: '0' });
-/** Its emails wait in the queue. */
-const offline = await createTestApp({ WORKER_ENABLED: 'false' });
+// Without a quota, so that the caps on emails come first.
+const app = await createTestApp({ QUOTA_REQUESTS_PER_DAY: '0' });
 
-/** Emails about requests that an app sent to an owner, once its queue is empty. */
-async function mailsTo({ email }: Pick<Shop, 'email'>, { mails } = app) {
-  await mails.settled();
-  return mails.sent.filter(({ to, text }) => to === email && text.includes('/requests/'));
+/** Emails about requests to an owner, once the queue is empty. */
+async function mailsTo({ email }: Pick<Shop, 'email'>) {
+  await app.mails.settled();
+  return app.mails.sent.filter(({ to, text }) => to === email && text.includes('/requests/'));
+}
+
+/** Two shops with quiet hours, so that their emails wait in the queue until {@link endQuietHours}. */
+async function openTwoQuietShops() {
+  const shops = await openTwoVerifiedShops(app);
+  const inKorea = (hours: number) =>
+    `to_char(now() AT TIME ZONE 'Asia/Seoul' + interval '${hours} hours', 'HH24:MI')`;
+  await app.pool.query(
+    `UPDATE users SET quiet_from = ${inKorea(-1)}, quiet_to = ${inKorea(1)} WHERE id = ANY ($1)`,
+    [[shops.sender.id, shops.receiver.id]],
+  );
+  return shops;
+}
+
+/** Ends all quiet hours, once every email waits for that. */
+async function endQuietHours() {
+  await until('every email waits', async () => {
+    const due = `SELECT FROM outbox UNION ALL
+      SELECT FROM graphile_worker.jobs WHERE run_at <= now() OR locked_at IS NOT NULL`;
+    return (await app.pool.query(due)).rowCount === 0;
+  });
+  await app.pool.query(`UPDATE users SET quiet_from = NULL, quiet_to = NULL;
+    UPDATE graphile_worker._private_jobs SET run_at = now();
+    NOTIFY "jobs:insert"`);
 }
 
 t.test(
@@ -39,13 +61,8 @@ t.test(
     const id = await sendRequest(app, sender, post);
     const [received, ...others] = await mailsTo(receiver);
     t.equal(received?.subject, '[두레] 두레 베이커리에서 제휴를 요청했습니다');
-    for (const part of [
-      '김두레님',
-      '주말 공동 할인',
-      '함께 해요!',
-      `https://app.example.com/requests/${id}\n`,
-    ])
-      t.match(received?.text, part);
+    const link = `https://app.example.com/requests/${id}\n`;
+    for (const part of ['김두레님', '주말 공동 할인', '함께 해요!', link]) t.match(received?.text, part);
     t.strictSame([others, await mailsTo(sender)], [[], []]);
     await transition(app, receiver, id, 'decline');
     const acceptedId = await becomePartners(app, { sender, receiver, post });
@@ -96,74 +113,62 @@ t.test(
   },
 );
 
-t.test('an email is enqueued in the transaction of its change, with ids only', async (t) => {
-  const { sender, receiver, post } = await openTwoVerifiedShops(app);
-  await app.pool.query(`CREATE TABLE queued AS SELECT ''::text AS payload WITH NO DATA;
-    CREATE FUNCTION keep_payload() RETURNS trigger LANGUAGE plpgsql AS $$
-    BEGIN INSERT INTO queued VALUES (NEW.mail::text); RETURN NEW; END $$;
-    CREATE TRIGGER keep_payload AFTER INSERT ON outbox
-      FOR EACH ROW WHEN (NEW.mail IS NOT NULL) EXECUTE FUNCTION keep_payload()`);
-  const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [receiver.id]);
-  const sent = sendRequest(app, sender, post);
-  await lock.waiters(1);
-  t.equal((await app.pool.query('SELECT FROM queued')).rowCount, 0, 'not before the request is there');
-  await lock.release();
-  const id = await sent;
-  await transition(app, receiver, id, 'accept');
-  const { rows } = await app.pool.query('SELECT payload FROM queued');
-  t.strictSame(
-    rows.map(({ payload }) => {
-      const { idempotency_key, key_id, ...rest } = JSON.parse(payload);
-      t.type(idempotency_key, 'string');
-      t.type(key_id, 'string', 'names the secret of the unsubscribe link');
-      return rest;
-    }),
-    [
-      { kind: 'partner_request_received', request_id: id, user_id: receiver.id },
-      { kind: 'partner_request_accepted', request_id: id, user_id: sender.id },
-    ],
+t.test('a queued email has ids only', async (t) => {
+  const { sender, receiver, post } = await openTwoQuietShops();
+  const id = await sendRequest(app, sender, post);
+  t.strictSame(await queuedFor(app, receiver), ['partner_request_received']);
+  const { rows } = await app.pool.query(
+    `SELECT payload::jsonb - '{is_deferred,traceparent}'::text[] AS payload FROM (
+       SELECT payload::jsonb FROM graphile_worker._private_jobs UNION ALL SELECT mail FROM outbox) mails
+     WHERE payload->>'user_id' = $1`,
+    [receiver.id],
   );
+  const { idempotency_key, key_id, ...ids } = rows[0].payload;
+  t.strictSame(ids, { kind: 'partner_request_received', request_id: id, user_id: receiver.id });
+  t.type(idempotency_key, 'string');
+  t.type(key_id, 'string', 'names the secret of the unsubscribe link');
+  await endQuietHours();
 });
 
-t.test(
-  'no email is queued for an unverified address or a suspended account; its owner is notified',
-  async (t) => {
-    const { sender, receiver, post } = await openTwoShops(offline);
-    await transition(offline, receiver, await sendRequest(offline, sender, post), 'decline');
-    await transition(offline, receiver, await sendRequest(offline, sender, post), 'accept');
-    t.strictSame(await queuedFor(offline, receiver), []);
-    t.strictSame(await queuedFor(offline, sender), []);
-    t.equal((await notifiedOf(offline, receiver)).length, 2);
-    t.equal((await notifiedOf(offline, sender)).length, 2);
-    await verifyEmails(offline, receiver);
-    const id = await sendRequest(offline, sender, await createPost(offline, receiver.token));
-    t.strictSame(await queuedFor(offline, receiver), ['partner_request_received']);
-    await verifyEmails(offline, sender);
-    await suspend(offline, sender);
-    await transition(offline, receiver, id, 'accept');
-    t.strictSame(await queuedFor(offline, sender), []);
-  },
-);
+t.test('no email is queued for an unverified or suspended account; its owner is notified', async (t) => {
+  const { sender, receiver, post } = await openTwoQuietShops();
+  const isVerified = (shop: Shop, value: boolean) =>
+    app.pool.query('UPDATE users SET is_verified = $2 WHERE id = $1', [shop.id, value]);
+  await isVerified(sender, false);
+  await isVerified(receiver, false);
+  await transition(app, receiver, await sendRequest(app, sender, post), 'decline');
+  await becomePartners(app, { sender, receiver, post });
+  for (const shop of [sender, receiver]) {
+    t.strictSame(await queuedFor(app, shop), []);
+    t.equal((await notifiedOf(app, shop)).length, 2);
+  }
+  await isVerified(receiver, true);
+  const id = await sendRequest(app, sender, await createPost(app, receiver.token));
+  t.strictSame(await queuedFor(app, receiver), ['partner_request_received']);
+  await isVerified(sender, true);
+  await suspend(app, sender);
+  await transition(app, receiver, id, 'accept');
+  t.strictSame(await queuedFor(app, sender), []);
+  await endQuietHours();
+});
 
 t.test('queued emails follow what happens to the request and its accounts meanwhile', async (t) => {
-  type Asked = Awaited<ReturnType<typeof openTwoVerifiedShops>> & { id: number };
-  const step =
-    (side: 'sender' | 'receiver', action: 'accept' | 'decline' | 'withdraw' | 'end') => (asked: Asked) =>
-      transition(offline, asked[side], asked.id, action);
-  const update = (side: 'sender' | 'receiver', change: string) => (asked: Asked) =>
-    offline.pool.query(`UPDATE users SET ${change} WHERE id = $1`, [asked[side].id]);
+  type Asked = Awaited<ReturnType<typeof openTwoQuietShops>> & { id: number };
+  type Side = 'sender' | 'receiver';
+  const step = (side: Side, action: Parameters<typeof transition>[3]) => (asked: Asked) =>
+    transition(app, asked[side], asked.id, action);
+  const update = (side: Side, change: string) => (asked: Asked) =>
+    app.pool.query(`UPDATE users SET ${change} WHERE id = $1`, [asked[side].id]);
+  const hideStore = ({ sender: { store } }: Asked) =>
+    app.pool.query('UPDATE stores SET hidden_at = now() WHERE id = $1', [store.id]);
   const [accept, end] = [step('receiver', 'accept'), step('receiver', 'end')];
-  const leave = (side: 'sender' | 'receiver') => (asked: Asked) => deleteAccount(offline, asked[side]);
-  const hide = (side: 'sender' | 'receiver') => (asked: Asked) => suspend(offline, asked[side]);
+  const leave = (side: Side) => (asked: Asked) => deleteAccount(app, asked[side]);
+  const hide = (side: Side) => (asked: Asked) => suspend(app, asked[side]);
   const deletePost = ({ post, receiver: { token } }: Asked) =>
-    offline.call('DELETE', `/api/v1/posts/${post.id}/`, { token });
+    app.call('DELETE', `/api/v1/posts/${post.id}/`, { token });
+  type Steps = ((asked: Asked) => Promise<unknown>)[];
   // What happens after the request, and the emails to the receiver and to the sender: kinds of those that are still true.
-  const cases: [
-    what: string,
-    steps: ((asked: Asked) => Promise<unknown>)[],
-    receiver: string,
-    sender: string,
-  ][] = [
+  const cases: [what: string, steps: Steps, receiver: string, sender: string][] = [
     ['pending', [], '요청', ''],
     ['accepted: no longer new', [accept], '', '수락'],
     ['withdrawn', [step('sender', 'withdraw')], '', ''],
@@ -171,6 +176,7 @@ t.test('queued emails follow what happens to the request and its accounts meanwh
     ['ended: no longer accepted', [accept, end], '', '종료'],
     ['pending, the sender deleted', [leave('sender')], '', ''],
     ['pending, the sender suspended', [hide('sender')], '', ''],
+    ['pending, the store of the sender hidden', [hideStore], '', ''],
     ['pending, the post deleted', [deletePost], '', ''],
     ['pending, the receiver deleted', [leave('receiver')], '', ''],
     ['pending, the receiver suspended', [hide('receiver')], '', ''],
@@ -182,27 +188,25 @@ t.test('queued emails follow what happens to the request and its accounts meanwh
     ['ended, the receiver suspended', [accept, end, hide('receiver')], '', ''],
     ['the receiver with another address', [update('receiver', "email = 'moved-shop@example.com'")], '', ''],
   ];
-  const queued: Asked[] = [];
-  for (const [, steps] of cases) {
-    const shops = await openTwoVerifiedShops(offline);
-    const asked = { ...shops, id: await sendRequest(offline, shops.sender, shops.post) };
+  const queued = new Map<string, Asked>();
+  for (const [what, steps] of cases) {
+    const shops = await openTwoQuietShops();
+    const asked = { ...shops, id: await sendRequest(app, shops.sender, shops.post) };
     for (const next of steps) await next(asked);
-    queued.push(asked);
+    queued.set(what, asked);
   }
-
-  const online = await createTestApp({}, { databaseUrl: offline.url });
-  t.teardown(online.close);
-  const kindsTo = async (shop: Pick<Shop, 'email'>) =>
-    (await mailsTo(shop, online)).map(({ subject }) => /제휴.*(요청|수락|거절|종료)/.exec(subject)?.[1]);
+  await endQuietHours();
+  const kindsTo = async (shop: Pick<Shop, 'email'> | undefined) =>
+    (await mailsTo({ email: '', ...shop })).map(
+      ({ subject }) => /제휴.*(요청|수락|거절|종료)/.exec(subject)?.[1],
+    );
   const kinds = (kind: string) => (kind === '' ? [] : [kind]);
-  for (const [index, [what, , receiver, sender]] of cases.entries()) {
-    const asked = queued[index];
-    if (asked === undefined) throw new Error(what);
-    t.strictSame(await kindsTo(asked.receiver), kinds(receiver), `${what}: receiver`);
-    t.strictSame(await kindsTo(asked.sender), kinds(sender), `${what}: sender`);
+  for (const [what, , receiver, sender] of cases) {
+    t.strictSame(await kindsTo(queued.get(what)?.receiver), kinds(receiver), `${what}: receiver`);
+    t.strictSame(await kindsTo(queued.get(what)?.sender), kinds(sender), `${what}: sender`);
   }
   t.strictSame(await kindsTo({ email: 'moved-shop@example.com' }), ['요청'], 'to the current address');
-  t.strictSame((await online.pool.query('SELECT * FROM failed_mails')).rows, []);
+  t.strictSame((await app.pool.query('SELECT * FROM failed_mails')).rows, []);
 });
 
 /** Sends a request and waits for its email, which is dropped once the request no longer waits for a response. */
@@ -212,12 +216,12 @@ async function sendAndMail(sender: Shop, post: { id: number }) {
   return id;
 }
 
-/** Counts further emails about requests to an address, as if they had been sent some minutes ago. */
-async function countMails({ email }: Shop, mails: number, minutes = 1): Promise<void> {
+/** Counts further emails about requests to an address, as if they had been sent a minute ago. */
+async function countMails({ email }: Shop, mails: number): Promise<void> {
   await app.pool.query(
-    `UPDATE mail_sends SET sent_at = sent_at || array_fill(now() - make_interval(mins => $3), ARRAY[$2::int])
+    `UPDATE mail_sends SET sent_at = sent_at || array_fill(now() - interval '1 minute', ARRAY[$2::int])
      WHERE purpose = 'partner_request' AND email = $1`,
-    [email, mails, minutes],
+    [email, mails],
   );
 }
 
@@ -277,18 +281,14 @@ t.test('answers count for the address of the sender, requests for that of the re
 });
 
 t.test('20 concurrent requests count every email and do not exceed the cap of the address', async (t) => {
-  const { sender, receiver } = await openTwoVerifiedShops(app);
-  for (const [counted, mails] of [
-    [0, 20],
-    [35, 25],
-  ] as const) {
-    await countMails(receiver, counted);
-    const posts = await inParallel(20, () => createPost(app, receiver.token));
-    const responses = await Promise.all(posts.map((one) => requestPartnership(app, sender, one)));
-    t.strictSame(tally(responses), { '201': 20 });
-    t.equal((await mailsTo(receiver)).length, mails);
-    t.equal(await countedMails(receiver), counted + mails);
-  }
+  const { sender, receiver, post } = await openTwoVerifiedShops(app);
+  await sendAndMail(sender, post);
+  await countMails(receiver, 44);
+  const posts = await inParallel(20, () => createPost(app, receiver.token));
+  const responses = await Promise.all(posts.map((one) => requestPartnership(app, sender, one)));
+  t.strictSame(tally(responses), { '201': 20 });
+  t.equal((await mailsTo(receiver)).length, 1 + 15);
+  t.equal(await countedMails(receiver), 60);
 });
 
 t.test('the cap outlives the account of the address', async (t) => {

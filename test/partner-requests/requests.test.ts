@@ -1,12 +1,13 @@
 import t, { type Test } from 'tap';
 import { createTestApp, createUser, deleteAccount, type TestResponse } from '../support/app.ts';
-import { rejected } from '../support/assertions.ts';
+import { rejected, unavailable } from '../support/assertions.ts';
 import { lockRows } from '../support/concurrency.ts';
 import {
   becomePartners,
   notificationsOf,
   notifiedOf,
   openTwoShops,
+  openTwoVerifiedShops,
   requestPartnership,
   requestsPath,
   sendRequest,
@@ -35,8 +36,6 @@ t.test('a request notifies the receiver and responds with the fields of the spec
     message: '안녕하세요,\n저희 빵을 함께 팔아요.',
   };
   t.strictSame(response.body.data, { box: 'sent', ...request, created_at, updated_at: created_at });
-  t.ok(Number.isInteger(id));
-  t.match(created_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   const notified = await notificationsOf(app, receiver);
   t.equal(notified.unread_count, 1);
   t.strictSame(notified.items, [
@@ -91,7 +90,7 @@ t.test('either side ends an accepted request, and the other one is notified', as
     t.match(response, { status: 200, body: { message: '제휴를 종료했습니다.' } });
     const side =
       box === 'sent' ? { receiver_store_id: receiver.store.id } : { sender_store: { id: sender.store.id } };
-    t.match(response.body.data, { box, id, status: '종료됨', post_title: '주말 공동 할인', ...side });
+    t.match(response.body.data, { box, id, status: '종료됨', ...side });
     const { items } = await notificationsOf(app, other);
     t.match(items[0], {
       kind: 'partner_request_ended',
@@ -185,25 +184,18 @@ t.test('a request is not found for third parties, nor for actions of the other s
   const stranger = await openShop(app, '다른 가게');
   const user = await createUser(app);
   const id = await sendRequest(app, sender, post);
-  const missing = await transition(app, stranger, 2_147_483_647, 'accept');
-  rejected(t, missing, 404, 'partner_request_not_found');
   for (const [who, may] of [
     [sender, ['withdraw', 'end']],
     [receiver, ['accept', 'decline', 'end']],
     [stranger, []],
     [user, []],
   ] as const) {
-    for (const action of actions.filter((one) => !may.some((allowed) => allowed === one))) {
-      const response = await transition(app, who, id, action);
-      t.equal(response.status, 404);
-      t.strictSame(response.body, missing.body);
-    }
+    for (const action of actions.filter((one) => !may.some((allowed) => allowed === one)))
+      rejected(t, await transition(app, who, id, action), 404, 'partner_request_not_found');
   }
   await transition(app, receiver, id, 'accept');
-  for (const action of ['accept', 'end'] as const) {
-    const response = await transition(app, stranger, id, action);
-    t.strictSame(response.body, missing.body, 'also once it is accepted');
-  }
+  for (const action of ['accept', 'end'] as const)
+    rejected(t, await transition(app, stranger, id, action), 404, 'partner_request_not_found');
 });
 
 /** All that sending and answering requests writes. */
@@ -223,15 +215,13 @@ async function loseConnection(t: Test, userId: number, change: () => Promise<Tes
   const changed = change();
   const [backend] = await lock.waiters(1);
   await app.pool.query('SELECT pg_terminate_backend($1)', [backend]);
-  const response = await changed;
-  rejected(t, response, 503, 'service_unavailable');
-  t.match(response.headers['retry-after'], /^\d+$/);
+  unavailable(t, await changed);
   await lock.release();
   t.strictSame(await written(), before);
 }
 
 t.test('a request whose connection is lost before the commit leaves nothing, and its key free', async (t) => {
-  const { sender, receiver, post } = await openTwoShops(app);
+  const { sender, receiver, post } = await openTwoVerifiedShops(app);
   const send = () => requestPartnership(app, sender, post, { 'idempotency-key': 'dies' });
   await loseConnection(t, receiver.id, send);
   const again = await send();
@@ -240,7 +230,7 @@ t.test('a request whose connection is lost before the commit leaves nothing, and
 });
 
 t.test('a transition or deletion whose connection is lost before the commit changes nothing', async (t) => {
-  const { sender, receiver, post } = await openTwoShops(app);
+  const { sender, receiver, post } = await openTwoVerifiedShops(app);
   const id = await sendRequest(app, sender, post);
   const { token } = receiver;
   await loseConnection(t, sender.id, () => transition(app, receiver, id, 'accept'));
@@ -253,7 +243,7 @@ t.test('a request that waits too long for a lock gets 503', async (t) => {
   const options = { databaseUrl: app.url, productionLimits: true, serverErrors: true };
   const limited = await createTestApp({ WORKER_ENABLED: 'false' }, options);
   const lock = await lockRows(t, app, 'SELECT FROM posts WHERE id = $1 FOR UPDATE', [post.id]);
-  rejected(t, await requestPartnership(limited, sender, post), 503, 'service_unavailable');
+  unavailable(t, await requestPartnership(limited, sender, post));
   await lock.release();
   t.strictSame(await notifiedOf(app, receiver), []);
 });

@@ -2,7 +2,7 @@ import { createECDH } from 'node:crypto';
 import t from 'tap';
 import { production } from '../config/environments.ts';
 import { createTestApp, createUser, deleteAccount } from '../support/app.ts';
-import { invalid, rejected, tally, tokenRejected } from '../support/assertions.ts';
+import { invalid, rejected, tally } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
 import { pushesOf } from './subscribed.ts';
 
@@ -10,12 +10,10 @@ const app = await createTestApp();
 const { service, add, list, remove, key, subscribe, readSubscription } = await pushesOf(t, app);
 
 const userAgent = 'Mozilla/5.0 (Linux; Android 16)';
-const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 t.test('a browser subscribes with the key of the service, and is listed', async (t) => {
   const user = await createUser(app);
-  const { status, body } = await key(user);
-  t.equal(status, 200);
+  const { body } = await key(user);
   const point = Buffer.from(body.data.public_key, 'base64url');
   t.strictSame([point.length, point[0]], [65, 4]);
 
@@ -23,7 +21,6 @@ t.test('a browser subscribes with the key of the service, and is listed', async 
   const added = await add(user, subscription, { 'user-agent': userAgent });
   t.equal(added.status, 201);
   const { id, created_at } = added.body.data;
-  t.match(created_at, time);
   t.strictSame(added.body.data, { id, user_agent: userAgent, created_at });
   const other = await subscribe(user);
   const { items, next_cursor } = (await list(user)).body.data;
@@ -53,8 +50,6 @@ t.test('a subscription is removed by its user only', async (t) => {
   rejected(t, await remove(await createUser(app), id), 404, 'subscription_not_found');
   t.equal((await remove(user, id)).status, 200);
   rejected(t, await remove(user, id), 404, 'subscription_not_found');
-  for (const wrong of ['0', 'x', '2147483648'])
-    rejected(t, await remove(user, wrong), 404, 'subscription_not_found');
   t.strictSame((await list(user)).body.data.items, []);
 });
 
@@ -103,23 +98,13 @@ t.test('keys that encrypt nothing are rejected', async (t) => {
   for (const secret of ['', auth.slice(1), `${auth}A`, `${auth}==`])
     invalid(t, await add(user, { ...subscription, keys: { p256dh, auth: secret } }), '/keys/auth');
   invalid(t, await add(user, { ...subscription, expirationTime: 'never' }), 'expirationTime');
-  invalid(t, await add(user, { ...subscription, options: {} }), 'options');
-  invalid(t, await add(user, { endpoint: subscription.endpoint }), 'keys');
-  invalid(t, await add(user, { keys: subscription.keys }), 'endpoint');
-  tokenRejected(t, await add({ token: 'x' }, subscription), 'malformed');
 });
 
 /** Endpoints that are never called. */
 const wrongEndpoints = [
   ...['push.example.com', 'http://push.example.com/a', 'ftp://push.example.com/a', 'javascript:alert(1)'],
   ...['https://push.example.com:8443/a', 'https://user:secret@push.example.com/a', 'https://10.0.0.1/a'],
-  ...[
-    'https://192.168.0.1/a',
-    'https://169.254.169.254/a',
-    'https://[fd00::1]/a',
-    'https://[::ffff:10.0.0.1]/a',
-  ],
-  ...['https://0xa.0.0.1/a', 'https://100.64.0.1/a', `https://push.example.com/${'a'.repeat(2_024)}`],
+  ...['https://[::ffff:10.0.0.1]/a', 'https://0xa.0.0.1/a', `https://push.example.com/${'a'.repeat(2_024)}`],
 ];
 
 t.test('an endpoint is a public https URL, outside production also one of this machine', async (t) => {
@@ -145,13 +130,7 @@ t.test(
     const other = await pushesOf(t, on);
     t.match((await other.key(user)).body.data.public_key, /^BPjo_LaF/);
     const { endpoint, keys } = service.subscribe().subscription;
-    for (const wrong of [
-      endpoint,
-      'http://localhost:9/a',
-      'https://127.0.0.1/a',
-      'https://[::1]/a',
-      'https://a.localhost/',
-    ])
+    for (const wrong of [endpoint, 'https://127.0.0.1/a', 'https://[::1]/a', 'https://a.localhost/'])
       invalid(t, await other.add(user, { endpoint: wrong, keys }), 'endpoint');
     t.equal((await other.add(user, { endpoint: 'https://push.example.com/b', keys })).status, 201);
 

@@ -46,6 +46,7 @@ t.test('users who switched it on get an email about a match, which a link switch
 
   const [, link = ''] = /^<(.+)>$/.exec(mail.headers?.['List-Unsubscribe'] ?? '') ?? [];
   const { pathname, search: query } = new URL(link);
+  t.match((await call('GET', `${pathname}${query}`)).text, '저장한 검색에 맞는 새 글');
   t.equal((await call('POST', `${pathname}${query}`)).status, 200);
   t.match((await call('GET', preferences, { token: first.token })).body.data.email, {
     saved_search_match: false,

@@ -22,8 +22,7 @@ export function savedSearchesIn(app: TestApp) {
   return {
     save,
     list: ({ token }: Caller, query = '') => call('GET', `${savedSearchesPath}${query}`, { token }),
-    remove: ({ token }: Caller, id: number | string) =>
-      call('DELETE', `${savedSearchesPath}${id}/`, { token }),
+    remove: ({ token }: Caller, id: number) => call('DELETE', `${savedSearchesPath}${id}/`, { token }),
 
     /** Saves a search. @returns its id @throws when it is rejected */
     async search(user: Caller, filters: object): Promise<number> {

@@ -2,7 +2,7 @@ import pg from 'pg';
 import t, { type Test } from 'tap';
 import { createTestApp, createUser } from '../support/app.ts';
 import { waitForLockWait } from '../support/concurrency.ts';
-import { createPost, createStore } from '../support/stores.ts';
+import { createPost, openShop } from '../support/stores.ts';
 
 const app = await createTestApp();
 const { pool } = app;
@@ -15,22 +15,17 @@ async function violates(t: Test, statement: Promise<unknown>, constraint: string
   t.equal(error instanceof pg.DatabaseError && error.constraint, constraint);
 }
 
-t.test('a store without a category cannot be committed', async (t) => {
+t.test('a store cannot be committed without a category, nor lose its last one', async (t) => {
   const { id } = await createUser(app);
   const insert = pool.query(`INSERT INTO stores (owner_id, name) VALUES ($1, '가게')`, [id]);
   await violates(t, insert, 'stores_category_check');
-});
-
-t.test('the last category of a store cannot be deleted', async (t) => {
-  const { token } = await createUser(app);
-  const store = await createStore(app, token, { category_ids: [1] });
+  const { store } = await openShop(app);
   const taken = pool.query('DELETE FROM store_category_links WHERE store_id = $1', [store.id]);
   await violates(t, taken, 'stores_category_check');
 });
 
 t.test('concurrent transactions cannot take away both of two categories', async (t) => {
-  const { token } = await createUser(app);
-  const store = await createStore(app, token, { category_ids: [1, 2] });
+  const { store } = await openShop(app, '가게', { category_ids: [1, 2] });
   const [first, second] = [await pool.connect(), await pool.connect()];
   t.teardown(() => first.release());
   t.teardown(() => second.release());
@@ -47,40 +42,22 @@ t.test('concurrent transactions cannot take away both of two categories', async 
   await second.query('ROLLBACK');
 });
 
-t.test('the database limits categories to five and checks phone numbers', async (t) => {
-  const { token } = await createUser(app);
-  const { id } = await createStore(app, token);
+t.test('the database checks positions of categories, phone numbers and locations', async (t) => {
+  const { id } = (await openShop(app)).store;
   const link = (category: number, position: number) =>
     pool.query('INSERT INTO store_category_links VALUES ($1, $2, $3)', [id, category, position]);
   await violates(t, link(2, 6), 'store_category_links_position_check');
   await violates(t, link(2, 1), 'store_category_links_store_id_position_key');
-  for (const number of ['02--123-4567', '123', '+82-2-123-4567']) {
-    const change = pool.query('UPDATE stores SET phone_number = $2 WHERE id = $1', [id, number]);
-    await violates(t, change, 'stores_phone_number_check');
-  }
-});
-
-t.test('the database takes a location with both coordinates, within their ranges', async (t) => {
-  const { token } = await createUser(app);
-  const { id } = await createStore(app, token);
-  for (const [latitude, longitude] of [
-    [37.5, null],
-    [null, 126.9],
-    [90.1, 126.9],
-    [37.5, -180.1],
-  ]) {
-    const change = pool.query('UPDATE stores SET latitude = $2, longitude = $3 WHERE id = $1', [
-      id,
-      latitude,
-      longitude,
-    ]);
-    await violates(t, change, 'stores_location_check');
-  }
+  const set = (change: string) => pool.query(`UPDATE stores SET ${change} WHERE id = $1`, [id]);
+  for (const number of ['02--123-4567', '123', '+82-2-123-4567'])
+    await violates(t, set(`phone_number = '${number}'`), 'stores_phone_number_check');
+  for (const place of ['37.5, NULL', 'NULL, 126.9', '90.1, 126.9', '37.5, -180.1'])
+    await violates(t, set(`(latitude, longitude) = (${place})`), 'stores_location_check');
 });
 
 t.test('the search text of a post is always that of its title and content', async (t) => {
-  const { token } = await createUser(app);
-  const { id } = await createStore(app, token);
+  const { token, store } = await openShop(app);
+  const { id } = store;
   await pool.query(
     `INSERT INTO posts (store_id, title, content, images) VALUES ($1, '손으로 쓴 ÉTÉ', '글', '{https://example.com/1.png}')`,
     [id],

@@ -4,8 +4,7 @@ import { readRegions } from '../../src/domains/stores/read-regions.ts';
 import { cleanUp } from '../../src/infrastructure/database/clean-up.ts';
 import { openDatabase } from '../../src/infrastructure/database/client.ts';
 import { scanBudgets } from '../../src/infrastructure/database/search-sources.ts';
-import { createTestApp, createUser, deleteAccount } from '../support/app.ts';
-import { invalid } from '../support/assertions.ts';
+import { createTestApp, createUser } from '../support/app.ts';
 import { createPost, openShop, type Shop, type TestPost, type TestStore } from '../support/stores.ts';
 
 const app = await createTestApp();
@@ -27,7 +26,6 @@ t.test('the region of a store is read from its address, and again from a new one
     dong: '판교동',
   });
   t.strictSame(await patch({ address: '' }), { sido: '', sigungu: '', dong: '' });
-  invalid(t, await call('PATCH', `${path}me/`, { token, body: { region: store.region } }), 'region');
 });
 
 t.test('the owner sees the exact location, others a rounded one unless the store shows it', async (t) => {
@@ -48,37 +46,6 @@ t.test('the owner sees the exact location, others a rounded one unless the store
   t.equal(await seenBy(other), null);
   const south = { latitude: -90, longitude: -180 };
   t.strictSame((await patch({ location: south })).location, south);
-});
-
-t.test('a location has both coordinates, within their ranges', async (t) => {
-  const { token } = await openShop(app);
-  const { latitude, longitude } = location;
-  for (const [wrong, field] of [
-    [{ latitude: 90.1, longitude }, '/location/latitude'],
-    [{ latitude, longitude: -180.000001 }, '/location/longitude'],
-    [{ latitude }, '/location/longitude'],
-    [{ latitude: '37.5', longitude }, '/location/latitude'],
-    [{ latitude, longitude, altitude: 1 }, '/location/altitude'],
-    [[latitude, longitude], 'location'],
-  ] as const)
-    invalid(t, await call('PATCH', `${path}me/`, { token, body: { location: wrong } }), field);
-  invalid(
-    t,
-    await call('PATCH', `${path}me/`, { token, body: { show_exact_location: null } }),
-    'show_exact_location',
-  );
-  const user = await createUser(app);
-  const body = { name: '두레', category_ids: [1], location: { latitude: 91, longitude } };
-  invalid(t, await call('POST', path, { token: user.token, body }), '/location/latitude');
-});
-
-t.test('a deleted account leaves neither region nor location', async (t) => {
-  const shop = await openShop(app, '두레', { address: '마포구 망원동', location, show_exact_location: true });
-  await deleteAccount(app, shop);
-  const columns = 'sido, sigungu, dong, region_keys, latitude, longitude';
-  const { rows } = await pool.query(`SELECT ${columns} FROM stores WHERE id = $1`, [shop.store.id]);
-  const nothing = { sido: '', sigungu: '', dong: '', region_keys: [], latitude: null, longitude: null };
-  t.strictSame(rows, [nothing]);
 });
 
 t.test('stores and their posts are found by a district, its last part and a dong', async (t) => {
@@ -107,7 +74,6 @@ t.test('stores and their posts are found by a district, its last part and a dong
   t.strictSame((await find('posts', '수정구', '&mine=true')).items, []);
   t.strictSame((await find('posts', '분당구', '&category_id=2')).items, []);
   t.strictSame((await find('stores', '분당구', `&q=${encodeURIComponent('이웃')}`)).items, []);
-  invalid(t, await call('GET', `${path}?region=${'a'.repeat(41)}`, { token }), 'region');
   await call('PATCH', `${path}me/`, { token, body: { address: '경기 성남시 분당구 느티3동 1' } });
   t.strictSame(await names('느티1동'), [], 'after it moved');
   t.strictSame(await names('느티3동'), ['느티나무']);

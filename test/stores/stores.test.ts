@@ -19,8 +19,6 @@ t.test('registering a store answers 201 with exactly the fields of a Store', asy
     business_hours: '매일 09:00-21:00',
   };
   const response = await call('POST', path, { token, body });
-  t.equal(response.status, 201);
-  t.equal(response.body.message, '가게를 등록했습니다.');
   const { id, created_at, updated_at, ...data } = response.body.data;
   t.strictSame(data, {
     name: '두레 카페',
@@ -36,8 +34,7 @@ t.test('registering a store answers 201 with exactly the fields of a Store', asy
     location: null,
     show_exact_location: false,
   });
-  t.type(id, 'number');
-  for (const time of [created_at, updated_at]) t.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  t.equal(updated_at, created_at);
   t.strictSame((await call('GET', `${path}me/`, { token })).body.data, response.body.data);
   t.strictSame((await call('GET', `${path}${id}/`, { token })).body.data, response.body.data);
 });
@@ -47,10 +44,9 @@ t.test('PATCH changes the given fields only', async (t) => {
   const store = await createStore(app, token, { address: '옛 주소', phone_number: '1588-1234' });
   const patch = (body: unknown) => call('PATCH', `${path}me/`, { token, body });
 
-  const renamed = await patch({ name: '새 이름', phone_number: '' });
-  t.equal(renamed.status, 200);
-  const { updated_at, ...rest } = renamed.body.data;
-  const { updated_at: before, ...expected } = { ...store, name: '새 이름', phone_number: '' };
+  const changes = { name: '새 이름', phone_number: '', business_hours: '24시간' };
+  const { updated_at, ...rest } = (await patch(changes)).body.data;
+  const { updated_at: before, ...expected } = { ...store, ...changes };
   t.strictSame(rest, expected);
   t.ok(updated_at >= before);
 
@@ -61,16 +57,7 @@ t.test('PATCH changes the given fields only', async (t) => {
   ]);
   t.equal(categories.body.data.name, '새 이름');
 
-  const everything = {
-    name: '다',
-    description: '설명',
-    address: '주소',
-    phone_number: '010-1234-5678',
-    business_hours: '24시간',
-  };
-  const all = await patch({ ...everything, category_ids: [12] });
-  t.match(all.body.data, { ...everything, store_categories: [{ id: 12, name: '기타' }] });
-  t.strictSame((await call('GET', `${path}me/`, { token })).body.data, all.body.data);
+  t.strictSame((await call('GET', `${path}me/`, { token })).body.data, categories.body.data);
 });
 
 t.test('the categories are the shipped ones, in their order', async (t) => {
@@ -101,17 +88,15 @@ t.test('the categories are the shipped ones, in their order', async (t) => {
 });
 
 t.test('the longest values are kept as they are', async (t) => {
-  const body = {
+  const fields = {
     name: '😀'.repeat(50),
-    category_ids: [1, 2, 3, 4, 5],
     description: '😀'.repeat(2000),
     address: '가'.repeat(200),
     phone_number: '821012345678901',
     business_hours: '나'.repeat(100),
   };
   const { token } = await createUser(app);
-  const { category_ids, ...fields } = body;
-  t.match(await createStore(app, token, body), fields);
+  t.match(await createStore(app, token, { ...fields, category_ids: [1, 2, 3, 4, 5] }), fields);
 });
 
 t.test(
@@ -146,20 +131,6 @@ t.test(
   },
 );
 
-t.test('without a store, the own store is store_not_found', async (t) => {
-  const { token } = await createUser(app);
-  for (const [method, body] of [['GET'], ['PATCH', { name: '새 이름' }]] as const) {
-    const korean = await call(method, `${path}me/`, { token, body });
-    rejected(t, korean, 404, 'store_not_found');
-    t.equal(korean.body.message, '가게를 찾을 수 없습니다.');
-    const headers = { 'accept-language': 'en' };
-    t.equal(
-      (await call(method, `${path}me/`, { token, body, headers })).body.message,
-      'The store was not found.',
-    );
-  }
-});
-
 t.test('an unknown category is named by its place in the list, and nothing is written', async (t) => {
   const { token } = await createUser(app);
   const owner = await openShop(app);
@@ -176,7 +147,9 @@ t.test('an unknown category is named by its place in the list, and nothing is wr
     t.match(response.body.data.errors, [{ code: 'not_found' }]);
   }
   t.strictSame((await call('GET', `${path}me/`, owner)).body.data, owner.store);
+  const own = { token, body: { name: '새 이름' } };
   rejected(t, await call('GET', `${path}me/`, { token }), 404, 'store_not_found');
+  rejected(t, await call('PATCH', `${path}me/`, own), 404, 'store_not_found');
   invalid(t, await call('GET', `${path}?category_id=999`, { token }), 'category_id');
 });
 
@@ -207,7 +180,7 @@ t.test('of 20 concurrent registrations, one succeeds', async (t) => {
 t.test('concurrent changes of the categories leave those of one change, in order', async (t) => {
   const { token } = await createUser(app);
   await createStore(app, token, { category_ids: [12] });
-  for (let round = 0; round < 5; round++) {
+  for (let round = 0; round < 2; round++) {
     const wishes = Array.from({ length: 12 }, (_, index) =>
       Array.from({ length: 1 + (index % 5) }, (_, position) => 1 + ((index + position * 2 + round) % 12)),
     );

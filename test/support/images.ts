@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import sharp from 'sharp';
 import type { Image } from '../../src/domains/images/schemas.ts';
@@ -43,6 +44,18 @@ export async function uploadImage(app: Pick<TestApp, 'call'>, token: string): Pr
   const response = await upload(app, token, await plainImage());
   if (response.status !== 201) throw new Error(`the image was not uploaded: ${response.text}`);
   return response.body.data;
+}
+
+/** An image of a user as after its upload, but without its files. */
+export async function addImage({ config, pool }: TestApp, { id: userId }: { id: number }, state = 'ready') {
+  const key = randomBytes(16).toString('hex').replace(/^../, '$&/');
+  const { rows } = await pool.query<{ id: number }>(
+    `INSERT INTO images (user_id, key, state, width, height, check_after)
+     VALUES ($1, $2, $3, 40, 30, now() + interval '24 hours') RETURNING id`,
+    [userId, key, state],
+  );
+  const base = `${config.publicUrl}/media/${key}`;
+  return { id: rows[0]?.id ?? 0, key, url: `${base}.webp`, thumbnail_url: `${base}-480.webp` };
 }
 
 /** An image of one colour, as JPEG. */
