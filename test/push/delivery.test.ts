@@ -272,7 +272,8 @@ t.test('a job of a worker that died is run by another one', async (t) => {
   t.teardown(() => database.close());
   const isTaken = () =>
     app.pool.query(
-      `SELECT FROM graphile_worker.jobs WHERE task_identifier = 'send_push' AND locked_at IS NOT NULL`,
+      `SELECT FROM graphile_worker._private_jobs WHERE payload->>'user_id' = $1 AND locked_at IS NOT NULL`,
+      [receiver.id],
     );
   browser.answer = 201;
   t.equal((await isTaken()).rowCount, 1);
