@@ -12,8 +12,7 @@ import { temporaryFolder } from '../support/files.ts';
 import { freePort } from '../support/free-port.ts';
 import { createProvider } from '../support/provider.ts';
 import { rawConnection } from '../support/raw-http.ts';
-import { post, production, type Service, spawnService, startService } from '../support/service.ts';
-import { timeFactor } from '../support/time.ts';
+import { insist, production, type Service, spawnService, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { runProcess } from './cli/process.ts';
 import { allEnd, query } from './embedded-postgres/support.ts';
@@ -48,7 +47,7 @@ t.test('on the embedded database', parallel(), async (t) => {
   // The first start creates the database and the secret.
   const running = await startService({ DATA_DIR });
   t.teardown(() => running.end('SIGKILL'));
-  t.equal((await post(`${running.url}/auth/signup/`, account)).status, 201);
+  t.equal((await insist(`${running.url}/auth/signup/`, account)).status, 201);
 
   await t.test('a second start in the same folder ends with a clear message', async (t) => {
     const second = spawnService({ DATA_DIR });
@@ -73,7 +72,7 @@ t.test('on the embedded database', parallel(), async (t) => {
   });
 
   await t.test('data and sessions survive SIGKILL and Ctrl-C', async (t) => {
-    const loggedIn = await post(`${running.url}/auth/login/`, login);
+    const loggedIn = await insist(`${running.url}/auth/login/`, login);
     t.equal(loggedIn.status, 200);
     t.same(await running.end('SIGKILL'), { code: null, signal: 'SIGKILL' });
 
@@ -118,8 +117,8 @@ t.test(
     t.teardown(() => Promise.all(services.map((service) => service.end('SIGKILL'))));
     for (const service of services) t.equal(await becomesReady(service), 200);
     const [first, second] = services;
-    t.equal((await post(`${first?.url}/auth/signup/`, account)).status, 201);
-    t.equal((await post(`${second?.url}/auth/login/`, login)).status, 200);
+    t.equal((await insist(`${first?.url}/auth/signup/`, account)).status, 201);
+    t.equal((await insist(`${second?.url}/auth/login/`, login)).status, 200);
     for (const service of services) t.same(await service.end('SIGTERM'), { code: 0, signal: null });
   },
 );
@@ -133,15 +132,15 @@ t.test(
     const environment = { DATA_DIR, DATABASE_DIRECT_URL: database };
     const service = await startService({ ...environment, PORT: '0' });
     t.teardown(() => service.end());
-    t.equal((await post(`${service.url}/auth/signup/`, account)).status, 201);
+    t.equal((await insist(`${service.url}/auth/signup/`, account)).status, 201);
     t.same(await readdir(DATA_DIR), ['jwt-secret'], 'no embedded database');
     const users = await runProcess('build/src/cli.js', ['users', 'list', '--json'], environment);
     t.match(JSON.parse(users.stdout), { items: [{ username: account.username }] });
 
-    const { data } = JSON.parse((await post(`${service.url}/auth/login/`, login)).text);
+    const { data } = JSON.parse((await insist(`${service.url}/auth/login/`, login)).text);
     const headers = { authorization: `Bearer ${data.access}` };
     const store = { name: '햇살카페', category_ids: [1] };
-    t.equal((await post(`${service.url}/api/v1/stores/`, store, headers)).status, 201);
+    t.equal((await insist(`${service.url}/api/v1/stores/`, store, headers)).status, 201);
     const stores = JSON.parse(await (await fetch(`${service.url}/api/v1/stores/`, { headers })).text());
     t.equal((await fetch(stores.data.items[0].thumbnail)).status, 200);
   },
@@ -208,7 +207,7 @@ t.test(
   async (t) => {
     const { url, end } = await startService({
       ...(await productionSettings()),
-      SHUTDOWN_DELAY: `${Math.min(10, Math.ceil(timeFactor))}s`,
+      SHUTDOWN_DELAY: '5s',
     });
     const stuck = await connectTo(url, 'POST /auth/signup/ HTTP/1.1\r\n');
     stuck.send('Content-Length: 10\r\nExpect: 100-continue\r\n\r\n');
@@ -282,7 +281,7 @@ t.test('an email of a killed process is sent once after the restart', parallel()
 
   provider.behaviour = () => undefined;
   const killed = await startService(environment);
-  t.equal((await post(`${killed.url}/auth/signup/`, account)).status, 201);
+  t.equal((await insist(`${killed.url}/auth/signup/`, account)).status, 201);
   await until('the first attempt', () => provider.attempts.length === 1);
   await killed.end('SIGKILL');
   // As if 45 seconds had passed: then the lock of a dead worker is released.
