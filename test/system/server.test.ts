@@ -205,10 +205,7 @@ t.test(
   'with SHUTDOWN_DELAY, an instance still answers new connections; a request that never ends is ended within 15 seconds',
   parallel(),
   async (t) => {
-    const { url, end } = await startService({
-      ...(await productionSettings()),
-      SHUTDOWN_DELAY: '5s',
-    });
+    const { url, end } = await startService({ ...(await productionSettings()), SHUTDOWN_DELAY: '5s' });
     const stuck = await connectTo(url, 'POST /auth/signup/ HTTP/1.1\r\n');
     stuck.send('Content-Length: 10\r\nExpect: 100-continue\r\n\r\n');
     t.equal((await stuck.response()).status, 100);
