@@ -20,7 +20,7 @@ export const readText = (path: string) => readFileSync(join(root, path), 'utf8')
  *
  * @param parent for a test whose files must be in the repository
  */
-export function temporaryFolder(t: Test, parent = ownFolder()): string {
+export function temporaryFolder(t: Test, parent = commonFolder()): string {
   const folder = makeFolder(parent);
   t.teardown(() => removeFolder(folder));
   return folder;
@@ -28,7 +28,7 @@ export function temporaryFolder(t: Test, parent = ownFolder()): string {
 
 /** An empty folder, until the run ends. */
 export function runFolder(): string {
-  return makeFolder(ownFolder());
+  return makeFolder(commonFolder());
 }
 
 /**
@@ -54,7 +54,7 @@ export function createRunFolder(): { path: string; remove(): void } {
 }
 
 /** The folder of the run, or one of this process, for a test file that runs by itself. */
-function ownFolder(): string {
+export function commonFolder(): string {
   const given = process.env['DURE_TEST_FOLDER'];
   if (given) return given;
   const { path, remove } = createRunFolder();

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
@@ -82,4 +83,13 @@ export async function post(url: string, body: unknown, headers: Record<string, s
     body: JSON.stringify(body),
   });
   return { status: response.status, headers: response.headers, text: await response.text() };
+}
+
+/** Like {@link post}; sends again what a slow machine answers with 503, under one key, so that it is done once. */
+export async function insist(url: string, body: unknown, headers: Record<string, string> = {}) {
+  const key = randomUUID();
+  return until(`a response other than 503 of ${url}`, async () => {
+    const response = await post(url, body, { 'idempotency-key': key, ...headers });
+    return response.status === 503 ? undefined : response;
+  });
 }

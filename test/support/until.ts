@@ -3,6 +3,8 @@ import { atMost } from './time.ts';
 
 /** Milliseconds; long, because only a test that fails waits for so long. */
 const patience = atMost(30_000);
+/** Milliseconds between two looks. What takes long is looked at less often, because each look costs CPU. */
+const interval = { shortest: 10, longest: 100, shareOfWait: 0.1 };
 
 /**
  * Polls until a condition has a truthy value.
@@ -15,9 +17,11 @@ export async function until<Value>(
   what: string,
   condition: () => Value | Promise<Value>,
 ): Promise<NonNullable<Value>> {
-  for (const end = Date.now() + patience; ; await sleep(20)) {
+  for (const start = Date.now(); ; ) {
     const value = await condition();
     if (value) return value;
-    if (Date.now() > end) throw new Error(`not within ${patience} ms: ${what}`);
+    const waited = Date.now() - start;
+    if (waited > patience) throw new Error(`not within ${patience} ms: ${what}`);
+    await sleep(Math.min(interval.longest, Math.max(interval.shortest, waited * interval.shareOfWait)));
   }
 }

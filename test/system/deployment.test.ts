@@ -8,13 +8,14 @@ import t from 'tap';
 import { startEmbeddedServer } from '../../src/development/embedded-postgres/server.ts';
 import { migrate } from '../../src/infrastructure/database/migrations.ts';
 import { databaseUrl, execute } from '../support/database.ts';
-import { root, temporaryFolder } from '../support/files.ts';
+import { root } from '../support/files.ts';
 import { without } from '../support/requirements.ts';
+import { clusterFolder } from './embedded-postgres/support.ts';
 
 const fileOf = (path: string) => join(root, path);
 
 t.test('the role of the service owns its database only', { skip: without('psql') }, async (t) => {
-  const server = await startEmbeddedServer({ directory: temporaryFolder(t) });
+  const server = await startEmbeddedServer({ directory: await clusterFolder(t) });
   t.teardown(server.stop);
   // The embedded server has a role and a database of these names.
   const postgres = databaseUrl(server.url, 'postgres');

@@ -3,7 +3,7 @@ import { createTestApp, createUser, password } from '../support/app.ts';
 import { unavailable } from '../support/assertions.ts';
 import { createTestDatabase, execute } from '../support/database.ts';
 import { openTwoVerifiedShops, requestsPath } from '../support/partner-requests.ts';
-import { post, production, startService } from '../support/service.ts';
+import { insist, production, startService } from '../support/service.ts';
 
 t.test('a database without free connections is service_unavailable', async (t) => {
   const migrated = await createTestApp({ WORKER_ENABLED: 'false' }, { serverErrors: true });
@@ -85,27 +85,27 @@ t.test('instances whose clocks differ by a minute accept each other’s tokens',
   const [ahead, behind] = await Promise.all([start(60), start(0)]);
   t.teardown(() => Promise.all([ahead.end(), behind.end()]));
   const account = { username: 'dure_cafe', password, name: '김두레', email: 'owner@example.com' };
-  t.equal((await post(`${ahead.url}/auth/signup/`, account)).status, 201);
+  t.equal((await insist(`${ahead.url}/auth/signup/`, account)).status, 201);
   const issuedAt: number[] = [];
   for (const [one, other] of [
     [ahead, behind],
     [behind, ahead],
   ] as const) {
     const { data } = JSON.parse(
-      (await post(`${one.url}/auth/login/`, { username: account.username, password })).text,
+      (await insist(`${one.url}/auth/login/`, { username: account.username, password })).text,
     );
     const [, claims = ''] = data.access.split('.');
     issuedAt.push(JSON.parse(Buffer.from(claims, 'base64url').toString()).iat);
     const me = (access: string, url: string) =>
       fetch(`${url}/auth/me/`, { headers: { authorization: `Bearer ${access}` } });
     t.equal((await me(data.access, other.url)).status, 200);
-    const refreshed = await post(`${other.url}/auth/token/refresh/`, { refresh: data.refresh });
+    const refreshed = await insist(`${other.url}/auth/token/refresh/`, { refresh: data.refresh });
     t.equal(refreshed.status, 200);
     const pair = JSON.parse(refreshed.text).data;
     t.equal((await me(pair.access, one.url)).status, 200);
-    const late = await post(`${one.url}/auth/token/refresh/`, { refresh: data.refresh });
+    const late = await insist(`${one.url}/auth/token/refresh/`, { refresh: data.refresh });
     t.equal(late.status, 200, 'the reuse grace does not depend on the clock of an instance');
-    t.equal((await post(`${one.url}/auth/token/refresh/`, { refresh: pair.refresh })).status, 200);
+    t.equal((await insist(`${one.url}/auth/token/refresh/`, { refresh: pair.refresh })).status, 200);
     await execute(database, `UPDATE sessions SET expires_at = now() + interval '50 seconds'`);
     for (const { url } of [one, other]) {
       const headers = { authorization: `Bearer ${pair.access}` };

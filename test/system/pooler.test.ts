@@ -2,7 +2,6 @@ import { cp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { startEmbeddedServer } from '../../src/development/embedded-postgres/server.ts';
-import { migrate } from '../../src/infrastructure/database/migrations.ts';
 import { openStream } from '../notifications/streams.ts';
 import { codeIn, createTestApp, logIn, password, signUpUser } from '../support/app.ts';
 import { unavailable } from '../support/assertions.ts';
@@ -13,7 +12,7 @@ import { startPooler } from '../support/pooler.ts';
 import { without } from '../support/requirements.ts';
 import { createTcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
-import { temporaryFolder } from './embedded-postgres/support.ts';
+import { clusterFolder, temporaryFolder } from './embedded-postgres/support.ts';
 
 t.test('behind PgBouncer in transaction mode', { skip: without('pgbouncer') }, async (t) => {
   const database = await createTestDatabase();
@@ -60,9 +59,8 @@ t.test(
   'a planned switchover, after which connections stay on the demoted server',
   { skip: without('pgbouncer') },
   async (t) => {
-    const [oldFolder, newFolder] = [await temporaryFolder(t), await temporaryFolder(t)];
+    const [oldFolder, newFolder] = [await clusterFolder(t, true), await temporaryFolder(t)];
     const oldPrimary = await startEmbeddedServer({ directory: oldFolder });
-    await migrate(oldPrimary.url);
     const proxy = await createTcpProxy(t, oldPrimary.url);
     const databaseUrl = await startPooler(t, proxy.url);
     const app = await createTestApp({ DATABASE_DIRECT_URL: proxy.url }, { serverErrors: true, databaseUrl });

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
@@ -8,6 +9,10 @@ import { createTestApp } from '../../../test/support/app.ts';
 import { launchBrowser } from '../../../test/support/browser.ts';
 import { root, temporaryFolder } from '../../../test/support/files.ts';
 import { freePort } from '../../../test/support/free-port.ts';
+import { sharedFolder } from '../../../test/support/shared-folder.ts';
+
+/** What the shared build has in place of the URL of the service. */
+const anyApi = 'https://api.of.any.test.example';
 
 /** The service with the frontend of examples/web, and a browser for it, until the test ends. */
 export async function startExample(t: Test, environment: Record<string, string> = {}) {
@@ -29,18 +34,18 @@ export async function startExample(t: Test, environment: Record<string, string> 
 }
 
 /**
- * Builds examples/web as its README says, and serves the result as a static host does, until the test ends: addresses without a
- * file get the page.
+ * Serves examples/web as a static host does, until the test ends: addresses without a file get the page.
  *
  * @param apiUrl of the service, which is part of the build
  */
 async function serveFrontend(t: Test, port: number, apiUrl: string): Promise<void> {
   const outDir = temporaryFolder(t);
-  await promisify(execFile)(
-    'npm',
-    ['run', 'build', '--workspace', 'examples/web', '--', '--outDir', outDir],
-    { cwd: root, env: { ...process.env, VITE_API_URL: apiUrl } },
-  );
+  await cp(await sharedFolder('example-frontend', build), outDir, { recursive: true });
+  for (const name of await readdir(outDir, { recursive: true })) {
+    if (!/\.(?:html|js)$/.test(name)) continue;
+    const text = await readFile(join(outDir, name), 'utf8');
+    await writeFile(join(outDir, name), text.replaceAll(anyApi, apiUrl));
+  }
   const server = await preview({
     root: join(root, 'examples/web'),
     build: { outDir },
@@ -48,4 +53,13 @@ async function serveFrontend(t: Test, port: number, apiUrl: string): Promise<voi
     logLevel: 'error',
   });
   t.teardown(() => server.close());
+}
+
+/** Builds examples/web as its README says. */
+async function build(outDir: string): Promise<void> {
+  await promisify(execFile)(
+    'npm',
+    ['run', 'build', '--workspace', 'examples/web', '--', '--outDir', outDir],
+    { cwd: root, env: { ...process.env, VITE_API_URL: anyApi } },
+  );
 }

@@ -1,18 +1,17 @@
-import { appendFile, cp, readFile, writeFile } from 'node:fs/promises';
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { startEmbeddedServer } from '../../../src/development/embedded-postgres/server.ts';
-import { migrate } from '../../../src/infrastructure/database/migrations.ts';
 import type { TestApp } from '../../support/app.ts';
 import { execute } from '../../support/database.ts';
 import { freePort } from '../../support/free-port.ts';
 import { until } from '../../support/until.ts';
 import {
   allEnd,
+  clusterFolder,
   postmasterPid,
   processesIn,
   signalAll,
-  temporaryFolder,
 } from '../embedded-postgres/support.ts';
 
 /** A physical standby of a test. */
@@ -38,33 +37,23 @@ export async function startCluster(
   t: Test,
   count: 1 | 2 = 1,
 ): Promise<{ url: string; standby: Standby; second: Standby }> {
-  const folder = await temporaryFolder(t);
-  const draft = await startEmbeddedServer({ directory: folder });
-  await migrate(draft.url);
+  const primary = await startEmbeddedServer({ directory: await clusterFolder(t, true) });
+  t.teardown(primary.stop);
   const [name, password] = reader.split(':');
   await execute(
-    draft.url,
+    primary.url,
     `CREATE ROLE ${name} LOGIN PASSWORD '${password}'`,
     `GRANT pg_read_all_data TO ${name}`,
   );
-  await draft.stop();
-  const copies = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const copy = await temporaryFolder(t);
-      await cp(folder, copy, { recursive: true });
-      return copy;
-    }),
-  );
-  const primary = await startEmbeddedServer({ directory: folder });
-  t.teardown(primary.stop);
+  const folders = await Promise.all(Array.from({ length: count }, () => clusterFolder(t, true)));
   const [standby, second = standby] = await Promise.all(
-    copies.map((copy) => startStandby(copy, primary.url)),
+    folders.map((folder) => startStandby(folder, primary.url)),
   );
   if (!standby || !second) throw new Error('there are no standbys');
   return { url: primary.url, standby, second };
 }
 
-/** Makes a copy of a stopped primary its standby. */
+/** Makes a copy of the primary, as it was before its start, its standby. */
 async function startStandby(directory: string, primaryUrl: string): Promise<Standby> {
   const cluster = join(directory, 'cluster');
   await writeFile(join(cluster, 'standby.signal'), '');
@@ -95,7 +84,7 @@ async function startStandby(directory: string, primaryUrl: string): Promise<Stan
     },
     async signal(signal) {
       signalAll([await postmasterPid(directory)], signal);
-      signalAll(await processesIn(directory, 'postgres'), signal);
+      signalAll(processesIn(directory, 'postgres'), signal);
     },
     async kill() {
       await standby.signal('SIGKILL');
@@ -133,7 +122,9 @@ export async function sourceOf(app: TestApp, read: () => Promise<unknown>): Prom
 
 /** Waits until an app reads from the replica, or does not. */
 export function untilRead(app: TestApp, read: boolean): Promise<unknown> {
-  const last = () =>
-    app.logs.map((line) => JSON.parse(line)).findLast(({ msg }) => /^the replica is/.test(msg));
-  return until(`the replica is read: ${read}`, () => (last()?.msg === 'the replica is read') === read);
+  const last = () => app.logs.findLast((line) => line.includes('"msg":"the replica is'));
+  return until(
+    `the replica is read: ${read}`,
+    () => (last()?.includes('"msg":"the replica is read"') ?? false) === read,
+  );
 }

@@ -21,7 +21,7 @@ interface Call {
 }
 
 /** Milliseconds before a client tries again, and between two of its writes. */
-const pause = { retry: 200, next: 100 };
+const pause = { retry: 200, next: 300 };
 
 /** Clients of the instances, which send everything again with the same key until it succeeds. */
 export function createClients(urls: string[]) {

@@ -122,8 +122,6 @@ t.test('every operation has an id, a summary, a description, a tag and its secur
     t.match(description, /\.$/, `${operationId} has a description`);
     t.ok(operation.tags?.length === 1 && operation.tags.every((tag) => tags.includes(tag)));
     t.ok(operation.security, `${operationId} says whom it asks for`);
-    for (const response of Object.values(operation.responses))
-      t.not(response.description, 'Default Response');
     if (api.includes(operation)) t.ok(path.endsWith('/'), 'paths are canonical');
   }
 });
@@ -185,7 +183,7 @@ t.test('bodies and responses are named components with valid examples', async (t
   }
   for (const [name, { example }] of Object.entries(document.components.headers))
     t.strictSame(contract.schemaProblems(['components', 'headers', name, 'schema'], example), [], name);
-  t.notMatch(text, /textRule|\$id|x-dure|def-\d|schema-\d/);
+  t.notMatch(text, /Default Response|textRule|\$id|x-dure|def-\d|schema-\d/);
   t.notMatch(text, /undefined|\[object/);
 });
 
@@ -218,8 +216,7 @@ t.test('every body and every success has examples', async (t) => {
 });
 
 t.test('the examples of sign-up and login work as they are', async (t) => {
-  const app = await createTestApp({ WORKER_ENABLED: 'false' });
-  t.teardown(app.close);
+  const app = await createTestApp();
   const example = (name: string) => document.components.examples[`${name}Body`]?.['value'];
   t.equal((await app.call('POST', '/auth/signup/', { body: example('NewUser') })).status, 201);
   t.equal((await app.call('POST', '/auth/login/', { body: example('Credentials') })).status, 200);
@@ -238,20 +235,27 @@ t.test('names, types and descriptions suit generated clients', async (t) => {
       /^(.+?)(?:Requests?|Responses?|Data|Errors?|Body|Params|Result)$/.exec(name) ?? [];
     t.notOk(ids.includes(operation), `${name} is what generators derive from an operation`);
   }
-  for (const [place, schema] of everySchema) {
-    t.notOk('uniqueItems' in schema, place);
-    if (schema.type === 'integer') t.match(schema.format, /^int(?:32|64)$/, place);
-    const isNamed = place.includes('.') && !place.endsWith('[]');
-    if (isNamed && schema.type === 'object') t.notOk(schema.properties, `${place} is a component`);
-    if (!schema.$ref && !place.endsWith('[]')) {
-      const isForm = place.includes('.') && schema.type === 'null';
-      if (!isForm) t.ok(schema.description, `${place} is described`);
-    }
-    for (const form of schema.anyOf ?? []) t.ok(form.$ref || form.type === 'null', place);
-  }
+  const problems = everySchema.flatMap(([place, schema]) =>
+    schemaProblems(place, schema).map((problem) => `${place} ${problem}`),
+  );
+  t.strictSame(problems, []);
   t.match(schemas['PartnershipNotification']?.properties?.['id'], { format: 'int64' });
   t.notOk(operations.some(({ responses }) => Object.keys(responses).some((status) => /X/.test(status))));
 });
+
+function schemaProblems(place: string, schema: Schema): string[] {
+  const { type, format, properties, description, anyOf = [] } = schema;
+  const isItem = place.endsWith('[]');
+  const isProperty = place.includes('.') && !isItem;
+  const isDescribed = description || schema.$ref || isItem || (type === 'null' && place.includes('.'));
+  return [
+    ...('uniqueItems' in schema ? ['has uniqueItems'] : []),
+    ...(type !== 'integer' || /^int(?:32|64)$/.test(format ?? '') ? [] : ['has no size']),
+    ...(isProperty && type === 'object' && properties ? ['is no component'] : []),
+    ...(isDescribed ? [] : ['is not described']),
+    ...(anyOf.every((form) => form.$ref || form.type === 'null') ? [] : ['has a form without a name']),
+  ];
+}
 
 t.test('a code decides the schema of an error', async (t) => {
   const all = [
@@ -280,17 +284,18 @@ t.test('a code decides the schema of an error', async (t) => {
 });
 
 t.test('every response names its headers', async (t) => {
-  for (const operation of operations) {
-    const { operationId, responses } = operation;
-    for (const [status, { headers = {} }] of Object.entries(responses)) {
+  const missing = operations.flatMap((operation) =>
+    Object.entries(operation.responses).flatMap(([status, { headers = {} }]) => {
       const expected = [
         'X-Request-Id',
         ...(api.includes(operation) ? ['Content-Language', 'RateLimit-Remaining'] : []),
         ...({ 304: ['ETag'], 401: ['WWW-Authenticate'], 429: ['Retry-After'] }[status] ?? []),
       ];
-      for (const name of expected) t.ok(headers[name]?.['$ref'], `${operationId} ${status}: ${name}`);
-    }
-  }
+      const absent = expected.filter((name) => !headers[name]?.['$ref']);
+      return absent.map((name) => `${operation.operationId} ${status}: ${name}`);
+    }),
+  );
+  t.strictSame(missing, []);
 });
 
 t.test('optional parameters and bodies are documented as optional', async (t) => {
@@ -304,19 +309,17 @@ t.test('optional parameters and bodies are documented as optional', async (t) =>
 });
 
 t.test('the committed document is served', async (t) => {
-  const app = await createTestApp({ WORKER_ENABLED: 'false' });
-  t.teardown(app.close);
+  const app = await createTestApp();
   const yaml = await app.call('GET', '/openapi.yaml');
   t.match(yaml.headers['content-type'], 'application/yaml');
   t.equal(yaml.text, text);
   const json = await app.call('GET', '/openapi.json');
   t.match(json.headers['content-type'], 'application/json');
-  t.strictSame(json.body, parse(text));
+  t.strictSame(json.body, parse(yaml.text));
 });
 
 t.test('the contract checker detects wrong responses', async (t) => {
-  const app = await createTestApp({ WORKER_ENABLED: 'false' });
-  t.teardown(app.close);
+  const app = await createTestApp();
   const path = '/auth/me/?a=1';
   const response = await app.call('GET', path);
   contract.check('GET', path, response);

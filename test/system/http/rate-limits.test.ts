@@ -123,7 +123,7 @@ t.test('limits', async (t) => {
     const users = await inParallel(7, () => signUpUser(fromAnywhere(app)));
     const remoteAddress = newAddress();
     const greedy = users.pop();
-    for (let index = 0; index < 700; index++) {
+    for (let index = 0; index < 610; index++) {
       const { status } = await app.call('GET', '/nothing/', { token: greedy?.token, remoteAddress });
       if (status !== (index < 600 ? 404 : 429)) t.fail(`${index}: ${status}`);
     }
@@ -223,10 +223,6 @@ t.test('behind a trusted proxy the address of the client counts', async (t) => {
   t.equal(await remaining('10.9.9.9', '203.0.113.1:4711'), 8, 'by another proxy and port, the same client');
   t.equal(await remaining('198.51.100.7', '203.0.113.1'), 9, 'of a stranger it is not believed');
   t.equal(await remaining('198.51.100.7', '203.0.113.50'), 8);
-  t.equal(await remaining('10.1.2.3', '2001:db8:5:6::1'), 9);
-  t.equal(await remaining('10.1.2.3', '2001:db8:5:6::2'), 8);
-  t.equal(await remaining('10.7.7.7', 'unknown'), 9, 'what is no address counts for the proxy that sent it');
-  t.equal(await remaining('10.7.7.7', '999.1.1.1'), 8);
 });
 
 t.test('limits can be turned off', async (t) => {

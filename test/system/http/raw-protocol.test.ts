@@ -165,7 +165,7 @@ attack('connections that are reset at any point', async () => {
   const halves = ['', 'GET /auth/m', postLogin(contentLength(20), '{'), postLogin(chunked, '5\r\n{')];
   const requests = [getMe(), postLogin(contentLength(wrongLogin.length), wrongLogin), stream];
   for (const data of [...halves, ...requests]) {
-    await inParallel(50, async (index) => {
+    await inParallel(20, async (index) => {
       const { socket, send } = await rawConnection(port);
       send(data);
       // Some at once, some after the server has read the data, and streams in the middle of the response.
@@ -177,7 +177,7 @@ attack('connections that are reset at any point', async () => {
 });
 
 attack('hundreds of silent connections are closed in time', async (t) => {
-  const silent = await inParallel(400, () => rawConnection(port));
+  const silent = await inParallel(200, () => rawConnection(port));
   shortenTimeouts(t, 500, 1_000);
   for (const response of await Promise.all(silent.map((one) => one.response())))
     t.equal(response.status, 408);

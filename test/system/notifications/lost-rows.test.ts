@@ -1,8 +1,7 @@
-import { cp, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { startEmbeddedServer } from '../../../src/development/embedded-postgres/server.ts';
-import { migrate } from '../../../src/infrastructure/database/migrations.ts';
 import {
   createListeningApp,
   createNotifier,
@@ -14,14 +13,10 @@ import { inParallel } from '../../support/concurrency.ts';
 import { freePort } from '../../support/free-port.ts';
 import { createTcpProxy } from '../../support/tcp-proxy.ts';
 import { until } from '../../support/until.ts';
-import { query, temporaryFolder } from '../embedded-postgres/support.ts';
+import { clusterFolder, query } from '../embedded-postgres/support.ts';
 
 t.test('after a failover that loses rows, streams get each new notification once', async (t) => {
-  const [folder, standbyFolder] = [await temporaryFolder(t), await temporaryFolder(t)];
-  const first = await startEmbeddedServer({ directory: folder });
-  await migrate(first.url);
-  await first.stop();
-  await cp(folder, standbyFolder, { recursive: true });
+  const [folder, standbyFolder] = [await clusterFolder(t, true), await clusterFolder(t, true)];
   const primary = await startEmbeddedServer({ directory: folder });
   t.teardown(primary.stop);
 
