@@ -1,9 +1,9 @@
 import t from 'tap';
-import { openDatabase } from '../../src/infrastructure/database/client.ts';
 import { sql } from '../../src/infrastructure/database/sql.ts';
 import { addFailedMail, closeReport, createAdmin, sendReport } from '../support/admin.ts';
 import { createTestApp, readPages, verifyEmails } from '../support/app.ts';
 import { rejected } from '../support/assertions.ts';
+import { openTestDatabase } from '../support/database.ts';
 import { uploadImage } from '../support/images.ts';
 import {
   notificationsOf,
@@ -112,8 +112,7 @@ t.test('what no id can be is not found', async (t) => {
 });
 
 t.test("SQL and Prisma's client read 64 bits as numbers, in and outside a transaction", async (t) => {
-  const database = openDatabase({ url: app.url, poolSize: 2 });
-  t.teardown(() => database.close());
+  const database = openTestDatabase(t, app.url);
   const statement = sql`SELECT id, count(*) OVER () AS posts, 0.5::float8 AS half FROM posts WHERE id = ${first + 1}::bigint`;
   const expected = [{ id: first + 1, posts: 1, half: 0.5 }];
   t.strictSame(await database.query(statement), expected);

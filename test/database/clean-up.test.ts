@@ -2,14 +2,11 @@ import pg from 'pg';
 import t from 'tap';
 import { expiredRows } from '../../src/app.ts';
 import { cleanUp, pagesOfRun } from '../../src/infrastructure/database/clean-up.ts';
-import { openDatabase } from '../../src/infrastructure/database/client.ts';
 import { sql } from '../../src/infrastructure/database/sql.ts';
-import { createTestDatabase } from '../support/database.ts';
-import { timeFactor } from '../support/time.ts';
+import { createTestDatabase, openTestDatabase } from '../support/database.ts';
 
 const url = await createTestDatabase();
-const database = openDatabase({ url, poolSize: 2, limitFactor: timeFactor });
-t.teardown(() => database.close());
+const database = openTestDatabase(t, url);
 const query = async (sql: string) => (await database.pool.query(sql)).rows;
 const run = async () => (await cleanUp(database, expiredRows)).deleted;
 

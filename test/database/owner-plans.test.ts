@@ -12,8 +12,9 @@ import {
 } from '../../src/domains/partner-requests/repository/partners.ts';
 import { createPartnerRequestRepository } from '../../src/domains/partner-requests/repository/requests.ts';
 import { loadConfig } from '../../src/infrastructure/config/config.ts';
-import { openDatabase, type Tx } from '../../src/infrastructure/database/client.ts';
+import type { Tx } from '../../src/infrastructure/database/client.ts';
 import { createTestApp } from '../support/app.ts';
+import { openTestDatabase } from '../support/database.ts';
 import { announcements, explainingDatabase, idleOutbox } from '../support/plans.ts';
 
 /*
@@ -97,8 +98,7 @@ await pool.query('VACUUM ANALYZE');
 
 const { tokens } = loadConfig({ JWT_SECRET: 'a secret that only tests have 0123456789' });
 const imageUrls = createImageUrls(app.config);
-const own = openDatabase({ url: app.url, poolSize: 1 });
-t.teardown(own.close);
+const own = openTestDatabase(t, app.url, 1);
 
 /** Checks what the one statement of a call reads. */
 async function reads(

@@ -4,8 +4,9 @@ import { expiredRows } from '../../src/app.ts';
 import { expiredNotifications } from '../../src/domains/notifications/index.ts';
 import { createNotificationRepository } from '../../src/domains/notifications/repository.ts';
 import { cleanUp } from '../../src/infrastructure/database/clean-up.ts';
-import { openDatabase, plannerSettings } from '../../src/infrastructure/database/client.ts';
+import { plannerSettings } from '../../src/infrastructure/database/client.ts';
 import { createTestApp, createUser, deleteAccount } from '../support/app.ts';
+import { openTestDatabase } from '../support/database.ts';
 import {
   notificationsOf,
   openTwoShops,
@@ -95,8 +96,7 @@ function expected(table: string, text: string): number {
 t.test('of a table with partitions, a statement reads those that its values are in', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const { token } = receiver;
-  const database = openDatabase({ url: app.url, poolSize: 2 });
-  t.teardown(database.close);
+  const database = openTestDatabase(t, app.url);
   const statements = await capture(async () => {
     const key = { 'idempotency-key': 'pruning' };
     for (const _ of ['first', 'replay']) await requestPartnership(app, sender, post, key);
@@ -141,8 +141,7 @@ t.test('what is deleted with an account is looked for in one partition', async (
 t.test('adding and marking notifications updates counts only, and no index of them', async (t) => {
   const { id: userId } = await createUser(app);
   // One connection, so that all of it is one transaction with its own statistics.
-  const database = openDatabase({ url: app.url, poolSize: 1 });
-  t.teardown(database.close);
+  const database = openTestDatabase(t, app.url, 1);
   const { notify, markRead } = createNotificationRepository(database, idleOutbox);
   await database.pool.query('BEGIN');
   for (let requestId = 1; requestId <= 20; requestId++) {

@@ -9,7 +9,6 @@ import { createSessionRepository } from '../../src/domains/auth/repository/sessi
 import { createImageRepository } from '../../src/domains/images/repository.ts';
 import { createNotificationRepository } from '../../src/domains/notifications/repository.ts';
 import { secondsUntilEdits } from '../../src/domains/stores/index.ts';
-import { openDatabase } from '../../src/infrastructure/database/client.ts';
 import { rememberHere } from '../../src/infrastructure/database/own-writes.ts';
 import { openReplica } from '../../src/infrastructure/database/replica.ts';
 import { empty } from '../../src/infrastructure/database/sql.ts';
@@ -23,6 +22,7 @@ import { passkeysOf } from '../auth/passkeys.ts';
 import { pushesOf } from '../push/subscribed.ts';
 import { addFailedMail, createAdmin, sendReport } from '../support/admin.ts';
 import { codeIn, createTestApp, deleteAccount, logIn, verifyEmails } from '../support/app.ts';
+import { openTestDatabase } from '../support/database.ts';
 import { root } from '../support/files.ts';
 import { cleanUp, uploadImage } from '../support/images.ts';
 import { notificationsOf, requestsPath, sendRequest, transition } from '../support/partner-requests.ts';
@@ -285,8 +285,7 @@ t.test('each statement returns the columns that its row type declares', async (t
   await deleteAccount(app, receiver);
 
   // What runs by itself, or for the command.
-  const database = openDatabase({ url: app.url, poolSize: 2, pooled: false });
-  t.teardown(database.close);
+  const database = openTestDatabase(t, app.url);
   const images = createImageRepository(database);
   await createSessionRepository(database, app.config.tokens).findLive([randomUUID()]);
   await createNotificationRepository(database, idleOutbox).listAfter(sender.id, 0, 10);

@@ -1,14 +1,12 @@
 import Fastify from 'fastify';
 import type { Test } from 'tap';
-import { openDatabase } from '../../src/infrastructure/database/client.ts';
 import { createMailQueue, type MailPayload } from '../../src/infrastructure/mail/queue.ts';
 import type { OutgoingMail } from '../../src/infrastructure/mail/transport.ts';
 import { createUnsubscribeLinks } from '../../src/infrastructure/mail/unsubscribe-links.ts';
 import { type MailComposers, startWorker } from '../../src/infrastructure/mail/worker.ts';
 import { createMetrics } from '../../src/infrastructure/metrics/metrics.ts';
 import { createOutbox } from '../../src/infrastructure/outbox/outbox.ts';
-import { createTestDatabase } from '../support/database.ts';
-import { timeFactor } from '../support/time.ts';
+import { createTestDatabase, openTestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 
 export const code = '731942';
@@ -55,8 +53,7 @@ type StartOptions = Partial<Parameters<typeof startWorker>[0]> & {
 /** A database with its queue, and workers that stop with the test. */
 export async function setUp(t: Test) {
   const url = await createTestDatabase();
-  const database = openDatabase({ url, poolSize: 4, limitFactor: timeFactor });
-  t.teardown(() => database.close());
+  const database = openTestDatabase(t, url, 4);
   const logLines: Record<string, unknown>[] = [];
   const stream = { write: (line: string) => logLines.push(JSON.parse(line)) };
   const { log } = Fastify({ logger: { level: 'debug', stream } });

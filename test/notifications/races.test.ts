@@ -1,9 +1,9 @@
 import t from 'tap';
 import { createNotificationRepository } from '../../src/domains/notifications/repository.ts';
-import { openDatabase } from '../../src/infrastructure/database/client.ts';
 import { createTestApp, deleteAccount } from '../support/app.ts';
 import { tally } from '../support/assertions.ts';
 import { inParallel, lockRows } from '../support/concurrency.ts';
+import { openTestDatabase } from '../support/database.ts';
 import {
   notificationsOf,
   notifiedOf,
@@ -113,8 +113,7 @@ t.test('concurrent requests, marks and deletions count every notification once',
 t.test('notifying several users locks their counts in one order', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const requestId = await sendRequest(app, sender, post);
-  const database = openDatabase({ url: app.url, poolSize: 2 });
-  t.teardown(database.close);
+  const database = openTestDatabase(t, app.url);
   const repository = createNotificationRepository(database, idleOutbox);
   const kind = 'partner_request_received' as const;
   const recipients = [sender, receiver].map(({ id: userId }) => ({ kind, userId, requestId }));

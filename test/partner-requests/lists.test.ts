@@ -1,8 +1,8 @@
 import t from 'tap';
 import { createPartnerRepository } from '../../src/domains/partner-requests/repository/partners.ts';
-import { openDatabase } from '../../src/infrastructure/database/client.ts';
 import { createTestApp, createUser, deleteAccount, logIn, readPages, suspend } from '../support/app.ts';
 import { rejected } from '../support/assertions.ts';
+import { openTestDatabase } from '../support/database.ts';
 import {
   becomePartners,
   listPartners,
@@ -235,8 +235,7 @@ t.test('each partner is listed once with the newest request, in pages', async (t
   t.notOk(partnersIn(await listPartners(app, own)).includes(first.store.id), 'a suspended store is left out');
 
   // A page that has examined what it may continues after that.
-  const database = openDatabase({ url: app.url, poolSize: 1 });
-  t.teardown(database.close);
+  const database = openTestDatabase(t, app.url, 1);
   const found: number[] = [];
   let pages = 0;
   const partnersOfUser = createPartnerRepository(database);

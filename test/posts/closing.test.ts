@@ -1,11 +1,11 @@
 import t from 'tap';
 import { checkNotOver, duePosts, isOpenPost } from '../../src/domains/posts/closing.ts';
 import { cleanUp } from '../../src/infrastructure/database/clean-up.ts';
-import { openDatabase } from '../../src/infrastructure/database/client.ts';
 import { sql } from '../../src/infrastructure/database/sql.ts';
 import { createTestApp, createUser } from '../support/app.ts';
 import { invalid, rejected } from '../support/assertions.ts';
 import { lockRows } from '../support/concurrency.ts';
+import { openTestDatabase } from '../support/database.ts';
 import {
   openTwoShops,
   openTwoVerifiedShops,
@@ -14,7 +14,6 @@ import {
   transition,
 } from '../support/partner-requests.ts';
 import { createPost, openShop, type Shop } from '../support/stores.ts';
-import { timeFactor } from '../support/time.ts';
 
 const app = await createTestApp();
 const { call, pool } = app;
@@ -211,9 +210,8 @@ t.test('the clean-up marks posts whose last day is over, on two instances at onc
     [id, day(-1)],
   );
   await setLastDay(today.id, 0);
-  const databases = [1, 2].map(() => openDatabase({ url: app.url, poolSize: 1, limitFactor: timeFactor }));
+  const databases = [1, 2].map(() => openTestDatabase(t, app.url, 1));
   const runs = await Promise.all(databases.map((database) => cleanUp(database, [duePosts])));
-  await Promise.all(databases.map(({ close }) => close()));
   const marked = runs.map(({ deleted }) => deleted['posts'] ?? 0);
   t.ok((marked[0] ?? 0) + (marked[1] ?? 0) >= 1_200, `${marked}`);
   const { rows } = await pool.query(

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
-import { openDatabase } from '../../src/infrastructure/database/client.ts';
 import { recoverJobs } from '../../src/infrastructure/mail/jobs.ts';
 import { createTestApp, createUser, deleteAccount, suspend } from '../support/app.ts';
+import { openTestDatabase } from '../support/database.ts';
 import { openTwoShops, sendRequest, transition } from '../support/partner-requests.ts';
 import type { PushAnswer } from '../support/push-service.ts';
 import { createPost, openShop } from '../support/stores.ts';
@@ -268,8 +268,7 @@ t.test('a job of a worker that died is run by another one', async (t) => {
   const { receiver, browser, request } = await openSubscribedShops(hang);
   await request();
   await until('an attempt', () => browser.attempts === 1);
-  const database = openDatabase({ url: app.url, poolSize: 2 });
-  t.teardown(() => database.close());
+  const database = openTestDatabase(t, app.url);
   const isTaken = () =>
     app.pool.query(
       `SELECT FROM graphile_worker._private_jobs WHERE payload->>'user_id' = $1 AND locked_at IS NOT NULL`,

@@ -2,9 +2,9 @@ import t from 'tap';
 import { createPostRepository } from '../../src/domains/posts/repository.ts';
 import { readRegions } from '../../src/domains/stores/read-regions.ts';
 import { cleanUp } from '../../src/infrastructure/database/clean-up.ts';
-import { openDatabase } from '../../src/infrastructure/database/client.ts';
 import { scanBudgets } from '../../src/infrastructure/database/search-sources.ts';
 import { createTestApp, createUser } from '../support/app.ts';
+import { openTestDatabase } from '../support/database.ts';
 import { createPost, openShop, type Shop, type TestPost, type TestStore } from '../support/stores.ts';
 
 const app = await createTestApp();
@@ -91,8 +91,7 @@ t.test('addresses from before are read by the clean-up, on several instances at 
   const [shop] = shops;
   const read = async () => (await call('GET', `${path}me/`, { token: shop?.token })).body.data.region;
   t.strictSame(await read(), { sido: '', sigungu: '', dong: '' });
-  const database = openDatabase({ url: app.url, poolSize: 4 });
-  t.teardown(database.close);
+  const database = openTestDatabase(t, app.url, 4);
   await Promise.all([1, 2].map(() => cleanUp(database, [], { regions: readRegions(database) })));
   t.strictSame(await read(), { sido: '서울', sigungu: '마포구', dong: '망원동' });
   const { rows } = await pool.query('SELECT region_keys FROM stores WHERE id = ANY ($1) ORDER BY id', [ids]);
@@ -133,8 +132,7 @@ t.test('what a scan does not reach is looked up, each post once', async (t) => {
     await createPost(app, token, { title: '글' }),
   ];
   await createPost(app, (await openShop(app)).token);
-  const database = openDatabase({ url: app.url, poolSize: 1 });
-  t.teardown(database.close);
+  const database = openTestDatabase(t, app.url, 1);
   const first = { rows: 1, textBytes: 1_000_000 };
   const lists = createPostRepository(database, { ...scanBudgets, first });
   const everything = {

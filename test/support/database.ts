@@ -2,10 +2,12 @@ import { randomBytes } from 'node:crypto';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import type { Test } from 'tap';
 import { startEmbeddedServer } from '../../src/development/embedded-postgres/server.ts';
+import { type Database, openDatabase } from '../../src/infrastructure/database/client.ts';
 import { migrate } from '../../src/infrastructure/database/migrations.ts';
 import { runFolder } from './files.ts';
-import { atMost } from './time.ts';
+import { atMost, timeFactor } from './time.ts';
 
 /** How long to wait for a template that another connection is in, in milliseconds. */
 const templateTimeout = atMost(30_000);
@@ -30,6 +32,13 @@ export async function createTestDatabase(): Promise<string> {
 /** Creates a database without anything in it, for the tests of the migrations themselves. */
 export async function createEmptyDatabase(): Promise<string> {
   return createDatabase(await testServer(), 'template0');
+}
+
+/** What repositories work on, with the database of an app, until the test ends. */
+export function openTestDatabase(t: Test, url: string, poolSize = 2): Database {
+  const database = openDatabase({ url, poolSize, limitFactor: timeFactor });
+  t.teardown(database.close);
+  return database;
 }
 
 let ownServer: Promise<TestServer> | undefined;

@@ -1,5 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
@@ -51,6 +60,18 @@ export function createRunFolder(): { path: string; remove(): void } {
   chmodSync(path, 0o711);
   process.env['DURE_TEST_FOLDER'] = path;
   return { path, remove: () => removeFolder(path) };
+}
+
+/** Whether this process is the first one that claims a name, by making the folder of that name. */
+export function isFirst(path: string): boolean {
+  // Synchronous, because tap ends when it waits for nothing of its own.
+  try {
+    mkdirSync(path);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    throw error;
+  }
 }
 
 /** The folder of the run, or one of this process, for a test file that runs by itself. */

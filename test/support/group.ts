@@ -1,8 +1,8 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import t from 'tap';
 import { addCost, cpuSeconds } from './costs.ts';
+import { isFirst } from './files.ts';
 
 /*
  * DURE_TEST_FILES=<compiled test files> node group.js <folder of the run> <name of this process>
@@ -21,7 +21,8 @@ process.on('exit', endFile);
 // The tests have a limit each.
 t.setTimeout(0);
 for (const [index, file] of files.entries()) {
-  if (!claim(String(index))) continue;
+  // Only the files of a group are shared.
+  if (files.length > 1 && !isFirst(join(folder, String(index)))) continue;
   current = { file, cpu: cpuSeconds() };
   // A file may have set it.
   t.jobs = 1;
@@ -39,17 +40,4 @@ for (const [index, file] of files.entries()) {
 function endFile(): void {
   if (current) addCost(folder, { file: current.file, seconds: cpuSeconds() - current.cpu });
   current = undefined;
-}
-
-/** Makes a folder. Synchronous, because tap ends when it waits for nothing of its own. @returns false when it exists already */
-function claim(name: string): boolean {
-  // Only the files of a group are shared.
-  if (files.length === 1) return true;
-  try {
-    mkdirSync(join(folder, name));
-    return true;
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
-    throw error;
-  }
 }

@@ -1,6 +1,6 @@
-import { existsSync, mkdirSync, renameSync } from 'node:fs';
+import { existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { commonFolder, runFolder } from './files.ts';
+import { commonFolder, isFirst, runFolder } from './files.ts';
 import { until } from './until.ts';
 
 /**
@@ -18,13 +18,4 @@ export async function sharedFolder(name: string, fill: (folder: string) => Promi
   }
   await until(`the shared folder ${name}`, () => existsSync(path));
   return path;
-}
-
-function isFirst(claim: string): boolean {
-  try {
-    mkdirSync(claim);
-    return true;
-  } catch {
-    return false;
-  }
 }

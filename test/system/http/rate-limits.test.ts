@@ -223,6 +223,10 @@ t.test('behind a trusted proxy the address of the client counts', async (t) => {
   t.equal(await remaining('10.9.9.9', '203.0.113.1:4711'), 8, 'by another proxy and port, the same client');
   t.equal(await remaining('198.51.100.7', '203.0.113.1'), 9, 'of a stranger it is not believed');
   t.equal(await remaining('198.51.100.7', '203.0.113.50'), 8);
+  t.equal(await remaining('10.1.2.3', '2001:db8:5:6::1'), 9);
+  t.equal(await remaining('10.1.2.3', '2001:db8:5:6::2'), 8);
+  t.equal(await remaining('10.7.7.7', 'unknown'), 9, 'what is no address counts for the proxy that sent it');
+  t.equal(await remaining('10.7.7.7', '999.1.1.1'), 8);
 });
 
 t.test('limits can be turned off', async (t) => {

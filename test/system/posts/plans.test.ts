@@ -2,10 +2,11 @@ import t from 'tap';
 import { createPartnerRequestRepository } from '../../../src/domains/partner-requests/repository/requests.ts';
 import { createPostRepository, type PostFilter } from '../../../src/domains/posts/repository.ts';
 import { listStores, type StoreFilter } from '../../../src/domains/stores/repository.ts';
-import { openDatabase, type Tx } from '../../../src/infrastructure/database/client.ts';
+import type { Tx } from '../../../src/infrastructure/database/client.ts';
 import type { BoundedPage } from '../../../src/infrastructure/database/keyset.ts';
 import type { scanBudgets } from '../../../src/infrastructure/database/search-sources.ts';
 import { createTestApp } from '../../support/app.ts';
+import { openTestDatabase } from '../../support/database.ts';
 import { announcements, type Execution, explainingDatabase } from '../../support/plans.ts';
 
 const app = await createTestApp({}, { isolated: true });
@@ -257,8 +258,7 @@ t.test('counting against a quota reads what the quota allows, however much a sto
     sender,
   ]);
   const { id: postId } = rows[0];
-  const repositories = openDatabase({ url: app.url, poolSize: 2 });
-  t.teardown(repositories.close);
+  const repositories = openTestDatabase(t, app.url);
   const post = { title: '글', content: '내용', images: ['https://example.com/1.jpg'] };
   const request = { userId: ownerId, postId, message: '함께', quota: 100 };
   for (const mode of modes) {
