@@ -5,58 +5,27 @@ import { createTestApp } from '../../support/app.ts';
 import { contract, type DocumentedOperation, documentPath } from '../../support/contract.ts';
 
 /** Every code by its status: the table of the contract, and codes of malformed HTTP. */
-const codes: Record<string, string[]> = {
-  400: [
-    ...['validation_error', 'malformed_json', 'invalid_code', 'invalid_cursor', 'invalid_image'],
-    ...[
-      'reset_link_invalid',
-      'verification_token_invalid',
-      'undo_link_invalid',
-      'second_factor_token_invalid',
-      'passkey_refused',
-      'provider_refused',
-      'sign_up_token_invalid',
-      'link_token_invalid',
-    ],
-  ],
-  401: ['not_authenticated', 'token_not_valid', 'invalid_credentials', 'second_factor_required'],
-  403: ['store_required', 'forbidden', 'account_suspended', 'confirmation_required', 'sign_up_required'],
-  404: [
-    '',
-    'store_',
-    'post_',
-    'partner_request_',
-    'session_',
-    'image_',
-    'passkey_',
-    'provider_',
-    'identity_',
-    'saved_search_',
-    'subscription_',
-  ].map((what) => `${what}not_found`),
-  408: ['request_timeout'],
-  409: [
-    ...[
-      'username_taken',
-      'email_taken',
-      'store_exists',
-      'own_post',
-      'post_closed',
-      'already_requested',
-      'image_in_use',
-    ],
-    ...['invalid_transition', 'idempotency_conflict', 'already_reported', 'second_factor_exists'],
-    'too_many_saved_searches',
-    ...['last_login_method', 'too_many_passkeys', 'link_required', 'identity_taken'],
-    'too_many_subscriptions',
-  ],
-  412: ['precondition_failed'],
-  413: ['payload_too_large'],
-  415: ['unsupported_media_type'],
-  429: ['rate_limited', 'too_many_attempts', 'quota_exceeded'],
-  500: ['internal_error'],
-  503: ['service_unavailable'],
-};
+const codes = Object.fromEntries(
+  Object.entries({
+    400: `validation_error malformed_json invalid_code invalid_cursor invalid_image reset_link_invalid
+      verification_token_invalid undo_link_invalid second_factor_token_invalid passkey_refused provider_refused
+      sign_up_token_invalid link_token_invalid`,
+    401: 'not_authenticated token_not_valid invalid_credentials second_factor_required',
+    403: 'store_required forbidden account_suspended confirmation_required sign_up_required',
+    404: `not_found store_not_found post_not_found partner_request_not_found session_not_found image_not_found
+      passkey_not_found provider_not_found identity_not_found saved_search_not_found subscription_not_found`,
+    408: 'request_timeout',
+    409: `username_taken email_taken store_exists own_post post_closed already_requested image_in_use
+      invalid_transition idempotency_conflict already_reported second_factor_exists too_many_saved_searches
+      last_login_method too_many_passkeys link_required identity_taken too_many_subscriptions`,
+    412: 'precondition_failed',
+    413: 'payload_too_large',
+    415: 'unsupported_media_type',
+    429: 'rate_limited too_many_attempts quota_exceeded',
+    500: 'internal_error',
+    503: 'service_unavailable',
+  }).map(([status, names]) => [status, names.split(/\s+/)]),
+);
 const unreadable = ['malformed_request', 'headers_too_large', 'uri_too_long'];
 
 const { document, operations } = contract;
