@@ -12,9 +12,8 @@ import { loadConfig } from '../../src/infrastructure/config/config.ts';
 import { loadDatabaseSettings } from '../../src/infrastructure/config/database-settings.ts';
 import { generatePrivateKey } from '../../src/infrastructure/config/private-keys.ts';
 import { production, secret } from '../config/environments.ts';
+import { createEmptyDatabase, createTestDatabase } from '../support/database.ts';
 import { dure, dureText, failed } from './command.ts';
-
-/* Commands that need no database. */
 
 t.test('config check tells problems, warnings and settings, and nothing secret', async (t) => {
   const secrets = [
@@ -84,6 +83,18 @@ t.test('config check --connect says which server cannot be reached', async (t) =
   t.match(warnings.at(-2), /^The replica .* 127\.0\.0\.1:2 .*ECONNREFUSED/);
   t.match(warnings.at(-1), /^Redis at 127\.0\.0\.1:1 .*ECONNREFUSED/);
   t.notMatch(stdout, 'wQ3v9eLk2xRt7y');
+});
+
+t.test('config check --connect counts the migrations that the database lacks', async (t) => {
+  for (const [databaseUrl, problems] of [
+    [await createEmptyDatabase(), [/^migrations of this release that the database lacks: [1-9]/]],
+    [await createTestDatabase(), []],
+  ] as const) {
+    const environment = { ...production, DATABASE_URL: databaseUrl };
+    const { document } = await dure(environment, 'config', 'check', '--connect');
+    t.match(document.problems, problems);
+    t.equal(document.problems.length, problems.length);
+  }
 });
 
 const rotate = ['secrets', 'rotate'];

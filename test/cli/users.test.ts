@@ -170,3 +170,11 @@ t.test('every command has an audit entry', async (t) => {
   ];
   t.same(rows[0].actions.sort(), actions);
 });
+
+t.test('a command whose connection is lost says so', async (t) => {
+  const lock = await lockRows(t, app, 'LOCK TABLE users IN ACCESS EXCLUSIVE MODE');
+  const listed = dure('users', 'list');
+  const [backend] = await lock.waiters(1);
+  await pool.query('SELECT pg_terminate_backend($1)', [backend]);
+  failed(t, await listed, 1, 'database_unavailable', /^the database failed: /);
+});
