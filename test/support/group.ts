@@ -3,6 +3,7 @@ import process from 'node:process';
 import t from 'tap';
 import { addCost, cpuSeconds } from './costs.ts';
 import { isFirst } from './files.ts';
+import { until } from './until.ts';
 
 /*
  * DURE_TEST_FILES=<compiled test files> node group.js <folder of the run> <name of this process>
@@ -32,6 +33,7 @@ for (const [index, file] of files.entries()) {
   if (files.length === 1) continue;
   await t.test(`${file}: end`, async () => {
     const { closeApps } = await import('./app.ts');
+    await until('the end of tests that run in parallel', () => t.pool.size === 0);
     await closeApps();
     endFile();
   });

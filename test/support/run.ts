@@ -15,18 +15,15 @@ import { atMost, timeFactor } from './time.ts';
 /*
  * npm test [-- [--system | --long] [files or folders]]
  *
- * Runs test files on one PostgreSQL server. Those of the fast tier share a few processes, others have one each.
+ * Runs test files on one PostgreSQL server. They share a few processes; long ones have one each.
  */
-
-/** One more than cores, because tests wait for a third of their time. Above 8 they would need more connections than the server has. */
-const jobs = Math.min(8, availableParallelism() + 1);
-/** Of a process with a slow test, in milliseconds. Processes of the fast tier have none, because their tests have. */
-const processLimit = atMost(120_000);
 
 const tierOf = (file: string) => /\/(system|long)\//.exec(file)?.[1] ?? 'fast';
 const args = process.argv.slice(2);
 const paths = args.filter((arg) => !arg.startsWith('--'));
 const tier = ['system', 'long'].find((name) => args.includes(`--${name}`)) ?? 'fast';
+/** One more than cores, because tests wait for a third of their time. Above 8 they would need more connections than the server has. */
+const jobs = Math.min(8, availableParallelism() + 1);
 const selected = selectFiles();
 // Tests inherit it.
 const { path: folder, remove } = createRunFolder();
@@ -39,7 +36,7 @@ const environment = {
   DURE_TEST_TEMPLATE: server.template,
   DURE_TEST_TIME_FACTOR: String(timeFactor),
   // Seconds that a test may take, unless it says otherwise.
-  TAP_TIMEOUT: String(processLimit / 1_000),
+  TAP_TIMEOUT: String(atMost(120)),
   NODE_COMPILE_CACHE: compileCache,
 };
 const running = new Set<number>();
@@ -90,11 +87,11 @@ function add(report: FileReport): void {
 }
 
 async function runFiles(): Promise<void> {
-  const fast = selected.filter((file) => tierOf(file) === 'fast');
-  const slow = selected.filter((file) => tierOf(file) !== 'fast').map((file) => [file]);
-  const groups = Array.from({ length: Math.min(jobs, fast.length) }, () => fast);
+  const shared = selected.filter((file) => tierOf(file) !== 'long');
+  const long = selected.filter((file) => tierOf(file) === 'long').map((file) => [file]);
+  const groups = Array.from({ length: Math.min(jobs, shared.length) }, () => shared);
   const limit = pLimit(jobs);
-  await Promise.all([...slow, ...groups].map((files) => limit(runProcess, files)));
+  await Promise.all([...long, ...groups].map((files) => limit(runProcess, files)));
 }
 
 /** Runs files in a process, which ends with all that it started. */
@@ -111,8 +108,6 @@ async function runProcess(files: string[]): Promise<void> {
   });
   const pid = Number(child.pid);
   running.add(pid);
-  const isFast = files.every((file) => tierOf(file) === 'fast');
-  const timer = setTimeout(() => isFast || process.kill(-pid, 'SIGKILL'), processLimit);
   let failed = 0;
   const output = readReports((report) => {
     add(report);
@@ -122,6 +117,5 @@ async function runProcess(files: string[]): Promise<void> {
   child.stderr.on('data', output.writeError);
   const [code, signal] = await once(child, 'close');
   running.delete(pid);
-  clearTimeout(timer);
   output.end(signal !== null || (code !== 0 && failed === 0) ? `it ended with ${signal ?? code}` : undefined);
 }

@@ -9,18 +9,12 @@ import { noErrorLogged, rejected, unavailable } from '../../support/assertions.t
 import { inParallel } from '../../support/concurrency.ts';
 import { multipart, multipartType, plainImage } from '../../support/images.ts';
 import { listen, rawConnection } from '../../support/raw-http.ts';
+import { atMost } from '../../support/time.ts';
+import { holdTimers } from '../../support/timers.ts';
 import { until } from '../../support/until.ts';
 
-/** Functions that the service calls every five seconds to find uploads that are too slow. The tests call them, and not the clock. */
-const checksOfSlowUploads: (() => void)[] = [];
-const { setInterval: start } = globalThis;
-Object.assign(globalThis, {
-  setInterval(run: () => void, delay: number) {
-    if (delay !== 5_000) return start(run, delay);
-    checksOfSlowUploads.push(run);
-    return start(() => undefined, 3_600_000);
-  },
-});
+/** Milliseconds between two looks of the service at what has arrived of an upload. */
+const checkInterval = 5_000;
 
 const directory = t.testdir();
 /** Resolves once the test lets the storage answer. */
@@ -101,9 +95,10 @@ t.test('an upload that is cut in the middle is not kept, and counts for the quot
 });
 
 t.test('the time of a slow client does not count, that of the storage does', async (t) => {
+  holdTimers(t, checkInterval);
   const limited = await createTestApp(
     { DATA_DIR: directory, WORKER_ENABLED: 'false' },
-    { storage, serverErrors: true, timeLimit: 1_000, databaseUrl: app.url },
+    { storage, serverErrors: true, timeLimit: atMost(500), databaseUrl: app.url },
   );
   t.teardown(limited.close);
   const limitedPort = await listen(limited.app);
@@ -152,6 +147,7 @@ async function uploader(t: Test, body: Buffer, options: UploaderOptions = {}) {
 }
 
 t.test('uploads from one address that fill the memory lose it to those from others', async (t) => {
+  holdTimers(t, checkInterval);
   const behindProxy = await createTestApp(
     { DATA_DIR: directory, WORKER_ENABLED: 'false', TRUST_PROXY: '127.0.0.1' },
     { storage, databaseUrl: app.url },
@@ -182,6 +178,7 @@ t.test('uploads from one address that fill the memory lose it to those from othe
 });
 
 t.test('uploads of one user that stall do not stop those of others', async (t) => {
+  const check = holdTimers(t, checkInterval);
   const large = fileOf(Buffer.alloc(9_000_000));
   const user = await createUser(app);
   const open = async () => {
@@ -198,7 +195,8 @@ t.test('uploads of one user that stall do not stop those of others', async (t) =
   for (const { response } of others) t.equal((await response()).status, 201);
   t.strictSame(await first.states(), ['pending', 'pending'], 'two are read');
   // Most of the image arrived in the first interval, and nothing in the second one.
-  for (let interval = 0; interval < 2; interval++) for (const check of checksOfSlowUploads) check();
+  check();
+  check();
   for (const { response } of [first, second]) {
     const late = await response();
     rejected(t, late, 408, 'request_timeout');

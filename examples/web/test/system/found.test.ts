@@ -5,13 +5,11 @@ import { pushesOf } from '../../../../test/push/subscribed.ts';
 import { codeIn, createUser, password } from '../../../../test/support/app.ts';
 import { noBrowser } from '../../../../test/support/browser.ts';
 import { createStore } from '../../../../test/support/stores.ts';
-import { atMost } from '../../../../test/support/time.ts';
 import { until } from '../../../../test/support/until.ts';
 import { startExample } from '../frontend.ts';
 import { openPhone, type Phone } from '../phone.ts';
 import { fillSignUp, registerStore, stepsOf, violations } from '../visitor.ts';
 
-t.setTimeout(atMost(120_000));
 const alerts = '/account/alerts';
 const title = '봄꽃을 함께 팔 카페를 찾습니다';
 const terms = { TERMS_VERSION: '2026-01-31', TERMS_URL: 'https://dure.example/terms' };

@@ -3,12 +3,10 @@ import type { Locator, Page } from 'playwright-core';
 import t from 'tap';
 import { codeIn, type Mails } from '../../../../test/support/app.ts';
 import { noBrowser } from '../../../../test/support/browser.ts';
-import { atMost } from '../../../../test/support/time.ts';
 import { until } from '../../../../test/support/until.ts';
 import { startExample } from '../frontend.ts';
 import { fillSignUp, openVisitor, registerStore, stepsOf, type Visitor, violations } from '../visitor.ts';
 
-t.setTimeout(atMost(120_000));
 const title = '꽃집과 어버이날 세트를 만들고 싶습니다';
 /** Those that need no login. */
 const publicPages = [

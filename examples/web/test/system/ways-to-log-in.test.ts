@@ -4,11 +4,9 @@ import t from 'tap';
 import { codeIn, createUser, password } from '../../../../test/support/app.ts';
 import { addAuthenticator, noBrowser } from '../../../../test/support/browser.ts';
 import { createIdentityProvider, type ProviderAccount } from '../../../../test/support/identity-provider.ts';
-import { atMost } from '../../../../test/support/time.ts';
 import { startExample } from '../frontend.ts';
 import { openVisitor, registerStore, stepsOf, type Visitor, violations } from '../visitor.ts';
 
-t.setTimeout(atMost(120_000));
 const loginMethods = '/account/login-methods';
 /** No login or confirmation counts any more. */
 const makeOld = "UPDATE sessions SET created_at = created_at - interval '11 minutes', confirmed_at = NULL";

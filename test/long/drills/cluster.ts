@@ -12,7 +12,7 @@ import { asPostgres, postgresPrograms } from '../../support/postgres.ts';
 import { without } from '../../support/requirements.ts';
 import { atMost } from '../../support/time.ts';
 import { until } from '../../support/until.ts';
-import { query, signalAll, temporaryFolder } from '../embedded-postgres/support.ts';
+import { query, signalAll, temporaryFolder } from '../../system/embedded-postgres/support.ts';
 
 const run = promisify(execFile);
 const patroniFile = join(root, 'deploy/patroni/patroni.yml');

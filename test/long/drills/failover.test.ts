@@ -2,26 +2,22 @@ import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import t from 'tap';
-import { createBalancer, followStream } from '../../long/upgrade/load.ts';
 import { createProvider } from '../../support/provider.ts';
 import { production, startService } from '../../support/service.ts';
 import { atMost } from '../../support/time.ts';
 import { until } from '../../support/until.ts';
-import { query } from '../embedded-postgres/support.ts';
+import { query } from '../../system/embedded-postgres/support.ts';
+import { createBalancer, followStream } from '../upgrade/load.ts';
 import { cannotRun, startCluster } from './cluster.ts';
 import { type Acknowledged, type Answer, createClients, startLoad } from './load.ts';
 
-/*
- * PostgreSQL fails over under load: kills, and planned switchovers. test/long/failovers.test.ts does ten of them and prints the table of
- * docs/operations/high-availability.md; this file does two.
- */
+/* PostgreSQL fails over ten times under load. It prints the table of docs/operations/high-availability.md. */
 
 type Kind = 'machine killed' | 'PostgreSQL killed' | 'switchover';
-const short: Kind[] = ['PostgreSQL killed', 'switchover'];
 const machine: Kind[] = ['machine killed', 'switchover'];
-const isLong = process.env['DURE_DRILLS'] === 'long';
-if (isLong) t.setTimeout(atMost(600_000));
-const kinds = isLong ? [...machine, ...short, ...machine, ...short, ...machine] : short;
+const server: Kind[] = ['PostgreSQL killed', 'switchover'];
+const kinds = [...machine, ...server, ...machine, ...server, ...machine];
+t.setTimeout(atMost(600_000));
 
 /**
  * Milliseconds on a quiet machine: Patroni's `ttl` and one of its loops; then HAProxy, PgBouncer and the service; and until the last
