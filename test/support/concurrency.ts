@@ -61,6 +61,3 @@ export async function waitForLockWait({ pool }: TestApp, count = 1): Promise<num
   });
   return backends;
 }
-
-/** Options of a test that may run beside others of its file, as `t.jobs` allows. tap modifies them, so each test needs its own. */
-export const parallel = (options: { skip?: string | boolean } = {}) => ({ ...options, buffered: true });

@@ -3,7 +3,6 @@ import process from 'node:process';
 import t from 'tap';
 import { addCost, cpuSeconds } from './costs.ts';
 import { isFirst } from './files.ts';
-import { until } from './until.ts';
 
 /*
  * DURE_TEST_FILES=<compiled test files> node group.js <folder of the run> <name of this process>
@@ -25,15 +24,12 @@ for (const [index, file] of files.entries()) {
   // Only the files of a group are shared.
   if (files.length > 1 && !isFirst(join(folder, String(index)))) continue;
   current = { file, cpu: cpuSeconds() };
-  // A file may have set it.
-  t.jobs = 1;
   await t.test(file, async () => {
     await import(`#package/${file}`);
   });
   if (files.length === 1) continue;
   await t.test(`${file}: end`, async () => {
     const { closeApps } = await import('./app.ts');
-    await until('the end of tests that run in parallel', () => t.pool.size === 0);
     await closeApps();
     endFile();
   });

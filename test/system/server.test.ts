@@ -6,7 +6,6 @@ import process from 'node:process';
 import pg from 'pg';
 import t from 'tap';
 import { password } from '../support/app.ts';
-import { parallel } from '../support/concurrency.ts';
 import { createEmptyDatabase, createTestDatabase, execute } from '../support/database.ts';
 import { temporaryFolder } from '../support/files.ts';
 import { freePort } from '../support/free-port.ts';
@@ -16,8 +15,6 @@ import { insist, post, production, type Service, spawnService, startService } fr
 import { until } from '../support/until.ts';
 import { runProcess } from './cli/process.ts';
 import { allEnd, query } from './embedded-postgres/support.ts';
-
-t.jobs = 3;
 
 const login = { username: 'dure_cafe', password };
 const account = { username: 'dure_cafe', password, name: '김두레', email: 'owner@example.com' };
@@ -42,7 +39,7 @@ async function connectTo(url: string, start: string) {
   return connection;
 }
 
-t.test('on the embedded database', parallel(), async (t) => {
+t.test('on the embedded database', async (t) => {
   const DATA_DIR = temporaryFolder(t);
   // The first start creates the database and the secret.
   const running = await startService({ DATA_DIR });
@@ -96,7 +93,6 @@ t.test('on the embedded database', parallel(), async (t) => {
 
 t.test(
   'instances that start together, as owner of an empty database only, migrate it once and all work',
-  parallel(),
   async (t) => {
     const database = await createEmptyDatabase();
     const url = new URL(database);
@@ -125,7 +121,6 @@ t.test(
 
 t.test(
   'with DATABASE_DIRECT_URL only, everything is in that database; with PORT=0, URLs have the real port',
-  parallel(),
   async (t) => {
     const DATA_DIR = temporaryFolder(t);
     const database = await createTestDatabase();
@@ -146,28 +141,24 @@ t.test(
   },
 );
 
-t.test(
-  'production without what it needs stops with one message that lists every problem',
-  parallel(),
-  async (t) => {
-    const service = spawnService({ NODE_ENV: 'production', JWT_SECRET: 'short' });
-    const [code] = await once(service.child, 'close');
-    t.equal(code, 1);
-    for (const name of [
-      'DATABASE_URL',
-      'JWT_SECRET',
-      'RESEND_API_KEY',
-      'MAIL_FROM',
-      'FRONTEND_URL',
-      'PUBLIC_URL',
-    ]) {
-      t.match(service.output(), name);
-    }
-    t.notMatch(service.output(), /\n\s+at /, 'no stack');
-  },
-);
+t.test('production without what it needs stops with one message that lists every problem', async (t) => {
+  const service = spawnService({ NODE_ENV: 'production', JWT_SECRET: 'short' });
+  const [code] = await once(service.child, 'close');
+  t.equal(code, 1);
+  for (const name of [
+    'DATABASE_URL',
+    'JWT_SECRET',
+    'RESEND_API_KEY',
+    'MAIL_FROM',
+    'FRONTEND_URL',
+    'PUBLIC_URL',
+  ]) {
+    t.match(service.output(), name);
+  }
+  t.notMatch(service.output(), /\n\s+at /, 'no stack');
+});
 
-t.test('demo and seed data are rejected in production', parallel(), async (t) => {
+t.test('demo and seed data are rejected in production', async (t) => {
   const settings = await productionSettings();
   for (const script of ['demo', 'seed']) {
     const { output, child } = spawnService(settings, [`build/scripts/${script}.js`]);
@@ -180,7 +171,7 @@ t.test('demo and seed data are rejected in production', parallel(), async (t) =>
   t.strictSame((await client.query('SELECT username FROM users')).rows, [], 'nor does a migration make any');
 });
 
-t.test('on SIGTERM, a request in flight finishes and idle connections close', parallel(), async (t) => {
+t.test('on SIGTERM, a request in flight finishes and idle connections close', async (t) => {
   const { url, end, output } = await startService(await productionSettings());
   // Rejected without the database, whose limits are those of production.
   const body = '{}';
@@ -202,24 +193,20 @@ t.test('on SIGTERM, a request in flight finishes and idle connections close', pa
   t.match(output(), /"signal":"SIGTERM","msg":"shutting down"[\s\S]+"msg":"shut down"/);
 });
 
-t.test(
-  'with SHUTDOWN_DELAY, an instance that is not ready still answers new connections',
-  parallel(),
-  async (t) => {
-    const { url, end } = await startService({ ...(await productionSettings()), SHUTDOWN_DELAY: '5s' });
-    const ended = end('SIGTERM');
-    await until('not ready', async () => (await fetch(`${url}/health/ready`)).status === 503);
-    // Together, because there are five seconds for both.
-    const [live, invalid] = await Promise.all([fetch(`${url}/health/live`), post(`${url}/auth/signup/`, {})]);
-    t.equal(live.status, 200);
-    t.equal(invalid.status, 400);
-    t.equal(invalid.headers.get('connection'), 'close', 'a proxy sends the next request elsewhere');
-    t.same(await ended, { code: 0, signal: null });
-    await t.rejects(fetch(`${url}/health/live`));
-  },
-);
+t.test('with SHUTDOWN_DELAY, an instance that is not ready still answers new connections', async (t) => {
+  const { url, end } = await startService({ ...(await productionSettings()), SHUTDOWN_DELAY: '5s' });
+  const ended = end('SIGTERM');
+  await until('not ready', async () => (await fetch(`${url}/health/ready`)).status === 503);
+  // Together, because there are five seconds for both.
+  const [live, invalid] = await Promise.all([fetch(`${url}/health/live`), post(`${url}/auth/signup/`, {})]);
+  t.equal(live.status, 200);
+  t.equal(invalid.status, 400);
+  t.equal(invalid.headers.get('connection'), 'close', 'a proxy sends the next request elsewhere');
+  t.same(await ended, { code: 0, signal: null });
+  await t.rejects(fetch(`${url}/health/live`));
+});
 
-t.test('a request that never ends delays the shutdown by less than 15 seconds', parallel(), async (t) => {
+t.test('a request that never ends delays the shutdown by less than 15 seconds', async (t) => {
   const { url, end } = await startService(await productionSettings());
   const stuck = await connectTo(url, 'POST /auth/signup/ HTTP/1.1\r\n');
   stuck.send('Content-Length: 10\r\nExpect: 100-continue\r\n\r\n');
@@ -228,7 +215,7 @@ t.test('a request that never ends delays the shutdown by less than 15 seconds', 
   t.same(await end('SIGTERM'), { code: 0, signal: null });
 });
 
-t.test('a log that is not read loses lines, counts them, and delays nothing', parallel(), async (t) => {
+t.test('a log that is not read loses lines, counts them, and delays nothing', async (t) => {
   const settings = { ...(await productionSettings()), RATE_LIMIT_ENABLED: 'false' };
   const { url, child, output } = await startService(settings);
   t.teardown(() => child.kill('SIGKILL'));
@@ -261,7 +248,7 @@ t.test('a log that is not read loses lines, counts them, and delays nothing', pa
   t.same(await once(child, 'exit'), [0, null], 'in time, else with another code');
 });
 
-t.test('a full disk below the log stops nothing', parallel({ skip: !existsSync('/dev/full') }), async (t) => {
+t.test('a full disk below the log stops nothing', { skip: !existsSync('/dev/full') }, async (t) => {
   const PORT = String(await freePort());
   const environment = { ...(await productionSettings()), PORT };
   const { child, end } = spawnService(environment, undefined, openSync('/dev/full', 'w'));
@@ -273,7 +260,7 @@ t.test('a full disk below the log stops nothing', parallel({ skip: !existsSync('
   t.same(await end(), { code: 0, signal: null });
 });
 
-t.test('an email of a killed process is sent once after the restart', parallel(), async (t) => {
+t.test('an email of a killed process is sent once after the restart', async (t) => {
   const provider = await createProvider(t);
   const environment = { ...(await productionSettings()), RESEND_BASE_URL: provider.url };
 

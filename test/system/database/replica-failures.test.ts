@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { createTestApp, createUser, type TestApp } from '../../support/app.ts';
-import { inParallel, parallel } from '../../support/concurrency.ts';
+import { inParallel } from '../../support/concurrency.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { startPooler } from '../../support/pooler.ts';
 import { without } from '../../support/requirements.ts';
@@ -10,8 +10,6 @@ import { createTcpProxy } from '../../support/tcp-proxy.ts';
 import { pause } from '../../support/time.ts';
 import { until } from '../../support/until.ts';
 import { readsOf, startCluster, untilRead } from './standby.ts';
-
-t.jobs = 2;
 
 const settings = { WORKER_ENABLED: 'false' };
 
@@ -24,7 +22,7 @@ function startReader(app: TestApp, token: string, path: string, end: () => boole
   return { statuses, ended: read() };
 }
 
-t.test('a replica that ends, hangs or comes back causes no error and no delay', parallel(), async (t) => {
+t.test('a replica that ends, hangs or comes back causes no error and no delay', async (t) => {
   const { url, standby } = await startCluster(t);
   const proxy = await createTcpProxy(t, standby.url);
   const app = await createTestApp({ ...settings, DATABASE_REPLICA_URL: proxy.url }, { databaseUrl: url });
@@ -71,7 +69,7 @@ t.test('a replica that ends, hangs or comes back causes no error and no delay', 
   }
 });
 
-t.test('the replica is read through PgBouncer, too', parallel({ skip: without('pgbouncer') }), async (t) => {
+t.test('the replica is read through PgBouncer, too', { skip: without('pgbouncer') }, async (t) => {
   const { url, standby } = await startCluster(t);
   const [primary, replica] = [await startPooler(t, url), await startPooler(t, standby.url)];
   const urls = { DATABASE_DIRECT_URL: url, DATABASE_REPLICA_URL: `${replica}?pgbouncer=true` };
@@ -88,7 +86,7 @@ t.test('the replica is read through PgBouncer, too', parallel({ skip: without('p
   });
 });
 
-t.test('a server that is no standby of the primary is not read', parallel(), async (t) => {
+t.test('a server that is no standby of the primary is not read', async (t) => {
   const { url, standby: first, second } = await startCluster(t, 2);
   const create = (replica: string, databaseUrl = url) =>
     createTestApp({ ...settings, DATABASE_REPLICA_URL: replica }, { databaseUrl });

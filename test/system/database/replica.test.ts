@@ -1,7 +1,7 @@
 import t from 'tap';
 import { ownWriteTimes } from '../../../src/infrastructure/database/own-writes.ts';
 import { createTestApp, createUser, type TestApp } from '../../support/app.ts';
-import { inParallel, lockRows, parallel } from '../../support/concurrency.ts';
+import { inParallel, lockRows } from '../../support/concurrency.ts';
 import { freePort } from '../../support/free-port.ts';
 import { openTwoShops } from '../../support/partner-requests.ts';
 import { startRedis } from '../../support/redis.ts';
@@ -11,7 +11,6 @@ import { atMost } from '../../support/time.ts';
 import { until } from '../../support/until.ts';
 import { readsOf, sourceOf, startCluster, untilRead } from './standby.ts';
 
-t.jobs = 2;
 ownWriteTimes.pending = atMost(ownWriteTimes.pending);
 
 const settings = { QUOTA_POSTS_PER_DAY: '0', QUOTA_EDITS_PER_DAY: '0', WORKER_ENABLED: 'false' };
@@ -55,93 +54,89 @@ async function countSeen(apps: readonly [TestApp, TestApp], authors: Author[]): 
   return (await Promise.all(seen)).reduce((sum, count) => sum + count, 0);
 }
 
-t.test(
-  'lists, searches, single posts and stores are read from the replica, and nothing else',
-  parallel(),
-  async (t) => {
-    const { url, standby } = await startCluster(t);
-    const app = await createTestApp({ ...settings, DATABASE_REPLICA_URL: standby.url }, { databaseUrl: url });
-    t.teardown(app.close);
-    await untilRead(app, true);
-    const { sender, receiver, post } = await openTwoShops(app);
-    const { token } = await createUser(app);
-    const get = async (path: string) => {
-      const { status, body } = await app.call('GET', path, { token });
-      t.equal(status, 200, path);
-      return body.data;
-    };
-    await until('replay', async () => (await titleOf(app, token, post)) === post.title);
-    await standby.statements();
-    /** Reads until the replica has answered, which may not be read for a moment. @returns what it ran */
-    const readFrom = async (path: string) => {
-      let statements: string[] = [];
-      await until(`${path} on the replica`, async () => {
-        await get(`/api/v1/${encodeURI(path)}`);
-        statements = await standby.statements();
-        return statements.length > 0;
-      });
-      return statements.join();
-    };
-
-    for (const path of [
-      'stores/',
-      'stores/?q=카페',
-      'posts/',
-      'posts/?q=가게&category_id=1',
-      'posts/?mine=true',
-    ])
-      await readFrom(path);
-    t.match(await readFrom(`posts/${post.id}/`), 'WHERE p.id = $');
-    t.match(await readFrom(`stores/${receiver.store.id}/`), 'WHERE s.id = $');
-    const read = await get(`/api/v1/posts/${post.id}/`);
-    t.match(read, { id: post.id, title: post.title, is_mine: false, my_request_status: null });
-    t.strictSame(await get(`/api/v1/stores/${receiver.store.id}/`), receiver.store);
-    for (const path of ['stores/999999/', 'posts/999999/']) {
-      const readMissing = async () =>
-        t.equal((await app.call('GET', `/api/v1/${path}`, { token })).status, 404, path);
-      // Which is no fault of the replica.
-      await until(path, async () => (await sourceOf(app, readMissing)) === 'not_found');
-    }
-    await standby.statements();
-
-    const before = await readsOf(app);
-    const all = ['stores/mypage/', 'stores/me/', 'stores/partners/', 'stores/categories/'];
-    all.push(
-      ...['mypage/', 'unread-count/', 'partner-request/', 'preferences/'].map(
-        (path) => `notifications/${path}`,
-      ),
-    );
-    for (const path of [
-      '/auth/me/',
-      '/auth/sessions/',
-      '/health/ready',
-      ...all.map((path) => `/api/v1/${path}`),
-    ])
-      t.equal((await app.call('GET', path, { token: sender.token })).status, 200, path);
-    t.strictSame(await readsOf(app), before);
-    t.strictSame(await standby.statements(), []);
-
-    await t.test('without Redis, the writes of this instance count', async (t) => {
-      const [author] = await createAuthors(app, 1);
-      if (!author) throw new Error('there is no author');
-      const { token, post } = author;
-      const path = `/api/v1/posts/${post.id}/`;
-      const source = () => sourceOf(app, () => titleOf(app, token, post));
-      const write = () => app.call('PATCH', path, { token, body: { title: '새 제목' } });
-      for (let turn = 0; turn < 2; turn++) {
-        await until('an own write', async () => {
-          t.equal((await write()).status, 200);
-          return (await source()) === 'own_write';
-        });
-        await until('five seconds', async () => (await source()) === 'replica');
-      }
+t.test('lists, searches, single posts and stores are read from the replica, and nothing else', async (t) => {
+  const { url, standby } = await startCluster(t);
+  const app = await createTestApp({ ...settings, DATABASE_REPLICA_URL: standby.url }, { databaseUrl: url });
+  t.teardown(app.close);
+  await untilRead(app, true);
+  const { sender, receiver, post } = await openTwoShops(app);
+  const { token } = await createUser(app);
+  const get = async (path: string) => {
+    const { status, body } = await app.call('GET', path, { token });
+    t.equal(status, 200, path);
+    return body.data;
+  };
+  await until('replay', async () => (await titleOf(app, token, post)) === post.title);
+  await standby.statements();
+  /** Reads until the replica has answered, which may not be read for a moment. @returns what it ran */
+  const readFrom = async (path: string) => {
+    let statements: string[] = [];
+    await until(`${path} on the replica`, async () => {
+      await get(`/api/v1/${encodeURI(path)}`);
+      statements = await standby.statements();
+      return statements.length > 0;
     });
-  },
-);
+    return statements.join();
+  };
+
+  for (const path of [
+    'stores/',
+    'stores/?q=카페',
+    'posts/',
+    'posts/?q=가게&category_id=1',
+    'posts/?mine=true',
+  ])
+    await readFrom(path);
+  t.match(await readFrom(`posts/${post.id}/`), 'WHERE p.id = $');
+  t.match(await readFrom(`stores/${receiver.store.id}/`), 'WHERE s.id = $');
+  const read = await get(`/api/v1/posts/${post.id}/`);
+  t.match(read, { id: post.id, title: post.title, is_mine: false, my_request_status: null });
+  t.strictSame(await get(`/api/v1/stores/${receiver.store.id}/`), receiver.store);
+  for (const path of ['stores/999999/', 'posts/999999/']) {
+    const readMissing = async () =>
+      t.equal((await app.call('GET', `/api/v1/${path}`, { token })).status, 404, path);
+    // Which is no fault of the replica.
+    await until(path, async () => (await sourceOf(app, readMissing)) === 'not_found');
+  }
+  await standby.statements();
+
+  const before = await readsOf(app);
+  const all = ['stores/mypage/', 'stores/me/', 'stores/partners/', 'stores/categories/'];
+  all.push(
+    ...['mypage/', 'unread-count/', 'partner-request/', 'preferences/'].map(
+      (path) => `notifications/${path}`,
+    ),
+  );
+  for (const path of [
+    '/auth/me/',
+    '/auth/sessions/',
+    '/health/ready',
+    ...all.map((path) => `/api/v1/${path}`),
+  ])
+    t.equal((await app.call('GET', path, { token: sender.token })).status, 200, path);
+  t.strictSame(await readsOf(app), before);
+  t.strictSame(await standby.statements(), []);
+
+  await t.test('without Redis, the writes of this instance count', async (t) => {
+    const [author] = await createAuthors(app, 1);
+    if (!author) throw new Error('there is no author');
+    const { token, post } = author;
+    const path = `/api/v1/posts/${post.id}/`;
+    const source = () => sourceOf(app, () => titleOf(app, token, post));
+    const write = () => app.call('PATCH', path, { token, body: { title: '새 제목' } });
+    for (let turn = 0; turn < 2; turn++) {
+      await until('an own write', async () => {
+        t.equal((await write()).status, 200);
+        return (await source()) === 'own_write';
+      });
+      await until('five seconds', async () => (await source()) === 'replica');
+    }
+  });
+});
 
 t.test(
   'users see their own writes at once, on every instance',
-  parallel({ skip: without('redis-server') }),
+  { skip: without('redis-server') },
   async (t) => {
     const { url, standby } = await startCluster(t);
     const port = await freePort();

@@ -29,8 +29,6 @@ import {
   writeNote,
 } from './support.ts';
 
-t.jobs = 4;
-
 /** Milliseconds between two looks for a file that exists for some milliseconds only. */
 const glance = 1;
 

@@ -2,15 +2,13 @@ import { once } from 'node:events';
 import t from 'tap';
 import { MailRejectedError } from '../../../src/infrastructure/mail/transport.ts';
 import { code, composers, hang, sendsAtOnce, setUp, token } from '../../mail/worker-setup.ts';
-import { parallel } from '../../support/concurrency.ts';
 import { until } from '../../support/until.ts';
 
-t.jobs = 4;
 const fetchFailed = () => {
   throw new Error('fetch failed');
 };
 
-t.test('an email is sent once, soon after its transaction is committed', parallel(), async (t) => {
+t.test('an email is sent once, soon after its transaction is committed', async (t) => {
   const { database, queue, add, queueIsEmpty, start } = await setUp(t);
   const { sent } = start();
   const rolledBack = database.prismaTransaction(async (tx) => {
@@ -31,7 +29,7 @@ t.test('an email is sent once, soon after its transaction is committed', paralle
   t.match(sent[1], { text: code, idempotencyKey: /^[0-9a-f-]{36}$/ });
 });
 
-t.test('the job of an email holds ids only, and each email has a key of its own', parallel(), async (t) => {
+t.test('the job of an email holds ids only, and each email has a key of its own', async (t) => {
   const { add, jobs } = await setUp(t);
   await add('code', { id: 7, email: 'b2f1' });
   await add('code', { id: 7, email: 'b2f1' });
@@ -41,7 +39,7 @@ t.test('the job of an email holds ids only, and each email has a key of its own'
   t.not(key, other.payload.idempotency_key);
 });
 
-t.test('while the provider is down an email waits, and is retried unchanged', parallel(), async (t) => {
+t.test('while the provider is down an email waits, and is retried unchanged', async (t) => {
   const { add, jobs, queueIsEmpty, makeDue, start, logLines, failedMails, attemptFailed } = await setUp(t);
   let down = true;
   const { sent } = start({
@@ -66,7 +64,7 @@ t.test('while the provider is down an email waits, and is retried unchanged', pa
   t.same(await failedMails(), []);
 });
 
-t.test('a provider that does not respond has a limit, and is tried again', parallel(), async (t) => {
+t.test('a provider that does not respond has a limit, and is tried again', async (t) => {
   const { add, jobs, queueIsEmpty, makeDue, start, attemptFailed } = await setUp(t);
   let hanging = true;
   await add('code');
@@ -81,7 +79,7 @@ t.test('a provider that does not respond has a limit, and is tried again', paral
   t.same(sent[1], sent[0]);
 });
 
-t.test('an email whose composing outlasts the limit is not sent late', parallel(), async (t) => {
+t.test('an email whose composing outlasts the limit is not sent late', async (t) => {
   const { add, start, makeDue, queueIsEmpty, logLines, attemptFailed } = await setUp(t);
   const expired = new AbortController();
   let attempts = 0;
@@ -104,7 +102,7 @@ t.test('an email whose composing outlasts the limit is not sent late', parallel(
   t.equal(logLines.filter(({ msg }) => msg === 'mail sent').length, 1);
 });
 
-t.test('the last attempts are hours apart', parallel(), async (t) => {
+t.test('the last attempts are hours apart', async (t) => {
   const { add, jobs, makeDue, start, attemptFailed } = await setUp(t);
   await add('code');
   await makeDue(20);
@@ -115,7 +113,7 @@ t.test('the last attempts are hours apart', parallel(), async (t) => {
   t.ok(hours > 5 && hours < 7, `next attempt in ${hours} h`);
 });
 
-t.test('a rejected mail is kept with its reason and not retried', parallel(), async (t) => {
+t.test('a rejected mail is kept with its reason and not retried', async (t) => {
   const { add, queueIsEmpty, start, logLines, failedMails, errors } = await setUp(t);
   const { sent } = start({
     send({ text, html }) {
@@ -137,7 +135,7 @@ t.test('a rejected mail is kept with its reason and not retried', parallel(), as
   t.match(errors(), [{ attempts: 1 }, { attempts: 1 }]);
 });
 
-t.test('an email of an unknown kind is kept, an obsolete one is dropped', parallel(), async (t) => {
+t.test('an email of an unknown kind is kept, an obsolete one is dropped', async (t) => {
   const { add, queueIsEmpty, start, failedMails } = await setUp(t);
   const { sent } = start();
   await add('constructor', { id: 3 });
@@ -148,7 +146,7 @@ t.test('an email of an unknown kind is kept, an obsolete one is dropped', parall
   t.same(await failedMails(), [{ kind: 'constructor', payload: { id: 3 }, reason, attempts: 1 }]);
 });
 
-t.test('an email without an attempt left is kept, unless its account is gone', parallel(), async (t) => {
+t.test('an email without an attempt left is kept, unless its account is gone', async (t) => {
   const { add, jobs, makeDue, start, failedMails, errors } = await setUp(t);
   await add('code', { id: 7, user_id: 4711 });
   await add('code', { id: 8 });
@@ -162,7 +160,7 @@ t.test('an email without an attempt left is kept, unless its account is gone', p
   t.equal(errors().length, 1);
 });
 
-t.test('an email that cannot be composed now is composed later', parallel(), async (t) => {
+t.test('an email that cannot be composed now is composed later', async (t) => {
   const { add, queueIsEmpty, makeDue, start, attemptFailed } = await setUp(t);
   let attempts = 0;
   const { sent } = start({
@@ -180,7 +178,7 @@ t.test('an email that cannot be composed now is composed later', parallel(), asy
   t.equal(sent.length, 1);
 });
 
-t.test('two workers send each email once', parallel(), async (t) => {
+t.test('two workers send each email once', async (t) => {
   const { database, queue, queueIsEmpty, start } = await setUp(t);
   /** The first emails wait until each worker has one. */
   const send = async () => {

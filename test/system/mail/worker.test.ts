@@ -4,12 +4,9 @@ import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import type { Database } from '../../../src/infrastructure/database/client.ts';
 import { hang, sendsAtOnce, setUp } from '../../mail/worker-setup.ts';
-import { parallel } from '../../support/concurrency.ts';
 import { createTcpProxy } from '../../support/tcp-proxy.ts';
 import { until } from '../../support/until.ts';
 import { startProcess } from '../embedded-postgres/support.ts';
-
-t.jobs = 4;
 
 /** A service whose workers reach the database by way of a proxy. */
 async function setUpBehindProxy(t: Test) {
@@ -32,7 +29,7 @@ const failed = (logLines: Record<string, unknown>[]) =>
 
 const script = fileURLToPath(new URL('worker-process.js', import.meta.url));
 
-t.test('killed between commit and send: another worker sends the email', parallel(), async (t) => {
+t.test('killed between commit and send: another worker sends the email', async (t) => {
   const { url, start } = await setUp(t);
   const process = startProcess(t, url, { script });
   t.equal(await process.nextLine(), 'committed');
@@ -41,7 +38,7 @@ t.test('killed between commit and send: another worker sends the email', paralle
   await until('the email is sent', () => sent.length === 1);
 });
 
-t.test('killed during the send: a running worker takes over, but not before', parallel(), async (t) => {
+t.test('killed during the send: a running worker takes over, but not before', async (t) => {
   const { url, database, start, queueIsEmpty } = await setUp(t);
   const process = startProcess(t, url, { script, args: ['worker'] });
   await process.nextLine();
@@ -59,7 +56,7 @@ t.test('killed during the send: a running worker takes over, but not before', pa
   t.equal(sent.length, 1);
 });
 
-t.test('the last attempt of a killed worker is recorded', parallel(), async (t) => {
+t.test('the last attempt of a killed worker is recorded', async (t) => {
   const { url, database, start, queueIsEmpty, failedMails } = await setUp(t);
   const process = startProcess(t, url, { script, args: ['worker'] });
   await process.nextLine();
@@ -72,7 +69,7 @@ t.test('the last attempt of a killed worker is recorded', parallel(), async (t) 
   t.match(await failedMails(), [{ kind: 'code', reason: 'the process ended during the last attempt' }]);
 });
 
-t.test('a worker continues when all its connections are cut', parallel(), async (t) => {
+t.test('a worker continues when all its connections are cut', async (t) => {
   const { database, add, queueIsEmpty, start } = await setUp(t);
   const response = new AbortController();
   const { sent } = start({
@@ -101,7 +98,7 @@ t.test('a worker continues when all its connections are cut', parallel(), async 
   await sendsAtOnce(t, sent, () => add('code', { id: 3 }));
 });
 
-t.test('an email whose outcome cannot be stored is retried under the same key', parallel(), async (t) => {
+t.test('an email whose outcome cannot be stored is retried under the same key', async (t) => {
   const { proxy, database, logLines, add, queueIsEmpty, start } = await setUpBehindProxy(t);
   const response = new AbortController();
   const { sent } = start({
@@ -124,7 +121,7 @@ t.test('an email whose outcome cannot be stored is retried under the same key', 
   t.ok(sent.some(({ to }) => to === 'user2@example.com'));
 });
 
-t.test('a worker continues when it can store one outcome, but not another', parallel(), async (t) => {
+t.test('a worker continues when it can store one outcome, but not another', async (t) => {
   const { database, logLines, jobs, add, queueIsEmpty, start } = await setUp(t);
   const responses = [1, 2, 3].map(() => new AbortController());
   const { sent } = start({
@@ -160,7 +157,7 @@ t.test('a worker continues when it can store one outcome, but not another', para
   t.ok(sent.some(({ to }) => to === 'user4@example.com'));
 });
 
-t.test('a worker starts without PostgreSQL, and works once that is available', parallel(), async (t) => {
+t.test('a worker starts without PostgreSQL, and works once that is available', async (t) => {
   const { proxy, logLines, add, start } = await setUpBehindProxy(t);
   await proxy.cut();
   const { sent } = start({ connectionString: proxy.url });
@@ -172,7 +169,7 @@ t.test('a worker starts without PostgreSQL, and works once that is available', p
   t.equal(sent.length, 1);
 });
 
-t.test('connections that stop responding are replaced', parallel(), async (t) => {
+t.test('connections that stop responding are replaced', async (t) => {
   const { proxy, add, start } = await setUpBehindProxy(t);
   const { sent } = start({ connectionString: proxy.url, times: { staleLock: 4_000 } });
   await add('code');
@@ -183,7 +180,7 @@ t.test('connections that stop responding are replaced', parallel(), async (t) =>
   t.pass('the second email is sent');
 });
 
-t.test('stopping lets a running send finish', parallel(), async (t) => {
+t.test('stopping lets a running send finish', async (t) => {
   const { add, jobs, start } = await setUp(t);
   const response = new AbortController();
   const { sent, stop } = start({ send: () => sleepUntil(response.signal) });
@@ -201,7 +198,7 @@ t.test('stopping lets a running send finish', parallel(), async (t) => {
   t.same(await jobs(), []);
 });
 
-t.test('stopping releases the job of a send that hangs', parallel(), async (t) => {
+t.test('stopping releases the job of a send that hangs', async (t) => {
   const { add, jobs, start } = await setUp(t);
   const hanging = start({ send: hang });
   await add('code');
@@ -214,7 +211,7 @@ t.test('stopping releases the job of a send that hangs', parallel(), async (t) =
   t.equal(sent[0]?.idempotencyKey, hanging.sent[0]?.idempotencyKey);
 });
 
-t.test('stopping ends soon while PostgreSQL does not respond', parallel(), async (t) => {
+t.test('stopping ends soon while PostgreSQL does not respond', async (t) => {
   const { proxy, add, start } = await setUpBehindProxy(t);
   const { sent, stop } = start({ connectionString: proxy.url, send: hang });
   await add('code');
@@ -224,7 +221,7 @@ t.test('stopping ends soon while PostgreSQL does not respond', parallel(), async
   t.pass('it does not wait for the responses');
 });
 
-t.test('a connection that breaks while it begins to listen ends no process', parallel(), async (t) => {
+t.test('a connection that breaks while it begins to listen ends no process', async (t) => {
   const { proxy, add, start } = await setUpBehindProxy(t);
   proxy.holdResponsesTo('LISTEN "jobs:insert"');
   const stuck = start({ connectionString: proxy.url });
@@ -239,7 +236,7 @@ t.test('a connection that breaks while it begins to listen ends no process', par
   t.equal(sent.length, 1);
 });
 
-t.test('the clean-up runs on a schedule', parallel(), async (t) => {
+t.test('the clean-up runs on a schedule', async (t) => {
   const { database, start, logLines } = await setUp(t);
   // In the databases of tests the schedule does not run.
   await database.pool.query('TRUNCATE graphile_worker._private_known_crontabs');
