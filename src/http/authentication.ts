@@ -38,6 +38,8 @@ declare module 'fastify' {
     credentials: AccessClaims | { problem: TokenProblem } | null;
     /** Set in scopes that require a user; read it with {@link currentUser}. */
     currentUser: CurrentUser | null;
+    /** The result of {@link findUser}. */
+    foundUser: Promise<CurrentUser | undefined> | undefined;
   }
   interface FastifyInstance {
     authenticator: Authenticator;
@@ -57,7 +59,7 @@ export function tokenNotValid(type: TokenType, reason: TokenProblem): ApiError {
   });
 }
 
-/** The id of the user whose genuine access token a request carries, or undefined. Does not ask the database. */
+/** The id of the user whose genuine access token a request carries, or undefined. Only {@link findUser} asks the database. */
 export function claimedUserId({ credentials }: FastifyRequest): number | undefined {
   return credentials && 'userId' in credentials ? credentials.userId : undefined;
 }
@@ -68,6 +70,7 @@ export const credentialsPlugin = fastifyPlugin(
     app.decorate('authenticator', authenticator);
     app.decorateRequest('credentials', null);
     app.decorateRequest('currentUser', null);
+    app.decorateRequest('foundUser', undefined);
     app.addHook('onRequest', (request, _reply, done) => {
       const token = /^Bearer +(\S.*)$/i.exec(request.headers.authorization ?? '')?.[1];
       if (token !== undefined) request.credentials = authenticator.verifyAccessToken(token.trim());
@@ -77,17 +80,29 @@ export const credentialsPlugin = fastifyPlugin(
 );
 
 /**
+ * Finds the user of the access token of a request, with one query for all calls. From then on, the token of a session that has
+ * ended is `revoked`, and names no user.
+ */
+export async function findUser(request: FastifyRequest): Promise<CurrentUser | undefined> {
+  const { credentials } = request;
+  if (credentials === null || 'problem' in credentials) return undefined;
+  request.foundUser ??= request.server.authenticator.findUser(credentials);
+  const user = await request.foundUser;
+  if (user === undefined) request.credentials = { problem: 'revoked' };
+  return user;
+}
+
+/**
  * Finds the user of a request.
  *
  * @throws {ApiError} `not_authenticated` without a Bearer token, `token_not_valid` with one that is rejected
  */
 export async function authenticate(request: FastifyRequest): Promise<CurrentUser> {
+  const user = await findUser(request);
+  if (user !== undefined) return user;
   const { credentials } = request;
-  if (credentials === null) throw new ApiError(httpErrors.notAuthenticated);
-  if ('problem' in credentials) throw tokenNotValid('access', credentials.problem);
-  const user = await request.server.authenticator.findUser(credentials);
-  if (user === undefined) throw tokenNotValid('access', 'revoked');
-  return user;
+  if (credentials === null || !('problem' in credentials)) throw new ApiError(httpErrors.notAuthenticated);
+  throw tokenNotValid('access', credentials.problem);
 }
 
 /** The security of an operation for which a Bearer token is optional. */

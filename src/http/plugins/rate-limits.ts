@@ -5,7 +5,7 @@ import fastifyPlugin from 'fastify-plugin';
 import type { Redis } from 'ioredis';
 import type { Config } from '../../infrastructure/config/config.ts';
 import type { Metrics } from '../../infrastructure/metrics/metrics.ts';
-import { claimedUserId } from '../authentication.ts';
+import { claimedUserId, findUser } from '../authentication.ts';
 import { ApiError, httpErrors, retryLater } from '../errors.ts';
 import { clientAddress } from '../request-context.ts';
 
@@ -87,7 +87,7 @@ export const rateLimitPlugin = fastifyPlugin(
 
 /**
  * Creates a function that limits a request, or throws the error of the store. With Redis, it waits for one round trip, or for
- * two where a user is counted.
+ * three where a user is counted.
  *
  * @param redis where requests are counted; in memory without it
  */
@@ -113,12 +113,18 @@ async function createLimiter(app: FastifyInstance, onExceeded: (group: string) =
     });
   });
   const limitGroup = scope.rateLimit();
+  const readGroup = scope.createRateLimit();
   const countAddress = scope.createRateLimit({
     max: addressLimit.max,
     keyGenerator: (request) => `${addressLimit.group}:${clientAddress(request)}`,
   });
 
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    if (isOfUser(request)) {
+      const group = await readGroup(request, { increment: false });
+      // Where the session has ended, the request does not count for the user. What is beyond the limit costs no query.
+      if (group.isAllowed || group.remaining > 0) await findUser(request).catch(() => undefined);
+    }
     await limitGroup.call(app, request, reply);
     // What the limit of the user rejected does not count for others at the address.
     const address = limitOf(request) === userLimit ? await countAddress(request) : undefined;
@@ -129,6 +135,8 @@ async function createLimiter(app: FastifyInstance, onExceeded: (group: string) =
     throw retryLater(httpErrors.rateLimited, ttl / 1000);
   };
 }
+
+const isOfUser = (request: FastifyRequest) => limitOf(request).per === 'user';
 
 function limitOf(request: FastifyRequest): RateLimit {
   const limit = request.routeOptions.config?.limit;

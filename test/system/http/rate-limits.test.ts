@@ -1,7 +1,7 @@
 import t from 'tap';
 import { createLimitedApp, fromAnywhere, limited, newAddress } from '../../http/limits.ts';
 import { openStream } from '../../notifications/streams.ts';
-import { type CallOptions, signUpUser, type TestApp } from '../../support/app.ts';
+import { type CallOptions, logIn, signUpUser, type TestApp } from '../../support/app.ts';
 import { invalid, rejected, tally } from '../../support/assertions.ts';
 import { inParallel, lockRows } from '../../support/concurrency.ts';
 import { listen } from '../../support/raw-http.ts';
@@ -139,6 +139,26 @@ t.test('limits', async (t) => {
     t.equal((await app.call('GET', '/nothing/', { token, remoteAddress: newAddress() })).status, 404);
     t.equal((await app.call('GET', '/nothing/', { remoteAddress })).status, 404, 'others are not counted');
     t.match((await app.call('GET', '/metrics')).text, /^rate_limited_requests_total\{group="address"\} 2$/m);
+  });
+
+  t.test('a token whose session has ended counts for the address only', async (t) => {
+    const user = await signUpUser(fromAnywhere(app));
+    const ended = await logIn(fromAnywhere(app), user);
+    await app.call('POST', '/auth/logout/', { token: ended.token, body: {}, remoteAddress: newAddress() });
+    const remoteAddress = newAddress();
+    const requests: [string, string][] = [
+      ['GET', '/auth/me/'],
+      ['GET', '/nothing/'],
+      ['POST', '/auth/change-password/'],
+    ];
+    const left = async (token: string, [method, path]: [string, string], address = remoteAddress) => {
+      const { headers } = await app.call(method, path, { token, remoteAddress: address });
+      return Number(headers['ratelimit-remaining']);
+    };
+    for (const [index, request] of requests.entries()) t.equal(await left(ended.token, request), 299 - index);
+    t.equal(await left(user.token, ['GET', '/auth/me/'], newAddress()), 598, 'the logout was counted');
+    t.equal(await left(user.token, ['POST', '/auth/change-password/'], newAddress()), 9);
+    t.equal(await served(app, 301, () => ['GET', '/nothing/', { token: ended.token, remoteAddress }]), 297);
   });
 
   t.test('limits come before every other check', async (t) => {

@@ -113,6 +113,8 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionRoutesOptions> = as
       const cookie = refreshCookie.read(request);
       const { refresh = cookie } = request.body;
       const context = requestContext(request);
+      // The session may have ended while the body arrived.
+      request.foundUser = undefined;
       // Where the access token is missing or no longer valid, the refresh token says which session ends.
       const user = await authenticate(request).catch((error: unknown) => {
         if (refresh === undefined || !(error instanceof ApiError)) throw error;
