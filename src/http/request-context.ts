@@ -39,12 +39,13 @@ export function requestContext(request: FastifyRequest): RequestContext {
 const knownAddresses = new Map<string, string>();
 const maxKnownAddresses = 10_000;
 
-/** The address by which a client is counted: IPv4 as it is, IPv6 by its /64, which is what one customer gets. */
-export function clientAddress({ clientIp }: FastifyRequest): string {
-  const known = knownAddresses.get(clientIp);
+/** The address by which a client is counted: IPv4 as it is, IPv6 by its /64 or its /48, the least and the most that customers get. */
+export function clientAddress({ clientIp }: FastifyRequest, prefix: 64 | 48 = 64): string {
+  const key = `${clientIp}/${prefix}`;
+  const known = knownAddresses.get(key);
   if (known !== undefined) return known;
   if (knownAddresses.size === maxKnownAddresses) knownAddresses.clear();
-  const address = normalizeIP(clientIp, 64);
-  knownAddresses.set(clientIp, address);
+  const address = normalizeIP(clientIp, prefix);
+  knownAddresses.set(key, address);
   return address;
 }

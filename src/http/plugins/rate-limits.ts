@@ -1,3 +1,4 @@
+import { isIPv6 } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
 import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -87,7 +88,7 @@ export const rateLimitPlugin = fastifyPlugin(
 
 /**
  * Creates a function that limits a request, or throws the error of the store. With Redis, it waits for one round trip, or for
- * three where a user is counted.
+ * three where a user is counted, and for one more with IPv6.
  *
  * @param redis where requests are counted; in memory without it
  */
@@ -118,6 +119,11 @@ async function createLimiter(app: FastifyInstance, onExceeded: (group: string) =
     max: addressLimit.max,
     keyGenerator: (request) => `${addressLimit.group}:${clientAddress(request)}`,
   });
+  // A /48 of IPv6 has the limits of ten clients.
+  const countNetwork = scope.createRateLimit({
+    max: (request) => 10 * addressLimitOf(request).max,
+    keyGenerator: (request) => `${addressLimitOf(request).group}:${clientAddress(request, 48)}/48`,
+  });
 
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     if (isOfUser(request)) {
@@ -126,17 +132,24 @@ async function createLimiter(app: FastifyInstance, onExceeded: (group: string) =
       if (group.isAllowed || group.remaining > 0) await findUser(request).catch(() => undefined);
     }
     await limitGroup.call(app, request, reply);
-    // What the limit of the user rejected does not count for others at the address.
-    const address = limitOf(request) === userLimit ? await countAddress(request) : undefined;
-    if (address?.isAllowed !== false || !address.isExceeded) return;
-    onExceeded(addressLimit.group);
-    const { max, ttl, ttlInSeconds } = address;
-    reply.headers({ 'ratelimit-limit': max, 'ratelimit-remaining': 0, 'ratelimit-reset': ttlInSeconds });
-    throw retryLater(httpErrors.rateLimited, ttl / 1000);
+    const counters = isIPv6(clientAddress(request)) ? [countNetwork] : [];
+    if (isOfUser(request)) counters.unshift(countAddress);
+    // What one limit rejects does not count for the next, which others share.
+    for (const count of counters) {
+      const result = await count(request);
+      if (result.isAllowed || !result.isExceeded) continue;
+      onExceeded(addressLimitOf(request).group);
+      const { max, ttl, ttlInSeconds } = result;
+      reply.headers({ 'ratelimit-limit': max, 'ratelimit-remaining': 0, 'ratelimit-reset': ttlInSeconds });
+      throw retryLater(httpErrors.rateLimited, ttl / 1000);
+    }
   };
 }
 
 const isOfUser = (request: FastifyRequest) => limitOf(request).per === 'user';
+
+/** The limit of all requests of an address. */
+const addressLimitOf = (request: FastifyRequest) => (isOfUser(request) ? addressLimit : limitOf(request));
 
 function limitOf(request: FastifyRequest): RateLimit {
   const limit = request.routeOptions.config?.limit;
