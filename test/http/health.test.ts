@@ -32,6 +32,12 @@ t.test('health', async (t) => {
     const again = await lockMigrations();
     t.equal((await ready()).status, 200, 'the result of a moment before');
     await again.release();
+    const scrape = async () => (await app.call('GET', '/metrics')).text;
+    const [text, ...others] = [...(await inParallel(20, scrape)), await scrape()];
+    t.ok(
+      others.every((other) => other === text),
+      'scrapes do so, too',
+    );
     forget();
   });
 

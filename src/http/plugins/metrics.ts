@@ -1,5 +1,6 @@
 import { type FastifyInstance, fastify, LogController } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
+import { onceASecond } from '../../infrastructure/database/once-a-second.ts';
 import type { Metrics } from '../../infrastructure/metrics/metrics.ts';
 
 declare module 'fastify' {
@@ -46,11 +47,12 @@ export const metricsPlugin = fastifyPlugin(
   },
 );
 
-/** `GET /metrics`, Prometheus text. */
+/** `GET /metrics`, Prometheus text. It has no limit, so scrapes share one result, for a second. */
 export async function metricsRoutes(app: FastifyInstance, { metrics }: { metrics: Metrics }): Promise<void> {
   const { registry } = metrics;
+  const scrape = onceASecond(() => registry.metrics());
   app.get('/metrics', { config: { probe: true }, schema: { hide: true } }, async (_request, reply) => {
-    return reply.type(registry.contentType).send(await registry.metrics());
+    return reply.type(registry.contentType).send(await scrape());
   });
 }
 
