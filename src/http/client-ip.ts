@@ -60,7 +60,7 @@ export const clientIpPlugin = fastifyPlugin(async (app: FastifyInstance) => {
   });
 });
 
-/** The list of addresses has the peer alone when it is not trusted. */
+/** The list of addresses has the peer alone when it is not trusted, or when the header is only commas. */
 function isForwardedByStranger({ headers, ips }: FastifyRequest): boolean {
-  return Boolean(headers['x-forwarded-for']) && (ips?.length ?? 0) <= 1;
+  return /[^\s,]/.test(String(headers['x-forwarded-for'] ?? '')) && (ips?.length ?? 0) <= 1;
 }

@@ -10,7 +10,8 @@ t.test('X-Forwarded-For from an untrusted peer is warned about once, naming TRUS
   const call = (remoteAddress: string, headers: Record<string, string>) =>
     app.call('GET', '/health/live', { remoteAddress, headers });
   const warnings = () => app.logs.map((line) => JSON.parse(line)).filter(({ level }) => level >= 40);
-  await call('10.1.2.3', { 'x-forwarded-for': '203.0.113.1' });
+  for (const forwardedFor of ['203.0.113.1', '203.0.113.1, 10.4.4.4', ',, ,'])
+    await call('10.1.2.3', { 'x-forwarded-for': forwardedFor });
   await call('198.51.100.1', {});
   t.strictSame(warnings(), []);
   for (const peer of ['198.51.100.1', '198.51.100.2']) await call(peer, { 'x-forwarded-for': '203.0.113.1' });
