@@ -45,7 +45,9 @@ function hangOn(t: Test): () => void {
   const limit = new AbortController();
   const timeout = AbortSignal.timeout.bind(AbortSignal);
   t.intercept(AbortSignal, 'timeout', {
-    value: (milliseconds: number) => (limit.signal.aborted ? timeout(milliseconds) : limit.signal),
+    // One for each attempt, as there are more of them than a signal should have listeners.
+    value: (milliseconds: number) =>
+      limit.signal.aborted ? timeout(milliseconds) : AbortSignal.any([limit.signal]),
   });
   const end = () => limit.abort();
   t.teardown(end);
