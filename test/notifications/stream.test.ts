@@ -125,6 +125,25 @@ t.test('a client resumes with all missed notifications, once and in order', asyn
   t.match(after.events[0], { event: 'unread_count', id: lastId }, 'a break right now would lose nothing');
 });
 
+t.test('a stream sends 500 missed notifications at most, and the next one the rest', async (t) => {
+  const { receiver, notify } = await createPair(here);
+  await notify();
+  await here.pool.query(
+    `INSERT INTO unread_notifications (user_id, kind, partner_request_id)
+     SELECT user_id, kind, partner_request_id FROM unread_notifications, generate_series(1, 700) WHERE user_id = $1`,
+    [receiver.id],
+  );
+  const resumeAfter = (id = 0) => openStream(t, there, receiver.token, { 'last-event-id': String(id) });
+  const first = await resumeAfter();
+  await first.toEnd();
+  t.equal(first.ids().length, 500);
+  const second = await resumeAfter(first.ids().at(-1));
+  await second.until(() => second.ids().length === 201);
+  await notify();
+  await second.until(() => second.ids().length === 202);
+  t.strictSame([...first.ids(), ...second.ids()], await storedIds(here, receiver.id));
+});
+
 t.test('nothing is lost or repeated while clients connect', async (t) => {
   const { receiver, notify } = await createPair(here);
   await notify(1);
@@ -220,22 +239,21 @@ t.test('streams that are opened at once share a few connections, and too many ar
   const gate = new Promise<void>((resolve) => {
     response = resolve;
   });
-  const ignore = () => undefined;
+  let wake: (payload: string) => void = () => undefined;
   const logger = pino({ enabled: false });
-  const notifications: HubOptions['notifications'] = {
-    async find() {
-      reading++;
-      await gate;
-      reading--;
-      return { rows: [], unreadCount: 0 };
-    },
-    listAfter: async () => [],
-    countUnread: async () => 0,
+  const read = async <Result>(result: Result) => {
+    reading++;
+    await gate;
+    reading--;
+    return result;
   };
+  let find: HubOptions['notifications']['find'] = async () => ({ rows: [], unreadCount: 0 });
   const hub = createStreamHub({
-    notifications,
+    notifications: { find: (filter) => find(filter), listAfter: () => read([]), countUnread: async () => 0 },
     imageUrls: createImageUrls(here.config),
-    listen: ignore,
+    listen: ({ onNotification }) => {
+      wake = onNotification;
+    },
     findLiveSessions: async (ids) => new Set(ids),
     maxConcurrentReads: 3,
     logger,
@@ -245,16 +263,20 @@ t.test('streams that are opened at once share a few connections, and too many ar
     return hub.open({ userId, sessionId: '', language: 'ko', lastEventId: undefined, response, logger });
   };
 
-  // As after a restart: three read, 300 wait for them.
-  const opening = Array.from({ length: 303 }, (_, index) => open(index));
+  // Open streams that read count as no new ones.
+  for (let userId = 1_000; userId < 1_400; userId++) await open(userId);
+  wake(JSON.stringify(Array.from({ length: 400 }, (_, index) => 1_000 + index)));
   await until('the first ones read', () => reading > 0);
   t.equal(reading, 3);
+  // As after a restart.
+  find = () => read({ rows: [], unreadCount: 0 });
+  const opening = Array.from({ length: 300 }, (_, index) => open(index));
   // Another time for each client.
   const headers = { 'retry-after': /^([3-9]|1[0-5])$/ };
   const rejection = { definition: { status: 503 }, options: { headers } };
   t.match(await open(400).catch((error: unknown) => error), rejection);
 
   response();
-  t.equal((await Promise.all(opening)).length, 303);
+  t.equal((await Promise.all(opening)).length, 300);
   await t.resolves(open(400));
 });

@@ -20,8 +20,8 @@ const streamsPerUser = 10;
 /** Milliseconds after which a client should reconnect: random, so that those of a lost instance spread out. */
 const reconnectAfter = { min: 2_000, max: 6_000 };
 
-/** Streams that wait to be opened, per instance. More are rejected. */
-const maxWaiting = 300;
+/** Streams that are being opened, per instance. More are rejected. Those that are open do not count, however many read. */
+const maxOpening = 300;
 
 /** Milliseconds between two checks of the sessions of all streams, and without a successful one until the streams end. */
 const checkInterval = 3_000;
@@ -29,6 +29,9 @@ const maxUnchecked = 60_000;
 
 /** Notifications per query. With the sizes of texts, this bounds the memory of a client that does not read. */
 const pageSize = 50;
+
+/** Missed notifications that one stream sends. Then it ends, and the client resumes after the last one with another. */
+const maxReplayed = 500;
 
 /** Milliseconds after a failed query: random, so that the streams of an instance do not retry at once. */
 const retryAfter = { min: 500, max: 3_000 };
@@ -73,6 +76,7 @@ export function createStreamHub(options: HubOptions) {
   const streams = new Map<number, Set<OpenStream>>();
   const checks = setInterval(() => void checkSessions(), checkInterval).unref();
   let checkedAt = Date.now();
+  let opening = 0;
   let isClosing = false;
 
   listen({
@@ -128,7 +132,7 @@ export function createStreamHub(options: HubOptions) {
   async function open(request: StreamRequest): Promise<Readable> {
     if (isClosing) throw serviceUnavailable(new Error('shutting down'), 1);
     // After a restart all clients come back at once. They would fill the queue of the pool, where every other request waits, too.
-    if (limit.pendingCount >= maxWaiting)
+    if (opening >= maxOpening)
       throw serviceUnavailable(new Error('too many streams wait to be opened'), randomInt(3, 16));
     const { userId, sessionId, lastEventId, response } = request;
     const events = openEventStream(response, times);
@@ -152,7 +156,8 @@ export function createStreamHub(options: HubOptions) {
     void events.closed.then(() => remove(stream));
     add(stream);
 
-    const found = await query(() => notifications.find({ userId, limit: 1 }));
+    opening++;
+    const found = await query(() => notifications.find({ userId, limit: 1 })).finally(() => opening--);
     if (found === undefined) return events.body;
     const newest = Number(found.rows[0]?.id ?? 0);
     const position = { lastId: Math.min(lastEventId ?? newest, newest), unreadCount: found.unreadCount };
@@ -185,7 +190,7 @@ export function createStreamHub(options: HubOptions) {
  * and the ids of one user grow in commit order, so there are no gaps or duplicates.
  */
 function createReader(
-  { userId, language, logger }: StreamRequest,
+  { userId, language, lastEventId, logger }: StreamRequest,
   events: EventStream,
   sent: Position,
   { notifications, imageUrls }: HubOptions,
@@ -193,6 +198,8 @@ function createReader(
 ) {
   let isDue = false;
   let isReading = false;
+  /** How many may be sent before the stream has caught up. */
+  let left = lastEventId === undefined ? Infinity : maxReplayed;
 
   /** Reads when there may be new rows. Any number of calls during a read cause one more read. */
   async function wake(): Promise<void> {
@@ -223,7 +230,13 @@ function createReader(
         events.send({ id: sent.lastId, event: 'notification', data: notification });
       }
       await events.drained();
+      left -= rows.length;
+      if (left <= 0) {
+        logger.info({ reason: 'more was missed than one stream sends' }, 'notification stream ended');
+        return events.end();
+      }
     } while (rows.length === pageSize);
+    left = Infinity;
     sent.unreadCount = (await query(() => notifications.countUnread(userId))) ?? sent.unreadCount;
     // A wake-up may be of what the stream has sent already.
     if (sent.lastId === before.lastId && sent.unreadCount === before.unreadCount) return;

@@ -13,6 +13,7 @@ import {
 } from '../../notifications/streams.ts';
 import { logIn, password, type TestApp } from '../../support/app.ts';
 import { inParallel } from '../../support/concurrency.ts';
+import { createTestDatabase } from '../../support/database.ts';
 import { createTcpProxy } from '../../support/tcp-proxy.ts';
 import { pause } from '../../support/time.ts';
 import { until } from '../../support/until.ts';
@@ -156,6 +157,19 @@ t.test('streams stay open while the database is unreachable, and resume', async 
   await proxy.restore();
   await stream.until(() => stream.ids().length === 3);
   t.strictSame(stream.ids(), await storedIds(here, receiver.id));
+});
+
+t.test('streams open while the database takes no writes', async (t) => {
+  const options = { databaseUrl: await createTestDatabase(), serverErrors: true };
+  const instance = await createListeningApp({ WORKER_ENABLED: 'false' }, options);
+  t.teardown(instance.close);
+  const { token } = (await createPair(instance)).receiver;
+  const name = new URL(instance.url).pathname.slice(1);
+  await here.pool.query(`ALTER DATABASE "${name}" SET default_transaction_read_only = on`);
+  await here.pool.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [name]);
+  t.equal((await instance.call('PATCH', '/auth/me/', { token, body: { name: '두레' } })).status, 503);
+  const stream = await openStream(t, instance, token);
+  await stream.until(() => stream.events.length === 1);
 });
 
 t.test('an instance that shuts down ends its streams at once', async (t) => {
