@@ -21,6 +21,7 @@ const benches: Record<string, () => Promise<unknown>> = {
   signatures: () => import('./signatures.ts'),
   'saved-searches': () => import('./saved-searches.ts'),
   'slow-readers': () => import('./slow-readers.ts'),
+  statements: () => import('./statements.ts'),
   streams: () => import('./streams.ts'),
   uploads: () => import('./uploads.ts'),
 };

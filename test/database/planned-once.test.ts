@@ -1,6 +1,7 @@
 import pg from 'pg';
 import t from 'tap';
 import { createTestApp, createUser, logIn } from '../support/app.ts';
+import { openTestDatabase } from '../support/database.ts';
 import { notificationsOf, requestsPath, sendRequest, transition } from '../support/partner-requests.ts';
 import { createPost, openShop } from '../support/stores.ts';
 
@@ -78,6 +79,30 @@ t.test('the statements of hot paths are planned once per connection', async (t) 
     [],
     'no statement is planned again for its values',
   );
+});
+
+// A connection keeps each text that is prepared with its plan, up to 0.5 MiB, until it ends.
+t.test('lists with filters, whose texts are many, are not prepared by name', async (t) => {
+  const app = await createTestApp();
+  const { token } = await openShop(app, '두레 베이커리');
+  const names = new Set<string>();
+  const { query } = pg.Client.prototype;
+  t.capture(pg.Client.prototype, 'query', function (this: pg.Client, statement: unknown, ...rest: unknown[]) {
+    const { text, name } = asConfig(statement);
+    if (name !== undefined && text.includes('walked')) names.add(name);
+    return Reflect.apply(query, this, [statement, ...rest]);
+  });
+  const filters = ['q=카페', 'region=성동구', 'category_id=1', 'near=37.5,127&radius_m=500'];
+  for (let chosen = 0; chosen < 2 ** filters.length; chosen++) {
+    const given = filters.filter((_, index) => chosen & (1 << index)).join('&');
+    for (const path of [`posts/?status=all&${given}`, `posts/?mine=true&${given}`, `stores/?${given}`]) {
+      const { status } = await app.call('GET', encodeURI(`/api/v1/${path}`), { token });
+      t.equal(status, 200, path);
+    }
+  }
+  t.equal(names.size, 3, 'only the lists without a filter');
+  const { maxLifetimeSeconds } = openTestDatabase(t, app.url).pool.options;
+  t.equal(maxLifetimeSeconds, 3_600, 'and no connection keeps them for longer than an hour');
 });
 
 function asConfig(statement: unknown): { text: string; name?: string } {

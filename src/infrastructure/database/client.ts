@@ -3,7 +3,7 @@ import type { ITXClientDenyList } from '@prisma/client/runtime/client';
 import pg from 'pg';
 import { readOnlyState } from './errors.ts';
 import { PrismaClient } from './generated/client.ts';
-import { type Sql, statementName, withNumbers } from './sql.ts';
+import { isPrepared, type Sql, statementName, withNumbers } from './sql.ts';
 
 /** Runs hand-written statements: in a transaction, or each by itself. */
 export interface Tx {
@@ -88,14 +88,19 @@ export function openConnections(options: DatabaseOptions, defaults = timeouts) {
     connectionTimeoutMillis: limits.connect,
     query_timeout: limits.query,
     idleTimeoutMillis: 30_000,
+    // PostgreSQL never gives back what a connection has cached.
+    maxLifetimeSeconds: 3_600,
     types: int8AsNumber,
     ...(pooled ? {} : settings),
   });
 
-  /** Prepared by name, unless a pooler stands in between. */
+  /** Prepared by name, unless the statement is marked or a pooler stands in between. */
   function statementsOn(connection: pg.Pool | pg.PoolClient): Pick<Tx, 'query' | 'execute'> {
-    const run = <Row extends pg.QueryResultRow>({ text, values }: Sql) =>
-      connection.query<Row>(pooled ? { text, values } : { text, values, name: statementName(text) });
+    const run = <Row extends pg.QueryResultRow>(statement: Sql) => {
+      const { text, values } = statement;
+      const isNamed = !pooled && isPrepared(statement);
+      return connection.query<Row>({ text, values, ...(isNamed && { name: statementName(text) }) });
+    };
     return {
       query: async <Row extends pg.QueryResultRow>(statement: Sql) => (await run<Row>(statement)).rows,
       execute: async (statement) => (await run(statement)).rowCount ?? 0,

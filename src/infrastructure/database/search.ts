@@ -10,7 +10,7 @@ import {
   scan,
   type scanBudgets,
 } from './search-sources.ts';
-import { allOf, constant, join, raw, type Sql, sql } from './sql.ts';
+import { allOf, constant, join, raw, type Sql, sql, unprepared } from './sql.ts';
 
 /*
  * Stores and posts are listed newest first, and filtered by text and by the category and region of the store. Text search needs no
@@ -64,8 +64,12 @@ export async function findPage<Row extends { id: number; createdAt: Date }>(
   filter: SearchFilter,
   budgets: typeof scanBudgets,
 ): Promise<BoundedPage<Row>> {
+  const { q, region, categoryId, near } = filter;
+  // Each combination of filters is a text of its own.
+  const isFiltered = q !== '' || region !== '' || categoryId !== undefined || near !== undefined;
   const find = async (source: Source) => {
-    const rows = await database.query<Row & Outcome>(pageSql(list, filter, source));
+    const statement = pageSql(list, filter, source);
+    const rows = await database.query<Row & Outcome>(isFiltered ? unprepared(statement) : statement);
     const { isUsable = false, stoppedTime: time = null, stoppedId: id } = rows[0] ?? {};
     const stoppedAt = time !== null && id ? { time, id: String(id) } : undefined;
     // The outcome of an empty page is a row without columns of its own.
@@ -73,12 +77,12 @@ export async function findPage<Row extends { id: number; createdAt: Date }>(
   };
   const lookups = lookupsOf(list, filter, budgets.most);
   let short: BoundedPage<Row> | undefined;
-  if (lookups.length > 0 || filter.near !== undefined) {
+  if (lookups.length > 0 || near !== undefined) {
     const { page, isUsable } = await find(scan(list, filter, budgets.first, false));
     const isEnough = isUsable || page.rows.length === filter.limit;
     if (isEnough && page.stoppedAt === undefined) return page;
     // Around a place the last scan costs several times as much, and examines hardly more.
-    if (filter.near !== undefined && page.stoppedAt !== undefined) short = page;
+    if (near !== undefined && page.stoppedAt !== undefined) short = page;
   }
   for (const lookup of lookups) {
     const { page, isUsable } = await find(lookup);
