@@ -1,7 +1,9 @@
 import t from 'tap';
-import { createTestApp } from '../support/app.ts';
+import { wakeUpChannel } from '../../src/infrastructure/outbox/outbox.ts';
+import { createTestApp, createUser, password } from '../support/app.ts';
 import { tally } from '../support/assertions.ts';
 import { inParallel, lockRows } from '../support/concurrency.ts';
+import { createPost, openShop } from '../support/stores.ts';
 import { holdTimers } from '../support/timers.ts';
 import { until } from '../support/until.ts';
 import { setUp } from './worker-setup.ts';
@@ -59,4 +61,38 @@ t.test('the last rows of an instance that stops are taken', async (t) => {
   await app.close();
   const { rows } = await pool.query(`SELECT payload->>'kind' AS kind FROM graphile_worker._private_jobs`);
   t.strictSame(rows, [{ kind: 'verification_code' }]);
+});
+
+// NOTIFY takes a lock at the commit that the whole database shares.
+t.test('no transaction of a request notifies: what follows goes through the outbox', async (t) => {
+  const app = await createTestApp({}, { isolated: true });
+  const { pool, call } = app;
+  const { token } = await openShop(app);
+  const user = await createUser(app);
+  const identity = `INSERT INTO identities (user_id, provider, issuer, subject, token) VALUES ($1, 'development', 'a', 'b', 'sealed')`;
+  await pool.query(identity, [user.id]);
+  await app.mails.settled();
+  // The relay finds rows, and takes none of them.
+  await pool.query(`
+    CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+    CREATE TRIGGER keep BEFORE DELETE ON outbox FOR EACH ROW EXECUTE FUNCTION keep()`);
+  const client = await pool.connect();
+  const heard: string[] = [];
+  client.on('notification', ({ channel, payload = '' }) => heard.push(`${channel} ${payload}`));
+  await client.query(`LISTEN "jobs:insert"; LISTEN ${wakeUpChannel}`);
+  await createPost(app, token);
+  await call('POST', '/auth/email-verify/send/', { body: { email: 'new@example.com' } });
+  const deleted = await call('DELETE', '/auth/me/', { token: user.token, body: { password } });
+  t.equal(deleted.status, 200);
+  await pool.query(`NOTIFY ${wakeUpChannel}, 'the end'`);
+  await until('the end', () => heard.at(-1)?.endsWith('the end'));
+  t.strictSame(heard, [`${wakeUpChannel} the end`]);
+  const { rows } = await pool.query(
+    `SELECT job->>'identifier' AS task FROM outbox WHERE job IS NOT NULL ORDER BY id`,
+  );
+  t.strictSame(rows, [{ task: 'match_saved_searches' }, { task: 'revoke_identity' }]);
+  client.release(true);
+  await pool.query('DROP TRIGGER keep ON outbox');
+  await app.mails.settled();
+  t.notMatch(app.logs.join(), 'maxPoolSize', 'nor does a worker complain about its pool');
 });

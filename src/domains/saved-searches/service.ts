@@ -57,8 +57,10 @@ export function createSavedSearchService(options: SavedSearchServiceOptions) {
 
   /** Has a worker match a post after the commit of the transaction that writes it. */
   async function queueMatching(tx: Tx, postId: number): Promise<void> {
-    await tx.query(sql`
-      SELECT FROM graphile_worker.add_job(${matchTask}, json_build_object('post_id', ${postId}::bigint), priority => 5)`);
+    await tx.execute(sql`
+      INSERT INTO outbox (job) VALUES (jsonb_build_object(
+        'identifier', ${matchTask}::text, 'payload', jsonb_build_object('post_id', ${postId}::bigint), 'priority', 5))`);
+    tx.afterCommit(outbox.wake);
   }
 
   /**

@@ -209,7 +209,9 @@ async function startRunner(
 /** Failed jobs are logged on `job:error`. graphile-worker's metadata contains whole jobs and is dropped. */
 function bridgeTo(logger: FastifyBaseLogger): LogFunctionFactory {
   return () => (level, message, meta) => {
-    const isProblem = (level === 'error' || level === 'warning') && meta?.['failure'] !== true;
+    // The workers share their connections on purpose.
+    const isIntended = meta?.['failure'] === true || message.includes('maxPoolSize');
+    const isProblem = (level === 'error' || level === 'warning') && !isIntended;
     logger[isProblem ? 'warn' : 'debug'](`graphile-worker: ${message.split('\n', 1)[0]}`);
   };
 }

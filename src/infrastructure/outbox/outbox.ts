@@ -40,7 +40,7 @@ const takeBatch = sql`
     DELETE FROM outbox WHERE id = ANY (ARRAY(
       SELECT id FROM outbox WHERE set_config('synchronous_commit', 'off', true) IS NOT NULL
       ORDER BY id LIMIT ${raw(String(batchSize))} FOR UPDATE SKIP LOCKED))
-    RETURNING id, user_id, mail, notification_id
+    RETURNING id, user_id, mail, notification_id, job
   ), messages AS (
     SELECT id, json_build_object(
       'identifier', ${sendMailTask}::text, 'payload', mail, 'max_attempts', ${maxAttempts}::int,
@@ -53,6 +53,8 @@ const takeBatch = sql`
       'flags', ARRAY['user:' || user_id])
     FROM taken
     WHERE notification_id IS NOT NULL AND EXISTS (SELECT FROM push_subscriptions s WHERE s.user_id = taken.user_id)
+    UNION ALL
+    SELECT id, job::json FROM taken WHERE job IS NOT NULL
   ), jobs AS (
     SELECT job.id FROM (SELECT json_agg(spec ORDER BY id) AS specs FROM messages HAVING count(*) > 0) m,
       graphile_worker.add_jobs(
@@ -66,7 +68,7 @@ const takeBatch = sql`
 export type Outbox = ReturnType<typeof createOutbox>;
 
 /**
- * What follows a change: emails to be queued and users whose streams are woken up. A change writes rows of `outbox` in its own
+ * What follows a change: emails and other jobs to be queued, and users whose streams are woken up. A change writes rows of `outbox` in its own
  * transaction and calls `tx.afterCommit(outbox.wake)`; the relay of any instance takes them after the commit.
  */
 export function createOutbox(database: Database, logger: FastifyBaseLogger) {

@@ -59,9 +59,10 @@ export function createIdentityRepository(database: Database) {
     /** Has the providers take back what the user consented to, after the commit: of one identity, or of all. */
     async queueRevocations(tx: Tx, userId: number, id?: number): Promise<void> {
       const one = id === undefined ? sql`true` : sql`id = ${id}`;
-      await tx.query(sql`
-        SELECT graphile_worker.add_job(${revokeIdentityTask}, json_build_object('provider', provider, 'token', token),
-          max_attempts => ${maxRevocations})
+      await tx.execute(sql`
+        INSERT INTO outbox (job)
+        SELECT jsonb_build_object('identifier', ${revokeIdentityTask}::text, 'max_attempts', ${maxRevocations}::int,
+          'payload', jsonb_build_object('provider', provider, 'token', token))
         FROM identities WHERE user_id = ${userId} AND token IS NOT NULL AND ${one}`);
     },
   };
