@@ -1,14 +1,15 @@
+import argon2 from 'argon2';
 import t from 'tap';
 import { createTestApp, createUser, logIn, password } from '../support/app.ts';
 import { delayed, invalid, rejected, tally, tokenRejected } from '../support/assertions.ts';
-import { inParallel } from '../support/concurrency.ts';
+import { inParallel, lockRows } from '../support/concurrency.ts';
 import { accountsOf, newPassword, startInstance } from './accounts.ts';
 import { mailsTo, newResetLink } from './mailbox.ts';
 
 const app = await createTestApp();
 const other = await startInstance(t, app);
 
-const { post, me, refresh, tryLogin, changePassword, confirmReset, ended } = accountsOf(app);
+const { post, me, refresh, tryLogin, changePassword, confirmReset, validateReset, ended } = accountsOf(app);
 const patch = (token: string, body: unknown) => app.call('PATCH', '/auth/me/', { token, body });
 
 t.test('PATCH changes the name', async (t) => {
@@ -106,6 +107,30 @@ t.test('of concurrent password changes, one succeeds', async (t) => {
     else tokenRejected(t, response, 'revoked');
   }
 });
+
+t.test(
+  'a change during which the hash is replaced is tried again, and leaves the reset link if it is rejected',
+  async (t) => {
+    for (const [given, status] of [
+      [password, 200],
+      [newPassword, 401],
+    ] as const) {
+      const user = await createUser(app);
+      const link = await newResetLink(app, user.email);
+      // As a login with new parameters, and as a change of the password.
+      const hash = await argon2.hash(given, { memoryCost: 1024, timeCost: 1, parallelism: 1 });
+      const lock = await lockRows(t, app, 'UPDATE users SET password_hash = $2 WHERE id = $1', [
+        user.id,
+        hash,
+      ]);
+      const change = changePassword(user.token, password);
+      await lock.waiters(1);
+      await lock.release('COMMIT');
+      t.equal((await change).status, status);
+      t.equal((await validateReset(link)).status, status === 200 ? 400 : 200);
+    }
+  },
+);
 
 t.test('a login with the old password during a change or a reset leaves no session', async (t) => {
   for (const isReset of [false, true]) {

@@ -118,6 +118,21 @@ t.test('a session that ends meanwhile is not confirmed', async (t) => {
   tokenRejected(t, await confirming, 'revoked');
 });
 
+t.test('a session that ends meanwhile changes no address and deletes no account', async (t) => {
+  for (const isDeletion of [true, false]) {
+    const user = await createWithoutPassword();
+    const address = { new_email: `moved-${user.email}`, code: await newCode(`moved-${user.email}`) };
+    const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [user.id]);
+    const request = isDeletion ? remove(user.token) : post('change-email', address, { token: user.token });
+    await lock.waiters(1);
+    await lock.run('DELETE FROM sessions WHERE user_id = $1', [user.id]);
+    await lock.release('COMMIT');
+    tokenRejected(t, await request, 'revoked');
+    const { rows } = await pool.query('SELECT email FROM users WHERE id = $1', [user.id]);
+    t.strictSame(rows, [{ email: user.email }]);
+  }
+});
+
 t.test('after an undone change of email a code confirms nothing', async (t) => {
   const user = await createUser(app);
   const { code } = await switchOn(user);

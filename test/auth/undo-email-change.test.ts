@@ -99,7 +99,7 @@ t.test('a change of the password that waits for an undo does not void its reset 
   await lock.waiters(2);
   await lock.release();
   t.equal((await undone).status, 200);
-  rejected(t, await changed, 401, 'invalid_credentials');
+  tokenRejected(t, await changed, 'revoked');
   t.equal((await confirmReset(await mailedLink(user.email))).status, 200);
 });
 

@@ -7,6 +7,13 @@ export const advisoryLocks = {
   migrations: 72_707_369,
   /** With the hash of a key: uses it. */
   idempotencyKeys: 1_768_187_253,
+  /**
+   * With the hash of an email address or a username, also one that no account has. Codes, links and requested emails of an address
+   * are changed, and accounts get a name, only under its lock. All of `auth/` locks in this order: the idempotency key; a login flow
+   * without a user; these, in the order of the hashes; counters of failed logins; the account; its store; all else of it; the caps
+   * of emails that it did not request.
+   */
+  names: 1_851_878_757,
   /** With the id of a store: uses one of its daily quotas. */
   storeQuotas: 1_903_521_652,
   /** With the id of a user: uses one of its daily quotas. */

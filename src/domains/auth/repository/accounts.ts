@@ -1,4 +1,5 @@
 import type { Config } from '../../../infrastructure/config/config.ts';
+import { advisoryLocks } from '../../../infrastructure/database/advisory-locks.ts';
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
 import type { Prisma, User } from '../../../infrastructure/database/generated/client.ts';
 import { type Sql, sql } from '../../../infrastructure/database/sql.ts';
@@ -29,21 +30,30 @@ export type RemovableAccount = Pick<UserRow, 'id' | 'email' | 'isVerified'>;
 
 /** Accounts. */
 export function createAccountRepository(database: Database, { unverifiedAccountTtl }: Config['email']) {
-  /** Locks an account, and with it its undo links, until the transaction ends. @returns undefined when it is gone or suspended */
+  /**
+   * Locks an account, and with it its undo links, until the transaction ends. Rows that refer to it can be inserted meanwhile.
+   *
+   * @returns undefined when it is gone or suspended
+   */
   async function lock(tx: Tx, id: number) {
     const [account] = await tx.query<Pick<User, 'email' | 'isVerified' | 'passwordHash'>>(sql`
       SELECT email, is_verified AS "isVerified", password_hash AS "passwordHash"
-      FROM users WHERE id = ${id} AND suspended_at IS NULL FOR UPDATE`);
+      FROM users WHERE id = ${id} AND suspended_at IS NULL FOR NO KEY UPDATE`);
     return account;
   }
 
   return {
     lock,
 
-    /** @returns undefined when the username or the email address is taken; of concurrent calls one succeeds */
-    async create(tx: Database, data: Prisma.UserCreateManyInput): Promise<UserRow | undefined> {
-      const options = { skipDuplicates: true, select: userColumns };
-      return (await tx.prisma.user.createManyAndReturn({ data: [data], ...options }))[0];
+    /** Locks email addresses and usernames until the transaction ends; see `advisoryLocks.names`. */
+    async lockNames(tx: Tx, ...names: string[]): Promise<void> {
+      await tx.query(sql`
+        SELECT pg_advisory_xact_lock(${advisoryLocks.names}::int, hash)::text
+        FROM (SELECT hashtext(name) AS hash FROM unnest(${names}::text[]) name ORDER BY 1) ordered`);
+    },
+
+    create(tx: Database, data: Prisma.UserCreateManyInput): Promise<UserRow> {
+      return tx.prisma.user.create({ data, select: userColumns });
     },
 
     /**

@@ -79,6 +79,12 @@ export function createEmailCodeRepository(
     return { ...unknownCode, attemptsLeft: maxAttempts - row.attempts - 1 };
   }
 
+  /** The address that the token of a link is for. @returns undefined when the link was used, replaced or deleted */
+  async function addressOf(token: string): Promise<string | undefined> {
+    const link = secrets.open('email link', token);
+    return link && (await database.prisma.emailCode.findUnique({ where: link }))?.email;
+  }
+
   /** Uses up a code by the token of its link, which has no limit of attempts and works after the last one of the code. */
   async function useLink(tx: Tx, token: string): Promise<CodeResult> {
     const link = secrets.open('email link', token);
@@ -106,20 +112,13 @@ export function createEmailCodeRepository(
     return used > 0;
   }
 
-  async function lock(tx: Tx, emails: string[]): Promise<void> {
-    await tx.execute(
-      sql`SELECT FROM email_codes WHERE email = ANY (${emails}) ORDER BY email || '' FOR UPDATE`,
-    );
-  }
-
   /** Voids the code and the proofs of a verified address whose account is deleted or leaves it. */
   async function revoke(tx: Database, email: string): Promise<void> {
-    // A code is locked before a proof, as everywhere.
     await tx.prisma.emailCode.deleteMany({ where: { email } });
     await tx.prisma.emailProof.deleteMany({ where: { email } });
   }
 
-  return { issue, find, tryCode, useLink, issueProof, useProof, lock, revoke };
+  return { issue, find, tryCode, addressOf, useLink, issueProof, useProof, revoke };
 }
 
 /** Reset links, one per address, kept for every address alike so that the table does not reveal which have an account. */
@@ -162,15 +161,11 @@ export function createPasswordResetRepository(
     return account;
   }
 
-  async function lock(tx: Tx, email: string): Promise<void> {
-    await tx.execute(sql`SELECT FROM password_resets WHERE email = ${email} FOR UPDATE`);
-  }
-
   async function revoke(tx: Database, email: string): Promise<void> {
     await tx.prisma.passwordReset.deleteMany({ where: { email } });
   }
 
-  return { issue, find, open, lock, revoke };
+  return { issue, find, open, revoke };
 }
 
 /** A link that brings `oldEmail` back. */

@@ -31,16 +31,16 @@ export function createAccountRemoval(
 ) {
   /**
    * Deletes an account with everything that only it has; its username and email address are free again. Its store stays,
-   * closed and without contact details, for the other side of its requests. To avoid deadlocks, codes and links are locked
-   * before stores and users, as where they are used, and notifying comes after all other statements that may wait for a lock.
+   * closed and without contact details, for the other side of its requests. To avoid deadlocks, notifying comes after all other
+   * statements that may wait for a lock.
    *
    * @returns whether the account existed
    */
   async function remove(tx: Database, { id, email, isVerified }: RemovableAccount): Promise<boolean> {
+    const storeId = await lockAccount(tx, { id, email });
     // Those of an unverified address may be another person's, who owns the address.
     if (isVerified) await emailCodes.revoke(tx, email);
     await passwordResets.revoke(tx, email);
-    const storeId = await steps.lockStore(tx, id);
     await steps.deleteStoredResponses(tx, id);
     if (storeId !== undefined) await steps.deletePostsOfStore(tx, storeId);
     await steps.releaseImagesOf(tx, id);
@@ -53,13 +53,12 @@ export function createAccountRemoval(
   }
 
   /**
-   * Locks what {@link remove} will lock, in its order, so that the account can be looked at before anything changes.
+   * Locks the address of an account, the account and its store, so that it can be looked at before anything changes.
    *
    * @returns the id of its store; undefined when it has none and gets none before the transaction ends
    */
   async function lockAccount(tx: Database, { id, email }: { id: number; email: string }) {
-    await emailCodes.lock(tx, [email]);
-    await passwordResets.lock(tx, email);
+    await accounts.lockNames(tx, email);
     return steps.lockStore(tx, id);
   }
 

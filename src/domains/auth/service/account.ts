@@ -113,22 +113,15 @@ export function createAccounts(
     const missing = signUpProblems(input, isProved);
     if (missing.length > 0) throw invalidFields(missing);
     const isVerified = isProved || proof !== undefined;
-    if (isVerified) await emailCodes.lock(tx, [email]);
+    await accounts.lockNames(tx, email, username);
     if (!isProved && proof !== undefined && !(await emailCodes.useProof(tx, email, proof))) {
       throw new ApiError(authErrors.verificationTokenInvalid);
     }
-    const account = { username, email, name, passwordHash, language, isVerified };
-    let user = await accounts.create(tx, account);
-    let replaced: number | undefined;
-    if (user === undefined && isVerified) {
-      replaced = await removal.removeUnverified(tx, email);
-      user = await accounts.create(tx, account);
-    }
-    if (user === undefined) {
-      throw (await accounts.find(tx, { username }))
-        ? takenError('username', authErrors.usernameTaken)
-        : takenError('email', authErrors.emailTaken);
-    }
+    const replaced = isVerified ? await removal.removeUnverified(tx, email) : undefined;
+    // Looked up before, because a rejected row would use up an id.
+    if (await accounts.find(tx, { username })) throw takenError('username', authErrors.usernameTaken);
+    if (await accounts.find(tx, { email })) throw takenError('email', authErrors.emailTaken);
+    const user = await accounts.create(tx, { username, email, name, passwordHash, language, isVerified });
     if (input.consents) await consents.record(tx, user.id, input.consents, context);
     if (!isVerified) await enqueueCode(tx, email, language);
     return { user, replaced };
@@ -148,23 +141,25 @@ export function createAccounts(
    */
   async function changePassword(
     user: CurrentUser,
-    { current_password: currentPassword, new_password: newPassword }: PasswordChange,
+    input: PasswordChange,
     context: RequestContext,
   ): Promise<void> {
-    const { id: userId, sessionId, email } = user;
+    const { current_password: currentPassword, new_password: newPassword } = input;
+    const { id: userId, sessionId } = user;
     passwords.checkNew('new_password', newPassword, user);
     const currentHash = await verifyOwnPassword(user, currentPassword, context);
     const passwordHash = await passwords.hash(newPassword, { ...context, userId });
-    const changed = await database.prismaTransaction(async (tx) => {
+    const changed = await confirmation.locked(user, { passwordHash: currentHash }, async (tx, account) => {
+      const storeId = await removal.lockAccount(tx, user);
       // Into an unverified account with a store, a reset is the only way for the owner of the address.
-      const storeId = user.is_verified ? undefined : await removal.lockAccount(tx, user);
-      if (storeId === undefined) await passwordResets.revoke(tx, email);
-      if (!(await accounts.changePassword(tx, userId, currentHash, passwordHash))) return false;
+      if (account.isVerified || storeId === undefined) await passwordResets.revoke(tx, account.email);
+      await accounts.changePassword(tx, userId, currentHash, passwordHash);
       await sessions.endAll(tx, userId, sessionId);
       await mailQueue.addUnrequested(tx, passwordChangedNotice(userId, context.language, 'others'));
       return true;
     });
-    if (!changed) throw new ApiError(authErrors.wrongPassword);
+    // A concurrent login may have hashed the same password again.
+    if (!changed) return changePassword(await confirmation.readAgain(user), input, context);
     context.logSecurityEvent('password_changed', { userId, sessionId });
   }
 
@@ -174,11 +169,17 @@ export function createAccounts(
    * @param password undefined for an account without one
    * @throws {ApiError} as {@link ConfirmationService.authorize}
    */
-  async function deleteAccount(user: CurrentUser, password: string | undefined, context: RequestContext) {
-    const { id, sessionId, email, is_verified: isVerified } = user;
-    await confirmation.authorize(user, password, context);
-    const deleted = await database.prismaTransaction((tx) => removal.remove(tx, { id, email, isVerified }));
-    if (!deleted) throw tokenNotValid('access', 'revoked');
+  async function deleteAccount(
+    user: CurrentUser,
+    password: string | undefined,
+    context: RequestContext,
+  ): Promise<void> {
+    const { id, sessionId } = user;
+    const passwordHash = await confirmation.authorize(user, password, context);
+    const deleted = await confirmation.locked(user, { passwordHash }, (tx, account) =>
+      removal.remove(tx, { id, ...account }),
+    );
+    if (deleted === undefined) return deleteAccount(await confirmation.readAgain(user), password, context);
     context.logSecurityEvent('account_deleted', { userId: id, sessionId });
   }
 

@@ -35,7 +35,10 @@ export function createEmailVerification(
   }
 
   async function send(email: string, { language }: RequestContext): Promise<CodeSent> {
-    const sent = await database.prismaTransaction((tx) => enqueueCode(tx, email, language));
+    const sent = await database.prismaTransaction(async (tx) => {
+      await accounts.lockNames(tx, email);
+      return enqueueCode(tx, email, language);
+    });
     return { ...sent, expires_in: Math.floor(codeTtl) };
   }
 
@@ -46,8 +49,10 @@ export function createEmailVerification(
    * @throws {ApiError} `invalid_code`, `too_many_attempts`
    */
   async function confirm(given: EmailConfirmation, user: CurrentUser | null, context: RequestContext) {
+    const address = 'code' in given ? given.email : await emailCodes.addressOf(given.token);
     // Throwing inside the transaction would roll back the count of attempts.
     const outcome = await database.prismaTransaction(async (tx) => {
+      if (address !== undefined) await accounts.lockNames(tx, address);
       const holder = 'code' in given ? await accounts.find(tx, { email: given.email }) : null;
       const result =
         'code' in given
@@ -89,6 +94,7 @@ export function createRecovery(
   /** Enqueues an email with a link if the address has an account; the response is the same for every address. */
   async function requestLink(email: string, context: RequestContext): Promise<MailSent> {
     const { userId, ...sent } = await database.prismaTransaction(async (tx) => {
+      await accounts.lockNames(tx, email);
       const permission = await mailSends.request(tx, 'reset_password', email);
       if (permission.allowed) {
         const id = await passwordResets.issue(tx, email);
@@ -114,9 +120,9 @@ export function createRecovery(
     passwords.checkNew('new_password', newPassword, account);
     const passwordHash = await passwords.hash(newPassword, context);
     await database.prismaTransaction(async (tx) => {
+      await accounts.lockNames(tx, account.email);
       const { userId, username, email } = await openLink(tx, link);
       await passwordResets.revoke(tx, email);
-      // Counters are locked before accounts, as by a login.
       await loginFailures.clear(tx, [username, email]);
       // Ways to log in that were added before were added without a proof of the address.
       if (await accounts.markVerified(tx, userId, email)) await accounts.removeLoginMethods(tx, userId);
@@ -140,6 +146,7 @@ export function createRecovery(
   /** Enqueues an email with the username if the address has an account; the response is the same for every address. */
   async function findId(email: string, context: RequestContext): Promise<MailSent> {
     const { userId, ...sent } = await database.prismaTransaction(async (tx) => {
+      await accounts.lockNames(tx, email);
       const permission = await mailSends.request(tx, 'find_id', email);
       const userId = (await accounts.find(tx, { email }))?.id;
       // Queued for an unknown address, too, so that the time does not reveal which are known. No account has the id 0.

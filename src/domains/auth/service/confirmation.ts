@@ -46,6 +46,34 @@ export function createConfirmation(
     require,
 
     /**
+     * Runs work in a transaction in which the account, its address and other names are locked.
+     *
+     * @param passwordHash what {@link authorize} returned
+     * @returns undefined when address or password were changed since then: {@link readAgain} and authorize again
+     * @throws {ApiError} `forbidden`, `token_not_valid` when the session has ended meanwhile
+     */
+    locked<Result>(
+      user: CurrentUser,
+      { passwordHash, names = [] }: { passwordHash: string | null; names?: string[] },
+      work: (tx: Database, account: { email: string; isVerified: boolean }) => Promise<Result>,
+    ): Promise<Result | undefined> {
+      return database.prismaTransaction(async (tx) => {
+        await accounts.lockNames(tx, user.email, ...names);
+        const account = await accounts.lock(tx, user.id);
+        await read(user, tx);
+        const isSame = account?.email === user.email && account.passwordHash === passwordHash;
+        return isSame ? work(tx, account) : undefined;
+      });
+    },
+
+    /** @throws {ApiError} `token_not_valid` when the session has ended */
+    async readAgain(user: CurrentUser): Promise<CurrentUser> {
+      const current = await sessions.findUser(user);
+      if (current === undefined) throw tokenNotValid('access', 'revoked');
+      return current;
+    },
+
+    /**
      * Adds or removes a way to log in of a confirmed session, and mails a notice.
      *
      * @param work gets a transaction in which the account is locked; without a label of what it changed, nothing is mailed and logged

@@ -1,4 +1,4 @@
-import { type CurrentUser, tokenNotValid } from '../../../http/authentication.ts';
+import type { CurrentUser } from '../../../http/authentication.ts';
 import { ApiError, invalidFields } from '../../../http/errors.ts';
 import { problems } from '../../../http/field-errors.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
@@ -7,7 +7,7 @@ import { isUniqueViolation } from '../../../infrastructure/database/errors.ts';
 import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
 import { authErrors, takenError } from '../errors.ts';
 import { toUser } from '../presenters.ts';
-import type { UserRow } from '../repository/accounts.ts';
+import type { RemovableAccount, UserRow } from '../repository/accounts.ts';
 import { type UndoLink, undoDays, type WrongCode } from '../repository/codes-and-links.ts';
 import type { AuthRepository } from '../repository/index.ts';
 import type { EmailChange, User } from '../schemas.ts';
@@ -50,17 +50,15 @@ export function createEmailChange(
     if (!input.code && !input.verification_token)
       throw invalidFields([{ field: 'code', ...problems.required }]);
     const passwordHash = await confirmation.authorize(user, input.password, context);
-    const attempt = await database
-      .prismaTransaction((tx) => tryChange(tx, user, input, passwordHash, context))
+    const attempt = await confirmation
+      .locked(user, { passwordHash, names: [newEmail] }, (tx, account) =>
+        tryChange(tx, { id: user.id, ...account }, { ...input, sessionId: user.sessionId }, context),
+      )
       .catch((error: unknown) => {
         // The whole transaction was rolled back, so the code still works.
         throw isUniqueViolation(error) ? takenError('new_email', authErrors.newEmailTaken) : error;
       });
-    if (attempt === undefined) {
-      const current = await sessions.findUser(user);
-      if (current === undefined) throw tokenNotValid('access', 'revoked');
-      return change(current, input, context);
-    }
+    if (attempt === undefined) return change(await confirmation.readAgain(user), input, context);
     if (!attempt.correct) {
       context.logSecurityEvent('email_code_failed', user);
       throw await codeError(newEmail, attempt);
@@ -69,22 +67,18 @@ export function createEmailChange(
     return toUser(attempt.user);
   }
 
-  /**
-   * Codes and links are locked before users, as everywhere; those of both addresses at once, because two accounts may swap.
-   *
-   * @returns undefined when the account changed since it was read
-   */
+  /** Both addresses and the account are locked. */
   async function tryChange(
     tx: Database,
-    user: CurrentUser,
-    { new_email: newEmail, code = '', verification_token: proof }: EmailChange,
-    passwordHash: string | null,
+    { id: userId, email: oldEmail, isVerified }: RemovableAccount,
+    {
+      new_email: newEmail,
+      code = '',
+      verification_token: proof,
+      sessionId,
+    }: EmailChange & { sessionId: string },
     { language }: RequestContext,
-  ): Promise<{ correct: true; user: UserRow } | WrongCode | undefined> {
-    await emailCodes.lock(tx, [user.email, newEmail]);
-    await passwordResets.lock(tx, user.email);
-    const account = await accounts.lock(tx, user.id);
-    if (account?.email !== user.email || account.passwordHash !== passwordHash) return undefined;
+  ): Promise<{ correct: true; user: UserRow } | WrongCode> {
     if (proof !== undefined) {
       const isProven = await emailCodes.useProof(tx, newEmail, proof);
       if (!isProven) throw new ApiError(authErrors.verificationTokenInvalid);
@@ -93,17 +87,16 @@ export function createEmailChange(
       const result = await emailCodes.tryCode(tx, newEmail, code, !holder?.isVerified);
       if (!result.correct) return result;
     }
-    const oldEmail = account.email;
-    if (account.isVerified) {
-      const id = await undoLinks.issue(tx, user.id, { oldEmail, newEmail });
-      const notice = { purpose: 'email_change', kind: 'email_changed', userId: user.id } as const;
+    if (isVerified) {
+      const id = await undoLinks.issue(tx, userId, { oldEmail, newEmail });
+      const notice = { purpose: 'email_change', kind: 'email_changed', userId } as const;
       // While the account still has the old address, so that the notice counts for that one.
       await mailQueue.addUnrequested(tx, { ...notice, payload: { id, changed_at: Date.now(), language } });
       await emailCodes.revoke(tx, oldEmail);
     }
     await passwordResets.revoke(tx, oldEmail);
-    const changed = await accounts.setEmail(tx, user.id, newEmail);
-    await sessions.endAll(tx, user.id, user.sessionId);
+    const changed = await accounts.setEmail(tx, userId, newEmail);
+    await sessions.endAll(tx, userId, sessionId);
     return { correct: true, user: changed };
   }
 
@@ -131,10 +124,8 @@ export function createEmailChange(
   /** @returns the id of the account that had the address, which is deleted */
   async function bringBack(tx: Database, link: UndoLink, { language }: RequestContext) {
     const { userId, oldEmail: email } = link;
-    // The locks of a request for a reset link first, then those of a deletion, so in the same order as there.
+    await accounts.lockNames(tx, email);
     await mailSends.record(tx, 'reset_password', email);
-    await emailCodes.lock(tx, [email]);
-    await passwordResets.lock(tx, email);
     const holder = await accounts.find(tx, { email });
     const isHeld = holder !== null && holder.id !== userId;
     const replaced = isHeld ? await removeUnverified(tx, email) : undefined;
