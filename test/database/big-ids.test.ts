@@ -1,5 +1,7 @@
 import t from 'tap';
 import { sql } from '../../src/infrastructure/database/sql.ts';
+import { developmentLogin } from '../auth/development-login.ts';
+import { pushesOf } from '../push/subscribed.ts';
 import { addFailedMail, closeReport, createAdmin, sendReport } from '../support/admin.ts';
 import { createTestApp, readPages, verifyEmails } from '../support/app.ts';
 import { rejected } from '../support/assertions.ts';
@@ -134,4 +136,39 @@ t.test("SQL and Prisma's client read 64 bits as numbers, in and outside a transa
   t.strictSame(await database.prisma.postImage.findMany(), []);
   t.match(await database.prisma.auditEntry.findFirst(), { id: Number, subjectId: null });
   t.match(await database.prisma.failedMail.findMany({ orderBy: { id: 'asc' } }), [{ id: first + 1 }]);
+});
+
+t.test('what is refused takes no id of 32 bits', async (t) => {
+  const sequences = async () => {
+    const { rows } = await pool.query<{ name: string; last: number }>(
+      `SELECT sequencename AS name, coalesce(last_value, 0) AS last FROM pg_sequences WHERE data_type::text = 'integer'`,
+    );
+    return Object.fromEntries(rows.map(({ name, last }) => [name, last]));
+  };
+  const post = (path: string, body: object, status: number, code: string, token?: string) =>
+    call('POST', path, { body, token }).then((response) => rejected(t, response, status, code));
+  const login = await developmentLogin(app, { subject: 'twice' });
+  const newcomer = (await login.finish()).body.data;
+  const another = (await (await developmentLogin(app, { subject: 'twice' })).finish()).body.data;
+  const account = { username: 'someone.new', name: '김두레', email: 'someone.new@example.com' };
+  const byProvider = (fields: object) => ({ ...account, ...fields });
+  const path = '/auth/providers/sign-up/';
+  const created = await call('POST', path, { body: byProvider({ sign_up_token: newcomer.sign_up_token }) });
+  t.equal(created.status, 201, created.text);
+  const pushes = await pushesOf(t, app);
+  const { subscription } = await pushes.subscribe(other);
+  const before = await sequences();
+  t.ok(Object.keys(before).length >= 6);
+  await post('/api/v1/stores/', { name: '둘째', category_ids: [1] }, 409, 'store_exists', shop.token);
+  const signUp = { ...account, password: 'gimbap-and-coffee-7' };
+  await post('/auth/signup/', { ...signUp, username: shop.username }, 409, 'username_taken');
+  await post('/auth/signup/', { ...signUp, username: 'another.one', email: shop.email }, 409, 'email_taken');
+  const taken = {
+    username: 'another.one',
+    email: 'another@example.com',
+    sign_up_token: another.sign_up_token,
+  };
+  await post(path, byProvider(taken), 409, 'identity_taken');
+  t.equal((await pushes.add(other, subscription)).status, 200, 'sent again');
+  t.strictSame(await sequences(), before);
 });

@@ -78,14 +78,16 @@ export function createStoreRepository(database: Database) {
     const { name, category_ids, description, address = '', phone_number, business_hours } = store;
     const { location, show_exact_location: showExact = false } = store;
     const region = readRegion(address);
-    // Selected from the user's row, so that a concurrent deletion or suspension of the account is waited for.
+    // Selected from the user's row, so that a concurrent deletion or suspension of the account is waited for. A second store is
+    // left out before it takes an id.
     const [created] = await tx.query<{ id: number }>(sql`
       INSERT INTO stores (owner_id, name, description, address, phone_number, business_hours, sido, sigungu, dong, region_keys,
         latitude, longitude, show_exact_location)
       (SELECT u.id, ${name}, ${description ?? ''}, ${address}, ${phone_number ?? ''}, ${business_hours ?? ''}, ${region.sido},
         ${region.sigungu}, ${region.dong}, ${regionKeys(region)}::text[], ${location?.latitude ?? null}::float8,
         ${location?.longitude ?? null}::float8, ${showExact}::bool
-       FROM users u WHERE u.id = ${ownerId} AND u.suspended_at IS NULL FOR SHARE)
+       FROM users u WHERE u.id = ${ownerId} AND u.suspended_at IS NULL
+         AND NOT EXISTS (SELECT FROM stores WHERE owner_id = u.id) FOR SHARE OF u)
       ON CONFLICT (owner_id) DO NOTHING
       RETURNING id`);
     if (created) await addCategories(tx, created.id, category_ids);

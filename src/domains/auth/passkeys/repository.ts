@@ -20,6 +20,9 @@ export function createPasskeyRepository({ prisma }: Database) {
 
     /** @returns undefined when an account has a passkey with the credential's id */
     async add(tx: Database, data: Prisma.PasskeyCreateManyInput): Promise<PasskeyRow | undefined> {
+      // A rejected row would use up an id.
+      if ((await tx.prisma.passkey.count({ where: { credentialId: data.credentialId } })) > 0)
+        return undefined;
       return (await tx.prisma.passkey.createManyAndReturn({ data: [data], skipDuplicates: true }))[0];
     },
 

@@ -168,6 +168,8 @@ export function createProviderLogin(
     const { created, identity } = await database.prismaTransaction(async (tx) => {
       const flow = await loginFlows.finish<NewIdentity>(tx, 'sign_up', token);
       if (flow === undefined) throw new ApiError(authErrors.signUpTokenInvalid);
+      // Before the account, whose id a rollback would use up.
+      if (await identities.isTaken(tx, flow.data)) throw new ApiError(authErrors.identityTaken);
       const { isEmailProved, email } = flow.data;
       const credentials = { passwordHash: null, isProved: isEmailProved && email === input.email };
       const created = await accountService.createAccount(tx, input, credentials, context);

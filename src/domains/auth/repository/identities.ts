@@ -21,13 +21,21 @@ const columns = { id: true, provider: true, email: true, createdAt: true, lastUs
 
 /** Identities: accounts at providers, each of one account here. */
 export function createIdentityRepository(database: Database) {
+  /** Whether an account has it. Looked up before it is added, because a rejected row would use up an id. */
+  async function isTaken(tx: Database, { issuer, subject }: IdentityKey): Promise<boolean> {
+    return (await tx.prisma.identity.count({ where: { issuer, subject } })) > 0;
+  }
+
   return {
+    isTaken,
+
     /** The condition of the user `u` whose identity it is. */
     ownerOf: ({ issuer, subject }: IdentityKey): Sql =>
       sql`u.id = (SELECT user_id FROM identities WHERE issuer = ${issuer} AND subject = ${subject})`,
 
     /** @returns undefined when an account has it, also the same one; of concurrent calls one succeeds */
     async add(tx: Database, userId: number, identity: IdentityFacts): Promise<IdentityRow | undefined> {
+      if (await isTaken(tx, identity)) return undefined;
       const options = { skipDuplicates: true, select: columns };
       return (
         await tx.prisma.identity.createManyAndReturn({ data: [{ userId, ...identity }], ...options })

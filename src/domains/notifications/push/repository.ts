@@ -27,16 +27,20 @@ export function createPushSubscriptions(database: Database) {
       // So that concurrent calls of a user are counted one after the other.
       await tx.execute(sql`SELECT FROM users WHERE id = ${userId} FOR NO KEY UPDATE`);
       const [saved] = await tx.query<SubscriptionRow & { isNew: boolean }>(sql`
-        WITH own AS MATERIALIZED (SELECT id, endpoint FROM push_subscriptions WHERE user_id = ${userId})
-        INSERT INTO push_subscriptions AS s (user_id, endpoint, p256dh, auth, user_agent)
-        SELECT id, ${endpoint}, ${p256dh}, ${auth}, ${userAgent} FROM users
-        WHERE id = ${userId} AND (SELECT count(*) FROM own WHERE endpoint <> ${endpoint}) < ${maxSubscriptions}
-        ON CONFLICT (endpoint) DO UPDATE SET user_id = excluded.user_id, p256dh = excluded.p256dh,
-          auth = excluded.auth, user_agent = excluded.user_agent, failures = 0, retry_at = NULL,
-          id = CASE WHEN s.user_id = excluded.user_id THEN s.id ELSE excluded.id END,
-          created_at = CASE WHEN s.user_id = excluded.user_id THEN s.created_at ELSE excluded.created_at END
-        RETURNING id, created_at AS "createdAt", user_agent AS "userAgent",
-          id NOT IN (SELECT own.id FROM own) AS "isNew"`);
+        WITH own AS (
+          UPDATE push_subscriptions SET p256dh = ${p256dh}, auth = ${auth}, user_agent = ${userAgent}, failures = 0, retry_at = NULL
+          WHERE user_id = ${userId} AND endpoint = ${endpoint} RETURNING *
+        ), added AS (
+          INSERT INTO push_subscriptions (user_id, endpoint, p256dh, auth, user_agent)
+          SELECT id, ${endpoint}, ${p256dh}, ${auth}, ${userAgent} FROM users
+          WHERE id = ${userId} AND NOT EXISTS (SELECT FROM own)
+            AND (SELECT count(*) FROM push_subscriptions WHERE user_id = ${userId}) < ${maxSubscriptions}
+          ON CONFLICT (endpoint) DO UPDATE SET id = excluded.id, user_id = excluded.user_id, p256dh = excluded.p256dh,
+            auth = excluded.auth, user_agent = excluded.user_agent, failures = 0, retry_at = NULL, created_at = excluded.created_at
+          RETURNING *
+        )
+        SELECT id, created_at AS "createdAt", user_agent AS "userAgent", EXISTS (SELECT FROM added) AS "isNew"
+        FROM (SELECT * FROM own UNION ALL SELECT * FROM added) saved`);
       return saved;
     });
   }
