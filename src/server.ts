@@ -9,6 +9,7 @@ import { flushLog } from './http/plugins/logging.ts';
 import { type Config, loadConfig, withDatabase } from './infrastructure/config/config.ts';
 import { locateDatabase } from './infrastructure/config/database-settings.ts';
 import { readVersion } from './infrastructure/config/version.ts';
+import { checkServer } from './infrastructure/database/connection.ts';
 import { migrate } from './infrastructure/database/migrations.ts';
 
 /** Milliseconds after a signal: when open connections are closed, and when the process ends at the latest. */
@@ -29,6 +30,7 @@ async function start(): Promise<void> {
     return startEmbeddedServer({ directory, onLog: (line) => onLog(line), onExit: fail });
   });
   try {
+    await checkServer(location.directUrl);
     if (config.database.migrateOnStart) await migrate(location.directUrl);
     const app = await buildApp(withDatabase(config, location));
     onLog = (line) => app.log.info({ part: 'postgres' }, line);

@@ -2,6 +2,7 @@ import { Redis } from 'ioredis';
 import type pg from 'pg';
 import type { Config } from '../infrastructure/config/config.ts';
 import type { Environment } from '../infrastructure/config/environment.ts';
+import { checkServer } from '../infrastructure/database/connection.ts';
 import { reasonOf } from '../infrastructure/database/errors.ts';
 import { pendingMigrations } from '../infrastructure/database/migrations.ts';
 import { toCommandError, withSession } from './connection.ts';
@@ -27,6 +28,7 @@ export async function tryConnections(
     if (url === undefined || !URL.canParse(url)) continue;
     const isDirect = url === (environment.DATABASE_DIRECT_URL ?? environment.DATABASE_URL);
     try {
+      if (isDirect) await checkServer(url);
       await withSession({ directUrl: url }, async (client) => {
         if (isDirect) await inspectServer(client, config, findings);
       });

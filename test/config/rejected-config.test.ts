@@ -57,6 +57,13 @@ t.test('the message never shows a secret', async (t) => {
   t.notMatch(url, 'hunter2');
 });
 
+t.test('URLs that the driver of the database would misread are rejected', (t) => {
+  const urls = ['u:p#w@db/dure', 'u:p/w@db/dure', 'u:100%@db/dure', 'u:p@db/dure?sslmode=allow'];
+  const missing = ['u:p@db/dure?sslmode=verify-full&sslrootcert=/nowhere/ca.pem'];
+  rejected(t, 'DATABASE_URL', ...[...urls, ...missing].map((rest) => `postgres://${rest}`));
+  t.end();
+});
+
 t.test('weak secrets are rejected in every environment', async (t) => {
   const weak = ['x', 'x'.repeat(64), 'abc'.repeat(20), secret.slice(0, 31), `${secret},short`, `${secret},`];
   rejected(t, 'JWT_SECRET', ...weak);

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { Value, type ValueError, ValueErrorType } from '@sinclair/typebox/value';
 
@@ -188,13 +189,28 @@ export function urlProblem(
 ): string | undefined {
   const url = parseUrl(value);
   if (!url || !protocols.includes(url.protocol)) {
-    return `be a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`;
+    const start = `be a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`;
+    return protocols.includes('postgres:')
+      ? `${start}; user and password are percent-encoded, such as %23 for #`
+      : start;
   }
+  if (protocols.includes('postgres:')) return connectionProblem(url);
   if (reason && production && url.protocol === 'http:' && !isLoopback(url)) {
     return `be https in production: ${reason}`;
   }
   if (continuation === undefined || !(url.search || url.hash)) return undefined;
   return `end with its path: ${continuation} continue it`;
+}
+
+/** What the driver would misread, or fail at with each connection. */
+function connectionProblem({ username, password, searchParams }: URL): string | undefined {
+  if (/%(?![\da-f]{2})/i.test(username + password)) return 'have %25 for each % in user and password';
+  const mode = searchParams.get('sslmode') ?? 'disable';
+  if (!/^(disable|prefer|require|verify-ca|verify-full|no-verify)$/.test(mode))
+    return 'have an sslmode of disable, require, verify-full or no-verify';
+  const files = ['sslrootcert', 'sslcert', 'sslkey'];
+  const missing = files.find((name) => searchParams.has(name) && !existsSync(searchParams.get(name) ?? ''));
+  return missing && `have a file that exists as ${missing}`;
 }
 
 export const withoutSlash = (url: string) => url.replace(/\/+$/, '');
