@@ -104,6 +104,7 @@ t.test('a subject never contains a line break or a control character', async (t)
       const { subject, text } = renderMail(mail, language);
       t.notMatch(subject, /[\p{Cc}\u2028\u2029\u202e]/u);
       t.ok(subject.includes('카페 Bcc: victim@example.com 끝'), subject);
+      t.match(subject, /^(?:\[두레\]|Dure:) /, 'nor does a subject begin with it');
       t.notMatch(text, /^Bcc:/m, 'nor does a name start a line of the text');
     }
   }
@@ -203,6 +204,7 @@ t.test('a name gets one 님', async (t) => {
     '홍길동 님': '홍길동 님, 안녕하세요.',
     김님이: '김님이님, 안녕하세요.',
     'J. R. Kim': 'J. R. Kim님, 안녕하세요.',
+    '민지 1990-12': '민지 1990-12님, 안녕하세요.',
   };
   for (const [name, greeting] of Object.entries(cases)) {
     t.equal(greeted(name, 'ko'), greeting);
@@ -211,7 +213,22 @@ t.test('a name gets one 님', async (t) => {
 });
 
 t.test('a name that email clients would turn into a link is not used to greet', async (t) => {
-  for (const name of ['evil.example', '당첨! https://evil.example', 'www.evil', '가게.한국']) {
+  const links = [
+    'evil.example',
+    '당첨! https://evil.example',
+    'www.evil',
+    '가게.한국',
+    'dure-event-7c71.com',
+  ];
+  const disguised = ['evil．ｅｘａｍｐｌｅ', '가게。한국', 'evil.e\u200dxample', 'भारत.भारत', 'help@evil'];
+  const numbers = [
+    '010-1234-5678',
+    '상담 02) 123 4567',
+    '０１０１２３４５６７８',
+    '+82 (0)10.1234.5678',
+    '٠١٠١٢٣٤٥٦٧٨',
+  ];
+  for (const name of [...links, ...disguised, ...numbers]) {
     for (const language of languages) {
       const { text, html } = renderMail({ kind: 'reset_link', name, url: resetUrl, minutes: 60 }, language);
       t.notOk(text.includes(name) || html.includes(name), name);

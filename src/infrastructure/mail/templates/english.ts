@@ -144,7 +144,7 @@ export const english: Wording = {
       ],
     }),
     partner_request_received: (mail) => ({
-      subject: `${mail.storeName} sent you a partnership request`,
+      subject: `Dure: ${mail.storeName} sent you a partnership request`,
       preheader: `Post: ${mail.postTitle}`,
       heading: 'You have a new partnership request',
       blocks: [
@@ -155,7 +155,7 @@ export const english: Wording = {
       ],
     }),
     partner_request_accepted: (mail) => ({
-      subject: `${mail.storeName} accepted your partnership request`,
+      subject: `Dure: ${mail.storeName} accepted your partnership request`,
       preheader: `Post: ${mail.postTitle}`,
       heading: 'Your request was accepted',
       blocks: [
@@ -165,7 +165,7 @@ export const english: Wording = {
       ],
     }),
     partner_request_declined: (mail) => ({
-      subject: `${mail.storeName} declined your partnership request`,
+      subject: `Dure: ${mail.storeName} declined your partnership request`,
       preheader: `Post: ${mail.postTitle}`,
       heading: 'Your request was declined',
       blocks: [
@@ -174,7 +174,7 @@ export const english: Wording = {
       ],
     }),
     partner_request_ended: (mail) => ({
-      subject: `${mail.storeName} ended your partnership`,
+      subject: `Dure: ${mail.storeName} ended your partnership`,
       preheader: `Post: ${mail.postTitle}`,
       heading: 'Your partnership has ended',
       blocks: [
@@ -183,7 +183,7 @@ export const english: Wording = {
       ],
     }),
     saved_search_match: (mail) => ({
-      subject: `“${mail.searchName}”: a new post matches your search`,
+      subject: `Dure: “${mail.searchName}”: a new post matches your search`,
       preheader: `Post: ${mail.postTitle}`,
       heading: 'A new post matches your saved search',
       blocks: [

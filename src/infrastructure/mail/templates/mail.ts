@@ -100,15 +100,19 @@ export function lines(text: string): string[] {
 }
 
 /**
- * Matches text that email clients turn into a link. Anybody can sign up with a foreign address and choose the name in the
- * emails to it, so such a name is left out.
+ * Matches text that email clients turn into a link: addresses of websites and mailboxes, and telephone numbers. Anybody can sign up
+ * with a foreign address and choose the name in the emails to it, so such a name is left out.
  */
-const linkLike = /:\/\/|www\.|[\p{L}\p{N}]\.[\p{L}]{2,}/iu;
+const linkLike = /:\/\/|www\.|\S@\S|[\p{L}\p{N}]\.[\p{L}\p{M}]{2,}|(?:\p{Nd}[\s().+\-–]*){7}/iu;
 
-/** The name for the greeting, or undefined when it is empty or looks like a link. */
+/** The name for the greeting, or undefined when it is empty or looks like a link, in any width and with any of the dots of domains. */
 export function greetableName(name: string): string | undefined {
   const trimmed = name.trim();
-  return trimmed === '' || linkLike.test(trimmed) ? undefined : trimmed;
+  const visible = trimmed
+    .normalize('NFKC')
+    .replace(/\p{Cf}/gu, '')
+    .replaceAll('。', '.');
+  return trimmed === '' || linkLike.test(visible) ? undefined : trimmed;
 }
 
 /** A duration in the largest exact unit, rounded down to a minute. */
