@@ -13,6 +13,7 @@ const benches: Record<string, () => Promise<unknown>> = {
   growth: () => import('./growth.ts'),
   'long-pages': () => import('./long-pages.ts'),
   logins: () => import('./logins.ts'),
+  mails: () => import('./mails.ts'),
   pushes: () => import('./pushes.ts'),
   rejections: () => import('./rejections.ts'),
   near: () => import('./near.ts'),

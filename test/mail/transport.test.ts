@@ -4,6 +4,7 @@ import {
   createResendTransport,
   MailRejectedError,
   type OutgoingMail,
+  RateLimitedError,
 } from '../../src/infrastructure/mail/transport.ts';
 import { createTestApp, relayed } from '../support/app.ts';
 import { inParallel } from '../support/concurrency.ts';
@@ -94,7 +95,6 @@ const permanent: [number, string, string?][] = [
   [422, 'missing_required_field'],
   [422, 'invalid_parameter'],
   [400, 'invalid_idempotency_key'],
-  [409, 'invalid_idempotent_request'],
 ];
 const temporary: [number, string, string?][] = [
   [401, 'missing_api_key'],
@@ -105,6 +105,7 @@ const temporary: [number, string, string?][] = [
   [422, 'validation_error', 'Invalid `from` field.'],
   [404, 'not_found'],
   [409, 'concurrent_idempotent_requests'],
+  [400, 'invalid_idempotent_request'],
   [429, 'rate_limit_exceeded'],
   [429, 'daily_quota_exceeded'],
   [429, 'validation_error'],
@@ -128,6 +129,22 @@ t.test('an error of the email is permanent, of the service or the account tempor
       if (name === 'invalid_from_address') t.match(error.message, /MAIL_FROM/);
     }
   }
+});
+
+t.test('a 429 says when to try again, in seconds and within ten minutes', async (t) => {
+  for (const [retryAfter, seconds] of Object.entries({ 2: 2, 0: 5, soon: 5, 86400: 600 })) {
+    const error = await failure(t, (response) => {
+      response.setHeader('retry-after', retryAfter);
+      rejection(429, 'rate_limit_exceeded')(response);
+    });
+    t.match(error, { name: 'RateLimitedError', seconds }, retryAfter);
+  }
+  t.ok((await failure(t, rejection(429, 'daily_quota_exceeded'))) instanceof RateLimitedError);
+});
+
+t.test('an email whose key was used with another body was sent', async (t) => {
+  const { url } = await startFakeResend(t, rejection(409, 'invalid_idempotent_request'));
+  await t.resolves(transportTo(url).send(mail));
 });
 
 const malformedResponses: Record<string, (response: ServerResponse) => void> = {

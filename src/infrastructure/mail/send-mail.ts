@@ -9,9 +9,10 @@ import type { Metrics } from '../metrics/metrics.ts';
 import { sendMailTask } from '../outbox/outbox.ts';
 import { decideDelivery } from '../quiet-hours.ts';
 import { inSpan, type Tracing } from '../tracing/tracing.ts';
+import { pauseMails } from './pause.ts';
 import { type MailPayload, type QueuedMail, readQueuedMail } from './queue.ts';
 import { type Language, type Mail, type RenderedMail, renderMail } from './templates.ts';
-import { MailRejectedError, type MailTransport } from './transport.ts';
+import { MailRejectedError, type MailTransport, RateLimitedError } from './transport.ts';
 import {
   type Subscription,
   topicOf,
@@ -48,7 +49,7 @@ export interface SendMailOptions {
  * @param attemptLimit milliseconds until an attempt is given up, to be retried
  */
 export function createSendMail(options: SendMailOptions, attemptLimit: number): Task {
-  return async (input, { job, abortSignal }) => {
+  return async (input, { job, abortSignal, addJob }) => {
     const mail = readQueuedMail(input);
     const finished = new AbortController();
     const { signal } = finished;
@@ -68,6 +69,15 @@ export function createSendMail(options: SendMailOptions, attemptLimit: number): 
         once(abortSignal, 'abort', { signal }).then(fail('the worker was stopped')),
       ]);
     } catch (error) {
+      if (error instanceof RateLimitedError) {
+        await pauseMails(options.database, error.seconds);
+        // In its place among the others, with the attempts that it had left before this one.
+        const maxAttempts = job.max_attempts - job.attempts + 1;
+        await addJob(sendMailTask, input, { runAt: job.run_at, priority: job.priority, maxAttempts });
+        options.mailMetrics.countMail(mail.kind, 'held_back');
+        options.logger.warn({ job: job.id, reason: error.message, seconds: error.seconds }, 'mails pause');
+        return;
+      }
       // After the last attempt, the recovery of jobs counts the email as failed.
       if (job.attempts < job.max_attempts) options.mailMetrics.countMail(mail.kind, 'retried');
       throw error;
@@ -114,6 +124,7 @@ async function attempt(
     mailMetrics.countMail(kind, 'sent');
     logger.info({ job: id, kind, attempts, idempotencyKey }, 'mail sent');
   } catch (error) {
+    if (error instanceof RateLimitedError) throw error;
     const reason = redact(reasonOf(error), rendered);
     // graphile-worker stores the message with the job and schedules the next attempt.
     if (!(error instanceof MailRejectedError)) throw new Error(reason);
@@ -155,7 +166,7 @@ function redact(reason: string, mail: RenderedMail | undefined): string {
     .slice(0, 500);
 }
 
-const mailOutcomes = ['sent', 'retried', 'failed', 'obsolete'] as const;
+const mailOutcomes = ['sent', 'retried', 'held_back', 'failed', 'obsolete'] as const;
 const jobOutcomes = ['completed', 'retried', 'failed'] as const;
 
 export type MailMetrics = ReturnType<typeof createMailMetrics>;

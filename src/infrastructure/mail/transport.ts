@@ -9,13 +9,33 @@ export interface OutgoingMail extends RenderedMail {
   idempotencyKey: string;
 }
 
-/** The email itself is invalid and is not retried. Any other error is temporary. */
+/** The email itself is invalid and is not retried. */
 export class MailRejectedError extends Error {
   override name = 'MailRejectedError';
 }
 
+/** The provider accepts no email at the moment, because of a limit on their rate or number: this one has not failed. */
+export class RateLimitedError extends Error {
+  override name = 'RateLimitedError';
+  /** For which the provider wants no other attempt. */
+  readonly seconds: number;
+
+  constructor(message: string, retryAfter: string | undefined) {
+    super(message);
+    const seconds = Number(retryAfter);
+    this.seconds = seconds > 0 ? Math.min(seconds, longestPause) : defaultPause;
+  }
+}
+
+/** Seconds: without `retry-after`, and at most, so that a quota that was raised is noticed. */
+const defaultPause = 5;
+const longestPause = 600;
+
 export interface MailTransport {
-  /** @throws {MailRejectedError} when a retry cannot succeed; any other error when the email may be accepted later */
+  /**
+   * @throws {MailRejectedError} when a retry cannot succeed; {RateLimitedError} when the provider accepts none at the moment; any
+   * other error when the email may be accepted later
+   */
   send(mail: OutgoingMail): Promise<void>;
 }
 
@@ -29,16 +49,15 @@ const permanentErrors = new Set<string | undefined>([
   'missing_required_field',
   'invalid_attachment',
   'invalid_idempotency_key',
-  'invalid_idempotent_request',
 ]);
 /** The same names with 403 mean an unverified domain. The SDK's own errors have no status. */
-const permanentStatuses = new Set<number | undefined>([400, 409, 413, 422, undefined]);
+const permanentStatuses = new Set<number | undefined>([400, 413, 422, undefined]);
 
 /**
  * The error for a response of the provider, of which the SDK passes on any JSON. Leaves out the provider's message, which may
  * quote a code or a link of the email: the reason is stored and logged.
  */
-function errorFor(response: unknown): Error {
+function errorFor(response: unknown, retryAfter: string | undefined): Error {
   const { statusCode, name: givenName, message }: Record<string, unknown> = Object(response);
   // What the SDK returns for a request that failed before a response; it drops the cause.
   if (statusCode === null && givenName === 'application_error') {
@@ -58,7 +77,13 @@ function errorFor(response: unknown): Error {
       `Resend accepts no email from us, check RESEND_API_KEY, MAIL_FROM and its domain: ${reason}`,
     );
   }
-  return new Error(`Resend did not accept the email, it may do so later: ${reason}`);
+  const later = `Resend did not accept the email, it may do so later: ${reason}`;
+  return status === 429 ? new RateLimitedError(later, retryAfter) : new Error(later);
+}
+
+/** An earlier attempt was accepted and its response lost. The body is another one because what it is composed from has changed. */
+function wasSentBefore({ statusCode, name }: { statusCode?: unknown; name?: unknown }): boolean {
+  return statusCode === 409 && name === 'invalid_idempotent_request';
 }
 
 /**
@@ -84,9 +109,12 @@ export function createResendTransport({
         ({ Resend }) => new Resend(apiKey, { baseUrl: baseUrl.replace(/\/+$/, ''), userAgent: 'dure' }),
       );
       const mail = { from, to, subject, text, html, ...(headers ? { headers } : {}) };
-      const { data, error } = await (await client).emails.send(mail, request);
+      const { data, error, headers: received } = await (await client).emails.send(mail, request);
       if (signal.aborted && data === null) throw new Error(`Resend did not respond within ${timeoutMs} ms`);
-      if (error !== null) throw errorFor(error);
+      if (error !== null) {
+        if (wasSentBefore(Object(error))) return;
+        throw errorFor(error, received?.['retry-after']);
+      }
       // Typed as always present, but the SDK does not validate it.
       if (!data?.id)
         throw new Error('Resend responded without the id of an email, so it may not have accepted it');

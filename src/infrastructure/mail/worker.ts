@@ -10,6 +10,7 @@ import { keepRunning } from '../database/keep-running.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { sendMailTask } from '../outbox/outbox.ts';
 import { cleanUpTask, recoverJobs, staleLock } from './jobs.ts';
+import { endOfMailPause } from './pause.ts';
 import { createMailMetrics, createSendMail, type SendMailOptions } from './send-mail.ts';
 
 export type { MailPayload } from './queue.ts';
@@ -19,8 +20,8 @@ export type { ComposedMail, MailComposers } from './send-mail.ts';
 export interface Lane {
   tasks: Record<string, Task>;
   concurrency: number;
-  /** Flags of jobs that are not to be taken at the moment. */
-  forbiddenFlags?(): string[] | null;
+  /** Flags of jobs that are not to be taken at the moment. No worker of the lane takes a job before it has them. */
+  forbiddenFlags?(): string[] | null | Promise<null>;
   /** Milliseconds after which a worker looks for jobs that nothing told it of: those that were added for a later time. */
   pollInterval?: number;
   crontab?: string;
@@ -30,9 +31,9 @@ interface WorkerOptions extends Omit<SendMailOptions, 'mailMetrics'> {
   /** Must not go through a transaction pooler, because the worker listens. */
   connectionString: string;
   metrics: Metrics;
-  /** Jobs of domains, by their task. `recoverJobs` deletes those that failed at their last attempt. */
+  /** Jobs of domains, by their task, apart from emails, which they must not delay. `recoverJobs` deletes those that failed for good. */
   tasks: Record<string, Task>;
-  /** Such jobs that wait for the servers of others: apart, so that they delay no email. */
+  /** Such jobs that wait for the servers of others: apart from both. */
   lanes: Lane[];
   /** Deletes expired rows. Runs every five minutes on one of the instances, and again at once while it is not complete. */
   cleanUp(): ReturnType<typeof cleanUp>;
@@ -91,7 +92,6 @@ type RunnerOptions = WorkerOptions & SendMailOptions & { times: WorkerTimes };
 /** @throws Error when the database cannot be reached */
 async function runUntilStopped(options: RunnerOptions, signal: AbortSignal): Promise<void> {
   const { logger } = options;
-  const lanes = [mailLane(options), ...options.lanes];
   const limit = databaseLimit * (options.limitFactor ?? 1);
   const pool = openPool({
     connectionString: options.connectionString,
@@ -100,10 +100,12 @@ async function runUntilStopped(options: RunnerOptions, signal: AbortSignal): Pro
     query_timeout: limit,
     statement_timeout: limit,
     keepAliveInitialDelayMillis: 10_000,
-    // One of each lane for LISTEN, and three that all workers share, because they need one for moments only.
-    max: lanes.length + 3,
+    // One of each lane for LISTEN, of which two are below, and three that all workers share, because they need one for moments only.
+    max: options.lanes.length + 2 + 3,
   });
   pool.on('connect', releaseOnce);
+  const waitForPause = () => endOfMailPause(pool, signal).then(() => null);
+  const lanes = [mailLane(options, waitForPause), backgroundLane(options), ...options.lanes];
   const runners: Runner[] = [];
   const stop = () => {
     for (const runner of runners) runner.stop().catch(() => undefined);
@@ -158,16 +160,24 @@ function releaseOnce(client: pg.PoolClient): void {
   });
 }
 
-/** Emails, the clean-up and what else takes little time. */
-function mailLane(options: RunnerOptions): Lane {
+/** Emails only, because it takes no job during their pause. */
+function mailLane(options: RunnerOptions, forbiddenFlags: () => Promise<null>): Lane {
+  return {
+    concurrency: 2,
+    tasks: { [sendMailTask]: createSendMail(options, options.times.attempt) },
+    forbiddenFlags,
+  };
+}
+
+/** The clean-up, and the jobs of domains. */
+function backgroundLane(options: RunnerOptions): Lane {
   return {
     concurrency: 2,
     tasks: {
-      [sendMailTask]: createSendMail(options, options.times.attempt),
       [cleanUpTask]: async (_payload, { addJob }) => {
         const { deleted, isComplete } = await options.cleanUp();
         options.logger.debug({ deleted }, 'expired rows deleted');
-        // Behind the emails that wait.
+        // Behind the jobs that wait.
         if (!isComplete) await addJob(cleanUpTask, {}, { jobKey: cleanUpTask });
       },
       ...options.tasks,

@@ -3,6 +3,7 @@ import { type Database, endIfReadOnly } from '../database/client.ts';
 import { pendingMigrations } from '../database/migrations.ts';
 import { onceASecond } from '../database/once-a-second.ts';
 import { sql } from '../database/sql.ts';
+import { mailPauseTask } from '../mail/pause.ts';
 import type { Metrics } from './metrics.ts';
 
 /** Milliseconds for which a scrape waits for the database. */
@@ -69,6 +70,14 @@ export function addDatabaseMetrics({ addGauge }: Metrics, database: Database, ta
       return [...all].map((task) => [{ task }, Math.max(0, ...agesOf(task))]);
     },
     ['task'],
+  );
+  addGauge(
+    'mail_paused',
+    'Whether emails wait because the provider limits their rate or number: 1 or 0',
+    async () => {
+      const jobs = (await read())?.jobs;
+      return jobs && Number(jobs.some(({ task }) => task === mailPauseTask));
+    },
   );
   addGauge(
     'failed_mails',

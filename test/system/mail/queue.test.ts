@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import t from 'tap';
-import { MailRejectedError } from '../../../src/infrastructure/mail/transport.ts';
+import { MailRejectedError, RateLimitedError } from '../../../src/infrastructure/mail/transport.ts';
 import { code, composers, hang, sendsAtOnce, setUp, token } from '../../mail/worker-setup.ts';
 import { until } from '../../support/until.ts';
 
@@ -100,6 +100,33 @@ t.test('an email whose composing outlasts the limit is not sent late', async (t)
   await queueIsEmpty();
   t.equal(sent.length, 1, 'by the second attempt only');
   t.equal(logLines.filter(({ msg }) => msg === 'mail sent').length, 1);
+});
+
+t.test('a limit of the provider pauses all instances and uses up no attempt', async (t) => {
+  const { database, add, jobs, makeDue, start, queueIsEmpty, logLines, failedMails } = await setUp(t);
+  let isLimited = true;
+  const send = () => {
+    if (isLimited) throw new RateLimitedError('429', '600');
+  };
+  await add('code', { id: 1 });
+  await makeDue(24);
+  const [one, other] = [start({ send }), start({ send })];
+  const attempts = () => [...one.sent, ...other.sent].map(({ to }) => to.charAt(4));
+  const held = () =>
+    until('the email waits', async () => (await jobs()).find(({ payload }) => payload.id === 1));
+  await until('the pause', async () => (await jobs()).some(({ key }) => key === 'mail_pause'));
+  t.match(await held(), { attempts: 0, max_attempts: 1, locked_by: null }, 'its last attempt is left');
+  await add('code', { id: 2 });
+  await database.pool.query(`SELECT graphile_worker.add_job('clean_up')`);
+  await until('other jobs run', async () => (await jobs()).every(({ payload, key }) => payload.kind || key));
+  const before = attempts();
+  t.notOk(before.includes('2'), 'emails are not sent');
+  t.notOk(logLines.some(({ msg }) => msg === 'job failed'));
+  isLimited = false;
+  await makeDue();
+  await queueIsEmpty();
+  t.same(attempts().slice(before.length).sort(), ['1', '2']);
+  t.same(await failedMails(), []);
 });
 
 t.test('the last attempts are hours apart', async (t) => {

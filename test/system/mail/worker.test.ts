@@ -82,9 +82,9 @@ t.test('a worker continues when all its connections are cut', async (t) => {
     const { rowCount } = await database.pool.query(
       `SELECT FROM pg_stat_activity WHERE application_name = 'dure-worker' AND query LIKE 'LISTEN%' AND datname = current_database()`,
     );
-    return rowCount === 1;
+    return rowCount === 2;
   };
-  await until('a connection that listens', listens);
+  await until('the connections that listen', listens);
   const cut = await database.pool.query(
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
      WHERE application_name = 'dure-worker' AND datname = current_database()`,
@@ -94,7 +94,7 @@ t.test('a worker continues when all its connections are cut', async (t) => {
   await add('code', { id: 2 });
   await queueIsEmpty();
   t.same(new Set(sent.map(({ to }) => to)), new Set(['user1@example.com', 'user2@example.com']));
-  await until('a connection that listens', listens);
+  await until('the connections that listen', listens);
   await sendsAtOnce(t, sent, () => add('code', { id: 3 }));
 });
 
