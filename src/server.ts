@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { format } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import closeWithGrace from 'close-with-grace';
 import type { FastifyInstance } from 'fastify';
@@ -33,6 +34,10 @@ async function start(): Promise<void> {
     await checkServer(location.directUrl);
     if (config.database.migrateOnStart) await migrate(location.directUrl);
     const app = await buildApp(withDatabase(config, location));
+    // Libraries write there, such as graphile-worker when it cannot store the outcome of a job.
+    for (const method of ['error', 'trace', 'warn'] as const) {
+      console[method] = (...values) => app.log.warn({ part: 'console' }, format(...values).split('\n', 1)[0]);
+    }
     onLog = (line) => app.log.info({ part: 'postgres' }, line);
     await release();
     await serve(app, config, stop);

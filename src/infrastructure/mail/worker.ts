@@ -1,7 +1,7 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
-import type { LogFunctionFactory, Runner, Task } from 'graphile-worker';
+import type { LogFunctionFactory, Runner, Task, WorkerEvents } from 'graphile-worker';
 import type pg from 'pg';
 import type { cleanUp } from '../database/clean-up.ts';
 import { openPool } from '../database/client.ts';
@@ -48,7 +48,8 @@ type WorkerTimes = typeof defaultTimes;
 
 export type Worker = ReturnType<typeof startWorker>;
 
-const restartDelay = { min: 500, max: 10_000 };
+/** With jitter, half of it at least: each restart is a line of the log. */
+const restartDelay = { min: 2_000, max: 10_000 };
 const stopLimit = 9_000;
 /** Milliseconds in which the database gives a connection, and in which a statement ends. */
 const databaseLimit = 5_000;
@@ -107,6 +108,7 @@ async function runUntilStopped(options: RunnerOptions, signal: AbortSignal): Pro
   const waitForPause = () => endOfMailPause(pool, signal).then(() => null);
   const lanes = [mailLane(options, waitForPause), backgroundLane(options), ...options.lanes];
   const runners: Runner[] = [];
+  let cause: unknown;
   const stop = () => {
     for (const runner of runners) runner.stop().catch(() => undefined);
   };
@@ -118,7 +120,7 @@ async function runUntilStopped(options: RunnerOptions, signal: AbortSignal): Pro
       runner.promise.catch(() => undefined);
       // A runner whose first query failed never recovers, and it reuses connections that stopped responding.
       runner.events.on('worker:getJob:error', ({ error }) => {
-        logger.warn({ reason: reasonOf(error) }, 'taking a job failed');
+        cause ??= error;
         stop();
       });
     }
@@ -126,6 +128,8 @@ async function runUntilStopped(options: RunnerOptions, signal: AbortSignal): Pro
     if (signal.aborted) stop();
     signal.addEventListener('abort', stop);
     await Promise.all(runners.map(({ promise }) => promise.finally(stop)));
+    // The same for all workers.
+    if (cause !== undefined) throw cause;
   } finally {
     signal.removeEventListener('abort', stop);
     stop();
@@ -194,11 +198,15 @@ async function startRunner(
 ): Promise<Runner> {
   // Loaded in the background, so that the start does not wait for it.
   const { Logger, run } = await import('graphile-worker');
+  const events: WorkerEvents = new EventEmitter();
+  // When such an error ends a worker, graphile-worker writes it to the console. The runner ends the others, too, and it is logged once.
+  events.on('worker:create', ({ worker }) => (worker.promise = worker.promise.catch(() => undefined)));
   const runner = await run({
     // Else it would look for a file.
     ...(lane.crontab === undefined && { parsedCronItems: [] }),
     ...lane,
     pgPool,
+    events,
     noHandleSignals: true,
     logger: new Logger(bridgeTo(logger)),
     taskList: tasks,

@@ -98,6 +98,40 @@ t.test('a worker continues when all its connections are cut', async (t) => {
   await sendsAtOnce(t, sent, () => add('code', { id: 3 }));
 });
 
+t.test('a database that takes no writes is a line for each restart of all workers', async (t) => {
+  const { url, database, logLines, add, start } = await setUp(t);
+  const written = [t.capture(console, 'trace'), t.capture(console, 'error')];
+  const setReadOnly = async (value: string) => {
+    await database.pool.query('SET default_transaction_read_only = off');
+    await database.pool.query(
+      `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET default_transaction_read_only = ${value}`,
+    );
+    await database.pool.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+       WHERE application_name = 'dure-worker' AND datname = current_database()`,
+    );
+  };
+  await setReadOnly('on');
+  const { sent } = start({ lanes: [{ tasks: { other: () => undefined }, concurrency: 6 }] });
+  const restarts = () => logLines.filter(({ msg }) => msg === 'worker failed, restarting');
+  await until('restarts', () => restarts().length > 2);
+  t.match(restarts()[0], { reason: /read-only transaction/ });
+  // The outbox and the recovery of jobs are lines of their own, every few seconds.
+  const others = /^worker failed, restarting$|outbox|^recovery/;
+  const warnings = logLines.filter(
+    ({ level, msg }) => level !== 20 && level !== 30 && !others.test(String(msg)),
+  );
+  t.same(warnings, [], 'no other line');
+  t.same(
+    written.map((calls) => calls().length),
+    [0, 0],
+    'nothing on the console',
+  );
+  await setReadOnly('off');
+  await add('code');
+  await until('the email is sent', () => sent.length === 1);
+});
+
 t.test('an email whose outcome cannot be stored is retried under the same key', async (t) => {
   const { proxy, database, logLines, add, queueIsEmpty, start } = await setUpBehindProxy(t);
   const response = new AbortController();
