@@ -56,15 +56,29 @@ t.test('a URL says by itself that it must not be called', async (t) => {
   for (const url of wrong)
     for (const allowed of [true, false]) {
       const isLoopback = /127|2130706433|0177|::1\]|１２７/.test(url);
-      t.equal(isCallable(new URL(url), allowed), allowed && isLoopback, `${url}, ${allowed}`);
+      t.equal(
+        isCallable(new URL(url), { allowsLoopback: allowed }),
+        allowed && isLoopback,
+        `${url}, ${allowed}`,
+      );
     }
   for (const url of ['https://push.example.com/x?y', 'https://push.example.com:443/', 'https://8.8.8.8/'])
-    t.ok(isCallable(new URL(url), false), url);
+    t.ok(isCallable(new URL(url), { allowsLoopback: false }), url);
   const local = ['http://127.0.0.1:9/', 'http://localhost:9/', 'https://a.localhost/', 'http://[::1]:9/'];
   for (const url of local) {
-    t.ok(isCallable(new URL(url), true), url);
-    t.notOk(isCallable(new URL(url), false), url);
+    t.ok(isCallable(new URL(url), { allowsLoopback: true }), url);
+    t.notOk(isCallable(new URL(url), { allowsLoopback: false }), url);
   }
+});
+
+t.test('hosts that are not listed are not called, also when what is listed has changed', async (t) => {
+  const hosts = ['push.example.com', '*.push.example.net'];
+  const isListed = (url: string) => isCallable(new URL(url), { allowsLoopback: false, hosts });
+  for (const url of ['https://push.example.com/', 'https://a.b.push.example.net/']) t.ok(isListed(url), url);
+  for (const host of ['push.example.net', 'a.push.example.com', 'evilpush.example.com', '8.8.8.8'])
+    t.notOk(isListed(`https://${host}/`), host);
+  const call = guardedFetch(new URL('https://example.com/'), { ...request, allowsLoopback: true, hosts });
+  await t.rejects(call, RefusedAddressError);
 });
 
 const request = { method: 'POST', headers: {}, body: Buffer.from('body'), timeout: atMost(2_000) } as const;

@@ -12,29 +12,39 @@ export class RefusedAddressError extends Error {
 /** What a name stands for, as IP addresses. @throws when it cannot be resolved */
 type ResolveName = (name: string, signal: AbortSignal) => Promise<string[]>;
 
-interface GuardedRequest {
+/** Which URLs may be called. */
+export interface CallableUrls {
+  /** Outside production: addresses of this machine, with `http` and any port, too. */
+  allowsLoopback: boolean;
+  /** Hosts, as `push.example.com`, `*.example.com` or `*`, which is the default. */
+  hosts?: readonly string[];
+}
+
+interface GuardedRequest extends CallableUrls {
   method: 'POST';
   headers: Record<string, string | number>;
   body: Buffer;
   /** Milliseconds for everything, from the resolution of the name to the headers of the response. */
   timeout: number;
-  /** Outside production: addresses of this machine, with `http` and any port, too. */
-  allowsLoopback: boolean;
   resolve?: ResolveName;
 }
 
 /**
- * Whether a URL may be called, as far as it says by itself: `https` on its usual port, without credentials, and no address that is
- * not public. What its name stands for is known only when it is called.
+ * Whether a URL may be called, as far as it says by itself: `https` on its usual port, without credentials, at a listed host, and
+ * no address that is not public. What its name stands for is known only when it is called.
  */
 export function isCallable(
   { protocol, hostname, port, username, password }: URL,
-  allowsLoopback: boolean,
+  { allowsLoopback, hosts = ['*'] }: CallableUrls,
 ): boolean {
   const host = hostname.replace(/^\[|\]$/g, '');
   if (`${username}${password}` !== '') return false;
   if (allowsLoopback && isLoopback(host)) return /^https?:$/.test(protocol);
-  return protocol === 'https:' && port === '' && (isIP(host) === 0 ? !isLoopback(host) : isPublic(host));
+  const isListed = hosts.some(
+    (one) => one === '*' || one === host || (one.startsWith('*.') && host.endsWith(one.slice(1))),
+  );
+  const isHttps = protocol === 'https:' && port === '';
+  return isHttps && isListed && (isIP(host) === 0 ? !isLoopback(host) : isPublic(host));
 }
 
 /**
@@ -46,10 +56,10 @@ export function isCallable(
  */
 export async function guardedFetch(
   url: URL,
-  { method, headers, body, timeout, allowsLoopback, resolve = resolveName }: GuardedRequest,
+  { method, headers, body, timeout, resolve = resolveName, ...callable }: GuardedRequest,
 ): Promise<{ status: number; headers: IncomingHttpHeaders }> {
   const signal = AbortSignal.timeout(timeout);
-  const addresses = await findAddresses(url, allowsLoopback, (name) => resolve(name, signal));
+  const addresses = await findAddresses(url, callable, (name) => resolve(name, signal));
   signal.throwIfAborted();
   const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
   return new Promise((done, fail) => {
@@ -65,14 +75,10 @@ export async function guardedFetch(
 }
 
 /** @throws {RefusedAddressError} */
-async function findAddresses(
-  url: URL,
-  allowsLoopback: boolean,
-  resolve: (name: string) => Promise<string[]>,
-) {
+async function findAddresses(url: URL, callable: CallableUrls, resolve: (name: string) => Promise<string[]>) {
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  if (!isCallable(url, allowsLoopback)) throw new RefusedAddressError(`${url.host} must not be called`);
-  if (allowsLoopback && isLoopback(host)) return [isIP(host) ? host : '127.0.0.1'];
+  if (!isCallable(url, callable)) throw new RefusedAddressError(`${url.host} must not be called`);
+  if (callable.allowsLoopback && isLoopback(host)) return [isIP(host) ? host : '127.0.0.1'];
   const addresses = isIP(host) ? [host] : await resolve(host);
   if (addresses.length === 0 || !addresses.every(isPublic))
     throw new RefusedAddressError(`${url.host} has an address that must not be called`);

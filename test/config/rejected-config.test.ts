@@ -175,7 +175,11 @@ const invalid: Record<string, string | string[]> = {
     '_____wAAAAD__________7zm-q2nF56E87nKwvxjJVE',
   ],
   VAPID_SUBJECT: 'push@example.com mailto:push http://example.com',
-  CORS_ORIGINS: '* app.example.com https://app.example.com/ https://a.example,null',
+  PUSH_SERVICES: 'https://push.example.com push.example.com:443 *.com* 10.0.0.1 push localhost',
+  PASSKEY_ORIGINS:
+    'android:apk-key-hash:abc https://app.example.com/ https://*.example.com android:apk-key-hash:*',
+  CORS_ORIGINS:
+    '* app.example.com https://app.example.com/ https://a.example,null https://*.example.com capacitor:// capacitor://a/',
   TRUST_PROXY: 'true 1 proxy 10.0.0.0/0 10.0.0.0/33 ::1/129 10.0.0.0/8/9 10.0.0.0/',
   REDIS_URL: 'redis.example.com http://redis.example.com',
   RATE_LIMIT_ENABLED: 'yes on',
@@ -193,6 +197,20 @@ t.test('invalid values are rejected', async (t) => {
     rejected(t, name, ...(Array.isArray(values) ? values : values.split(' ')));
   const local = { ...production, FRONTEND_URL: 'http://localhost:5173' };
   t.doesNotThrow(() => loadConfig(local), 'https is for other machines');
+});
+
+t.test('in production push services can reach the subject of the key', async (t) => {
+  const VAPID_PRIVATE_KEY = 'lf4hbWV9akSEqf-o-W3hlsb5lrPGeRusrH2IZrUcd2I';
+  for (const host of ['localhost', 'a.localhost', 'a.invalid', 'server', '127.0.0.1', 'localhost.']) {
+    for (const VAPID_SUBJECT of [`mailto:push@${host}`, `https://${host}`]) {
+      t.match(problems(t, { ...production, VAPID_SUBJECT }), [/VAPID_SUBJECT/], VAPID_SUBJECT);
+      t.doesNotThrow(() => load({ VAPID_SUBJECT }));
+    }
+    const fromMail = { MAIL_FROM: `Dure <a@${host}>`, VAPID_PRIVATE_KEY };
+    t.match(problems(t, { ...production, ...fromMail }), [/VAPID_SUBJECT/], host);
+  }
+  for (const VAPID_SUBJECT of ['mailto:a@b.example.com', 'https://두레.한국', 'mailto:a@두레.한국'])
+    t.doesNotThrow(() => load({ ...production, VAPID_SUBJECT, VAPID_PRIVATE_KEY }), VAPID_SUBJECT);
 });
 
 t.test('a store of images is configured as a whole', async (t) => {

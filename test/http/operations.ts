@@ -68,7 +68,7 @@ const validBodies: Record<string, Record<string, unknown>[]> = {
   createPartnerRequest: [{ post_id: 2_147_483_647, message: '함께해요' }],
   createPushSubscription: [
     {
-      endpoint: 'https://push.example.com/send/Zm9yIGV4YW1wbGUgb25seQ',
+      endpoint: 'https://fcm.googleapis.com/fcm/send/Zm9yIGV4YW1wbGUgb25seQ',
       expirationTime: null,
       keys: {
         p256dh: 'BFutHNSNZPMeUwMWt5CPVs3nWVC1vdqROKzsSD_WqIxZ_BqkF9QzCxtljpPfn1LTRMO5p9R8AxXMvMPvy-Y2qPI',

@@ -3,12 +3,12 @@ import { recoverJobs } from '../../src/infrastructure/mail/jobs.ts';
 import { createTestApp, createUser, deleteAccount, suspend } from '../support/app.ts';
 import { openTestDatabase } from '../support/database.ts';
 import { openTwoShops, sendRequest, transition } from '../support/partner-requests.ts';
-import type { PushAnswer } from '../support/push-service.ts';
+import { type PushAnswer, refusalOf } from '../support/push-service.ts';
 import { createPost, openShop } from '../support/stores.ts';
 import { until } from '../support/until.ts';
 import { pushesOf } from './subscribed.ts';
 
-const app = await createTestApp({}, { isolated: true });
+const app = await createTestApp({ PUSH_SERVICES: '*' }, { isolated: true });
 const pushes = await pushesOf(t, app);
 const { subscribe, settled, makeDue, readSubscription } = pushes;
 
@@ -68,9 +68,9 @@ t.test('each change of a request is pushed to every browser of the side that did
     body: '두레 베이커리에서 ‘주말 공동 할인’ 글을 보고 제휴를 요청했습니다.',
     url,
   });
-  t.match(headers, { ttl: '345600', urgency: 'normal', topic: `notification-${message.id}` });
+  t.match(headers, { ttl: '345600', urgency: 'normal', topic: /^[\w-]{32}$/ });
   t.match(headers, { 'content-encoding': 'aes128gcm', 'content-type': 'application/octet-stream' });
-  t.match(claims, { sub: 'mailto:no-reply@localhost' });
+  t.match(claims, { sub: 'mailto:no-reply@example.com' });
   const secondsLeft = claims.exp - Date.now() / 1_000;
   t.ok(secondsLeft > 0 && secondsLeft < 24 * 3_600);
   t.equal(publicKey, (await pushes.key(receiver)).body.data.public_key);
@@ -91,6 +91,36 @@ t.test('each change of a request is pushed to every browser of the side that did
   t.strictSame(await settled(), []);
   t.strictSame([browser.received.length, ofSender.received.length], [4, 3], 'once each');
 });
+
+t.test(
+  'push services take a message whatever its id is, and refuse what the test says they do',
+  async (t) => {
+    const { browser, request, sender } = await openSubscribedShops();
+    for (const [index, id] of [1_000, 99_999, 1_000_000, 10_000_000, 100_000_000_000].entries()) {
+      await app.pool.query(`SELECT setval(pg_get_serial_sequence('unread_notifications', 'id'), $1, false)`, [
+        id,
+      ]);
+      await transition(app, sender, await request(), 'withdraw');
+      t.match(await browser.next(2 * index), { message: { id } });
+      await browser.next(2 * index + 1);
+    }
+    const [{ headers, claims }] = [await browser.next()];
+    t.equal(refusalOf(headers, claims, 4_096), undefined);
+    t.equal(refusalOf(headers, claims, 4_097), 'payload');
+    for (const topic of ['notification-1000', 'a'.repeat(33), 'a.b', ''])
+      t.equal(refusalOf({ ...headers, topic }, claims, 1), 'topic');
+    for (const ttl of [undefined, '', '-1', '2419201'])
+      t.equal(refusalOf({ ...headers, ttl }, claims, 1), 'ttl');
+    for (const sub of [
+      undefined,
+      'mailto:a@localhost',
+      'mailto:a@b.invalid',
+      'https://localhost',
+      'a@example.com',
+    ])
+      t.equal(refusalOf(headers, { ...claims, sub }, 1), 'sub');
+  },
+);
 
 t.test('a message is in the language of its user', async (t) => {
   const { receiver, browser, request } = await openSubscribedShops();

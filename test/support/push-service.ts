@@ -27,6 +27,8 @@ export interface SubscribedBrowser {
   answer: PushAnswer;
   /** Attempts that reached the push service. */
   attempts: number;
+  /** Why attempts were refused that Apple, Mozilla or Google would refuse. */
+  refusals: string[];
   /** What was taken, in order. */
   received: ReceivedPush[];
   /** Waits for the message after the first `skip` ones. */
@@ -43,13 +45,19 @@ export interface PushService {
 export async function createPushService(t: Test): Promise<PushService> {
   const browsers = new Map<
     string,
-    SubscribedBrowser & { take(request: IncomingMessage): Promise<ReceivedPush> }
+    SubscribedBrowser & {
+      take(request: IncomingMessage): Promise<ReceivedPush & { refusal: string | undefined }>;
+    }
   >();
   const url = await serve(t, async (request, response) => {
     const browser = browsers.get(request.url ?? '');
     if (browser === undefined) return response.writeHead(404).end();
-    const received = await browser.take(request);
+    const { refusal, ...received } = await browser.take(request);
     browser.attempts += 1;
+    if (refusal !== undefined) {
+      browser.refusals.push(refusal);
+      return response.writeHead(400).end();
+    }
     if (typeof browser.answer === 'function') return browser.answer(response);
     if (browser.answer < 300) browser.received.push(received);
     return response.writeHead(browser.answer).end();
@@ -62,6 +70,7 @@ export async function createPushService(t: Test): Promise<PushService> {
       keys.generateKeys();
       const auth = randomBytes(16);
       const received: ReceivedPush[] = [];
+      const refusals: string[] = [];
       const browser = {
         subscription: {
           endpoint: `${url}${path}`,
@@ -70,18 +79,45 @@ export async function createPushService(t: Test): Promise<PushService> {
         },
         answer,
         attempts: 0,
+        refusals,
         received,
-        next: (skip = 0) => until('a push message', () => received[skip]),
+        next: (skip = 0) =>
+          until('a push message', () => {
+            if (refusals.length > 0) throw new Error(`refused: ${refusals}`);
+            return received[skip];
+          }),
         async take(request: IncomingMessage) {
           const { headers } = request;
-          const message = JSON.parse(decrypt(await buffer(request), keys, auth));
-          return { message, headers, ...(await readVapid(headers.authorization, url)) };
+          const body = await buffer(request);
+          const message = JSON.parse(decrypt(body, keys, auth));
+          const vapid = await readVapid(headers.authorization, url);
+          return { message, headers, ...vapid, refusal: refusalOf(headers, vapid.claims, body.length) };
         },
       };
       browsers.set(path, browser);
       return browser;
     },
   };
+}
+
+/**
+ * Why one of the services of Apple, Mozilla and Google refuses a message, which each read some of it more strictly than RFC 8030,
+ * 8188 and 8292; undefined when all of them take it.
+ */
+export function refusalOf(headers: IncomingHttpHeaders, claims: Json, size: number): string | undefined {
+  const { topic = 'none', ttl = '', urgency = 'normal' } = headers;
+  const secondsLeft = claims.exp - Date.now() / 1_000;
+  const problems = {
+    topic: !/^[\w-]{1,32}$/.test(String(topic)) || topic.length % 4 === 1,
+    ttl: !/^\d+$/.test(String(ttl)) || Number(ttl) > 28 * 86_400,
+    urgency: !['very-low', 'low', 'normal', 'high'].includes(String(urgency)),
+    sub: !/^(mailto:[^@\s]+@|https:\/\/)([a-z\d-]+\.)+(?!localhost|invalid)[a-z]{2,}(\/|$)/.test(claims.sub),
+    exp: !(secondsLeft > 0 && secondsLeft <= 86_400),
+    encoding: headers['content-encoding'] !== 'aes128gcm',
+    payload: size > 4_096,
+  };
+  const wrong = Object.entries(problems).filter(([, isWrong]) => isWrong);
+  return wrong.length > 0 ? wrong.map(([name]) => name).join() : undefined;
 }
 
 /** Decrypts a body of one record in `aes128gcm` (RFC 8188) with the keys of a subscription (RFC 8291). */

@@ -15,7 +15,7 @@ import {
 import { readLoginProviders } from './login-providers.ts';
 import { readPrivateKeys } from './private-keys.ts';
 import { isResendKey, readSecrets } from './secrets.ts';
-import { readVapid } from './vapid.ts';
+import { readPushServices, readVapid } from './vapid.ts';
 import { findWarnings } from './warnings.ts';
 
 export { ConfigError } from './environment.ts';
@@ -78,7 +78,7 @@ function buildConfig(
   const frontendUrl = withoutSlash(environment.FRONTEND_URL ?? 'http://localhost:5173');
   const frontendOrigin = originOf(frontendUrl);
   const publicUrl = withoutSlash(environment.PUBLIC_URL ?? `http://localhost:${environment.PORT}`);
-  const mailFrom = environment.MAIL_FROM ?? 'Dure <no-reply@localhost>';
+  const mailFrom = environment.MAIL_FROM ?? 'Dure <no-reply@example.com>';
   const resend = environment.RESEND_API_KEY
     ? { apiKey: environment.RESEND_API_KEY, baseUrl: environment.RESEND_BASE_URL }
     : undefined;
@@ -140,6 +140,7 @@ function buildConfig(
     vapid: readVapid(environment, secrets[0], mailFrom, problems),
     /** Of one store in 24 hours; 0: no quota. */
     quotas: {
+    pushServices: readPushServices(environment, problems),
       postsPerDay: environment.QUOTA_POSTS_PER_DAY,
       editsPerDay: environment.QUOTA_EDITS_PER_DAY,
       requestsPerDay: environment.QUOTA_REQUESTS_PER_DAY,

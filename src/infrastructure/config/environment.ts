@@ -54,6 +54,10 @@ export const Environment = Type.Object({
   JWT_PRIVATE_KEY_FILE: Type.Optional(Type.String()),
   VAPID_PRIVATE_KEY: Type.Optional(Type.String()),
   VAPID_SUBJECT: Type.Optional(Type.String()),
+  // Of Chrome and most others, Firefox, Safari, Edge.
+  PUSH_SERVICES: Type.String({
+    default: 'fcm.googleapis.com,*.push.services.mozilla.com,*.push.apple.com,*.notify.windows.com',
+  }),
   ACCESS_TOKEN_TTL: lifetime('15m'),
   REFRESH_TOKEN_TTL: lifetime('14d'),
   SESSION_MAX_AGE: lifetime('90d'),

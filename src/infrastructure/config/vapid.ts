@@ -1,5 +1,5 @@
 import { createECDH, hkdfSync } from 'node:crypto';
-import { type Environment, parseUrl } from './environment.ts';
+import { type Environment, parseUrl, splitList } from './environment.ts';
 import type { Secret } from './secrets.ts';
 
 /** How the service names itself to push services (RFC 8292). */
@@ -26,9 +26,10 @@ export function readVapid(
   problems: string[],
 ): Vapid | undefined {
   const subject = given ?? `mailto:${/[^\s<>]+@[^\s<>]+/.exec(mailFrom)?.[0]}`;
-  if (given !== undefined && !isSubject(given)) {
+  const isUsed = given !== undefined || value !== undefined;
+  if (isUsed && !isSubject(subject, NODE_ENV === 'production')) {
     problems.push(
-      'VAPID_SUBJECT must be an address such as mailto:push@example.com, or a URL that starts with https://',
+      'VAPID_SUBJECT must be an address such as mailto:push@example.com, or a URL that starts with https://; in production one that push services can reach: without it MAIL_FROM counts',
     );
   }
   const isDerived = value === undefined && NODE_ENV !== 'production' && secret.length > 0;
@@ -59,6 +60,20 @@ function publicKeyOf(privateKey: string): string | undefined {
   }
 }
 
-function isSubject(text: string): boolean {
-  return /^mailto:[^\s@]+@[^\s@]+$/.test(text) || parseUrl(text)?.protocol === 'https:';
+/** In production a host of the internet, because Apple refuses the tokens of any other subject (`BadJwtToken`). */
+function isSubject(text: string, production: boolean): boolean {
+  const [, domain] = /^mailto:[^\s@]+@([^\s@]+)$/.exec(text) ?? [];
+  const url = parseUrl(domain === undefined ? text : `https://${domain}`);
+  if (url?.protocol !== 'https:') return false;
+  return !production || /\.(?!(localhost|invalid)$)[a-z][a-z0-9-]+$/.test(url.hostname);
+}
+
+/** The hosts at which push endpoints may be. @param problems gets what is wrong */
+export function readPushServices({ PUSH_SERVICES }: Environment, problems: string[]): string[] {
+  const hosts = splitList(PUSH_SERVICES.toLowerCase());
+  for (const host of hosts) {
+    if (!/^(\*|(\*\.)?([a-z0-9-]+\.)+[a-z][a-z0-9-]+)$/.test(host))
+      problems.push(`PUSH_SERVICES holds "${host}", which is not a host such as *.push.apple.com`);
+  }
+  return hosts;
 }

@@ -40,7 +40,7 @@ const outcomes = ['sent', 'failed', 'rejected', 'gone', 'obsolete'] as const;
 
 export interface PushDeliveryOptions {
   vapid: Vapid;
-  config: Pick<Config, 'production' | 'frontendUrl'>;
+  config: Pick<Config, 'production' | 'frontendUrl' | 'pushServices'>;
   database: Database;
   subscriptions: PushSubscriptions;
   notifications: Pick<Notifications, 'findOne'>;
@@ -54,7 +54,8 @@ export interface PushDeliveryOptions {
  */
 export function createPushDelivery(options: PushDeliveryOptions): Lane {
   const { config, database, subscriptions, notifications } = options;
-  const service = { vapidDetails: options.vapid, allowsLoopback: !config.production };
+  const callable = { allowsLoopback: !config.production, hosts: config.pushServices };
+  const service = { vapidDetails: options.vapid, ...callable };
   const logger = options.logger.child({ part: 'push' });
   const pushes = options.metrics.addCounter('pushes_total', 'Push messages, by the outcome of an attempt', [
     'outcome',

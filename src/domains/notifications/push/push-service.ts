@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Vapid } from '../../../infrastructure/config/vapid.ts';
 import { reasonOf } from '../../../infrastructure/database/errors.ts';
-import { guardedFetch } from '../../../infrastructure/guarded-fetch.ts';
+import { type CallableUrls, guardedFetch } from '../../../infrastructure/guarded-fetch.ts';
 import type { PushMessage } from '../presenters.ts';
 import type { SubscriptionToSend } from './repository.ts';
 
@@ -10,6 +10,9 @@ const attemptTime = 5_000;
 
 /** Seconds for which push services keep a message for a browser that is offline. */
 const ttl = 4 * 86_400;
+
+/** 32 characters of base64url, the most that there may be. Apple decodes it, so it refuses a length of 1 modulo 4. */
+const topicOf = (id: number) => `notification-${String(id).padStart(19, '0')}`;
 
 /** Seconds: a push service cannot ask for a longer pause. */
 const longestPause = 86_400;
@@ -29,17 +32,17 @@ interface PushResult {
 export async function sendToPushService(
   { endpoint, p256dh, auth }: SubscriptionToSend,
   message: PushMessage,
-  { vapidDetails, allowsLoopback }: { vapidDetails: Vapid; allowsLoopback: boolean },
+  { vapidDetails, ...callable }: CallableUrls & { vapidDetails: Vapid },
 ): Promise<PushResult> {
   // Loaded for the first message, so that the start does not wait.
   const { default: webPush } = await import('web-push');
   const { headers, body } = webPush.generateRequestDetails(
     { endpoint, keys: { p256dh, auth } },
     JSON.stringify(message),
-    { vapidDetails, TTL: ttl, topic: `notification-${message.id}`, contentEncoding: 'aes128gcm' },
+    { vapidDetails, TTL: ttl, topic: topicOf(message.id), contentEncoding: 'aes128gcm' },
   );
   try {
-    const request = { method: 'POST', headers, body, timeout: attemptTime, allowsLoopback } as const;
+    const request = { method: 'POST', headers, body, timeout: attemptTime, ...callable } as const;
     return resultOf(await guardedFetch(new URL(endpoint), request));
   } catch (error) {
     return { outcome: 'failed', reason: reasonOf(error), pause: 0 };

@@ -7,7 +7,7 @@ import { PageQuery, paginate } from '../../../http/pagination.ts';
 import { requestContext } from '../../../http/request-context.ts';
 import { EmptyData, isId, PathId, Ref } from '../../../http/schemas.ts';
 import type { Config } from '../../../infrastructure/config/config.ts';
-import { isCallable } from '../../../infrastructure/guarded-fetch.ts';
+import { type CallableUrls, isCallable } from '../../../infrastructure/guarded-fetch.ts';
 import type { PushSubscriptions, SubscriptionRow } from './repository.ts';
 import {
   NewPushSubscription,
@@ -30,8 +30,8 @@ From then on each notification of the user is pushed as JSON, for the service wo
 /** The browsers of the logged-in user to which notifications are pushed. */
 export const pushRoutes: FastifyPluginAsyncTypebox<{
   subscriptions: PushSubscriptions;
-  config: Pick<Config, 'vapid' | 'production'>;
-}> = async (app, { subscriptions, config: { vapid, production } }) => {
+  config: Pick<Config, 'vapid' | 'production' | 'pushServices'>;
+}> = async (app, { subscriptions, config: { vapid, production, pushServices: hosts } }) => {
   app.get(
     '/key/',
     {
@@ -63,7 +63,7 @@ export const pushRoutes: FastifyPluginAsyncTypebox<{
       },
     },
     async (request, reply) => {
-      const { keys, endpoint } = readSubscription(request.body, !production);
+      const { keys, endpoint } = readSubscription(request.body, { allowsLoopback: !production, hosts });
       const { userAgent } = requestContext(request);
       const { id: userId } = currentUser(request);
       const saved = await subscriptions.save({ ...keys, endpoint, userId, userAgent });
@@ -136,10 +136,10 @@ const wrongPoint = {
 } as const;
 
 /** @throws {ApiError} `validation_error` */
-function readSubscription({ endpoint: text, keys }: NewPushSubscription, allowsLoopback: boolean) {
+function readSubscription({ endpoint: text, keys }: NewPushSubscription, callable: CallableUrls) {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const endpoint = url?.href ?? '';
-  const isAccepted = url !== undefined && endpoint.length <= 2048 && isCallable(url, allowsLoopback);
+  const isAccepted = url !== undefined && endpoint.length <= 2048 && isCallable(url, callable);
   const problems = [...(isAccepted ? [] : [wrongEndpoint]), ...(isPoint(keys.p256dh) ? [] : [wrongPoint])];
   if (problems.length > 0) throw invalidFields(problems);
   return { endpoint, keys };

@@ -59,8 +59,8 @@ export const NewPushSubscription = Body(
       minLength: 1,
       maxLength: 2048,
       description:
-        'The URL of the push service: `https`, without credentials and port. Outside production also one of the machine of the service, with `http` and any port.',
-      examples: ['https://push.example.com/send/Zm9yIGV4YW1wbGUgb25seQ'],
+        'The URL of the push service: `https`, without credentials and port, at a host that the operator allows, which by default are those of Chrome, Edge, Firefox and Safari. Outside production also one of the machine of the service, with `http` and any port.',
+      examples: ['https://fcm.googleapis.com/fcm/send/Zm9yIGV4YW1wbGUgb25seQ'],
     }),
     expirationTime: Type.Optional(
       Type.Unsafe<number | null>({
