@@ -94,6 +94,26 @@ t.test('only live sessions of the caller are listed', async (t) => {
   t.strictSame(idsOf(await list(user.token)), [ids[3], ids[0]]);
 });
 
+t.test('a login above 100 sessions ends the one used longest ago, also of logins at once', async (t) => {
+  const { user, sessions, ids } = await createSessions(2);
+  const [first, second] = sessions;
+  await app.pool.query(
+    `INSERT INTO sessions (id, user_id, rotated_at, user_agent, ip, created_at, last_used_at, expires_at)
+     SELECT gen_random_uuid(), $1, '{}', '', '', now(), now() - interval '1 hour', now() + (n - 4) * interval '1 hour'
+     FROM generate_series(1, 101) n`,
+    [user.id],
+  );
+  await app.pool.query(`UPDATE sessions SET last_used_at = now() - interval '1 day' WHERE id = $1`, [ids[1]]);
+  t.equal((await me(second?.token ?? '')).status, 200, 'those that expired do not count');
+  await logIn(app, user);
+  if (second) await ended(t, second, other);
+  const logins = await inParallel(8, () => logIn(app, user));
+  for (const { token } of [first ?? user, ...logins]) t.equal((await me(token)).status, 200);
+  t.equal(idsOf(await list(user.token, '?limit=100')).length, 100);
+  const page = await list(user.token, '?limit=100');
+  t.equal(page.body.data.next_cursor, null);
+});
+
 t.test('the list has pages, also of sessions of the same time', async (t) => {
   const { user, ids } = await createSessions(4);
   const pagesOf = (limit: number) => readPages((cursor) => list(user.token, `?limit=${limit}${cursor}`));

@@ -53,6 +53,7 @@ const otherColumns: Record<string, string> = {
   'saved_searches.region_key': copy,
   'push_subscriptions.p256dh': secret,
   'push_subscriptions.auth': secret,
+  'push_subscriptions.session_id': internal,
   'push_subscriptions.failures': internal,
   'push_subscriptions.retry_at': internal,
   'mail_sends.email': copy,

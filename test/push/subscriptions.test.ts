@@ -1,13 +1,27 @@
 import { createECDH } from 'node:crypto';
 import t from 'tap';
+import { accountsOf } from '../auth/accounts.ts';
+import { mailsTo, newResetLink, undoTokenIn } from '../auth/mailbox.ts';
+import { sessionIdIn } from '../auth/tokens.ts';
 import { production } from '../config/environments.ts';
-import { createTestApp, createUser, deleteAccount } from '../support/app.ts';
-import { invalid, rejected, tally } from '../support/assertions.ts';
-import { inParallel } from '../support/concurrency.ts';
+import {
+  createTestApp,
+  createUser,
+  deleteAccount,
+  logIn,
+  password,
+  suspend,
+  verifyEmails,
+} from '../support/app.ts';
+import { invalid, rejected, tally, tokenRejected } from '../support/assertions.ts';
+import { inParallel, lockRows } from '../support/concurrency.ts';
 import { pushesOf } from './subscribed.ts';
 
-const app = await createTestApp();
+const app = await createTestApp({ PUSH_SERVICES: 'push.example.com,*.push.example.net' });
+const { logOut, refresh, changePassword, moveTo, confirmReset, undoEmailChange } = accountsOf(app);
 const { service, add, list, remove, key, subscribe, readSubscription } = await pushesOf(t, app);
+
+type Subscriber = Awaited<ReturnType<typeof createUser>>;
 
 const userAgent = 'Mozilla/5.0 (Linux; Android 16)';
 
@@ -104,20 +118,39 @@ t.test('keys that encrypt nothing are rejected', async (t) => {
 const wrongEndpoints = [
   ...['push.example.com', 'http://push.example.com/a', 'ftp://push.example.com/a', 'javascript:alert(1)'],
   ...['https://push.example.com:8443/a', 'https://user:secret@push.example.com/a', 'https://10.0.0.1/a'],
+  ...[
+    'https://example.com/a',
+    'https://a.push.example.com/a',
+    'https://push.example.net/a',
+    'https://1.1.1.1/a',
+  ],
+  ...[
+    'https://push.example.com.evil.example/a',
+    'https://push.example.com./a',
+    'https://evilpush.example.com/a',
+  ],
   ...['https://[::ffff:10.0.0.1]/a', 'https://0xa.0.0.1/a', `https://push.example.com/${'a'.repeat(2_024)}`],
 ];
 
-t.test('an endpoint is a public https URL, outside production also one of this machine', async (t) => {
-  const user = await createUser(app);
-  const { keys } = service.subscribe().subscription;
-  for (const endpoint of wrongEndpoints) {
-    const fields = invalid(t, await add(user, { endpoint, keys }), 'endpoint');
-    t.notMatch(JSON.stringify(fields), endpoint);
-  }
-  const long = `https://push.example.com/${'a'.repeat(2_023)}`;
-  for (const endpoint of [long, 'https://8.8.8.8/a', 'http://localhost:9/a', 'https://127.0.0.1/a'])
-    t.equal((await add(user, { endpoint, keys })).status, 201, endpoint);
-});
+t.test(
+  'an endpoint is an https URL of a push service, outside production also one of this machine',
+  async (t) => {
+    const user = await createUser(app);
+    const { keys } = service.subscribe().subscription;
+    for (const endpoint of wrongEndpoints) {
+      const fields = invalid(t, await add(user, { endpoint, keys }), 'endpoint');
+      t.notMatch(JSON.stringify(fields), endpoint);
+    }
+    const long = `https://push.example.com/${'a'.repeat(2_023)}`;
+    for (const endpoint of [
+      long,
+      'https://a.push.example.net/a',
+      'http://localhost:9/a',
+      'https://127.0.0.1/a',
+    ])
+      t.equal((await add(user, { endpoint, keys })).status, 201, endpoint);
+  },
+);
 
 t.test(
   'in production endpoints of this machine are rejected, and without a key there is nothing',
@@ -132,7 +165,7 @@ t.test(
     const { endpoint, keys } = service.subscribe().subscription;
     for (const wrong of [endpoint, 'https://127.0.0.1/a', 'https://[::1]/a', 'https://a.localhost/'])
       invalid(t, await other.add(user, { endpoint: wrong, keys }), 'endpoint');
-    t.equal((await other.add(user, { endpoint: 'https://push.example.com/b', keys })).status, 201);
+    t.equal((await other.add(user, { endpoint: 'https://web.push.apple.com/b', keys })).status, 201);
 
     const off = await createTestApp({ ...environment, WORKER_ENABLED: 'false' }, options);
     const nothing = await pushesOf(t, off);
@@ -149,13 +182,77 @@ t.test(
   },
 );
 
-t.test('logging out ends no subscription, deleting the account does', async (t) => {
+/** How the session that subscribed is ended; `other` is a session of the same user. */
+const endings: Record<string, (user: Subscriber, other: { token: string }) => Promise<unknown>> = {
+  'a logout': ({ token }) => logOut(token),
+  'a logout from afar': ({ token }, other) =>
+    app.call('DELETE', `/auth/sessions/${sessionIdIn(token)}/`, { token: other.token }),
+  'the end of all others': (_, { token }) => app.call('DELETE', '/auth/sessions/', { token }),
+  'a change of the password': (_, { token }) => changePassword(token, password),
+  'a change of the address': (_, { token }) => moveTo(token, `moved-${Math.random()}@new.example.com`),
+  'a reset that proves the address': async ({ email }) => confirmReset(await newResetLink(app, email)),
+  'the undo of a change': async ({ email, token, id }) => {
+    await verifyEmails(app, { id });
+    await moveTo(token, `undone-${Math.random()}@new.example.com`);
+    const notices = (await mailsTo(app, email)).filter(({ text }) => text.includes('/undo-email-change?'));
+    return undoEmailChange(undoTokenIn(notices.at(-1)));
+  },
+  'a suspension': (user) => suspend(app, user),
+  'a refresh token that is used again': async ({ token, refresh: old }) => {
+    await refresh(old);
+    const before = "ARRAY[now() - interval '1 hour']";
+    await app.pool.query(`UPDATE sessions SET rotated_at = ${before} WHERE id = $1`, [sessionIdIn(token)]);
+    return { status: (await refresh(old)).status === 401 ? 200 : 0 };
+  },
+  'the 100th login after it': async (user) => {
+    const used = "last_used_at = now() - interval '1 day'";
+    await app.pool.query(`UPDATE sessions SET ${used} WHERE id = $1`, [sessionIdIn(user.token)]);
+    return app.pool.query(
+      `INSERT INTO sessions (id, user_id, rotated_at, user_agent, ip, expires_at)
+       SELECT gen_random_uuid(), $1, '{}', '', '', now() + interval '1 day' FROM generate_series(1, 99)`,
+      [user.id],
+    );
+  },
+  'the deletion of the account': (user) => deleteAccount(app, user),
+};
+
+t.test('a subscription ends with its session', async (t) => {
+  for (const [name, end] of Object.entries(endings)) {
+    const user = await createUser(app);
+    const other = { ...user, ...(await logIn(app, user)) };
+    const [own, others] = [await subscribe(user), await subscribe(other)];
+    const result = await end(user, other);
+    if (typeof result === 'object' && result !== null && 'status' in result)
+      t.equal(result.status, 200, name);
+    t.notOk(await readSubscription(own.id), name);
+    const endsAll = /address$|undo|suspension|account$/.test(name) && !/^a change/.test(name);
+    t.equal((await readSubscription(others.id)) === undefined, endsAll, `${name}: of the other session`);
+  }
+});
+
+t.test('of a session that expired it goes on, until all others are ended', async (t) => {
   const user = await createUser(app);
-  const { id } = await subscribe(user);
-  await app.call('POST', '/auth/logout/', { token: user.token });
+  const { id, subscription } = await subscribe(user);
+  const old = await subscribe(user);
+  await app.pool.query('UPDATE push_subscriptions SET session_id = NULL WHERE id = $1', [old.id]);
+  await app.pool.query('UPDATE sessions SET expires_at = now() WHERE user_id = $1', [user.id]);
+  await app.pool.query('DELETE FROM sessions WHERE expires_at < now()');
   t.ok(await readSubscription(id));
-  const leaving = await createUser(app);
-  const gone = await subscribe(leaving);
-  t.equal((await deleteAccount(app, leaving)).status, 200);
-  t.notOk(await readSubscription(gone.id));
+  const login = await logIn(app, user);
+  t.equal((await add(login, subscription)).status, 200, 'it belongs to the new session then');
+  const second = await logIn(app, user);
+  t.equal((await changePassword(login.token, password)).status, 200);
+  t.ok(await readSubscription(id));
+  t.notOk(await readSubscription(old.id), 'one of no session');
+  tokenRejected(t, await add(second, subscription), 'revoked');
+});
+
+t.test('none is added to a session that ends meanwhile', async (t) => {
+  const user = await createUser(app);
+  const account = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [user.id]);
+  const adding = add(user, service.subscribe().subscription);
+  await account.waiters(1);
+  t.equal((await logOut(user.token)).status, 200);
+  await account.release();
+  tokenRejected(t, await adding, 'revoked');
 });

@@ -102,11 +102,17 @@ export function createSessionRepository(database: Database, tokens: Config['toke
     return (await database.prisma.session.deleteMany({ where: { id: sessionId, userId } })).count > 0;
   }
 
-  /** Ends the sessions of a user, all or all but one, and the logins that are not complete. */
+  /**
+   * Ends the sessions of a user, all or all but one, and the logins that are not complete. Also removes the push subscriptions of
+   * sessions that expired, which have no row any more; a trigger removes all others.
+   */
   async function endAll(tx: Database, userId: number, except?: string): Promise<void> {
     const isOther = except === undefined ? {} : { id: { not: except } };
     await tx.prisma.session.deleteMany({ where: { userId, ...isOther } });
     await tx.prisma.loginFlow.deleteMany({ where: { userId } });
+    await tx.execute(sql`
+      DELETE FROM push_subscriptions
+      WHERE user_id = ${userId} AND session_id IS DISTINCT FROM ${except ?? null}::uuid`);
   }
 
   /** Saves that the user of a session proved again who they are. @returns undefined when the session has ended */

@@ -6,9 +6,8 @@ import { maxSubscriptions } from './schemas.ts';
 
 export type SubscriptionRow = Pick<PushSubscription, 'id' | 'userAgent' | 'createdAt'>;
 /** What it takes to send to one. */
-export type SubscriptionToSend = NewRow &
-  Pick<PushSubscription, 'id' | 'deliveredAt' | 'failures' | 'retryAt'>;
-type NewRow = Pick<PushSubscription, 'userId' | 'endpoint' | 'p256dh' | 'auth' | 'userAgent'>;
+export type SubscriptionToSend = PushSubscription;
+type NewRow = Pick<PushSubscription, 'userId' | 'sessionId' | 'endpoint' | 'p256dh' | 'auth' | 'userAgent'>;
 
 export type PushSubscriptions = ReturnType<typeof createPushSubscriptions>;
 
@@ -22,20 +21,25 @@ export function createPushSubscriptions(database: Database) {
    *
    * @returns undefined when the user has as many as one can have
    */
-  function save({ userId, endpoint, p256dh, auth, userAgent }: NewRow) {
+  function save({ userId, sessionId, endpoint, p256dh, auth, userAgent }: NewRow) {
     return database.transaction(async (tx) => {
       // So that concurrent calls of a user are counted one after the other.
       await tx.execute(sql`SELECT FROM users WHERE id = ${userId} FOR NO KEY UPDATE`);
+      // The end of the session waits, and then finds the subscription.
+      const isLive = sql`id = ${sessionId}::uuid AND user_id = ${userId}`;
+      if ((await tx.execute(sql`SELECT FROM sessions WHERE ${isLive} FOR KEY SHARE`)) === 0)
+        return 'session ended';
       const [saved] = await tx.query<SubscriptionRow & { isNew: boolean }>(sql`
         WITH own AS (
-          UPDATE push_subscriptions SET p256dh = ${p256dh}, auth = ${auth}, user_agent = ${userAgent}, failures = 0, retry_at = NULL
+          UPDATE push_subscriptions SET session_id = ${sessionId}::uuid, p256dh = ${p256dh}, auth = ${auth},
+            user_agent = ${userAgent}, failures = 0, retry_at = NULL
           WHERE user_id = ${userId} AND endpoint = ${endpoint} RETURNING *
         ), added AS (
-          INSERT INTO push_subscriptions (user_id, endpoint, p256dh, auth, user_agent)
-          SELECT id, ${endpoint}, ${p256dh}, ${auth}, ${userAgent} FROM users
+          INSERT INTO push_subscriptions (user_id, session_id, endpoint, p256dh, auth, user_agent)
+          SELECT id, ${sessionId}::uuid, ${endpoint}, ${p256dh}, ${auth}, ${userAgent} FROM users
           WHERE id = ${userId} AND NOT EXISTS (SELECT FROM own)
             AND (SELECT count(*) FROM push_subscriptions WHERE user_id = ${userId}) < ${maxSubscriptions}
-          ON CONFLICT (endpoint) DO UPDATE SET id = excluded.id, user_id = excluded.user_id, p256dh = excluded.p256dh,
+          ON CONFLICT (endpoint) DO UPDATE SET id = excluded.id, user_id = excluded.user_id, session_id = excluded.session_id, p256dh = excluded.p256dh,
             auth = excluded.auth, user_agent = excluded.user_agent, failures = 0, retry_at = NULL, created_at = excluded.created_at
           RETURNING *
         )

@@ -1,7 +1,7 @@
 import { ECDH } from 'node:crypto';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { currentUser } from '../../../http/authentication.ts';
+import { currentUser, tokenNotValid } from '../../../http/authentication.ts';
 import { ApiError, invalidFields } from '../../../http/errors.ts';
 import { PageQuery, paginate } from '../../../http/pagination.ts';
 import { requestContext } from '../../../http/request-context.ts';
@@ -17,7 +17,7 @@ import {
   StoredPushSubscription,
 } from './schemas.ts';
 
-const description = `Send what \`toJSON()\` of the \`PushSubscription\` gives that \`pushManager.subscribe()\` resolves to, with \`getPushKey\` as \`applicationServerKey\`. The same endpoint again changes the keys of the subscription (200). A browser in which another user logs in belongs to that user from then on. Logging out does not end a subscription: remove it, or call \`unsubscribe()\` of the browser.
+const description = `Send what \`toJSON()\` of the \`PushSubscription\` gives that \`pushManager.subscribe()\` resolves to, with \`getPushKey\` as \`applicationServerKey\`. The same endpoint again changes the keys of the subscription (200). A browser in which another user logs in belongs to that user from then on. It belongs to the session that sent it last, and ends with it: with a logout, a change or reset of the password, or a suspension, but not when the session expires. So send it again after each login.
 
 From then on each notification of the user is pushed as JSON, for the service worker of the page, at least once:
 
@@ -65,8 +65,9 @@ export const pushRoutes: FastifyPluginAsyncTypebox<{
     async (request, reply) => {
       const { keys, endpoint } = readSubscription(request.body, { allowsLoopback: !production, hosts });
       const { userAgent } = requestContext(request);
-      const { id: userId } = currentUser(request);
-      const saved = await subscriptions.save({ ...keys, endpoint, userId, userAgent });
+      const { id: userId, sessionId } = currentUser(request);
+      const saved = await subscriptions.save({ ...keys, endpoint, userId, sessionId, userAgent });
+      if (saved === 'session ended') throw tokenNotValid('access', 'revoked');
       if (saved === undefined) throw new ApiError(pushErrors.tooManySubscriptions);
       reply.code(saved.isNew ? 201 : 200);
       return toSubscription(saved);
