@@ -147,6 +147,30 @@ t.test('a code that the provider has not issued is refused', async (t) => {
   }
 });
 
+t.test('null is as if it were not there', async (t) => {
+  for (const provider of [kakao, naver, acme]) {
+    const user = newAccount();
+    const account = await app.signUpWith(provider, user);
+    const empty = { email: null, is_email_valid: null, is_email_verified: null };
+    const answers = [
+      { id: Number(user.id), kakao_account: { ...empty, profile: null } },
+      { id: Number(user.id), kakao_account: { ...empty, profile: { nickname: null } } },
+      { id: Number(user.id), kakao_account: null },
+      { response: { id: user.id, email: null, name: null, nickname: null } },
+    ].filter((one) => provider === acme || 'response' in one === (provider === naver));
+    for (const answer of answers) {
+      const respond = jsonOf(answer);
+      provider.faults = {
+        claims: { email: null, email_verified: null, name: null, nickname: null },
+        responses: provider === acme ? {} : { '/v2/user/me': respond, '/v1/nid/me': respond },
+      };
+      const login = await app.logInWith(provider, user);
+      t.match(login, { status: 200, body: { data: { user: { id: account.id } } } }, login.text);
+    }
+    provider.faults = {};
+  }
+});
+
 t.test('user information of another user, or of none, is refused', async (t) => {
   const email = 'a@example.com';
   const proved = { email, is_email_valid: true, is_email_verified: true };

@@ -51,6 +51,42 @@ t.test('a provider that does not answer stops no deletion, and is asked again', 
   apple.faults = {};
 });
 
+/** What providers answer, and whether the consent is gone: only their own "not linked" says so. */
+const answers: [typeof kakao, path: string, status: number, body: object, isDone: boolean][] = [
+  [kakao, '/v1/user/unlink', 400, { msg: 'not linked', code: -101 }, true],
+  [kakao, '/v1/user/unlink', 401, { msg: 'this access token does not exist', code: -401 }, false],
+  [kakao, '/v1/user/unlink', 429, {}, false],
+  [kakao, '/token', 400, { error: 'invalid_grant', error_code: 'KOE322' }, true],
+  [kakao, '/token', 429, { error: 'slow_down' }, false],
+  [naver, '/oauth2.0/token', 200, { error: 'invalid_grant' }, true],
+  [naver, '/oauth2.0/token', 200, { error: 'invalid_request' }, false],
+  [apple, '/auth/revoke', 400, { error: 'invalid_grant' }, true],
+  [apple, '/auth/revoke', 400, { error: 'invalid_request' }, false],
+  [apple, '/auth/revoke', 429, {}, false],
+];
+
+t.test('only an answer that there is no consent counts as done', async (t) => {
+  const jobs = "graphile_worker._private_jobs WHERE payload->>'provider' IS NOT NULL";
+  await pool.query(`DELETE FROM ${jobs}`);
+  for (const [provider, path, status, body, isDone] of answers) {
+    const account = await app.signUpWith(provider, newAccount());
+    provider.requests.length = 0;
+    provider.faults = {
+      responses: { [path]: (response) => void response.writeHead(status).end(JSON.stringify(body)) },
+    };
+    t.equal((await call('DELETE', '/auth/me/', { token: account.token, body: {} })).status, 200);
+    await until('an attempt', () => requestTo(provider, path));
+    const ended = await until('its end', async () => {
+      const { rows } = await pool.query(`SELECT locked_at, last_error FROM ${jobs}`);
+      if (rows.length === 0) return 'done';
+      return rows[0].locked_at === null && rows[0].last_error && 'tried again';
+    });
+    t.equal(ended, isDone ? 'done' : 'tried again', `${provider.id} ${status} ${JSON.stringify(body)}`);
+    await pool.query(`DELETE FROM ${jobs}`);
+    provider.faults = {};
+  }
+});
+
 t.test('an identity without a refresh token has nothing to revoke', async (t) => {
   const account = await app.signUpWith(acme, newAccount());
   t.strictSame(

@@ -88,7 +88,7 @@ export function createIdentities(
   /**
    * A job: takes back the consent to a provider, after its identity was removed.
    *
-   * @throws when the provider does not answer
+   * @throws when the provider has not done it; then it is tried again
    */
   async function revoke(payload: unknown): Promise<void> {
     const { provider: id, token: sealed } = Value.Parse(Revocation, payload);
@@ -97,8 +97,9 @@ export function createIdentities(
     const token = sealer.unseal(sealed, tokenContext(id));
     if (token === undefined) return;
     await provider?.revoke?.(token).catch((error: unknown) => {
-      // The consent was taken back before.
-      if (!(error instanceof ApiError) || error.definition !== authErrors.providerRefused) throw error;
+      // The refresh token ended with the consent (RFC 6749, section 5.2).
+      const isOver = error instanceof ApiError && String(error.cause).includes('invalid_grant');
+      if (!isOver) throw error;
     });
   }
 

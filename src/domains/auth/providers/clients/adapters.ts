@@ -3,6 +3,7 @@ import { Value } from '@sinclair/typebox/value';
 import { createSigner } from 'fast-jwt';
 import type { Config, LoginProviderSettings } from '../../../../infrastructure/config/config.ts';
 import type { Sealer } from '../../tokens.ts';
+import { parseAnswer } from './calls.ts';
 import { createDevelopmentProvider, type DevelopmentLogin } from './development.ts';
 import {
   authorizationUrl,
@@ -47,6 +48,9 @@ const KakaoUser = Type.Object({
   ),
 });
 
+/** An error of Kakao: the user is not connected with the app. */
+const KakaoNotLinked = Type.Object({ code: Type.Literal(-101) });
+
 /**
  * OpenID Connect, but only its own user information says whether an address is verified and still the user's
  * (https://developers.kakao.com/docs/latest/en/kakaologin/rest-api).
@@ -69,11 +73,12 @@ function createKakao(settings: SettingsOf<'kakao'>): LoginProvider {
     },
     async revoke({ openid, config, fetch }, refreshToken) {
       const { access_token } = await openid.refreshTokenGrant(config, refreshToken);
-      const { status } = await fetch(new URL('/v1/user/unlink', userInfoUrl).href, {
+      const response = await fetch(new URL('/v1/user/unlink', userInfoUrl).href, {
         method: 'POST',
         headers: bearer(access_token),
       });
-      if (status !== 200) throw new Error(`unlink: status ${status}`);
+      const isUnlinked = response.ok || Value.Check(KakaoNotLinked, await response.json());
+      if (!isUnlinked) throw new Error(`unlink: status ${response.status}`);
     },
   });
 }
@@ -87,7 +92,6 @@ const NaverUser = Type.Object({
   }),
 });
 
-/** An error has a status of 200, too. */
 const NaverDeletion = Type.Object({ result: Type.Literal('success') });
 
 /**
@@ -161,7 +165,7 @@ export function addAppleName(code: string, user: unknown): string {
 
 function appleName(json: string): string {
   try {
-    const { firstName = '', lastName = '' } = Value.Parse(AppleUser, JSON.parse(json)).name;
+    const { firstName = '', lastName = '' } = Value.Parse(AppleUser, parseAnswer(json)).name;
     const isKorean = /\p{Script=Hangul}/u.test(lastName);
     return (isKorean ? `${lastName}${firstName}` : `${firstName} ${lastName}`).trim().slice(0, 100);
   } catch {

@@ -1,3 +1,5 @@
+import { Type } from '@sinclair/typebox';
+import { Value } from '@sinclair/typebox/value';
 import type { CustomFetchOptions } from 'openid-client';
 import { ApiError, serviceUnavailable } from '../../../../http/errors.ts';
 import { authErrors } from '../../errors.ts';
@@ -62,7 +64,13 @@ export function createCalls(id: string) {
   };
 }
 
-/** Reads a response, whatever its type says. @throws when it is a redirect, a server error, too large or not JSON */
+const Failure = Type.Object({ error: Type.String() });
+
+/**
+ * Reads a response, whatever its type says. An error has no status of success, which Naver gives it.
+ *
+ * @throws when it is a redirect, a server error, too large or not JSON, or when there were too many requests
+ */
 async function readJson(
   url: string,
   { method = 'GET', headers = {}, body: sent }: Partial<CustomFetchOptions> = {},
@@ -76,7 +84,7 @@ async function readJson(
     signal,
   } as const;
   const { status, body } = await fetch(url, request);
-  if (status >= 500 || (status >= 300 && status < 400)) {
+  if (status >= 500 || status === 429 || (status >= 300 && status < 400)) {
     await body?.cancel();
     throw new Error(`status ${status}`);
   }
@@ -88,13 +96,22 @@ async function readJson(
     chunks.push(chunk);
   }
   const text = Buffer.concat(chunks).toString();
+  const answer = parseAnswer(text);
+  const isFailure = status === 200 && Value.Check(Failure, answer);
+  return new Response(JSON.stringify(answer), {
+    status: isFailure ? 400 : status,
+    headers: { 'content-type': 'application/json' },
+  });
+}
+
+/** Parses JSON. A member that is null is as if it were not there. @returns undefined for an empty text */
+export function parseAnswer(text: string): unknown {
   try {
-    if (text !== '') JSON.parse(text);
+    return text === '' ? undefined : JSON.parse(text, (_key, value: unknown) => value ?? undefined);
   } catch {
     // The message of the parser has a part of the text.
     throw new Error('not JSON');
   }
-  return new Response(text, { status, headers: { 'content-type': 'application/json' } });
 }
 
 /** What went wrong, without what `openid-client` adds as cause: tokens and claims. */

@@ -194,7 +194,7 @@ export function createOpenIdProvider(settings: ClientSettings, adapter: Adapter 
 /** The standard claims, of the ID token or, where it has no address, of the user information. */
 async function standardProfile({ openid, config, claims, tokens }: UserFacts): Promise<Profile> {
   const isElsewhere =
-    claims['email'] === undefined && config.serverMetadata().userinfo_endpoint !== undefined;
+    textOf(claims['email']) === undefined && config.serverMetadata().userinfo_endpoint !== undefined;
   const profile = isElsewhere ? await openid.fetchUserInfo(config, tokens.access_token, claims.sub) : claims;
   return {
     email: textOf(profile['email']),
