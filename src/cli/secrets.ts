@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import type { Config, inspectConfig } from '../infrastructure/config/config.ts';
 import { generatePrivateKey, type PrivateKey } from '../infrastructure/config/private-keys.ts';
-import { generateSecret, secretPath, toSecret } from '../infrastructure/config/secrets.ts';
+import { generateSecret, secretPath, splitSecrets, toSecret } from '../infrastructure/config/secrets.ts';
 import { addCommand, addGroup, CommandError, type Invocation } from './command.ts';
 
 /** A secret or a private key, with its public id. */
@@ -125,7 +125,7 @@ async function rotationOfSecrets({ environment, config, problems }: Inspected) {
     source,
     separator: ',',
     /** Those that are deployed; the first one signs. */
-    values: text.split(',').map(secretValue),
+    values: splitSecrets(text).map(secretValue),
     /** Why they cannot be kept beside a new one. */
     problem,
     create: () => secretValue(generateSecret()),

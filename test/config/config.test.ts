@@ -110,12 +110,15 @@ t.test('every variable is read, and has a default', async (t) => {
   t.ok(maxConcurrentHashes >= 1 && maxConcurrentHashes <= availableParallelism());
 });
 
-t.test('of several secrets the first one signs, with its bytes as they are', async (t) => {
-  const [first, second, ...others] = load({ JWT_SECRET: `${secret},another-${secret}` }).secrets;
-  t.strictSame([first.key.toString(), second?.key.toString()], [secret, `another-${secret}`]);
-  t.not(first.id, second?.id);
-  t.strictSame(others, []);
-});
+t.test(
+  'of several secrets the first one signs, with its bytes as they are but for blanks around it',
+  async (t) => {
+    const [first, second, ...others] = load({ JWT_SECRET: ` ${secret} , another-${secret}\n` }).secrets;
+    t.strictSame([first.key.toString(), second?.key.toString()], [secret, `another-${secret}`]);
+    t.not(first.id, second?.id);
+    t.strictSame(others, []);
+  },
+);
 
 t.test('the key of push messages is derived from the secret, in production only given', async (t) => {
   const derived = load().vapid;

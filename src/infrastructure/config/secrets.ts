@@ -35,8 +35,9 @@ export function readSecrets(
   const isGenerated =
     value === undefined && !production && (generates || existsSync(secretPath(dataDirectory)));
   const text = isGenerated ? generatedSecret(dataDirectory, problems) : (value ?? '');
-  const secrets = text.split(',').map((secret) => Buffer.from(secret));
-  const isExample = production && (text.split(',').some(isPlaceholder) || secrets.some(isRepeated));
+  const texts = splitSecrets(text);
+  const secrets = texts.map((secret) => Buffer.from(secret));
+  const isExample = production && (texts.some(isPlaceholder) || secrets.some(isRepeated));
   if (value !== undefined && (secrets.some(isWeak) || isExample)) {
     problems.push(
       'JWT_SECRET must hold secrets of at least 32 random bytes each and no placeholder, for example `openssl rand -base64 48`',
@@ -44,6 +45,11 @@ export function readSecrets(
   }
   const [first = Buffer.alloc(0), ...others] = secrets;
   return [toSecret(first), ...others.map(toSecret)];
+}
+
+/** The secrets in a value of `JWT_SECRET`, without blanks around them. */
+export function splitSecrets(text: string): string[] {
+  return text.split(',').map((secret) => secret.trim());
 }
 
 /** A new secret, as text. */
@@ -67,8 +73,8 @@ function generatedSecret(dataDirectory: string, problems: string[]): string {
   const path = secretPath(dataDirectory);
   try {
     if (!existsSync(path)) createSecret(path);
-    const secret = readFileSync(path, 'utf8').trim();
-    if (secret.split(',').some((one) => isWeak(Buffer.from(one))))
+    const secret = readFileSync(path, 'utf8');
+    if (splitSecrets(secret).some((one) => isWeak(Buffer.from(one))))
       problems.push(`${path} contains no secret; delete it to generate a new one`);
     return secret;
   } catch (error) {
