@@ -25,6 +25,9 @@ t.test('an issued token is accepted, and the scheme is case-insensitive', async 
     t.match(response, { status: 200, body: { data: { id: user.id } } });
   }
   t.equal((await read(forge())).status, 200, 'one that the test signs is as good');
+  const header = JSON.stringify(Object.fromEntries(Object.entries(genuine.header).reverse()));
+  const reordered = signText(` ${header}`, JSON.stringify(genuine.claims), secret);
+  t.equal((await read(reordered)).status, 200, 'whatever the order of its fields');
 });
 
 t.test('without Bearer credentials a request is not_authenticated', async (t) => {

@@ -73,9 +73,9 @@ export function createTokens(
     access: keyOptions ? createSigner({ ...keyOptions, iss: publicUrl, aud: audience }) : jwt.sign,
     refresh: jwt.sign,
   };
-  /** By the first part of the tokens of a key. A token that has another one was not issued here. */
+  /** By the header of the tokens of a key. A token that has another one was not issued here. */
   const verifiers = new Map<string, (token: string) => unknown>([
-    [issuedHeader('HS256', secrets[0].id), jwt.verify],
+    [headerFields({ alg: 'HS256', typ: 'JWT', kid: secrets[0].id }), jwt.verify],
     ...secrets.slice(1).map(({ id, key }) => verifierOf('HS256', id, key, issuer)),
     ...privateKeys.map(({ algorithm, id, publicPem }) => verifierOf(algorithm, id, publicPem, publicUrl)),
   ]);
@@ -98,7 +98,7 @@ export function createTokens(
   /** Verifies signature, times, shape and type of a token. Never throws. */
   function verify(type: TokenType, token: string): TokenClaims | { problem: TokenProblem } {
     if (token.length > 4096) return { problem: 'malformed' };
-    const verifyClaims = verifiers.get(token.slice(0, token.indexOf('.')));
+    const verifyClaims = verifiers.get(readHeader(token.slice(0, token.indexOf('.'))));
     if (verifyClaims === undefined) return { problem: 'malformed' };
     let claims: unknown;
     try {
@@ -118,14 +118,22 @@ export function createTokens(
   return { sign, verify };
 }
 
-function issuedHeader(alg: Algorithm, kid: string): string {
-  return Buffer.from(JSON.stringify({ alg, typ: 'JWT', kid })).toString('base64url');
+/** The same text for the same fields in any order. */
+const headerFields = (header: object) => JSON.stringify(Object.entries(header).sort());
+
+/** @returns an empty text for what is no header */
+function readHeader(encoded: string): string {
+  try {
+    return headerFields(JSON.parse(Buffer.from(encoded, 'base64url').toString()));
+  } catch {
+    return '';
+  }
 }
 
 /** `@fastify/jwt` has one key. For a token of another one it would build a verifier, without a cache. */
 function verifierOf(algorithm: Algorithm, id: string, key: string | Buffer, iss: string) {
   const verifier = createVerifier({ key, algorithms: [algorithm], allowedIss: iss, cache });
-  return [issuedHeader(algorithm, id), verifier] as const;
+  return [headerFields({ alg: algorithm, typ: 'JWT', kid: id }), verifier] as const;
 }
 
 /** What a derived secret is for. Part of the HMAC, so that the id of a code gives no link. */
