@@ -51,6 +51,19 @@ t.test('a registration is refused with', async (t) => {
     const response = await register(user, createAuthenticator(origin), deviation);
     await t.test(name, async (t) => rejected(t, response, 400, 'passkey_refused'));
   }
+  const { options, flow_token } = (await startRegistration(user.token)).body.data;
+  const credential = { ...createAuthenticator(origin).create(options), type: 'password' };
+  invalid(t, await finishRegistration(user.token, { flow_token, credential }), '/credential/type');
+  const login = await startLogin();
+  const got = {
+    ...createAuthenticator(origin).get(login.body.data.options, { userHandle: 'MQ' }),
+    type: 'password',
+  };
+  invalid(
+    t,
+    await finishLogin({ ...login.body.data, options: undefined, credential: got }),
+    '/credential/type',
+  );
   const weak = createAuthenticator(origin, { algorithm: 'ES384' });
   rejected(t, await register(user, weak), 400, 'passkey_refused');
   t.strictSame((await list(user.token)).body.data.items, []);

@@ -39,6 +39,18 @@ t.test('a passkey of each algorithm is registered and logs in as a password does
   }
 });
 
+t.test('an app on a phone registers and logs in from an origin of PASSKEY_ORIGINS', async (t) => {
+  const apk = `android:apk-key-hash:${'x'.repeat(43)}`;
+  const environment = { PASSKEY_ORIGINS: apk, WORKER_ENABLED: 'false' };
+  const instance = passkeysOf(await createTestApp(environment, { databaseUrl: app.url }));
+  const authenticator = createAuthenticator(apk);
+  const user = await createUser(app);
+  rejected(t, await register(user, authenticator), 400, 'passkey_refused');
+  t.equal((await instance.register(user, authenticator)).status, 201);
+  t.equal((await instance.logIn(authenticator)).status, 200);
+  rejected(t, await logIn(authenticator), 401, 'invalid_credentials');
+});
+
 t.test('an authenticator may attest its key with the key itself', async (t) => {
   const authenticator = createAuthenticator(origin);
   t.equal((await register(await createUser(app), authenticator, { attestation: 'self' })).status, 201);

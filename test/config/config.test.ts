@@ -11,6 +11,9 @@ import { environmentNames, load, production, secret } from './environments.ts';
 const pooledUrl = 'postgres://u:p@db.example.com:6432/dure?sslmode=require';
 const days = 86_400;
 
+/** Of an Android app: the SHA-256 of its signing certificate. */
+const androidOrigin = `android:apk-key-hash:${'Ab0-_'.repeat(8)}xyz`;
+
 /** Per variable: where the configuration has it, its default, and a text with the value that it becomes, if it is another one. */
 const variables: Record<string, [path: string, byDefault: unknown, text: string, value?: unknown]> = {
   HOST: ['host', '127.0.0.1', '::1'],
@@ -76,8 +79,14 @@ const variables: Record<string, [path: string, byDefault: unknown, text: string,
   CORS_ORIGINS: [
     'corsOrigins',
     ['http://localhost:5173'],
-    'https://a.test, http://b,',
-    ['https://a.test', 'http://b'],
+    'https://a.test, http://b,capacitor://localhost,',
+    ['https://a.test', 'http://b', 'capacitor://localhost'],
+  ],
+  PASSKEY_ORIGINS: [
+    'passkeyOrigins',
+    [],
+    `https://a.test,${androidOrigin}`,
+    ['https://a.test', androidOrigin],
   ],
   TRUST_PROXY: ['trustProxy', false, '10.0.0.0/8, ::1,loopback', ['10.0.0.0/8', '::1', 'loopback']],
   TERMS_VERSION: ['consentDocuments.terms.version', undefined, '2026-01-31'],

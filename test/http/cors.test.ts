@@ -8,7 +8,7 @@ const createApp = (environment: Record<string, string>) =>
   createTestApp({ ...environment, WORKER_ENABLED: 'false' }, { databaseUrl });
 
 const ownOrigin = 'https://app.example.com';
-const origins = [ownOrigin, 'http://localhost:5173'];
+const origins = [ownOrigin, 'http://localhost:5173', 'capacitor://localhost'];
 const strangers = [
   'https://evil.example.com',
   'https://app.example.com.evil.com',
@@ -16,6 +16,7 @@ const strangers = [
   'https://app.example.com:444',
   'null',
   'https://APP.example.com',
+  'capacitor://app',
 ];
 const app = await createApp({ CORS_ORIGINS: origins.join(' , ') });
 
@@ -30,7 +31,7 @@ t.test('an allowed origin may read the response and the headers that clients nee
         'access-control-allow-credentials': 'true',
         'cross-origin-resource-policy': 'cross-origin',
         'access-control-expose-headers':
-          'Allow, Content-Language, ETag, Idempotency-Replayed, Location, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, X-Request-Id',
+          'Allow, Content-Disposition, Content-Language, ETag, Idempotency-Replayed, Location, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, X-Request-Id',
         vary: 'Accept-Language, Origin',
       });
     }
@@ -66,7 +67,7 @@ t.test('a preflight allows the methods and headers of the API', async (t) => {
         'access-control-allow-origin': ownOrigin,
         'access-control-allow-methods': 'GET, HEAD, POST, PATCH, DELETE',
         'access-control-allow-headers':
-          'Accept-Language, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, traceparent, tracestate, X-Refresh-Token, X-Request-Id, X-Requested-With',
+          'Accept-Language, Authorization, baggage, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, sentry-trace, traceparent, tracestate, X-Refresh-Token, X-Request-Id, X-Requested-With',
         'access-control-allow-credentials': 'true',
         'access-control-max-age': '7200',
         'x-content-type-options': 'nosniff',

@@ -5,11 +5,12 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import helmet from 'helmet';
 import type { Config } from '../../infrastructure/config/config.ts';
+import { isOrigin } from '../../infrastructure/config/environment.ts';
 
 const exposedHeaders =
-  'Allow, Content-Language, ETag, Idempotency-Replayed, Location, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, X-Request-Id';
+  'Allow, Content-Disposition, Content-Language, ETag, Idempotency-Replayed, Location, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, X-Request-Id';
 const allowedHeaders =
-  'Accept-Language, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, traceparent, tracestate, X-Refresh-Token, X-Request-Id, X-Requested-With';
+  'Accept-Language, Authorization, baggage, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, sentry-trace, traceparent, tracestate, X-Refresh-Token, X-Request-Id, X-Requested-With';
 
 /** Seconds for which a browser may keep the response to a preflight; Chromium keeps none for longer. */
 const preflightMaxAge = 7_200;
@@ -138,9 +139,8 @@ function rejectionOf(
   if (origin === 'null') {
     return 'the page has no origin, as a file or a sandboxed frame, so CORS_ORIGINS cannot allow it: serve it over HTTP';
   }
-  if (allowed.includes(origin) || origin.length > 255 || !URL.canParse(origin)) return undefined;
-  const url = new URL(origin);
+  if (allowed.includes(origin) || origin.length > 255 || !isOrigin(origin)) return undefined;
   // A browser sends `Origin` to the own origin as well, for example with a `POST` of Swagger UI.
-  if (url.origin !== origin || url.host === host) return undefined;
+  if (new URL(origin).host === host) return undefined;
   return 'CORS_ORIGINS does not name this origin, so browsers keep the answer from its pages: add it if they are yours';
 }

@@ -6,6 +6,7 @@ import { type DatabaseLocation, readDatabase, readReplica } from './database-set
 import {
   ConfigError,
   type Environment,
+  isOrigin,
   parseUrl,
   readEnvironment,
   seconds,
@@ -82,7 +83,8 @@ function buildConfig(
   const resend = environment.RESEND_API_KEY
     ? { apiKey: environment.RESEND_API_KEY, baseUrl: environment.RESEND_BASE_URL }
     : undefined;
-  const corsOrigins = readOrigins(environment.CORS_ORIGINS ?? (production ? '' : frontendOrigin), problems);
+  const { CORS_ORIGINS = production ? '' : frontendOrigin, PASSKEY_ORIGINS = '' } = environment;
+  const corsOrigins = readOrigins('CORS_ORIGINS', CORS_ORIGINS, problems);
 
   return {
     production,
@@ -138,15 +140,17 @@ function buildConfig(
     mail: { from: mailFrom, resend },
     /** Of push messages; undefined where there are none. */
     vapid: readVapid(environment, secrets[0], mailFrom, problems),
+    pushServices: readPushServices(environment, problems),
     /** Of one store in 24 hours; 0: no quota. */
     quotas: {
-    pushServices: readPushServices(environment, problems),
       postsPerDay: environment.QUOTA_POSTS_PER_DAY,
       editsPerDay: environment.QUOTA_EDITS_PER_DAY,
       requestsPerDay: environment.QUOTA_REQUESTS_PER_DAY,
     },
     /** Of pages that may read responses. Production names them; outside it there is the frontend of a developer, on another port. */
     corsOrigins,
+    /** Of apps and pages that may use passkeys besides those. */
+    passkeyOrigins: readOrigins('PASSKEY_ORIGINS', PASSKEY_ORIGINS, problems),
     /** Of pages that may use the refresh token in the cookie: of the frontend, which may be that of the service, and the others. */
     pageOrigins: [frontendOrigin, ...corsOrigins].filter(Boolean),
     /** In the order in which a page shows them. */
@@ -218,11 +222,16 @@ function originOf(url: string): string {
   return /^https?:/.test(url) ? (parseUrl(url)?.origin ?? '') : '';
 }
 
-function readOrigins(value: string, problems: string[]): string[] {
+/** Of an Android app: the SHA-256 of its signing certificate. */
+const androidOrigin = /^android:apk-key-hash:[\w-]{43}$/;
+
+/** Origins are compared as they are, so a wildcard would match none. */
+function readOrigins(name: 'CORS_ORIGINS' | 'PASSKEY_ORIGINS', value: string, problems: string[]): string[] {
   const origins = splitList(value);
   for (const origin of origins) {
-    if (parseUrl(origin)?.origin !== origin) {
-      problems.push(`CORS_ORIGINS holds "${origin}", which is not an origin such as https://app.example.com`);
+    const isAndroid = name === 'PASSKEY_ORIGINS' && androidOrigin.test(origin);
+    if (!isAndroid && (origin.includes('*') || !isOrigin(origin))) {
+      problems.push(`${name} holds "${origin}", which is not an origin such as https://app.example.com`);
     }
   }
   return origins;

@@ -96,6 +96,7 @@ export const Environment = Type.Object({
   PRIVACY_VERSION: Type.Optional(Type.String()),
   PRIVACY_URL: url(web, documents),
   CORS_ORIGINS: Type.Optional(Type.String()),
+  PASSKEY_ORIGINS: Type.Optional(Type.String()),
   TRUST_PROXY: Type.String({ default: 'false' }),
   REDIS_URL: url(['redis:', 'rediss:']),
   RATE_LIMIT_ENABLED: Type.Boolean({ default: true }),
@@ -230,6 +231,12 @@ export function splitList(value: string): string[] {
 /** A variable as a URL; undefined when it is missing or none. */
 export function parseUrl(value: string | undefined): URL | undefined {
   return value !== undefined && URL.canParse(value) ? new URL(value) : undefined;
+}
+
+/** Whether a text is an origin: of a page, or of an app with a scheme of its own, such as `capacitor://localhost`. */
+export function isOrigin(text: string): boolean {
+  const url = parseUrl(text);
+  return url !== undefined && url.host !== '' && `${url.protocol}//${url.host}` === text;
 }
 
 /** Whether a URL stays on this machine. */

@@ -31,6 +31,10 @@ export type Passkey = Static<typeof Passkey>;
 export const PasskeyPage = Page('PasskeyPage', Ref(Passkey));
 export const PasskeyChanges = Body('PasskeyChanges', 'A new name', { name });
 
+const always = <const Value extends string>(value: Value, description: string) =>
+  StringEnum([value], { description });
+const type = always('public-key', 'The only type that there is');
+
 /** A part of the JSON of WebAuthn, where browsers may have more properties than those that are read here. */
 const part = <T extends TProperties>($id: string, description: string, properties: T) =>
   Ref(NamedObject($id, description, properties));
@@ -57,6 +61,7 @@ const RegistrationCredential = NamedObject(
   'What `navigator.credentials.create()` gives, by its `toJSON()` (`RegistrationResponseJSON` of WebAuthn)',
   {
     id: credentialId,
+    type: Type.Optional(type),
     response: part('PasskeyAttestation', 'The new key', {
       clientDataJSON,
       attestationObject: bytes(6000, 'The public key and its properties'),
@@ -84,6 +89,7 @@ const LoginCredential = NamedObject(
   'What `navigator.credentials.get()` gives, by its `toJSON()` (`AuthenticationResponseJSON` of WebAuthn)',
   {
     id: credentialId,
+    type: Type.Optional(type),
     response: part('PasskeyAssertion', 'The proof that the user has the key', {
       clientDataJSON,
       authenticatorData: bytes(4096, 'What the authenticator says about the request'),
@@ -100,9 +106,6 @@ export const PasskeyLogin = Body('PasskeyLogin', 'Who logs in', {
 });
 export type PasskeyLogin = Static<typeof PasskeyLogin>;
 
-const always = <const Value extends string>(value: Value, description: string) =>
-  StringEnum([value], { description });
-const type = always('public-key', 'The only type that there is');
 const ofEveryRequest = {
   challenge: Base64url('What is signed, in base64url', 'Zm9yIGV4YW1wbGUgb25seSwgMzIgYnl0ZXMgbG9uZyE', 86),
   timeout: Int32('Milliseconds for which the browser waits', 300_000),

@@ -24,11 +24,15 @@ const load = async () => ({
 });
 
 /** The requests to browsers and the checks of their responses, as in Web Authentication Level 3, sections 7.1 and 7.2. */
-export function createWebauthn({ frontendUrl, corsOrigins }: Pick<Config, 'frontendUrl' | 'corsOrigins'>) {
+export function createWebauthn({
+  frontendUrl,
+  corsOrigins,
+  passkeyOrigins,
+}: Pick<Config, 'frontendUrl' | 'corsOrigins' | 'passkeyOrigins'>) {
   const { hostname: rpId, origin } = new URL(frontendUrl);
   const expected = {
     expectedRPID: rpId,
-    expectedOrigin: [origin, ...corsOrigins],
+    expectedOrigin: [origin, ...corsOrigins, ...passkeyOrigins],
     requireUserVerification: true,
   };
 
