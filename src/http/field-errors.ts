@@ -115,8 +115,6 @@ function tooShort(min: number): Problem {
 
 /** What is wrong with a text, besides AJV's own `minLength`, `maxLength` and `pattern`. */
 const textProblems = {
-  // A text of invisible characters only is as if it were empty.
-  blank: tooShort(1),
   control: invalidCharacters('제어 문자는 사용할 수 없습니다.', 'Must not contain control characters.'),
   surrogate: invalidCharacters('올바른 유니코드 문자만 사용할 수 있습니다.', 'Must be well-formed Unicode.'),
   marks: invalidCharacters(

@@ -11,14 +11,15 @@ import { emptyTextKeyword, patternTextKeyword } from './validator-errors.ts';
  * - `block`: trimmed, may contain line feeds; CRLF becomes LF, a tab a space
  * - `email`: a lower-cased address
  * - `username`: trimmed and case-folded
- * - `phone`: digits in groups joined by hyphens, or empty
+ * - `phone`: digits in groups joined by hyphens, or empty; full-width characters become others, invisible ones are dropped
+ * - `code`: the same without blanks and hyphens, such as a verification code
  * - `date`: a day that exists, as `2026-01-31`
  * - `url`: as `line`, but its length counts before it is normalised
  * - `secret`: a password; never trimmed
  *
  * All are normalised to Unicode NFC; control characters and unpaired surrogates are rejected.
  */
-type TextRule = 'line' | 'block' | 'email' | 'username' | 'phone' | 'date' | 'url' | 'secret';
+type TextRule = 'line' | 'block' | 'email' | 'username' | 'phone' | 'code' | 'date' | 'url' | 'secret';
 
 /** The JSON Schema keyword of a string's rule. */
 const textRuleKeyword = 'textRule';
@@ -85,6 +86,10 @@ export const whenUnnamed = whenEmpty('이름을 입력해 주세요.', 'Enter a 
 const deceptive =
   /[\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/u;
 
+/** The flags of England, Scotland and Wales, the only ones of Unicode's recommended emoji that have tags. */
+const tagFlags =
+  /\u{1f3f4}\u{e0067}\u{e0062}(?:\u{e0065}\u{e006e}\u{e0067}|\u{e0073}\u{e0063}\u{e0074}|\u{e0077}\u{e006c}\u{e0073})\u{e007f}/gu;
+
 /** Line and paragraph separators, which trimming would remove, and code points that are no characters. */
 const neverText = /[\u2028\u2029]|\p{Noncharacter_Code_Point}/u;
 
@@ -100,9 +105,8 @@ const maxStackedMarks = 30;
  */
 const unusual = /[^\x20-\x7e\u1100-\u11ff\u3131-\u318e\u4e00-\u9fff\uac00-\ud7a3\ud83c-\ud83e\udc00-\udfff]/;
 
-/** Text that looks empty: white space, joiners and the Hangul fillers known from "invisible names". */
-const blank =
-  /^(?:\s|\u00ad|\u034f|\u115f|\u1160|[\u17b4-\u17b5]|[\u180b-\u180f]|\u200c|\u200d|\u2800|\u3164|[\ufe00-\ufe0f]|\uffa0)+$/;
+/** Text that looks empty: white space, joiners, fillers; the empty Braille pattern and the null notehead are not ignorable. */
+const blank = /^[\s\p{Default_Ignorable_Code_Point}\u2800\u{1d159}]+$/u;
 
 const emailPattern =
   /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$/;
@@ -118,6 +122,7 @@ export function cleanText(rule: TextRule, raw: string): { text: string } | { pro
   const { text } = characters;
   if (rule === 'username') return { text: text.toLowerCase() };
   if (rule === 'date') return isDate(text) ? { text } : { problem: rule };
+  if (rule === 'code') return { text: text.replace(/[\s\p{Pd}\u2212]/gu, '') };
   if (rule !== 'email' && rule !== 'phone') return { text };
   const formatted = rule === 'email' ? cleanEmail(text) : cleanPhoneNumber(text);
   return formatted === undefined ? { problem: rule } : { text: formatted };
@@ -133,13 +138,15 @@ function cleanCharacters(rule: TextRule, raw: string): { text: string } | { prob
   }
   if (!isUsual && neverText.test(raw)) return { problem: 'invisible' };
   const lines = rule === 'block' ? raw.replaceAll('\r\n', '\n').replaceAll('\t', ' ') : raw;
-  const text = lines.normalize('NFC').trim();
+  const isNumber = rule === 'phone' || rule === 'code';
+  const normalized = isNumber ? lines.normalize('NFKC').replace(/\p{Cf}/gu, '') : lines.normalize('NFC');
+  const text = normalized.trim();
   if (!isUsual) {
     const control = rule === 'block' ? /[^\P{Cc}\n]/u : /\p{Cc}/u;
     if (control.test(text)) return { problem: 'control' };
-    if (deceptive.test(text)) return { problem: 'invisible' };
+    if (deceptive.test(text.replace(tagFlags, ''))) return { problem: 'invisible' };
   }
-  return blank.test(text) ? { problem: 'blank' } : { text };
+  return { text: blank.test(text) ? '' : text };
 }
 
 /** In linear time: a pattern with a count would begin again at every mark. */
@@ -163,7 +170,7 @@ function isDate(text: string): boolean {
 }
 
 /** What people type between groups of digits: `02) 123-4567`, `010.1234.5678`, `010 - 1234 - 5678`. */
-const separators = /\s*[-.)\u2010-\u2015]\s*|\s+/g;
+const separators = /\s*[-.)\u2010-\u2015\u2212]\s*|\s+/g;
 
 /**
  * Groups of digits joined by hyphens. With a leading 0 a Korean number: area or service code, 3 or 4 digits, 4 digits. Else 8 to
@@ -185,11 +192,13 @@ function cleanPhoneNumber(text: string): string | undefined {
   if (text === '') return text;
   // In +82 (0)10 the 0 is dialled at home only.
   const grouped = text
-    .replace(/^(\+\d+\s*)\(0\)/, '$1')
+    .replace(/^(\+\d+|82)([\s.-]*)\(0\)/, '$1$2')
     .replaceAll('(', '')
     .replace(separators, '-');
-  // Nationwide numbers have no leading 0.
-  const national = grouped.replace(/^\+82(?!-?1[5-9]\d\d-?\d{4}$)-?0?/, '0').replace(/^\+(82-?)?/, '');
+  // Without +, 82 is the country code where a Korean number follows. Nationwide numbers have no leading 0.
+  const national = grouped
+    .replace(/^(?:\+82|82(?=-?0?[1-9]\d{0,2}-?\d{3,4}-?\d{4}$))(?!-?1[5-9]\d\d-?\d{4}$)-?0?/, '0')
+    .replace(/^\+?(82-?(?=1[5-9]\d\d-?\d{4}$))?/, '');
   if (!phoneNumber.test(national)) return undefined;
   if (/^\d+-\d{3,4}-\d{4}$|^[1-9]\d*-/.test(national)) return national;
   const [, ...groups] = koreanGroups.exec(national.replaceAll('-', '')) ?? [];
@@ -221,8 +230,6 @@ const applyTextRule: SchemaValidateFunction = (rule: TextRule, data: string, sch
   const cleaned = cleanText(rule, data);
   if ('problem' in cleaned) {
     const { problem } = cleaned;
-    // To its other keywords, too.
-    if (problem === 'blank') replaceBy('');
     // The validator adds the schema to errors of its own keywords only.
     applyTextRule.errors = [
       { keyword: textRuleKeyword, params: { problem }, ...(schema && { parentSchema: schema }) },

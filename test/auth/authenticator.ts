@@ -29,6 +29,10 @@ export function authenticatorOf(secret: string): Authenticator {
   };
 }
 
+/** A code as a keyboard for Korean, a web page or a mail may give it. */
+export const asPasted = (code: string) =>
+  `\u202a${code.slice(0, 3)} - ${code.slice(3).replace(/\d/g, (digit) => String.fromCodePoint(digit.charCodeAt(0) + 0xfee0))}\u202c`;
+
 /** Stops the clock of the process, until the test ends: the current step does not end. */
 export function stopClock(t: Test): void {
   const now = Date.now();

@@ -3,6 +3,7 @@ import { createTestApp, createUser, deleteAccount, logIn } from '../support/app.
 import { delayed, invalid, rejected, tally, tokenRejected } from '../support/assertions.ts';
 import { inParallel, lockRows } from '../support/concurrency.ts';
 import { accountsOf, insertUser, isTaken } from './accounts.ts';
+import { asPasted } from './authenticator.ts';
 import { createVerifiedUser, latestMail, mailsTo, newResetLink, verifyLinkTokenIn } from './mailbox.ts';
 
 const app = await createTestApp();
@@ -21,7 +22,7 @@ t.test('a change takes the password and a code of the new address, and ends othe
   const other = await logIn(app, user);
   const email = newAddress();
   const code = await newCode(email);
-  const response = await changeEmail(user.token, { new_email: email.toUpperCase(), code });
+  const response = await changeEmail(user.token, { new_email: email.toUpperCase(), code: asPasted(code) });
   t.equal(response.status, 200, response.text);
   const { id, username, name } = user;
   t.strictSame(response.body.data, { id, username, name, email, role: 'user', is_verified: true });

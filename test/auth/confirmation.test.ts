@@ -3,7 +3,7 @@ import { createTestApp, createUser, logIn, password, type TestResponse } from '.
 import { delayed, invalid, rejected, tally, tokenRejected } from '../support/assertions.ts';
 import { inParallel, lockRows } from '../support/concurrency.ts';
 import { accountsOf } from './accounts.ts';
-import { passConfirmation, secondFactorOf } from './authenticator.ts';
+import { asPasted, passConfirmation, secondFactorOf } from './authenticator.ts';
 import { isRecent } from './mailbox.ts';
 
 const app = await createTestApp();
@@ -44,7 +44,7 @@ t.test('so does a code of the app or a recovery code, once, which the session th
     [recoveryCodes[0] ?? '', 'recovery_code'],
   ] as const) {
     await passConfirmation(app, user);
-    confirmed(t, await confirmUser(user.token, { code: given }));
+    confirmed(t, await confirmUser(user.token, { code: asPasted(given) }));
     const again = await confirmUser(user.token, { code: given });
     rejected(t, again, 400, 'invalid_code', { attempts_left: again.body.data.attempts_left });
     const { items } = (await call('GET', '/auth/sessions/', { token: user.token })).body.data;

@@ -3,6 +3,7 @@ import { createTestApp, createUser, logIn, signUpUser, type TestResponse } from 
 import { delayed, invalid, rejected, tally, tokenRejected } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
 import { accountsOf, signUpBody } from './accounts.ts';
+import { asPasted } from './authenticator.ts';
 import {
   about,
   latestCode,
@@ -113,15 +114,11 @@ t.test('a code belongs to its address', async (t) => {
 t.test('anything but six digits is a validation error and not an attempt', async (t) => {
   const email = 'formats@example.com';
   const code = await newCode(email);
-  const texts = ['', '12345', '1234567', '12 456', 'abcdef', '１２３４５６', '+12345'];
+  const texts = ['', '12345', '1234567', '12 456', 'abcdef', '1².456', '+12345'];
   for (const given of [...texts, 123456, null, undefined, [code]])
     invalid(t, await confirmCode(email, given), 'code');
   rejected(t, await confirmCode(email, other(code)), 400, 'invalid_code', { attempts_left: 4 });
-  t.equal(
-    (await confirmCode(email, ` ${code}\n`)).status,
-    200,
-    'white space around a pasted code is trimmed',
-  );
+  t.equal((await confirmCode(email, ` ${asPasted(code)}\n`)).status, 200);
 });
 
 t.test('an email is trimmed and lower-cased', async (t) => {

@@ -167,6 +167,8 @@ t.test('values inside a field are named by a JSON pointer', async (t) => {
 
 t.test('text is brought into NFC, trimmed, and counted in characters', async (t) => {
   const emoji = ['👨‍👩‍👧‍👦', '👩🏽‍🍳 분식', '❤️', '🇰🇷', '1️⃣', '🏳️‍🌈'];
+  const flag = (region: string) =>
+    `🏴${[...region].map((letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join('')}\u{e007f}`;
   const joined = ['می‌خواهم', 'क्‍ष', '﷽', 'Z\u0335\u0321\u0353'];
   const cases: [given: string, kept: string][] = [
     ['  김두레 ', '김두레'],
@@ -180,12 +182,17 @@ t.test('text is brought into NFC, trimmed, and counted in characters', async (t)
     ['𠮷野家', '𠮷野家'],
     [`  ${'가'.repeat(50)}  `, '가'.repeat(50)],
     [`O'Neil <b>"&\\\``, `O'Neil <b>"&\\\``],
-    ...[...emoji, ...joined].map((name): [string, string] => [name, name.normalize('NFC')]),
+    ...[...emoji, ...joined, ...['gbeng', 'gbsct', 'gbwls'].map(flag)].map((name): [string, string] => [
+      name,
+      name.normalize('NFC'),
+    ]),
   ];
   for (const [given, kept] of cases) {
     const response = await rename(given);
     t.equal(response.body.data.name, kept, response.text);
   }
+  for (const tags of [flag('ustx'), flag('gbeng').slice(2), `${flag('gbwls')}\u{e0041}`])
+    invalid(t, await rename(tags), 'name');
   for (const long of ['😀'.repeat(51), 'é'.repeat(51), '가'.repeat(51)])
     invalid(t, await rename(long), 'name');
 });
@@ -222,7 +229,16 @@ t.test('invisible and direction-changing characters are rejected', async (t) => 
   for (const character of [...bidirectional, ...invisible, ...separators, ...noncharacters])
     invalid(t, await rename(`김${character}두레`), 'name');
   const spaces = ['', ' ', '\u00a0', '\u3000', '\u3164', '\u3164 \u3164', '\uffa0', '\u115f', '\u1160'];
-  for (const blank of [...spaces, '\u2800', '\u200c\u200d', '\u00ad', '\ufe0f', '\u034f'])
+  for (const blank of [
+    ...spaces,
+    '\u2800',
+    '\u200c\u200d',
+    '\u00ad',
+    '\ufe0f',
+    '\u034f',
+    '\u{1d159}',
+    '\u{1bca0}\u{e0100}',
+  ])
     invalid(t, await rename(blank), 'name');
   for (const ends of ['\u2028김두레', '김두레\u2029']) invalid(t, await rename(ends), 'name');
   t.equal((await rename('가\u3164')).status, 200, 'a filler is accepted next to visible text');

@@ -115,10 +115,10 @@ export const MailSent = NamedObject('MailSent', 'The same for any address, known
 export type MailSent = Static<typeof MailSent>;
 
 /** Of an email or an authenticator app. */
-export const verificationCode = TextField('line', {
+export const verificationCode = TextField('code', {
   ...pattern('^[0-9]{6}$', { ko: '숫자 여섯 자리를 입력해 주세요.', en: 'Must be six digits.' }),
   maxLength: 6,
-  description: 'Six digits',
+  description: 'Six digits; blanks and hyphens do not matter',
   examples: ['042317'],
 });
 export const EmailCode = Body('EmailCode', 'The code of a mail', { email, code: verificationCode });

@@ -77,7 +77,7 @@ export function createSecondFactorRepository(database: Database, sealer: Sealer)
      * @throws {ApiError} `service_unavailable` when no secret opens that of the app
      */
     async use(tx: Database, userId: number, given: string): Promise<CodeMethod | undefined> {
-      const code = given.replace(/[\s-]/g, '').toLowerCase();
+      const code = given.toLowerCase();
       if (/^\d{6}$/.test(code)) return (await useStep(tx, userId, code)) ? 'totp' : undefined;
       const where = { userId, hash: hashOf(userId, code) };
       return (await tx.prisma.recoveryCode.deleteMany({ where })).count > 0 ? 'recovery_code' : undefined;

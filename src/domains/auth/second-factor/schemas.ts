@@ -9,12 +9,15 @@ import {
   Text,
   Timestamp,
 } from '../../../http/schemas.ts';
-import { Line } from '../../../http/text.ts';
+import { TextField } from '../../../http/text.ts';
 import { flowToken, optionalPassword, verificationCode } from '../schemas.ts';
 
 /** Of an authenticator app, or a recovery code. */
-const secondFactorCode = Line('Six digits of the authenticator app, or a recovery code', '042317', 30, {
+const secondFactorCode = TextField('code', {
   minLength: 6,
+  maxLength: 30,
+  description: 'Six digits of the authenticator app, or a recovery code; blanks and hyphens do not matter',
+  examples: ['042317'],
 });
 
 export const ConfirmationBody = Body('ConfirmationBody', 'One of the two', {
