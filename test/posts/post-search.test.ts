@@ -24,6 +24,7 @@ t.test('q matches substrings of title and content, case-insensitive and without 
     ['여섯', '줄\n바꿈 ＡＢＣ 😀👍🏽'],
     ['일곱', `백\\슬래시 "따옴표" 'x' [a-z]* $1`],
     ['끝말', '첫말 말말'],
+    ['여\u200d덟', 'क्\u200dष 가\u200d🥐 👩\u200d🍳'],
   ];
   for (const [title, content] of posts) await createPost(app, token, { title, content });
   const cases: [q: string, ...found: string[]][] = [
@@ -67,6 +68,11 @@ t.test('q matches substrings of title and content, case-insensitive and without 
     ['첫말말', '끝말'],
     ['첫말말말말'],
     ['끝말말'],
+    ['여덟', '여\u200d덟'],
+    ['여\u200c덟', '여\u200d덟'],
+    ['क्\u200cष 가🥐', '여\u200d덟'],
+    ['👩\u200d🍳', '여\u200d덟'],
+    ['👩🍳'],
     ['ㅋ'],
   ];
   for (const [q, ...found] of cases) t.strictSame(await titles(q), found, q);
