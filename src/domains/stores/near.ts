@@ -11,15 +11,15 @@ export const NearFields = {
   near: Type.Optional(
     Type.String({
       ...pattern(
-        '^-?(90(\\.0{1,15})?|[0-8]?[0-9](\\.[0-9]{1,15})?),-?(180(\\.0{1,15})?|(1[0-7][0-9]|[0-9]{1,2})(\\.[0-9]{1,15})?)$',
+        '^-?(80(\\.0{1,15})?|[0-7]?[0-9](\\.[0-9]{1,15})?),-?(177(\\.0{1,15})?|(17[0-6]|1[0-6][0-9]|[0-9]{1,2})(\\.[0-9]{1,15})?)$',
         {
-          ko: '위도(-90~90)와 경도(-180~180)를 쉼표로 이어 적어 주세요. 예: 37.5563,126.9236',
-          en: 'Must be a latitude (-90 to 90) and a longitude (-180 to 180) with a comma between them, such as 37.5563,126.9236.',
+          ko: '위도(-80~80)와 경도(-177~177)를 쉼표로 이어 적어 주세요. 예: 37.5563,126.9236',
+          en: 'Must be a latitude (-80 to 80) and a longitude (-177 to 177) with a comma between them, such as 37.5563,126.9236.',
         },
       ),
       ...documented({ maxLength: 40 }),
       description:
-        'Latitude and longitude in degrees: only stores with a location within `radius_m` of it, or their posts, the nearest first.',
+        'Latitude and longitude in degrees: only stores with a location within `radius_m` of it, or their posts, the nearest first. Not beyond 80 degrees of latitude and 177 of longitude.',
       examples: ['37.5563,126.9236'],
     }),
   ),

@@ -8,7 +8,7 @@ import { allOf, constant, raw, type Sql, sql } from './sql.ts';
  * haversine formula decides which are within the radius, and in which order.
  */
 
-/** A place, and how far around it. */
+/** A place, and how far around it: a circle with neither a pole nor the date line, where the map ends. */
 export interface Near {
   latitude: number;
   longitude: number;
@@ -116,11 +116,11 @@ function isAfter({ after }: PageRequest): Sql {
   return sql`(distance, -id) > (${after?.time ?? -1}::bigint, ${after === undefined ? 0 : -Number(after.id)}::bigint)`;
 }
 
-/** A circle on the map that has all places within the radius. Lengths on the map grow with the latitude; at the poles it ends. */
+/** A circle on the map that has all places within the radius. Lengths on the map grow with the latitude; no place is near a pole. */
 function circleOnMap({ latitude, longitude, radius }: Near): { center: Sql; radius: number } {
   const radians = (degrees: number) => (degrees * Math.PI) / 180;
   const degrees = (radians: number) => (radians * 180) / Math.PI;
-  const furthest = Math.min(Math.abs(radians(latitude)) + radius / earthRadius, radians(89.9));
+  const furthest = Math.abs(radians(latitude)) + radius / earthRadius;
   const y = degrees(Math.asinh(Math.tan(radians(latitude))));
   return {
     center: sql`point(${longitude}::float8, ${y}::float8)`,
