@@ -36,6 +36,8 @@ t.test('a post matches the searches that a list would find it with', async (t) =
     { category_id: 3 },
     { region: '망원동' },
     { region: ' 마 포구' },
+    { region: '망원' },
+    { region: '서울특별시 마포' },
     // 100.1 m from the rounded place, 122 m from the exact one.
     { near: '37.5551,126.904', radius_m: 101 },
     // 2,991 and 49,983 m.
@@ -49,7 +51,8 @@ t.test('a post matches the searches that a list would find it with', async (t) =
     { q: '축제를같이열어요' },
     { category_id: 2 },
     { region: '연남동' },
-    { region: '망원' },
+    { region: '서울 연남' },
+    { region: '마포 중구' },
     // 100.1 m from the rounded place, 78 m from the exact one.
     { near: '37.5569,126.904', radius_m: 100 },
     // 3,013 and 50,016 m.

@@ -1,8 +1,10 @@
 import t from 'tap';
 import { createPostRepository } from '../../src/domains/posts/repository.ts';
 import { readRegions } from '../../src/domains/stores/read-regions.ts';
+import { createAddressReader } from '../../src/domains/stores/regions.ts';
 import { cleanUp } from '../../src/infrastructure/database/clean-up.ts';
 import { scanBudgets } from '../../src/infrastructure/database/search-sources.ts';
+import { createMetrics } from '../../src/infrastructure/metrics/metrics.ts';
 import { createTestApp, createUser } from '../support/app.ts';
 import { openTestDatabase } from '../support/database.ts';
 import { createPost, openShop, type Shop, type TestPost, type TestStore } from '../support/stores.ts';
@@ -48,7 +50,7 @@ t.test('the owner sees the exact location, others a rounded one unless the store
   t.strictSame((await patch({ location: south })).location, south);
 });
 
-t.test('stores and their posts are found by a district, its last part and a dong', async (t) => {
+t.test('stores and their posts are found by the words of a region, as people type them', async (t) => {
   const { token } = await openShop(app, '느티나무', { address: '경기 성남시 분당구 느티1동 1' });
   await createPost(app, token, { title: '느티나무 글' });
   const other = await openShop(app, '이웃', { address: '경기 성남시 수정구 느티2동' });
@@ -61,12 +63,14 @@ t.test('stores and their posts are found by a district, its last part and a dong
     (await find('stores', region)).items.map(({ name }: TestStore) => name);
   const titles = async (region: string) =>
     (await find('posts', region)).items.map(({ title }: TestPost) => title);
-  for (const region of ['성남시 분당구', '성남시분당구', ' 분 당 구 ', '분당구', '느티1동']) {
+  const ofBoth = ['경기 성남', '경기도 성남시', '느티동', '느티', '성남 시 느티동'];
+  for (const region of ofBoth) t.strictSame(await names(region), ['이웃', '느티나무'], region);
+  const parts = ['성남시 분당구', '성남시분당구', ' 분 당 구 ', '분당구', '느티1동', '성남 시 분당 구'];
+  for (const region of [...parts, '분당', '경기도 성남 분당', '느티1동, 분당구', '분당\u3000느티']) {
     t.strictSame(await names(region), ['느티나무'], region);
     t.strictSame(await titles(region), ['느티나무 글'], region);
   }
-  t.strictSame(await names('느티동'), ['이웃', '느티나무'], 'a dong without its number');
-  for (const region of ['성남', '분당', '티1동', '경기', '없는동']) {
+  for (const region of ['남시', '티1동', '서울 분당', '없는동', '수정구 분당구', '분당 시', '구']) {
     t.strictSame(await find('stores', region), { items: [], next_cursor: null }, region);
     t.strictSame(await find('posts', region), { items: [], next_cursor: null }, region);
   }
@@ -81,24 +85,29 @@ t.test('stores and their posts are found by a district, its last part and a dong
 
 t.test('addresses from before are read by the clean-up, on several instances at once', async (t) => {
   const shops: Shop[] = [];
+  const unread = async () =>
+    /^store_addresses_unread_total (\d+)/m.exec((await call('GET', '/metrics')).text)?.[1];
+  const before = Number(await unread());
   for (const address of ['마포구 망원동', '서울 은평구', '골목'])
     shops.push(await openShop(app, '전', { address }));
+  t.equal(Number(await unread()), before + 1, 'a metric counts what tells no region');
   const ids = shops.map(({ store }) => store.id);
   await pool.query(
-    `UPDATE stores SET sido = NULL, sigungu = '', dong = '', region_keys = '{}' WHERE id = ANY ($1)`,
-    [ids],
+    `UPDATE stores SET sido = CASE WHEN id <> $2 THEN '' END, sigungu = '', dong = '', region_keys = '{}' WHERE id = ANY ($1)`,
+    [ids, ids[0]],
   );
   const [shop] = shops;
   const read = async () => (await call('GET', `${path}me/`, { token: shop?.token })).body.data.region;
   t.strictSame(await read(), { sido: '', sigungu: '', dong: '' });
   const database = openTestDatabase(t, app.url, 4);
-  await Promise.all([1, 2].map(() => cleanUp(database, [], { regions: readRegions(database) })));
+  const readAddress = createAddressReader(createMetrics());
+  await Promise.all([1, 2].map(() => cleanUp(database, [], { regions: readRegions(database, readAddress) })));
   t.strictSame(await read(), { sido: '서울', sigungu: '마포구', dong: '망원동' });
   const { rows } = await pool.query('SELECT region_keys FROM stores WHERE id = ANY ($1) ORDER BY id', [ids]);
   t.strictSame(rows, [
-    { region_keys: ['마포구', '망원동'] },
-    { region_keys: ['은평구'] },
-    { region_keys: [] },
+    { region_keys: ['서울', '서울특별시', '서울시', '마포구', '망원동', '마포', '망원'] },
+    { region_keys: ['서울', '서울특별시', '서울시', '은평구', '은평'] },
+    { region_keys: [''] },
   ]);
 });
 

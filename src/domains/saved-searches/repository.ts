@@ -72,7 +72,7 @@ export function createSavedSearchRepository(database: Database) {
           WHERE f.latitude IS NOT NULL AND search_area(f.latitude, f.longitude, ${radius}) @> box(place, place)
           UNION ALL
           SELECT f.* FROM post, saved_searches f
-          WHERE f.latitude IS NULL AND f.region_key = ANY (region_keys)
+          WHERE f.latitude IS NULL AND (region_words(f.region))[1] = ANY (region_keys)
           UNION ALL
           SELECT f.* FROM post, saved_searches f
           WHERE f.latitude IS NULL AND f.region IS NULL AND (search_keys(search_key(f.q)))[1] = ANY (search_keys(text))
@@ -84,7 +84,7 @@ export function createSavedSearchRepository(database: Database) {
           SELECT f.user_id + 0 AS user_id, min(f.id) AS id FROM post, candidate f
           WHERE f.user_id > ${after} AND f.user_id <> post.owner_id AND f.created_at <= post.created_at
           AND (f.latitude IS NULL OR ${distanceSql([sql`place[1]`, sql`place[0]`], [sql`f.latitude`, sql`f.longitude`])} <= 1000 * ${radius})
-          AND (f.region IS NULL OR f.region_key = ANY (region_keys))
+          AND (f.region IS NULL OR region_words(f.region) <@ region_keys)
           AND (f.q IS NULL OR position(f.q_key IN text) > 0)
           AND (f.category_id IS NULL OR EXISTS (
             SELECT FROM store_category_links WHERE store_id = post.store_id AND category_id = f.category_id))

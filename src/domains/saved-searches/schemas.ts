@@ -3,7 +3,7 @@ import { defineError } from '../../http/errors.ts';
 import { Page } from '../../http/pagination.ts';
 import { Body, Id, Int32, NamedObject, OrNull, Ref, Text, Timestamp } from '../../http/schemas.ts';
 import { Line, whenUnnamed } from '../../http/text.ts';
-import { NearFields, textMatch } from '../stores/index.ts';
+import { NearFields, regionMatch, textMatch } from '../stores/index.ts';
 
 /** Of one user. */
 export const maxSavedSearches = 20;
@@ -30,9 +30,7 @@ export const NewSavedSearch = Body('NewSavedSearch', 'A search to save, with at 
     ),
   ),
   category_id: Type.Optional(Id('Only posts of stores of this category')),
-  region: Type.Optional(
-    Line('Only posts of stores of this region: a `sigungu`, its last part, or a `dong`', '망원동', 40),
-  ),
+  region: Type.Optional(Line(`Only posts of stores of this region. ${regionMatch}`, '마포 망원동', 40)),
   ...NearFields,
 });
 export type NewSavedSearch = Static<typeof NewSavedSearch>;

@@ -1,6 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { requireUser, routesBehind } from '../../http/authentication.ts';
+import type { Metrics } from '../../infrastructure/metrics/metrics.ts';
 import { readRegions } from './read-regions.ts';
+import { createAddressReader } from './regions.ts';
 import { createStoreRepository } from './repository.ts';
 import { categoryRoutes, type DirectoryOptions, directoryRoutes, ownStoreRoutes } from './routes.ts';
 import { createStoreService, type StoreServiceOptions } from './service.ts';
@@ -9,7 +11,7 @@ export { storeErrors } from './errors.ts';
 export { Distance, defaultRadius, NearFields, readNear } from './near.ts';
 export { toStoreSummary } from './presenters.ts';
 export { storeSummarySelect } from './repository.ts';
-export { PhoneNumber, SearchQuery, StoreSummary, textMatch } from './schemas.ts';
+export { PhoneNumber, regionMatch, SearchQuery, StoreSummary, textMatch } from './schemas.ts';
 export {
   countEditSql,
   expiredStoreEdits,
@@ -19,11 +21,13 @@ export {
   storeSummarySql,
 } from './sql.ts';
 
-type StoresOptions = Omit<StoreServiceOptions, 'stores'> & Pick<DirectoryOptions, 'imageUrls' | 'read'>;
+type StoresOptions = Omit<StoreServiceOptions, 'stores'> &
+  Pick<DirectoryOptions, 'imageUrls' | 'read'> & { metrics: Metrics };
 
 /** Builds the stores domain: its routes under `/api/v1/stores`, and what other domains need of stores. */
 export function createStores(options: StoresOptions) {
-  const stores = createStoreRepository(options.database);
+  const readAddress = createAddressReader(options.metrics);
+  const stores = createStoreRepository(options.database, readAddress);
   const service = createStoreService({ ...options, stores });
 
   /** The categories, and the store of the logged-in user. */
@@ -38,6 +42,6 @@ export function createStores(options: StoresOptions) {
     checkCategoryFilter: service.checkCategoryFilter,
     lockStore: stores.lockStore,
     closeStore: stores.close,
-    readRegions: () => readRegions(options.database),
+    readRegions: () => readRegions(options.database, readAddress),
   };
 }

@@ -2,7 +2,7 @@
  * Names of provinces, the short one first, and their cities, counties and districts (시·군·구), with the districts of a city after a
  * colon. From the codes of legal
  * dong of the Ministry of the Interior and Safety (법정동코드, 행정표준코드관리시스템, https://www.code.go.kr), as of 1 July 2026.
- * Since then 인천 has 제물포구, 영종구, 서해구 and 검단구; the names before, 중구, 동구 and 서구, stay in addresses.
+ * Since then 인천 has 제물포구, 영종구, 서해구 and 검단구; 중구 and 서구, which were divided, stay in addresses.
  */
 const table = {
   '서울 서울특별시 서울시':
@@ -12,8 +12,8 @@ const table = {
     '중구 서구 동구 영도구 부산진구 동래구 남구 북구 해운대구 사하구 금정구 강서구 연제구 수영구 사상구 기장군',
   '대구 대구광역시 대구시': '중구 동구 서구 남구 북구 수성구 달서구 달성군 군위군',
   '인천 인천광역시 인천시':
-    '제물포구 영종구 서해구 검단구 미추홀구 연수구 남동구 부평구 계양구 강화군 옹진군 중구 동구 서구',
-  '광주 광주광역시 광주시 전남광주통합특별시 광주특별시': '동구 서구 남구 북구 광산구',
+    '제물포구 영종구 서해구 검단구 미추홀구 연수구 남동구 부평구 계양구 강화군 옹진군 중구 서구',
+  '광주 광주광역시 광주시 전남광주통합특별시 전남광주 광주특별시': '동구 서구 남구 북구 광산구',
   '대전 대전광역시 대전시': '동구 중구 서구 유성구 대덕구',
   '울산 울산광역시 울산시': '중구 남구 동구 북구 울주군',
   '세종 세종특별자치시 세종시': '',
@@ -30,7 +30,7 @@ const table = {
     '천안시:동남구,서북구 공주시 보령시 아산시 서산시 논산시 계룡시 당진시 금산군 부여군 서천군 청양군 홍성군 예산군 태안군',
   '전북 전북특별자치도 전라북도':
     '전주시:완산구,덕진구 군산시 익산시 정읍시 남원시 김제시 완주군 진안군 무주군 장수군 임실군 순창군 고창군 부안군',
-  '전남 전라남도 전남광주통합특별시 광주특별시':
+  '전남 전라남도 전남광주통합특별시 전남광주 광주특별시':
     '목포시 여수시 순천시 나주시 광양시 담양군 곡성군 구례군 고흥군 보성군 화순군 장흥군 강진군 해남군 영암군 무안군 함평군 영광군 ' +
     '장성군 완도군 진도군 신안군',
   '경북 경상북도':
@@ -42,8 +42,23 @@ const table = {
   '제주 제주특별자치도 제주도': '제주시 서귀포시',
 };
 
+/** Former names and the present ones; by rule, a 시 was a 군 of its name before. What was divided has the name of the city. */
+const formerNames: Record<string, string> = {
+  인천: '남구>미추홀구,동구>제물포구',
+  세종: '연기군>',
+  경기: '송탄시>평택시,미금시>남양주시,고양시 일산구>고양시',
+  강원: '명주군>강릉시',
+  충북: '청원군>청주시,중원군>충주시',
+  충남: '온양시>아산시,대천시>보령시',
+  전북: '이리시>익산시,옥구군>군산시,정주시>정읍시',
+  전남: '승주군>순천시,동광양시>광양시,여천시>여수시',
+  경북: '영일군>포항시,금릉군>김천시,선산군>구미시,점촌시>문경시',
+  경남: '마산시>창원시,진해시>창원시 진해구,충무시>통영시,장승포시>거제시,삼천포시>사천시,진양군>진주시',
+  제주: '북제주군>제주시,남제주군>서귀포시',
+};
+
 /** 광주 and 전남 are one since July 2026, and 경기 has a 광주시: these names count only where a 시·군·구 tells which of them it is. */
-const sharedNames = ['전남광주통합특별시', '광주특별시', '광주시', '광주'];
+const sharedNames = ['전남광주통합특별시', '전남광주', '광주특별시', '광주시', '광주'];
 
 /** A name of a province. */
 interface SidoName {
@@ -70,24 +85,28 @@ const atStart = (name: string) => new RegExp(`^[\\s,]*${name}`);
 
 function sidoNames(names: string): SidoName[] {
   const [sido = ''] = names.split(' ');
+  // 강원자치도, 제주도, 서울 특별시; 부산직할시 until 1995.
+  const spellings = (name: string) =>
+    name.replace(/통합|특별|자치/g, '(?:\\s*$&)?').replace('광역', '\\s*(?:광역|직할)');
   return names
     .split(' ')
     .map((name) => ({
       sido,
-      pattern: atStart(`${name.replace(/특별|광역/, '\\s*$&')}${sido === '세종' ? '(?:\\s*세종시)?' : ''}`),
+      pattern: atStart(`${spellings(name)}${sido === '세종' ? '(?:\\s*세종시)?' : ''}`),
       needs: sharedNames.includes(name) ? 'sigungu' : name === sido ? 'address' : 'nothing',
     }));
 }
 
-function placeNames(sido: string, name: string): PlaceName[] {
+/** @param present the present name of a former one */
+function placeNames(sido: string, name: string, present?: string): PlaceName[] {
   const [city = '', ...districts] = name.split(/[:,]/);
+  const sigungu = present ?? city;
   const stem = city.slice(0, -1);
+  // 부산진구 is 진구 in its city.
+  const whole = city.replace('부산', '(?:부산)?').replace(' ', '\\s*').replace(/시$/, '[시군]');
   return [
-    // 부산진구 is 진구 in its city.
-    { sido, sigungu: city, pattern: atStart(city.replace('부산', '(?:부산)?')), isShort: false },
-    ...(stem.length > 1
-      ? [{ sido, sigungu: city, pattern: atStart(`${stem}(?=\\s|$)`), isShort: true }]
-      : []),
+    { sido, sigungu, pattern: atStart(whole), isShort: false },
+    ...(stem.length > 1 ? [{ sido, sigungu, pattern: atStart(`${stem}(?=\\s|$)`), isShort: true }] : []),
     ...districts.map((district) => {
       const pattern = atStart(`(?:${stem}시?\\s*)?${district}`);
       return { sido, sigungu: `${city} ${district}`, pattern, isShort: false };
@@ -104,6 +123,16 @@ export const sidos: SidoName[] = Object.keys(table)
 export const placesOf = new Map(
   Object.entries(table).map(([names, sigungu]) => {
     const [sido = ''] = names.split(' ');
-    return [sido, (sigungu.match(/\S+/g) ?? []).flatMap((name) => placeNames(sido, name))];
+    const present = (sigungu.match(/\S+/g) ?? []).flatMap((name) => placeNames(sido, name));
+    const former = (formerNames[sido]?.split(',') ?? []).flatMap((names) => {
+      const [name = '', now] = names.split('>');
+      return placeNames(sido, name, now);
+    });
+    return [sido, [...present, ...former]];
   }),
+);
+
+/** All names of a province, by the short one. */
+export const namesOfSido = new Map(
+  Object.keys(table).map((names) => [names.split(' ')[0], names.split(' ')]),
 );

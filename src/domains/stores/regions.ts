@@ -1,9 +1,10 @@
-import { type PlaceName, placesOf, sidos } from './region-table.ts';
+import type { Metrics } from '../../infrastructure/metrics/metrics.ts';
+import { namesOfSido, type PlaceName, placesOf, sidos } from './region-table.ts';
 import type { Region } from './schemas.ts';
 
 /** What may stand in front of an address: the country and the postal code. */
 const prefix =
-  /^(?:[\s,]|대한민국|\(?우(?:편번호)?[).: ]*(?=[([]?\d)|[([]?(?:\d{5}|\d{3}-\d{3})(?!\d)[)\]]?)+/;
+  /^(?:[\s,]|대한민국|한국(?=[\s,])|\(?우(?:편번호)?[).: ]*(?=[([]?\d)|[([]?(?:\d{5}|\d{3}-\d{3})(?!\d)[)\]]?)+/;
 
 /** A dong at the start of a text: 을지로3가, 성수동 2가; 역삼1동, 종로1·2·3·4가동, 성수2가제3동; 망원동, 양서면. */
 const dongPattern =
@@ -19,6 +20,7 @@ const road = /^[\s,]*[가-힣A-Za-z\d.·]+[로길](?![가-힣])/;
 const boundary = /^(?:[\s,(\d]|$)/;
 
 const places = [...placesOf.values()].flat();
+const wholeNames = places.filter(({ isShort }) => !isShort);
 
 /** The beginning of an address. */
 interface Place extends Pick<Region, 'sido' | 'sigungu'> {
@@ -32,7 +34,7 @@ interface Place extends Pick<Region, 'sido' | 'sigungu'> {
  */
 export function readRegion(address: string): Region {
   const text = address.replace(prefix, '');
-  const place = readSido(text) ?? readSigungu(text, places, false);
+  const place = readSido(text) ?? readSigungu(text, places, false) ?? readSecondWord(text);
   if (place === undefined) {
     // A short one may be another word, as in 이동 카페.
     const dong = dongAt(text, buildingOrLetter);
@@ -45,16 +47,26 @@ export function readRegion(address: string): Region {
   return { sido, sigungu, dong: dongs.find((one) => one !== '') ?? '' };
 }
 
-/** What `region` of a search may be to find a store there, as `search_key` of the database writes it. */
-export function regionKeys({ sigungu, dong }: Region): string[] {
+export type ReadAddress = ReturnType<typeof createAddressReader>;
+
+/** Reads the regions of addresses, with their keys for the search, and counts those that tell neither province nor district. */
+export function createAddressReader({ addCounter }: Pick<Metrics, 'addCounter'>) {
+  const help = 'Addresses of stores that were read and tell neither province nor district';
+  const unread = addCounter('store_addresses_unread_total', help, []);
+  return (address: string) => {
+    const region = readRegion(address);
+    if (address !== '' && region.sido === '' && region.sigungu === '') unread.inc();
+    return { ...region, keys: regionKeys(region) };
+  };
+}
+
+/** The words of a search that find a store there. The short name of the province is always among them, also an empty one. */
+export function regionKeys({ sido, sigungu, dong }: Region): string[] {
   // A search for 망원동 finds 망원1동, too.
-  const keys = [
-    sigungu.replace(' ', ''),
-    sigungu.replace(/.* /, ''),
-    dong,
-    dong.replace(/\d[\d.·]*동$/, '동'),
-  ];
-  return [...new Set(keys)].filter((key) => key !== '');
+  const names = [...sigungu.split(' '), dong, dong.replace(/\d[\d.·]*동$/, '동')];
+  const stems = names.map((name) => name.replace(/(?<=..)[시군구동읍면가]$/, ''));
+  const words = [...(namesOfSido.get(sido) ?? []), sigungu.replace(' ', ''), ...names, ...stems];
+  return [...new Set([sido, ...words.filter((word) => word !== '')])];
 }
 
 function readSido(text: string): Place | undefined {
@@ -94,6 +106,12 @@ function readSigungu(text: string, names: PlaceName[], hasSido: boolean): Place 
   if (isShort) return isUnique && dong !== '' ? place : undefined;
   const isAddress = road.test(rest) && (boundary.test(rest) || sigungu.length > 2);
   return dong !== '' || isAddress || (isUnique && boundary.test(rest)) ? place : undefined;
+}
+
+/** Reads the whole name of a city, county or district that only one province has, after a word that may be anything. */
+function readSecondWord(text: string): Place | undefined {
+  const place = readSigungu(text.replace(/^\S+\s+/, ''), wholeNames, false);
+  return place?.sido ? place : undefined;
 }
 
 /** The dong at the start of a text, unless it is a part of a building; otherwise empty. */

@@ -5,7 +5,7 @@ import type { Near } from '../../infrastructure/database/near.ts';
 import { findPage } from '../../infrastructure/database/search.ts';
 import { type SearchableList, scanBudgets } from '../../infrastructure/database/search-sources.ts';
 import { sql } from '../../infrastructure/database/sql.ts';
-import { readRegion, regionKeys } from './regions.ts';
+import type { ReadAddress } from './regions.ts';
 import type { NewStore, Region, Store, StoreCategory, StoreChanges, StoreListItem } from './schemas.ts';
 import { countEditSql, isOpenStore, storeCategoriesSql } from './sql.ts';
 
@@ -39,7 +39,7 @@ export interface WantedStore {
 export type Stores = ReturnType<typeof createStoreRepository>;
 
 /** Single stores, and the categories. Closed stores and those of suspended accounts do not exist for readers. */
-export function createStoreRepository(database: Database) {
+export function createStoreRepository(database: Database, readAddress: ReadAddress) {
   /** A store that exists for readers. Its owner sees the exact location. */
   async function findOpen({ userId, id }: WantedStore, tx: Reader = database): Promise<StoreRow | undefined> {
     const isAskedFor = id === undefined ? sql`s.owner_id = ${userId}` : sql`s.id = ${id}`;
@@ -77,14 +77,14 @@ export function createStoreRepository(database: Database) {
   async function create(tx: Database, ownerId: number, store: NewStore): Promise<number | undefined> {
     const { name, category_ids, description, address = '', phone_number, business_hours } = store;
     const { location, show_exact_location: showExact = false } = store;
-    const region = readRegion(address);
+    const region = readAddress(address);
     // Selected from the user's row, so that a concurrent deletion or suspension of the account is waited for. A second store is
     // left out before it takes an id.
     const [created] = await tx.query<{ id: number }>(sql`
       INSERT INTO stores (owner_id, name, description, address, phone_number, business_hours, sido, sigungu, dong, region_keys,
         latitude, longitude, show_exact_location)
       (SELECT u.id, ${name}, ${description ?? ''}, ${address}, ${phone_number ?? ''}, ${business_hours ?? ''}, ${region.sido},
-        ${region.sigungu}, ${region.dong}, ${regionKeys(region)}::text[], ${location?.latitude ?? null}::float8,
+        ${region.sigungu}, ${region.dong}, ${region.keys}::text[], ${location?.latitude ?? null}::float8,
         ${location?.longitude ?? null}::float8, ${showExact}::bool
        FROM users u WHERE u.id = ${ownerId} AND u.suspended_at IS NULL
          AND NOT EXISTS (SELECT FROM stores WHERE owner_id = u.id) FOR SHARE OF u)
@@ -113,7 +113,7 @@ export function createStoreRepository(database: Database) {
   ): Promise<number | undefined> {
     const { name, category_ids, description, address, phone_number, business_hours } = changes;
     const { location, show_exact_location: showExact } = changes;
-    const region = address === undefined ? undefined : readRegion(address);
+    const region = address === undefined ? undefined : readAddress(address);
     const keepsLocation = sql`${location === undefined}::bool`;
     const store = sql`SELECT s.id FROM stores s WHERE s.owner_id = ${ownerId} AND ${isOpenStore('s')}`;
     const [changed] = await tx.query<{ id: number }>(sql`
@@ -127,7 +127,7 @@ export function createStoreRepository(database: Database) {
         sido = coalesce(${region?.sido ?? null}, s.sido),
         sigungu = coalesce(${region?.sigungu ?? null}, s.sigungu),
         dong = coalesce(${region?.dong ?? null}, s.dong),
-        region_keys = coalesce(${region ? regionKeys(region) : null}::text[], s.region_keys),
+        region_keys = coalesce(${region?.keys ?? null}::text[], s.region_keys),
         latitude = CASE WHEN ${keepsLocation} THEN s.latitude ELSE ${location?.latitude ?? null}::float8 END,
         longitude = CASE WHEN ${keepsLocation} THEN s.longitude ELSE ${location?.longitude ?? null}::float8 END,
         show_exact_location = coalesce(${showExact ?? null}::bool, s.show_exact_location),

@@ -153,11 +153,15 @@ export type StoreChanges = Static<typeof StoreChanges>;
 export const textMatch =
   'Case and all white space are ignored, here and in the texts: `두레카페` finds 두레 카페, and 두레카페 is found by `두레 카페`.';
 
+/** How regions are searched. */
+export const regionMatch =
+  'Each word is the `sido`, a part of the `sigungu`, or the `dong`; 시, 군, 구, 동, 읍, 면 and 가 at its end may be left out: `서울 마포구`, `성남 분당`, `망원동`.';
+
 /** What a list is searched by; shared with the list of posts. */
 export const SearchQuery = {
   category_id: Type.Optional(Id('Only stores of this category, or their posts')),
   region: OptionalLine(
-    'Only stores of this region, or their posts: the `sigungu` of a store, its last part, or the `dong`, whatever the spaces. Empty for all.',
+    `Only stores of this region, or their posts. ${regionMatch} Empty for all.`,
     '마포구',
     40,
   ),

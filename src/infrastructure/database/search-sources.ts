@@ -25,7 +25,7 @@ export interface SearchFilter extends PageRequest {
   q: string;
   /** Rows of stores of this category. */
   categoryId: number | undefined;
-  /** Rows of stores that have this among their `region_keys`, whatever the spaces; empty for all. */
+  /** Rows of stores that have each word of it among their `region_keys`; empty for all. */
   region: string;
   /** The id of the store whose rows are listed, from an index of each store in order. */
   ofStore?: Sql | undefined;
@@ -129,7 +129,7 @@ export function lookupsOf(list: SearchableList, filter: SearchFilter, budget: Bu
   }
   if (ofStore !== undefined) return lookups;
   if (region !== '') {
-    const part = sql`part AS (SELECT ARRAY[search_key(${region}::text)] AS keys)`;
+    const part = sql`part AS (SELECT region_words(${region}::text) AS keys)`;
     const stores = linkedStores(list, sql`s.region_keys`, sql`true`);
     lookups.push(lookup(part, stores, sql`candidate AS (${ofLinkedStores})`));
   }
@@ -180,8 +180,8 @@ export function conditionsOnStore(list: SearchableList, filter: SearchFilter): S
   const isOfCategory = sql`(
     SELECT true FROM store_category_links WHERE store_id = ${asked} AND category_id = ${categoryId}::int) IS NOT NULL`;
   const store = raw(list.table === 'stores' ? 'item' : 's');
-  // The subquery makes PostgreSQL compute the key once instead of once a row.
-  const isInRegion = sql`${store}.region_keys @> (SELECT ARRAY[search_key(${region}::text)])`;
+  // The subquery makes PostgreSQL compute the words once instead of once a row.
+  const isInRegion = sql`${store}.region_keys @> (SELECT region_words(${region}::text))`;
   const ofItsStore = region === '' ? [] : [isInRegion];
   const ofPost = sql`(SELECT ${allOf([list.storeExists, ...ofItsStore])} FROM stores s WHERE s.id = ${asked})`;
   return [
