@@ -56,7 +56,6 @@ const rejectedTexts = {
   'a direction isolate': 'a\u2066b',
   'a zero-width space': 'a\u200bb',
   'a byte order mark': 'a\ufeffb',
-  blank: '\u3164',
 };
 
 /** @param valid a valid value of the field */
@@ -112,7 +111,7 @@ function wrongTexts({ format, pattern, minLength = 0, maxLength }: Schema, name:
   return [
     ...Object.values(multiline.includes(name) ? ofBlocks : texts),
     ...(minLength > 0 ? ['', 'x'.repeat(minLength - 1)] : []),
-    ...(minLength > 0 && format !== 'password' ? ['   ', '\n'] : []),
+    ...(minLength > 0 && format !== 'password' ? ['   ', '\n', '\u3164'] : []),
     ...(pattern === undefined || isToken(name) ? [] : ['!'.repeat(Math.max(1, minLength)), '가나다라마바']),
     ...(format === 'email' ? ['plain', 'a@b', 'a b@c.kr', 'a@b..com', '@example.com'] : []),
     ...(maxLength === undefined || isToken(name)
