@@ -86,6 +86,7 @@ t.test('without the database, and with a broken one, every operation that needs 
   const [uid = '', resetToken = ''] = newToken('password reset', randomUUID()).split('.');
   const newUser = { username: 'somebody', name: '김두레', email: 'somebody@example.com' };
   const bodies: Record<string, unknown> = {
+    signUp: { ...newUser, password: 'bibimbap-for-two' },
     refreshToken: { refresh },
     logOut: undefined,
     finishLogin: { second_factor_token: newToken('second_factor flow', randomUUID()), code: '123456' },
