@@ -14,7 +14,8 @@ export function savedSearchesIn(app: TestApp) {
   const matched = () =>
     until('all posts were matched', async () => {
       const { rowCount } = await pool.query(
-        "SELECT FROM graphile_worker.jobs WHERE task_identifier = 'match_saved_searches'",
+        `SELECT FROM outbox WHERE job IS NOT NULL UNION ALL
+         SELECT FROM graphile_worker.jobs WHERE task_identifier = 'match_saved_searches'`,
       );
       return rowCount === 0;
     });

@@ -211,14 +211,14 @@ t.test('a suspension during the deletion of the account finds no account', async
   t.equal((await suspended).rowCount, 0);
 });
 
-t.test('a deletion that was confirmed before the suspension of the account follows it', async (t) => {
+t.test('a deletion that waits for the suspension of the account is rejected, as the session has ended', async (t) => {
   const shop = await openShop(app, '떠나는 가게');
   const lock = await lockRows(t, app, suspension, [shop.id]);
   const deleted = deleteAccount(app, shop);
   await lock.waiters(1);
   await lock.release('COMMIT');
-  t.equal((await deleted).status, 200);
-  t.strictSame((await app.pool.query('SELECT FROM users WHERE id = $1', [shop.id])).rows, []);
+  tokenRejected(t, await deleted, 'revoked');
+  t.equal((await app.pool.query('SELECT FROM users WHERE id = $1', [shop.id])).rowCount, 1);
 });
 
 t.test('suspensions, deletions and requests of two accounts at once do not deadlock', async (t) => {

@@ -210,12 +210,14 @@ export function urlProblem(
 /** What the driver would misread, or fail at with each connection. */
 function connectionProblem({ username, password, searchParams }: URL): string | undefined {
   if (/%(?![\da-f]{2})/i.test(username + password)) return 'have %25 for each % in user and password';
-  const mode = searchParams.get('sslmode') ?? 'disable';
-  if (!/^(disable|prefer|require|verify-ca|verify-full|no-verify)$/.test(mode))
-    return 'have an sslmode of disable, require, verify-full or no-verify';
-  const files = ['sslrootcert', 'sslcert', 'sslkey'];
-  const missing = files.find((name) => searchParams.has(name) && !existsSync(searchParams.get(name) ?? ''));
-  return missing && `have a file that exists as ${missing}`;
+  if (
+    !/^(disable|prefer|require|verify-ca|verify-full|no-verify)$/.test(
+      searchParams.get('sslmode') ?? 'disable',
+    )
+  )
+    return 'have an sslmode of disable, verify-full or no-verify';
+  const missing = searchParams.get('sslrootcert');
+  return missing === null || existsSync(missing) ? undefined : 'have a file that exists as sslrootcert';
 }
 
 export const withoutSlash = (url: string) => url.replace(/\/+$/, '');

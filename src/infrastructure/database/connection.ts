@@ -31,38 +31,30 @@ export async function withClient<Result>(
   }
 }
 
-const planCacheMode = 'force_generic_plan';
-
 /**
- * Looks at the start for what would let the service fail later: an encoding without Korean, a pooler that drops the settings of a
- * connection, TLS that does not work. A database that cannot be reached at the moment passes.
+ * Looks at the start for what would make the service fail later. A database that cannot be reached at the moment passes.
  *
- * @param url without a transaction pooler
- * @throws {DatabaseConnectError}
+ * @param connectionString without a transaction pooler
+ * @throws {DatabaseConnectError} for an encoding without Korean, a pooler that drops settings, TLS that does not work
  */
-export async function checkServer(url: string): Promise<void> {
-  const pooler =
-    'DATABASE_URL leads to a transaction pooler such as PgBouncer: set DATABASE_DIRECT_URL, which leads past it, too';
-  const options = `-c plan_cache_mode=${planCacheMode}`;
-  const settings = { connectionString: url, options, connectionTimeoutMillis: 3_000, query_timeout: 3_000 };
-  try {
-    await withClient(settings, async (client) => {
-      const { rows } = await client.query<{ encoding: string; mode: string }>(
-        "SELECT current_setting('server_encoding') AS encoding, current_setting('plan_cache_mode') AS mode",
-      );
-      const { encoding, mode } = rows[0] ?? {};
-      if (mode !== planCacheMode) throw new DatabaseConnectError(pooler);
-      if (encoding === 'UTF8') return;
-      throw new DatabaseConnectError(
-        `the database has the encoding ${encoding}: create it with ENCODING 'UTF8'`,
-      );
-    });
-  } catch (error) {
-    const reason = reasonOf(error);
-    if (/unsupported startup parameter/.test(reason))
-      throw new DatabaseConnectError(pooler, { cause: error });
-    const isLasting =
-      error instanceof DatabaseConnectError && (!error.cause || /SSL|certificate/i.test(reason));
-    if (isLasting) throw error;
-  }
+export async function checkServer(connectionString: string): Promise<void> {
+  const options = '-c plan_cache_mode=force_generic_plan';
+  const limits = { connectionTimeoutMillis: 3_000, query_timeout: 3_000 };
+  const settings = `SELECT current_setting('server_encoding') AS encoding,
+    current_setting('plan_cache_mode') = 'force_generic_plan' AS "isKept"`;
+  const { row, reason } = await withClient({ connectionString, options, ...limits }, (client) =>
+    client.query<{ encoding: string; isKept: boolean }>(settings),
+  ).then(
+    ({ rows: [row] }) => ({ row, reason: '' }),
+    (error: unknown) => ({ row: undefined, reason: reasonOf(error) }),
+  );
+  if (row?.isKept === false || reason.includes('unsupported startup parameter'))
+    throw new DatabaseConnectError(
+      'DATABASE_URL leads to a transaction pooler such as PgBouncer: set DATABASE_DIRECT_URL, which leads past it, too',
+    );
+  if (row && row.encoding !== 'UTF8')
+    throw new DatabaseConnectError(
+      `the database has the encoding ${row.encoding}: create it with ENCODING 'UTF8'`,
+    );
+  if (/SSL|certificate/i.test(reason)) throw new DatabaseConnectError(reason);
 }
