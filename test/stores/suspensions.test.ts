@@ -211,7 +211,7 @@ t.test('a suspension during the deletion of the account finds no account', async
   t.equal((await suspended).rowCount, 0);
 });
 
-t.test('a deletion that waits for the suspension of the account is rejected, as the session has ended', async (t) => {
+t.test('a deletion that waits for a suspension is rejected, as the session has ended', async (t) => {
   const shop = await openShop(app, '떠나는 가게');
   const lock = await lockRows(t, app, suspension, [shop.id]);
   const deleted = deleteAccount(app, shop);
