@@ -101,8 +101,11 @@ t.test(
         id,
       ]);
       await transition(app, sender, await request(), 'withdraw');
-      t.match(await browser.next(2 * index), { message: { id } });
-      await browser.next(2 * index + 1);
+      const both = [await browser.next(2 * index), await browser.next(2 * index + 1)];
+      t.ok(
+        both.some(({ message }) => message.id === id),
+        `${id}`,
+      );
     }
     const [{ headers, claims }] = [await browser.next()];
     t.equal(refusalOf(headers, claims, 4_096), undefined);
