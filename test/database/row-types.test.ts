@@ -289,7 +289,9 @@ t.test('each statement returns the columns that its row type declares', async (t
   const images = createImageRepository(database);
   await createSessionRepository(database, app.config.tokens).findLive([randomUUID()]);
   await createNotificationRepository(database, idleOutbox).listAfter(sender.id, 0, 10);
-  await images.secondsUntilRoom(sender.id);
+  await app.pool.query(`INSERT INTO images (user_id, key, state, check_after)
+    SELECT ${sender.id}, 'used-' || n, 'erased', now() FROM generate_series(1, 200) n`);
+  await images.insertPending(sender.id, 'rejected');
   await app.pool.query(`UPDATE users SET marketing_asked_at = '2020-01-01' WHERE id = ${sender.id}`);
   await cleanUp(app);
   await secondsUntilEdits(database, sender.id);

@@ -50,9 +50,9 @@ export function createImageRepository(database: Database) {
   /**
    * Adds the row of an image whose files do not exist yet.
    *
-   * @returns its id; undefined when the quota is used up, or the account was deleted meanwhile
+   * @returns its id, or how long the user has to wait for the next upload; neither when the account was deleted meanwhile
    */
-  function insertPending(userId: number, key: string): Promise<number | undefined> {
+  function insertPending(userId: number, key: string): Promise<{ id?: number; seconds?: number }> {
     return database.transaction(async (tx) => {
       await tx.execute(sql`SELECT ${lockQuotaSql(sql`${userId}::int`, 'user')}`);
       // The condition comes before the id, so that a rejected upload takes none from the sequence.
@@ -62,16 +62,11 @@ export function createImageRepository(database: Database) {
         WHERE u.id = ${userId} AND ${quotaUntil(userId)} IS NULL
         FOR KEY SHARE
         RETURNING id`);
-      return row?.id;
+      if (row) return row;
+      const [full] = await tx.query<{ seconds: number }>(sql`
+        SELECT ${secondsUntil(quotaUntil(userId))} AS seconds FROM users WHERE id = ${userId}`);
+      return full ?? {};
     });
-  }
-
-  /** How long a user has to wait for the next upload. @returns undefined when the quota has room */
-  async function secondsUntilRoom(userId: number): Promise<number | undefined> {
-    const [row] = await database.query<{ seconds: number | null }>(
-      sql`SELECT ${secondsUntil(quotaUntil(userId))} AS seconds`,
-    );
-    return row?.seconds ?? undefined;
   }
 
   /** Makes an image usable once its files are there. @returns whether it was still pending and has an owner */
@@ -193,7 +188,6 @@ export function createImageRepository(database: Database) {
 
   return {
     insertPending,
-    secondsUntilRoom,
     markReady,
     abandon,
     markRejected,

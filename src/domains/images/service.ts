@@ -35,12 +35,9 @@ export function createImageService(
   async function upload({ userId, read, isObsolete }: Upload): Promise<ImageRow> {
     // 128 random bits, of which the first byte names the folder.
     const key = randomBytes(16).toString('hex').replace(/^../, '$&/');
-    const id = await images.insertPending(userId, key);
-    if (id === undefined) {
-      const seconds = await images.secondsUntilRoom(userId);
-      if (seconds === undefined) throw tokenNotValid('access', 'revoked');
-      throw retryLater(httpErrors.quotaExceeded, seconds);
-    }
+    const { id, seconds } = await images.insertPending(userId, key);
+    if (seconds !== undefined) throw retryLater(httpErrors.quotaExceeded, seconds);
+    if (id === undefined) throw tokenNotValid('access', 'revoked');
     const converted = await read()
       .then((file) => queue.convert(userId, file, isObsolete))
       .catch(async (error: unknown) => {
