@@ -93,6 +93,8 @@ const signatures = ['\xff\xd8\xff', '\x89PNG\r\n\x1a\n', 'RIFF....WEBPVP8'];
 
 /** The most scans of a JPEG: encoders make about ten, and each may cost a pass over all pixels. */
 const maxScans = 100;
+/** Markers, stuffed zeros and fill bytes of a JPEG: with 50 megapixels and a restart after each block it has half of them. */
+const maxMarkers = 500_000;
 
 /**
  * Converts an image in a process of its own, which has the memory for small or for all accepted images, no environment variables,
@@ -124,13 +126,14 @@ export async function convertImage(
 /** Walks the segments of a JPEG (ITU-T T.81, annex B) up to its end; what follows is no part of it. */
 function hasTooManyScans(file: Buffer): boolean {
   if (file[0] !== 0xff) return false;
-  let scans = 0;
+  let [scans, markers] = [0, 0];
   for (let at = file.indexOf(0xff, 2); at >= 0 && at + 4 <= file.length; at = file.indexOf(0xff, at)) {
     const marker = file[at + 1] ?? 0;
     if (marker === 0xd9) break;
     // A stuffed zero or a restart within a scan, or a fill byte.
     const isAlone = marker < 0xc0 || (marker >= 0xd0 && marker <= 0xd8);
     if (marker === 0xda) scans++;
+    if (++markers > maxMarkers) return true;
     if (marker === 0xff) at += 1;
     else at += isAlone ? 2 : 2 + file.readUInt16BE(at + 2);
   }
