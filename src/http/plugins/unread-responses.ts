@@ -4,8 +4,12 @@ import fastifyPlugin from 'fastify-plugin';
 import { claimedUserId } from '../authentication.ts';
 import { clientAddress } from '../request-context.ts';
 
-/** Bytes of responses that wait in memory for their clients: of one user, or one address without a user, and of all. */
-const limits = { client: 8 * 1024 * 1024, all: 64 * 1024 * 1024 };
+/** Bytes of responses that wait in memory for their clients: of one user, or one address without a user, of one address, and of all. */
+const limits = { client: 8 * 1024 * 1024, address: 24 * 1024 * 1024, all: 64 * 1024 * 1024 };
+
+/** Milliseconds between two looks at what the clients have read, and after how many without a change a connection is closed. */
+const checkInterval = 5_000;
+const maxUnchanged = 6;
 
 /** Bytes of a response that is not counted, because the buffers of the system take it. */
 const uncounted = 16 * 1024;
@@ -23,21 +27,26 @@ declare module 'fastify' {
 /** What a connection has to send. */
 interface Unread {
   client: string;
+  address: string;
   bytes: number;
+  /** What was written and not taken by the system at the last look, and how often that was the same. */
+  state: string;
+  unchanged: number;
   /** Ends the watch of the connection. */
   forget(): void;
 }
 
 /**
  * Bounds the memory of responses that clients do not read, or read slowly: beyond a limit, the connection that has been sending
- * the longest is closed. Event streams have limits of their own.
+ * the longest is closed, and so is one whose client has read nothing for 30 seconds. Event streams have limits of their own.
  */
 export const unreadResponsesPlugin = fastifyPlugin(async (app: FastifyInstance) => {
   // The one that has been sending the longest comes first.
   const sending = new Map<Socket, Unread>();
 
-  function watch({ socket, log, clientIp: address }: FastifyRequest, client: string): Unread {
-    const one = { client, bytes: 0, forget };
+  function watch(request: FastifyRequest, client: string): Unread {
+    const { socket, log, clientIp } = request;
+    const one = { client, address: clientAddress(request), bytes: 0, state: '', unchanged: 0, forget };
     function forget(): void {
       sending.delete(socket);
       socket.off('close', report);
@@ -45,7 +54,7 @@ export const unreadResponsesPlugin = fastifyPlugin(async (app: FastifyInstance) 
     // The line about the request does not say that its response was cut.
     function report(): void {
       forget();
-      log.info({ address, bytes: one.bytes }, 'connection closed during a response');
+      log.info({ address: clientIp, bytes: one.bytes }, 'connection closed during a response');
     }
     socket.once('close', report);
     sending.set(socket, one);
@@ -62,6 +71,19 @@ export const unreadResponsesPlugin = fastifyPlugin(async (app: FastifyInstance) 
     }
   }
 
+  // Node's own timer of a connection starts once more when its write queue has changed, so it takes up to twice its time.
+  const timer = setInterval(() => {
+    for (const [socket, one] of sending) {
+      // Bytes that the system has not taken yet, of which the public API shows only whether there are any.
+      const queued = Number(Reflect.get(socket, '_handle')?.writeQueueSize ?? 0);
+      const state = `${queued} of ${socket.bytesWritten}`;
+      one.unchanged = queued > 0 && state === one.state ? one.unchanged + 1 : 0;
+      one.state = state;
+      if (one.unchanged === maxUnchanged) socket.destroy();
+    }
+  }, checkInterval).unref();
+  app.addHook('onClose', async () => clearInterval(timer));
+
   app.addHook('onSend', (request, reply, payload: unknown, done) => {
     done(null, payload);
     const bytes = bufferedBytes(payload, reply);
@@ -77,6 +99,7 @@ export const unreadResponsesPlugin = fastifyPlugin(async (app: FastifyInstance) 
       if (unread.bytes === 0) unread.forget();
     });
     closeBeyond(limits.client, (one) => one.client === client);
+    closeBeyond(limits.address, (one) => one.address === unread.address);
     closeBeyond(limits.all, () => true);
   });
 });

@@ -3,13 +3,16 @@ import t from 'tap';
 import { createTestApp, createUser } from '../../support/app.ts';
 import { inParallel } from '../../support/concurrency.ts';
 import { listen, type RawConnection, rawConnection } from '../../support/raw-http.ts';
+import { holdTimers } from '../../support/timers.ts';
 import { until } from '../../support/until.ts';
 
 /** More than the buffers of the system take, and so that two are above the limit of a client. */
 const large = 'x'.repeat(7 * 1024 * 1024);
 
+/** Looks at what was read, which the service does every 5 seconds. */
+const look = holdTimers(t, 5_000);
 const app = await createTestApp(
-  { WORKER_ENABLED: 'false' },
+  { WORKER_ENABLED: 'false', TRUST_PROXY: '127.0.0.1' },
   {
     streamTimes: { heartbeat: 100 },
     async routes(scope) {
@@ -19,29 +22,27 @@ const app = await createTestApp(
 );
 const port = await listen(app.app);
 const { server } = app.app;
-const defaultTimeout = server.timeout;
-// Nothing is closed for its time, until the test of it.
-server.timeout = 0;
 const closings = () => app.logs.filter((line) => line.includes('connection closed during a response')).length;
 
 /** Asks on a new connection for a path, and reads nothing. */
-async function ask(path: string, token?: string): Promise<RawConnection> {
+async function ask(path: string, token?: string, address = '192.0.2.1'): Promise<RawConnection> {
   const connection = await rawConnection(port);
   const authorization = token === undefined ? '' : `Authorization: Bearer ${token}\r\n`;
   const arrived = once(server, 'request');
   connection.socket.pause();
-  connection.send(`GET ${path} HTTP/1.1\r\nHost: x\r\n${authorization}\r\n`);
+  connection.send(`GET ${path} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${address}\r\n${authorization}\r\n`);
   await arrived;
   // Until its response is being sent.
   await app.call('GET', '/health/live');
   return connection;
 }
 
-t.test('a client has a bounded number of unread bytes, and so have all together', async (t) => {
+t.test('a client, an address and all have a bounded number of unread bytes', async (t) => {
   const users = await inParallel(9, () => createUser(app));
   const connections: RawConnection[] = [];
   t.teardown(() => connections.map(({ socket }) => socket.destroy()));
-  const asked = async (path: string, token?: string) => void connections.push(await ask(path, token));
+  const asked = async (path: string, token?: string, address?: string) =>
+    void connections.push(await ask(path, token, address));
   const closed = (count: number) => until(`${count} closed connections`, () => closings() === count);
   const [first, ...others] = users.map(({ token }) => token);
   const last = others.pop();
@@ -51,10 +52,10 @@ t.test('a client has a bounded number of unread bytes, and so have all together'
   t.equal(closings(), 0);
   await asked('/large/');
   await closed(1);
-  for (const token of others) await asked('/large/', token);
+  for (const [index, token] of others.entries()) await asked('/large/', token, `192.0.2.${index + 2}`);
   // 63 MiB in all.
   t.equal(closings(), 1);
-  await asked('/large/', last);
+  await asked('/large/', last, '192.0.2.9');
   await closed(2);
   await asked('/health/live');
   let received = 0;
@@ -63,15 +64,21 @@ t.test('a client has a bounded number of unread bytes, and so have all together'
   t.equal(closings(), 2, 'the older one of the address, and the one that has been sending the longest');
 });
 
-t.test('a connection that reads nothing while a response waits is closed', async (t) => {
-  t.equal(defaultTimeout, 33_000);
-  server.timeout = 2_000;
-  const { token } = await createUser(app);
+t.test('a connection that reads nothing for 30 seconds while a response waits is closed', async (t) => {
+  const users = await inParallel(4, () => createUser(app));
   const idle = await ask('/health/live');
-  const stream = await ask('/api/v1/notifications/stream/', token);
+  const stream = await ask('/api/v1/notifications/stream/', users[0]?.token);
   const before = closings();
-  const stalled = await ask('/large/');
-  await until('the end of the connection', () => closings() > before);
+  const stalled: RawConnection[] = [];
+  for (const { token } of users.slice(0, 3)) stalled.push(await ask('/large/', token));
+  t.equal(closings(), before);
+  stalled.push(await ask('/large/', users[3]?.token));
+  await until('the oldest one of four users with one address', () => closings() === before + 1);
+  for (let seconds = 0; seconds < 30; seconds += 5) look();
+  await new Promise(setImmediate);
+  t.equal(closings(), before + 1);
+  look();
+  await until('the end of the others', () => closings() === before + 4);
   for (const { socket } of [idle, stream]) {
     const data = once(socket, 'data');
     socket.resume();
@@ -79,5 +86,5 @@ t.test('a connection that reads nothing while a response waits is closed', async
     t.notOk(socket.destroyed);
     socket.destroy();
   }
-  stalled.socket.destroy();
+  for (const { socket } of stalled) socket.destroy();
 });
