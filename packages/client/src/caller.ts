@@ -8,6 +8,7 @@ import { createSession, type Session, type TokenResponse } from './session.ts';
 import { memoryStorage, type TokenStorage, type Tokens } from './tokens.ts';
 import { type Fetch, prepareRequest, type RawResponse, redirect, send, takePath } from './transport.ts';
 import type { Arguments, CallOptions, CallResponse, Language, OperationId } from './types.ts';
+import { canReportProgress } from './upload.ts';
 
 /** What all calls of a client share. */
 export interface CallContext extends ClientHooks {
@@ -39,11 +40,16 @@ export interface Caller {
  */
 const refreshTimeout = 5_000;
 
-/** The service reads a body for 30 seconds, which an upload on a slow network needs, and then responds within ten. */
-const uploadTimeout = 45_000;
+/**
+ * The service ends an upload that does not arrive at 16 kB a second, so the client only ends what it cannot know: without progress
+ * for a minute, in which a slow network sends what the system has buffered; and all of an upload whose progress cannot be observed,
+ * for which 10 MiB at that rate take 11 minutes.
+ */
+const uploadTimeouts = { progress: 60_000, whole: 720_000 };
 
-function defaultTimeout({ body }: OperationCall, { timeout }: CallContext): number {
-  return body === 'form' ? Math.max(timeout, uploadTimeout) : timeout;
+function defaultTimeout({ body }: OperationCall, { timeout }: CallContext, isObserved: boolean): number {
+  if (body !== 'form') return timeout;
+  return Math.max(timeout, isObserved ? uploadTimeouts.progress : uploadTimeouts.whole);
 }
 
 /** Connects operations, tokens and transport. */
@@ -82,12 +88,9 @@ export function createCaller(context: CallContext, storage: TokenStorage = memor
     const request = prepareRequest(id, operation, { baseUrl: context.baseUrl, input, headers });
     const isRepeatable = operation.method === 'GET' || operation.idempotent || id === 'refreshToken';
     const { fetch } = context;
-    const {
-      retries = context.retries,
-      signal,
-      timeout = defaultTimeout(operation, context),
-      onUploadProgress,
-    } = options;
+    const { retries = context.retries, signal, onUploadProgress } = options;
+    const isObserved = onUploadProgress !== undefined && canReportProgress();
+    const { timeout = defaultTimeout(operation, context, isObserved) } = options;
     const attemptOnce = () =>
       send(request, { fetch, timeout, signal, onUploadProgress, withCookie, hooks: context });
     const run = () => withRetries(attemptOnce, { retries: isRepeatable ? retries : 0, signal });

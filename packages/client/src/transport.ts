@@ -100,7 +100,7 @@ export const redirect = 'error' as const;
 
 interface SendOptions {
   fetch: Fetch;
-  /** In milliseconds. */
+  /** In milliseconds: of all, or since the last progress of an upload. */
   timeout: number;
   signal?: AbortSignal | undefined;
   onUploadProgress?: ((progress: UploadProgress) => void) | undefined;
@@ -125,10 +125,15 @@ export async function send(
   const onAbort = () => ending.abort();
   signal?.addEventListener('abort', onAbort);
   let isLate = false;
-  const timer = setTimeout(() => {
-    isLate = true;
-    ending.abort();
-  }, timeout);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const startTimer = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      isLate = true;
+      ending.abort();
+    }, timeout);
+  };
+  startTimer();
   try {
     const { operation, url, body = null } = request;
     const { method } = operation;
@@ -137,7 +142,10 @@ export async function send(
     if (withCookie) Object.assign(init, { credentials: 'include', keepalive: true });
     const response =
       onUploadProgress && body instanceof FormData && canReportProgress()
-        ? await fetchWithProgress(url, { ...init, body }, onUploadProgress)
+        ? await fetchWithProgress(url, { ...init, body }, (progress) => {
+            startTimer();
+            onUploadProgress(progress);
+          })
         : await fetch(url, { ...init, body });
     const read = await readResponse(response);
     report(read);

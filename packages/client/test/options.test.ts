@@ -1,5 +1,6 @@
 import { memoryStorage, type ObservedResponse } from '@dure/client';
 import t from 'tap';
+import { pause } from '../../../test/support/time.ts';
 import { until } from '../../../test/support/until.ts';
 import { caught, createClient, createPair, createWire, signedIn, startService } from './clients.ts';
 
@@ -63,4 +64,32 @@ t.test('React Native: files without a Blob, signals without methods', async (t) 
   const signal = Object.assign(new EventTarget(), { aborted: true, onabort: null, reason: undefined });
   const withoutMethods = Object.assign(signal, { throwIfAborted: () => t.fail('is missing there') });
   t.match(await caught(dure.posts.list({}, { signal: withoutMethods })), { name: 'AbortError' });
+});
+
+t.test('an upload may take longer than its timeout while it progresses', async (t) => {
+  let steps = 0;
+  class FakeRequest {
+    upload: { onprogress?: (event: object) => void } = {};
+    status = 201;
+    responseText = '{"message":"","data":{"id":1}}';
+    onload?: () => void;
+    onabort?: () => void;
+    open() {}
+    setRequestHeader() {}
+    getAllResponseHeaders = () => '';
+    abort = () => this.onabort?.();
+    send() {
+      const timer = setInterval(() => {
+        this.upload.onprogress?.({ loaded: steps, total: 15 });
+        if (++steps < 15) return;
+        clearInterval(timer);
+        this.onload?.();
+      }, pause);
+    }
+  }
+  t.intercept(globalThis, 'XMLHttpRequest' as keyof typeof globalThis, { value: FakeRequest });
+  const dure = createClient({ baseUrl, storage: memoryStorage() });
+  const options = { timeout: 10 * pause, onUploadProgress: () => undefined };
+  t.match(await dure.images.upload({ image: new Blob(['text']) }, options), { id: 1 });
+  t.equal(steps, 15);
 });
