@@ -54,11 +54,8 @@ const keywordProblems: Record<string, (error: ValidatorError) => Problem> = {
  */
 export function describeErrors(errors: FastifySchemaValidationError[]): FieldError[] {
   const described: FieldError[] = [];
-  const tooLong = errors.filter(({ keyword }) => keyword === 'maxItems').map((error) => error.instancePath);
   for (const error of errors) {
     if (described.length === maxFieldErrors) break;
-    // The items of a list that has too many are not looked at.
-    if (tooLong.some((list) => error.instancePath.startsWith(`${list}/`))) continue;
     // The other branch of `RefOrNull`.
     if (error.params['type'] === 'null') continue;
     const problem = keywordProblems[error.keyword]?.(error);

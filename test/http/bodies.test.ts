@@ -203,9 +203,16 @@ t.test('the limit holds for chunked bodies and for announced lengths', async (t)
   rejected(t, announced, 413, 'payload_too_large');
   const small = await rawCall(port, `${head}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`);
   invalid(t, small, ...required);
+  const pieces = (count: number) =>
+    rawCall(
+      port,
+      `${head}Transfer-Encoding: chunked\r\n\r\n${'1\r\n \r\n'.repeat(count)}2\r\n{}\r\n0\r\n\r\n`,
+    );
+  invalid(t, await pieces(500), ...required);
+  rejected(t, await pieces(5_000), 400, 'malformed_request');
 });
 
-t.test('an operation without a body takes an empty one', async (t) => {
+t.test('an operation without a body takes an empty one, and nothing in it', async (t) => {
   const { token } = await createUser(app);
   const end = (options: object) => call('DELETE', '/auth/sessions/', { token, ...options });
   t.equal((await end({ body: '', headers: json })).status, 200);

@@ -104,6 +104,9 @@ export const routingPlugin = fastifyPlugin(async (app: FastifyInstance, { config
   // Before the body is read, which does not matter here.
   app.addHook('onRequest', (request, reply, done) => {
     if (request.originalUrl.length > maxTargetLength) throw new ApiError(httpErrors.uriTooLong);
+    // RFC 9112, section 3.2. Node.js takes the first of several.
+    const isHost = (text: string, index: number) => index % 2 === 0 && /^host$/i.test(text);
+    if (request.raw.rawHeaders.filter(isHost).length > 1) throw new ApiError(httpErrors.malformedRequest);
     const asksForOrigin = config.corsOrigins.length > 0 && isPreflight(request);
     if (request.routeOptions.config.catchAll && !asksForOrigin) return done();
     // `@fastify/cors` has a route for every `OPTIONS`.

@@ -1,11 +1,12 @@
 import buildValidatorSelector from '@fastify/ajv-compiler';
 import { SerializerSelector as buildSerializerSelector } from '@fastify/fast-json-stringify-compiler';
 import { type TSchema, Type } from '@sinclair/typebox';
+import type { Ajv, SchemaValidateFunction } from 'ajv';
 import type { FastifyInstance, FastifyServerOptions } from 'fastify';
 import type { FastifyValidationResult } from 'fastify/types/schema.js';
 import fastifyPlugin from 'fastify-plugin';
 import { invalidFields } from '../errors.ts';
-import { problems } from '../field-errors.ts';
+import { fieldName, maxFieldErrors, pointerTo, problems } from '../field-errors.ts';
 import { documentedKeyword, enumKeywords, isBigId, isId, isUuid, referencedSchemas } from '../schemas.ts';
 import { addTextRules } from '../text.ts';
 import { isDecodable } from './routing.ts';
@@ -33,6 +34,14 @@ export const validationPlugin = fastifyPlugin(async (app: FastifyInstance) => {
     convert(request.params, params, readPathId);
     convert(request.query, querystring, readQueryValue);
     if (body !== undefined && request.body === undefined) request.body = {};
+    // An operation without a body takes `{}`.
+    const isBodyless = body === undefined && request.routeOptions.config.message !== undefined;
+    const unknown = isBodyless ? Object.keys(Object(request.body)).slice(0, maxFieldErrors) : [];
+    if (unknown.length > 0) {
+      throw invalidFields(
+        unknown.map((name) => ({ field: fieldName(pointerTo(name)), ...problems.unknownField })),
+      );
+    }
     done();
   });
 });
@@ -71,6 +80,26 @@ function readQueryValue({ type }: ValueSchema, text: string): unknown {
   return text;
 }
 
+/** In place of AJV's own keyword: it empties a list that is too long, so that `allErrors` does not look at its items. */
+const rejectLongList: SchemaValidateFunction = (limit: number, list: unknown[]) => {
+  if (list.length <= limit) return true;
+  list.length = 0;
+  rejectLongList.errors = [{ keyword: 'maxItems', params: { limit } }];
+  return false;
+};
+
+const addListRule = (ajv: Ajv) =>
+  ajv
+    .removeKeyword('maxItems')
+    .addKeyword({
+      keyword: 'maxItems',
+      type: 'array',
+      schemaType: 'number',
+      before: 'items',
+      errors: true,
+      validate: rejectLongList,
+    });
+
 const validatorOptions: NonNullable<FastifyServerOptions['ajv']> = {
   customOptions: {
     coerceTypes: false,
@@ -86,7 +115,7 @@ const validatorOptions: NonNullable<FastifyServerOptions['ajv']> = {
     meta: false,
     validateSchema: false,
   },
-  plugins: [addTextRules],
+  plugins: [addTextRules, addListRule],
 };
 
 /** Which of several forms an object has does not depend on formats, whose checks double the time to serialize a list of them. */

@@ -183,7 +183,7 @@ attack('hundreds of silent connections are closed in time', async (t) => {
     t.equal(response.status, 408);
 });
 
-t.test('a request without Host is rejected, but not in HTTP/1.0', async (t) => {
+t.test('a request without Host or with two is rejected, but not in HTTP/1.0', async (t) => {
   const connection = await rawConnection(port);
   connection.send('GET /health/live HTTP/1.1\r\n\r\n');
   const [data] = await once(connection.socket, 'data');
