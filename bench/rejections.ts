@@ -1,16 +1,19 @@
 import { Agent, request } from 'node:http';
+import { connect } from 'node:net';
 import process from 'node:process';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { contract, type DocumentedOperation } from '../test/support/contract.ts';
 import { type BodySchema, badBodies } from './bad-bodies.ts';
-import { withService } from './servers.ts';
+import { cpuTime, memory, peakWithChildren } from './processes.ts';
+import { type MeasuredServer, withService } from './servers.ts';
 
 /*
- * npm run bench -- rejections [--repeat 20] [--operation createPost] [--size 131072]
+ * npm run bench -- rejections [--repeat 20] [--operation createPost] [--size 131072] [--only pieces]
  *
  * CPU time that the service spends on bodies that it rejects: for every operation the most expensive one, as large as the limit
  * allows, beside the smallest one, which is the price of the request itself. Before that, on targets and headers that are as
- * expensive as 16 KB of head allow, beside a plain request.
+ * expensive as 16 KB of head allow, beside a plain request. First of all, what bodies in many pieces cost.
  */
 
 const { values } = parseArgs({
@@ -19,6 +22,7 @@ const { values } = parseArgs({
     repeat: { type: 'string', default: '20' },
     operation: { type: 'string' },
     size: { type: 'string' },
+    only: { type: 'string' },
   },
 });
 const repeat = Number(values.repeat);
@@ -122,9 +126,50 @@ const heads: [what: string, path: string, headers?: Record<string, string>][] = 
   ],
 ];
 
-await withService({ DOCS_ENABLED: 'true', TRUST_PROXY: '127.0.0.1' }, async ({ url }, [user]) => {
+/** Sends requests on a connection each and waits. @returns the CPU time of the service, its longest time without an answer, and its memory */
+async function measurePieces({ url, pid }: MeasuredServer, count: number, text: string): Promise<string> {
+  const { hostname, port } = new URL(url);
+  const before = await memory(pid);
+  const cpuBefore = await cpuTime(pid);
+  let [isOver, longest] = [false, 0];
+  const probe = (async () => {
+    while (!isOver) {
+      const startedAt = performance.now();
+      await fetch(`${url}/health/live`);
+      longest = Math.max(longest, performance.now() - startedAt);
+    }
+  })();
+  const sockets = Array.from({ length: count }, () => connect(Number(port), hostname));
+  for (const socket of sockets)
+    socket
+      .on('error', () => undefined)
+      .resume()
+      .write(text);
+  const peak = await peakWithChildren(pid, sleep(5_000));
+  isOver = true;
+  await probe;
+  for (const socket of sockets) socket.destroy();
+  const cpu = ((await cpuTime(pid)) - cpuBefore) / 1_000;
+  return `${cpu.toFixed(0)} ms of CPU, ${longest.toFixed(0)} ms without an answer, ${(peak - before.resident).toFixed(0)} MiB more\n`;
+}
+
+/** An upload of nothing but boundaries, and JSON whose chunks have one byte each and do not end. */
+async function reportPieces(server: MeasuredServer, token: string): Promise<void> {
+  const boundaries = '--b\r\n'.repeat(800_000);
+  const type = 'content-type: multipart/form-data; boundary=b';
+  const upload = `POST /api/v1/images/ HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\n${type}\r\ncontent-length: ${boundaries.length}\r\n\r\n`;
+  const chunked = 'content-type: application/json\r\ntransfer-encoding: chunked';
+  const chunks = `POST /auth/logout/ HTTP/1.1\r\nhost: x\r\n${chunked}\r\n\r\n${'1\r\n \r\n'.repeat(32_000)}`;
+  process.stdout.write(`40 x 32,000 chunks: ${await measurePieces(server, 40, chunks)}`);
+  process.stdout.write(`800,000 boundaries: ${await measurePieces(server, 1, upload + boundaries)}`);
+}
+
+await withService({ DOCS_ENABLED: 'true', TRUST_PROXY: '127.0.0.1' }, async (server, [user]) => {
   if (!user) throw new Error('there are no users');
+  const { url } = server;
   const { access, postId } = user;
+  await reportPieces(server, access);
+  if (values.only === 'pieces') return;
   // Until the engine has compiled what every request needs.
   for (let index = 0; index < 1_000; index++) {
     await send(url, 'POST', '/auth/login/', undefined, '{"unknown":1}');

@@ -18,6 +18,7 @@ import { clientIpPlugin, trustedProxies } from './http/client-ip.ts';
 import { languagePlugin } from './http/language.ts';
 import { rootRoutes } from './http/pages.ts';
 import { bodyLimit, bodyParserPlugin } from './http/plugins/body-parser.ts';
+import { bodyReaderPlugin } from './http/plugins/body-reader.ts';
 import { deadlinePlugin } from './http/plugins/deadline.ts';
 import { envelopePlugin } from './http/plugins/envelope.ts';
 import { createClientErrorHandler, errorHandlerPlugin, sendError } from './http/plugins/error-handler.ts';
@@ -139,6 +140,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   await app.register(userTurnsPlugin, { config });
   if (replica) await app.register(ownWritesPlugin, replica);
   await app.register(unreadResponsesPlugin);
+  await app.register(bodyReaderPlugin);
   await app.register(bodyParserPlugin);
   await app.register(lazySchemasPlugin);
   await app.register(validationPlugin);
@@ -223,9 +225,8 @@ function serverOptions(
     routerOptions,
     rewriteUrl,
     bodyLimit,
-    requestTimeout: 30_000,
-    // Of a connection on which nothing moves while a request is served: its response is not read. Longer than a body may take,
-    // which gets 408, and than the time between two heartbeats of an event stream.
+    // Of a connection on which nothing moves while a request is served. Longer than a body may take, which gets 408, and than the
+    // time between two heartbeats of an event stream. Node's `requestTimeout` would end uploads: see `body-reader.ts`.
     connectionTimeout: 33_000,
     http: { headersTimeout: 10_000, connectionsCheckingInterval: 2_000 },
     keepAliveTimeout: 72_000,

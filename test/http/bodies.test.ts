@@ -217,4 +217,6 @@ t.test('an operation without a body takes an empty one, and nothing in it', asyn
   const end = (options: object) => call('DELETE', '/auth/sessions/', { token, ...options });
   t.equal((await end({ body: '', headers: json })).status, 200);
   t.equal((await end({})).status, 200);
+  t.equal((await end({ body: {} })).status, 200);
+  invalid(t, await end({ body: { all: true, x: 1 } }), 'all', 'x');
 });

@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox';
 import type { FastifyPluginAsync } from 'fastify';
 import type { LocalizedText } from '../../http/language.ts';
 import { sendPage } from '../../http/pages.ts';
+import { readForm } from '../../http/plugins/body-reader.ts';
 import { escapeHtml } from '../../infrastructure/mail/templates.ts';
 import { requireOwnHost } from '../own-host.ts';
 
@@ -51,11 +52,7 @@ const Query = Type.Object({ state: Type.String(), nonce: Type.String() });
 export const developmentLoginRoutes: FastifyPluginAsync<LoginPageOptions> = async (app, options) => {
   const { callbackUrl, frontendOrigin, issueCode } = options;
   app.addHook('onRequest', requireOwnHost);
-  app.addContentTypeParser(
-    'application/x-www-form-urlencoded',
-    { parseAs: 'string' },
-    (_request, body, done) => done(null, new URLSearchParams(String(body))),
-  );
+  app.addContentTypeParser('application/x-www-form-urlencoded', readForm);
 
   app.get<{ Querystring: { state: string; nonce: string } }>(
     '/dev/login/',

@@ -1,4 +1,3 @@
-import multipart from '@fastify/multipart';
 import fastifyStatic from '@fastify/static';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
@@ -12,7 +11,7 @@ import type { createPlaceholders } from './placeholders.ts';
 import type { ImageRow } from './repository.ts';
 import { Image, imageErrors, NewImage } from './schemas.ts';
 import type { ImageService } from './service.ts';
-import { createUploadReader, multipartLimits } from './upload-reader.ts';
+import { createUploadReader, maxUploadBytes } from './upload-reader.ts';
 
 /** Uploading an image. Register it in a scope of its own: it takes no JSON. */
 export const uploadRoutes: FastifyPluginAsyncTypebox<{
@@ -20,11 +19,9 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<{
   imageUrls: ImageUrls;
 }> = async (app, { service, imageUrls }) => {
   const withUpload = createUploadReader();
+  // The handler reads the body, of whatever type, after everything else was checked; its schema is for the document.
   app.removeAllContentTypeParsers();
-  await app.register(multipart, { limits: multipartLimits });
-  // Every other type is rejected by the reader, which leaves the connection usable.
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
-  // The handler reads the body, after everything else was checked; its schema is for the document.
   app.addHook('preValidation', async (request) => {
     request.body = { image: '' };
   });
@@ -32,6 +29,7 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<{
   app.post(
     '/',
     {
+      bodyLimit: maxUploadBytes,
       config: {
         message: { ko: '사진을 올렸습니다.', en: 'Your image has been uploaded.' },
         errors: [

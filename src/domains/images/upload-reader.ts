@@ -1,159 +1,116 @@
 import type { FastifyRequest } from 'fastify';
 import { currentUser } from '../../http/authentication.ts';
-import { ApiError, httpErrors, invalidFields, retryLater, serviceUnavailable } from '../../http/errors.ts';
+import { ApiError, httpErrors, invalidFields, retryLater } from '../../http/errors.ts';
 import { fieldName, pointerTo, problems } from '../../http/field-errors.ts';
-import { clientAddress } from '../../http/request-context.ts';
-import { hasCode } from '../../infrastructure/database/errors.ts';
+import { type Body, hasBody } from '../../http/plugins/body-reader.ts';
 import { imageErrors } from './schemas.ts';
 
 /** Bytes of an image. */
 const maxImageBytes = 10 * 1024 * 1024;
 
-/** Bytes of a body beside the image: boundaries and headers of the part. */
-const maxOverhead = 64 * 1024;
-
-/** Bytes of all images that are being read or converted. */
-const maxBufferedBytes = 64 * 1024 * 1024;
+/** Bytes of an upload: the image, boundaries and headers of the part. */
+export const maxUploadBytes = maxImageBytes + 64 * 1024;
 
 /** Uploads of one user at once, which are 20 MiB. */
 const maxUploadsOfUser = 2;
 
-/** Bytes of an image that must arrive in each interval of so many milliseconds. */
-const slowest = { bytes: 80_000, interval: 5_000 } as const;
-
-/** What `@fastify/multipart` and its parser may read; one byte more than allowed shows that an image is too large. */
-export const multipartLimits = {
-  fileSize: maxImageBytes + 1,
-  files: 2,
-  fields: 2,
-  parts: 3,
-  fieldNameSize: 200,
-  fieldSize: 1_000,
-  headerPairs: 20,
-};
+/** Bytes of the headers of a part, and parts: one more than allowed shows what is too much. */
+const [maxHeaders, maxParts] = [4 * 1024, 2];
 
 const fileField = 'image';
 
-interface Upload {
-  userId: number;
-  address: string;
-  /** Of the image, in memory. */
-  bytes: number;
-  /** Ends the upload with an error; undefined unless its image is being read. */
-  end?: ((error: ApiError) => void) | undefined;
-}
-
-/** Reads the images of uploads into memory, within limits for those of one user and for all of them together. */
+/** Reads the images of uploads into memory, within a limit for those of one user. */
 export function createUploadReader() {
-  const uploads = new Set<Upload>();
+  const uploads: number[] = [];
 
   /**
-   * Lets a user upload an image. Its bytes count until the work has ended.
+   * Lets a user upload an image. Its bytes count for the limit of all bodies until the work has ended.
    *
    * @param work gets the function that reads the image
    * @throws {ApiError} `rate_limited` while two uploads of the user are under way. Reading throws `validation_error` when the body
-   *   is not exactly one file `image`, `payload_too_large`, `unsupported_media_type`, `request_timeout` when too little arrives,
-   *   `service_unavailable` when uploads fill the memory
+   *   is not exactly one file `image`, `payload_too_large`, `unsupported_media_type`, and what {@link FastifyRequest.readBody} throws
    */
-  async function withUpload<Result>(
+  return async function withUpload<Result>(
     request: FastifyRequest,
     work: (read: () => Promise<Buffer>) => Promise<Result>,
   ): Promise<Result> {
     const { id: userId } = currentUser(request);
-    if ([...uploads].filter((other) => other.userId === userId).length === maxUploadsOfUser) {
-      discardRest(request);
+    if (uploads.filter((id) => id === userId).length === maxUploadsOfUser) {
       throw retryLater(httpErrors.rateLimited, 2);
     }
-    const upload: Upload = { userId, address: clientAddress(request), bytes: 0 };
-    uploads.add(upload);
-    function count(bytes: number): void {
-      upload.bytes += bytes;
-      if (upload.bytes > maxImageBytes) throw new ApiError(imageErrors.tooLarge);
-      makeRoom();
-    }
-    async function read(): Promise<Buffer> {
-      // The parser ends with an error of the request.
-      upload.end = (error) => request.raw.emit('error', error);
-      let before = 0;
-      const timer = setInterval(() => {
-        if (upload.bytes - before < slowest.bytes) {
-          upload.end?.(new ApiError(httpErrors.requestTimeout, { headers: { connection: 'close' } }));
-        }
-        before = upload.bytes;
-      }, slowest.interval);
-      return readFile(request, count).finally(() => {
-        clearInterval(timer);
-        upload.end = undefined;
-      });
-    }
+    uploads.push(userId);
+    let body: Body | undefined;
     try {
-      return await work(read);
+      return await work(async () => {
+        const boundary = boundaryOf(request);
+        body = await request.readBody(imageErrors.tooLarge);
+        return imageOf(partsOf(body.content, boundary));
+      });
     } finally {
-      discardRest(request);
-      uploads.delete(upload);
+      body?.release();
+      uploads.splice(uploads.indexOf(userId), 1);
     }
-  }
-
-  /** Beyond the limit, the client that holds the most loses its largest upload. */
-  function makeRoom(): void {
-    if (sizeOf([...uploads]) <= maxBufferedBytes) return;
-    const reading = [...uploads].filter(({ end }) => end);
-    const heldBy = (address: string) => sizeOf(reading.filter((upload) => upload.address === address));
-    const [first] = reading.toSorted((a, b) => heldBy(b.address) - heldBy(a.address) || b.bytes - a.bytes);
-    if (first === undefined) return;
-    uploads.delete(first);
-    first.end?.(serviceUnavailable(new Error('uploads fill the memory')));
-  }
-
-  return withUpload;
+  };
 }
 
-const sizeOf = (uploads: Upload[]) => uploads.reduce((sum, { bytes }) => sum + bytes, 0);
+/** @throws {ApiError} for a body of another type, or none */
+function boundaryOf(request: FastifyRequest): string {
+  const { 'content-type': type, 'content-length': length } = request.headers;
+  if (type === undefined && (length === '0' || !hasBody(request))) throw required();
+  if (!/^multipart\/form-data\s*(?:;|$)/i.test(type ?? '')) throw new ApiError(imageErrors.notMultipart);
+  const [, quoted, token] = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(type ?? '') ?? [];
+  const boundary = quoted ?? token;
+  if (boundary === undefined) throw malformed();
+  return boundary;
+}
 
-async function readFile(request: FastifyRequest, count: (bytes: number) => void): Promise<Buffer> {
-  const { 'content-type': type, 'content-length': length, 'transfer-encoding': encoding } = request.headers;
-  const isEmpty = encoding === undefined && Number(length ?? 0) === 0;
-  if (type === undefined && isEmpty) throw invalidFields([{ field: fileField, ...problems.required }]);
-  if (!request.isMultipart()) throw new ApiError(imageErrors.notMultipart);
-  if (Number(length) > maxImageBytes + maxOverhead) throw new ApiError(imageErrors.tooLarge);
-  // Closed before the parser listens, so that it would wait for an end.
-  if (request.raw.destroyed) throw new ApiError(httpErrors.malformedRequest);
-  let bytes: Buffer | undefined;
-  try {
-    for await (const part of request.parts()) {
-      if (part.fieldname !== fileField) {
-        throw invalidFields([
-          { field: fieldName(pointerTo(part.fieldname ?? '')), ...problems.unknownField },
-        ]);
-      }
-      if (part.type === 'field') throw invalidFields([{ field: fileField, ...problems.file }]);
-      if (bytes !== undefined) throw invalidFields([{ field: fileField, ...problems.tooMany(1) }]);
-      const chunks: Buffer[] = [];
-      for await (const chunk of part.file) {
-        count(chunk.length);
-        chunks.push(chunk);
-      }
-      bytes = Buffer.concat(chunks);
+interface Part {
+  head: string;
+  content: Buffer;
+}
+
+/**
+ * The parts of a form (RFC 7578), without a copy of their content. It searches and does not parse, so that nothing costs more than a
+ * pass over the body.
+ *
+ * @throws {ApiError} for a malformed body, and one with more than two parts
+ */
+function partsOf(body: Buffer, boundary: string): Part[] {
+  if (body.length === 0) return [];
+  const delimiter = Buffer.from(`\r\n--${boundary}`);
+  const textAt = (start: number, end: number) => body.toString('utf8', start, end);
+  const parts: Part[] = [];
+  // The first delimiter may begin the body.
+  const first = body.indexOf(delimiter.subarray(2));
+  let at = first < 0 ? body.length : first + delimiter.length - 2;
+  while (textAt(at, at + 2) === '\r\n') {
+    const headEnd = body.subarray(0, at + maxHeaders).indexOf('\r\n\r\n', at);
+    const end = body.indexOf(delimiter, headEnd + 4);
+    if (headEnd < 0 || end < 0 || parts.length === maxParts) throw malformed();
+    parts.push({ head: textAt(at, headEnd), content: body.subarray(headEnd + 4, end) });
+    at = end + delimiter.length;
+  }
+  if (textAt(at, at + 2) !== '--') throw malformed();
+  return parts;
+}
+
+/** @throws {ApiError} unless the parts are one file `image` */
+function imageOf(parts: readonly Part[]): Buffer {
+  for (const [index, { head }] of parts.entries()) {
+    const name = /^content-disposition:.*?;\s*name=(?:"([^"]*)"|([^\s;"]+))/im.exec(head)?.slice(1).join('');
+    if (name === undefined || name in Object.prototype) throw malformed();
+    if (name !== fileField) {
+      throw invalidFields([{ field: fieldName(pointerTo(name)), ...problems.unknownField }]);
     }
-  } catch (error) {
-    throw toApiError(error);
+    const isFile = /^content-disposition:.*;\s*filename\*?=|^content-type:\s*application\/octet-stream/im;
+    if (!isFile.test(head)) throw invalidFields([{ field: fileField, ...problems.file }]);
+    if (index > 0) throw invalidFields([{ field: fileField, ...problems.tooMany(1) }]);
   }
-  if (bytes === undefined) throw invalidFields([{ field: fileField, ...problems.required }]);
-  return bytes;
+  const [image] = parts;
+  if (image === undefined) throw required();
+  if (image.content.length > maxImageBytes) throw new ApiError(imageErrors.tooLarge);
+  return image.content;
 }
 
-/** What the parser rejects is the mistake of a client: a broken body, or too many parts. */
-function toApiError(error: unknown): unknown {
-  if (error instanceof ApiError) return error;
-  // The client disconnected, so no response can reach it.
-  if (hasCode(error, 'FST_MP_PREMATURE_CLOSE', 'ECONNRESET'))
-    return new ApiError(httpErrors.malformedRequest, { cause: error });
-  return invalidFields([{ field: 'body', ...problems.multipart }]);
-}
-
-/** Reads what is left of a rejected body, so that the client gets the response and the connection serves the next request. */
-function discardRest({ raw }: FastifyRequest): void {
-  if (raw.readableEnded) return;
-  raw.unpipe();
-  raw.resume();
-}
+const malformed = () => invalidFields([{ field: 'body', ...problems.multipart }]);
+const required = () => invalidFields([{ field: fileField, ...problems.required }]);

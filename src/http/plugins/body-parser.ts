@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { ApiError, httpErrors, invalidFields } from '../errors.ts';
 import { problems } from '../field-errors.ts';
@@ -17,28 +17,24 @@ export const bodyParserPlugin = fastifyPlugin(async (app: FastifyInstance) => {
   const parseJson = app.getDefaultJsonParser('error', 'error');
   const decoder = new TextDecoder('utf-8', { fatal: true });
   app.removeAllContentTypeParsers();
-  const types = ['application/json', mergePatch];
-  app.addContentTypeParser(types, { parseAs: 'buffer' }, (request, body: Buffer, done) => {
+  app.addContentTypeParser(['application/json', mergePatch], async (request: FastifyRequest) => {
     const type = (request.headers['content-type'] ?? '').toLowerCase();
     const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/.exec(type)?.[1] ?? 'utf-8';
     const isWrongMethod = type.includes(mergePatch) && request.method !== 'PATCH';
-    if (isWrongMethod || !/^utf-?8$/.test(charset)) {
-      return done(new ApiError(httpErrors.unsupportedMediaType));
-    }
+    if (isWrongMethod || !/^utf-?8$/.test(charset)) throw new ApiError(httpErrors.unsupportedMediaType);
+    const { content } = await request.readBody();
     // Some clients send the header with an empty body.
-    if (body.length === 0) return done(null, undefined);
+    if (content.length === 0) return undefined;
     try {
-      const text = decoder.decode(body);
+      const text = decoder.decode(content);
       const size = measureJson(text);
-      if (size === 'too deep') return done(new ApiError(httpErrors.malformedJson));
-      if (size !== 'accepted')
-        return done(invalidFields([{ field: 'body', ...problems.tooMany(size.tooMany) }]));
-      parseJson(request, text, (error, value) => {
-        if (error) done(new ApiError(httpErrors.malformedJson, { cause: error }));
-        else done(null, value);
+      if (size === 'too deep') throw new ApiError(httpErrors.malformedJson);
+      if (size !== 'accepted') throw invalidFields([{ field: 'body', ...problems.tooMany(size.tooMany) }]);
+      return await new Promise((resolve, reject) => {
+        parseJson(request, text, (error, value) => (error ? reject(error) : resolve(value)));
       });
     } catch (cause) {
-      done(new ApiError(httpErrors.malformedJson, { cause }));
+      throw cause instanceof ApiError ? cause : new ApiError(httpErrors.malformedJson, { cause });
     }
   });
 });

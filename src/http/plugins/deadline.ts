@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { serviceUnavailable } from '../errors.ts';
+import { hasBody } from './body-reader.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -59,7 +60,6 @@ export const deadlinePlugin = fastifyPlugin(
 );
 
 /** Whether the client sends a body that is read before the handler runs. */
-function isParsed({ headers, routeOptions }: FastifyRequest): boolean {
-  const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
-  return hasBody && !routeOptions.config.handlerReadsBody;
+function isParsed(request: FastifyRequest): boolean {
+  return hasBody(request) && !request.routeOptions.config.handlerReadsBody;
 }

@@ -13,9 +13,7 @@ import { maxLoggedLength } from './logging.ts';
 import { corsHeaders, securityHeaders } from './security-headers.ts';
 
 const frameworkErrors: Record<string, ApiError> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: new ApiError(httpErrors.payloadTooLarge),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: new ApiError(httpErrors.unsupportedMediaType),
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: new ApiError(httpErrors.malformedJson),
   FST_ERR_BAD_URL: new ApiError(httpErrors.notFound),
   FST_ERR_MAX_PARAM_LENGTH: new ApiError(httpErrors.notFound),
 };
@@ -46,11 +44,7 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
 
 /** Logs an error, and sets the status and the headers of its response. */
 export function prepareError(error: unknown, request: FastifyRequest, reply: FastifyReply): ApiError {
-  // The client disconnected while its body was read: not a fault of the service.
-  const isAborted = error !== undefined && request.raw.errored === error;
-  const apiError = isAborted
-    ? new ApiError(httpErrors.malformedRequest, { cause: error })
-    : toApiError(error);
+  const apiError = toApiError(error);
   const { status, code } = apiError.definition;
   logError(apiError, error, request);
   if (status === 401) reply.header('www-authenticate', challenge(code));

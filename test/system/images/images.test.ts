@@ -165,6 +165,7 @@ t.test('a body that is not exactly one file `image` is rejected by the name of i
     ['multipart/form-data; boundary=another', body],
     [multipartType['content-type'], body.subarray(0, -40)],
     [multipartType['content-type'], body.subarray(0, 60)],
+    ['multipart/form-data; boundary=b', Buffer.from('--b\r\n'.repeat(100_000))],
   ] as const) {
     const response = await app.call('POST', path, { token, body: bytes, headers: { 'content-type': type } });
     cases.push([response, 'body', 'invalid_format']);

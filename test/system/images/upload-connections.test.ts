@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
+import type { Socket } from 'node:net';
 import process from 'node:process';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
@@ -45,37 +47,65 @@ async function rows(): Promise<{ state: string }[]> {
   return (await app.pool.query('SELECT id, state FROM images WHERE user_id = $1', [userId])).rows;
 }
 
-t.test('a rejected upload leaves the connection usable, however much is still to come', async (t) => {
+/** The side of the service of the next connection, and how many bytes it has read. */
+async function nextConnection(): Promise<Socket> {
+  const [socket] = await once(app.app.server, 'connection');
+  return socket;
+}
+
+t.test('of a body that was answered early little is read, then the connection closes', async (t) => {
   const file = fileOf(Buffer.alloc(12 * 1024 * 1024));
-  const other = fileOf(Buffer.alloc(3 * 1024 * 1024), 'photo');
   const cases = [
-    [file, {}, 413, 'payload_too_large'],
-    [other, {}, 400, 'validation_error'],
-    [other, { authorization: '' }, 401, 'not_authenticated'],
-    [other, { 'content-type': 'image/jpeg' }, 415, 'unsupported_media_type'],
+    [{}, 413, 'payload_too_large'],
+    [{ authorization: '' }, 401, 'not_authenticated'],
+    [{ 'content-type': 'image/jpeg' }, 415, 'unsupported_media_type'],
   ] as const;
-  for (const [body, headers, status, code] of cases) {
-    const connection = await rawConnection(port);
-    connection.send(head(body.length, headers));
-    connection.send(body);
-    connection.send(head(smallImage.length));
-    connection.send(smallImage);
-    const response = await connection.response();
-    t.match({ status: response.status, code: response.body.data.code }, { status, code });
-    const next = await connection.response();
-    t.equal(next.status, 201, `${code}: the next request is answered`);
+  for (const [headers, status, code] of cases) {
+    const [served, connection] = await Promise.all([nextConnection(), rawConnection(port)]);
+    connection.send(head(file.length, headers));
+    connection.send(file);
+    rejected(t, await connection.response(), status, code);
+    await until('the end of the connection', () => served.destroyed);
+    t.ok(served.bytesRead < 1024 * 1024, `${code}: ${served.bytesRead} bytes were read`);
     connection.socket.destroy();
   }
-  // Without a length, the size is known only while reading.
   const connection = await rawConnection(port);
+  const other = fileOf(Buffer.alloc(3 * 1024 * 1024), 'photo');
+  const rejections = [
+    [smallImage, { authorization: '' }, 401],
+    [other, {}, 400],
+  ] as const;
+  for (const [body, headers, status] of rejections) {
+    connection.send(head(body.length, headers));
+    connection.send(body);
+    t.equal((await connection.response()).status, status);
+  }
+  connection.send(head(smallImage.length));
+  connection.send(smallImage);
+  t.equal((await connection.response()).status, 201, 'it is usable after a body that was read');
+  // Without a length, the size is known only while reading.
   connection.send(
     head(0, { 'content-length': '' }).replace('content-length: \r\n', 'transfer-encoding: chunked\r\n'),
   );
   connection.send(`${file.length.toString(16)}\r\n`);
   connection.send(file);
-  const response = await connection.response();
-  rejected(t, response, 413, 'payload_too_large');
+  rejected(t, await connection.response(), 413, 'payload_too_large');
   connection.socket.destroy();
+});
+
+t.test('an upload may take minutes, as long as enough of it arrives', async (t) => {
+  const check = holdTimers(t, checkInterval);
+  t.equal(app.app.server.requestTimeout, 0);
+  const photo = fileOf(Buffer.concat([await plainImage(), Buffer.alloc(900_000)]));
+  const [served, slow] = await Promise.all([nextConnection(), uploader(t, photo)]);
+  for (let sent = 0; sent < photo.length; sent += 90_000) {
+    if (sent === 0) slow.start(90_000);
+    else slow.send(photo.subarray(sent, sent + 90_000));
+    await until('the upload', async () => (await slow.states()).length === 1);
+    await until('its bytes', () => served.bytesRead >= Math.min(sent + 90_000, photo.length));
+    if (sent + 90_000 < photo.length) check();
+  }
+  t.equal((await slow.response()).status, 201);
 });
 
 t.test('an upload that is cut in the middle is not kept, and counts for the quota', async (t) => {

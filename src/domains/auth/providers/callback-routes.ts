@@ -1,5 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
+import type { FastifyRequest } from 'fastify';
+import { readForm } from '../../../http/plugins/body-reader.ts';
 import { addAppleName } from './clients/adapters.ts';
 import type { LoginProvider } from './clients/openid-connect.ts';
 import { ProviderPath } from './schemas.ts';
@@ -17,10 +19,8 @@ export const callbackRoutes: FastifyPluginAsyncTypebox<CallbackRoutesOptions> = 
   app,
   { providers, frontendUrl },
 ) => {
-  app.addContentTypeParser(
-    'application/x-www-form-urlencoded',
-    { parseAs: 'string' },
-    (_request, body, done) => done(null, Object.fromEntries(new URLSearchParams(String(body)))),
+  app.addContentTypeParser('application/x-www-form-urlencoded', async (request: FastifyRequest) =>
+    Object.fromEntries(await readForm(request)),
   );
 
   function callbackPage(id: string, sent: unknown): string {

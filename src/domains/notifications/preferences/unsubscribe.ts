@@ -23,9 +23,8 @@ export const unsubscribeRoutes: FastifyPluginAsyncTypebox<{
   unsubscribeLinks: UnsubscribeLinks;
 }> = async (app, { preferences, unsubscribeLinks }) => {
   // RFC 8058, section 3.1: mail clients send a form of either type. Its content says nothing that the token does not.
-  for (const type of ['application/x-www-form-urlencoded', 'multipart/form-data']) {
-    app.addContentTypeParser(type, { parseAs: 'buffer' }, (_request, _body, done) => done(null, undefined));
-  }
+  const types = ['application/x-www-form-urlencoded', 'multipart/form-data'];
+  app.addContentTypeParser(types, async (request: FastifyRequest) => void (await request.readBody()));
   app.setErrorHandler((error, request, reply) => {
     if (!wantsPage(request, reply)) return sendError(error, request, reply);
     const { definition } = prepareError(error, request, reply);
