@@ -99,7 +99,7 @@ t.test('a login above 100 sessions ends the one used longest ago, also of logins
   const [first, second] = sessions;
   await app.pool.query(
     `INSERT INTO sessions (id, user_id, rotated_at, user_agent, ip, created_at, last_used_at, expires_at)
-     SELECT gen_random_uuid(), $1, '{}', '', '', now(), now() - interval '1 hour', now() + (n - 4) * interval '1 hour'
+     SELECT gen_random_uuid(), $1, '{}', '', '', now(), now() - interval '1 hour', now() + (n - 4.5) * interval '1 hour'
      FROM generate_series(1, 101) n`,
     [user.id],
   );
