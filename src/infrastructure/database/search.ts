@@ -65,11 +65,12 @@ export async function findPage<Row extends { id: number; createdAt: Date }>(
   budgets: typeof scanBudgets,
 ): Promise<BoundedPage<Row>> {
   const { q, region, categoryId, near } = filter;
-  // Each combination of filters is a text of its own.
-  const isFiltered = q !== '' || region !== '' || categoryId !== undefined || near !== undefined;
+  // Each combination of filters is a text of its own. What most searches have stays prepared: one filter, of all stores.
+  const filters = [q !== '', region !== '', categoryId !== undefined, near !== undefined].filter(Boolean);
+  const isPrepared = filters.length === 0 || (filters.length === 1 && filter.ofStore === undefined);
   const find = async (source: Source) => {
     const statement = pageSql(list, filter, source);
-    const rows = await database.query<Row & Outcome>(isFiltered ? unprepared(statement) : statement);
+    const rows = await database.query<Row & Outcome>(isPrepared ? statement : unprepared(statement));
     const { isUsable = false, stoppedTime: time = null, stoppedId: id } = rows[0] ?? {};
     const stoppedAt = time !== null && id ? { time, id: String(id) } : undefined;
     // The outcome of an empty page is a row without columns of its own.
