@@ -1,6 +1,5 @@
 import { type FastifyInstance, fastify, LogController } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
-import { onceASecond } from '../../infrastructure/database/once-a-second.ts';
 import type { Metrics } from '../../infrastructure/metrics/metrics.ts';
 
 declare module 'fastify' {
@@ -47,10 +46,14 @@ export const metricsPlugin = fastifyPlugin(
   },
 );
 
-/** `GET /metrics`, Prometheus text. It has no limit, so scrapes share one result, for a second. */
+/** `GET /metrics`, Prometheus text. It has no limit, so scrapes at once share one result. */
 export async function metricsRoutes(app: FastifyInstance, { metrics }: { metrics: Metrics }): Promise<void> {
   const { registry } = metrics;
-  const scrape = onceASecond(() => registry.metrics());
+  let running: Promise<string> | undefined;
+  const scrape = () =>
+    (running ??= registry.metrics().finally(() => {
+      running = undefined;
+    }));
   app.get('/metrics', { config: { probe: true }, schema: { hide: true } }, async (_request, reply) => {
     return reply.type(registry.contentType).send(await scrape());
   });
