@@ -309,11 +309,12 @@ t.test('what an image does to its decoder ends the conversion, and nothing else'
   const hung = await uploader(t, phoneImage, { at });
   hung.start();
   const pid = await stopConversion();
-  for (let index = 0; index < 3; index++) {
-    const other = await uploader(t, smallImage, { at });
-    other.start();
-    t.equal((await other.response()).status, 201);
-  }
+  for (let index = 0; index < 3; index++)
+    await until('an image beside it', async () => {
+      const other = await uploader(t, smallImage, { at });
+      other.start();
+      return (await other.response()).status === 201;
+    });
   const response = await hung.response().catch(hung.response);
   rejected(t, response, 503, 'service_unavailable');
   t.match(response.body.message, '사진을 처리하는 데 시간이 너무 오래 걸립니다.');
