@@ -113,7 +113,9 @@ t.test('a limit of the provider pauses all instances and uses up no attempt', as
   const [one, other] = [start({ send }), start({ send })];
   const attempts = () => [...one.sent, ...other.sent].map(({ to }) => to.charAt(4));
   const held = () =>
-    until('the email waits', async () => (await jobs()).find(({ payload }) => payload.id === 1));
+    until('the email waits', async () =>
+      (await jobs()).find(({ payload, locked_by }) => payload.id === 1 && locked_by === null),
+    );
   await until('the pause', async () => (await jobs()).some(({ key }) => key === 'mail_pause'));
   t.match(await held(), { attempts: 0, max_attempts: 1, locked_by: null }, 'its last attempt is left');
   await add('code', { id: 2 });
