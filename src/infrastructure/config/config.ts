@@ -6,7 +6,6 @@ import { type DatabaseLocation, readDatabase, readReplica } from './database-set
 import {
   ConfigError,
   type Environment,
-  isOrigin,
   parseUrl,
   readEnvironment,
   seconds,
@@ -14,6 +13,7 @@ import {
   withoutSlash,
 } from './environment.ts';
 import { readLoginProviders } from './login-providers.ts';
+import { readOrigins } from './origins.ts';
 import { readPrivateKeys } from './private-keys.ts';
 import { isResendKey, readSecrets } from './secrets.ts';
 import { readPushServices, readVapid } from './vapid.ts';
@@ -220,21 +220,6 @@ function readImageStore(environment: Environment, problems: string[]) {
 /** The origin of a page; empty for a URL that is not accepted. Never `null`, which is the origin of a sandboxed frame. */
 function originOf(url: string): string {
   return /^https?:/.test(url) ? (parseUrl(url)?.origin ?? '') : '';
-}
-
-/** Of an Android app: the SHA-256 of its signing certificate. */
-const androidOrigin = /^android:apk-key-hash:[\w-]{43}$/;
-
-/** Origins are compared as they are, so a wildcard would match none. */
-function readOrigins(name: 'CORS_ORIGINS' | 'PASSKEY_ORIGINS', value: string, problems: string[]): string[] {
-  const origins = splitList(value);
-  for (const origin of origins) {
-    const isAndroid = name === 'PASSKEY_ORIGINS' && androidOrigin.test(origin);
-    if (!isAndroid && (origin.includes('*') || !isOrigin(origin))) {
-      problems.push(`${name} holds "${origin}", which is not an origin such as https://app.example.com`);
-    }
-  }
-  return origins;
 }
 
 function readTrustProxy(value: string, problems: string[]): string[] | false {

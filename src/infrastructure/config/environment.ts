@@ -235,12 +235,6 @@ export function parseUrl(value: string | undefined): URL | undefined {
   return value !== undefined && URL.canParse(value) ? new URL(value) : undefined;
 }
 
-/** Whether a text is an origin: of a page, or of an app with a scheme of its own, such as `capacitor://localhost`. */
-export function isOrigin(text: string): boolean {
-  const url = parseUrl(text);
-  return url !== undefined && url.host !== '' && `${url.protocol}//${url.host}` === text;
-}
-
 /** Whether a URL stays on this machine. */
 export function isLoopback(url: URL): boolean {
   return ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);

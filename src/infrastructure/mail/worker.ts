@@ -31,7 +31,7 @@ interface WorkerOptions extends Omit<SendMailOptions, 'mailMetrics'> {
   /** Must not go through a transaction pooler, because the worker listens. */
   connectionString: string;
   metrics: Metrics;
-  /** Jobs of domains, by their task, apart from emails, which they must not delay. `recoverJobs` deletes those that failed for good. */
+  /** Jobs of domains, by their task, apart from emails, which they must not delay. `recoverJobs` deletes those that failed permanently. */
   tasks: Record<string, Task>;
   /** Such jobs that wait for the servers of others: apart from both. */
   lanes: Lane[];
