@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import type { Test } from 'tap';
+import { freePort } from './free-port.ts';
 
 /** A TCP proxy in front of a database server, whose connections a test can cut. */
 interface TcpProxy {
@@ -57,7 +58,9 @@ export async function createTcpProxy(t: Test, url: string): Promise<TcpProxy> {
     socket.on('close', () => sockets.delete(socket));
   }
 
-  async function listen(port: number): Promise<void> {
+  const port = await freePort();
+
+  async function listen(): Promise<void> {
     server.listen(port, '127.0.0.1');
     await once(server, 'listening');
   }
@@ -74,9 +77,8 @@ export async function createTcpProxy(t: Test, url: string): Promise<TcpProxy> {
     for (const socket of sockets) socket.unpipe().pause();
   }
 
-  await listen(0);
+  await listen();
   t.teardown(cut);
-  const { port } = server.address() as AddressInfo;
   const proxied = new URL(url);
   proxied.host = `127.0.0.1:${port}`;
   return {
@@ -99,7 +101,7 @@ export async function createTcpProxy(t: Test, url: string): Promise<TcpProxy> {
       frozen = false;
       heldText = undefined;
       for (const socket of sockets) socket.destroy();
-      if (!server.listening) await listen(port);
+      if (!server.listening) await listen();
     },
   };
 }
