@@ -171,40 +171,56 @@ t.test('demo and seed data are rejected in production', async (t) => {
   t.strictSame((await client.query('SELECT username FROM users')).rows, [], 'nor does a migration make any');
 });
 
-t.test('on SIGTERM, a request in flight finishes and idle connections close', async (t) => {
-  const { url, end, output } = await startService(await productionSettings());
-  // Rejected without the database, whose limits are those of production.
-  const body = '{}';
-  const idle = await connectTo(url, 'GET /health/live HTTP/1.1\r\n');
-  idle.send('\r\n');
-  await idle.response();
-  const inFlight = await connectTo(url, 'POST /auth/signup/ HTTP/1.1\r\n');
-  inFlight.send(
-    `Content-Type: application/json\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`,
-  );
-  t.equal((await inFlight.response()).status, 100);
+/** Prints on a signal what a library prints that does not know the logger: a stack of several lines. */
+const library = `data:text/javascript,process.on('SIGWINCH', () => console.trace('a job was lost'))`;
 
-  const ended = end('SIGTERM');
-  await once(idle.socket, 'close');
-  inFlight.send(body);
-  t.equal((await inFlight.response()).status, 400);
-  t.same(await ended, { code: 0, signal: null });
-  t.match(output(), new RegExp(`"version":"[\\d.]+","origin":"${url}","production":true,"msg":"started"`));
-  t.match(output(), /"signal":"SIGTERM","msg":"shutting down"[\s\S]+"msg":"shut down"/);
-});
+t.test(
+  'on SIGTERM, requests in flight finish, idle connections close, and the log is JSON to the end',
+  async (t) => {
+    const settings = { ...(await productionSettings()), SHUTDOWN_DELAY: '5s' };
+    const { url, child, end, output } = await startService(settings, [
+      '--import',
+      library,
+      'build/src/server.js',
+    ]);
+    // Rejected without the database, whose limits are those of production.
+    const body = '{}';
+    const idle = await connectTo(url, 'GET /health/live HTTP/1.1\r\n');
+    idle.send('\r\n');
+    await idle.response();
+    const inFlight = await connectTo(url, 'POST /auth/signup/ HTTP/1.1\r\n');
+    inFlight.send(
+      `Content-Type: application/json\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`,
+    );
+    t.equal((await inFlight.response()).status, 100);
+    child.kill('SIGWINCH');
+    await until('a line of the library', () => output().includes('a job was lost'));
 
-t.test('with SHUTDOWN_DELAY, an instance that is not ready still answers new connections', async (t) => {
-  const { url, end } = await startService({ ...(await productionSettings()), SHUTDOWN_DELAY: '5s' });
-  const ended = end('SIGTERM');
-  await until('not ready', async () => (await fetch(`${url}/health/ready`)).status === 503);
-  // Together, because there are five seconds for both.
-  const [live, invalid] = await Promise.all([fetch(`${url}/health/live`), post(`${url}/auth/signup/`, {})]);
-  t.equal(live.status, 200);
-  t.equal(invalid.status, 400);
-  t.equal(invalid.headers.get('connection'), 'close', 'a proxy sends the next request elsewhere');
-  t.same(await ended, { code: 0, signal: null });
-  await t.rejects(fetch(`${url}/health/live`));
-});
+    const ended = end('SIGTERM');
+    await until('not ready', async () => (await fetch(`${url}/health/ready`)).status === 503);
+    // Together, because there are five seconds for both.
+    const [live, invalid] = await Promise.all([fetch(`${url}/health/live`), post(`${url}/auth/signup/`, {})]);
+    t.equal(live.status, 200, 'an instance that is not ready still answers');
+    t.equal(invalid.status, 400);
+    t.equal(invalid.headers.get('connection'), 'close', 'a proxy sends the next request elsewhere');
+    await once(idle.socket, 'close');
+    inFlight.send(body);
+    t.equal((await inFlight.response()).status, 400);
+    t.same(await ended, { code: 0, signal: null });
+    await t.rejects(fetch(`${url}/health/live`));
+
+    t.match(output(), new RegExp(`"version":"[\\d.]+","origin":"${url}","production":true,"msg":"started"`));
+    t.match(output(), /"signal":"SIGTERM","msg":"shutting down"[\s\S]+"msg":"shut down"/);
+    const lines = output()
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    t.match(
+      lines.filter(({ part }) => part === 'console'),
+      [{ level: 40, msg: 'a job was lost' }],
+    );
+  },
+);
 
 t.test('a request that never ends delays the shutdown by less than 15 seconds', async (t) => {
   const { url, end } = await startService(await productionSettings());
