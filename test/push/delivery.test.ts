@@ -8,7 +8,7 @@ import { createPost, openShop } from '../support/stores.ts';
 import { until } from '../support/until.ts';
 import { pushesOf } from './subscribed.ts';
 
-const app = await createTestApp({ PUSH_SERVICES: '*' }, { isolated: true });
+const app = await createTestApp({ PUSH_SERVICES: 'push.invalid' }, { isolated: true });
 const pushes = await pushesOf(t, app);
 const { subscribe, settled, makeDue, readSubscription } = pushes;
 
@@ -296,6 +296,12 @@ t.test('a name that cannot be resolved, or only to a private address, is a failu
   await request();
   await until('a failure', async () => (await readSubscription(body.data.id)).failures === 1);
   t.match(app.logs.join(), /"host":"push\.invalid"/);
+  // As if `PUSH_SERVICES` had listed it when the browser subscribed.
+  await app.pool.query("UPDATE push_subscriptions SET endpoint = 'https://other.invalid/' WHERE id = $1", [
+    body.data.id,
+  ]);
+  await makeDue();
+  await until('a refusal', () => app.logs.join().includes('other.invalid must not be called'));
 });
 
 t.test('a job of a worker that died is run by another one', async (t) => {
