@@ -6,7 +6,7 @@ import process from 'node:process';
 import pg from 'pg';
 import t from 'tap';
 import { password } from '../support/app.ts';
-import { createEmptyDatabase, createTestDatabase, execute } from '../support/database.ts';
+import { createEmptyDatabase, createTestDatabase, databaseUrl, execute } from '../support/database.ts';
 import { temporaryFolder } from '../support/files.ts';
 import { freePort } from '../support/free-port.ts';
 import { createProvider } from '../support/provider.ts';
@@ -156,6 +156,20 @@ t.test('production without what it needs stops with one message that lists every
     t.match(service.output(), name);
   }
   t.notMatch(service.output(), /\n\s+at /, 'no stack');
+});
+
+t.test('a database that cannot keep Korean ends the start before anything is written', async (t) => {
+  const settings = await productionSettings();
+  const server = databaseUrl(settings.DATABASE_URL, 'postgres');
+  const name = `latin_server_${process.pid}`;
+  await execute(server, `CREATE DATABASE ${name} ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0`);
+  t.teardown(() => execute(server, `DROP DATABASE ${name}`));
+  const latin = databaseUrl(server, name);
+  const { child, output } = spawnService({ ...settings, DATABASE_URL: latin });
+  t.equal((await once(child, 'close'))[0], 1);
+  t.match(output(), /the database has the encoding LATIN1: create it with ENCODING 'UTF8'/);
+  t.notMatch(output(), /\n\s+at /, 'no stack');
+  t.strictSame(await query(latin, "SELECT FROM pg_tables WHERE schemaname = 'public'"), []);
 });
 
 t.test('demo and seed data are rejected in production', async (t) => {
