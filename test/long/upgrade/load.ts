@@ -16,7 +16,7 @@ interface CallOptions {
 
 /**
  * Sends each request to one of some instances, in turns. Every response but the expected one is an error, and so is a connection
- * that breaks; nothing is sent again.
+ * that breaks; nothing is sent again, but an image that was not converted in time.
  */
 export function createBalancer() {
   const instances: Service[] = [];
@@ -77,6 +77,8 @@ async function send(
   const sent = image ? form : body === undefined ? null : JSON.stringify(body);
   const response = await fetch(url, { method, headers, body: sent });
   const text = await response.text();
+  // A machine that converts no image in time is slow, whatever is upgraded.
+  if (image && response.status === 503) return send(url, method, { token, body, image });
   return { status: response.status, data: text === '' ? undefined : JSON.parse(text).data };
 }
 
