@@ -11,14 +11,14 @@ const fetchFailed = () => {
 t.test('an email is sent once, soon after its transaction is committed', async (t) => {
   const { database, queue, add, queueIsEmpty, start } = await setUp(t);
   const { sent } = start();
-  const rolledBack = database.transaction(async (tx) => {
+  const rolledBack = database.prismaTransaction(async (tx) => {
     await queue.add(tx, 'code', { id: 1 });
     throw new Error('rolled back');
   });
   await t.rejects(rolledBack, { message: 'rolled back' });
   await sendsAtOnce(t, sent, add);
   sent.length = 0;
-  await database.transaction(async (tx) => {
+  await database.prismaTransaction(async (tx) => {
     await queue.add(tx, 'code', { id: 7 });
     await add('code', { id: 8 });
     await until('the other email', () => sent.length === 1);
@@ -214,7 +214,7 @@ t.test('two workers send each email once', async (t) => {
     await until('emails of both workers', () => workers.every(({ sent }) => sent.length > 0));
   };
   const workers = [start({ send }), start({ send })];
-  await database.transaction(async (tx) => {
+  await database.prismaTransaction(async (tx) => {
     for (let id = 0; id < 60; id++) await queue.add(tx, 'code', { id });
   });
   await queueIsEmpty();
