@@ -102,7 +102,13 @@ async function runProcess(files: string[]): Promise<void> {
   const args = [join(root, 'build/test/support/group.js'), folder, String(++started)];
   const child = spawn(process.execPath, ['--enable-source-maps', ...args], {
     cwd: root,
-    env: { ...inherited, ...environment, DURE_TEST_FILES: files.join(' ') },
+    env: {
+      ...inherited,
+      ...environment,
+      DURE_TEST_FILES: files.join(' '),
+      // Ten for a run: another one beside it begins elsewhere.
+      DURE_TEST_PORTS: String(process.pid * 10 + started),
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });

@@ -210,6 +210,7 @@ t.test(
     child.kill('SIGWINCH');
     await until('a line of the library', () => output().includes('a job was lost'));
 
+    const idleCloses = once(idle.socket, 'close');
     const ended = end('SIGTERM');
     await until('not ready', async () => (await fetch(`${url}/health/ready`)).status === 503);
     // Together, because there are five seconds for both.
@@ -217,7 +218,7 @@ t.test(
     t.equal(live.status, 200, 'an instance that is not ready still answers');
     t.equal(invalid.status, 400);
     t.equal(invalid.headers.get('connection'), 'close', 'a proxy sends the next request elsewhere');
-    await once(idle.socket, 'close');
+    await idleCloses;
     inFlight.send(body);
     t.equal((await inFlight.response()).status, 400);
     t.same(await ended, { code: 0, signal: null });

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { imageErrors } from '../../../src/domains/images/schemas.ts';
 import { password } from '../../support/app.ts';
 import { plainImage } from '../../support/images.ts';
 import type { Json } from '../../support/json.ts';
@@ -78,7 +79,8 @@ async function send(
   const response = await fetch(url, { method, headers, body: sent });
   const text = await response.text();
   // A machine that converts no image in time is slow, whatever is upgraded.
-  if (image && response.status === 503) return send(url, method, { token, body, image });
+  if (image && text.includes(imageErrors.conversionTimeout.text.ko))
+    return send(url, method, { token, body, image });
   return { status: response.status, data: text === '' ? undefined : JSON.parse(text).data };
 }
 
