@@ -27,7 +27,9 @@ type MutationOptions<Id extends OperationId> = Omit<
  * It reads all, because a change may concern other objects, such as the post of a request.
  */
 export function invalidate(queries: QueryClient, client: Client): void {
-  void queries.invalidateQueries({ queryKey: ['dure', client.userId()] });
+  const shown = { queryKey: ['dure', client.userId()] };
+  // TanStack Query would keep the answer to a first read that began before the change.
+  void queries.cancelQueries(shown).then(() => queries.invalidateQueries(shown));
 }
 
 /**

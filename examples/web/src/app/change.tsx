@@ -18,6 +18,8 @@ export async function change<Id extends OperationId>(
     dure.request(operation, { ...input, ...password }, options),
   );
   toast(message);
+  // Also what is being read for the first time, whose answer may be from before the change.
+  await queryClient.cancelQueries({ queryKey: ['dure'] });
   void queryClient.invalidateQueries({ queryKey: ['dure'] });
   return data;
 }

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
 import { build } from 'esbuild';
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { password } from '../../../../test/support/app.ts';
 import { launchBrowser, noBrowser } from '../../../../test/support/browser.ts';
@@ -214,6 +214,28 @@ t.test('in a browser', { skip: noBrowser }, async (t) => {
     t.ok(found.length > 1);
     for (const one of found) t.same({ ...own, ...JSON.parse(JSON.stringify(one)) }, own);
     t.same(found.at(-1), { store: undefined, name: undefined, unreadCount: 0 });
+  });
+
+  t.test('a first read that began before a change is read again', async (t) => {
+    const { dure, username } = await openShop(service, '다 가게');
+    const page = await (await openContext(t))('/account');
+    let [isRead, isChanged] = [false, false];
+    const hold = async (route: Route) => {
+      const response = await route.fetch();
+      isRead = true;
+      await until('the change', () => isChanged);
+      await route.fulfill({ response });
+    };
+    await page.route('**/mypage/', hold, { times: 1 });
+    await page.evaluate(`dure.auth.logIn(${JSON.stringify({ username, password })})`);
+    await until('the first read', () => isRead);
+    await dure.stores.updateOwn({ name: '라 가게' });
+    await page.evaluate(`rename({ name: '새 이름' })`);
+    const shows = (what: string, condition: (last: Shown) => boolean) =>
+      until(what, async () => (await page.evaluate<Shown[]>('shown')).slice(-1).some(condition));
+    await shows('the change', ({ renamed }) => renamed === '새 이름');
+    isChanged = true;
+    await shows('the new name', ({ store }) => store === '라 가게');
   });
 
   t.test('a page that a server has rendered is hydrated as it is', async (t) => {
