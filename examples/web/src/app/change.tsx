@@ -19,8 +19,8 @@ export async function change<Id extends OperationId>(
   );
   toast(message);
   // Also what is being read for the first time, whose answer may be from before the change.
-  await queryClient.cancelQueries({ queryKey: ['dure'] });
-  void queryClient.invalidateQueries({ queryKey: ['dure'] });
+  const shown = { queryKey: ['dure'] };
+  void queryClient.cancelQueries(shown).then(() => queryClient.invalidateQueries(shown));
   return data;
 }
 

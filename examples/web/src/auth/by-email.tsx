@@ -1,6 +1,7 @@
 import { isApiError } from '@dure/client';
 import { useMutation, useObject, useSession } from '@dure/react';
 import { useState } from 'react';
+import { toast } from 'react-hot-toast/headless';
 import { Navigate, useLocation, useNavigate, useSearchParams } from 'react-router';
 import { dure, type User } from '../api.ts';
 import { change } from '../app/change.tsx';
@@ -63,7 +64,10 @@ export function ResetPassword() {
   const validated = useObject(dure.auth.validatePasswordReset, link);
 
   async function setPassword(read: (name: string) => string) {
-    await change(dure.auth.confirmPasswordReset, { ...link, new_password: read('new_password') });
+    const input = { ...link, new_password: read('new_password') };
+    // Without `change`: read again, the link would be found used before this page is left.
+    const { message } = await dure.request('confirmPasswordReset', input);
+    toast(message);
     await leave();
     navigate('/login', { replace: true });
   }
