@@ -6,7 +6,7 @@ import { type AuditedAction, commandOperator, createAudit, type Operator } from 
 import { jwtOptions } from '../domains/auth/index.ts';
 import { createDomains, type Domains } from '../domains.ts';
 import { loadConfig } from '../infrastructure/config/config.ts';
-import type { Database } from '../infrastructure/database/client.ts';
+import type { Tx } from '../infrastructure/database/client.ts';
 import { createMetrics } from '../infrastructure/metrics/metrics.ts';
 import type { AuditOptions, Invocation } from './command.ts';
 import { withDatabase } from './connection.ts';
@@ -49,7 +49,7 @@ export async function withAudit<Result>(
   invocation: Invocation,
   options: AuditOptions,
   entry: AuditedAction,
-  work: (tx: Database) => Promise<Result>,
+  work: (tx: Tx) => Promise<Result>,
 ): Promise<Result> {
   const operator = createOperator(invocation, options);
   return withDatabase(invocation.environment, (database) =>

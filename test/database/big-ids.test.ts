@@ -1,4 +1,5 @@
 import t from 'tap';
+import type { Tx } from '../../src/infrastructure/database/client.ts';
 import { sql } from '../../src/infrastructure/database/sql.ts';
 import { developmentLogin } from '../auth/development-login.ts';
 import { pushesOf } from '../push/subscribed.ts';
@@ -119,11 +120,11 @@ t.test("SQL and Prisma's client read 64 bits as numbers, in and outside a transa
   const expected = [{ id: first + 1, posts: 1, half: 0.5 }];
   t.strictSame(await database.query(statement), expected);
   t.strictSame(await database.transaction((tx) => tx.query(statement)), expected);
-  t.strictSame(await database.prismaTransaction((tx) => tx.query(statement)), expected);
   t.strictSame((await pool.query(statement.text, statement.values)).rows, expected);
   const select = { id: true, postId: true, post: { select: { id: true } } };
-  const request = (one = database) => one.prisma.partnerRequest.findUnique({ where: { id: first }, select });
-  for (const found of [await request(), await database.prismaTransaction(request)]) {
+  const request = (one: Tx = database) =>
+    one.prisma.partnerRequest.findFirst({ where: { id: first }, select });
+  for (const found of [await request(), await database.transaction(request)]) {
     const read = JSON.parse(JSON.stringify(found));
     t.strictSame(read, { id: first, postId: first + 2, post: { id: first + 2 } });
     t.type({ ...found }.id, 'number');

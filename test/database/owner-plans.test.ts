@@ -12,7 +12,6 @@ import {
 } from '../../src/domains/partner-requests/repository/partners.ts';
 import { createPartnerRequestRepository } from '../../src/domains/partner-requests/repository/requests.ts';
 import { loadConfig } from '../../src/infrastructure/config/config.ts';
-import type { Tx } from '../../src/infrastructure/database/client.ts';
 import { createTestApp } from '../support/app.ts';
 import { openTestDatabase } from '../support/database.ts';
 import { announcements, explainingDatabase, idleOutbox } from '../support/plans.ts';
@@ -108,8 +107,8 @@ async function reads(
   maxPages: number,
   call: (database: typeof own) => Promise<unknown>,
 ) {
-  const { database, executions } = explainingDatabase(pool, mode);
-  await call({ ...own, ...(database satisfies Tx) });
+  const { database, executions } = explainingDatabase(own, mode);
+  await call(database);
   t.equal(executions.length, 1, `${what}: one statement`);
   const [execution] = executions;
   if (execution === undefined) return [];
@@ -189,10 +188,9 @@ for (const mode of modes) {
 
   t.test(`the own data is read in pages (${mode} plan)`, async (t) => {
     for (const [name, section] of Object.entries(sections)) {
-      const { database, executions } = explainingDatabase(pool, mode, { answering: true });
+      const { database, executions } = explainingDatabase(own, mode, { answering: true });
       let pages = 0;
-      for await (const _ of readPages({ database: { ...own, ...database }, imageUrls }, section, 1))
-        if (++pages === 2) break;
+      for await (const _ of readPages({ database, imageUrls }, section, 1)) if (++pages === 2) break;
       const size = section.pages?.size ?? 1;
       for (const { buffers, rowsRead, sorted, scanned } of executions) {
         t.ok(buffers <= 12 * size + 30, `${name}: ${buffers} pages`);

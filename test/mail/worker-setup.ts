@@ -75,7 +75,7 @@ export async function setUp(t: Test) {
     errors: () => logLines.filter(({ level }) => level === 50),
     /** Enqueues an email in a transaction. Then it is a job, or has been one. */
     async add(kind: string, payload: MailPayload = { id: 1 }) {
-      await database.prismaTransaction((tx) => queue.add(tx, kind, payload));
+      await database.transaction((tx) => queue.add(tx, kind, payload));
       await until('the outbox is empty', async () => (await waiting()).length === 0);
     },
     jobs,

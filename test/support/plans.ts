@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { notifySql } from '../../src/domains/notifications/repository.ts';
-import { plannerSettings, type Tx } from '../../src/infrastructure/database/client.ts';
+import { type Database, plannerSettings } from '../../src/infrastructure/database/client.ts';
 import type { Sql } from '../../src/infrastructure/database/sql.ts';
 import { createMailQueue } from '../../src/infrastructure/mail/queue.ts';
 
@@ -32,19 +32,19 @@ export interface Execution {
 }
 
 /**
- * A database that explains statements instead of answering them.
+ * A database that explains its SQL instead of answering it.
  *
  * @param mode `generic`: the plan that ignores the values, which PostgreSQL may choose for a prepared statement
  * @param options.answering runs each statement once more for its rows, so that the statements that depend on them follow
  */
 export function explainingDatabase(
-  pool: pg.Pool,
+  answers: Database,
   mode: 'generic' | 'custom',
   { answering = false }: { answering?: boolean } = {},
 ) {
   const executions: Execution[] = [];
   async function query<Row extends pg.QueryResultRow>({ text, values }: Sql): Promise<Row[]> {
-    const client = await pool.connect();
+    const client = await answers.pool.connect();
     try {
       for (const [name, value] of Object.entries({
         ...plannerSettings,
@@ -66,7 +66,7 @@ export function explainingDatabase(
     }
   }
   const execute = (statement: Sql) => query(statement).then(() => 0);
-  const database: Tx = { query, execute, afterCommit: () => undefined };
+  const database: Database = { ...answers, query, execute };
   return { database, executions };
 }
 

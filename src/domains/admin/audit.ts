@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
 import { currentUser } from '../../http/authentication.ts';
 import type { ExpiredRows } from '../../infrastructure/database/clean-up.ts';
-import type { Database } from '../../infrastructure/database/client.ts';
+import type { Database, Tx } from '../../infrastructure/database/client.ts';
 import { sql } from '../../infrastructure/database/sql.ts';
 
 /** The person who administers the service: an admin through the API, or a person who runs the command. */
@@ -80,10 +80,10 @@ export function createAudit(database: Database) {
   async function audited<Result>(
     operator: Operator,
     entry: AuditedAction | ((result: Result) => AuditedAction),
-    work: (tx: Database) => Promise<Result>,
+    work: (tx: Tx) => Promise<Result>,
   ): Promise<Result> {
     const { name, request, log } = operator;
-    const { result, action, subject } = await database.prismaTransaction(async (tx) => {
+    const { result, action, subject } = await database.transaction(async (tx) => {
       const result = await work(tx);
       const { action, subject, reason = null } = typeof entry === 'function' ? entry(result) : entry;
       const about = { subjectKind: subject?.kind ?? null, subjectId: subject?.id ?? null, reason };
@@ -101,7 +101,7 @@ export function createAudit(database: Database) {
 
 /** The newest entries, all or those about one account. */
 export async function listAuditEntries(
-  tx: Database,
+  tx: Tx,
   { limit, userId }: { limit: number; userId: number | undefined },
 ) {
   const entries = await tx.prisma.auditEntry.findMany({

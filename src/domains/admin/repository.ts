@@ -1,4 +1,4 @@
-import type { Database } from '../../infrastructure/database/client.ts';
+import type { Database, Tx } from '../../infrastructure/database/client.ts';
 import type { Prisma } from '../../infrastructure/database/generated/client.ts';
 import type { Role } from '../../infrastructure/database/generated/enums.ts';
 import type { BoundedPage, PageRequest } from '../../infrastructure/database/keyset.ts';
@@ -44,7 +44,7 @@ export function createAdminRepository(database: Database) {
   /** The id of the account with an id, or with a name: the username or the email address. */
   async function findUserId(
     { id, name }: { id: number | undefined; name: string },
-    connection = database,
+    connection: Tx = database,
   ): Promise<number | undefined> {
     const login = name.toLowerCase();
     const byId = id === undefined ? [] : [{ id }];
@@ -58,7 +58,7 @@ export function createAdminRepository(database: Database) {
    * @param page.q a part of the username, the email address or the name; empty for all accounts
    */
   async function listUsers(
-    tx: Database,
+    tx: Tx,
     { q, after, limit }: PageRequest & { q: string },
   ): Promise<BoundedPage<AdminUserRow>> {
     const before = after && { lt: Number(after.id) };
@@ -83,8 +83,8 @@ export function createAdminRepository(database: Database) {
     return { rows, stoppedAt: isCut ? { time: stop.createdAt.getTime(), id: String(stop.id) } : undefined };
   }
 
-  function findUser(tx: Database, id: number): Promise<AdminUserRow | null> {
-    return tx.prisma.user.findUnique({ where: { id }, select: columns });
+  function findUser(tx: Tx, id: number): Promise<AdminUserRow | null> {
+    return tx.prisma.user.findFirst({ where: { id }, select: columns });
   }
 
   /**
@@ -94,7 +94,7 @@ export function createAdminRepository(database: Database) {
    * @param mayBeAdmin whether it happens to an admin's account, too
    */
   async function setSuspension(
-    tx: Database,
+    tx: Tx,
     id: number,
     suspendedReason: string | null,
     mayBeAdmin: boolean,
@@ -107,12 +107,12 @@ export function createAdminRepository(database: Database) {
     await tx.prisma.user.updateMany({ where, data: { suspendedReason } });
   }
 
-  async function setRole(tx: Database, id: number, role: Role): Promise<void> {
+  async function setRole(tx: Tx, id: number, role: Role): Promise<void> {
     await tx.prisma.user.updateMany({ where: { id }, data: { role } });
   }
 
   /** Newest first. */
-  function listFailedMails(tx: Database, { after, limit }: PageRequest): Promise<FailedMailRow[]> {
+  function listFailedMails(tx: Tx, { after, limit }: PageRequest): Promise<FailedMailRow[]> {
     return tx.prisma.failedMail.findMany({
       where: after === undefined ? {} : { id: { lt: Number(after.id) } },
       orderBy: { id: 'desc' },
@@ -122,7 +122,7 @@ export function createAdminRepository(database: Database) {
   }
 
   /** Deletes a failed email. Of concurrent calls one gets it. @returns what the email is made from */
-  async function takeFailedMail(tx: Database, id: number) {
+  async function takeFailedMail(tx: Tx, id: number) {
     const [mail] = await tx.query<{ kind: string; payload: MailPayload }>(sql`
       DELETE FROM failed_mails WHERE id = ${id}::bigint RETURNING kind, payload`);
     return mail;

@@ -1,7 +1,7 @@
 import { ApiError, httpErrors } from '../../http/errors.ts';
 import { type PageQuery, paginate } from '../../http/pagination.ts';
 import { isBigId, isId, isUuid } from '../../http/schemas.ts';
-import type { Database } from '../../infrastructure/database/client.ts';
+import type { Tx } from '../../infrastructure/database/client.ts';
 import type { MailQueue } from '../../infrastructure/mail/queue.ts';
 import { type AccountAdministration, toSession, toUser } from '../auth/index.ts';
 import { toStoreSummary } from '../stores/index.ts';
@@ -22,13 +22,13 @@ export function createUserAdministration(
     operator: Operator,
     action: AuditAction,
     { id, reason }: { id: number; reason?: string | undefined },
-    work: (tx: Database) => Promise<Result>,
+    work: (tx: Tx) => Promise<Result>,
   ): Promise<Result> {
     return audited(operator, { action, subject: { kind: 'user', id }, reason }, work);
   }
 
   /** @throws {ApiError} `not_found` */
-  async function find(tx: Database, id: number): Promise<AdminUser> {
+  async function find(tx: Tx, id: number): Promise<AdminUser> {
     const user = await repository.findUser(tx, id);
     assertFound(user);
     return toAdminUser(user);
@@ -36,7 +36,7 @@ export function createUserAdministration(
 
   /** Only the command suspends admins, so that one of them cannot lock out the others. @throws {ApiError} `not_found`, `forbidden` */
   async function setSuspension(
-    tx: Database,
+    tx: Tx,
     { userId }: Operator,
     id: number,
     reason: string | null,

@@ -7,7 +7,7 @@ export function createPlaceholders(database: Database) {
   return async (categoryId: number): Promise<Buffer | undefined> => {
     const known = placeholders.get(categoryId);
     if (known !== undefined) return known;
-    const category = await database.prisma.storeCategory.findUnique({ where: { id: categoryId } });
+    const category = await database.prisma.storeCategory.findFirst({ where: { id: categoryId } });
     if (category === null) return undefined;
     const placeholder = placeholders.get(categoryId) ?? draw(category.name);
     placeholders.set(categoryId, placeholder);

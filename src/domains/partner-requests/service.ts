@@ -57,9 +57,7 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
     { post_id: postId, message }: NewPartnerRequest,
     key: IdempotencyKey | undefined,
   ): Promise<Created<PartnerRequest>> {
-    // Without a key it is one statement, which needs no transaction around it.
-    const transaction = key === undefined ? withoutTransaction : database.transaction;
-    return idempotency.run(transaction, key, async (tx) => {
+    async function create(tx: Tx): Promise<PartnerRequest> {
       const { sender, receiver, senderExists, postExists, isOpen, wait, ...request } =
         await partnerRequests.create(tx, { userId, postId, message, quota });
       if (request.id !== null) {
@@ -72,11 +70,9 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
       if (!isOpen) throw new ApiError(partnerRequestErrors.postClosed);
       if (wait !== null) throw retryLater(httpErrors.quotaExceeded, wait);
       throw new ApiError(partnerRequestErrors.alreadyRequested);
-    });
-  }
-
-  function withoutTransaction<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result> {
-    return work(database);
+    }
+    // Without a key it is one statement, which needs no transaction around it.
+    return key === undefined ? { data: await create(database) } : idempotency.run(key, create);
   }
 
   /**

@@ -41,7 +41,7 @@ export function createPostService(options: PostServiceOptions) {
   ): Promise<Created<Post>> {
     checkNotOver(input.closes_on);
     const stored = readImages(input.images ?? [], imageUrls, config);
-    return idempotency.run(database.transaction, key, async (tx) => {
+    return idempotency.run(key, async (tx) => {
       await checkOwn(tx, userId, stored);
       const post = await posts.create(tx, userId, { ...input, images: stored.images }, quota);
       if (post === undefined) throw await creationError(tx, userId);

@@ -79,7 +79,7 @@ export function createReportRepository(database: Database) {
 
   /** Newest first. */
   function list(
-    tx: Database,
+    tx: Tx,
     { status, after, limit }: PageRequest & { status: Report['status'] | undefined },
   ): Promise<ReportRow[]> {
     const closedAt = status === 'open' ? null : { not: null };
@@ -101,8 +101,8 @@ export function createReportRepository(database: Database) {
    *
    * @returns undefined when there is no such report
    */
-  async function lockTarget(tx: Database, id: number): Promise<Target | undefined> {
-    const report = await tx.prisma.report.findUnique({
+  async function lockTarget(tx: Tx, id: number): Promise<Target | undefined> {
+    const report = await tx.prisma.report.findFirst({
       where: { id },
       select: { storeId: true, post: { select: { id: true, storeId: true } } },
     });
@@ -119,7 +119,7 @@ export function createReportRepository(database: Database) {
    * @returns null when the clean-up has deleted the report
    */
   async function close(
-    tx: Database,
+    tx: Tx,
     id: number,
     target: Target,
     { action, note = '', closedBy }: ReportDecision & { closedBy: string },
@@ -137,7 +137,7 @@ export function createReportRepository(database: Database) {
     if (target.kind === 'post') await tx.prisma.post.updateMany({ where: isOtherwise, data: hiding });
     // A trigger keeps `suspended_at`, which readers look at.
     else await tx.prisma.store.updateMany({ where: { ...isOtherwise, closedAt: null }, data: hiding });
-    return tx.prisma.report.findUnique({ where: { id }, select: columns });
+    return tx.prisma.report.findFirst({ where: { id }, select: columns });
   }
 
   return { create, list, lockTarget, close };

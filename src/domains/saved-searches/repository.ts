@@ -42,7 +42,7 @@ export function createSavedSearchRepository(database: Database) {
     /** @returns undefined when the user has as many as one can have, or is deleted meanwhile; concurrent calls of a user wait for each other */
     create(search: Omit<SavedSearchRow, 'id' | 'createdAt'>): Promise<SavedSearchRow | undefined> {
       const { userId } = search;
-      return database.prismaTransaction(async (tx) => {
+      return database.transaction(async (tx) => {
         const users = await tx.execute(sql`SELECT FROM users WHERE id = ${userId} FOR NO KEY UPDATE`);
         const count = await tx.prisma.savedSearch.count({ where: { userId } });
         const hasRoom = users > 0 && count < maxSavedSearches;
@@ -108,7 +108,7 @@ export function createSavedSearchRepository(database: Database) {
 
     /** The last user who was notified of a post; 0 before the first one. */
     async notifiedUpTo(postId: number): Promise<number> {
-      return (await prisma.postAlerts.findUnique({ where: { postId } }))?.afterUserId ?? 0;
+      return (await prisma.postAlerts.findFirst({ where: { postId } }))?.afterUserId ?? 0;
     },
   };
 }

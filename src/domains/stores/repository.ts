@@ -1,4 +1,4 @@
-import type { Database, Reader } from '../../infrastructure/database/client.ts';
+import type { Database, Reader, Tx } from '../../infrastructure/database/client.ts';
 import type { Prisma } from '../../infrastructure/database/generated/client.ts';
 import { type BoundedPage, newestFirst, type PageRequest } from '../../infrastructure/database/keyset.ts';
 import type { Near } from '../../infrastructure/database/near.ts';
@@ -61,7 +61,7 @@ export function createStoreRepository(database: Database, readAddress: ReadAddre
   }
 
   /** Which of some ids are categories. */
-  async function knownCategories(connection: Database, ids: readonly number[]): Promise<Set<number>> {
+  async function knownCategories(connection: Tx, ids: readonly number[]): Promise<Set<number>> {
     const rows = await connection.prisma.storeCategory.findMany({
       where: { id: { in: [...ids] } },
       select: { id: true },
@@ -74,7 +74,7 @@ export function createStoreRepository(database: Database, readAddress: ReadAddre
    *
    * @returns its id, or undefined when the user has a store, does not exist or is suspended
    */
-  async function create(tx: Database, ownerId: number, store: NewStore): Promise<number | undefined> {
+  async function create(tx: Tx, ownerId: number, store: NewStore): Promise<number | undefined> {
     const { name, category_ids, description, address = '', phone_number, business_hours } = store;
     const { location, show_exact_location: showExact = false } = store;
     const region = readAddress(address);
@@ -94,7 +94,7 @@ export function createStoreRepository(database: Database, readAddress: ReadAddre
     return created?.id;
   }
 
-  async function exists(connection: Database, ownerId: number): Promise<boolean> {
+  async function exists(connection: Tx, ownerId: number): Promise<boolean> {
     return (await connection.prisma.store.count({ where: { ownerId } })) > 0;
   }
 
@@ -106,7 +106,7 @@ export function createStoreRepository(database: Database, readAddress: ReadAddre
    * @returns the store's id, or undefined when the user has no such store, or the quota is used up
    */
   async function change(
-    tx: Database,
+    tx: Tx,
     { ownerId, version }: { ownerId: number; version?: string | undefined },
     changes: StoreChanges,
     quota: number,
@@ -142,7 +142,7 @@ export function createStoreRepository(database: Database, readAddress: ReadAddre
     return changed?.id;
   }
 
-  async function addCategories(tx: Database, storeId: number, ids: number[]): Promise<void> {
+  async function addCategories(tx: Tx, storeId: number, ids: number[]): Promise<void> {
     await tx.prisma.storeCategoryLink.createMany({
       data: ids.map((categoryId, index) => ({ storeId, categoryId, position: index + 1 })),
     });
@@ -154,7 +154,7 @@ export function createStoreRepository(database: Database, readAddress: ReadAddre
    *
    * @returns undefined when the user has no store and cannot get one before the transaction ends
    */
-  async function lockStore(tx: Database, userId: number): Promise<number | undefined> {
+  async function lockStore(tx: Tx, userId: number): Promise<number | undefined> {
     // Before the store, as a suspension does. Also waits for a concurrent registration, whose store is visible then. Rows that
     // refer to the user can be inserted meanwhile, so that requests which lock stores before users do not deadlock with this.
     await tx.execute(sql`SELECT FROM users WHERE id = ${userId} FOR NO KEY UPDATE`);
@@ -164,7 +164,7 @@ export function createStoreRepository(database: Database, readAddress: ReadAddre
   }
 
   /** Closes a store: its name stays for the other side of its requests, its contact details and its place do not. */
-  async function close(tx: Database, id: number): Promise<void> {
+  async function close(tx: Tx, id: number): Promise<void> {
     const now = new Date();
     const erased = { description: '', address: '', phoneNumber: '', businessHours: '' };
     const place = { sido: '', sigungu: '', dong: '', regionKeys: [], latitude: null, longitude: null };

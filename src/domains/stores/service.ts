@@ -3,7 +3,7 @@ import type { Precondition } from '../../http/entity-tags.ts';
 import { ApiError, httpErrors, invalidFields, retryLater } from '../../http/errors.ts';
 import type { Problem } from '../../http/field-errors.ts';
 import type { Config } from '../../infrastructure/config/config.ts';
-import type { Database, Reader } from '../../infrastructure/database/client.ts';
+import type { Database, Reader, Tx } from '../../infrastructure/database/client.ts';
 import type { Created, Idempotency, IdempotencyKey } from '../../infrastructure/idempotency/idempotency.ts';
 import { storeErrors } from './errors.ts';
 import { toStore } from './presenters.ts';
@@ -38,7 +38,7 @@ export function createStoreService({ config, database, stores, idempotency }: St
     input: NewStore,
     key: IdempotencyKey | undefined,
   ): Promise<Created<Store>> {
-    return idempotency.run(database.prismaTransaction, key, async (tx) => {
+    return idempotency.run(key, async (tx) => {
       await checkCategories(tx, input.category_ids);
       const id = await stores.create(tx, userId, rounded(input));
       if (id !== undefined) return find({ userId, id }, tx);
@@ -53,7 +53,7 @@ export function createStoreService({ config, database, stores, idempotency }: St
    * @throws {ApiError} `validation_error` for an unknown category, `store_not_found`, `precondition_failed`, `quota_exceeded`
    */
   async function change(userId: number, changes: StoreChanges, precondition?: Precondition): Promise<Store> {
-    return database.prismaTransaction(async (tx) => {
+    return database.transaction(async (tx) => {
       await checkCategories(tx, changes.category_ids ?? []);
       const version = precondition && (await find({ userId }, tx, precondition)).updated_at;
       const own = { ownerId: userId, version };
@@ -77,7 +77,7 @@ export function createStoreService({ config, database, stores, idempotency }: St
     return store;
   }
 
-  async function checkCategories(tx: Database, ids: number[]): Promise<void> {
+  async function checkCategories(tx: Tx, ids: number[]): Promise<void> {
     if (ids.length === 0) return;
     const known = await stores.knownCategories(tx, ids);
     const errors = ids.flatMap((id, index) =>

@@ -1,12 +1,16 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { ITXClientDenyList } from '@prisma/client/runtime/client';
 import pg from 'pg';
 import { readOnlyState } from './errors.ts';
 import { PrismaClient } from './generated/client.ts';
-import { isPrepared, type Sql, statementName, withNumbers } from './sql.ts';
+import { isPrepared, type Sql, statementName } from './sql.ts';
 
-/** Runs hand-written statements: in a transaction, or each by itself. */
+type Prisma = ReturnType<typeof createPrisma>;
+
+/** Prisma's client and hand-written statements: on one connection in a transaction, else each by itself. */
 export interface Tx {
+  prisma: Omit<Prisma, ITXClientDenyList>;
   /** @returns the rows */
   query<Row extends pg.QueryResultRow>(statement: Sql): Promise<Row[]>;
   /** @returns how many rows were affected */
@@ -18,16 +22,15 @@ export interface Tx {
 /** Runs statements that only read. */
 export type Reader = Pick<Tx, 'query'>;
 
-type Prisma = ReturnType<typeof createPrisma>;
-
-/** The database of one instance: Prisma's client and hand-written statements on one pool, or in one of Prisma's transactions. */
+/** The database of one instance, on one pool. */
 export interface Database extends Tx {
-  prisma: Omit<Prisma, ITXClientDenyList>;
   pool: pg.Pool;
-  /** Runs hand-written statements in one transaction, which is rolled back when the work throws. */
+  /**
+   * Runs work in one transaction, which is rolled back when the work throws. Every statement of the work is awaited in it.
+   *
+   * @throws when it is called in a transaction, whose `tx` is there for the work
+   */
   transaction<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>;
-  /** The same with Prisma's client, for 400 us more of CPU: where its writes belong to one transaction, and in no hot path. */
-  prismaTransaction<Result>(work: (tx: Database) => Promise<Result>): Promise<Result>;
   close(): Promise<void>;
 }
 
@@ -95,11 +98,11 @@ export function openConnections(options: DatabaseOptions, defaults = timeouts) {
   });
 
   /** Prepared by name, unless the statement is marked or a pooler stands in between. */
-  function statementsOn(connection: pg.Pool | pg.PoolClient): Pick<Tx, 'query' | 'execute'> {
-    const run = <Row extends pg.QueryResultRow>(statement: Sql) => {
+  function statementsOn(connection: () => pg.Pool | pg.PoolClient): Pick<Tx, 'query' | 'execute'> {
+    const run = async <Row extends pg.QueryResultRow>(statement: Sql) => {
       const { text, values } = statement;
       const isNamed = !pooled && isPrepared(statement);
-      return connection.query<Row>({ text, values, ...(isNamed && { name: statementName(text) }) });
+      return connection().query<Row>({ text, values, ...(isNamed && { name: statementName(text) }) });
     };
     return {
       query: async <Row extends pg.QueryResultRow>(statement: Sql) => (await run<Row>(statement)).rows,
@@ -112,34 +115,53 @@ export function openConnections(options: DatabaseOptions, defaults = timeouts) {
 /** Opens the database; see {@link openConnections}. */
 export function openDatabase(options: DatabaseOptions): Database {
   const { pool, statementsOn, limits } = openConnections(options);
+  /** The connection of the transaction that is running; it throws once that has ended. */
+  const running = new AsyncLocalStorage<() => pg.PoolClient>();
+
+  function poolOutside(): pg.Pool {
+    if (running.getStore())
+      throw new Error('this runs in a transaction: use its tx, without a nested write of Prisma');
+    return pool;
+  }
+
+  // For Prisma's client, whose statements run on the connection of the transaction in which they are called.
+  const followingPool = new Proxy(pool, {
+    get(target, name) {
+      if (name === 'query') return (query: pg.QueryConfig) => (running.getStore()?.() ?? pool).query(query);
+      if (name === 'connect') return () => poolOutside().connect();
+      return Reflect.get(target, name);
+    },
+  });
   const nameStatements = { statementNameGenerator: (query: { sql: string }) => statementName(query.sql) };
-  const prisma = createPrisma(new PrismaPg(pool, options.pooled ? {} : nameStatements));
-  const database: Database = {
+  const prisma = createPrisma(new PrismaPg(followingPool, options.pooled ? {} : nameStatements));
+
+  return {
     pool,
     prisma,
-    ...statementsOn(pool),
+    ...statementsOn(poolOutside),
     afterCommit: (action) => action(),
-    async prismaTransaction(work) {
-      const actions = new Set<() => void>();
-      const result = await prisma.$transaction((tx) => work(inTransaction(database, tx, actions)), {
-        maxWait: limits.connect,
-        timeout: limits.idleInTransaction,
-      });
-      for (const action of actions) action();
-      return result;
-    },
     async transaction(work) {
+      const client = await poolOutside().connect();
       const actions = new Set<() => void>();
-      const client = await pool.connect();
+      let hasEnded = false;
+      function connection(): pg.PoolClient {
+        if (hasEnded) throw new Error('the transaction has ended: await every statement in it');
+        return client;
+      }
       // A connection whose state is unknown is closed, which rolls back.
       let isBroken = true;
       try {
-        const tx = { ...statementsOn(client), afterCommit: actions.add.bind(actions) };
-        const result = await commit(client, limits.idleInTransaction, () => work(tx));
+        const tx = { prisma, ...statementsOn(connection), afterCommit: actions.add.bind(actions) };
+        const result = await commit(client, limits.idleInTransaction, () =>
+          // Awaited here, because Prisma starts a call when it is awaited.
+          running.run(connection, async () => await work(tx)),
+        );
         isBroken = false;
+        hasEnded = true;
         for (const action of actions) action();
         return result;
       } catch (error) {
+        hasEnded = true;
         await client.query('ROLLBACK').then(
           () => (isBroken = false),
           () => undefined,
@@ -154,7 +176,6 @@ export function openDatabase(options: DatabaseOptions): Database {
       await pool.end();
     },
   };
-  return database;
 }
 
 /** Opens a pool whose connections may break, and that leaves servers which take no writes. */
@@ -218,7 +239,12 @@ function createPrisma(adapter: PrismaPg) {
   const id = { needs: { id: true }, compute: (row: { id: bigint }) => Number(row.id) };
   const postId = { needs: { postId: true }, compute: (row: { postId: bigint }) => Number(row.postId) };
   const numberOrNull = (value: bigint | null) => (value === null ? null : Number(value));
+  /** It joins calls of one moment into one statement, which may be of different transactions. */
+  function findUnique(): never {
+    throw new Error('use findFirst');
+  }
   return new PrismaClient({ adapter, errorFormat: 'minimal' }).$extends({
+    model: { $allModels: { findUnique, findUniqueOrThrow: findUnique } },
     result: {
       post: { id },
       image: { id },
@@ -232,19 +258,4 @@ function createPrisma(adapter: PrismaPg) {
       },
     },
   });
-}
-
-/** The database within a transaction of Prisma's client. */
-function inTransaction(database: Database, prisma: Database['prisma'], actions: Set<() => void>): Database {
-  const tx: Database = {
-    ...database,
-    prisma,
-    afterCommit: (action) => void actions.add(action),
-    query: async <Row extends pg.QueryResultRow>({ text, values }: Sql) =>
-      (await prisma.$queryRawUnsafe<Row[]>(text, ...values)).map(withNumbers),
-    execute: ({ text, values }) => prisma.$executeRawUnsafe(text, ...values),
-    transaction: (work) => work(tx),
-    prismaTransaction: (work) => work(tx),
-  };
-  return tx;
 }

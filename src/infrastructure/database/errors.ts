@@ -7,15 +7,15 @@ const unavailableCodes = [
   /^(08...|53...|57P0.|57014|55P03|40001|40P01|25006|25P0[34]|58...)$/,
   // Node.
   /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/,
-  // Prisma: unreachable, timed out, closed, no transaction in time, write conflict or deadlock.
-  /^P(1001|1002|1008|1017|2024|2028|2034|2037)$/,
+  // Prisma: unreachable, timed out, closed, write conflict or deadlock, too many connections.
+  /^P(1001|1002|1008|1017|2034|2037)$/,
   // The kinds of Prisma's driver adapter.
   /^(DatabaseNotReachable|ConnectionClosed|SocketTimeout|TransactionWriteConflict|TooManyConnections)$/,
 ];
 
 /** Errors of `pg` and Prisma without a code. */
 const unavailableMessages =
-  /Query read timeout|timeout exceeded when trying to connect|Connection terminated|not queryable|Cannot use a pool after calling end|Client has encountered a connection error|Unable to start a transaction|Transaction already closed|Transaction API error/;
+  /Query read timeout|timeout exceeded when trying to connect|Connection terminated|not queryable|Cannot use a pool after calling end|Client has encountered a connection error/;
 
 /**
  * The code or the text by which an error, or one of its causes, means that the database is unavailable at the moment, so that a

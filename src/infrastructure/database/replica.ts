@@ -143,7 +143,7 @@ export function openReplica({ primary, ownWrites, metrics, logger, ...options }:
     const startedAt = performance.now();
     let isBroken = true;
     try {
-      const connection = statementsOn(client);
+      const connection = statementsOn(() => client);
       const isLate = () => performance.now() - startedAt > workLimit * limitFactor;
       const tx: Reader = {
         query: (statement) =>

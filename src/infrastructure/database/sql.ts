@@ -49,11 +49,3 @@ export function statementName(text: string): string {
   }
   return name;
 }
-
-/** Replaces the 64-bit integers of a row of Prisma's client. */
-export function withNumbers<Row extends Record<string, unknown>>(row: Row): Row {
-  for (const [name, value] of Object.entries(row)) {
-    if (typeof value === 'bigint') Object.assign(row, { [name]: Number(value) });
-  }
-  return row;
-}

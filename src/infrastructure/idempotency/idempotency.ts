@@ -45,17 +45,15 @@ export function createIdempotency(database: Database, secrets: readonly [Secret,
   /**
    * Runs work in a transaction, or replays the first response to the same key.
    *
-   * @param transaction of the database: `transaction` or `prismaTransaction`
    * @param work makes the change and returns the `data` of the response; throws when nothing is changed, which frees the key
    * @throws {IdempotencyConflictError} when the key was used with another body
    */
-  async function run<Transaction extends Tx, Data extends object>(
-    transaction: <Result>(work: (tx: Transaction) => Promise<Result>) => Promise<Result>,
+  async function run<Data extends object>(
     key: IdempotencyKey | undefined,
-    work: (tx: Transaction) => Promise<Data>,
+    work: (tx: Tx) => Promise<Data>,
   ): Promise<Created<Data>> {
-    if (key === undefined) return { data: await transaction(work) };
-    return transaction(async (tx) => {
+    if (key === undefined) return { data: await database.transaction(work) };
+    return database.transaction(async (tx) => {
       await lock(tx, key);
       const stored = await findReplay<Data>(key, tx);
       if (stored) return stored;
@@ -112,7 +110,7 @@ export function createIdempotency(database: Database, secrets: readonly [Secret,
   }
 
   /** Deletes the stored responses to a user's requests, the sign-up included, in all partitions. */
-  async function deleteResponsesOf(tx: Database, userId: number): Promise<void> {
+  async function deleteResponsesOf(tx: Tx, userId: number): Promise<void> {
     // All scopes of the user in the order of the index: `;` is the character after `:`.
     await tx.execute(sql`
       DELETE FROM idempotency_keys WHERE scope >= ${`${userId}:`} AND scope < ${`${userId};`}

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts';
 import type { ExpiredRows } from '../database/clean-up.ts';
-import type { Database } from '../database/client.ts';
+import type { Tx } from '../database/client.ts';
 import type { MailPurpose, MailTopic } from '../database/generated/enums.ts';
 import { empty, type Sql, sql } from '../database/sql.ts';
 import { wants } from '../quiet-hours.ts';
@@ -43,7 +43,7 @@ export function createMailSends({ cooldown }: Config['email']) {
    *
    * @returns whether the email may be sent, and the whole seconds until the next one may
    */
-  async function request(tx: Database, purpose: RequestedPurpose, email: string) {
+  async function request(tx: Tx, purpose: RequestedPurpose, email: string) {
     const counted = await tx.execute(sql`
       ${countSend(purpose, sql`SELECT ${email}::text AS email`, recentSends)}
       WHERE ${hasRoom(purpose)} AND clock_timestamp() - make_interval(secs => ${cooldown}) >= ALL (mail_sends.sent_at)`);
@@ -51,7 +51,7 @@ export function createMailSends({ cooldown }: Config['email']) {
   }
 
   /** Counts an email that is sent whatever the cooldown and the cap say, so that later requests wait for both. */
-  async function record(tx: Database, purpose: RequestedPurpose, email: string): Promise<void> {
+  async function record(tx: Tx, purpose: RequestedPurpose, email: string): Promise<void> {
     // The newest ones, one less than the cap, so that another one fits.
     const newest = sql`ARRAY(
       SELECT t FROM (
@@ -61,7 +61,7 @@ export function createMailSends({ cooldown }: Config['email']) {
   }
 
   /** Seconds until an email may be sent again; 0 when it may be sent now. Counts nothing. */
-  async function wait(connection: Database, purpose: RequestedPurpose, email: string): Promise<number> {
+  async function wait(connection: Tx, purpose: RequestedPurpose, email: string): Promise<number> {
     // An email that seems to be of the future, after the clock was set back, has the age 0.
     const [row] = await connection.query<{ ages: number[] }>(sql`
       SELECT ARRAY(
@@ -75,7 +75,7 @@ export function createMailSends({ cooldown }: Config['email']) {
   }
 
   /** Lets the cap of an address start again, because its owner has acted on the last email. */
-  async function forget(tx: Database, purpose: UnrequestedPurpose, email: string): Promise<void> {
+  async function forget(tx: Tx, purpose: UnrequestedPurpose, email: string): Promise<void> {
     await tx.prisma.mailSend.deleteMany({ where: { purpose, email } });
   }
 

@@ -17,9 +17,7 @@ const print = (line: string) => process.stdout.write(`${line}\n`);
 const database = openDatabase({ url, poolSize: 2, limitFactor: timeFactor });
 const { log } = Fastify();
 const outbox = createOutbox(database, log);
-await database.prismaTransaction((tx) =>
-  createMailQueue(unsubscribeLinks, outbox).add(tx, 'code', { id: 1 }),
-);
+await database.transaction((tx) => createMailQueue(unsubscribeLinks, outbox).add(tx, 'code', { id: 1 }));
 print('committed');
 const forever = 2 ** 31 - 1;
 setInterval(() => undefined, forever);

@@ -5,9 +5,11 @@ import type { Tx } from '../../../src/infrastructure/database/client.ts';
 import type { BoundedPage, KeysetPosition } from '../../../src/infrastructure/database/keyset.ts';
 import { scanBudgets } from '../../../src/infrastructure/database/search-sources.ts';
 import { createTestApp } from '../../support/app.ts';
+import { openTestDatabase } from '../../support/database.ts';
 import { explainingDatabase } from '../../support/plans.ts';
 
-const { pool } = await createTestApp({}, { isolated: true });
+const { pool, url } = await createTestApp({}, { isolated: true });
+const answers = openTestDatabase(t, url);
 
 const stores = 12_000;
 const modes = ['generic', 'custom'] as const;
@@ -72,7 +74,7 @@ for (const mode of modes) {
   for (const name of ['stores', 'posts'] as const) {
     t.test(`${name} around a place are read as far as needed (${mode} plan)`, async (t) => {
       const work = async (filter: Filter) => {
-        const { database, executions } = explainingDatabase(pool, mode, { answering: true });
+        const { database, executions } = explainingDatabase(answers, mode, { answering: true });
         await listsOf(database)[name](filter);
         const sum = (of: 'rowsRead' | 'buffers') => executions.reduce((total, one) => total + one[of], 0);
         const indexes = executions.flatMap((one) => one.indexes);
@@ -101,7 +103,7 @@ for (const mode of modes) {
 }
 
 t.test('a list ends after the nearest stores, unless few match', async (t) => {
-  const { database } = explainingDatabase(pool, 'generic', { answering: true });
+  const { database } = explainingDatabase(answers, 'generic', { answering: true });
   const few = { first: { rows: 20, textBytes: 1e6 }, most: { rows: 60, textBytes: 1e6 } };
   const lists = listsOf(database, few);
   const nearest = Array.from({ length: 60 }, (_, n) => n + 1);
@@ -127,7 +129,7 @@ t.test('a list ends after the nearest stores, unless few match', async (t) => {
 });
 
 t.test('a page ends where it has read enough text, and the next one continues', async (t) => {
-  const { database } = explainingDatabase(pool, 'generic', { answering: true });
+  const { database } = explainingDatabase(answers, 'generic', { answering: true });
   const few = { first: { rows: 20, textBytes: 100 }, most: { rows: 60, textBytes: 300 } };
   for (const find of Object.values(listsOf(database, few))) {
     const { rows, stoppedAt } = await find({ q: '가나다라' });

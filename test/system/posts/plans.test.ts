@@ -11,6 +11,7 @@ import { announcements, type Execution, explainingDatabase } from '../../support
 
 const app = await createTestApp({}, { isolated: true });
 const { pool } = app;
+const answers = openTestDatabase(t, app.url);
 
 const stores = 3_000;
 const posts = 16_000;
@@ -64,7 +65,7 @@ interface Work extends Execution {
 }
 
 async function work(mode: Mode, search: (database: Tx) => Promise<BoundedPage<unknown>>): Promise<Work> {
-  const { database, executions } = explainingDatabase(pool, mode, { answering: true });
+  const { database, executions } = explainingDatabase(answers, mode, { answering: true });
   const { stoppedAt } = await search(database);
   return {
     stopped: stoppedAt !== undefined,
@@ -218,7 +219,7 @@ for (const mode of modes) {
 
 t.test('a scan stops where it has read enough text, and examines at least one row', async (t) => {
   const filter = { ...everything, q: '가나다라' };
-  const { database } = explainingDatabase(pool, 'generic', { answering: true });
+  const { database } = explainingDatabase(answers, 'generic', { answering: true });
   // Stores that are in the sample, so that no part of the text is rare.
   await pool.query(`
     WITH added AS (
@@ -262,7 +263,7 @@ t.test('counting against a quota reads what the quota allows, however much a sto
   const post = { title: '글', content: '내용', images: ['https://example.com/1.jpg'] };
   const request = { userId: ownerId, postId, message: '함께', quota: 100 };
   for (const mode of modes) {
-    const { database, executions } = explainingDatabase(pool, mode);
+    const { database, executions } = explainingDatabase(answers, mode);
     await createPostRepository(repositories).create(database, ownerId, post, 30);
     // Without its row it throws.
     await createPartnerRequestRepository(repositories, announcements)

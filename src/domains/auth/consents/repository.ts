@@ -28,7 +28,7 @@ export function createConsentRepository(database: Database, mailQueue: MailQueue
       ORDER BY c.id`);
   }
 
-  async function record(tx: Database, userId: number, answers: Answer[], address: string): Promise<void> {
+  async function record(tx: Tx, userId: number, answers: Answer[], address: string): Promise<void> {
     const data = answers.map((answer) => ({ userId, address, ...answer }));
     await tx.prisma.consent.createMany({ data });
   }

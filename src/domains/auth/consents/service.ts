@@ -3,7 +3,7 @@ import { invalidFields } from '../../../http/errors.ts';
 import { type FieldError, problems } from '../../../http/field-errors.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
 import type { ConsentDocuments } from '../../../infrastructure/config/consent-documents.ts';
-import type { Database } from '../../../infrastructure/database/client.ts';
+import type { Database, Tx } from '../../../infrastructure/database/client.ts';
 import type { AuthRepository } from '../repository/index.ts';
 import type { Answer, AnswerRow } from './repository.ts';
 import type { ConsentChanges, ConsentId, ConsentList, GivenConsent, NewConsents } from './schemas.ts';
@@ -61,11 +61,11 @@ export function createConsents(
   }
 
   /** Records the answers of a sign-up in its transaction. */
-  function record(tx: Database, userId: number, answers: NewConsents, { ip }: RequestContext): Promise<void> {
+  function record(tx: Tx, userId: number, answers: NewConsents, { ip }: RequestContext): Promise<void> {
     return consents.record(tx, userId, toAnswers(answers), ip);
   }
 
-  async function find(userId: number, tx = database): Promise<GivenConsent[]> {
+  async function find(userId: number, tx: Tx = database): Promise<GivenConsent[]> {
     const rows = await consents.latest(tx, userId);
     return (['terms', 'privacy', 'marketing'] as const).flatMap((id) => {
       const ofKind = rows.filter(({ kind, action }) => kind === id && action !== 'asked');
@@ -94,7 +94,7 @@ export function createConsents(
   async function change(user: CurrentUser, changes: ConsentChanges, { ip }: RequestContext) {
     const wrong = outdated(changes, '');
     if (wrong.length > 0) throw invalidFields(wrong);
-    return database.prismaTransaction(async (tx) => {
+    return database.transaction(async (tx) => {
       if (!(await accounts.lock(tx, user.id))) throw tokenNotValid('access', 'revoked');
       const known = await consents.latest(tx, user.id);
       const isNew = ({ kind, action, version }: Answer) => {

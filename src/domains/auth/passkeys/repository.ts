@@ -1,4 +1,4 @@
-import type { Database } from '../../../infrastructure/database/client.ts';
+import type { Database, Tx } from '../../../infrastructure/database/client.ts';
 import type { Passkey, Prisma } from '../../../infrastructure/database/generated/client.ts';
 import type { PageRequest } from '../../../infrastructure/database/keyset.ts';
 import { sql } from '../../../infrastructure/database/sql.ts';
@@ -14,12 +14,12 @@ export function createPasskeyRepository({ prisma }: Database) {
       return prisma.passkey.findMany({ where, orderBy: { id: 'desc' }, take: limit });
     },
 
-    find: (credentialId: string) => prisma.passkey.findUnique({ where: { credentialId } }),
+    find: (credentialId: string) => prisma.passkey.findFirst({ where: { credentialId } }),
 
-    count: (tx: Database, userId: number) => tx.prisma.passkey.count({ where: { userId } }),
+    count: (tx: Tx, userId: number) => tx.prisma.passkey.count({ where: { userId } }),
 
     /** @returns undefined when an account has a passkey with the credential's id */
-    async add(tx: Database, data: Prisma.PasskeyCreateManyInput): Promise<PasskeyRow | undefined> {
+    async add(tx: Tx, data: Prisma.PasskeyCreateManyInput): Promise<PasskeyRow | undefined> {
       // A rejected row would use up an id.
       if ((await tx.prisma.passkey.count({ where: { credentialId: data.credentialId } })) > 0)
         return undefined;
@@ -32,7 +32,7 @@ export function createPasskeyRepository({ prisma }: Database) {
     },
 
     /** @returns its name; undefined when the user has no such passkey */
-    async remove(tx: Database, userId: number, id: number): Promise<string | undefined> {
+    async remove(tx: Tx, userId: number, id: number): Promise<string | undefined> {
       const [removed] = await tx.query<{ name: string }>(
         sql`DELETE FROM passkeys WHERE id = ${id} AND user_id = ${userId} RETURNING name`,
       );

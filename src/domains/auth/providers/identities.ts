@@ -3,7 +3,7 @@ import { Value } from '@sinclair/typebox/value';
 import type { CurrentUser } from '../../../http/authentication.ts';
 import { ApiError } from '../../../http/errors.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
-import type { Database } from '../../../infrastructure/database/client.ts';
+import type { Database, Tx } from '../../../infrastructure/database/client.ts';
 import { authErrors } from '../errors.ts';
 import type { IdentityFacts, IdentityRow } from '../repository/identities.ts';
 import type { AuthRepository } from '../repository/index.ts';
@@ -35,7 +35,7 @@ export function createIdentities(
   const sealToken = (provider: string, token: string) => sealer.seal(token, tokenContext(provider));
 
   /** @throws {ApiError} `identity_taken` */
-  async function addTo(tx: Database, userId: number, facts: NewIdentity) {
+  async function addTo(tx: Tx, userId: number, facts: NewIdentity) {
     const { isEmailProved: _, name: __, ...identity } = facts;
     const added = await identities.add(tx, userId, identity);
     if (added === undefined) throw new ApiError(authErrors.identityTaken);

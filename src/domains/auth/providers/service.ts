@@ -165,7 +165,7 @@ export function createProviderLogin(
    * @throws {ApiError} `sign_up_token_invalid`, `identity_taken`, and as {@link AccountService.createAccount}
    */
   async function signUp({ sign_up_token: token, ...input }: NewUserOfProvider, context: RequestContext) {
-    const { created, identity } = await database.prismaTransaction(async (tx) => {
+    const { created, identity } = await database.transaction(async (tx) => {
       const flow = await loginFlows.finish<NewIdentity>(tx, 'sign_up', token);
       if (flow === undefined) throw new ApiError(authErrors.signUpTokenInvalid);
       // Before the account, whose id a rollback would use up.

@@ -52,7 +52,7 @@ export function createAccountRepository(database: Database, { unverifiedAccountT
         FROM (SELECT hashtext(name) AS hash FROM unnest(${names}::text[]) name ORDER BY 1) ordered`);
     },
 
-    create(tx: Database, data: Prisma.UserCreateManyInput): Promise<UserRow> {
+    create(tx: Tx, data: Prisma.UserCreateManyInput): Promise<UserRow> {
       return tx.prisma.user.create({ data, select: userColumns });
     },
 
@@ -76,13 +76,13 @@ export function createAccountRepository(database: Database, { unverifiedAccountT
      * @param needsReset whether nothing but a reset of the password may change the account from now on
      * @throws a unique violation when the address is taken
      */
-    setEmail(tx: Database, id: number, email: string, needsReset = false): Promise<UserRow> {
+    setEmail(tx: Tx, id: number, email: string, needsReset = false): Promise<UserRow> {
       const data = { email, isVerified: true, ...(needsReset && { needsReset }) };
       return tx.prisma.user.update({ where: { id }, data, select: userColumns });
     },
 
-    find(tx: Database, where: Prisma.UserWhereUniqueInput) {
-      return tx.prisma.user.findUnique({ where, select: recipientColumns });
+    find(tx: Tx, where: Prisma.UserWhereInput) {
+      return tx.prisma.user.findFirst({ where, select: recipientColumns });
     },
 
     /** @returns undefined when the account is gone */
@@ -92,25 +92,25 @@ export function createAccountRepository(database: Database, { unverifiedAccountT
     },
 
     /** @returns whether the account became verified; not if it was already, is gone, or has another address */
-    async markVerified(tx: Database, userId: number, email: string): Promise<boolean> {
+    async markVerified(tx: Tx, userId: number, email: string): Promise<boolean> {
       const where = { id: userId, email, isVerified: false };
       return (await tx.prisma.user.updateMany({ where, data: { isVerified: true } })).count > 0;
     },
 
     /** @returns false when the password was changed since it was verified, or when only a reset may change the account */
-    async changePassword(tx: Database, id: number, from: string, to: string): Promise<boolean> {
+    async changePassword(tx: Tx, id: number, from: string, to: string): Promise<boolean> {
       const where = { id, passwordHash: from, needsReset: false };
       return (await tx.prisma.user.updateMany({ where, data: { passwordHash: to } })).count > 0;
     },
 
     /** Sets a password by a link to the address, which verifies it. @returns false when no account has the address any more */
-    async resetPassword(tx: Database, id: number, email: string, passwordHash: string) {
+    async resetPassword(tx: Tx, id: number, email: string, passwordHash: string) {
       const data = { passwordHash, needsReset: false, isVerified: true };
       return (await tx.prisma.user.updateMany({ where: { id, email }, data })).count > 0;
     },
 
     /** Removes the identities, passkeys and second factor that were added since a time; all of them without one. */
-    async removeLoginMethods(tx: Database, userId: number, since = new Date(0)): Promise<void> {
+    async removeLoginMethods(tx: Tx, userId: number, since = new Date(0)): Promise<void> {
       const where = { userId, createdAt: { gte: since } };
       await tx.prisma.identity.deleteMany({ where });
       await tx.prisma.passkey.deleteMany({ where });
@@ -124,9 +124,9 @@ export function createAccountRepository(database: Database, { unverifiedAccountT
      * Whether an account would keep a password, an identity or a passkey without one of its identities or passkeys. Lock the
      * account first, so that two removals at once do not count each other's.
      */
-    async hasOtherLoginMethod(tx: Database, id: number): Promise<boolean> {
+    async hasOtherLoginMethod(tx: Tx, id: number): Promise<boolean> {
       const select = { passwordHash: true, _count: { select: { identities: true, passkeys: true } } };
-      const { passwordHash, _count: count } = await tx.prisma.user.findUniqueOrThrow({
+      const { passwordHash, _count: count } = await tx.prisma.user.findFirstOrThrow({
         where: { id },
         select,
       });
@@ -149,7 +149,7 @@ export function createAccountRepository(database: Database, { unverifiedAccountT
     },
 
     /** @returns whether the account existed */
-    async remove(tx: Database, userId: number): Promise<boolean> {
+    async remove(tx: Tx, userId: number): Promise<boolean> {
       return (await tx.prisma.user.deleteMany({ where: { id: userId } })).count > 0;
     },
   };

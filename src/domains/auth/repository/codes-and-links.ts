@@ -46,7 +46,7 @@ export function createEmailCodeRepository(
   { codeTtl, verificationTokenTtl }: Config['email'],
 ) {
   /** Creates a code with its link, which voids those before. @returns its id */
-  async function issue(tx: Database, email: string): Promise<string> {
+  async function issue(tx: Tx, email: string): Promise<string> {
     const row = { id: randomUUID(), keyId: secrets.keyId, attempts: 0, expiresAt: inSeconds(codeTtl) };
     await tx.prisma.emailCode.upsert({ where: { email }, create: { email, ...row }, update: row });
     return row.id;
@@ -54,7 +54,7 @@ export function createEmailCodeRepository(
 
   /** @returns undefined when the code was used, replaced or has expired */
   async function find(id: string) {
-    const row = await database.prisma.emailCode.findUnique({ where: { id, ...unexpired() } });
+    const row = await database.prisma.emailCode.findFirst({ where: { id, ...unexpired() } });
     const code = row && secrets.code(id, row.keyId);
     const token = row && secrets.token('email link', id, row.keyId);
     return code && token ? { email: row.email, code, token } : undefined;
@@ -65,7 +65,7 @@ export function createEmailCodeRepository(
    *
    * @param isMailed where it is false every code is wrong, and the response looks the same: the email to the address had none
    */
-  async function tryCode(tx: Database, email: string, code: string, isMailed: boolean): Promise<CodeResult> {
+  async function tryCode(tx: Tx, email: string, code: string, isMailed: boolean): Promise<CodeResult> {
     const [row] = await tx.query<{ id: string; keyId: string; attempts: number }>(sql`
       SELECT id, key_id AS "keyId", attempts FROM email_codes
       WHERE email = ${email} AND expires_at > now() FOR UPDATE`);
@@ -82,7 +82,7 @@ export function createEmailCodeRepository(
   /** The address that the token of a link is for. @returns undefined when the link was used, replaced or deleted */
   async function addressOf(token: string): Promise<string | undefined> {
     const link = secrets.open('email link', token);
-    return link && (await database.prisma.emailCode.findUnique({ where: link }))?.email;
+    return link && (await database.prisma.emailCode.findFirst({ where: link }))?.email;
   }
 
   /** Uses up a code by the token of its link, which has no limit of attempts and works after the last one of the code. */
@@ -96,7 +96,7 @@ export function createEmailCodeRepository(
   }
 
   /** Creates a token that proves once that an address was verified. */
-  async function issueProof(tx: Database, email: string): Promise<string> {
+  async function issueProof(tx: Tx, email: string): Promise<string> {
     const row = { id: randomUUID(), keyId: secrets.keyId, expiresAt: inSeconds(verificationTokenTtl) };
     await tx.prisma.emailProof.create({ data: { email, ...row } });
     return secrets.newToken('email proof', row.id);
@@ -113,7 +113,7 @@ export function createEmailCodeRepository(
   }
 
   /** Voids the code and the proofs of a verified address whose account is deleted or leaves it. */
-  async function revoke(tx: Database, email: string): Promise<void> {
+  async function revoke(tx: Tx, email: string): Promise<void> {
     await tx.prisma.emailCode.deleteMany({ where: { email } });
     await tx.prisma.emailProof.deleteMany({ where: { email } });
   }
@@ -128,7 +128,7 @@ export function createPasswordResetRepository(
   { passwordResetTtl }: Config['email'],
 ) {
   /** Creates a link, which voids the one before. @returns its id */
-  async function issue(tx: Database, email: string): Promise<string> {
+  async function issue(tx: Tx, email: string): Promise<string> {
     const row = { id: randomUUID(), keyId: secrets.keyId, expiresAt: inSeconds(passwordResetTtl) };
     await tx.prisma.passwordReset.upsert({ where: { email }, create: { email, ...row }, update: row });
     return row.id;
@@ -136,7 +136,7 @@ export function createPasswordResetRepository(
 
   /** What the email of a link needs. @returns undefined when the link was used, replaced or has expired */
   async function find(id: string): Promise<(ResetLinkParts & { email: string }) | undefined> {
-    const row = await database.prisma.passwordReset.findUnique({ where: { id, ...unexpired() } });
+    const row = await database.prisma.passwordReset.findFirst({ where: { id, ...unexpired() } });
     const [uid, token] = (row && secrets.token('password reset', id, row.keyId)?.split('.')) ?? [];
     return row && uid && token ? { email: row.email, uid, token } : undefined;
   }
@@ -161,7 +161,7 @@ export function createPasswordResetRepository(
     return account;
   }
 
-  async function revoke(tx: Database, email: string): Promise<void> {
+  async function revoke(tx: Tx, email: string): Promise<void> {
     await tx.prisma.passwordReset.deleteMany({ where: { email } });
   }
 
@@ -187,7 +187,7 @@ export function createUndoLinkRepository(database: Database, secrets: DerivedSec
 
   /** What the email of a link needs. @returns undefined when the link was used, is void or has expired */
   async function find(id: string) {
-    const row = await database.prisma.emailChange.findUnique({ where: { id, ...unexpired() } });
+    const row = await database.prisma.emailChange.findFirst({ where: { id, ...unexpired() } });
     const token = row && secrets.token('email change', id, row.keyId);
     return token ? { ...row, token } : undefined;
   }
@@ -195,7 +195,7 @@ export function createUndoLinkRepository(database: Database, secrets: DerivedSec
   /** Reads a link without locking it. @returns null when it is wrong, used, void or expired */
   async function open(token: string): Promise<UndoLink | null> {
     const link = secrets.open('email change', token);
-    return link ? database.prisma.emailChange.findUnique({ where: { ...link, ...unexpired() } }) : null;
+    return link ? database.prisma.emailChange.findFirst({ where: { ...link, ...unexpired() } }) : null;
   }
 
   /**

@@ -22,7 +22,7 @@ const columns = { id: true, provider: true, email: true, createdAt: true, lastUs
 /** Identities: accounts at providers, each of one account here. */
 export function createIdentityRepository(database: Database) {
   /** Whether an account has it. Looked up before it is added, because a rejected row would use up an id. */
-  async function isTaken(tx: Database, { issuer, subject }: IdentityKey): Promise<boolean> {
+  async function isTaken(tx: Tx, { issuer, subject }: IdentityKey): Promise<boolean> {
     return (await tx.prisma.identity.count({ where: { issuer, subject } })) > 0;
   }
 
@@ -34,7 +34,7 @@ export function createIdentityRepository(database: Database) {
       sql`u.id = (SELECT user_id FROM identities WHERE issuer = ${issuer} AND subject = ${subject})`,
 
     /** @returns undefined when an account has it, also the same one; of concurrent calls one succeeds */
-    async add(tx: Database, userId: number, identity: IdentityFacts): Promise<IdentityRow | undefined> {
+    async add(tx: Tx, userId: number, identity: IdentityFacts): Promise<IdentityRow | undefined> {
       if (await isTaken(tx, identity)) return undefined;
       const options = { skipDuplicates: true, select: columns };
       return (
@@ -56,11 +56,11 @@ export function createIdentityRepository(database: Database) {
         ORDER BY created_at DESC, id DESC LIMIT ${limit}`);
     },
 
-    find(tx: Database, userId: number, id: number): Promise<IdentityRow | null> {
-      return tx.prisma.identity.findUnique({ where: { id, userId }, select: columns });
+    find(tx: Tx, userId: number, id: number): Promise<IdentityRow | null> {
+      return tx.prisma.identity.findFirst({ where: { id, userId }, select: columns });
     },
 
-    async remove(tx: Database, id: number): Promise<void> {
+    async remove(tx: Tx, id: number): Promise<void> {
       await tx.prisma.identity.delete({ where: { id } });
     },
 

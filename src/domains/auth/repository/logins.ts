@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../../../infrastructure/config/config.ts';
 import type { ExpiredRows } from '../../../infrastructure/database/clean-up.ts';
-import type { Database } from '../../../infrastructure/database/client.ts';
+import type { Database, Tx } from '../../../infrastructure/database/client.ts';
 import type { User } from '../../../infrastructure/database/generated/client.ts';
 import type { Language } from '../../../infrastructure/database/generated/enums.ts';
 import { type Sql, sql } from '../../../infrastructure/database/sql.ts';
@@ -136,7 +136,7 @@ export function createLoginRepository(
     },
 
     /** Forgets the addresses from which an account logged in: an intruder's may be among them. */
-    async forgetAddresses(tx: Database, userId: number): Promise<void> {
+    async forgetAddresses(tx: Tx, userId: number): Promise<void> {
       await tx.prisma.knownAddress.deleteMany({ where: { userId } });
     },
   };

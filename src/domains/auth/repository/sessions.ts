@@ -106,7 +106,7 @@ export function createSessionRepository(database: Database, tokens: Config['toke
    * Ends the sessions of a user, all or all but one, and the logins that are not complete. Also removes the push subscriptions of
    * sessions that expired, which have no row any more; a trigger removes all others.
    */
-  async function endAll(tx: Database, userId: number, except?: string): Promise<void> {
+  async function endAll(tx: Tx, userId: number, except?: string): Promise<void> {
     const isOther = except === undefined ? {} : { id: { not: except } };
     await tx.prisma.session.deleteMany({ where: { userId, ...isOther } });
     await tx.prisma.loginFlow.deleteMany({ where: { userId } });

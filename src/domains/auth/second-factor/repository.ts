@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
 import { serviceUnavailable } from '../../../http/errors.ts';
-import type { Database } from '../../../infrastructure/database/client.ts';
+import type { Database, Tx } from '../../../infrastructure/database/client.ts';
 import type { Sealer } from '../tokens.ts';
 
 /** The only parameters that all authenticator apps know (RFC 6238). */
@@ -17,8 +17,8 @@ type CodeMethod = 'totp' | 'recovery_code';
 /** Secrets of authenticator apps, and recovery codes. The rows reveal none of them. */
 export function createSecondFactorRepository(database: Database, sealer: Sealer) {
   /** @returns the time step of a code; undefined for a wrong one, or without a secret @throws {ApiError} `service_unavailable` */
-  async function stepOf(tx: Database, userId: number, code: string): Promise<number | undefined> {
-    const factor = await tx.prisma.secondFactor.findUnique({ where: { userId } });
+  async function stepOf(tx: Tx, userId: number, code: string): Promise<number | undefined> {
+    const factor = await tx.prisma.secondFactor.findFirst({ where: { userId } });
     if (factor === null) return undefined;
     const secret = sealer.unseal(factor.secret, contextOf(userId));
     if (secret === undefined) {
@@ -29,7 +29,7 @@ export function createSecondFactorRepository(database: Database, sealer: Sealer)
     return delta === null ? undefined : totp.counter() + delta;
   }
 
-  async function useStep(tx: Database, userId: number, code: string): Promise<boolean> {
+  async function useStep(tx: Tx, userId: number, code: string): Promise<boolean> {
     const lastStep = await stepOf(tx, userId, code);
     if (lastStep === undefined) return false;
     const where = { userId, confirmedAt: { not: null }, lastStep: { lt: lastStep } };
@@ -41,7 +41,7 @@ export function createSecondFactorRepository(database: Database, sealer: Sealer)
     async status(userId: number) {
       const factor = { confirmedAt: true, _count: { select: { recoveryCodes: true } } } as const;
       const select = { secondFactor: { select: factor }, _count: { select: { passkeys: true } } } as const;
-      const user = await database.prisma.user.findUnique({ where: { id: userId }, select });
+      const user = await database.prisma.user.findFirst({ where: { id: userId }, select });
       return {
         totp_enabled_at: user?.secondFactor?.confirmedAt?.toISOString() ?? null,
         recovery_codes_left: user?.secondFactor?._count.recoveryCodes ?? 0,
@@ -49,12 +49,12 @@ export function createSecondFactorRepository(database: Database, sealer: Sealer)
       };
     },
 
-    async isOn(tx: Database, userId: number): Promise<boolean> {
+    async isOn(tx: Tx, userId: number): Promise<boolean> {
       return (await tx.prisma.secondFactor.count({ where: { userId, confirmedAt: { not: null } } })) > 0;
     },
 
     /** Saves a new secret, in place of one that is not confirmed. The account must be locked. */
-    async begin(tx: Database, userId: number, username: string) {
+    async begin(tx: Tx, userId: number, username: string) {
       const totp = new TOTP({ ...parameters, label: username, secret: new Secret() });
       const secret = totp.secret.base32;
       const data = { secret: sealer.seal(secret, contextOf(userId)) };
@@ -63,7 +63,7 @@ export function createSecondFactorRepository(database: Database, sealer: Sealer)
     },
 
     /** Switches the second factor on, and uses the code. @returns false for a wrong code, or without a secret */
-    async confirm(tx: Database, userId: number, code: string): Promise<boolean> {
+    async confirm(tx: Tx, userId: number, code: string): Promise<boolean> {
       const lastStep = await stepOf(tx, userId, code);
       if (lastStep === undefined) return false;
       const data = { confirmedAt: new Date(), lastStep };
@@ -76,7 +76,7 @@ export function createSecondFactorRepository(database: Database, sealer: Sealer)
      * @returns undefined for a wrong one
      * @throws {ApiError} `service_unavailable` when no secret opens that of the app
      */
-    async use(tx: Database, userId: number, given: string): Promise<CodeMethod | undefined> {
+    async use(tx: Tx, userId: number, given: string): Promise<CodeMethod | undefined> {
       const code = given.toLowerCase();
       if (/^\d{6}$/.test(code)) return (await useStep(tx, userId, code)) ? 'totp' : undefined;
       const where = { userId, hash: hashOf(userId, code) };
@@ -84,7 +84,7 @@ export function createSecondFactorRepository(database: Database, sealer: Sealer)
     },
 
     /** @returns the new codes, in groups of four characters */
-    async replaceRecoveryCodes(tx: Database, userId: number): Promise<string[]> {
+    async replaceRecoveryCodes(tx: Tx, userId: number): Promise<string[]> {
       const codes = Array.from({ length: recoveryCodeCount }, newRecoveryCode);
       await tx.prisma.recoveryCode.deleteMany({ where: { userId } });
       const data = codes.map((code) => ({ userId, hash: hashOf(userId, code) }));
@@ -114,7 +114,7 @@ export function createSecondFactorRepository(database: Database, sealer: Sealer)
     },
 
     /** Removes the second factor with its recovery codes. @returns whether it was on */
-    async remove(tx: Database, userId: number): Promise<boolean> {
+    async remove(tx: Tx, userId: number): Promise<boolean> {
       const confirmed = { userId, confirmedAt: { not: null } };
       const { count } = await tx.prisma.secondFactor.deleteMany({ where: confirmed });
       await tx.prisma.secondFactor.deleteMany({ where: { userId } });

@@ -1,7 +1,7 @@
 import { type CurrentUser, tokenNotValid } from '../../../http/authentication.ts';
 import { ApiError, invalidFields, retryLater } from '../../../http/errors.ts';
 import type { EventSubject, RequestContext } from '../../../http/request-context.ts';
-import type { Database } from '../../../infrastructure/database/client.ts';
+import type { Database, Tx } from '../../../infrastructure/database/client.ts';
 import { sql } from '../../../infrastructure/database/sql.ts';
 import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
 import { authErrors } from '../errors.ts';
@@ -49,9 +49,9 @@ export function createSecondFactor(
     account: LoginAccount,
     actor: EventSubject,
     context: RequestContext,
-    check: (tx: Database) => Promise<Checked<Result>>,
+    check: (tx: Tx) => Promise<Checked<Result>>,
   ): Promise<Result> {
-    const outcome = await database.prismaTransaction(async (tx) => {
+    const outcome = await database.transaction(async (tx) => {
       const counters = logins.countersOf(account, context.clientAddress);
       const { delay, countFailure } = await loginFailures.lock(tx, counters);
       if (delay > 0) return { delay };
@@ -70,7 +70,7 @@ export function createSecondFactor(
   async function attemptOwn<Result>(
     user: CurrentUser,
     context: RequestContext,
-    check: (tx: Database) => Promise<Checked<Result>>,
+    check: (tx: Tx) => Promise<Checked<Result>>,
   ): Promise<Result> {
     const { account } = await logins.findOwn(user, context.clientAddress);
     if (account === undefined) throw tokenNotValid('access', 'revoked');
@@ -84,7 +84,7 @@ export function createSecondFactor(
 
     /** Makes a secret, which is not asked for before it is confirmed. @throws {ApiError} `second_factor_exists` */
     begin(user: CurrentUser) {
-      return database.prismaTransaction(async (tx) => {
+      return database.transaction(async (tx) => {
         await confirmation.require(user, tx);
         if (await factors.isOn(tx, user.id)) throw new ApiError(authErrors.secondFactorExists);
         return factors.begin(tx, user.id, user.username);
@@ -113,7 +113,7 @@ export function createSecondFactor(
 
     /** @throws {ApiError} `not_found` without a second factor */
     async replaceRecoveryCodes(user: CurrentUser, context: RequestContext) {
-      const recovery_codes = await database.prismaTransaction(async (tx) => {
+      const recovery_codes = await database.transaction(async (tx) => {
         await confirmation.require(user, tx);
         if (!(await factors.isOn(tx, user.id))) throw new ApiError(authErrors.secondFactorNotFound);
         return factors.replaceRecoveryCodes(tx, user.id);
@@ -130,8 +130,8 @@ export function createSecondFactor(
     },
 
     /** The same by an operator. */
-    async removeByOperator(tx: Database, userId: number): Promise<void> {
-      const user = await tx.prisma.user.findUnique({ where: { id: userId }, select: { language: true } });
+    async removeByOperator(tx: Tx, userId: number): Promise<void> {
+      const user = await tx.prisma.user.findFirst({ where: { id: userId }, select: { language: true } });
       if (!user || !(await factors.remove(tx, userId))) return;
       await mailQueue.addUnrequested(tx, loginMethodNotice(userId, user.language, removal));
     },

@@ -1,7 +1,7 @@
 import type { BaseLogger } from 'pino';
 import { serviceUnavailable } from '../../../http/errors.ts';
 import { pagesOfRun } from '../../../infrastructure/database/clean-up.ts';
-import type { Database } from '../../../infrastructure/database/client.ts';
+import type { Database, Tx } from '../../../infrastructure/database/client.ts';
 import { sql } from '../../../infrastructure/database/sql.ts';
 import type { RemovableAccount } from '../repository/accounts.ts';
 import type { AuthRepository } from '../repository/index.ts';
@@ -9,15 +9,15 @@ import type { AuthRepository } from '../repository/index.ts';
 /** What other domains do in the transaction that deletes an account. */
 export interface AccountDeletionSteps {
   /** Locks the user, too. @returns undefined when the user has no store and cannot get one before the transaction ends */
-  lockStore(tx: Database, userId: number): Promise<number | undefined>;
+  lockStore(tx: Tx, userId: number): Promise<number | undefined>;
   /** Deletes the stored responses of the user's idempotency keys. */
-  deleteStoredResponses(tx: Database, userId: number): Promise<void>;
-  deletePostsOfStore(tx: Database, storeId: number): Promise<void>;
+  deleteStoredResponses(tx: Tx, userId: number): Promise<void>;
+  deletePostsOfStore(tx: Tx, storeId: number): Promise<void>;
   /** Marks the uploaded images as unused; no post has them any more. */
-  releaseImagesOf(tx: Database, userId: number): Promise<void>;
+  releaseImagesOf(tx: Tx, userId: number): Promise<void>;
   /** Withdraws pending requests, ends accepted ones, and notifies the other sides. */
-  closeRequestsOfStore(tx: Database, storeId: number): Promise<void>;
-  closeStore(tx: Database, storeId: number): Promise<void>;
+  closeRequestsOfStore(tx: Tx, storeId: number): Promise<void>;
+  closeStore(tx: Tx, storeId: number): Promise<void>;
 }
 
 export type AccountRemoval = ReturnType<typeof createAccountRemoval>;
@@ -36,7 +36,7 @@ export function createAccountRemoval(
    *
    * @returns whether the account existed
    */
-  async function remove(tx: Database, { id, email, isVerified }: RemovableAccount): Promise<boolean> {
+  async function remove(tx: Tx, { id, email, isVerified }: RemovableAccount): Promise<boolean> {
     const storeId = await lockAccount(tx, { id, email });
     // Those of an unverified address may be another person's, who owns the address.
     if (isVerified) await emailCodes.revoke(tx, email);
@@ -57,7 +57,7 @@ export function createAccountRemoval(
    *
    * @returns the id of its store; undefined when it has none and gets none before the transaction ends
    */
-  async function lockAccount(tx: Database, { id, email }: { id: number; email: string }) {
+  async function lockAccount(tx: Tx, { id, email }: { id: number; email: string }) {
     await accounts.lockNames(tx, email);
     return steps.lockStore(tx, id);
   }
@@ -67,7 +67,7 @@ export function createAccountRemoval(
    *
    * @throws {ApiError} `service_unavailable` when its email address was changed meanwhile, so that other codes are to be locked
    */
-  async function removeById(tx: Database, id: number): Promise<boolean> {
+  async function removeById(tx: Tx, id: number): Promise<boolean> {
     const known = await accounts.find(tx, { id });
     if (known === null) return false;
     await lockAccount(tx, known);
@@ -80,7 +80,7 @@ export function createAccountRemoval(
   }
 
   /** Deletes the unverified account without a store that has an address, if there is one. @returns its id */
-  async function removeUnverified(tx: Database, email: string): Promise<number | undefined> {
+  async function removeUnverified(tx: Tx, email: string): Promise<number | undefined> {
     const known = await accounts.find(tx, { email, isVerified: false });
     if (known === null) return undefined;
     const storeId = await lockAccount(tx, known);
@@ -104,7 +104,7 @@ export function createAccountRemoval(
   }
 
   async function removeIfAbandoned(account: RemovableAccount): Promise<number> {
-    const isRemoved = await database.prismaTransaction(async (tx) => {
+    const isRemoved = await database.transaction(async (tx) => {
       await lockAccount(tx, account);
       // Until it is locked it can be deleted, get a session or get a store.
       const [abandoned] = await accounts.findAbandoned(tx, sql`u.id = ${account.id}`);

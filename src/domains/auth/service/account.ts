@@ -3,7 +3,7 @@ import { ApiError, invalidFields } from '../../../http/errors.ts';
 import type { FieldError } from '../../../http/field-errors.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
 import type { Config } from '../../../infrastructure/config/config.ts';
-import type { Database } from '../../../infrastructure/database/client.ts';
+import type { Database, Tx } from '../../../infrastructure/database/client.ts';
 import type {
   Created,
   Idempotency,
@@ -46,7 +46,7 @@ export type AccountService = ReturnType<typeof createAccounts>;
 
 /** Creates accounts, and changes and deletes those of logged-in users. */
 export function createAccounts(
-  { config, database, idempotency, mailQueue }: AccountOptions,
+  { config, idempotency, mailQueue }: AccountOptions,
   { accounts, sessions, emailCodes, passwordResets }: AuthRepository,
   passwords: Passwords,
   consents: ConsentService,
@@ -74,7 +74,7 @@ export function createAccounts(
     passwords.checkNew('password', input.password, input, signUpProblems(input));
     const passwordHash = await passwords.hash(input.password, context);
     let created: CreatedAccount | undefined;
-    const outcome = await idempotency.run(database.prismaTransaction, key, async (tx) => {
+    const outcome = await idempotency.run(key, async (tx) => {
       created = await createAccount(tx, input, { passwordHash }, context);
       return toUser(created.user);
     });
@@ -103,7 +103,7 @@ export function createAccounts(
    * @throws {ApiError} `validation_error`, `verification_token_invalid`, `username_taken`, `email_taken`
    */
   async function createAccount(
-    tx: Database,
+    tx: Tx,
     input: Omit<NewUser, 'password'>,
     { passwordHash, isProved = false }: { passwordHash: string | null; isProved?: boolean },
     context: RequestContext,

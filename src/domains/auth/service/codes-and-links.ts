@@ -25,7 +25,7 @@ export function createEmailVerification(
    * Enqueues an email with a code, unless the cooldown or the hourly cap forbids it. The response never depends on whether the
    * address has an account; only the email to an address with a verified account differs.
    */
-  async function enqueueCode(tx: Database, email: string, language: Language): Promise<MailSent> {
+  async function enqueueCode(tx: Tx, email: string, language: Language): Promise<MailSent> {
     const permission = await mailSends.request(tx, 'email_verify', email);
     if (permission.allowed) {
       const id = await emailCodes.issue(tx, email);
@@ -35,7 +35,7 @@ export function createEmailVerification(
   }
 
   async function send(email: string, { language }: RequestContext): Promise<CodeSent> {
-    const sent = await database.prismaTransaction(async (tx) => {
+    const sent = await database.transaction(async (tx) => {
       await accounts.lockNames(tx, email);
       return enqueueCode(tx, email, language);
     });
@@ -51,7 +51,7 @@ export function createEmailVerification(
   async function confirm(given: EmailConfirmation, user: CurrentUser | null, context: RequestContext) {
     const address = 'code' in given ? given.email : await emailCodes.addressOf(given.token);
     // Throwing inside the transaction would roll back the count of attempts.
-    const outcome = await database.prismaTransaction(async (tx) => {
+    const outcome = await database.transaction(async (tx) => {
       if (address !== undefined) await accounts.lockNames(tx, address);
       const holder = 'code' in given ? await accounts.find(tx, { email: given.email }) : null;
       const result =
@@ -93,7 +93,7 @@ export function createRecovery(
 ) {
   /** Enqueues an email with a link if the address has an account; the response is the same for every address. */
   async function requestLink(email: string, context: RequestContext): Promise<MailSent> {
-    const { userId, ...sent } = await database.prismaTransaction(async (tx) => {
+    const { userId, ...sent } = await database.transaction(async (tx) => {
       await accounts.lockNames(tx, email);
       const permission = await mailSends.request(tx, 'reset_password', email);
       if (permission.allowed) {
@@ -119,7 +119,7 @@ export function createRecovery(
     const account = await openLink(database, link);
     passwords.checkNew('new_password', newPassword, account);
     const passwordHash = await passwords.hash(newPassword, context);
-    await database.prismaTransaction(async (tx) => {
+    await database.transaction(async (tx) => {
       await accounts.lockNames(tx, account.email);
       const { userId, username, email } = await openLink(tx, link);
       await passwordResets.revoke(tx, email);
@@ -145,7 +145,7 @@ export function createRecovery(
 
   /** Enqueues an email with the username if the address has an account; the response is the same for every address. */
   async function findId(email: string, context: RequestContext): Promise<MailSent> {
-    const { userId, ...sent } = await database.prismaTransaction(async (tx) => {
+    const { userId, ...sent } = await database.transaction(async (tx) => {
       await accounts.lockNames(tx, email);
       const permission = await mailSends.request(tx, 'find_id', email);
       const userId = (await accounts.find(tx, { email }))?.id;

@@ -55,9 +55,9 @@ export function createConfirmation(
     locked<Result>(
       user: CurrentUser,
       { passwordHash, names = [] }: { passwordHash: string | null; names?: string[] },
-      work: (tx: Database, account: { email: string; isVerified: boolean }) => Promise<Result>,
+      work: (tx: Tx, account: { email: string; isVerified: boolean }) => Promise<Result>,
     ): Promise<Result | undefined> {
-      return database.prismaTransaction(async (tx) => {
+      return database.transaction(async (tx) => {
         await accounts.lockNames(tx, user.email, ...names);
         const account = await accounts.lock(tx, user.id);
         await read(user, tx);
@@ -83,9 +83,9 @@ export function createConfirmation(
       user: CurrentUser,
       context: RequestContext,
       { change, method }: Pick<LoginMethodChange, 'change' | 'method'>,
-      work: (tx: Database) => Promise<Result>,
+      work: (tx: Tx) => Promise<Result>,
     ): Promise<Result> {
-      const result = await database.prismaTransaction(async (tx) => {
+      const result = await database.transaction(async (tx) => {
         await require(user, tx);
         const changed = await work(tx);
         if (changed) {

@@ -2,7 +2,7 @@ import type { CurrentUser } from '../../../http/authentication.ts';
 import { ApiError, invalidFields } from '../../../http/errors.ts';
 import { problems } from '../../../http/field-errors.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
-import type { Database } from '../../../infrastructure/database/client.ts';
+import type { Database, Tx } from '../../../infrastructure/database/client.ts';
 import { isUniqueViolation } from '../../../infrastructure/database/errors.ts';
 import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
 import { authErrors, takenError } from '../errors.ts';
@@ -69,7 +69,7 @@ export function createEmailChange(
 
   /** Both addresses and the account are locked. */
   async function tryChange(
-    tx: Database,
+    tx: Tx,
     { id: userId, email: oldEmail, isVerified }: RemovableAccount,
     {
       new_email: newEmail,
@@ -113,7 +113,7 @@ export function createEmailChange(
     const link = await undoLinks.open(token);
     if (link === null) throw new ApiError(authErrors.undoLinkInvalid);
     const replaced = await database
-      .prismaTransaction((tx) => bringBack(tx, link, context))
+      .transaction((tx) => bringBack(tx, link, context))
       .catch((error: unknown) => {
         throw isUniqueViolation(error) ? takenError('token', authErrors.oldEmailTaken) : error;
       });
@@ -122,7 +122,7 @@ export function createEmailChange(
   }
 
   /** @returns the id of the account that had the address, which is deleted */
-  async function bringBack(tx: Database, link: UndoLink, { language }: RequestContext) {
+  async function bringBack(tx: Tx, link: UndoLink, { language }: RequestContext) {
     const { userId, oldEmail: email } = link;
     await accounts.lockNames(tx, email);
     await mailSends.record(tx, 'reset_password', email);

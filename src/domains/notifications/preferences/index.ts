@@ -39,7 +39,7 @@ export type Preferences = ReturnType<typeof createPreferencesRepository>;
 /** How users want to get emails and push messages, which is in columns of the account; null when it is gone. */
 function createPreferencesRepository(database: Database) {
   function find(userId: number): Promise<PreferencesRow | null> {
-    return database.prisma.user.findUnique({ where: { id: userId }, select: columns });
+    return database.prisma.user.findFirst({ where: { id: userId }, select: columns });
   }
 
   /**
