@@ -5,7 +5,7 @@ import { advisoryLocks } from '../../src/infrastructure/database/advisory-locks.
 import { createTestApp, createUser, type TestResponse } from '../support/app.ts';
 import { inParallel, lockRows } from '../support/concurrency.ts';
 import { openTestDatabase } from '../support/database.ts';
-import { announcements } from '../support/plans.ts';
+import { mailQueue } from '../support/plans.ts';
 import { accountsOf, signUpBody } from './accounts.ts';
 
 /* All of auth/ locks in one order, which `advisoryLocks.names` says; otherwise operations on one address deadlock. */
@@ -17,7 +17,7 @@ const { emailCodes, passwordResets, undoLinks } = createAuthRepository(
   app.config,
   database,
   secrets,
-  announcements,
+  mailQueue,
 );
 const accounts = accountsOf(app);
 const { confirm, changeEmail } = accounts;

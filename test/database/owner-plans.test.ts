@@ -14,7 +14,7 @@ import { createPartnerRequestRepository } from '../../src/domains/partner-reques
 import { loadConfig } from '../../src/infrastructure/config/config.ts';
 import { createTestApp } from '../support/app.ts';
 import { openTestDatabase } from '../support/database.ts';
-import { announcements, explainingDatabase, idleOutbox } from '../support/plans.ts';
+import { explainingDatabase, idleOutbox, mailQueue } from '../support/plans.ts';
 
 /*
  * What a list or count reads when one user has most of the rows: the page and nothing else. Without one of its indexes a
@@ -176,10 +176,10 @@ for (const mode of modes) {
           const filter = { userId, status, after, limit: page };
           const what = `of user ${userId}, ${status}, ${after ? 'next' : 'first'} page`;
           await reads(t, mode, `sent ${what}`, 8 * page, (database) =>
-            createPartnerRequestRepository(database, announcements).list({ ...filter, box: 'sent' }),
+            createPartnerRequestRepository(database, mailQueue).list({ ...filter, box: 'sent' }),
           );
           await reads(t, mode, `received ${what}`, 13 * page, (database) =>
-            createPartnerRequestRepository(database, announcements).list({ ...filter, box: 'received' }),
+            createPartnerRequestRepository(database, mailQueue).list({ ...filter, box: 'received' }),
           );
         }
       }
@@ -224,12 +224,12 @@ for (const mode of modes) {
   t.test(`withdrawing and ending read what is open (${mode} plan)`, async (t) => {
     const postId = mode === 'generic' ? 6 : 12;
     const indexes = await reads(t, mode, 'of a post', 150, (database) =>
-      createPartnerRequestRepository(database, announcements).withdrawOfPost(database, postId),
+      createPartnerRequestRepository(database, mailQueue).withdrawOfPost(database, postId),
     );
     // Without it, a scan of the whole index of open requests.
     t.ok(indexes.includes('partner_requests_pending_idx'));
     await reads(t, mode, 'of a store', 400, (database) =>
-      createPartnerRequestRepository(database, announcements).closeOfStore(database, 1),
+      createPartnerRequestRepository(database, mailQueue).closeOfStore(database, 1),
     );
   });
 

@@ -2,28 +2,17 @@ import t from 'tap';
 import { createTestApp } from '../support/app.ts';
 import { rejected, tally } from '../support/assertions.ts';
 import { lockRows } from '../support/concurrency.ts';
-import { createTestDatabase, execute } from '../support/database.ts';
 import { openShop } from '../support/stores.ts';
 
-const url = await createTestDatabase();
-// A clock of the test in front of that of PostgreSQL, for connections that are opened from now on.
-await execute(url, 'CREATE SCHEMA clock');
-await setClock("'2026-03-01 23:59:59Z'");
-await execute(
-  url,
-  `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET search_path = clock, pg_catalog, public`,
-);
-const app = await createTestApp({}, { databaseUrl: url, serverErrors: true });
+const app = await createTestApp({}, { serverErrors: true });
 const { token } = await openShop(app);
+const { rows } = await app.pool.query<{ definition: string }>(
+  "SELECT pg_get_functiondef('idempotency_slot(integer)'::regprocedure) AS definition",
+);
 
-/** @param time SQL for the time of a statement */
-function setClock(time: string): Promise<void> {
-  return execute(
-    url,
-    `CREATE OR REPLACE FUNCTION clock.statement_timestamp() RETURNS timestamptz LANGUAGE sql STABLE
-     AS $$ SELECT (${time})::timestamptz $$`,
-  );
-}
+/** Days end by the clock of the test. @param time SQL for the time of a statement */
+const setClock = (time: string) =>
+  app.pool.query(String(rows[0]?.definition.replace('statement_timestamp()', `(${time})::timestamptz`)));
 
 const writePost = (key: string, title = key) =>
   app.call('POST', '/api/v1/posts/', {

@@ -1,5 +1,4 @@
 import type pg from 'pg';
-import { notifySql } from '../../src/domains/notifications/repository.ts';
 import { type Database, plannerSettings } from '../../src/infrastructure/database/client.ts';
 import type { Sql } from '../../src/infrastructure/database/sql.ts';
 import { createMailQueue } from '../../src/infrastructure/mail/queue.ts';
@@ -73,8 +72,8 @@ export function explainingDatabase(
 /** An outbox without a relay. */
 export const idleOutbox = { wake: () => undefined };
 
-/** What follows a request in the statement that creates it. */
-export const announcements = { ...createMailQueue({ keyId: 'a-key' }, idleOutbox), notifySql };
+/** What a repository of partner requests needs. */
+export const mailQueue = createMailQueue({ keyId: 'a-key' }, idleOutbox);
 
 function literal(value: unknown): string {
   if (value instanceof Date) return value.toISOString();

@@ -5,14 +5,14 @@ import type { Database } from '../../infrastructure/database/client.ts';
 import type { Metrics } from '../../infrastructure/metrics/metrics.ts';
 import type { Outbox } from '../../infrastructure/outbox/outbox.ts';
 import type { ImageUrls } from '../images/index.ts';
-import { createNotificationRepository, notifySql } from './repository.ts';
+import { createNotificationRepository } from './repository.ts';
 import { notificationRoutes } from './routes.ts';
 import { createStreamHub, type HubOptions } from './stream.ts';
 
 export type { EventStreamTimes } from './event-stream.ts';
 export { createPreferences } from './preferences/index.ts';
 export { createPush } from './push/index.ts';
-export { expiredNotifications } from './repository.ts';
+export { expiredNotifications, type Recipient } from './repository.ts';
 
 interface RoutesOptions extends Pick<HubOptions, 'listen' | 'findLiveSessions' | 'streamTimes'> {
   config: Config;
@@ -43,5 +43,5 @@ export function createNotifications(services: { database: Database; outbox: Outb
     );
   }
 
-  return { routes, notify: notifications.notify, notifySql, findOne: notifications.findOne };
+  return { routes, notify: notifications.notify, findOne: notifications.findOne };
 }

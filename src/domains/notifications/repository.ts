@@ -1,17 +1,27 @@
 import type { ExpiredRows } from '../../infrastructure/database/clean-up.ts';
 import type { Database, Tx } from '../../infrastructure/database/client.ts';
+import type { NotificationKind } from '../../infrastructure/database/generated/enums.ts';
 import type { InJson } from '../../infrastructure/database/json-times.ts';
 import { readTogether } from '../../infrastructure/database/read-together.ts';
 import { empty, raw, type Sql, sql } from '../../infrastructure/database/sql.ts';
 import type { Outbox } from '../../infrastructure/outbox/outbox.ts';
 import { type NotificationRow, withSubjects } from './rows.ts';
-import type { NotificationsToMark, PartnershipKind } from './schemas.ts';
+import type { NotificationsToMark } from './schemas.ts';
 
 /** A page, with the number of the user's unread notifications; `place` is that of the page among the wanted ones. */
 interface FoundPage {
   place: number;
   unreadCount: number;
   rows: InJson<NotificationRow>[];
+}
+
+/** A user, and the change of a request, or the match of a saved search, that the notification is about. */
+export interface Recipient {
+  userId: number;
+  kind: NotificationKind;
+  requestId?: number;
+  postId?: number;
+  savedSearchId?: number;
 }
 
 /** Which of a user's notifications; `beforeId`: only older ones. */
@@ -35,33 +45,6 @@ const partitions = 16;
 /** Notifications that are marked as read in one transaction. */
 const batchSize = 5_000;
 
-/**
- * SQL of `woken AS (...)`, with what that needs: adds notifications and wakes up the streams of their users, in the statement that
- * makes the change. It comes last, and the caller wakes the relay of the outbox after the commit.
- *
- * Ids are drawn under the lock of the user's count, which lasts until the commit, so that the ids of one user grow in commit order.
- *
- * @param recipients a query for `user_id` and `kind`, with the `request_id` of a change of a request, or the `post_id` and the
- *   `saved_search_id` of a match; null for what it is not about
- */
-export function notifySql(recipients: Sql): Sql {
-  // Locked in id order, to avoid deadlocks.
-  return sql`
-    unread_counts AS (
-      INSERT INTO notification_counts AS c (user_id, unread)
-      SELECT user_id, count(*) FROM (${recipients}) recipients GROUP BY user_id ORDER BY user_id
-      ON CONFLICT (user_id) DO UPDATE SET unread = c.unread + excluded.unread
-      RETURNING user_id
-    ), added AS (
-      INSERT INTO unread_notifications (user_id, kind, partner_request_id, post_id, saved_search_id, created_at)
-      SELECT user_id, kind, request_id, post_id, saved_search_id, clock_timestamp() FROM (${recipients}) recipients
-      WHERE (SELECT count(*) FROM unread_counts) > 0
-      RETURNING id, user_id
-    ), woken AS (
-      INSERT INTO outbox (user_id, notification_id) SELECT user_id, id FROM added
-    )`;
-}
-
 /** Those that were read, in each partition. @param ttl seconds; 0: none expire */
 export function expiredNotifications(ttl: number): ExpiredRows[] {
   const condition = sql`created_at < now() - make_interval(secs => ${ttl})`;
@@ -75,20 +58,14 @@ export type Notifications = ReturnType<typeof createNotificationRepository>;
 
 /** Notifications of users, read and unread. */
 export function createNotificationRepository(database: Database, { wake }: Pick<Outbox, 'wake'>) {
-  /** Adds notifications about requests and wakes up the streams of their users: see {@link notifySql}. Call it last in a transaction. */
-  async function notify(
-    tx: Tx,
-    recipients: { kind: PartnershipKind; userId: number; requestId: number }[],
-  ): Promise<void> {
+  /** Adds notifications and wakes up the streams of their users. Call it last in a transaction: a lock of their counts lasts until its end. */
+  async function notify(tx: Tx, recipients: Recipient[]): Promise<void> {
     if (recipients.length === 0) return;
+    const ids = (name: 'userId' | 'requestId' | 'postId' | 'savedSearchId') =>
+      recipients.map(({ [name]: id }) => id ?? null);
     await tx.execute(sql`
-      WITH recipients AS MATERIALIZED (
-        SELECT *, NULL::bigint AS post_id, NULL::int AS saved_search_id FROM unnest(
-          ${recipients.map(({ userId }) => userId)}::int[],
-          ${recipients.map(({ kind }) => kind)}::notification_kind[],
-          ${recipients.map(({ requestId }) => requestId)}::bigint[]) AS recipient(user_id, kind, request_id)
-      ), ${notifySql(sql`SELECT * FROM recipients`)}
-      SELECT`);
+      SELECT notify(${ids('userId')}::int[], ${recipients.map(({ kind }) => kind)}::notification_kind[],
+        ${ids('requestId')}::bigint[], ${ids('postId')}::bigint[], ${ids('savedSearchId')}::int[])`);
     tx.afterCommit(wake);
   }
 

@@ -3,7 +3,7 @@ import type { Config } from '../../infrastructure/config/config.ts';
 import type { ImageUrls } from '../images/index.ts';
 import { partnerRequestMails } from './mails.ts';
 import { createPartnerRepository } from './repository/partners.ts';
-import { type Announcements, createPartnerRequestRepository } from './repository/requests.ts';
+import { createPartnerRequestRepository } from './repository/requests.ts';
 import { partnerRequestRoutes, partnerRoutes } from './routes.ts';
 import { createPartnerRequestService, type PartnerRequestServiceOptions } from './service.ts';
 
@@ -12,9 +12,7 @@ export { type SentRequestRow, sentColumns } from './repository/rows.ts';
 export { erasedMessages } from './repository/transitions.ts';
 export { PartnerRequest, requestFields } from './schemas.ts';
 
-interface PartnerRequestsOptions
-  extends Omit<PartnerRequestServiceOptions, 'partnerRequests'>,
-    Pick<Announcements, 'notifySql'> {
+interface PartnerRequestsOptions extends Omit<PartnerRequestServiceOptions, 'partnerRequests'> {
   config: Config;
   imageUrls: ImageUrls;
 }
@@ -25,7 +23,7 @@ interface PartnerRequestsOptions
  */
 export function createPartnerRequests(options: PartnerRequestsOptions) {
   const { config, database, mailQueue, imageUrls } = options;
-  const partnerRequests = createPartnerRequestRepository(database, { ...mailQueue, ...options });
+  const partnerRequests = createPartnerRequestRepository(database, mailQueue);
   const partners = createPartnerRepository(database);
   const service = createPartnerRequestService({ ...options, partnerRequests });
 

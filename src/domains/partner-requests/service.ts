@@ -2,7 +2,12 @@ import { ApiError, httpErrors, retryLater } from '../../http/errors.ts';
 import type { Config } from '../../infrastructure/config/config.ts';
 import type { Database, Tx } from '../../infrastructure/database/client.ts';
 import type { NotificationKind } from '../../infrastructure/database/generated/enums.ts';
-import type { Created, Idempotency, IdempotencyKey } from '../../infrastructure/idempotency/idempotency.ts';
+import {
+  type Created,
+  type Idempotency,
+  IdempotencyConflictError,
+  type IdempotencyKey,
+} from '../../infrastructure/idempotency/idempotency.ts';
 import type { MailQueue } from '../../infrastructure/mail/queue.ts';
 import type { Outbox } from '../../infrastructure/outbox/outbox.ts';
 import { postErrors } from '../posts/index.ts';
@@ -21,6 +26,15 @@ const rules = {
   decline: { box: 'received', from: 'requested', to: 'declined', isMailed: true },
   withdraw: { box: 'sent', from: 'requested', to: 'withdrawn', isMailed: false },
   end: { box: 'either', from: 'accepted', to: 'ended', isMailed: true },
+} as const;
+
+/** Why a request is not sent. */
+const refusals = {
+  store_required: postErrors.storeRequired,
+  post_not_found: postErrors.postNotFound,
+  own_post: partnerRequestErrors.ownPost,
+  post_closed: partnerRequestErrors.postClosed,
+  already_requested: partnerRequestErrors.alreadyRequested,
 } as const;
 
 interface Recipient {
@@ -57,22 +71,23 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
     { post_id: postId, message }: NewPartnerRequest,
     key: IdempotencyKey | undefined,
   ): Promise<Created<PartnerRequest>> {
-    async function create(tx: Tx): Promise<PartnerRequest> {
-      const { sender, receiver, senderExists, postExists, isOpen, wait, ...request } =
-        await partnerRequests.create(tx, { userId, postId, message, quota });
-      if (request.id !== null) {
-        tx.afterCommit(outbox.wake);
-        return toPartnerRequest(request);
-      }
-      if (!senderExists) throw new ApiError(postErrors.storeRequired);
-      if (!postExists) throw new ApiError(postErrors.postNotFound);
-      if (sender === receiver) throw new ApiError(partnerRequestErrors.ownPost);
-      if (!isOpen) throw new ApiError(partnerRequestErrors.postClosed);
-      if (wait !== null) throw retryLater(httpErrors.quotaExceeded, wait);
-      throw new ApiError(partnerRequestErrors.alreadyRequested);
+    const sent = await partnerRequests.send({
+      userId,
+      postId,
+      message,
+      quota,
+      key: key && idempotency.stored(key),
+    });
+    if (sent.refusal === null) {
+      outbox.wake();
+      return {
+        data: toPartnerRequest(sent.request),
+        ...(sent.replayedIn && { replayedIn: sent.replayedIn }),
+      };
     }
-    // Without a key it is one statement, which needs no transaction around it.
-    return key === undefined ? { data: await create(database) } : idempotency.run(key, create);
+    if (sent.refusal === 'idempotency_key_reused') throw new IdempotencyConflictError();
+    if (sent.refusal === 'quota_exceeded') throw retryLater(httpErrors.quotaExceeded, sent.wait);
+    throw new ApiError(refusals[sent.refusal]);
   }
 
   /**

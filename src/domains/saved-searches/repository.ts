@@ -106,6 +106,14 @@ export function createSavedSearchRepository(database: Database) {
       return saved > 0;
     },
 
+    /** Those of the matches whose users were not deleted meanwhile. */
+    async ofUsers(tx: Tx, matches: Match[]): Promise<Match[]> {
+      const userIds = matches.map(({ userId }) => userId);
+      const users = await tx.query<{ id: number }>(sql`SELECT id FROM users WHERE id = ANY (${userIds})`);
+      const found = new Set(users.map(({ id }) => id));
+      return matches.filter(({ userId }) => found.has(userId));
+    },
+
     /** The last user who was notified of a post; 0 before the first one. */
     async notifiedUpTo(postId: number): Promise<number> {
       return (await prisma.postAlerts.findFirst({ where: { postId } }))?.afterUserId ?? 0;

@@ -1,8 +1,9 @@
 import { ApiError, invalidFields } from '../../http/errors.ts';
 import type { Database, Tx } from '../../infrastructure/database/client.ts';
-import { type Sql, sql } from '../../infrastructure/database/sql.ts';
+import { sql } from '../../infrastructure/database/sql.ts';
 import type { MailQueue } from '../../infrastructure/mail/queue.ts';
 import type { Outbox } from '../../infrastructure/outbox/outbox.ts';
+import type { Recipient } from '../notifications/index.ts';
 import { readNear } from '../stores/index.ts';
 import type { Match, SavedSearches, SavedSearchRow } from './repository.ts';
 import { type NewSavedSearch, type SavedSearch, savedSearchErrors } from './schemas.ts';
@@ -28,10 +29,10 @@ const noFilter = {
 export interface SavedSearchServiceOptions {
   database: Database;
   outbox: Outbox;
-  mailQueue: Pick<MailQueue, 'unrequestedSql'>;
+  mailQueue: Pick<MailQueue, 'addUnrequestedToAll'>;
   savedSearches: SavedSearches;
-  /** SQL that adds notifications; see the domain of notifications. */
-  notifySql(recipients: Sql): Sql;
+  /** Adds notifications; the last statement of a transaction. */
+  notify(tx: Tx, recipients: Recipient[]): Promise<void>;
   /** @throws {ApiError} `validation_error` for a category that does not exist */
   checkCategoryFilter(id: number | undefined): Promise<void>;
 }
@@ -40,7 +41,7 @@ export type SavedSearchService = ReturnType<typeof createSavedSearchService>;
 
 /** Saving searches, and notifying users of new posts that match them. */
 export function createSavedSearchService(options: SavedSearchServiceOptions) {
-  const { database, outbox, mailQueue, savedSearches, notifySql, checkCategoryFilter } = options;
+  const { database, outbox, mailQueue, savedSearches, notify, checkCategoryFilter } = options;
 
   /** @throws {ApiError} `validation_error`, `too_many_saved_searches` */
   async function create(userId: number, input: NewSavedSearch): Promise<SavedSearch> {
@@ -79,29 +80,28 @@ export function createSavedSearchService(options: SavedSearchServiceOptions) {
         if (!(await savedSearches.advance(tx, postId, before, last))) {
           throw new Error('another worker notifies the users of the post');
         }
-        await notify(tx, postId, batch);
+        await notifyAll(tx, postId, batch);
       });
       before = last;
     }
   }
 
   /** Adds the notifications, and the emails of users who want them. */
-  async function notify(tx: Tx, postId: number, matches: Match[]): Promise<void> {
+  async function notifyAll(tx: Tx, postId: number, matches: Match[]): Promise<void> {
     const kind = 'saved_search_match';
-    const emails = sql`
-      SELECT user_id, jsonb_build_object('saved_search_id', saved_search_id, 'post_id', post_id) AS payload
-      FROM recipients`;
-    await tx.execute(sql`
-      WITH recipients AS MATERIALIZED (
-        SELECT user_id, ${kind}::notification_kind AS kind, NULL::bigint AS request_id,
-          ${postId}::bigint AS post_id, saved_search_id
-        FROM unnest(
-          ${matches.map(({ userId }) => userId)}::int[], ${matches.map(({ savedSearchId }) => savedSearchId)}::int[]
-        ) AS match(user_id, saved_search_id) JOIN users u ON u.id = user_id
-      ), ${mailQueue.unrequestedSql({ purpose: kind, kind }, emails)},
-      ${notifySql(sql`SELECT * FROM recipients WHERE (SELECT count(*) FROM mailed) >= 0`)}
-      SELECT`);
-    tx.afterCommit(outbox.wake);
+    const found = await savedSearches.ofUsers(tx, matches);
+    await mailQueue.addUnrequestedToAll(
+      tx,
+      { purpose: kind, kind },
+      found.map(({ userId, savedSearchId }) => ({
+        userId,
+        payload: { saved_search_id: savedSearchId, post_id: postId },
+      })),
+    );
+    await notify(
+      tx,
+      found.map((match) => ({ ...match, kind, postId })),
+    );
   }
 
   return { create, queueMatching, notifyMatches };

@@ -1,16 +1,8 @@
 import { createHmac } from 'node:crypto';
 import type { Secret } from '../config/config.ts';
-import { advisoryLocks } from '../database/advisory-locks.ts';
 import type { Database, Tx } from '../database/client.ts';
 import { hasCode } from '../database/errors.ts';
-import { raw, type Sql, sql } from '../database/sql.ts';
-
-/**
- * The partition of a day: there are three, used in turns. Those of today and yesterday have all keys of the last 24 hours; the
- * third one is emptied before it is tomorrow's. The day is that of the statement, in UTC, by the clock of the database.
- */
-const slotOf = (daysAgo: 0 | 1 | 2): Sql => sql`
-  mod((statement_timestamp() AT TIME ZONE 'UTC')::date - date '1970-01-01' - ${raw(String(daysAgo))}, 3)::smallint`;
+import { raw, sql } from '../database/sql.ts';
 
 /** The key was used with another request. */
 export class IdempotencyConflictError extends Error {
@@ -26,6 +18,15 @@ export interface IdempotencyKey {
   content: string;
   /** Of the response. */
   language: string;
+}
+
+/** A key as it is stored. */
+export interface StoredKey extends Pick<IdempotencyKey, 'scope' | 'key' | 'language'> {
+  /**
+   * Of the request, one for each secret, the current one first. Keyed, so that a guessed password cannot be checked against a stored
+   * hash.
+   */
+  hashes: string[];
 }
 
 /** What an operation created, and whether this is the stored response. */
@@ -54,27 +55,19 @@ export function createIdempotency(database: Database, secrets: readonly [Secret,
   ): Promise<Created<Data>> {
     if (key === undefined) return { data: await database.transaction(work) };
     return database.transaction(async (tx) => {
-      await lock(tx, key);
-      const stored = await findReplay<Data>(key, tx);
-      if (stored) return stored;
+      const replay = await findReplay<Data>(key, tx);
+      if (replay) return replay;
       const data = await work(tx);
-      await store(tx, key, data);
+      const { scope, hashes, language } = stored(key);
+      const body = JSON.stringify({ data, language });
+      await tx.execute(sql`SELECT store_response(${scope}, ${key.key}, ${hashes[0]}, ${body}::jsonb)`);
       return { data };
     });
   }
 
   /**
-   * Waits for a concurrent request with the key. A lock of its own, because two requests before and after midnight have their rows
-   * in different partitions, where no unique index settles which is the first.
-   */
-  async function lock(tx: Tx, { scope, key }: IdempotencyKey): Promise<void> {
-    await tx.execute(sql`
-      SELECT pg_advisory_xact_lock(${advisoryLocks.idempotencyKeys}::int, hashtext(${`${scope} ${key}`}))`);
-  }
-
-  /**
-   * The stored response to a key, if it was used within 24 hours. {@link run} looks it up as well; call this first where the work
-   * before the transaction is expensive.
+   * The stored response to a key, if it was used within 24 hours; waits for a concurrent request with it. {@link run} looks it up as
+   * well; call this first where the work before the transaction is expensive.
    *
    * @throws {IdempotencyConflictError} when the key was used with another body
    */
@@ -83,30 +76,21 @@ export function createIdempotency(database: Database, secrets: readonly [Secret,
     tx: Tx = database,
   ): Promise<Created<Data> | undefined> {
     if (key === undefined) return undefined;
-    const [stored] = await tx.query<{ request_hash: string; body: { data: Data; language: string } }>(sql`
-      SELECT request_hash, body FROM idempotency_keys
-      WHERE day_slot IN (${slotOf(0)}, ${slotOf(1)}) AND scope = ${key.scope} AND key = ${key.key}
-        AND created_at > now() - interval '24 hours'`);
-    if (stored === undefined) return undefined;
-    if (!hashes(key).includes(stored.request_hash)) throw new IdempotencyConflictError();
-    return { data: stored.body.data, replayedIn: stored.body.language };
+    const { scope, hashes } = stored(key);
+    const [found] = await tx.query<{
+      hash: string | null;
+      body: { data: Data; language: string } | null;
+    }>(sql`
+      SELECT request_hash AS hash, body FROM stored_response(${scope}, ${key.key})`);
+    if (!found?.hash || !found.body) return undefined;
+    if (!hashes.includes(found.hash)) throw new IdempotencyConflictError();
+    return { data: found.body.data, replayedIn: found.body.language };
   }
 
-  /** Stores a response. It replaces one that has expired, where the partition was not emptied in time. */
-  async function store(tx: Tx, key: IdempotencyKey, data: object): Promise<void> {
-    const body = JSON.stringify({ data, language: key.language });
-    await tx.execute(sql`
-      INSERT INTO idempotency_keys (day_slot, scope, key, request_hash, body)
-      VALUES (${slotOf(0)}, ${key.scope}, ${key.key}, ${hashes(key)[0]}, ${body}::jsonb)
-      ON CONFLICT (scope, key, day_slot) DO UPDATE
-        SET request_hash = excluded.request_hash, body = excluded.body, created_at = excluded.created_at`);
-  }
-
-  /** One hash per secret, the current one first. Keyed, so that a guessed password cannot be checked against a stored hash. */
-  function hashes({ content }: IdempotencyKey): string[] {
-    return secrets.map(({ key }) =>
-      createHmac('sha256', key).update(`dure request:${content}`).digest('hex'),
-    );
+  function stored({ scope, key, language, content }: IdempotencyKey): StoredKey {
+    const hash = ({ key: secret }: Secret) =>
+      createHmac('sha256', secret).update(`dure request:${content}`).digest('hex');
+    return { scope, key, language, hashes: secrets.map(hash) };
   }
 
   /** Deletes the stored responses to a user's requests, the sign-up included, in all partitions. */
@@ -142,14 +126,14 @@ export function createIdempotency(database: Database, secrets: readonly [Secret,
    */
   async function* truncateExpired(): AsyncGenerator<number, void> {
     const [expired] = await database.query<{ slot: number }>(sql`
-      SELECT slot FROM (SELECT ${slotOf(2)} AS slot) day
+      SELECT slot FROM idempotency_slot(2) slot
       WHERE pg_relation_size(('idempotency_keys_' || slot)::regclass) > 0`);
     if (expired === undefined) return;
     const partition = raw(`idempotency_keys_${expired.slot}`);
     const truncated = database.transaction(async (tx) => {
       await tx.execute(sql`SET LOCAL lock_timeout = '200ms'`);
       await tx.execute(sql`LOCK TABLE ${partition}`);
-      const isExpired = (await tx.execute(sql`SELECT WHERE ${slotOf(2)} = ${expired.slot}`)) === 1;
+      const isExpired = (await tx.execute(sql`SELECT WHERE idempotency_slot(2) = ${expired.slot}`)) === 1;
       if (isExpired) await tx.execute(sql`TRUNCATE ${partition}`);
       return isExpired ? 1 : 0;
     });
@@ -159,5 +143,5 @@ export function createIdempotency(database: Database, secrets: readonly [Secret,
     });
   }
 
-  return { run, findReplay, deleteResponsesOf, eraseFromResponses, truncateExpired };
+  return { run, stored, findReplay, deleteResponsesOf, eraseFromResponses, truncateExpired };
 }

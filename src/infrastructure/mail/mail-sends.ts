@@ -1,12 +1,11 @@
 import type { Config } from '../config/config.ts';
 import type { ExpiredRows } from '../database/clean-up.ts';
 import type { Tx } from '../database/client.ts';
-import type { MailPurpose, MailTopic } from '../database/generated/enums.ts';
-import { empty, type Sql, sql } from '../database/sql.ts';
-import { wants } from '../quiet-hours.ts';
+import type { MailPurpose } from '../database/generated/enums.ts';
+import { type Sql, sql } from '../database/sql.ts';
 
-/** Emails of a purpose to one address within {@link capSeconds}. */
-const maxPerHour: Record<MailPurpose, number> = {
+/** Emails of a purpose to one address within an hour. */
+export const maxPerHour: Record<MailPurpose, number> = {
   email_verify: 5,
   reset_password: 5,
   find_id: 5,
@@ -45,7 +44,7 @@ export function createMailSends({ cooldown }: Config['email']) {
    */
   async function request(tx: Tx, purpose: RequestedPurpose, email: string) {
     const counted = await tx.execute(sql`
-      ${countSend(purpose, sql`SELECT ${email}::text AS email`, recentSends)}
+      ${countSend(purpose, email, recentSends)}
       WHERE ${hasRoom(purpose)} AND clock_timestamp() - make_interval(secs => ${cooldown}) >= ALL (mail_sends.sent_at)`);
     return { allowed: counted === 1, resendAfter: Math.ceil(await wait(tx, purpose, email)) };
   }
@@ -57,7 +56,7 @@ export function createMailSends({ cooldown }: Config['email']) {
       SELECT t FROM (
         SELECT t FROM unnest(${recentSends}) t ORDER BY t DESC LIMIT ${maxPerHour[purpose] - 1}
       ) newest ORDER BY t)`;
-    await tx.execute(countSend(purpose, sql`SELECT ${email}::text AS email`, newest));
+    await tx.execute(countSend(purpose, email, newest));
   }
 
   /** Seconds until an email may be sent again; 0 when it may be sent now. Counts nothing. */
@@ -82,35 +81,11 @@ export function createMailSends({ cooldown }: Config['email']) {
   return { request, record, wait, forget };
 }
 
-/**
- * SQL of `counted AS (...)`, with what that needs: the `user_id`, `email` and `payload` of those emails to accounts that may be
- * sent: the address is verified, the account is not suspended, its user gets emails of the topic, and the cap of the address allows
- * it. They are counted. Concurrent transactions wait at the row of an address until this one ends, so that they cannot exceed the
- * cap together.
- *
- * @param recipients a query for the `user_id` of an account and the `payload`, at most one for each account
- */
-export function countUnrequestedSends(
-  purpose: UnrequestedPurpose,
-  recipients: Sql,
-  topic: MailTopic | undefined,
-): Sql {
-  const isWanted = topic === undefined ? empty : sql`AND ${wants({ channel: 'email', topic })}`;
-  // Locked in the order of the users, to avoid deadlocks.
-  return sql`
-    reachable AS MATERIALIZED (
-      SELECT recipient.user_id, email, payload FROM (${recipients}) recipient JOIN users u ON u.id = recipient.user_id
-      WHERE is_verified AND suspended_at IS NULL ${isWanted} ORDER BY u.id + 0
-    ), with_room AS (
-      ${countSend(purpose, sql`SELECT email FROM reachable`, recentSends)} WHERE ${hasRoom(purpose)} RETURNING email
-    ), counted AS (SELECT * FROM reachable JOIN with_room USING (email))`;
-}
-
-/** Adds a send to those that are kept of an address. @param addresses a query for `email` */
-function countSend(purpose: MailPurpose, addresses: Sql, kept: Sql): Sql {
+/** Adds a send to those that are kept of an address. */
+function countSend(purpose: MailPurpose, email: string, kept: Sql): Sql {
   return sql`
     INSERT INTO mail_sends (purpose, email, sent_at)
-    SELECT ${purpose}::mail_purpose, email, ARRAY[clock_timestamp()] FROM (${addresses}) addresses
+    VALUES (${purpose}::mail_purpose, ${email}, ARRAY[clock_timestamp()])
     ON CONFLICT (purpose, email) DO UPDATE
       SET updated_at = clock_timestamp(), sent_at = ${kept} || clock_timestamp()`;
 }

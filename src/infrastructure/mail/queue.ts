@@ -5,7 +5,7 @@ import type { Tx } from '../database/client.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Tracing } from '../tracing/tracing.ts';
-import { countUnrequestedSends, type UnrequestedPurpose } from './mail-sends.ts';
+import { maxPerHour, type UnrequestedPurpose } from './mail-sends.ts';
 import { topicOf } from './unsubscribe-links.ts';
 
 /** What an email is made from when it is sent: ids, never secrets. */
@@ -51,41 +51,39 @@ export function createMailQueue(
     tx.afterCommit(wake);
   }
 
-  /**
-   * Enqueues an email like {@link add}, unless the address is not verified or has had too many of them within an hour, or the user
-   * is suspended or has switched them off. Locks the row of the address until the transaction ends: call it last, before `notify`.
-   *
-   * @returns whether it is enqueued
-   */
-  async function addUnrequested(tx: Tx, { userId, payload, ...mail }: UnrequestedMail): Promise<boolean> {
-    const recipient = sql`SELECT ${userId}::int AS user_id, ${JSON.stringify(payload)}::jsonb AS payload`;
-    const added = await tx.execute(sql`WITH ${unrequestedSql(mail, recipient)} SELECT FROM mailed`);
-    tx.afterCommit(wake);
-    return added > 0;
+  /** What the emails of a kind have in common, for `add_unrequested_mails`. */
+  function unrequested({ purpose, kind }: Pick<UnrequestedMail, 'purpose' | 'kind'>) {
+    const topic = topicOf(kind) ?? null;
+    return { cap: maxPerHour[purpose], topic, mail: job(kind, topic === null ? {} : { key_id: keyId }) };
   }
 
   /**
-   * The same for a statement that makes the change as well: SQL of `mailed AS (...)`, with what that needs. The caller wakes the
-   * relay of the outbox after the commit.
+   * Enqueues emails like {@link add}, at most one for each account, unless the address is not verified or has had too many of the
+   * purpose within an hour, or the user is suspended or has switched them off. Locks the rows of the addresses until the
+   * transaction ends: call it last, before `notify`.
    *
-   * @param recipients a query for `user_id` and `payload`, at most one for each user
+   * @returns how many are enqueued
    */
-  function unrequestedSql(
+  async function addUnrequestedToAll(
+    tx: Tx,
     { purpose, kind }: Pick<UnrequestedMail, 'purpose' | 'kind'>,
-    recipients: Sql,
-  ): Sql {
-    const topic = topicOf(kind);
-    const fixed = job(kind, topic === undefined ? {} : { key_id: keyId });
-    return sql`
-      ${countUnrequestedSends(purpose, recipients, topic)}, mailed AS (
-        INSERT INTO outbox (mail)
-        SELECT ${fixed} || payload || jsonb_build_object('user_id', user_id, 'idempotency_key', gen_random_uuid())
-        FROM counted
-        RETURNING id
-      )`;
+    recipients: Pick<UnrequestedMail, 'userId' | 'payload'>[],
+  ): Promise<number> {
+    const { cap, topic, mail } = unrequested({ purpose, kind });
+    const [row] = await tx.query<{ added: number }>(sql`
+      SELECT add_unrequested_mails(${purpose}::mail_purpose, ${topic}::mail_topic, ${cap}::int, ${mail},
+        ${recipients.map(({ userId }) => userId)}::int[],
+        ${recipients.map(({ payload }) => JSON.stringify(payload))}::jsonb[]) AS added`);
+    tx.afterCommit(wake);
+    return row?.added ?? 0;
   }
 
-  return { add, addUnrequested, unrequestedSql };
+  /** {@link addUnrequestedToAll} for one account. @returns whether it is enqueued */
+  async function addUnrequested(tx: Tx, mail: UnrequestedMail): Promise<boolean> {
+    return (await addUnrequestedToAll(tx, mail, [mail])) > 0;
+  }
+
+  return { add, addUnrequested, addUnrequestedToAll, unrequested };
 }
 
 export type QueuedMail = ReturnType<typeof readQueuedMail>;

@@ -4,7 +4,6 @@ import { useState } from 'react';
 import { toast } from 'react-hot-toast/headless';
 import { Navigate, useLocation, useNavigate, useSearchParams } from 'react-router';
 import { dure, type User } from '../api.ts';
-import { change } from '../app/change.tsx';
 import { t } from '../text.ts';
 import { ButtonLink, Form, Loaded, Page, Skeleton, TextField } from '../ui/index.ts';
 import { NewPasswordField } from './fields.tsx';
