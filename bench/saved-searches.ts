@@ -57,7 +57,12 @@ try {
     `UPDATE stores SET latitude = 37.55, longitude = 127, region_keys = '{마포구,동네7동}' WHERE id = (SELECT min(id) FROM stores)`,
   );
   const savedSearches = createSavedSearchRepository(database);
-  const outbox = { wake: () => undefined, start: () => undefined, stop: async () => undefined };
+  const outbox = {
+    wake: () => undefined,
+    add: async () => undefined,
+    start: () => undefined,
+    stop: async () => undefined,
+  };
   const mailQueue = createMailQueue({ keyId: 'key' }, outbox);
   const checkCategoryFilter = async () => undefined;
   const service = createSavedSearchService({

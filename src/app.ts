@@ -205,7 +205,6 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
           consents: auth.askAboutMarketing(),
           second_factors: auth.sealSecondFactorsAgain(),
           images: images.cleanUpImages(),
-          store_regions: stores.readRegions(),
         }),
     });
   }

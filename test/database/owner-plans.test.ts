@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { createSessionRepository } from '../../src/domains/auth/repository/sessions.ts';
-import { createImageUrls } from '../../src/domains/images/index.ts';
 import { createMyPageRepository } from '../../src/domains/my-page/repository.ts';
 import { createNotificationRepository } from '../../src/domains/notifications/repository.ts';
-import { readPages } from '../../src/domains/own-data/index.ts';
+import { createOwnDataRepository } from '../../src/domains/own-data/repository.ts';
 import { sections } from '../../src/domains/own-data/sections.ts';
 import {
   createPartnerRepository,
@@ -96,7 +95,6 @@ await pool.query(`
 await pool.query('VACUUM ANALYZE');
 
 const { tokens } = loadConfig({ JWT_SECRET: 'a secret that only tests have 0123456789' });
-const imageUrls = createImageUrls(app.config);
 const own = openTestDatabase(t, app.url, 1);
 
 /** Checks what the one statement of a call reads. */
@@ -190,7 +188,7 @@ for (const mode of modes) {
     for (const [name, section] of Object.entries(sections)) {
       const { database, executions } = explainingDatabase(own, mode, { answering: true });
       let pages = 0;
-      for await (const _ of readPages({ database, imageUrls }, section, 1)) if (++pages === 2) break;
+      for await (const _ of createOwnDataRepository(database).readPages(section, 1)) if (++pages === 2) break;
       const size = section.pages?.size ?? 1;
       for (const { buffers, rowsRead, sorted, scanned } of executions) {
         t.ok(buffers <= 12 * size + 30, `${name}: ${buffers} pages`);

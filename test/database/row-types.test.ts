@@ -229,9 +229,7 @@ t.test('each statement returns the columns that its row type declares', async (t
   await send('PATCH', '/auth/me/consents/', { marketing: true }, sender);
   await send('GET', '/auth/me/consents/', undefined, sender);
   for (let count = 0; count < 6; count++) await send('GET', '/auth/me/data/');
-  await until('the email about the match', () =>
-    [...executed].some((place) => place.includes('saved-searches/mails')),
-  );
+  await app.mails.next(sender.email, 1); // About the match, after the code.
   const id = await sendRequest(app, sender, own);
   await send('POST', requestsPath, { post_id: own.id, message: '다시' }, sender);
   await transition(app, receiver, id, 'accept');

@@ -1,13 +1,9 @@
 import t from 'tap';
 import { createPostRepository } from '../../src/domains/posts/repository.ts';
-import { readRegions } from '../../src/domains/stores/read-regions.ts';
-import { createAddressReader } from '../../src/domains/stores/regions.ts';
-import { cleanUp } from '../../src/infrastructure/database/clean-up.ts';
 import { scanBudgets } from '../../src/infrastructure/database/search-sources.ts';
-import { createMetrics } from '../../src/infrastructure/metrics/metrics.ts';
 import { createTestApp, createUser } from '../support/app.ts';
 import { openTestDatabase } from '../support/database.ts';
-import { createPost, openShop, type Shop, type TestPost, type TestStore } from '../support/stores.ts';
+import { createPost, openShop, type TestPost, type TestStore } from '../support/stores.ts';
 
 const app = await createTestApp();
 const { call, pool } = app;
@@ -83,33 +79,26 @@ t.test('stores and their posts are found by the words of a region, as people typ
   t.strictSame(await names('느티3동'), ['느티나무']);
 });
 
-t.test('addresses from before are read by the clean-up, on several instances at once', async (t) => {
-  const shops: Shop[] = [];
-  const unread = async () =>
-    /^store_addresses_unread_total (\d+)/m.exec((await call('GET', '/metrics')).text)?.[1];
-  const before = Number(await unread());
-  for (const address of ['마포구 망원동', '서울 은평구', '골목'])
-    shops.push(await openShop(app, '전', { address }));
-  t.equal(Number(await unread()), before + 1, 'a metric counts what tells no region');
-  const ids = shops.map(({ store }) => store.id);
-  await pool.query(
-    `UPDATE stores SET sido = CASE WHEN id <> $2 THEN '' END, sigungu = '', dong = '', region_keys = '{}' WHERE id = ANY ($1)`,
-    [ids, ids[0]],
-  );
-  const [shop] = shops;
-  const read = async () => (await call('GET', `${path}me/`, { token: shop?.token })).body.data.region;
-  t.strictSame(await read(), { sido: '', sigungu: '', dong: '' });
-  const database = openTestDatabase(t, app.url, 4);
-  const readAddress = createAddressReader(createMetrics());
-  await Promise.all([1, 2].map(() => cleanUp(database, [], { regions: readRegions(database, readAddress) })));
-  t.strictSame(await read(), { sido: '서울', sigungu: '마포구', dong: '망원동' });
-  const { rows } = await pool.query('SELECT region_keys FROM stores WHERE id = ANY ($1) ORDER BY id', [ids]);
-  t.strictSame(rows, [
-    { region_keys: ['서울', '서울특별시', '서울시', '마포구', '망원동', '마포', '망원'] },
-    { region_keys: ['서울', '서울특별시', '서울시', '은평구', '은평'] },
-    { region_keys: [''] },
-  ]);
-});
+t.test(
+  'the words of a region are kept with the store, and a metric counts addresses that tell none',
+  async (t) => {
+    const unread = async () =>
+      /^store_addresses_unread_total (\d+)/m.exec((await call('GET', '/metrics')).text)?.[1];
+    const before = Number(await unread());
+    const ids: number[] = [];
+    for (const address of ['마포구 망원동', '서울 은평구', '골목'])
+      ids.push((await openShop(app, '전', { address })).store.id);
+    t.equal(Number(await unread()), before + 1);
+    const { rows } = await pool.query('SELECT region_keys FROM stores WHERE id = ANY ($1) ORDER BY id', [
+      ids,
+    ]);
+    t.strictSame(rows, [
+      { region_keys: ['서울', '서울특별시', '서울시', '마포구', '망원동', '마포', '망원'] },
+      { region_keys: ['서울', '서울특별시', '서울시', '은평구', '은평'] },
+      { region_keys: [''] },
+    ]);
+  },
+);
 
 t.test('posts are found by name and address of their store, not by its description', async (t) => {
   const { token } = await openShop(app, '하늘 다람쥐', {

@@ -1,18 +1,20 @@
 -- What a change of a request is followed by, and a new request with all of it: steps that are one round trip.
 
 -- Adds notifications and wakes up the streams of their users: last in a transaction, as the lock of a user's count lasts until the
--- commit. Ids are drawn under it, so that the ids of one user grow in commit order. Counts are locked in the order of the users, to
+-- commit. Users who were deleted meanwhile are left out. Ids are drawn under it, so that the ids of one user grow in commit order. Counts are locked in the order of the users, to
 -- avoid deadlocks.
 CREATE FUNCTION "notify"(
   "users" integer[], "kinds" notification_kind[], "requests" bigint[], "posts" bigint[], "searches" integer[]
 ) RETURNS void LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
   INSERT INTO notification_counts AS c (user_id, unread)
-  SELECT user_id, count(*) FROM unnest(users) user_id GROUP BY user_id ORDER BY user_id
+  SELECT user_id, count(*) FROM unnest(users) user_id WHERE (SELECT true FROM users WHERE id = user_id)
+  GROUP BY user_id ORDER BY user_id
   ON CONFLICT (user_id) DO UPDATE SET unread = c.unread + excluded.unread;
   WITH added AS (
     INSERT INTO unread_notifications (user_id, kind, partner_request_id, post_id, saved_search_id, created_at)
-    SELECT *, clock_timestamp() FROM unnest(users, kinds, requests, posts, searches)
+    SELECT n.*, clock_timestamp() FROM unnest(users, kinds, requests, posts, searches) n(user_id)
+    WHERE (SELECT true FROM users WHERE id = n.user_id)
     RETURNING user_id, id
   )
   INSERT INTO outbox (user_id, notification_id) SELECT user_id, id FROM added;

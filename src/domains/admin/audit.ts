@@ -1,8 +1,7 @@
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
 import { currentUser } from '../../http/authentication.ts';
-import type { ExpiredRows } from '../../infrastructure/database/clean-up.ts';
 import type { Database, Tx } from '../../infrastructure/database/client.ts';
-import { sql } from '../../infrastructure/database/sql.ts';
+import { addAuditEntry } from './repository.ts';
 
 /** The person who administers the service: an admin through the API, or a person who runs the command. */
 export interface Operator {
@@ -61,12 +60,6 @@ export interface AuditedAction {
   reason?: string | undefined;
 }
 
-/** Audit entries are kept for a year. */
-export const expiredAuditEntries: ExpiredRows = {
-  table: 'audit_entries',
-  condition: sql`created_at < now() - interval '1 year'`,
-};
-
 export type Audit = ReturnType<typeof createAudit>;
 
 /** Work of operators, none of which happens without an audit entry. */
@@ -88,7 +81,7 @@ export function createAudit(database: Database) {
       const { action, subject, reason = null } = typeof entry === 'function' ? entry(result) : entry;
       const about = { subjectKind: subject?.kind ?? null, subjectId: subject?.id ?? null, reason };
       const from = { requestId: request?.id ?? null, address: request?.address ?? null };
-      await tx.prisma.auditEntry.create({ data: { operator: name, action, ...about, ...from } });
+      await addAuditEntry(tx, { operator: name, action, ...about, ...from });
       return { result, action, subject };
     });
     const event = `admin_${action}`;
@@ -97,27 +90,4 @@ export function createAudit(database: Database) {
   }
 
   return { audited };
-}
-
-/** The newest entries, all or those about one account. */
-export async function listAuditEntries(
-  tx: Tx,
-  { limit, userId }: { limit: number; userId: number | undefined },
-) {
-  const entries = await tx.prisma.auditEntry.findMany({
-    where: userId === undefined ? {} : { subjectKind: 'user', subjectId: userId },
-    orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-    take: limit,
-  });
-  return entries.map(({ id, createdAt, subjectKind, subjectId, requestId, ...entry }) => ({
-    id,
-    created_at: createdAt,
-    operator: entry.operator,
-    action: entry.action,
-    subject_kind: subjectKind,
-    subject_id: subjectId,
-    reason: entry.reason,
-    request_id: requestId,
-    address: entry.address,
-  }));
 }

@@ -13,11 +13,10 @@ export {
   type AuditedAction,
   commandOperator,
   createAudit,
-  expiredAuditEntries,
-  listAuditEntries,
   type Operator,
   requestOperator,
 } from './audit.ts';
+export { expiredAuditEntries, listAuditEntries } from './repository.ts';
 export { AdminUser } from './schemas.ts';
 
 interface AdminOptions {

@@ -1,3 +1,4 @@
+import type { ExpiredRows } from '../../infrastructure/database/clean-up.ts';
 import type { Database, Tx } from '../../infrastructure/database/client.ts';
 import type { Prisma } from '../../infrastructure/database/generated/client.ts';
 import type { Role } from '../../infrastructure/database/generated/enums.ts';
@@ -123,10 +124,46 @@ export function createAdminRepository(database: Database) {
 
   /** Deletes a failed email. Of concurrent calls one gets it. @returns what the email is made from */
   async function takeFailedMail(tx: Tx, id: number) {
-    const [mail] = await tx.query<{ kind: string; payload: MailPayload }>(sql`
-      DELETE FROM failed_mails WHERE id = ${id}::bigint RETURNING kind, payload`);
-    return mail;
+    const mail = await tx.prisma.failedMail.findFirst({
+      where: { id },
+      select: { kind: true, payload: true },
+    });
+    const { count } = await tx.prisma.failedMail.deleteMany({ where: { id } });
+    return count > 0 && mail ? { ...mail, payload: mail.payload as MailPayload } : undefined;
   }
 
   return { findUserId, listUsers, findUser, setSuspension, setRole, listFailedMails, takeFailedMail };
+}
+
+/** Audit entries are kept for a year. */
+export const expiredAuditEntries: ExpiredRows = {
+  table: 'audit_entries',
+  condition: sql`created_at < now() - interval '1 year'`,
+};
+
+export async function addAuditEntry(tx: Tx, data: Prisma.AuditEntryCreateManyInput): Promise<void> {
+  await tx.prisma.auditEntry.create({ data });
+}
+
+/** The newest entries, all or those about one account. */
+export async function listAuditEntries(
+  tx: Tx,
+  { limit, userId }: { limit: number; userId: number | undefined },
+) {
+  const entries = await tx.prisma.auditEntry.findMany({
+    where: userId === undefined ? {} : { subjectKind: 'user', subjectId: userId },
+    orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+    take: limit,
+  });
+  return entries.map(({ id, createdAt, subjectKind, subjectId, requestId, ...entry }) => ({
+    id,
+    created_at: createdAt,
+    operator: entry.operator,
+    action: entry.action,
+    subject_kind: subjectKind,
+    subject_id: subjectId,
+    reason: entry.reason,
+    request_id: requestId,
+    address: entry.address,
+  }));
 }

@@ -31,7 +31,7 @@ export async function createImages(options: ImagesOptions) {
   const storage = options.storage ?? (await openStorage(config.images));
   const images = createImageRepository(database);
   const queue = createConversionQueue((file, size) => convertImage(file, size, config.limitFactor));
-  const findPlaceholder = createPlaceholders(database);
+  const findPlaceholder = createPlaceholders(images);
   const service = createImageService(images, storage, queue, (err, image) =>
     logger.warn({ err, image }, 'the files of an image could not be deleted; the next clean-up tries again'),
   );

@@ -1,15 +1,15 @@
-import type { Database } from '../../infrastructure/database/client.ts';
+import type { ImageRepository } from './repository.ts';
 
 /** Placeholders, one for each category, for posts without images. Each is drawn at its first request and kept in memory. */
-export function createPlaceholders(database: Database) {
+export function createPlaceholders({ categoryName }: Pick<ImageRepository, 'categoryName'>) {
   const placeholders = new Map<number, Promise<Buffer>>();
   /** @returns WebP; undefined for a category that does not exist */
   return async (categoryId: number): Promise<Buffer | undefined> => {
     const known = placeholders.get(categoryId);
     if (known !== undefined) return known;
-    const category = await database.prisma.storeCategory.findFirst({ where: { id: categoryId } });
-    if (category === null) return undefined;
-    const placeholder = placeholders.get(categoryId) ?? draw(category.name);
+    const name = await categoryName(categoryId);
+    if (name === undefined) return undefined;
+    const placeholder = placeholders.get(categoryId) ?? draw(name);
     placeholders.set(categoryId, placeholder);
     // The next request tries again.
     placeholder.catch(() => placeholders.delete(categoryId));

@@ -1,12 +1,8 @@
 import type { Database, Tx } from '../../infrastructure/database/client.ts';
-import {
-  lockQuotaSql,
-  ofLastDay,
-  quotaFullUntil,
-  secondsUntil,
-} from '../../infrastructure/database/daily-quota.ts';
+import { fullQuota, lockQuota, secondsUntilDayAfter } from '../../infrastructure/database/daily-quota.ts';
 import type { Image } from '../../infrastructure/database/generated/client.ts';
-import { type Sql, sql } from '../../infrastructure/database/sql.ts';
+import { lockRow } from '../../infrastructure/database/row-locks.ts';
+import { sql } from '../../infrastructure/database/sql.ts';
 
 /** Uploads of one user within any 24 hours, also of images that were deleted or rejected, and those that were cut. */
 const imagesPerDay = 200;
@@ -52,20 +48,18 @@ export function createImageRepository(database: Database) {
    *
    * @returns its id, or how long the user has to wait for the next upload; neither when the account was deleted meanwhile
    */
-  function insertPending(userId: number, key: string): Promise<{ id?: number; seconds?: number }> {
+  function insertPending(
+    userId: number,
+    key: string,
+  ): Promise<{ id?: number; seconds?: number | undefined }> {
     return database.transaction(async (tx) => {
-      await tx.execute(sql`SELECT ${lockQuotaSql(sql`${userId}::int`, 'user')}`);
-      // The condition comes before the id, so that a rejected upload takes none from the sequence.
-      const [row] = await tx.query<{ id: number }>(sql`
-        INSERT INTO images (user_id, key, check_after)
-        SELECT u.id, ${key}, now() + make_interval(mins => ${checks.pending}) FROM users u
-        WHERE u.id = ${userId} AND ${quotaUntil(userId)} IS NULL
-        FOR KEY SHARE
-        RETURNING id`);
-      if (row) return row;
-      const [full] = await tx.query<{ seconds: number }>(sql`
-        SELECT ${secondsUntil(quotaUntil(userId))} AS seconds FROM users WHERE id = ${userId}`);
-      return full ?? {};
+      await lockQuota(tx, 'user', userId);
+      const { where, ...newest } = fullQuota(imagesPerDay);
+      const full = await tx.prisma.image.findFirst({ where: { userId, ...where }, ...newest });
+      if (full) return { seconds: secondsUntilDayAfter(full.createdAt) };
+      if (!(await lockRow(tx, 'users', userId, 'KEY SHARE'))) return {};
+      const data = { userId, key, checkAfter: fromNow(checks.pending) };
+      return tx.prisma.image.create({ data, select: { id: true } });
     });
   }
 
@@ -145,9 +139,8 @@ export function createImageRepository(database: Database) {
 
   /** The keys among these of images that the user can use. */
   async function findOwn(tx: Tx, userId: number, keys: readonly string[]): Promise<string[]> {
-    const own = await tx.query<{ key: string }>(
-      sql`SELECT key FROM images WHERE key = ANY (${keys}) AND user_id = ${userId} AND state = 'ready'`,
-    );
+    const where = { key: { in: [...keys] }, userId, state: 'ready' as const };
+    const own = await tx.prisma.image.findMany({ where, select: { key: true } });
     return own.map(({ key }) => key);
   }
 
@@ -186,7 +179,13 @@ export function createImageRepository(database: Database) {
       RETURNING id, key, created_at AS "createdAt"`);
   }
 
+  /** @returns undefined for a category that does not exist */
+  async function categoryName(id: number): Promise<string | undefined> {
+    return (await database.prisma.storeCategory.findFirst({ where: { id } }))?.name;
+  }
+
   return {
+    categoryName,
     insertPending,
     markReady,
     abandon,
@@ -199,12 +198,6 @@ export function createImageRepository(database: Database) {
     markUnused,
     claimDeleted,
   };
-}
-
-/** When a user may upload an image again; null while they may. */
-function quotaUntil(userId: number): Sql {
-  const uploaded = sql`SELECT created_at FROM images WHERE user_id = ${userId} AND ${ofLastDay}`;
-  return quotaFullUntil(uploaded, imagesPerDay);
 }
 
 const fromNow = (minutes: number) => new Date(Date.now() + minutes * 60_000);

@@ -30,7 +30,7 @@ export function createPartnerRequests(options: PartnerRequestsOptions) {
   return {
     routes: routesBehind(requireUser, partnerRequestRoutes, { partnerRequests, service, imageUrls }),
     partnerRoutes: routesBehind(requireUser, partnerRoutes, { partners }),
-    mails: partnerRequestMails(config, database),
+    mails: partnerRequestMails(config, partnerRequests),
     withdrawRequestsOfPost: service.withdrawRequestsOfPost,
     closeRequestsOfStore: service.closeRequestsOfStore,
   };

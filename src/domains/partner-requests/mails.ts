@@ -1,6 +1,6 @@
 import type { Config } from '../../infrastructure/config/config.ts';
-import type { Database } from '../../infrastructure/database/client.ts';
 import type { ComposedMail, MailComposers, MailPayload } from '../../infrastructure/mail/worker.ts';
+import type { PartnerRequests } from './repository/requests.ts';
 
 /** The status that a request is in while an email tells of it. */
 const statuses = {
@@ -10,28 +10,11 @@ const statuses = {
   partner_request_ended: 'ended',
 } as const;
 
-/** A store without an owner is one whose account was deleted; a suspended one is hidden, also because of a report. */
-const storeColumns = {
-  name: true,
-  suspendedAt: true,
-  ownerId: true,
-  owner: { select: { email: true, name: true, language: true, isVerified: true, suspendedAt: true } },
-} as const;
-
 /** Composes this domain's emails when they are sent, in the language of the recipient. */
-export function partnerRequestMails(config: Config, { prisma }: Database): MailComposers {
+export function partnerRequestMails(config: Config, partnerRequests: PartnerRequests): MailComposers {
   /** An email about a request to the owner of one side: nothing once its status, a store or the address forbids it. */
   async function compose(kind: keyof typeof statuses, payload: MailPayload): Promise<ComposedMail | null> {
-    const request = await prisma.partnerRequest.findFirst({
-      where: { id: Number(payload['request_id']), status: statuses[kind] },
-      select: {
-        id: true,
-        message: true,
-        post: { select: { title: true, isVisible: true } },
-        senderStore: { select: storeColumns },
-        receiverStore: { select: storeColumns },
-      },
-    });
+    const request = await partnerRequests.findForMail(Number(payload['request_id']), statuses[kind]);
     if (!request) return null;
     const { id, message, post, senderStore, receiverStore } = request;
     const isToSender = senderStore.ownerId === payload['user_id'];

@@ -1,6 +1,6 @@
 import type { Reader, Tx } from '../../infrastructure/database/client.ts';
 import {
-  lockQuotaSql,
+  lockQuota,
   ofLastDay,
   quotaFullUntil,
   secondsUntil,
@@ -110,7 +110,8 @@ export function createPostRepository(database: Tx, budgets = scanBudgets) {
     { title, content, images = [], closes_on: closesOn = null }: NewPost,
     quota: number,
   ): Promise<PostRow | undefined> {
-    await tx.execute(sql`SELECT ${lockQuotaSql(sql`id`)} FROM stores WHERE owner_id = ${userId}`);
+    const store = await tx.prisma.store.findFirst({ where: { ownerId: userId }, select: { id: true } });
+    if (store) await lockQuota(tx, 'store', store.id);
     const [row] = await tx.query<PostRow>(sql`
       WITH created AS (
         INSERT INTO posts (store_id, title, content, images, closes_on)
@@ -166,12 +167,13 @@ export function createPostRepository(database: Tx, budgets = scanBudgets) {
     return row;
   }
 
-  /** Deletes a post. @returns whether the user had such a post */
+  /** Deletes a post, whose row and title stay for the requests that answer it. @returns whether the user had such a post */
   async function remove(tx: Tx, { id, userId, version }: PostVersion): Promise<boolean> {
-    return deleteWhere(
-      tx,
-      sql`p.is_visible AND p.id = ${id} AND s.owner_id = ${userId} AND ${isOpenStore('s')} AND ${hasVersion(version)}`,
-    );
+    const deleted = await tx.execute(sql`
+      UPDATE posts p SET deleted_at = now(), content = '', images = '{}' FROM stores s
+      WHERE s.id = p.store_id AND p.is_visible AND p.id = ${id} AND s.owner_id = ${userId} AND ${isOpenStore('s')}
+        AND ${hasVersion(version)}`);
+    return deleted > 0;
   }
 
   /**
@@ -179,20 +181,9 @@ export function createPostRepository(database: Tx, budgets = scanBudgets) {
    * meanwhile. Each kind is read by its own index.
    */
   async function removeOfStore(tx: Tx, storeId: number): Promise<void> {
-    await deleteWhere(tx, sql`p.is_visible AND s.id = ${storeId}`);
-    await deleteWhere(tx, sql`NOT p.is_visible AND p.deleted_at IS NULL AND s.id = ${storeId}`);
-  }
-
-  /**
-   * Deleted posts keep their row and their title, for the requests that answer them.
-   *
-   * @returns whether there were such posts
-   */
-  async function deleteWhere(tx: Tx, condition: Sql): Promise<boolean> {
-    const deleted = await tx.execute(sql`
-      UPDATE posts p SET deleted_at = now(), content = '', images = '{}' FROM stores s
-      WHERE s.id = p.store_id AND ${condition}`);
-    return deleted > 0;
+    const data = { deletedAt: new Date(), content: '', images: [] };
+    await tx.prisma.post.updateMany({ where: { storeId, isVisible: true }, data });
+    await tx.prisma.post.updateMany({ where: { storeId, isVisible: false, deletedAt: null }, data });
   }
 
   /** Posts of open stores, newest first; around a place, nearest first. */

@@ -1,15 +1,11 @@
 import type { ExpiredRows } from '../../infrastructure/database/clean-up.ts';
 import type { Database, Tx } from '../../infrastructure/database/client.ts';
-import {
-  lockQuotaSql,
-  ofLastDay,
-  quotaFullUntil,
-  secondsUntil,
-} from '../../infrastructure/database/daily-quota.ts';
+import { fullQuota, lockQuota, secondsUntilDayAfter } from '../../infrastructure/database/daily-quota.ts';
 import type { Prisma } from '../../infrastructure/database/generated/client.ts';
-import type { PageRequest } from '../../infrastructure/database/keyset.ts';
-import { raw, sql } from '../../infrastructure/database/sql.ts';
-import { isOpenStore, storeSummarySelect } from '../stores/index.ts';
+import { olderThan, type PageRequest } from '../../infrastructure/database/keyset.ts';
+import { lockRow } from '../../infrastructure/database/row-locks.ts';
+import { sql } from '../../infrastructure/database/sql.ts';
+import { openStore, storeSummarySelect } from '../stores/index.ts';
 import type { NewReport, Report, ReportDecision } from './schemas.ts';
 
 export interface Target {
@@ -50,7 +46,7 @@ export type ReportRow = Prisma.Result<
   'findFirstOrThrow'
 >;
 
-const columnOf = ({ kind }: Target) => raw(kind === 'post' ? 'post_id' : 'store_id');
+const isAbout = ({ kind, id }: Target) => (kind === 'post' ? { postId: id } : { storeId: id });
 
 export type ReportRepository = ReturnType<typeof createReportRepository>;
 
@@ -64,16 +60,14 @@ export function createReportRepository(database: Database) {
    */
   function create({ userId, target, reason, text = '' }: NewReport & { userId: number; target: Target }) {
     return database.transaction(async (tx) => {
-      await tx.execute(sql`SELECT ${lockQuotaSql(sql`${userId}::int`, 'user')}`);
+      await lockQuota(tx, 'user', userId);
       // Before the insert, which would take an id from the sequence for a report that is rejected.
-      const state = await findObstacles(tx, userId, target);
-      if (!state?.isVisible || state.hasOpen || state.waitSeconds !== null)
-        return { ...state, id: undefined };
-      const [created] = await tx.query<{ id: number }>(sql`
-        INSERT INTO reports (reporter_id, ${columnOf(target)}, reason, text)
-        SELECT id, ${target.id}, ${reason}::report_reason, ${text} FROM users WHERE id = ${userId} FOR KEY SHARE
-        RETURNING id`);
-      return { ...state, id: created?.id };
+      const obstacles = await findObstacles(tx, userId, target);
+      const { isVisible, hasOpen, waitSeconds } = obstacles;
+      if (!isVisible || hasOpen || waitSeconds !== undefined) return obstacles;
+      if (!(await lockRow(tx, 'users', userId, 'KEY SHARE'))) return obstacles;
+      const data = { reporterId: userId, ...isAbout(target), reason, text };
+      return { ...obstacles, ...(await tx.prisma.report.create({ data, select: { id: true } })) };
     });
   }
 
@@ -83,12 +77,8 @@ export function createReportRepository(database: Database) {
     { status, after, limit }: PageRequest & { status: Report['status'] | undefined },
   ): Promise<ReportRow[]> {
     const closedAt = status === 'open' ? null : { not: null };
-    const time = new Date(after?.time ?? 0);
     return tx.prisma.report.findMany({
-      where: {
-        ...(status && { closedAt }),
-        ...(after && { createdAt: { lte: time }, NOT: { createdAt: time, id: { gte: Number(after.id) } } }),
-      },
+      where: { ...(status && { closedAt }), ...olderThan(after) },
       orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
       take: limit,
       select: columns,
@@ -108,7 +98,7 @@ export function createReportRepository(database: Database) {
     });
     const storeId = report?.storeId ?? report?.post?.storeId;
     if (!report || storeId === undefined) return undefined;
-    await tx.execute(sql`SELECT FROM stores WHERE id = ${storeId} FOR NO KEY UPDATE`);
+    await lockRow(tx, 'stores', storeId, 'NO KEY UPDATE');
     return report.post ? { kind: 'post', id: report.post.id } : { kind: 'store', id: storeId };
   }
 
@@ -130,8 +120,8 @@ export function createReportRepository(database: Database) {
       data: { ...data, closedAt: new Date() },
     });
     if (count === 0) await tx.prisma.report.updateMany({ where: { id }, data });
-    const ofTarget = target.kind === 'post' ? { postId: target.id } : { storeId: target.id };
-    const isHidden = (await tx.prisma.report.count({ where: { ...ofTarget, action: 'hide' } })) > 0;
+    const hides = { ...isAbout(target), action: 'hide' } as const;
+    const isHidden = (await tx.prisma.report.count({ where: hides })) > 0;
     const isOtherwise = { id: target.id, hiddenAt: isHidden ? null : { not: null } };
     const hiding = { hiddenAt: isHidden ? new Date() : null };
     if (target.kind === 'post') await tx.prisma.post.updateMany({ where: isOtherwise, data: hiding });
@@ -145,17 +135,19 @@ export function createReportRepository(database: Database) {
 
 /** What may prevent a report. Under the quota lock of its reporter, only the target can change. */
 async function findObstacles(tx: Tx, userId: number, target: Target) {
-  const visible =
+  const { post, store, report } = tx.prisma;
+  const { id } = target;
+  const found =
     target.kind === 'post'
-      ? sql`posts p JOIN stores s ON s.id = p.store_id WHERE p.id = ${target.id} AND p.is_visible`
-      : sql`stores s WHERE s.id = ${target.id}`;
-  const counted = sql`SELECT created_at FROM reports WHERE reporter_id = ${userId} AND ${ofLastDay}`;
-  const [state] = await tx.query<{ isVisible: boolean; hasOpen: boolean; waitSeconds: number | null }>(sql`
-    SELECT EXISTS (SELECT FROM ${visible} AND ${isOpenStore('s')}) AS "isVisible",
-      EXISTS (
-        SELECT FROM reports
-        WHERE reporter_id = ${userId} AND ${columnOf(target)} = ${target.id} AND closed_at IS NULL
-      ) AS "hasOpen",
-      ${secondsUntil(quotaFullUntil(counted, reportsPerDay))} AS "waitSeconds"`);
-  return state;
+      ? await post.count({ where: { id, isVisible: true, store: openStore } })
+      : await store.count({ where: { id, ...openStore } });
+  const open = { reporterId: userId, ...isAbout(target), closedAt: null };
+  const { where, ...newest } = fullQuota(reportsPerDay);
+  const full = await report.findFirst({ where: { reporterId: userId, ...where }, ...newest });
+  return {
+    id: undefined,
+    isVisible: found > 0,
+    hasOpen: (await report.count({ where: open })) > 0,
+    waitSeconds: secondsUntilDayAfter(full?.createdAt),
+  };
 }

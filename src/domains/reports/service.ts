@@ -27,13 +27,13 @@ export function createReportService(reports: ReportRepository, { audited }: Audi
      */
     async report(userId: number, target: Target, input: NewReport): Promise<{ id: number }> {
       const created = await reports.create({ userId, target, ...input });
-      const { id, isVisible, hasOpen, waitSeconds = null } = created;
+      const { id, isVisible, hasOpen, waitSeconds } = created;
       if (id !== undefined) return { id };
       if (!isVisible) {
         throw new ApiError(target.kind === 'post' ? postErrors.postNotFound : storeErrors.storeNotFound);
       }
       if (hasOpen) throw new ApiError(reportErrors.alreadyReported);
-      if (waitSeconds !== null) throw retryLater(httpErrors.quotaExceeded, waitSeconds);
+      if (waitSeconds !== undefined) throw retryLater(httpErrors.quotaExceeded, waitSeconds);
       throw tokenNotValid('access', 'revoked');
     },
 

@@ -23,7 +23,7 @@ export function createSavedSearches(
 
   return {
     routes: routesBehind(requireUser, savedSearchRoutes, { savedSearches, service }),
-    mails: savedSearchMails(options.config, options.database),
+    mails: savedSearchMails(options.config, savedSearches),
     queueMatching: service.queueMatching,
     tasks: {
       async [matchTask](payload: unknown) {

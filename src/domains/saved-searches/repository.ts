@@ -1,8 +1,10 @@
 import type { ExpiredRows } from '../../infrastructure/database/clean-up.ts';
 import type { Database, Tx } from '../../infrastructure/database/client.ts';
 import type { SavedSearch } from '../../infrastructure/database/generated/client.ts';
+import type { Language } from '../../infrastructure/database/generated/enums.ts';
 import type { PageRequest } from '../../infrastructure/database/keyset.ts';
 import { distanceSql } from '../../infrastructure/database/near.ts';
+import { lockRow } from '../../infrastructure/database/row-locks.ts';
 import { raw, type Sql, sql } from '../../infrastructure/database/sql.ts';
 import { isOpenPost } from '../posts/index.ts';
 import { defaultRadius, isOpenStore } from '../stores/index.ts';
@@ -15,6 +17,10 @@ export interface Match {
   userId: number;
   savedSearchId: number;
 }
+
+type MatchToMail = Record<'email' | 'name' | 'searchName' | 'storeName' | 'postTitle', string> & {
+  language: Language;
+};
 
 /** How far users were notified of posts. The job of a post is over long before. */
 export const expiredPostAlerts: ExpiredRows = {
@@ -43,10 +49,11 @@ export function createSavedSearchRepository(database: Database) {
     create(search: Omit<SavedSearchRow, 'id' | 'createdAt'>): Promise<SavedSearchRow | undefined> {
       const { userId } = search;
       return database.transaction(async (tx) => {
-        const users = await tx.execute(sql`SELECT FROM users WHERE id = ${userId} FOR NO KEY UPDATE`);
+        const exists = await lockRow(tx, 'users', userId, 'NO KEY UPDATE');
         const count = await tx.prisma.savedSearch.count({ where: { userId } });
-        const hasRoom = users > 0 && count < maxSavedSearches;
-        return hasRoom ? tx.prisma.savedSearch.create({ data: search }) : undefined;
+        return exists && count < maxSavedSearches
+          ? tx.prisma.savedSearch.create({ data: search })
+          : undefined;
       });
     },
 
@@ -94,6 +101,16 @@ export function createSavedSearchRepository(database: Database) {
         WHERE suspended_at IS NULL ORDER BY user_id + 0`);
     },
 
+    /** What the email about a match says; undefined where the search, its user or the post is not there any more. */
+    async findMatch({ userId, savedSearchId, postId }: Match & { postId: number }) {
+      const [match] = await database.query<MatchToMail>(sql`
+        SELECT u.email, u.name, u.language, f.name AS "searchName", s.name AS "storeName", p.title AS "postTitle"
+        FROM saved_searches f JOIN users u ON u.id = f.user_id, posts p JOIN stores s ON s.id = p.store_id
+        WHERE f.id = ${savedSearchId} AND u.id = ${userId} AND u.is_verified AND u.suspended_at IS NULL
+          AND p.id = ${postId} AND p.is_visible AND ${isOpenPost('p')} AND ${isOpenStore('s')}`);
+      return match;
+    },
+
     /**
      * Saves how far the users were notified of a post, in the transaction that notifies them.
      *
@@ -104,14 +121,6 @@ export function createSavedSearchRepository(database: Database) {
         INSERT INTO post_alerts AS a (post_id, after_user_id) VALUES (${postId}, ${userId})
         ON CONFLICT (post_id) DO UPDATE SET after_user_id = excluded.after_user_id WHERE a.after_user_id = ${before}`);
       return saved > 0;
-    },
-
-    /** Those of the matches whose users were not deleted meanwhile. */
-    async ofUsers(tx: Tx, matches: Match[]): Promise<Match[]> {
-      const userIds = matches.map(({ userId }) => userId);
-      const users = await tx.query<{ id: number }>(sql`SELECT id FROM users WHERE id = ANY (${userIds})`);
-      const found = new Set(users.map(({ id }) => id));
-      return matches.filter(({ userId }) => found.has(userId));
     },
 
     /** The last user who was notified of a post; 0 before the first one. */

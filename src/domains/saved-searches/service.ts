@@ -1,6 +1,5 @@
 import { ApiError, invalidFields } from '../../http/errors.ts';
 import type { Database, Tx } from '../../infrastructure/database/client.ts';
-import { sql } from '../../infrastructure/database/sql.ts';
 import type { MailQueue } from '../../infrastructure/mail/queue.ts';
 import type { Outbox } from '../../infrastructure/outbox/outbox.ts';
 import type { Recipient } from '../notifications/index.ts';
@@ -58,10 +57,7 @@ export function createSavedSearchService(options: SavedSearchServiceOptions) {
 
   /** Has a worker match a post after the commit of the transaction that writes it. */
   async function queueMatching(tx: Tx, postId: number): Promise<void> {
-    await tx.execute(sql`
-      INSERT INTO outbox (job) VALUES (jsonb_build_object(
-        'identifier', ${matchTask}::text, 'payload', jsonb_build_object('post_id', ${postId}::bigint), 'priority', 5))`);
-    tx.afterCommit(outbox.wake);
+    await outbox.add(tx, { identifier: matchTask, payload: { post_id: postId }, priority: 5 });
   }
 
   /**
@@ -89,18 +85,17 @@ export function createSavedSearchService(options: SavedSearchServiceOptions) {
   /** Adds the notifications, and the emails of users who want them. */
   async function notifyAll(tx: Tx, postId: number, matches: Match[]): Promise<void> {
     const kind = 'saved_search_match';
-    const found = await savedSearches.ofUsers(tx, matches);
     await mailQueue.addUnrequestedToAll(
       tx,
       { purpose: kind, kind },
-      found.map(({ userId, savedSearchId }) => ({
+      matches.map(({ userId, savedSearchId }) => ({
         userId,
         payload: { saved_search_id: savedSearchId, post_id: postId },
       })),
     );
     await notify(
       tx,
-      found.map((match) => ({ ...match, kind, postId })),
+      matches.map((match) => ({ ...match, kind, postId })),
     );
   }
 

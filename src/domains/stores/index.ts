@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { requireUser, routesBehind } from '../../http/authentication.ts';
 import type { Metrics } from '../../infrastructure/metrics/metrics.ts';
-import { readRegions } from './read-regions.ts';
 import { createAddressReader } from './regions.ts';
 import { createStoreRepository } from './repository.ts';
 import { categoryRoutes, type DirectoryOptions, directoryRoutes, ownStoreRoutes } from './routes.ts';
@@ -10,13 +9,13 @@ import { createStoreService, type StoreServiceOptions } from './service.ts';
 export { storeErrors } from './errors.ts';
 export { Distance, defaultRadius, NearFields, readNear } from './near.ts';
 export { toStoreSummary } from './presenters.ts';
-export { storeSummarySelect } from './repository.ts';
+export { secondsUntilEdits, storeSummarySelect } from './repository.ts';
 export { PhoneNumber, regionMatch, SearchQuery, StoreSummary, textMatch } from './schemas.ts';
 export {
   countEditSql,
   expiredStoreEdits,
   isOpenStore,
-  secondsUntilEdits,
+  openStore,
   storeCategoriesSql,
   storeSummarySql,
 } from './sql.ts';
@@ -42,6 +41,5 @@ export function createStores(options: StoresOptions) {
     checkCategoryFilter: service.checkCategoryFilter,
     lockStore: stores.lockStore,
     closeStore: stores.close,
-    readRegions: () => readRegions(options.database, readAddress),
   };
 }

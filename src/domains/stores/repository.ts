@@ -1,13 +1,15 @@
 import type { Database, Reader, Tx } from '../../infrastructure/database/client.ts';
+import { secondsUntilDayAfter } from '../../infrastructure/database/daily-quota.ts';
 import type { Prisma } from '../../infrastructure/database/generated/client.ts';
 import { type BoundedPage, newestFirst, type PageRequest } from '../../infrastructure/database/keyset.ts';
 import type { Near } from '../../infrastructure/database/near.ts';
+import { lockRow } from '../../infrastructure/database/row-locks.ts';
 import { findPage } from '../../infrastructure/database/search.ts';
 import { type SearchableList, scanBudgets } from '../../infrastructure/database/search-sources.ts';
 import { sql } from '../../infrastructure/database/sql.ts';
 import type { ReadAddress } from './regions.ts';
 import type { NewStore, Region, Store, StoreCategory, StoreChanges, StoreListItem } from './schemas.ts';
-import { countEditSql, isOpenStore, storeCategoriesSql } from './sql.ts';
+import { countEditSql, isOpenStore, openStore, storeCategoriesSql } from './sql.ts';
 
 /** What Prisma's client reads of a store for `toStoreSummary`. */
 export const storeSummarySelect = {
@@ -157,9 +159,9 @@ export function createStoreRepository(database: Database, readAddress: ReadAddre
   async function lockStore(tx: Tx, userId: number): Promise<number | undefined> {
     // Before the store, as a suspension does. Also waits for a concurrent registration, whose store is visible then. Rows that
     // refer to the user can be inserted meanwhile, so that requests which lock stores before users do not deadlock with this.
-    await tx.execute(sql`SELECT FROM users WHERE id = ${userId} FOR NO KEY UPDATE`);
-    const [store] = await tx.query<{ id: number }>(sql`
-      SELECT id FROM stores WHERE owner_id = ${userId} FOR UPDATE`);
+    await lockRow(tx, 'users', userId, 'NO KEY UPDATE');
+    const store = await tx.prisma.store.findFirst({ where: { ownerId: userId }, select: { id: true } });
+    if (store) await lockRow(tx, 'stores', store.id, 'UPDATE');
     return store?.id;
   }
 
@@ -176,6 +178,14 @@ export function createStoreRepository(database: Database, readAddress: ReadAddre
   }
 
   return { findOpen, categories, knownCategories, create, exists, change, lockStore, close };
+}
+
+/** When the store of a user has a new quota of edits. */
+export async function secondsUntilEdits(tx: Tx, ownerId: number): Promise<number> {
+  const where = { ownerId, ...openStore };
+  const store = await tx.prisma.store.findFirst({ where, select: { id: true } });
+  const edits = store && (await tx.prisma.storeEdits.findFirst({ where: { storeId: store.id } }));
+  return secondsUntilDayAfter(edits?.since) ?? 0;
 }
 
 /** Which stores to list. */

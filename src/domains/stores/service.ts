@@ -7,9 +7,8 @@ import type { Database, Reader, Tx } from '../../infrastructure/database/client.
 import type { Created, Idempotency, IdempotencyKey } from '../../infrastructure/idempotency/idempotency.ts';
 import { storeErrors } from './errors.ts';
 import { toStore } from './presenters.ts';
-import type { Stores, WantedStore } from './repository.ts';
+import { type Stores, secondsUntilEdits, type WantedStore } from './repository.ts';
 import type { NewStore, Store, StoreChanges } from './schemas.ts';
-import { secondsUntilEdits } from './sql.ts';
 
 const unknownCategory: Problem = {
   code: 'not_found',

@@ -1,6 +1,4 @@
 import type { ExpiredRows } from '../../infrastructure/database/clean-up.ts';
-import type { Tx } from '../../infrastructure/database/client.ts';
-import { secondsUntil } from '../../infrastructure/database/daily-quota.ts';
 import { raw, type Sql, sql } from '../../infrastructure/database/sql.ts';
 
 /**
@@ -11,6 +9,9 @@ import { raw, type Sql, sql } from '../../infrastructure/database/sql.ts';
 export function isOpenStore(alias: 's' | 'v' | 'item'): Sql {
   return raw(`${alias}.closed_at IS NULL AND ${alias}.suspended_at IS NULL`);
 }
+
+/** The same for Prisma's client. */
+export const openStore = { closedAt: null, suspendedAt: null };
 
 /** The categories of the store `s` as JSON, in the order its owner gave. */
 export const storeCategoriesSql = sql`
@@ -48,12 +49,4 @@ export function countEditSql(store: Sql, quota: number): Sql {
       edits = CASE WHEN ${isOver} THEN 1 ELSE e.edits + 1 END
     WHERE ${isOver} OR e.edits < ${quota}
     RETURNING store_id AS id`;
-}
-
-/** When the store of a user has a new quota of edits. */
-export async function secondsUntilEdits(tx: Tx, ownerId: number): Promise<number> {
-  const [store] = await tx.query<{ seconds: number | null }>(sql`
-    SELECT (SELECT ${secondsUntil(sql`(since + ${editPeriod})`)} FROM store_edits WHERE store_id = s.id) AS seconds
-    FROM stores s WHERE s.owner_id = ${ownerId} AND ${isOpenStore('s')}`);
-  return store?.seconds ?? 0;
 }

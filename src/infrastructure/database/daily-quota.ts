@@ -1,18 +1,37 @@
 import { advisoryLocks } from './advisory-locks.ts';
+import type { Tx } from './client.ts';
 import { raw, type Sql, sql } from './sql.ts';
 
 /*
- * Daily quotas of a store or a user: at most so many rows within any 24 hours, by the clock of the database. A transaction takes
+ * Daily quotas of a store or a user: at most so many rows within any 24 hours. A transaction takes
  * the quota lock of the owner in one statement and counts in a later one, because a statement that waits for a lock does not
  * see what was committed meanwhile. The lock comes before all row locks, to avoid deadlocks.
  */
 
 const quotaLocks = { store: advisoryLocks.storeQuotas, user: advisoryLocks.userQuotas };
 
-/** SQL of the call that takes the quota lock of a store or a user until the transaction ends; no lock for null. */
-export function lockQuotaSql(id: Sql, owner: keyof typeof quotaLocks = 'store'): Sql {
-  return sql`pg_advisory_xact_lock(${quotaLocks[owner]}::int, ${id})::text`;
+/** Takes the quota lock of a store or a user until the transaction ends. */
+export async function lockQuota(tx: Tx, owner: keyof typeof quotaLocks, id: number): Promise<void> {
+  await tx.execute(sql`SELECT pg_advisory_xact_lock(${quotaLocks[owner]}::int, ${id}::int)`);
 }
+
+/** What Prisma's client looks for: the oldest row of those that fill a quota. Reading it ends there, however many rows there are. */
+export const fullQuota = (quota: number) =>
+  ({
+    where: { createdAt: { gt: new Date(Date.now() - day) } },
+    orderBy: { createdAt: 'desc' },
+    skip: quota - 1,
+    select: { createdAt: true },
+  }) as const;
+
+/** Seconds until 24 hours after a time, such as that of the row of {@link fullQuota}; undefined without one. */
+export function secondsUntilDayAfter(time: Date): number;
+export function secondsUntilDayAfter(time: Date | undefined): number | undefined;
+export function secondsUntilDayAfter(time: Date | undefined): number | undefined {
+  return time && Math.max(0, time.getTime() + day - Date.now()) / 1000;
+}
+
+const day = 24 * 60 * 60 * 1000;
 
 /** The condition of rows that count. */
 export const ofLastDay = sql`created_at > now() - interval '24 hours'`;

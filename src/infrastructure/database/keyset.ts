@@ -24,6 +24,12 @@ export interface BoundedPage<Row> {
 /** The order of every list that is not around a place. */
 export const newestFirst = raw('ORDER BY created_at DESC, id DESC');
 
+/** The same for Prisma's client: the rows after a position, by `createdAt` and `id`, newest first. */
+export function olderThan(after: KeysetPosition | undefined) {
+  const time = new Date(after?.time ?? 0);
+  return after && { createdAt: { lte: time }, NOT: { createdAt: time, id: { gte: Number(after.id) } } };
+}
+
 /** SQL of the time after which a page continues; before every row without a position. */
 export function afterTime(after: KeysetPosition | undefined): Sql {
   return sql`${after === undefined ? 'infinity' : new Date(after.time).toISOString()}::timestamptz`;

@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify';
-import type { Database } from '../database/client.ts';
+import type { Database, Tx } from '../database/client.ts';
 import { reasonOf } from '../database/errors.ts';
 import { raw, sql } from '../database/sql.ts';
 
@@ -97,13 +97,20 @@ export function createOutbox(database: Database, logger: FastifyBaseLogger) {
     return running;
   }
 
+  /** Takes the rows that were committed; does nothing before `start`, as in a command: an instance takes them within 3 s. */
+  function wake(): void {
+    if (timers === undefined || isWaiting) return;
+    isWaiting = true;
+    // Not a new timer, which would run in the trace of the request.
+    timers.batch.refresh();
+  }
+
   return {
-    /** Takes the rows that were committed; does nothing before `start`, as in a command: an instance takes them within 3 s. */
-    wake(): void {
-      if (timers === undefined || isWaiting) return;
-      isWaiting = true;
-      // Not a new timer, which would run in the trace of the request.
-      timers.batch.refresh();
+    wake,
+    /** Queues a job of graphile-worker after the commit of the transaction. */
+    async add(tx: Tx, job: { identifier: string; payload: object; priority: number }): Promise<void> {
+      await tx.execute(sql`INSERT INTO outbox (job) VALUES (${JSON.stringify(job)}::jsonb)`);
+      tx.afterCommit(wake);
     },
     start(): void {
       timers = {

@@ -60,8 +60,9 @@ export function createConsentRepository(database: Database, mailQueue: MailQueue
       const payload = { language: due.language, given_at: due.givenAt.getTime() };
       const mail = { purpose: 'notice', kind: 'marketing_consent', userId, payload } as const;
       if (!(await mailQueue.addUnrequested(tx, mail))) return false;
-      await tx.execute(sql`
-        INSERT INTO consents (user_id, kind, action, version) VALUES (${userId}, 'marketing', 'asked', ${due.version})`);
+      await tx.prisma.consent.create({
+        data: { userId, kind: 'marketing', action: 'asked', version: due.version },
+      });
       return true;
     });
   }

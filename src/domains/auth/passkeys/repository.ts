@@ -1,7 +1,6 @@
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
 import type { Passkey, Prisma } from '../../../infrastructure/database/generated/client.ts';
 import type { PageRequest } from '../../../infrastructure/database/keyset.ts';
-import { sql } from '../../../infrastructure/database/sql.ts';
 
 export type PasskeyRow = Passkey;
 
@@ -33,10 +32,9 @@ export function createPasskeyRepository({ prisma }: Database) {
 
     /** @returns its name; undefined when the user has no such passkey */
     async remove(tx: Tx, userId: number, id: number): Promise<string | undefined> {
-      const [removed] = await tx.query<{ name: string }>(
-        sql`DELETE FROM passkeys WHERE id = ${id} AND user_id = ${userId} RETURNING name`,
-      );
-      return removed?.name;
+      const passkey = await tx.prisma.passkey.findFirst({ where: { id, userId } });
+      const { count } = await tx.prisma.passkey.deleteMany({ where: { id, userId } });
+      return count > 0 ? passkey?.name : undefined;
     },
 
     /**

@@ -1,7 +1,8 @@
 import type { Config } from '../../../infrastructure/config/config.ts';
 import { advisoryLocks } from '../../../infrastructure/database/advisory-locks.ts';
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
-import type { Prisma, User } from '../../../infrastructure/database/generated/client.ts';
+import type { Prisma } from '../../../infrastructure/database/generated/client.ts';
+import { lockRow } from '../../../infrastructure/database/row-locks.ts';
 import { type Sql, sql } from '../../../infrastructure/database/sql.ts';
 import type { HashCost } from '../passwords.ts';
 
@@ -19,6 +20,7 @@ export type UserRow = Prisma.UserGetPayload<{ select: typeof userColumns }>;
 
 const recipientColumns = {
   ...userColumns,
+  language: true,
   suspendedAt: true,
   marketingAskedAt: true,
 } satisfies Prisma.UserSelect;
@@ -36,10 +38,9 @@ export function createAccountRepository(database: Database, { unverifiedAccountT
    * @returns undefined when it is gone or suspended
    */
   async function lock(tx: Tx, id: number) {
-    const [account] = await tx.query<Pick<User, 'email' | 'isVerified' | 'passwordHash'>>(sql`
-      SELECT email, is_verified AS "isVerified", password_hash AS "passwordHash"
-      FROM users WHERE id = ${id} AND suspended_at IS NULL FOR NO KEY UPDATE`);
-    return account;
+    await lockRow(tx, 'users', id, 'NO KEY UPDATE');
+    const select = { email: true, isVerified: true, passwordHash: true } as const;
+    return (await tx.prisma.user.findFirst({ where: { id, suspendedAt: null }, select })) ?? undefined;
   }
 
   return {

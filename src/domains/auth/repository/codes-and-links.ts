@@ -19,10 +19,7 @@ export const expiredCodesAndLinks: ExpiredRows[] = [
   'email_changes',
 ].map((table) => ({ table, condition: sql`expires_at < now()` }));
 
-/**
- * The filter of rows that an email is still to be sent for. Where a code or link is used, the clock of the database decides,
- * because those of instances differ.
- */
+/** The filter of rows that have not expired. */
 const unexpired = () => ({ expiresAt: { gt: new Date() } });
 
 const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1000);
@@ -89,10 +86,10 @@ export function createEmailCodeRepository(
   async function useLink(tx: Tx, token: string): Promise<CodeResult> {
     const link = secrets.open('email link', token);
     if (link === undefined) return unknownCode;
-    const [used] = await tx.query<{ email: string }>(sql`
-      DELETE FROM email_codes WHERE id = ${link.id}::uuid AND key_id = ${link.keyId} AND expires_at > now()
-      RETURNING email`);
-    return used ? { correct: true, ...used } : unknownCode;
+    const where = { ...link, ...unexpired() };
+    const row = await tx.prisma.emailCode.findFirst({ where });
+    const { count } = await tx.prisma.emailCode.deleteMany({ where });
+    return row && count > 0 ? { correct: true, email: row.email } : unknownCode;
   }
 
   /** Creates a token that proves once that an address was verified. */
@@ -106,10 +103,8 @@ export function createEmailCodeRepository(
   async function useProof(tx: Tx, email: string, token: string): Promise<boolean> {
     const proof = secrets.open('email proof', token);
     if (proof === undefined) return false;
-    const used = await tx.execute(sql`
-      DELETE FROM email_proofs
-      WHERE id = ${proof.id}::uuid AND key_id = ${proof.keyId} AND email = ${email} AND expires_at > now()`);
-    return used > 0;
+    const where = { ...proof, email, ...unexpired() };
+    return (await tx.prisma.emailProof.deleteMany({ where })).count > 0;
   }
 
   /** Voids the code and the proofs of a verified address whose account is deleted or leaves it. */
@@ -205,10 +200,10 @@ export function createUndoLinkRepository(database: Database, secrets: DerivedSec
    * @returns false when the link was used or voided meanwhile, or has expired
    */
   async function use(tx: Tx, { id, userId }: UndoLink): Promise<boolean> {
-    const voided = await tx.execute(sql`
-      DELETE FROM email_changes WHERE user_id = ${userId}
-        AND expires_at >= (SELECT expires_at FROM email_changes WHERE id = ${id}::uuid AND expires_at > now())`);
-    return voided > 0;
+    const change = await tx.prisma.emailChange.findFirst({ where: { id, ...unexpired() } });
+    if (change === null) return false;
+    const where = { userId, expiresAt: { gte: change.expiresAt } };
+    return (await tx.prisma.emailChange.deleteMany({ where })).count > 0;
   }
 
   return { issue, find, open, use };

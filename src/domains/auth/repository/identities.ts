@@ -1,6 +1,6 @@
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
 import type { Identity } from '../../../infrastructure/database/generated/client.ts';
-import { afterId, afterTime, type PageRequest } from '../../../infrastructure/database/keyset.ts';
+import { olderThan, type PageRequest } from '../../../infrastructure/database/keyset.ts';
 import { type Sql, sql } from '../../../infrastructure/database/sql.ts';
 
 /** graphile-worker's task that takes back the consent to a provider. */
@@ -50,10 +50,12 @@ export function createIdentityRepository(database: Database) {
 
     /** The identities of a user, newest first. */
     list(userId: number, { after, limit }: PageRequest): Promise<IdentityRow[]> {
-      return database.query<IdentityRow>(sql`
-        SELECT id, provider, email, created_at AS "createdAt", last_used_at AS "lastUsedAt" FROM identities
-        WHERE user_id = ${userId} AND (created_at, id) < (${afterTime(after)}, ${afterId(after)})
-        ORDER BY created_at DESC, id DESC LIMIT ${limit}`);
+      return database.prisma.identity.findMany({
+        where: { userId, ...olderThan(after) },
+        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+        take: limit,
+        select: columns,
+      });
     },
 
     find(tx: Tx, userId: number, id: number): Promise<IdentityRow | null> {

@@ -110,9 +110,9 @@ export function createSessionRepository(database: Database, tokens: Config['toke
     const isOther = except === undefined ? {} : { id: { not: except } };
     await tx.prisma.session.deleteMany({ where: { userId, ...isOther } });
     await tx.prisma.loginFlow.deleteMany({ where: { userId } });
-    await tx.execute(sql`
-      DELETE FROM push_subscriptions
-      WHERE user_id = ${userId} AND session_id IS DISTINCT FROM ${except ?? null}::uuid`);
+    const isOfOther =
+      except === undefined ? {} : { OR: [{ sessionId: null }, { sessionId: { not: except } }] };
+    await tx.prisma.pushSubscription.deleteMany({ where: { userId, ...isOfOther } });
   }
 
   /** Saves that the user of a session proved again who they are. @returns undefined when the session has ended */

@@ -131,7 +131,7 @@ export function createSecondFactor(
 
     /** The same by an operator. */
     async removeByOperator(tx: Tx, userId: number): Promise<void> {
-      const user = await tx.prisma.user.findFirst({ where: { id: userId }, select: { language: true } });
+      const user = await accounts.find(tx, { id: userId });
       if (!user || !(await factors.remove(tx, userId))) return;
       await mailQueue.addUnrequested(tx, loginMethodNotice(userId, user.language, removal));
     },

@@ -8,7 +8,7 @@ import { EmptyData, Ref } from '../../../http/schemas.ts';
 import type { MailTopic } from '../../../infrastructure/database/generated/enums.ts';
 import { escapeHtml } from '../../../infrastructure/mail/templates.ts';
 import type { Subscription, UnsubscribeLinks } from '../../../infrastructure/mail/unsubscribe-links.ts';
-import type { Preferences } from './index.ts';
+import type { Preferences } from './repository.ts';
 import { UnsubscribePage, UnsubscribeQuery } from './schemas.ts';
 
 const wrongToken = {

@@ -1,13 +1,16 @@
 import type { Database } from '../../../infrastructure/database/client.ts';
 import type { PushSubscription } from '../../../infrastructure/database/generated/client.ts';
 import type { PageRequest } from '../../../infrastructure/database/keyset.ts';
+import { lockRow } from '../../../infrastructure/database/row-locks.ts';
 import { sql } from '../../../infrastructure/database/sql.ts';
 import { maxSubscriptions } from './schemas.ts';
 
 export type SubscriptionRow = Pick<PushSubscription, 'id' | 'userAgent' | 'createdAt'>;
 /** What it takes to send to one. */
 export type SubscriptionToSend = PushSubscription;
-type NewRow = Pick<PushSubscription, 'userId' | 'sessionId' | 'endpoint' | 'p256dh' | 'auth' | 'userAgent'>;
+type NewRow = Pick<PushSubscription, 'userId' | 'endpoint' | 'p256dh' | 'auth' | 'userAgent'> & {
+  sessionId: string;
+};
 
 export type PushSubscriptions = ReturnType<typeof createPushSubscriptions>;
 
@@ -24,11 +27,9 @@ export function createPushSubscriptions(database: Database) {
   function save({ userId, sessionId, endpoint, p256dh, auth, userAgent }: NewRow) {
     return database.transaction(async (tx) => {
       // So that concurrent calls of a user are counted one after the other.
-      await tx.execute(sql`SELECT FROM users WHERE id = ${userId} FOR NO KEY UPDATE`);
+      await lockRow(tx, 'users', userId, 'NO KEY UPDATE');
       // The end of the session waits, and then finds the subscription.
-      const isLive = sql`id = ${sessionId}::uuid AND user_id = ${userId}`;
-      if ((await tx.execute(sql`SELECT FROM sessions WHERE ${isLive} FOR KEY SHARE`)) === 0)
-        return 'session ended';
+      if (!(await lockRow(tx, 'sessions', sessionId, 'KEY SHARE'))) return 'session ended';
       const [saved] = await tx.query<SubscriptionRow & { isNew: boolean }>(sql`
         WITH own AS (
           UPDATE push_subscriptions SET session_id = ${sessionId}::uuid, p256dh = ${p256dh}, auth = ${auth},

@@ -60,6 +60,14 @@ const requestsPerPost = 5;
 /** Emails per hour about the requests of one store for one post, so that requesting and declining in a loop sends few. */
 export const maxMailsPerHour = 5;
 
+/** A store without an owner is one whose account was deleted; a suspended one is hidden, also because of a report. */
+const storeColumns = {
+  name: true,
+  suspendedAt: true,
+  ownerId: true,
+  owner: { select: { email: true, name: true, language: true, isVerified: true, suspendedAt: true } },
+} as const;
+
 export type PartnerRequests = ReturnType<typeof createPartnerRequestRepository>;
 
 /** Partner requests. */
@@ -120,5 +128,19 @@ export function createPartnerRequestRepository(
     return row;
   }
 
-  return { list, findDetail, send, transition, withdrawOfPost, closeOfStore };
+  /** A request with a status, and both stores, for an email about it. */
+  function findForMail(id: number, status: PartnerRequestStatus) {
+    return database.prisma.partnerRequest.findFirst({
+      where: { id, status },
+      select: {
+        id: true,
+        message: true,
+        post: { select: { title: true, isVisible: true } },
+        senderStore: { select: storeColumns },
+        receiverStore: { select: storeColumns },
+      },
+    });
+  }
+
+  return { list, findDetail, findForMail, send, transition, withdrawOfPost, closeOfStore };
 }
