@@ -89,9 +89,9 @@ export type AccountAdministration = ReturnType<typeof createAuth>['administratio
 export function createAuth(options: AuthOptions) {
   const { config, database, jwt, mailQueue } = options;
   const repository = createAuthRepository(config, database, createDerivedSecrets(config.secrets), mailQueue);
-  const { accounts, sessions } = repository;
+  const { sessions } = repository;
   const tokens = createTokens(jwt, config);
-  const passwords = createPasswords(config, accounts.countHashCosts, options);
+  const passwords = createPasswords(config, options);
 
   const removal = createAccountRemoval(database, repository, options.logger, options.deletionSteps);
   const login = createLogin(config, database, repository, tokens, passwords);

@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto';
 import { dictionary } from '@zxcvbn-ts/language-common';
 import argon2 from 'argon2';
 import type { FastifyBaseLogger } from 'fastify';
@@ -15,15 +14,6 @@ const maxWaitingOfOne = 2;
 
 /** Milliseconds after a request of a logged-in user in which one core is left to the event loop. */
 const yieldTime = 250;
-
-/** Milliseconds from one count of the accounts to the next. */
-const refreshInterval = 600_000;
-
-/** The parameters of a hash as they stand in it, such as `m=19456,t=2,p=1`, and how many accounts have them. */
-export interface HashCost {
-  cost: string;
-  accounts: number;
-}
 
 /** The request that needs a hash. */
 interface HashRequest {
@@ -65,8 +55,7 @@ export type Passwords = ReturnType<typeof createPasswords>;
 
 /** Hashes and checks passwords with argon2id (RFC 9106; parameters of the OWASP password storage cheat sheet). */
 export function createPasswords(
-  { password: config, rateLimitEnabled, secrets: [secret] }: Config,
-  findCosts: (last: string) => Promise<HashCost[]>,
+  { password: config, rateLimitEnabled }: Config,
   { logger, metrics }: { logger: FastifyBaseLogger; metrics: Metrics },
 ) {
   const queue = new PQueue({ concurrency: config.maxConcurrentHashes });
@@ -108,44 +97,9 @@ export function createPasswords(
     return Math.max(ofAddress.length, ofUser.length) >= maxWaitingOfOne;
   }
 
-  const currentCost = `m=${options.memoryCost},t=${options.timeCost},p=${options.parallelism}`;
-  let costs: Promise<HashCost[]> | undefined;
-  let refreshAt = 0;
-
-  /**
-   * The hash against which a password for a name without an account is verified, so that it takes the time of an account. Accounts
-   * keep the parameters of their last login after the configured ones were raised. So such a name gets one of the sets in use,
-   * always the same one, and each set as often as accounts have it: a slow or a fast response is as likely with an account as
-   * without. Counting the sets reads all accounts, about half a second for a million: it is done at the first login and from
-   * then on at most every ten minutes, in the background.
-   *
-   * @param name as it was typed, lower-cased
-   */
-  async function findDummyHash(name: string): Promise<string> {
-    const cost = choose(await currentCosts(), shareOf(name)) ?? currentCost;
-    // A salt and a hash of zeros, as long as those of accounts.
-    return `$argon2id$v=19$${cost}$${'A'.repeat(22)}$${'A'.repeat(43)}`;
-  }
-
-  /** The configured parameters come last: as their share grows, names change from older ones to them, as accounts do. */
-  function currentCosts(): Promise<HashCost[]> {
-    if (costs !== undefined && Date.now() < refreshAt) return costs;
-    refreshAt = Date.now() + refreshInterval;
-    const previous = costs ?? [];
-    const next = findCosts(currentCost).catch((error: unknown) => {
-      logger.warn({ err: error }, 'the parameters of the password hashes cannot be counted');
-      return previous;
-    });
-    void next.then(() => (costs = next));
-    costs ??= next;
-    return costs;
-  }
-
-  /** A number from 0 to 1 that belongs to a name. */
-  function shareOf(name: string): number {
-    const digest = createHmac('sha256', secret.key).update(`dure dummy hash:${name}`).digest();
-    return digest.readUIntBE(0, 6) / 2 ** 48;
-  }
+  // Against which a password for a name without an account is verified: a salt and a hash of zeros.
+  const cost = `m=${options.memoryCost},t=${options.timeCost},p=${options.parallelism}`;
+  const dummyHash = `$argon2id$v=19$${cost}$${'A'.repeat(22)}$${'A'.repeat(43)}`;
 
   return {
     /**
@@ -186,11 +140,9 @@ export function createPasswords(
     /**
      * Whether a password matches the hash of an account. Takes the same time for a name without an account.
      *
-     * @param name as it was typed, lower-cased
      * @throws {ApiError} `service_unavailable` when too many hashes are waiting
      */
-    async verify(name: string, hash: string | undefined, password: string, request: HashRequest) {
-      const dummyHash = await findDummyHash(name);
+    async verify(hash: string | undefined, password: string, request: HashRequest) {
       return queued(request, async () => {
         try {
           return (await argon2.verify(hash ?? dummyHash, password)) && hash !== undefined;
@@ -204,14 +156,4 @@ export function createPasswords(
     /** Whether a hash was made with other parameters than the configured ones. */
     needsRehash: (hash: string): boolean => argon2.needsRehash(hash, options),
   };
-}
-
-/** The set of parameters that a share of all accounts falls into, in proportion to how many accounts have each. */
-function choose(costs: HashCost[], share: number): string | undefined {
-  let rest = share * costs.reduce((sum, { accounts }) => sum + accounts, 0);
-  for (const { cost, accounts } of costs) {
-    if (rest < accounts) return cost;
-    rest -= accounts;
-  }
-  return undefined;
 }

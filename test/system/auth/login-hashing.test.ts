@@ -59,36 +59,6 @@ t.test('a wrong password and an unknown user cost the same', async (t) => {
   noErrorLogged(t, costly.logs);
 });
 
-t.test(
-  'after the cost was raised, names without an account cost what accounts cost, each always the same',
-  async (t) => {
-    const before = await createTestApp({ WORKER_ENABLED: 'false' });
-    t.teardown(before.close);
-    const old = await signUpUser(before);
-    for (let more = 0; more < 3; more++) await signUpUser(before);
-    const after = await createTestApp(
-      { ARGON2_MEMORY_KIB: '2048', WORKER_ENABLED: 'false' },
-      { databaseUrl: before.url },
-    );
-    t.teardown(after.close);
-    await signUpUser(after);
-    const costs = verifiedCosts(t);
-    const costsOf = async (names: string[]) => {
-      const from = costs().length;
-      for (const name of names) rejected(t, await logIn(after, name, 'not it'), 401, 'invalid_credentials');
-      return costs().slice(from);
-    };
-    const names = Array.from({ length: 40 }, (_, index) => `unknown-name-${index}`);
-    const found = await costsOf(names);
-    const count = (cost: string) => found.filter((one) => one === cost).length;
-    const [low, high] = ['m=1024,t=1,p=1', 'm=2048,t=1,p=1'];
-    t.equal(count(low) + count(high), 40, 'no other cost');
-    t.ok(count(low) >= 28 && count(low) <= 36, `${count(low)} of 40, as four of five accounts`);
-    t.strictSame(await costsOf(names), found, 'a name does not change its cost');
-    t.strictSame(await costsOf([old.username]), [low]);
-  },
-);
-
 t.test('an attempt during the delay of its address costs no hash', async (t) => {
   for (let time = 0; time < 10; time++) await logIn(cheap, 'delayed.name', 'not the password');
   const costs = verifiedCosts(t);

@@ -4,7 +4,6 @@ import type { Database, Tx } from '../../../infrastructure/database/client.ts';
 import type { Prisma } from '../../../infrastructure/database/generated/client.ts';
 import { lockRow } from '../../../infrastructure/database/row-locks.ts';
 import { type Sql, sql } from '../../../infrastructure/database/sql.ts';
-import type { HashCost } from '../passwords.ts';
 
 /** What the API shows of an account. */
 export const userColumns = {
@@ -55,20 +54,6 @@ export function createAccountRepository(database: Database, { unverifiedAccountT
 
     create(tx: Tx, data: Prisma.UserCreateManyInput): Promise<UserRow> {
       return tx.prisma.user.create({ data, select: userColumns });
-    },
-
-    /**
-     * The parameters of the password hashes that argon2 accepts, and how many accounts have each. Reads all accounts.
-     *
-     * @param last the parameters that come after all others
-     */
-    async countHashCosts(last: string): Promise<HashCost[]> {
-      return database.query<HashCost>(sql`
-        SELECT cost, count(*)::float8 AS accounts FROM (
-          SELECT split_part(password_hash, '$', 4) AS cost FROM users WHERE password_hash LIKE '$argon2id$v=19$m=%'
-        ) hashes
-        GROUP BY cost HAVING cost ~ '^m=[0-9]{4,7},t=[0-9]{1,3},p=[0-9]{1,2}$'
-        ORDER BY cost = ${last}, cost COLLATE "C"`);
     },
 
     /**

@@ -15,8 +15,6 @@ import type { TokenClaims, Tokens } from '../tokens.ts';
 
 /** A password that a client sent for an account. */
 interface PasswordAttempt {
-  /** Lower-cased; chooses the cost of a password for an unknown account. */
-  name: string;
   /** Without an account the check takes the same time. */
   subject: LoginSubject;
   password: string;
@@ -53,10 +51,9 @@ export function createLogin(
    */
   async function logIn(login: string, password: string, context: RequestContext): Promise<TokenPairWithUser> {
     const { clientAddress } = context;
-    const name = login.toLowerCase();
-    const subject = await logins.find(name, clientAddress);
+    const subject = await logins.find(login.toLowerCase(), clientAddress);
     const actor = { userId: subject.account?.id };
-    const account = await verifyAttempt({ name, subject, password, isLogin: true, actor }, context);
+    const account = await verifyAttempt({ subject, password, isLogin: true, actor }, context);
     const { passwordHash } = account;
     const isOutdated = !account.isSuspended && passwords.needsRehash(passwordHash);
     const newHash = isOutdated
@@ -123,7 +120,7 @@ export function createLogin(
   async function verifyOwnPassword(user: CurrentUser, password: string, context: RequestContext) {
     const subject = await logins.findOwn(user, context.clientAddress);
     if (subject.account === undefined) throw tokenNotValid('access', 'revoked');
-    const attempt = { name: user.username, subject, password, isLogin: false, actor: user };
+    const attempt = { subject, password, isLogin: false, actor: user };
     const account = await verifyAttempt(attempt, context);
     // Somebody else knows the password, and would make the reset link void or delete the account.
     if (account.needsReset) throw new ApiError(authErrors.resetRequired);
@@ -136,7 +133,7 @@ export function createLogin(
    * @throws {ApiError} `invalid_credentials`, `too_many_attempts`
    */
   async function verifyAttempt(
-    { name, subject: { account, counters, delay }, password, isLogin, actor }: PasswordAttempt,
+    { subject: { account, counters, delay }, password, isLogin, actor }: PasswordAttempt,
     context: RequestContext,
   ) {
     const rejectFor = (seconds: number) => {
@@ -148,7 +145,7 @@ export function createLogin(
     const { clientAddress } = context;
     const request = isLogin ? { clientAddress, isLogin } : { clientAddress, userId: account?.id };
     const passwordHash = account?.passwordHash ?? undefined;
-    const isRight = await passwords.verify(name, passwordHash, password, request);
+    const isRight = await passwords.verify(passwordHash, password, request);
     if (account === undefined || passwordHash === undefined || !isRight) {
       rejectFor(await loginFailures.count(counters));
       context.logSecurityEvent('login_failed', actor);
