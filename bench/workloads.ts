@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { type BenchUser, beginSessions, busyUsers, password } from './data.ts';
 import type { Sender } from './load.ts';
 import type { MeasuredServer } from './servers.ts';
@@ -119,7 +120,8 @@ const createRequests = (name: string, isOneReceiver: boolean): Workload => ({
       const receiver = isOneReceiver ? all[busyUsers + round] : users[(turn + 1 + round) % count];
       if (!sender || !receiver) throw new Error('there are no users');
       const body = `{"post_id":${receiver.postId},"message":"함께 해요!"}`;
-      return { body, headers: { ...json, ...authorization(sender) } };
+      // A key for each request, as the SDK sends.
+      return { body, headers: { ...json, ...authorization(sender), 'idempotency-key': randomUUID() } };
     };
     return forEachConnection(users, connections, () => ({
       method: 'POST',

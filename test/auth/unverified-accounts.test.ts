@@ -199,7 +199,8 @@ t.test('sign-up, verification, login, store and deletion at once leave one consi
         : app.call('POST', '/api/v1/stores/', { token, body: { name: '두레', category_ids: [1] } }),
       sendCode(email),
     ]);
-    t.ok([201, 409].includes(replaced.status), replaced.text);
+    // 400 where the account was verified and then deleted before, which voids the proof.
+    t.ok([201, 409, ...(round % 2 ? [400] : [])].includes(replaced.status), replaced.text);
     for (const { status, text } of others) t.ok(status < 500, text);
     const { rows } = await app.pool.query(
       `SELECT is_verified, owner_id IS NOT NULL AS has_store, u.id <> $2 AS is_new
