@@ -14,8 +14,8 @@ import { listStores, type StoreFilter } from '../src/domains/stores/repository.t
 import { openDatabase } from '../src/infrastructure/database/client.ts';
 import type { KeysetPosition } from '../src/infrastructure/database/keyset.ts';
 import { migrate } from '../src/infrastructure/database/migrations.ts';
-import { distanceSql, type Near } from '../src/infrastructure/database/near.ts';
 import { constant, raw, type Sql, sql } from '../src/infrastructure/database/sql.ts';
+import { distanceSql, type Near } from '../src/infrastructure/search/near.ts';
 
 /*
  * npm run bench -- near [--stores 300000 --posts 900000] [--repeat 20] [--keep directory]

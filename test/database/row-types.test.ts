@@ -123,7 +123,7 @@ function readDeclarations(): Map<string, Columns> {
     const columns = columnsOf(checker.getTypeFromTypeNode(node.typeArguments[0]));
     const place = `${relative(root, file.fileName)}:${line}`;
     // The statement of all searches, whose row type is that of its caller and these columns.
-    if (place.startsWith('src/infrastructure/database/search.ts')) ofSearch = columns;
+    if (place.startsWith('src/infrastructure/search/page.ts')) ofSearch = columns;
     else found.set(place, columns);
     if (!isQuery) searches.push(columns);
   }

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { createPostRepository } from '../../src/domains/posts/repository.ts';
-import { scanBudgets } from '../../src/infrastructure/database/search-sources.ts';
+import { scanBudgets } from '../../src/infrastructure/search/sources.ts';
 import { createTestApp, createUser } from '../support/app.ts';
 import { openTestDatabase } from '../support/database.ts';
 import { createPost, openShop, type TestPost, type TestStore } from '../support/stores.ts';

@@ -27,11 +27,10 @@ export const duePosts: ExpiredRows = {
  * Which posts of a status a search examines, and which of those it lists. Only the index of open posts leaves others out;
  * closed posts are looked for among all, because those that are due are in no index of closed ones.
  */
-export const postsOfStatus: Record<NonNullable<PostQuery['status']>, { isExamined?: Sql; isListed?: Sql }> = {
-  open: { isExamined: sql`item.closed_at IS NULL`, isListed: isOpenPost('item') },
-  closed: { isListed: sql`NOT ${isOpenPost('item')}` },
-  all: {},
-};
+export function ofStatus(status: NonNullable<PostQuery['status']>): { isExamined?: Sql; isListed: Sql } {
+  if (status === 'open') return { isExamined: sql`item.closed_at IS NULL`, isListed: isOpenPost('item') };
+  return { isListed: sql`(${status === 'all'}::bool OR NOT ${isOpenPost('item')})` };
+}
 
 /** Sets `closed_at` and `closes_on` of the post `p` to what its author asks for. What is closed stays closed until it is opened. */
 export function setClosing({ status, closes_on: date }: PostChanges): Sql {

@@ -7,12 +7,12 @@ import {
 } from '../../infrastructure/database/daily-quota.ts';
 import type { PartnerRequestStatus } from '../../infrastructure/database/generated/enums.ts';
 import type { BoundedPage, PageRequest } from '../../infrastructure/database/keyset.ts';
-import type { Near } from '../../infrastructure/database/near.ts';
-import { findPage } from '../../infrastructure/database/search.ts';
-import { type SearchableList, scanBudgets } from '../../infrastructure/database/search-sources.ts';
-import { empty, type Sql, sql } from '../../infrastructure/database/sql.ts';
+import { raw, type Sql, sql } from '../../infrastructure/database/sql.ts';
+import type { Near } from '../../infrastructure/search/near.ts';
+import { findPage } from '../../infrastructure/search/page.ts';
+import { type SearchableList, scanBudgets } from '../../infrastructure/search/sources.ts';
 import { countEditSql, isOpenStore, storeSummarySql } from '../stores/index.ts';
-import { isOpenPost, postsOfStatus, setClosing } from './closing.ts';
+import { isOpenPost, ofStatus, setClosing } from './closing.ts';
 import { newestStatusSql } from './request-status.ts';
 import type { NewPost, Post, PostChanges, PostQuery } from './schemas.ts';
 
@@ -70,11 +70,28 @@ export interface PostFilter extends PageRequest {
   q: string;
 }
 
+/** Reading a store costs as much as so many bytes of text. */
+const storeBytes = raw('500');
+
+/** Posts are also found by name and address of their store. */
 const visiblePosts: Omit<SearchableList, 'select'> = {
   table: 'posts',
   storeId: sql`item.store_id`,
   exists: sql`item.is_visible`,
   storeExists: isOpenStore('s'),
+  // `OFFSET 0` makes PostgreSQL look at the category first, and read no store that does not have it.
+  withStores: (rows, { hasCategory }) => sql`
+    SELECT item.*, s.* FROM (${rows}) item LEFT JOIN LATERAL (
+      SELECT s.search_text AS store_text, s.region_keys FROM stores s
+      WHERE s.id = item.store_id AND ${isOpenStore('s')} AND ${hasCategory(sql`item.store_id`)} OFFSET 0
+    ) s ON true`,
+  matches: ({ contains, isInRegion }) => sql`
+    item.region_keys IS NOT NULL AND ${isInRegion(sql`item.region_keys`)} AND ${contains(
+      sql`item.search_text`,
+      sql`split_part(item.store_text, E'\\n', 1)`,
+      sql`split_part(item.store_text, E'\\n', 2)`,
+    )}`,
+  textBytes: sql`octet_length(item.search_text) + ${storeBytes} + coalesce(octet_length(item.store_text), 0)`,
 };
 
 const selectPosts = (userId: number) => sql`
@@ -193,7 +210,7 @@ export function createPostRepository(database: Tx, budgets = scanBudgets) {
   ): Promise<BoundedPage<ListedPostRow>> {
     return findPage<ListedPostRow>(
       tx,
-      { ...visiblePosts, ...postsOfStatus[status], select: selectPosts(userId) },
+      { ...visiblePosts, ...ofStatus(status), select: selectPosts(userId) },
       { ...filter, ofStore: storeOf(ownerId, storeId) },
       budgets,
     );
@@ -207,7 +224,9 @@ export function createPostRepository(database: Tx, budgets = scanBudgets) {
  * posts could read those of all stores.
  */
 function storeOf(ownerId: number | undefined, storeId: number | undefined): Sql | undefined {
-  if (ownerId === undefined) return storeId === undefined ? undefined : sql`(SELECT ${storeId}::int)`;
-  const isAskedFor = storeId === undefined ? empty : sql`AND id = ${storeId}::int`;
-  return sql`(SELECT id FROM stores WHERE owner_id = ${ownerId}::int ${isAskedFor})`;
+  if (ownerId === undefined && storeId === undefined) return undefined;
+  const [owner, store] = [sql`${ownerId ?? null}::int`, sql`${storeId ?? null}::int`];
+  return sql`(
+    SELECT id FROM stores WHERE id = coalesce(${store}, (SELECT id FROM stores WHERE owner_id = ${owner}))
+      AND (${owner} IS NULL OR owner_id = ${owner}))`;
 }

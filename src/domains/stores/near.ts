@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import { invalidFields } from '../../http/errors.ts';
 import { documented, Int32, OrNull } from '../../http/schemas.ts';
 import { pattern } from '../../http/text.ts';
-import type { Near } from '../../infrastructure/database/near.ts';
+import type { Near } from '../../infrastructure/search/near.ts';
 
 export const defaultRadius = 3_000;
 

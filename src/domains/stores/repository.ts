@@ -2,11 +2,11 @@ import type { Database, Reader, Tx } from '../../infrastructure/database/client.
 import { secondsUntilDayAfter } from '../../infrastructure/database/daily-quota.ts';
 import type { Prisma } from '../../infrastructure/database/generated/client.ts';
 import { type BoundedPage, newestFirst, type PageRequest } from '../../infrastructure/database/keyset.ts';
-import type { Near } from '../../infrastructure/database/near.ts';
 import { lockRow } from '../../infrastructure/database/row-locks.ts';
-import { findPage } from '../../infrastructure/database/search.ts';
-import { type SearchableList, scanBudgets } from '../../infrastructure/database/search-sources.ts';
 import { sql } from '../../infrastructure/database/sql.ts';
+import type { Near } from '../../infrastructure/search/near.ts';
+import { findPage } from '../../infrastructure/search/page.ts';
+import { type SearchableList, scanBudgets } from '../../infrastructure/search/sources.ts';
 import type { ReadAddress } from './regions.ts';
 import type { NewStore, Region, Store, StoreCategory, StoreChanges, StoreListItem } from './schemas.ts';
 import { countEditSql, isOpenStore, openStore, storeCategoriesSql } from './sql.ts';
@@ -216,6 +216,10 @@ const openStores: SearchableList = {
   storeId: sql`item.id`,
   exists: isOpenStore('item'),
   storeExists: isOpenStore('s'),
+  withStores: (rows) => rows,
+  matches: ({ contains, isInRegion, hasCategory }) => sql`
+    ${hasCategory(sql`item.id`)} AND ${isInRegion(sql`item.region_keys`)} AND ${contains(sql`item.search_text`)}`,
+  textBytes: sql`octet_length(item.search_text)`,
   select: sql`
     SELECT s.id, s.name, ${storeCategoriesSql} AS categories, s.address, s.description,
       ${newestImageSql} AS "firstImage", s.created_at AS "createdAt", page.distance

@@ -4,7 +4,7 @@ import type { ITXClientDenyList } from '@prisma/client/runtime/client';
 import pg from 'pg';
 import { readOnlyState } from './errors.ts';
 import { PrismaClient } from './generated/client.ts';
-import { isPrepared, type Sql, statementName } from './sql.ts';
+import { type Sql, statementName } from './sql.ts';
 
 type Prisma = ReturnType<typeof createPrisma>;
 
@@ -97,12 +97,11 @@ export function openConnections(options: DatabaseOptions, defaults = timeouts) {
     ...(pooled ? {} : settings),
   });
 
-  /** Prepared by name, unless the statement is marked or a pooler stands in between. */
+  /** Prepared by name, unless a pooler stands in between. */
   function statementsOn(connection: () => pg.Pool | pg.PoolClient): Pick<Tx, 'query' | 'execute'> {
     const run = async <Row extends pg.QueryResultRow>(statement: Sql) => {
       const { text, values } = statement;
-      const isNamed = !pooled && isPrepared(statement);
-      return connection().query<Row>({ text, values, ...(isNamed && { name: statementName(text) }) });
+      return connection().query<Row>({ text, values, ...(!pooled && { name: statementName(text) }) });
     };
     return {
       query: async <Row extends pg.QueryResultRow>(statement: Sql) => (await run<Row>(statement)).rows,

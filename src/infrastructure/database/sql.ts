@@ -8,19 +8,9 @@ export type Sql = Prisma.Sql;
  * Writes SQL: interpolated values become parameters, interpolated `Sql` becomes part of the text.
  *
  * The text should depend on the code only, never on the number of values (use `= ANY (${ids})`), because each distinct text is
- * prepared once per connection. A statement with many texts is marked with {@link unprepared}.
+ * prepared once per connection, which keeps what is prepared, up to 0.5 MiB, until it ends.
  */
 export const sql = Prisma.sql;
-
-const unpreparedStatements = new WeakSet<Sql>();
-
-/** Marks a statement that is not to be prepared by name: PostgreSQL keeps what is prepared, up to 0.5 MiB, until the connection ends. */
-export function unprepared(statement: Sql): Sql {
-  unpreparedStatements.add(statement);
-  return statement;
-}
-
-export const isPrepared = (statement: Sql): boolean => !unpreparedStatements.has(statement);
 
 /** Inserts a constant into SQL as it is. Never for anything that a client sent. */
 export const raw = Prisma.raw;

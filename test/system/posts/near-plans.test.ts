@@ -3,7 +3,7 @@ import { createPostRepository } from '../../../src/domains/posts/repository.ts';
 import { listStores } from '../../../src/domains/stores/repository.ts';
 import type { Tx } from '../../../src/infrastructure/database/client.ts';
 import type { BoundedPage, KeysetPosition } from '../../../src/infrastructure/database/keyset.ts';
-import { scanBudgets } from '../../../src/infrastructure/database/search-sources.ts';
+import { scanBudgets } from '../../../src/infrastructure/search/sources.ts';
 import { createTestApp } from '../../support/app.ts';
 import { openTestDatabase } from '../../support/database.ts';
 import { explainingDatabase } from '../../support/plans.ts';

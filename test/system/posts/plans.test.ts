@@ -4,7 +4,7 @@ import { createPostRepository, type PostFilter } from '../../../src/domains/post
 import { listStores, type StoreFilter } from '../../../src/domains/stores/repository.ts';
 import type { Tx } from '../../../src/infrastructure/database/client.ts';
 import type { BoundedPage } from '../../../src/infrastructure/database/keyset.ts';
-import type { scanBudgets } from '../../../src/infrastructure/database/search-sources.ts';
+import type { scanBudgets } from '../../../src/infrastructure/search/sources.ts';
 import { createTestApp } from '../../support/app.ts';
 import { openTestDatabase } from '../../support/database.ts';
 import { type Execution, explainingDatabase, mailQueue } from '../../support/plans.ts';

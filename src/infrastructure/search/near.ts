@@ -1,6 +1,6 @@
-import { newestFirst, type PageRequest } from './keyset.ts';
-import type { Budget, SearchableList, SearchFilter, Source } from './search-sources.ts';
-import { allOf, constant, raw, type Sql, sql } from './sql.ts';
+import { newestFirst, type PageRequest } from '../database/keyset.ts';
+import { allOf, constant, raw, type Sql, sql } from '../database/sql.ts';
+import type { Budget, SearchableList, SearchFilter, Source } from './sources.ts';
 
 /*
  * Lists around a place. Places are PostgreSQL's own points, with longitude as x and latitude as y. Those are flat, so the index has

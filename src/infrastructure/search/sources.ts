@@ -1,6 +1,6 @@
-import { afterId, afterTime, newestFirst, type PageRequest } from './keyset.ts';
+import { afterId, afterTime, newestFirst, type PageRequest } from '../database/keyset.ts';
+import { allOf, constant, join, raw, type Sql, sql } from '../database/sql.ts';
 import { inOrder, type Near, scanAround, storePlace, withDistance } from './near.ts';
-import { allOf, constant, raw, type Sql, sql } from './sql.ts';
 
 /** A list that can be searched. Conditions call a row `item`, and its store `s`. */
 export interface SearchableList {
@@ -13,6 +13,12 @@ export interface SearchableList {
   isExamined?: Sql;
   /** Which of those are listed, apart from their store. All without it. */
   isListed?: Sql;
+  /** Adds to rows what `matches` and `textBytes` need of their stores. */
+  withStores(rows: Sql, conditions: Conditions): Sql;
+  /** Whether such a row and its store fit the filter. */
+  matches(conditions: Conditions): Sql;
+  /** What reading the texts of a row costs, as bytes of text. */
+  textBytes: Sql;
   /** Which stores exist for readers. */
   storeExists: Sql;
   /** Selects what the caller needs of the rows of `page`, with `id` and `createdAt`. */
@@ -71,9 +77,9 @@ export interface Source {
  */
 export function scan(list: SearchableList, filter: SearchFilter, budget: Budget, isLast: boolean): Source {
   if (filter.near !== undefined) return scanAround(filter.near, list, filter, budget, isLast);
-  const ofOneStore = filter.ofStore === undefined ? [] : conditionsOnStore(list, filter);
+  const isOfStore = filter.ofStore === undefined ? [] : [sql`${list.storeId} = ${filter.ofStore}`];
   const rows = sql`
-    SELECT item.* FROM ${raw(list.table)} item WHERE ${allOf([rowsAfter(list, filter), ...ofOneStore])}
+    SELECT item.* FROM ${raw(list.table)} item WHERE ${allOf([rowsAfter(list, filter), ...isOfStore])}
     ${newestFirst} LIMIT ${constant(budget.rows)}`;
   return { expressions: [], rows, isUsable: sql`true`, budget };
 }
@@ -172,21 +178,22 @@ function rowsAfter({ exists, isExamined = sql`true` }: SearchableList, { after, 
   return sql`${exists} AND ${isExamined} AND (item.created_at, item.id) < (${afterTime(after)}, ${afterId(after)})`;
 }
 
-/** All conditions on the store of a row. Where the rows of one store are listed, it is asked once. */
-export function conditionsOnStore(list: SearchableList, filter: SearchFilter): Sql[] {
-  const { categoryId, region, ofStore } = filter;
-  const asked = ofStore ?? list.storeId;
-  // False instead of NULL, so that the conditions after it are not evaluated.
-  const isOfCategory = sql`(
-    SELECT true FROM store_category_links WHERE store_id = ${asked} AND category_id = ${categoryId}::int) IS NOT NULL`;
-  const store = raw(list.table === 'stores' ? 'item' : 's');
-  // The subquery makes PostgreSQL compute the words once instead of once a row.
-  const isInRegion = sql`${store}.region_keys @> (SELECT region_words(${region}::text))`;
-  const ofItsStore = region === '' ? [] : [isInRegion];
-  const ofPost = sql`(SELECT ${allOf([list.storeExists, ...ofItsStore])} FROM stores s WHERE s.id = ${asked})`;
-  return [
-    ...(ofStore === undefined ? [] : [sql`${list.storeId} = ${ofStore}`]),
-    ...(categoryId === undefined ? [] : [isOfCategory]),
-    ...(list.table === 'stores' ? ofItsStore : [ofPost]),
-  ];
+/** The conditions of a filter; true where it does not have them, so that a statement has one text, whatever the filter is. */
+export interface Conditions {
+  contains(...texts: Sql[]): Sql;
+  isInRegion(regionKeys: Sql): Sql;
+  hasCategory(storeId: Sql): Sql;
+}
+
+export function conditionsOf({ q, region, categoryId }: SearchFilter): Conditions {
+  const category = sql`${categoryId ?? null}::int`;
+  // The subqueries make PostgreSQL compute the key of a text and the words of a region once instead of once a row.
+  const position = (text: Sql) => sql`position((SELECT search_key(${q}::text)) IN ${text}) > 0`;
+  return {
+    contains: (...texts) => sql`(${q}::text = '' OR ${join(texts.map(position), ' OR ')})`,
+    isInRegion: (keys) => sql`(${region}::text = '' OR ${keys} @> (SELECT region_words(${region}::text)))`,
+    // False instead of NULL, so that the conditions after it are not evaluated.
+    hasCategory: (storeId) => sql`(${category} IS NULL OR (
+      SELECT true FROM store_category_links WHERE store_id = ${storeId} AND category_id = ${category}) IS NOT NULL)`,
+  };
 }

@@ -1,25 +1,22 @@
-import type { Reader } from './client.ts';
-import { type BoundedPage, newestFirst } from './keyset.ts';
+import type { Reader } from '../database/client.ts';
+import { type BoundedPage, newestFirst } from '../database/keyset.ts';
+import { allOf, constant, join, raw, type Sql, sql } from '../database/sql.ts';
 import { nearestFirst } from './near.ts';
 import {
-  conditionsOnStore,
+  conditionsOf,
   lookupsOf,
   type SearchableList,
   type SearchFilter,
   type Source,
   scan,
   type scanBudgets,
-} from './search-sources.ts';
-import { allOf, constant, join, raw, type Sql, sql, unprepared } from './sql.ts';
+} from './sources.ts';
 
 /*
  * Stores and posts are listed newest first, and filtered by text and by the category and region of the store. Text search needs no
  * extension: `search_keys` hashes the pairs of neighbouring characters of a text, a GIN index finds the rows that have those of the
  * query, and `position` decides whether they stand together. The functions are in the migrations.
  */
-
-/** Reading a store costs as much as so many bytes of text. */
-const storeBytes = 500;
 
 interface Outcome {
   isUsable: boolean;
@@ -61,16 +58,19 @@ const nearest = {
 export async function findPage<Row extends { id: number; createdAt: Date }>(
   database: Reader,
   list: SearchableList,
-  filter: SearchFilter,
+  { ofStore, ...others }: SearchFilter,
   budgets: typeof scanBudgets,
 ): Promise<BoundedPage<Row>> {
-  const { q, region, categoryId, near } = filter;
-  // Each combination of filters is a text of its own. What most searches have stays prepared: one filter, of all stores.
-  const filters = [q !== '', region !== '', categoryId !== undefined, near !== undefined].filter(Boolean);
-  const isPrepared = filters.length === 0 || (filters.length === 1 && filter.ofStore === undefined);
+  const { near } = others;
+  // One store is asked once whether it fits; one that does not has no rows to examine.
+  const { isInRegion, hasCategory } = conditionsOf(others);
+  const store = sql`(
+    SELECT s.id FROM stores s WHERE s.id = ${ofStore} AND ${list.storeExists}
+      AND ${isInRegion(sql`s.region_keys`)} AND ${hasCategory(sql`s.id`)})`;
+  const filter =
+    ofStore === undefined ? others : { ...others, ofStore: store, region: '', categoryId: undefined };
   const find = async (source: Source) => {
-    const statement = pageSql(list, filter, source);
-    const rows = await database.query<Row & Outcome>(isPrepared ? statement : unprepared(statement));
+    const rows = await database.query<Row & Outcome>(pageSql(list, filter, source));
     const { isUsable = false, stoppedTime: time = null, stoppedId: id } = rows[0] ?? {};
     const stoppedAt = time !== null && id ? { time, id: String(id) } : undefined;
     // The outcome of an empty page is a row without columns of its own.
@@ -92,22 +92,20 @@ export async function findPage<Row extends { id: number; createdAt: Date }>(
   return short ?? (await find(scan(list, filter, budgets.most, true))).page;
 }
 
-/** One page of the rows of a source. Stops at a full page, or where the budget is used up. */
+/**
+ * One page of the rows of a source. Stops at a full page, or where the budget is used up. Filters that are not given are values,
+ * too, so that a source has one text, whatever the filters are.
+ */
 function pageSql(list: SearchableList, filter: SearchFilter, source: Source): Sql {
   const { q, limit } = filter;
   const { expressions, rows, isUsable, budget } = source;
   const maxText = constant(budget.textBytes);
-  const texts = q === '' ? undefined : textsOf(list, rows);
-  const textBytes = texts?.bytes ?? sql`0`;
-  const { isListed = sql`true` } = list;
-  // The subquery makes PostgreSQL compute the key of the query once instead of once a row.
-  const contains = texts?.searched.map(
-    (text) => sql`position((SELECT search_key(${q}::text)) IN ${text}) > 0`,
-  );
+  const { isListed = sql`true`, storeId } = list;
+  const ofFilter = conditionsOf(filter);
   const conditions = [
     isListed,
-    ...(contains ? [sql`(${join(contains, ' OR ')})`] : []),
-    ...conditionsOnStore(list, filter),
+    ...(filter.ofStore === undefined ? [] : [sql`${storeId} = ${filter.ofStore}`]),
+    list.matches(ofFilter),
   ];
   const { key, order, position, distance, ofFound } = filter.near === undefined ? newest : nearest;
   // Running totals in the order of the index need no sort, and end with the page. `walked` has the matches, and the last row
@@ -115,10 +113,13 @@ function pageSql(list: SearchableList, filter: SearchFilter, source: Source): Sq
   const walked = sql`walked AS (
     SELECT id, ${key}, is_last, NOT is_last OR matches AS matches FROM (
       SELECT item.id, item.${key}, place = ${constant(budget.rows)} OR text_read >= ${maxText} AS is_last,
-        CASE WHEN text_read - ${textBytes} < ${maxText} THEN ${allOf(conditions)} END AS matches
+        CASE WHEN text_read - text_bytes < ${maxText} THEN ${allOf(conditions)} END AS matches
       FROM (
-        SELECT item.*, row_number() OVER running AS place, sum(${textBytes}) OVER running AS text_read
-        FROM (${texts?.rows ?? rows}) item
+        SELECT item.*, row_number() OVER running AS place, sum(text_bytes) OVER running AS text_read
+        FROM (
+          SELECT item.*, CASE WHEN ${q}::text = '' THEN 0 ELSE ${list.textBytes} END AS text_bytes
+          FROM (${list.withStores(rows, ofFilter)}) item
+        ) item
         WINDOW running AS (${order} ROWS UNBOUNDED PRECEDING)
       ) item
     ) item
@@ -134,16 +135,4 @@ function pageSql(list: SearchableList, filter: SearchFilter, source: Source): Sq
     SELECT found.*, stopped.*, ${isUsable} AS "isUsable"
     FROM (SELECT) one_row LEFT JOIN stopped ON true LEFT JOIN (${list.select}) found ON true
     ORDER BY ${ofFound}`;
-}
-
-/** Rows with the texts that are searched, and how long these are. Posts are also found by name and address of their store. */
-function textsOf({ table }: SearchableList, rows: Sql): { rows: Sql; bytes: Sql; searched: Sql[] } {
-  const ofItem = sql`item.search_text`;
-  if (table === 'stores') return { rows, bytes: sql`octet_length(${ofItem})`, searched: [ofItem] };
-  const ofStore = sql`item.store_text`;
-  return {
-    rows: sql`SELECT item.*, s.search_text AS store_text FROM (${rows}) item JOIN stores s ON s.id = item.store_id`,
-    bytes: sql`(octet_length(${ofItem}) + octet_length(${ofStore}) + ${constant(storeBytes)})`,
-    searched: [ofItem, sql`split_part(${ofStore}, E'\\n', 1)`, sql`split_part(${ofStore}, E'\\n', 2)`],
-  };
 }
