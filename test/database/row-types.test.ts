@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { relative } from 'node:path';
+import { join, relative } from 'node:path';
+import process from 'node:process';
 import pg from 'pg';
 import { pino } from 'pino';
-import t from 'tap';
+import { format } from 'sql-formatter';
+import t, { type Test } from 'tap';
 import type tsApi from '../../packages/client/node_modules/typescript/lib/typescript.js';
 import { createSessionRepository } from '../../src/domains/auth/repository/sessions.ts';
 import { createImageRepository } from '../../src/domains/images/repository.ts';
@@ -108,22 +111,35 @@ function readDeclarations(): Map<string, Columns> {
     return type.symbol?.name === 'Date' ? 'Date' : 'object';
   }
 
+  function enclosingFunction(node: tsApi.Node): string {
+    const { parent } = node;
+    if ((ts.isFunctionDeclaration(parent) || ts.isMethodDeclaration(parent)) && parent.name !== undefined)
+      return parent.name.getText();
+    // A function that is named by its variable.
+    if (ts.isVariableDeclaration(parent) && ts.isSourceFile(parent.parent.parent.parent))
+      return parent.name.getText();
+    return ts.isSourceFile(parent) ? '' : enclosingFunction(parent);
+  }
+
   function visit(node: tsApi.Node, file: tsApi.SourceFile): void {
     ts.forEachChild(node, (child) => visit(child, file));
-    if (!ts.isCallExpression(node) || node.typeArguments?.[0] === undefined) return;
-    const { expression: callee } = node;
-    const isQuery =
+    if (!ts.isCallExpression(node)) return;
+    const { expression: callee, typeArguments: [rowType] = [] } = node;
+    const isMethod =
       ts.isPropertyAccessExpression(callee) &&
-      callee.name.text === 'query' &&
       // Unlike the connections of `pg`.
       checker.getTypeAtLocation(callee.expression).getProperty('connect') === undefined;
     const name = ts.isPropertyAccessExpression(callee) ? callee.name : callee;
-    if (!isQuery && name.getText() !== 'findPage') return;
     const line = file.getLineAndCharacterOfPosition(name.getStart()).line + 1;
-    const columns = columnsOf(checker.getTypeFromTypeNode(node.typeArguments[0]));
     const place = `${relative(root, file.fileName)}:${line}`;
+    const isQuery = isMethod && name.getText() === 'query' && rowType !== undefined;
+    const isList = name.getText() === 'findPage' && rowType !== undefined;
+    if (isQuery || isList || (isMethod && name.getText() === 'execute'))
+      functions.set(place, enclosingFunction(node));
+    if (!isQuery && !isList) return;
+    const columns = columnsOf(checker.getTypeFromTypeNode(rowType));
     // The statement of all searches, whose row type is that of its caller and these columns.
-    if (place.startsWith('src/infrastructure/search/page.ts')) ofSearch = columns;
+    if (place.startsWith(search)) ofSearch = columns;
     else found.set(place, columns);
     if (!isQuery) searches.push(columns);
   }
@@ -135,6 +151,10 @@ function readDeclarations(): Map<string, Columns> {
   return found;
 }
 
+/** Whose statement is that of its callers. */
+const search = 'src/infrastructure/search/page.ts';
+/** The name of the function of each call. */
+const functions = new Map<string, string>();
 const declarations = readDeclarations();
 const executed = new Set<string>();
 const problems = new Set<string>();
@@ -167,6 +187,29 @@ function compare(place: string, { fields, rows }: pg.QueryResult): void {
   }
 }
 
+/** Compares the statements that ran with the files, or writes them, with `UPDATE_QUERIES`. */
+async function compareQueries(t: Test, places: Map<string, string>): Promise<void> {
+  const ofDomain = new Map<string, string[]>();
+  for (const [text, place] of places) {
+    const [, domain, path] = /^src\/domains\/([\w-]+)\/(.+)\.ts:/.exec(place) ?? [];
+    if (domain === undefined) continue;
+    const columns = [...(declarations.get(place)?.keys() ?? [])].join(', ');
+    const statement = format(text, { language: 'postgresql', expressionWidth: 100 });
+    const query = `-- ${path}: ${functions.get(place)}\n${columns && `-- Columns: ${columns}\n`}${statement};\n`;
+    ofDomain.set(domain, [...(ofDomain.get(domain) ?? []), query]);
+  }
+  for (const [domain, queries] of ofDomain) {
+    const file = join(root, `prisma/queries/${domain}.sql`);
+    const content = [...new Set(queries)].sort().join('\n');
+    if (process.env['UPDATE_QUERIES']) await writeFile(file, content);
+    t.equal(
+      content,
+      await readFile(file, 'utf8').catch(() => ''),
+      `${domain}: update it with UPDATE_QUERIES=1`,
+    );
+  }
+}
+
 t.test('each statement returns the columns that its row type declares', async (t) => {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 30;
@@ -181,7 +224,7 @@ t.test('each statement returns the columns that its row type declares', async (t
     get() {
       const text: string = property?.get?.call(this);
       const frames = new Error().stack?.match(/src\/[\w/.-]+\.ts:\d+/g) ?? [];
-      const place = frames.find((frame) => declarations.has(frame));
+      const place = frames.find((frame) => functions.has(frame) && !frame.startsWith(search));
       if (place !== undefined) places.set(text, place);
       return text;
     },
@@ -303,5 +346,8 @@ t.test('each statement returns the columns that its row type declares', async (t
   const mailMetrics = createMailMetrics(createMetrics(), [], []);
   await recoverJobs({ database, mailMetrics, logger: pino({ enabled: false }) }, 60_000);
   t.strictSame([...problems], []);
+  await t.test('prisma/queries has each statement of the domains as it is sent', (t) =>
+    compareQueries(t, places),
+  );
   t.strictSame([...executed].sort(), [...declarations.keys()].sort(), 'every row type is compared');
 });

@@ -1,0 +1,759 @@
+-- consents/repository: ask
+-- Columns: version, language, givenAt
+SELECT
+  u.language,
+  c.version,
+  c.created_at AS "givenAt"
+FROM
+  users u,
+  LATERAL (
+    SELECT
+      version,
+      created_at
+    FROM
+      consents
+    WHERE
+      user_id = u.id
+      AND kind = 'marketing'
+      AND action = 'given'
+    ORDER BY
+      id DESC
+    LIMIT
+      1
+  ) c
+WHERE
+  u.id = $1
+  AND u.is_verified
+  AND u.suspended_at IS NULL
+  AND u.marketing_asked_at < now() - interval '23 months'
+FOR NO KEY UPDATE OF
+  u SKIP LOCKED;
+
+-- consents/repository: askAgain
+-- Columns: id
+SELECT
+  u.id
+FROM
+  users u
+WHERE
+  u.is_verified
+  AND u.suspended_at IS NULL
+  AND u.marketing_asked_at < now() - interval '23 months'
+ORDER BY
+  u.marketing_asked_at
+LIMIT
+  $1;
+
+-- consents/repository: latest
+-- Columns: kind, action, version, createdAt, id
+SELECT
+  c.*
+FROM
+  unnest(enum_range(NULL::consent_kind)) k,
+  unnest(enum_range(NULL::consent_action)) a,
+  LATERAL (
+    SELECT
+      id,
+      kind,
+      action,
+      version,
+      created_at AS "createdAt"
+    FROM
+      consents
+    WHERE
+      user_id = $1
+      AND kind = k
+      AND action = a
+    ORDER BY
+      id DESC
+    LIMIT
+      1
+  ) c
+ORDER BY
+  c.id;
+
+-- repository/accounts: findAbandoned
+-- Columns: id, email, isVerified
+SELECT
+  u.id,
+  u.email,
+  u.is_verified AS "isVerified"
+FROM
+  users u
+WHERE
+  ctid >= $1::tid
+  AND ctid < $2::tid
+  AND NOT u.is_verified
+  AND u.suspended_at IS NULL
+  AND coalesce(u.last_login_at, u.created_at) < now() - make_interval(secs => $3)
+  AND NOT EXISTS (
+    SELECT
+    FROM
+      sessions s
+    WHERE
+      s.user_id = u.id
+      AND s.expires_at > now()
+  )
+  AND NOT EXISTS (
+    SELECT
+    FROM
+      stores s
+    WHERE
+      s.owner_id = u.id
+  );
+
+-- repository/codes-and-links: open
+-- Columns: userId, username, email, expiresAt
+SELECT
+  u.id AS "userId",
+  u.username,
+  r.email,
+  r.expires_at AS "expiresAt"
+FROM
+  password_resets r
+  JOIN users u ON u.email = r.email
+WHERE
+  r.id = $1::uuid
+  AND r.key_id = $2
+  AND r.expires_at > now()
+FOR UPDATE OF
+  r;
+
+-- repository/codes-and-links: tryCode
+-- Columns: id, keyId, attempts
+SELECT
+  id,
+  key_id AS "keyId",
+  attempts
+FROM
+  email_codes
+WHERE
+  email = $1
+  AND expires_at > now()
+FOR UPDATE;
+
+-- repository/identities: queueRevocations
+INSERT INTO
+  outbox (job)
+SELECT
+  jsonb_build_object(
+    'identifier',
+    $1::text,
+    'max_attempts',
+    $2::int,
+    'payload',
+    jsonb_build_object('provider', provider, 'token', token)
+  )
+FROM
+  identities
+WHERE
+  user_id = $3
+  AND token IS NOT NULL
+  AND true;
+
+-- repository/login-failures: clear
+DELETE FROM login_failures
+WHERE
+  key = ANY (
+    ARRAY(
+      SELECT
+        f.key
+      FROM
+        unnest($1::text[]) AS k (start)
+        JOIN login_failures f ON f.key BETWEEN k.start AND k.start || 'g'
+      ORDER BY
+        f.key || ''
+      FOR UPDATE OF
+        f
+    )
+  );
+
+-- repository/login-failures: countFailure
+UPDATE login_failures f
+SET
+  failed_at = ARRAY(
+    SELECT
+      t
+    FROM
+      unnest(failed_at) t
+    WHERE
+      t > clock_timestamp() - make_interval(secs => $1)
+    ORDER BY
+      t DESC
+    LIMIT
+      $2
+  ) || clock_timestamp(),
+  delay_seconds = n.delay,
+  locked_until = CASE
+    WHEN n.delay > 0 THEN clock_timestamp() + make_interval(secs => n.delay)
+  END,
+  updated_at = clock_timestamp()
+FROM
+  unnest($3::text[], $4::int[]) AS n (key, delay)
+WHERE
+  f.key = n.key;
+
+-- repository/login-failures: delay
+-- Columns: delay
+SELECT
+  (
+    SELECT
+      extract(
+        epoch
+        FROM
+          max(locked_until) - clock_timestamp()
+      )::float8
+    FROM
+      login_failures
+    WHERE
+      key = ANY ($1)
+      AND locked_until > clock_timestamp()
+  ) AS delay;
+
+-- repository/login-failures: lock
+-- Columns: key, recent, delaySeconds, remaining
+INSERT INTO
+  login_failures AS f (key, failed_at)
+SELECT
+  key,
+  '{}'
+FROM
+  unnest($1::text[]) AS k (key)
+ORDER BY
+  key
+ON CONFLICT (key) DO UPDATE
+SET
+  delay_seconds = f.delay_seconds
+RETURNING
+  key,
+  cardinality(
+    ARRAY(
+      SELECT
+        t
+      FROM
+        unnest(failed_at) t
+      WHERE
+        t > clock_timestamp() - make_interval(secs => $2)
+      ORDER BY
+        t DESC
+      LIMIT
+        $3
+    )
+  ) AS recent,
+  delay_seconds AS "delaySeconds",
+  extract(
+    epoch
+    FROM
+      locked_until - clock_timestamp()
+  )::float8 AS remaining;
+
+-- repository/login-flows: attempt
+-- Columns: id, userId, attempts, sessionId, keyId, data
+UPDATE login_flows
+SET
+  attempts = attempts + 1
+WHERE
+  id = $1::uuid
+  AND key_id = $2
+  AND kind = $3::login_flow_kind
+  AND expires_at > now()
+  AND attempts < $4
+RETURNING
+  id,
+  key_id AS "keyId",
+  user_id AS "userId",
+  session_id AS "sessionId",
+  data,
+  attempts;
+
+-- repository/login-flows: begin
+INSERT INTO
+  login_flows (id, kind, user_id, session_id, data, key_id, expires_at)
+VALUES
+  (
+    $1::uuid,
+    $2::login_flow_kind,
+    (
+      SELECT
+        id
+      FROM
+        users
+      WHERE
+        id = $3
+      FOR KEY SHARE
+    ),
+    $4::uuid,
+    $5::jsonb,
+    $6,
+    now() + make_interval(secs => $7)
+  );
+
+-- repository/login-flows: finish
+-- Columns: id, userId, attempts, sessionId, keyId, data
+DELETE FROM login_flows
+WHERE
+  id = $1::uuid
+  AND key_id = $2
+  AND kind = $3::login_flow_kind
+  AND expires_at > now()
+RETURNING
+  id,
+  key_id AS "keyId",
+  user_id AS "userId",
+  session_id AS "sessionId",
+  data,
+  attempts;
+
+-- repository/login-flows: lock
+-- Columns: id, userId, attempts, sessionId, keyId, data
+SELECT
+  id,
+  key_id AS "keyId",
+  user_id AS "userId",
+  session_id AS "sessionId",
+  data,
+  attempts
+FROM
+  login_flows
+WHERE
+  id = $1::uuid
+  AND key_id = $2
+  AND kind = $3::login_flow_kind
+  AND expires_at > now()
+FOR UPDATE;
+
+-- repository/logins: find
+-- Columns: account, delay
+WITH
+  account AS (
+    SELECT
+      id,
+      username,
+      name,
+      email,
+      role,
+      is_verified AS "isVerified",
+      password_hash AS "passwordHash",
+      suspended_at IS NOT NULL AS "isSuspended",
+      needs_reset AS "needsReset",
+      EXISTS (
+        SELECT
+        FROM
+          known_addresses k
+        WHERE
+          k.user_id = u.id
+          AND k.address = $1
+          AND k.last_used_at > now() - make_interval(days => $2)
+      ) AS "isAddressKnown",
+      EXISTS (
+        SELECT
+        FROM
+          second_factors f
+        WHERE
+          f.user_id = u.id
+          AND f.confirmed_at IS NOT NULL
+      ) AS "hasSecondFactor"
+    FROM
+      users u
+    WHERE
+      id = $3
+  )
+SELECT
+  (
+    SELECT
+      to_json(a)
+    FROM
+      account a
+  ) AS account,
+  (
+    SELECT
+      extract(
+        epoch
+        FROM
+          max(locked_until) - clock_timestamp()
+      )::float8
+    FROM
+      login_failures
+    WHERE
+      key = ANY (
+        CASE
+          WHEN (
+            SELECT
+              "isAddressKnown"
+            FROM
+              account
+          ) THEN $4::text[]
+          ELSE $5
+        END
+      )
+      AND locked_until > clock_timestamp()
+  ) AS delay;
+
+-- repository/logins: find
+-- Columns: account, delay
+WITH
+  account AS (
+    SELECT
+      id,
+      username,
+      name,
+      email,
+      role,
+      is_verified AS "isVerified",
+      password_hash AS "passwordHash",
+      suspended_at IS NOT NULL AS "isSuspended",
+      needs_reset AS "needsReset",
+      EXISTS (
+        SELECT
+        FROM
+          known_addresses k
+        WHERE
+          k.user_id = u.id
+          AND k.address = $1
+          AND k.last_used_at > now() - make_interval(days => $2)
+      ) AS "isAddressKnown",
+      EXISTS (
+        SELECT
+        FROM
+          second_factors f
+        WHERE
+          f.user_id = u.id
+          AND f.confirmed_at IS NOT NULL
+      ) AS "hasSecondFactor"
+    FROM
+      users u
+    WHERE
+      username = $3
+      OR email = $4
+  )
+SELECT
+  (
+    SELECT
+      to_json(a)
+    FROM
+      account a
+  ) AS account,
+  (
+    SELECT
+      extract(
+        epoch
+        FROM
+          max(locked_until) - clock_timestamp()
+      )::float8
+    FROM
+      login_failures
+    WHERE
+      key = ANY (
+        CASE
+          WHEN (
+            SELECT
+              "isAddressKnown"
+            FROM
+              account
+          ) THEN $5::text[]
+          ELSE $6
+        END
+      )
+      AND locked_until > clock_timestamp()
+  ) AS delay;
+
+-- repository/logins: findBy
+-- Columns: isSuspended, hasSecondFactor, isAddressKnown, name, id, email, username, role, isVerified, passwordHash, needsReset
+SELECT
+  id,
+  username,
+  name,
+  email,
+  role,
+  is_verified AS "isVerified",
+  password_hash AS "passwordHash",
+  suspended_at IS NOT NULL AS "isSuspended",
+  needs_reset AS "needsReset",
+  EXISTS (
+    SELECT
+    FROM
+      known_addresses k
+    WHERE
+      k.user_id = u.id
+      AND k.address = $1
+      AND k.last_used_at > now() - make_interval(days => $2)
+  ) AS "isAddressKnown",
+  EXISTS (
+    SELECT
+    FROM
+      second_factors f
+    WHERE
+      f.user_id = u.id
+      AND f.confirmed_at IS NOT NULL
+  ) AS "hasSecondFactor"
+FROM
+  users u
+WHERE
+  id = $3;
+
+-- repository/logins: findBy
+-- Columns: isSuspended, hasSecondFactor, isAddressKnown, name, id, email, username, role, isVerified, passwordHash, needsReset
+SELECT
+  id,
+  username,
+  name,
+  email,
+  role,
+  is_verified AS "isVerified",
+  password_hash AS "passwordHash",
+  suspended_at IS NOT NULL AS "isSuspended",
+  needs_reset AS "needsReset",
+  EXISTS (
+    SELECT
+    FROM
+      known_addresses k
+    WHERE
+      k.user_id = u.id
+      AND k.address = $1
+      AND k.last_used_at > now() - make_interval(days => $2)
+  ) AS "isAddressKnown",
+  EXISTS (
+    SELECT
+    FROM
+      second_factors f
+    WHERE
+      f.user_id = u.id
+      AND f.confirmed_at IS NOT NULL
+  ) AS "hasSecondFactor"
+FROM
+  users u
+WHERE
+  u.id = (
+    SELECT
+      p.user_id
+    FROM
+      passkeys p
+    WHERE
+      p.id = $3
+  );
+
+-- repository/logins: record
+WITH
+  counter AS (
+    SELECT
+      key,
+      locked_until
+    FROM
+      login_failures
+    WHERE
+      key = ANY ($1)
+    ORDER BY
+      key
+    FOR UPDATE
+  ),
+  logged_in AS (
+    UPDATE users
+    SET
+      last_login_at = now(),
+      language = CASE
+        WHEN has_chosen_language THEN language
+        ELSE $2::language
+      END,
+      password_hash = $3
+    WHERE
+      id = $4
+      AND password_hash IS NOT DISTINCT FROM $5
+      AND suspended_at IS NULL
+      AND NOT EXISTS (
+        SELECT
+        FROM
+          counter
+        WHERE
+          key = ANY ($6)
+          AND locked_until > clock_timestamp()
+      )
+    RETURNING
+      id
+  ),
+  known AS (
+    INSERT INTO
+      known_addresses (user_id, address)
+    SELECT
+      id,
+      $7
+    FROM
+      logged_in
+    ON CONFLICT (user_id, address) DO UPDATE
+    SET
+      last_used_at = now()
+  ),
+  cleared AS (
+    DELETE FROM login_failures f USING logged_in,
+    counter c
+    WHERE
+      f.key = c.key
+  )
+INSERT INTO
+  sessions (id, user_id, rotated_at, user_agent, ip, expires_at, methods)
+SELECT
+  $8::uuid,
+  id,
+  '{}',
+  $9,
+  $10,
+  now() + make_interval(secs => $11),
+  $12::text[]
+FROM
+  logged_in;
+
+-- repository/sessions: confirm
+-- Columns: confirmedAt
+UPDATE sessions
+SET
+  confirmed_at = clock_timestamp(),
+  methods = CASE
+    WHEN $1 = ANY (methods) THEN methods
+    ELSE methods || $2::text
+  END
+WHERE
+  id = $3::uuid
+  AND user_id = $4
+RETURNING
+  confirmed_at AS "confirmedAt";
+
+-- repository/sessions: confirmation
+-- Columns: isRecent, needsReset, methods
+SELECT
+  coalesce(s.confirmed_at, s.created_at) > now() - make_interval(secs => $1) AS "isRecent",
+  u.needs_reset AS "needsReset",
+  CASE
+    WHEN u.password_hash IS NOT NULL THEN ARRAY['password']
+    ELSE '{}'
+  END || CASE
+    WHEN EXISTS (
+      SELECT
+      FROM
+        second_factors f
+      WHERE
+        f.user_id = u.id
+        AND f.confirmed_at IS NOT NULL
+    ) THEN ARRAY['totp', 'recovery_code']
+    ELSE '{}'
+  END || ARRAY(
+    SELECT DISTINCT
+      provider::text
+    FROM
+      identities i
+    WHERE
+      i.user_id = u.id
+  ) AS methods
+FROM
+  sessions s
+  JOIN users u ON u.id = s.user_id
+  AND u.suspended_at IS NULL
+  AND s.expires_at > now()
+  AND s.created_at > now() - make_interval(secs => $2)
+WHERE
+  s.id = $3::uuid;
+
+-- repository/sessions: createSessionRepository
+-- Columns: name, id, email, username, role, is_verified, userId, sessionId
+SELECT
+  u.id,
+  u.username,
+  u.name,
+  u.email,
+  u.role,
+  u.is_verified,
+  u.id AS "userId",
+  s.id AS "sessionId"
+FROM
+  sessions s,
+  users u
+WHERE
+  s.id = ANY ($1::uuid[])
+  AND u.id = s.user_id
+  AND u.suspended_at IS NULL
+  AND s.expires_at > now()
+  AND s.created_at > now() - make_interval(secs => $2);
+
+-- repository/sessions: findLive
+-- Columns: id
+SELECT
+  s.id
+FROM
+  sessions s
+  JOIN users u ON u.id = s.user_id
+  AND u.suspended_at IS NULL
+  AND s.expires_at > now()
+  AND s.created_at > now() - make_interval(secs => $1)
+WHERE
+  s.id = ANY ($2::uuid[]);
+
+-- repository/sessions: list
+-- Columns: id, createdAt, userAgent, ip, lastUsedAt, methods, authenticatedAt
+SELECT
+  s.id,
+  s.user_agent AS "userAgent",
+  s.ip,
+  s.created_at AS "createdAt",
+  s.last_used_at AS "lastUsedAt",
+  s.methods,
+  coalesce(s.confirmed_at, s.created_at) AS "authenticatedAt"
+FROM
+  sessions s
+  JOIN users u ON u.id = s.user_id
+  AND u.suspended_at IS NULL
+  AND s.expires_at > now()
+  AND s.created_at > now() - make_interval(secs => $1)
+WHERE
+  s.user_id = $2
+  AND (s.created_at, s.id) < ($3::timestamptz, $4::uuid)
+ORDER BY
+  s.created_at DESC,
+  s.id DESC
+LIMIT
+  $5;
+
+-- repository/sessions: refresh
+-- Columns: count, refreshExpiresIn
+UPDATE sessions s
+SET
+  refresh_count = refresh_count + CASE
+    WHEN refresh_count = $1 THEN 1
+    ELSE 0
+  END,
+  rotated_at = CASE
+    WHEN refresh_count = $2 THEN ARRAY(
+      SELECT
+        t
+      FROM
+        unnest(rotated_at) t
+      WHERE
+        t > clock_timestamp() - make_interval(secs => $3)
+      ORDER BY
+        t
+    ) || clock_timestamp()
+    ELSE rotated_at
+  END,
+  last_used_at = clock_timestamp(),
+  expires_at = least(clock_timestamp() + make_interval(secs => $4), s.created_at + make_interval(secs => $5))
+FROM
+  users u
+WHERE
+  s.id = $6::uuid
+  AND s.user_id = $7
+  AND u.id = s.user_id
+  AND u.suspended_at IS NULL
+  AND s.expires_at > now()
+  AND s.created_at > now() - make_interval(secs => $8)
+  AND (
+    s.refresh_count = $9
+    OR s.refresh_count > $10
+    AND s.rotated_at[cardinality(s.rotated_at) - (s.refresh_count - $11) + 1] > clock_timestamp() - make_interval(secs => $12)
+  )
+RETURNING
+  s.refresh_count AS count,
+  least(
+    $13::float8,
+    extract(
+      epoch
+      FROM
+        s.created_at + make_interval(secs => $14) - clock_timestamp()
+    )
+  )::float8 AS "refreshExpiresIn";

@@ -1,0 +1,123 @@
+-- repository: claimDeleted
+-- Columns: id, createdAt, key
+UPDATE images
+SET
+  check_after = now() + make_interval(mins => $1)
+WHERE
+  id = ANY (
+    ARRAY(
+      SELECT
+        id
+      FROM
+        images
+      WHERE
+        check_after <= now()
+        AND state = 'deleted'
+      ORDER BY
+        check_after
+      LIMIT
+        $2::int
+      FOR UPDATE
+        SKIP LOCKED
+    )
+  )
+RETURNING
+  id,
+  key,
+  created_at AS "createdAt";
+
+-- repository: link
+-- Columns: key
+WITH
+  own AS (
+    SELECT
+      id,
+      key
+    FROM
+      images
+    WHERE
+      key = ANY ($1)
+      AND user_id = $2
+      AND state = 'ready'
+    FOR KEY SHARE
+  ),
+  linked AS (
+    INSERT INTO
+      post_images (post_id, image_id)
+    SELECT
+      $3::bigint,
+      id
+    FROM
+      own
+    ON CONFLICT DO NOTHING
+  )
+SELECT
+  key
+FROM
+  own;
+
+-- repository: markUnused
+-- Columns: id
+SELECT
+  id
+FROM
+  images
+WHERE
+  check_after <= now()
+  AND state IN ('pending', 'ready')
+ORDER BY
+  check_after
+LIMIT
+  $1::int
+FOR UPDATE
+  SKIP LOCKED;
+
+-- repository: markUnused
+UPDATE images i
+SET
+  state = CASE
+    WHEN l.used THEN i.state
+    ELSE 'deleted'
+  END,
+  check_after = CASE
+    WHEN l.used THEN NULL
+    ELSE now()
+  END
+FROM
+  (
+    SELECT
+      id,
+      EXISTS (
+        SELECT
+        FROM
+          post_images p
+        WHERE
+          p.image_id = images.id
+      ) AS used
+    FROM
+      images
+    WHERE
+      id = ANY ($1::bigint[])
+  ) l
+WHERE
+  i.id = l.id;
+
+-- repository: releaseAllOf
+UPDATE images
+SET
+  user_id = NULL,
+  check_after = now()
+FROM
+  (
+    SELECT
+      id
+    FROM
+      images
+    WHERE
+      user_id = $1
+    ORDER BY
+      id + 0
+    FOR UPDATE
+  ) own
+WHERE
+  images.id = own.id;

@@ -1,0 +1,101 @@
+-- repository: createMyPageRepository
+-- Columns: ownerId, store, posts, sentRequests
+SELECT
+  s.owner_id AS "ownerId",
+  json_build_object(
+    'id',
+    s.id,
+    'name',
+    s.name,
+    'store_categories',
+    coalesce(
+      (
+        SELECT
+          json_agg(
+            json_build_object('id', c.id, 'name', c.name)
+            ORDER BY
+              l.position
+          )
+        FROM
+          store_category_links l
+          JOIN store_categories c ON c.id = l.category_id
+        WHERE
+          l.store_id = s.id
+      ),
+      '[]'
+    )
+  ) AS store,
+  (
+    SELECT
+      coalesce(json_agg(post), '[]')
+    FROM
+      (
+        SELECT
+          id,
+          title,
+          images[1] AS "firstImage",
+          created_at AS "createdAt"
+        FROM
+          posts
+        WHERE
+          store_id = s.id
+          AND is_visible
+        ORDER BY
+          created_at DESC,
+          id DESC
+        LIMIT
+          100
+      ) post
+  ) AS posts,
+  (
+    SELECT
+      coalesce(json_agg(request), '[]')
+    FROM
+      (
+        SELECT
+          'sent' AS box,
+          r.id,
+          r.post_id AS "postId",
+          (
+            SELECT
+              title
+            FROM
+              posts
+            WHERE
+              id = r.post_id
+          ) AS "postTitle",
+          r.status,
+          r.message,
+          r.created_at AS "createdAt",
+          r.updated_at AS "updatedAt",
+          r.receiver_store_id AS "receiverStoreId",
+          (
+            SELECT
+              name
+            FROM
+              stores
+            WHERE
+              id = r.receiver_store_id
+          ) AS "receiverStoreName"
+        FROM
+          (
+            SELECT
+              *
+            FROM
+              partner_requests
+            WHERE
+              sender_store_id = s.id
+            ORDER BY
+              created_at DESC,
+              id DESC
+            LIMIT
+              100
+          ) r
+      ) request
+  ) AS "sentRequests"
+FROM
+  stores s
+WHERE
+  s.owner_id = ANY ($1)
+  AND s.closed_at IS NULL
+  AND s.suspended_at IS NULL;

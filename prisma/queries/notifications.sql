@@ -1,0 +1,429 @@
+-- preferences/repository: change
+UPDATE users
+SET
+  language = coalesce($1::language, language),
+  has_chosen_language = has_chosen_language
+  OR $2::language IS NOT NULL,
+  has_match_mails = coalesce($3, has_match_mails),
+  muted_mails = ARRAY(
+    SELECT
+      unnest(muted_mails)
+    EXCEPT
+    SELECT
+      unnest($4::mail_topic[])
+    UNION
+    SELECT
+      unnest($5::mail_topic[])
+  ),
+  muted_pushes = ARRAY(
+    SELECT
+      unnest(muted_pushes)
+    EXCEPT
+    SELECT
+      unnest($6::mail_topic[])
+    UNION
+    SELECT
+      unnest($7::mail_topic[])
+  ),
+  quiet_from = CASE
+    WHEN $8 THEN quiet_from
+    ELSE $9
+  END,
+  quiet_to = CASE
+    WHEN $10 THEN quiet_to
+    ELSE $11
+  END
+WHERE
+  id = $12;
+
+-- push/repository: save
+-- Columns: id, createdAt, userAgent, isNew
+WITH
+  own AS (
+    UPDATE push_subscriptions
+    SET
+      session_id = $1::uuid,
+      p256dh = $2,
+      auth = $3,
+      user_agent = $4,
+      failures = 0,
+      retry_at = NULL
+    WHERE
+      user_id = $5
+      AND endpoint = $6
+    RETURNING
+      *
+  ),
+  added AS (
+    INSERT INTO
+      push_subscriptions (user_id, session_id, endpoint, p256dh, auth, user_agent)
+    SELECT
+      id,
+      $7::uuid,
+      $8,
+      $9,
+      $10,
+      $11
+    FROM
+      users
+    WHERE
+      id = $12
+      AND NOT EXISTS (
+        SELECT
+        FROM
+          own
+      )
+      AND (
+        SELECT
+          count(*)
+        FROM
+          push_subscriptions
+        WHERE
+          user_id = $13
+      ) < $14
+    ON CONFLICT (endpoint) DO UPDATE
+    SET
+      id = excluded.id,
+      user_id = excluded.user_id,
+      session_id = excluded.session_id,
+      p256dh = excluded.p256dh,
+      auth = excluded.auth,
+      user_agent = excluded.user_agent,
+      failures = 0,
+      retry_at = NULL,
+      created_at = excluded.created_at
+    RETURNING
+      *
+  )
+SELECT
+  id,
+  created_at AS "createdAt",
+  user_agent AS "userAgent",
+  EXISTS (
+    SELECT
+    FROM
+      added
+  ) AS "isNew"
+FROM
+  (
+    SELECT
+      *
+    FROM
+      own
+    UNION ALL
+    SELECT
+      *
+    FROM
+      added
+  ) saved;
+
+-- repository: createNotificationRepository
+-- Columns: place, unreadCount, rows
+SELECT
+  wanted.place::int,
+  coalesce(c.unread, 0) AS "unreadCount",
+  (
+    SELECT
+      coalesce(json_agg(item), '[]')
+    FROM
+      (
+        SELECT
+          n.id,
+          n.kind,
+          n.is_read AS "isRead",
+          n.created_at AS "createdAt",
+          r.id AS "requestId",
+          r.post_id AS "postId",
+          p.title AS "postTitle",
+          r.status,
+          r.message,
+          r.sender_store_id AS "senderStoreId",
+          s.name AS "senderStoreName",
+          r.receiver_store_id AS "receiverStoreId",
+          v.name AS "receiverStoreName",
+          coalesce(s.owner_id = n.user_id, false) AS "toSender",
+          CASE
+            WHEN n.post_id IS NOT NULL THEN (
+              SELECT
+                json_build_object(
+                  'savedSearchId',
+                  n.saved_search_id,
+                  'store',
+                  json_build_object(
+                    'id',
+                    s.id,
+                    'name',
+                    s.name,
+                    'store_categories',
+                    coalesce(
+                      (
+                        SELECT
+                          json_agg(
+                            json_build_object('id', c.id, 'name', c.name)
+                            ORDER BY
+                              l.position
+                          )
+                        FROM
+                          store_category_links l
+                          JOIN store_categories c ON c.id = l.category_id
+                        WHERE
+                          l.store_id = s.id
+                      ),
+                      '[]'
+                    )
+                  ),
+                  'post',
+                  json_build_object(
+                    'id',
+                    p.id,
+                    'title',
+                    p.title,
+                    'createdAt',
+                    p.created_at,
+                    'firstImage',
+                    CASE
+                      WHEN p.is_visible
+                      AND s.closed_at IS NULL
+                      AND s.suspended_at IS NULL THEN p.images[1]
+                    END
+                  )
+                )
+              FROM
+                posts p
+                JOIN stores s ON s.id = p.store_id
+              WHERE
+                p.id = n.post_id
+            )
+          END AS match
+        FROM
+          (
+            SELECT
+              *
+            FROM
+              notifications
+            WHERE
+              user_id = wanted.user_id
+              AND id < wanted.before_id
+            ORDER BY
+              id DESC
+            LIMIT
+              wanted.size
+          ) n
+          LEFT JOIN partner_requests r ON r.id = n.partner_request_id
+          LEFT JOIN posts p ON p.id = r.post_id
+          LEFT JOIN stores s ON s.id = r.sender_store_id
+          LEFT JOIN stores v ON v.id = r.receiver_store_id
+        ORDER BY
+          n.id DESC
+      ) item
+  ) AS rows
+FROM
+  unnest($1::int[], $2::bigint[], $3::int[]) WITH ORDINALITY AS wanted (user_id, before_id, size, place)
+  LEFT JOIN notification_counts c ON c.user_id = wanted.user_id;
+
+-- repository: createNotificationRepository
+-- Columns: userId, unread
+SELECT
+  user_id AS "userId",
+  unread
+FROM
+  notification_counts
+WHERE
+  user_id = ANY ($1);
+
+-- repository: listAfter
+-- Columns: kind, requestId, postId, postTitle, senderStoreName, receiverStoreName, toSender, id, isRead, createdAt, senderStoreId, receiverStoreId, status, message, match
+SELECT
+  n.id,
+  n.kind,
+  n.is_read AS "isRead",
+  n.created_at AS "createdAt",
+  r.id AS "requestId",
+  r.post_id AS "postId",
+  p.title AS "postTitle",
+  r.status,
+  r.message,
+  r.sender_store_id AS "senderStoreId",
+  s.name AS "senderStoreName",
+  r.receiver_store_id AS "receiverStoreId",
+  v.name AS "receiverStoreName",
+  coalesce(s.owner_id = n.user_id, false) AS "toSender",
+  CASE
+    WHEN n.post_id IS NOT NULL THEN (
+      SELECT
+        json_build_object(
+          'savedSearchId',
+          n.saved_search_id,
+          'store',
+          json_build_object(
+            'id',
+            s.id,
+            'name',
+            s.name,
+            'store_categories',
+            coalesce(
+              (
+                SELECT
+                  json_agg(
+                    json_build_object('id', c.id, 'name', c.name)
+                    ORDER BY
+                      l.position
+                  )
+                FROM
+                  store_category_links l
+                  JOIN store_categories c ON c.id = l.category_id
+                WHERE
+                  l.store_id = s.id
+              ),
+              '[]'
+            )
+          ),
+          'post',
+          json_build_object(
+            'id',
+            p.id,
+            'title',
+            p.title,
+            'createdAt',
+            p.created_at,
+            'firstImage',
+            CASE
+              WHEN p.is_visible
+              AND s.closed_at IS NULL
+              AND s.suspended_at IS NULL THEN p.images[1]
+            END
+          )
+        )
+      FROM
+        posts p
+        JOIN stores s ON s.id = p.store_id
+      WHERE
+        p.id = n.post_id
+    )
+  END AS match
+FROM
+  (
+    SELECT
+      *
+    FROM
+      notifications
+    WHERE
+      user_id = $1
+      AND id > $2::bigint
+    ORDER BY
+      id
+    LIMIT
+      $3
+  ) n
+  LEFT JOIN partner_requests r ON r.id = n.partner_request_id
+  LEFT JOIN posts p ON p.id = r.post_id
+  LEFT JOIN stores s ON s.id = r.sender_store_id
+  LEFT JOIN stores v ON v.id = r.receiver_store_id
+ORDER BY
+  n.id;
+
+-- repository: markBatch
+-- Columns: updated, last
+WITH
+  locked AS MATERIALIZED (
+    SELECT
+    FROM
+      notification_counts
+    WHERE
+      user_id = $1
+      AND unread > 0
+    FOR NO KEY UPDATE
+  ),
+  batch AS MATERIALIZED (
+    SELECT
+      id
+    FROM
+      unread_notifications
+    WHERE
+      user_id = $2
+      AND id > $3::bigint
+      AND id <= $4::bigint
+    ORDER BY
+      id
+    LIMIT
+      5000
+  ),
+  taken AS (
+    DELETE FROM unread_notifications
+    WHERE
+      user_id = $5
+      AND id = ANY (
+        ARRAY(
+          SELECT
+            id
+          FROM
+            batch
+        )
+      )
+      AND (
+        SELECT
+          count(*)
+        FROM
+          locked
+      ) > 0
+    RETURNING
+      *
+  ),
+  marked AS (
+    INSERT INTO
+      read_notifications (id, user_id, kind, partner_request_id, post_id, saved_search_id, created_at)
+    SELECT
+      id,
+      user_id,
+      kind,
+      partner_request_id,
+      post_id,
+      saved_search_id,
+      created_at
+    FROM
+      taken
+  ),
+  counted AS (
+    UPDATE notification_counts
+    SET
+      unread = unread - (
+        SELECT
+          count(*)
+        FROM
+          taken
+      )
+    WHERE
+      user_id = $6
+      AND (
+        SELECT
+          count(*)
+        FROM
+          taken
+      ) > 0
+    RETURNING
+      user_id
+  ),
+  woken AS (
+    INSERT INTO
+      outbox (user_id)
+    SELECT
+      user_id
+    FROM
+      counted
+  )
+SELECT
+  count(*)::int AS updated,
+  (
+    SELECT
+      max(id)
+    FROM
+      batch
+    HAVING
+      count(*) = 5000
+  ) AS last
+FROM
+  taken;
+
+-- repository: notify
+SELECT
+notify ($1::int[], $2::notification_kind[], $3::bigint[], $4::bigint[], $5::int[]);

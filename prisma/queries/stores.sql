@@ -1,0 +1,391 @@
+-- repository: change
+-- Columns: id
+WITH
+  edited AS (
+    INSERT INTO
+      store_edits AS e (store_id)
+    SELECT
+      s.id
+    FROM
+      stores s
+    WHERE
+      s.owner_id = $1
+      AND s.closed_at IS NULL
+      AND s.suspended_at IS NULL
+    ON CONFLICT (store_id) DO UPDATE
+    SET
+      since = CASE
+        WHEN e.since < now() - interval '24 hours' THEN now()
+        ELSE e.since
+      END,
+      edits = CASE
+        WHEN e.since < now() - interval '24 hours' THEN 1
+        ELSE e.edits + 1
+      END
+    WHERE
+      e.since < now() - interval '24 hours'
+      OR e.edits < $2
+    RETURNING
+      store_id AS id
+  )
+UPDATE stores s
+SET
+  name = coalesce($3, s.name),
+  description = coalesce($4, s.description),
+  address = coalesce($5, s.address),
+  phone_number = coalesce($6, s.phone_number),
+  business_hours = coalesce($7, s.business_hours),
+  sido = coalesce($8, s.sido),
+  sigungu = coalesce($9, s.sigungu),
+  dong = coalesce($10, s.dong),
+  region_keys = coalesce($11::text[], s.region_keys),
+  latitude = CASE
+    WHEN $12::bool THEN s.latitude
+    ELSE $13::float8
+  END,
+  longitude = CASE
+    WHEN $14::bool THEN s.longitude
+    ELSE $15::float8
+  END,
+  show_exact_location = coalesce($16::bool, s.show_exact_location),
+  updated_at = clock_timestamp()
+FROM
+  edited
+WHERE
+  s.id = edited.id
+  AND s.owner_id = $17
+  AND s.closed_at IS NULL
+  AND s.suspended_at IS NULL
+  AND s.updated_at = coalesce($18::timestamptz, s.updated_at)
+RETURNING
+  s.id;
+
+-- repository: create
+-- Columns: id
+INSERT INTO
+  stores (
+    owner_id,
+    name,
+    description,
+    address,
+    phone_number,
+    business_hours,
+    sido,
+    sigungu,
+    dong,
+    region_keys,
+    latitude,
+    longitude,
+    show_exact_location
+  ) (
+    SELECT
+      u.id,
+      $1,
+      $2,
+      $3,
+      $4,
+      $5,
+      $6,
+      $7,
+      $8,
+      $9::text[],
+      $10::float8,
+      $11::float8,
+      $12::bool
+    FROM
+      users u
+    WHERE
+      u.id = $13
+      AND u.suspended_at IS NULL
+      AND NOT EXISTS (
+        SELECT
+        FROM
+          stores
+        WHERE
+          owner_id = u.id
+      )
+    FOR SHARE OF
+      u
+  )
+ON CONFLICT (owner_id) DO NOTHING
+RETURNING
+  id;
+
+-- repository: findOpen
+-- Columns: categories, phoneNumber, businessHours, latitude, longitude, showExactLocation, createdAt, updatedAt, name, id, address, description, sido, sigungu, dong
+SELECT
+  s.id,
+  s.name,
+  coalesce(
+    (
+      SELECT
+        json_agg(
+          json_build_object('id', c.id, 'name', c.name)
+          ORDER BY
+            l.position
+        )
+      FROM
+        store_category_links l
+        JOIN store_categories c ON c.id = l.category_id
+      WHERE
+        l.store_id = s.id
+    ),
+    '[]'
+  ) AS categories,
+  s.description,
+  s.address,
+  s.phone_number AS "phoneNumber",
+  s.business_hours AS "businessHours",
+  coalesce(s.sido, '') AS sido,
+  s.sigungu,
+  s.dong,
+  place[1] AS latitude,
+  place[0] AS longitude,
+  s.show_exact_location AS "showExactLocation",
+  s.created_at AS "createdAt",
+  s.updated_at AS "updatedAt"
+FROM
+  stores s,
+  store_place (
+    s.latitude,
+    s.longitude,
+    s.show_exact_location
+    OR s.owner_id = $1
+  ) place
+WHERE
+  s.id = $2
+  AND s.closed_at IS NULL
+  AND s.suspended_at IS NULL;
+
+-- repository: findOpen
+-- Columns: categories, phoneNumber, businessHours, latitude, longitude, showExactLocation, createdAt, updatedAt, name, id, address, description, sido, sigungu, dong
+SELECT
+  s.id,
+  s.name,
+  coalesce(
+    (
+      SELECT
+        json_agg(
+          json_build_object('id', c.id, 'name', c.name)
+          ORDER BY
+            l.position
+        )
+      FROM
+        store_category_links l
+        JOIN store_categories c ON c.id = l.category_id
+      WHERE
+        l.store_id = s.id
+    ),
+    '[]'
+  ) AS categories,
+  s.description,
+  s.address,
+  s.phone_number AS "phoneNumber",
+  s.business_hours AS "businessHours",
+  coalesce(s.sido, '') AS sido,
+  s.sigungu,
+  s.dong,
+  place[1] AS latitude,
+  place[0] AS longitude,
+  s.show_exact_location AS "showExactLocation",
+  s.created_at AS "createdAt",
+  s.updated_at AS "updatedAt"
+FROM
+  stores s,
+  store_place (
+    s.latitude,
+    s.longitude,
+    s.show_exact_location
+    OR s.owner_id = $1
+  ) place
+WHERE
+  s.owner_id = $2
+  AND s.closed_at IS NULL
+  AND s.suspended_at IS NULL;
+
+-- repository: listStores
+-- Columns: categories, firstImage, distance, createdAt, name, id, address, description, isUsable, stoppedTime, stoppedId
+WITH
+  walked AS (
+    SELECT
+      id,
+      created_at,
+      is_last,
+      NOT is_last
+      OR matches AS matches
+    FROM
+      (
+        SELECT
+          item.id,
+          item.created_at,
+          place = 5000
+          OR text_read >= 2000000 AS is_last,
+          CASE
+            WHEN text_read - text_bytes < 2000000 THEN true
+            AND (
+              $1::int IS NULL
+              OR (
+                SELECT
+                  true
+                FROM
+                  store_category_links
+                WHERE
+                  store_id = item.id
+                  AND category_id = $2::int
+              ) IS NOT NULL
+            )
+            AND (
+              $3::text = ''
+              OR item.region_keys @> (
+                SELECT
+                  region_words ($4::text)
+              )
+            )
+            AND (
+              $5::text = ''
+              OR position(
+                (
+                  SELECT
+                    search_key ($6::text)
+                ) IN item.search_text
+              ) > 0
+            )
+          END AS matches
+        FROM
+          (
+            SELECT
+              item.*,
+              row_number() OVER running AS place,
+              sum(text_bytes) OVER running AS text_read
+            FROM
+              (
+                SELECT
+                  item.*,
+                  CASE
+                    WHEN $7::text = '' THEN 0
+                    ELSE octet_length(item.search_text)
+                  END AS text_bytes
+                FROM
+                  (
+                    SELECT
+                      item.*
+                    FROM
+                      stores item
+                    WHERE
+                      item.closed_at IS NULL
+                      AND item.suspended_at IS NULL
+                      AND true
+                      AND (item.created_at, item.id) < ($8::timestamptz, $9::bigint)
+                    ORDER BY
+                      created_at DESC,
+                      id DESC
+                    LIMIT
+                      5000
+                  ) item
+              ) item
+            WINDOW
+              running AS (
+                ORDER BY
+                  created_at DESC,
+                  id DESC ROWS UNBOUNDED PRECEDING
+              )
+          ) item
+      ) item
+    WHERE
+      matches
+      OR is_last
+    ORDER BY
+      created_at DESC,
+      id DESC
+    LIMIT
+      $10
+  ),
+  page AS (
+    SELECT
+      id,
+      NULL::bigint AS distance
+    FROM
+      walked
+    WHERE
+      matches
+  ),
+  stopped AS (
+    SELECT
+      (
+        extract(
+          epoch
+          FROM
+            created_at
+        ) * 1000
+      )::bigint AS "stoppedTime",
+      id AS "stoppedId"
+    FROM
+      walked
+    WHERE
+      is_last
+      AND (
+        SELECT
+          count(*)
+        FROM
+          page
+      ) < $11
+    ORDER BY
+      created_at DESC,
+      id DESC
+    LIMIT
+      1
+  )
+SELECT
+  found.*,
+  stopped.*,
+  true AS "isUsable"
+FROM
+  (
+    SELECT
+  ) one_row
+  LEFT JOIN stopped ON true
+  LEFT JOIN (
+    SELECT
+      s.id,
+      s.name,
+      coalesce(
+        (
+          SELECT
+            json_agg(
+              json_build_object('id', c.id, 'name', c.name)
+              ORDER BY
+                l.position
+            )
+          FROM
+            store_category_links l
+            JOIN store_categories c ON c.id = l.category_id
+          WHERE
+            l.store_id = s.id
+        ),
+        '[]'
+      ) AS categories,
+      s.address,
+      s.description,
+      (
+        SELECT
+          p.images[1]
+        FROM
+          posts p
+        WHERE
+          p.store_id = s.id
+          AND p.is_visible
+        ORDER BY
+          created_at DESC,
+          id DESC
+        LIMIT
+          1
+      ) AS "firstImage",
+      s.created_at AS "createdAt",
+      page.distance
+    FROM
+      page
+      JOIN stores s USING (id)
+  ) found ON true
+ORDER BY
+  found."createdAt" DESC,
+  found.id DESC;
