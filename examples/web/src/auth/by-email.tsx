@@ -1,9 +1,10 @@
 import { isApiError } from '@dure/client';
-import { useMutation, useObject, useSession } from '@dure/react';
+import { useMutation, useSession } from '@dure/react';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { toast } from 'react-hot-toast/headless';
 import { Navigate, useLocation, useNavigate, useSearchParams } from 'react-router';
 import { dure, type User } from '../api.ts';
+import { change } from '../app/change.tsx';
 import { t } from '../text.ts';
 import { ButtonLink, Form, Loaded, Page, Skeleton, TextField } from '../ui/index.ts';
 import { NewPasswordField } from './fields.tsx';
@@ -60,13 +61,16 @@ export function ResetPassword() {
   const [query] = useSearchParams();
   const navigate = useNavigate();
   const link = { uid: query.get('uid') ?? '', token: query.get('token') ?? '' };
-  const validated = useObject(dure.auth.validatePasswordReset, link);
+  // Asked once, whoever is signed in: when the password is set, the link is used up before this page is left.
+  const validated = useQuery({
+    queryKey: ['reset-link', link],
+    queryFn: () => dure.auth.validatePasswordReset(link),
+    staleTime: Infinity,
+    retry: false,
+  });
 
   async function setPassword(read: (name: string) => string) {
-    const input = { ...link, new_password: read('new_password') };
-    // Without `change`: read again, the link would be found used before this page is left.
-    const { message } = await dure.request('confirmPasswordReset', input);
-    toast(message);
+    await change(dure.auth.confirmPasswordReset, { ...link, new_password: read('new_password') });
     await leave();
     navigate('/login', { replace: true });
   }
