@@ -100,7 +100,7 @@ t.test('a worker continues when all its connections are cut', async (t) => {
 
 t.test('a database that takes no writes is a line for each restart of all workers', async (t) => {
   const { url, database, logLines, add, start } = await setUp(t);
-  const written = [t.capture(console, 'trace'), t.capture(console, 'error')];
+  const traces = t.capture(console, 'trace');
   const setReadOnly = async (value: string) => {
     await database.pool.query('SET default_transaction_read_only = off');
     await database.pool.query(
@@ -122,10 +122,11 @@ t.test('a database that takes no writes is a line for each restart of all worker
     ({ level, msg }) => level !== 20 && level !== 30 && !others.test(String(msg)),
   );
   t.same(warnings, [], 'no other line');
+  // A statement that is tried again may be a line of `console.error`, which the server logs as JSON.
   t.same(
-    written.map((calls) => calls().length),
-    [0, 0],
-    'nothing on the console',
+    traces().map(({ args }) => args.map(String)),
+    [],
+    'no stack on the console',
   );
   await setReadOnly('off');
   await add('code');
