@@ -38,13 +38,13 @@ import { cleanUp } from './infrastructure/database/clean-up.ts';
 import { type Database, endIfReadOnly } from './infrastructure/database/client.ts';
 import { pendingMigrations } from './infrastructure/database/migrations.ts';
 import { onceASecond } from './infrastructure/database/once-a-second.ts';
-import { expiredFailedMails } from './infrastructure/mail/jobs.ts';
+import { expiredFailedMails } from './infrastructure/jobs/jobs.ts';
+import { sendMailTask, sendPushTask } from './infrastructure/jobs/outbox.ts';
 import { expiredMailSends } from './infrastructure/mail/mail-sends.ts';
 import type { MailTransport } from './infrastructure/mail/transport.ts';
-import { addDatabaseMetrics } from './infrastructure/metrics/database-metrics.ts';
-import { addPoolMetrics, addProcessMetrics, createMetrics } from './infrastructure/metrics/metrics.ts';
-import { sendMailTask, sendPushTask } from './infrastructure/outbox/outbox.ts';
-import type { Tracing } from './infrastructure/tracing/tracing.ts';
+import { addDatabaseMetrics } from './infrastructure/telemetry/database-metrics.ts';
+import { addPoolMetrics, addProcessMetrics, createMetrics } from './infrastructure/telemetry/metrics.ts';
+import type { Tracing } from './infrastructure/telemetry/tracing.ts';
 import { openApiPlugin, openApiRoutes } from './openapi/plugin.ts';
 import {
   createTransport,

@@ -13,13 +13,13 @@ import { createSavedSearches } from './domains/saved-searches/index.ts';
 import { createStores } from './domains/stores/index.ts';
 import type { Config, Patience } from './infrastructure/config/config.ts';
 import type { Database } from './infrastructure/database/client.ts';
+import { createIdempotency } from './infrastructure/database/idempotency.ts';
 import type { Read } from './infrastructure/database/replica.ts';
-import { createIdempotency } from './infrastructure/idempotency/idempotency.ts';
+import { createOutbox } from './infrastructure/jobs/outbox.ts';
 import { createMailQueue } from './infrastructure/mail/queue.ts';
 import { createUnsubscribeLinks } from './infrastructure/mail/unsubscribe-links.ts';
-import type { Metrics } from './infrastructure/metrics/metrics.ts';
-import { createOutbox } from './infrastructure/outbox/outbox.ts';
-import type { Tracing } from './infrastructure/tracing/tracing.ts';
+import type { Metrics } from './infrastructure/telemetry/metrics.ts';
+import type { Tracing } from './infrastructure/telemetry/tracing.ts';
 
 interface DomainsOptions {
   config: Config & Patience;

@@ -6,17 +6,17 @@ import { type Database, openDatabase } from './infrastructure/database/client.ts
 import { type Listener, type Subscription, startListener } from './infrastructure/database/listener.ts';
 import { rememberHere, rememberInRedis } from './infrastructure/database/own-writes.ts';
 import { openReplica } from './infrastructure/database/replica.ts';
+import { startWorker, type Worker } from './infrastructure/jobs/worker.ts';
 import { createResendTransport, type MailTransport } from './infrastructure/mail/transport.ts';
-import { startWorker, type Worker } from './infrastructure/mail/worker.ts';
-import type { Metrics } from './infrastructure/metrics/metrics.ts';
-import type { Tracing } from './infrastructure/tracing/tracing.ts';
+import type { Metrics } from './infrastructure/telemetry/metrics.ts';
+import type { Tracing } from './infrastructure/telemetry/tracing.ts';
 
 /* What an app opens, and closes with itself: connections, the email transport and the worker. */
 
 /** Opens tracing where a collector is configured. The libraries are large and loaded only then. */
 export async function openTracing({ otlpEndpoint }: Config): Promise<Tracing | undefined> {
   if (otlpEndpoint === undefined) return undefined;
-  const { connectCollector } = await import('./infrastructure/tracing/collector.ts');
+  const { connectCollector } = await import('./infrastructure/telemetry/collector.ts');
   return connectCollector(otlpEndpoint);
 }
 

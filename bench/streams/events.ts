@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { wakeUpChannel } from '../../src/infrastructure/outbox/outbox.ts';
+import { wakeUpChannel } from '../../src/infrastructure/jobs/outbox.ts';
 import { databaseUrl, execute } from '../../test/support/database.ts';
 import type { BenchUser } from '../data.ts';
 import type { MeasuredServer } from '../servers.ts';

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { Job } from '../infrastructure/mail/jobs.ts';
+import type { Job } from '../infrastructure/jobs/jobs.ts';
 import {
   type AuditOptions,
   addCommand,
@@ -34,7 +34,7 @@ export function addJobCommands(program: Command, invocation: Invocation): void {
     .option('--failed', 'only those whose last attempt failed')
     .option('--locked', 'only those that a worker has taken');
   addLimit(list, 1000, 50).action(async ({ failed = false, locked = false, limit }: ListOptions) => {
-    const { listJobs } = await import('../infrastructure/mail/jobs.ts');
+    const { listJobs } = await import('../infrastructure/jobs/jobs.ts');
     const { withDatabase } = await import('./connection.ts');
     const { environment, output } = invocation;
     const { jobs, total } = await withDatabase(environment, (database) =>
@@ -64,7 +64,7 @@ export function addJobCommands(program: Command, invocation: Invocation): void {
 
 /** @throws {CommandError} `nothing_to_unlock` */
 async function unlockQueue(invocation: Invocation, options: UnlockOptions): Promise<void> {
-  const { unlockJobs } = await import('../infrastructure/mail/jobs.ts');
+  const { unlockJobs } = await import('../infrastructure/jobs/jobs.ts');
   const { withAudit } = await import('./services.ts');
   const { output } = invocation;
   const { worker, all } = options;

@@ -7,7 +7,7 @@ import { jwtOptions } from '../domains/auth/index.ts';
 import { createDomains, type Domains } from '../domains.ts';
 import { loadConfig } from '../infrastructure/config/config.ts';
 import type { Tx } from '../infrastructure/database/client.ts';
-import { createMetrics } from '../infrastructure/metrics/metrics.ts';
+import { createMetrics } from '../infrastructure/telemetry/metrics.ts';
 import type { AuditOptions, Invocation } from './command.ts';
 import { withDatabase } from './connection.ts';
 

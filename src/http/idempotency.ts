@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Created, IdempotencyKey } from '../infrastructure/idempotency/idempotency.ts';
+import type { Created, IdempotencyKey } from '../infrastructure/database/idempotency.ts';
 import { languages } from './language.ts';
 import { pattern } from './text.ts';
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { wakeUpChannel } from '../../src/infrastructure/outbox/outbox.ts';
+import { wakeUpChannel } from '../../src/infrastructure/jobs/outbox.ts';
 import { createTestApp, createUser, password } from '../support/app.ts';
 import { tally } from '../support/assertions.ts';
 import { inParallel, lockRows } from '../support/concurrency.ts';

@@ -1,11 +1,11 @@
 import Fastify from 'fastify';
 import type { Test } from 'tap';
+import { createOutbox } from '../../src/infrastructure/jobs/outbox.ts';
+import { type MailComposers, startWorker } from '../../src/infrastructure/jobs/worker.ts';
 import { createMailQueue, type MailPayload } from '../../src/infrastructure/mail/queue.ts';
 import type { OutgoingMail } from '../../src/infrastructure/mail/transport.ts';
 import { createUnsubscribeLinks } from '../../src/infrastructure/mail/unsubscribe-links.ts';
-import { type MailComposers, startWorker } from '../../src/infrastructure/mail/worker.ts';
-import { createMetrics } from '../../src/infrastructure/metrics/metrics.ts';
-import { createOutbox } from '../../src/infrastructure/outbox/outbox.ts';
+import { createMetrics } from '../../src/infrastructure/telemetry/metrics.ts';
 import { createTestDatabase, openTestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { recoverJobs } from '../../src/infrastructure/mail/jobs.ts';
+import { recoverJobs } from '../../src/infrastructure/jobs/jobs.ts';
 import { createTestApp, createUser, deleteAccount, suspend } from '../support/app.ts';
 import { openTestDatabase } from '../support/database.ts';
 import { openTwoShops, sendRequest, transition } from '../support/partner-requests.ts';

@@ -1,7 +1,7 @@
 import type { JWT } from '@fastify/jwt';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { type Authenticator, requireUser, routesBehind } from '../../http/authentication.ts';
-import type { Metrics } from '../../infrastructure/metrics/metrics.ts';
+import type { Metrics } from '../../infrastructure/telemetry/metrics.ts';
 import { consentRoutes, ownConsentRoutes } from './consents/routes.ts';
 import { createConsents } from './consents/service.ts';
 import { authMails } from './mails.ts';

@@ -5,7 +5,7 @@ import PQueue from 'p-queue';
 import { invalidFields, serviceUnavailable } from '../../http/errors.ts';
 import { type FieldError, type Problem, problems } from '../../http/field-errors.ts';
 import type { Config } from '../../infrastructure/config/config.ts';
-import type { Metrics } from '../../infrastructure/metrics/metrics.ts';
+import type { Metrics } from '../../infrastructure/telemetry/metrics.ts';
 
 /** Hashes that may wait: at about 30 ms each they take seconds, more would only time out. Logins find room beside all others. */
 const maxWaiting = { login: 256, other: 128 };

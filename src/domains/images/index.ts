@@ -2,7 +2,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { requireUser } from '../../http/authentication.ts';
 import type { Config, Patience } from '../../infrastructure/config/config.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
-import type { Metrics } from '../../infrastructure/metrics/metrics.ts';
+import type { Metrics } from '../../infrastructure/telemetry/metrics.ts';
 import { convertImage, createConversionQueue } from './conversion/convert.ts';
 import type { ImageUrls } from './image-urls.ts';
 import { createPlaceholders } from './placeholders.ts';

@@ -4,7 +4,7 @@ import type { NotificationKind } from '../../infrastructure/database/generated/e
 import type { InJson } from '../../infrastructure/database/json-times.ts';
 import { readTogether } from '../../infrastructure/database/read-together.ts';
 import { empty, raw, type Sql, sql } from '../../infrastructure/database/sql.ts';
-import type { Outbox } from '../../infrastructure/outbox/outbox.ts';
+import type { Outbox } from '../../infrastructure/jobs/outbox.ts';
 import { type NotificationRow, withSubjects } from './rows.ts';
 import type { NotificationsToMark } from './schemas.ts';
 

@@ -7,7 +7,7 @@ import pLimit from 'p-limit';
 import { serviceUnavailable } from '../../http/errors.ts';
 import type { Language } from '../../http/language.ts';
 import type { Subscription } from '../../infrastructure/database/listener.ts';
-import { wakeUpChannel } from '../../infrastructure/outbox/outbox.ts';
+import { wakeUpChannel } from '../../infrastructure/jobs/outbox.ts';
 import type { ImageUrls } from '../images/index.ts';
 import { defaultTimes, type EventStream, type EventStreamTimes, openEventStream } from './event-stream.ts';
 import { toNotification } from './presenters.ts';

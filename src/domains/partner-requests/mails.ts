@@ -1,5 +1,5 @@
 import type { Config } from '../../infrastructure/config/config.ts';
-import type { ComposedMail, MailComposers, MailPayload } from '../../infrastructure/mail/worker.ts';
+import type { ComposedMail, MailComposers, MailPayload } from '../../infrastructure/jobs/worker.ts';
 import type { PartnerRequests } from './repository/requests.ts';
 
 /** The status that a request is in while an email tells of it. */

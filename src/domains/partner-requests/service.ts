@@ -7,9 +7,9 @@ import {
   type Idempotency,
   IdempotencyConflictError,
   type IdempotencyKey,
-} from '../../infrastructure/idempotency/idempotency.ts';
+} from '../../infrastructure/database/idempotency.ts';
+import type { Outbox } from '../../infrastructure/jobs/outbox.ts';
 import type { MailQueue } from '../../infrastructure/mail/queue.ts';
-import type { Outbox } from '../../infrastructure/outbox/outbox.ts';
 import { postErrors } from '../posts/index.ts';
 import { partnerRequestErrors } from './errors.ts';
 import { toPartnerRequest } from './presenters.ts';

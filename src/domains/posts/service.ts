@@ -2,7 +2,7 @@ import type { Precondition } from '../../http/entity-tags.ts';
 import { ApiError, httpErrors, retryLater } from '../../http/errors.ts';
 import type { Config } from '../../infrastructure/config/config.ts';
 import type { Database, Tx } from '../../infrastructure/database/client.ts';
-import type { Created, Idempotency, IdempotencyKey } from '../../infrastructure/idempotency/idempotency.ts';
+import type { Created, Idempotency, IdempotencyKey } from '../../infrastructure/database/idempotency.ts';
 import type { ImageUrls, PostImages } from '../images/index.ts';
 import { secondsUntilEdits } from '../stores/index.ts';
 import { checkNotOver } from './closing.ts';

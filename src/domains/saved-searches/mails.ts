@@ -1,5 +1,5 @@
 import type { Config } from '../../infrastructure/config/config.ts';
-import type { MailComposers } from '../../infrastructure/mail/worker.ts';
+import type { MailComposers } from '../../infrastructure/jobs/worker.ts';
 import type { SavedSearches } from './repository.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { ApiError, invalidFields } from '../../http/errors.ts';
 import type { Database, Tx } from '../../infrastructure/database/client.ts';
+import type { Outbox } from '../../infrastructure/jobs/outbox.ts';
 import type { MailQueue } from '../../infrastructure/mail/queue.ts';
-import type { Outbox } from '../../infrastructure/outbox/outbox.ts';
 import type { Recipient } from '../notifications/index.ts';
 import { readNear } from '../stores/index.ts';
 import type { Match, SavedSearches, SavedSearchRow } from './repository.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { requireUser, routesBehind } from '../../http/authentication.ts';
-import type { Metrics } from '../../infrastructure/metrics/metrics.ts';
+import type { Metrics } from '../../infrastructure/telemetry/metrics.ts';
 import { createAddressReader } from './regions.ts';
 import { createStoreRepository } from './repository.ts';
 import { categoryRoutes, type DirectoryOptions, directoryRoutes, ownStoreRoutes } from './routes.ts';

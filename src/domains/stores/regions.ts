@@ -1,4 +1,4 @@
-import type { Metrics } from '../../infrastructure/metrics/metrics.ts';
+import type { Metrics } from '../../infrastructure/telemetry/metrics.ts';
 import { namesOfSido, type PlaceName, placesOf, sidos } from './region-table.ts';
 import type { Region } from './schemas.ts';
 

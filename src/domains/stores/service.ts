@@ -4,7 +4,7 @@ import { ApiError, httpErrors, invalidFields, retryLater } from '../../http/erro
 import type { Problem } from '../../http/field-errors.ts';
 import type { Config } from '../../infrastructure/config/config.ts';
 import type { Database, Reader, Tx } from '../../infrastructure/database/client.ts';
-import type { Created, Idempotency, IdempotencyKey } from '../../infrastructure/idempotency/idempotency.ts';
+import type { Created, Idempotency, IdempotencyKey } from '../../infrastructure/database/idempotency.ts';
 import { storeErrors } from './errors.ts';
 import { toStore } from './presenters.ts';
 import { type Stores, secondsUntilEdits, type WantedStore } from './repository.ts';

@@ -5,7 +5,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import fastifyPlugin from 'fastify-plugin';
 import type { Config } from '../../infrastructure/config/config.ts';
 import { unavailableReason } from '../../infrastructure/database/errors.ts';
-import { IdempotencyConflictError } from '../../infrastructure/idempotency/idempotency.ts';
+import { IdempotencyConflictError } from '../../infrastructure/database/idempotency.ts';
 import { ApiError, type ErrorDefinition, httpErrors, invalidFields, serviceUnavailable } from '../errors.ts';
 import { defaultLanguage, type Language } from '../language.ts';
 import { describeErrors } from '../validator-errors.ts';

@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { type Logger, pino } from 'pino';
-import type { Metrics } from '../../infrastructure/metrics/metrics.ts';
-import type { Tracing } from '../../infrastructure/tracing/tracing.ts';
+import type { Metrics } from '../../infrastructure/telemetry/metrics.ts';
+import type { Tracing } from '../../infrastructure/telemetry/tracing.ts';
 import { claimedUserId } from '../authentication.ts';
 
 /** Characters of one field of a line that a client, or an error that quotes it, chooses. */

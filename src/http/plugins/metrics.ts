@@ -1,6 +1,6 @@
 import { type FastifyInstance, fastify, LogController } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
-import type { Metrics } from '../../infrastructure/metrics/metrics.ts';
+import type { Metrics } from '../../infrastructure/telemetry/metrics.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import type { Redis } from 'ioredis';
 import type { Config } from '../../infrastructure/config/config.ts';
-import type { Metrics } from '../../infrastructure/metrics/metrics.ts';
+import type { Metrics } from '../../infrastructure/telemetry/metrics.ts';
 import { claimedUserId, findUser } from '../authentication.ts';
 import { ApiError, httpErrors, retryLater } from '../errors.ts';
 import { clientAddress } from '../request-context.ts';

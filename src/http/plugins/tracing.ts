@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
-import type { RequestSpan, Tracing } from '../../infrastructure/tracing/tracing.ts';
+import type { RequestSpan, Tracing } from '../../infrastructure/telemetry/tracing.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
 import type pg from 'pg';
-import type { Metrics } from '../metrics/metrics.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
 import { type DatabaseOptions, openConnections, type Reader } from './client.ts';
 import { reasonOf } from './errors.ts';
 import type { OwnWrites } from './own-writes.ts';

@@ -3,8 +3,8 @@ import { Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import type { Tx } from '../database/client.ts';
 import { type Sql, sql } from '../database/sql.ts';
-import type { Outbox } from '../outbox/outbox.ts';
-import type { Tracing } from '../tracing/tracing.ts';
+import type { Outbox } from '../jobs/outbox.ts';
+import type { Tracing } from '../telemetry/tracing.ts';
 import { maxPerHour, type UnrequestedPurpose } from './mail-sends.ts';
 import { topicOf } from './unsubscribe-links.ts';
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { type Config, loadConfig } from '../../../src/infrastructure/config/config.ts';
 import { MailRejectedError } from '../../../src/infrastructure/mail/transport.ts';
-import { statementSummary } from '../../../src/infrastructure/tracing/traced-pool.ts';
+import { statementSummary } from '../../../src/infrastructure/telemetry/traced-pool.ts';
 import { openTracing } from '../../../src/resources.ts';
 import { createTestApp, signUpUser, verifyEmails } from '../../support/app.ts';
 import { createCollector } from '../../support/collector.ts';

@@ -1,9 +1,9 @@
 import Fastify from 'fastify';
 import { openDatabase } from '../../../src/infrastructure/database/client.ts';
+import { createOutbox } from '../../../src/infrastructure/jobs/outbox.ts';
+import { startWorker } from '../../../src/infrastructure/jobs/worker.ts';
 import { createMailQueue } from '../../../src/infrastructure/mail/queue.ts';
-import { startWorker } from '../../../src/infrastructure/mail/worker.ts';
-import { createMetrics } from '../../../src/infrastructure/metrics/metrics.ts';
-import { createOutbox } from '../../../src/infrastructure/outbox/outbox.ts';
+import { createMetrics } from '../../../src/infrastructure/telemetry/metrics.ts';
 import { hang, unsubscribeLinks, workerOptions } from '../../mail/worker-setup.ts';
 import { timeFactor } from '../../support/time.ts';
 

@@ -4,11 +4,7 @@ import type { FieldError } from '../../../http/field-errors.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
 import type { Config } from '../../../infrastructure/config/config.ts';
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
-import type {
-  Created,
-  Idempotency,
-  IdempotencyKey,
-} from '../../../infrastructure/idempotency/idempotency.ts';
+import type { Created, Idempotency, IdempotencyKey } from '../../../infrastructure/database/idempotency.ts';
 import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
 import type { ConsentService } from '../consents/service.ts';
 import { authErrors, takenError } from '../errors.ts';

@@ -1,9 +1,9 @@
 import type { Database } from '../../../infrastructure/database/client.ts';
 import type { PartnerRequestStatus } from '../../../infrastructure/database/generated/enums.ts';
+import type { StoredKey } from '../../../infrastructure/database/idempotency.ts';
 import type { InJson } from '../../../infrastructure/database/json-times.ts';
 import { afterId, afterTime, type PageRequest } from '../../../infrastructure/database/keyset.ts';
 import { empty, raw, sql } from '../../../infrastructure/database/sql.ts';
-import type { StoredKey } from '../../../infrastructure/idempotency/idempotency.ts';
 import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
 import type { PostSummaryRow } from '../../posts/index.ts';
 import { isOpenStore, type StoreSummary, storeSummarySql } from '../../stores/index.ts';

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import type { Secret } from '../config/config.ts';
-import type { Database, Tx } from '../database/client.ts';
-import { hasCode } from '../database/errors.ts';
-import { raw, sql } from '../database/sql.ts';
+import type { Database, Tx } from './client.ts';
+import { hasCode } from './errors.ts';
+import { raw, sql } from './sql.ts';
 
 /** The key was used with another request. */
 export class IdempotencyConflictError extends Error {

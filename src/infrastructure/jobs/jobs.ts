@@ -3,8 +3,8 @@ import type { ExpiredRows } from '../database/clean-up.ts';
 import type { Tx } from '../database/client.ts';
 import { reasonOf } from '../database/errors.ts';
 import { empty, sql } from '../database/sql.ts';
-import { sendMailTask } from '../outbox/outbox.ts';
-import type { MailMetrics } from './send-mail.ts';
+import type { MailMetrics } from '../mail/send-mail.ts';
+import { sendMailTask } from './outbox.ts';
 
 /* Jobs that are listed, released or given up, in SQL: graphile-worker's tables are not in Prisma's schema. */
 

@@ -7,14 +7,14 @@ import type { cleanUp } from '../database/clean-up.ts';
 import { openPool } from '../database/client.ts';
 import { reasonOf } from '../database/errors.ts';
 import { keepRunning } from '../database/keep-running.ts';
-import type { Metrics } from '../metrics/metrics.ts';
-import { sendMailTask } from '../outbox/outbox.ts';
+import { endOfMailPause } from '../mail/pause.ts';
+import { createMailMetrics, createSendMail, type SendMailOptions } from '../mail/send-mail.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
 import { cleanUpTask, recoverJobs, staleLock } from './jobs.ts';
-import { endOfMailPause } from './pause.ts';
-import { createMailMetrics, createSendMail, type SendMailOptions } from './send-mail.ts';
+import { sendMailTask } from './outbox.ts';
 
-export type { MailPayload } from './queue.ts';
-export type { ComposedMail, MailComposers } from './send-mail.ts';
+export type { MailPayload } from '../mail/queue.ts';
+export type { ComposedMail, MailComposers } from '../mail/send-mail.ts';
 
 /** Jobs that have a number of workers for themselves. */
 export interface Lane {
