@@ -36,6 +36,7 @@ import { lazySchemasPlugin, validationPlugin } from './http/plugins/validation.t
 import type { AppConfig, Config } from './infrastructure/config/config.ts';
 import { cleanUp } from './infrastructure/database/clean-up.ts';
 import { type Database, endIfReadOnly } from './infrastructure/database/client.ts';
+import { expiredIdempotencyKeys } from './infrastructure/database/idempotency.ts';
 import { pendingMigrations } from './infrastructure/database/migrations.ts';
 import { onceASecond } from './infrastructure/database/once-a-second.ts';
 import { expiredFailedMails } from './infrastructure/jobs/jobs.ts';
@@ -63,6 +64,7 @@ const readyTimeout = 1_800;
 /** What the clean-up deletes. */
 export const expiredRows = [
   ...expiredAuthRows,
+  expiredIdempotencyKeys,
   expiredMailSends,
   expiredFailedMails,
   erasedImages,
@@ -200,7 +202,6 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
       tracing,
       cleanUp: () =>
         cleanUp(database, expired, {
-          idempotency_keys: domains.idempotency.truncateExpired(),
           users: auth.deleteAbandonedAccounts(),
           consents: auth.askAboutMarketing(),
           second_factors: auth.sealSecondFactorsAgain(),

@@ -3,12 +3,12 @@ import { signUpBody } from './auth/accounts.ts';
 import { mailsTo } from './auth/mailbox.ts';
 import { createTestApp, createUser, password, type TestResponse } from './support/app.ts';
 import { rejected, tally } from './support/assertions.ts';
-import { inParallel } from './support/concurrency.ts';
+import { inParallel, lockRows } from './support/concurrency.ts';
 import { contract } from './support/contract.ts';
 import { openTwoShops, requestsPath } from './support/partner-requests.ts';
 import { openShop } from './support/stores.ts';
 
-const app = await createTestApp();
+const app = await createTestApp({}, { serverErrors: true });
 const other = await createTestApp({ WORKER_ENABLED: 'false' }, { databaseUrl: app.url });
 
 interface Draft {
@@ -135,6 +135,29 @@ for (const [name, { path, location, table, column, prepare }] of Object.entries(
     if (typeof email === 'string') t.equal((await mailsTo(app, email)).length, 1);
   });
 
+  t.test(`${name}: a key is free after 24 hours, and the clean-up deletes it`, async (t) => {
+    const [draft, key] = [await prepare(), newKey()];
+    await send(draft, draft.body, key);
+    const age = (interval: string) =>
+      app.pool.query('UPDATE idempotency_keys SET created_at = now() - $1::interval WHERE key = $2', [
+        interval,
+        key['idempotency-key'],
+      ]);
+    await age('23 hours 59 minutes');
+    t.ok(isReplay(await send(draft, draft.body, key)));
+    await age('24 hours 1 minute');
+    const again = await send(draft, draft.body, key);
+    t.notOk(isReplay(again));
+    if (again.status === 201) t.ok(isReplay(await send(draft, draft.body, key)), 'of the second response');
+    await age('24 hours 1 minute');
+    await app.pool.query("SELECT graphile_worker.add_job('clean_up')");
+    await app.mails.settled();
+    const { rowCount } = await app.pool.query('SELECT FROM idempotency_keys WHERE key = $1', [
+      key['idempotency-key'],
+    ]);
+    t.equal(rowCount, 0);
+  });
+
   t.test(
     `${name}: a rejected request leaves the key free, and another caller has keys of its own`,
     async (t) => {
@@ -151,3 +174,25 @@ for (const [name, { path, location, table, column, prepare }] of Object.entries(
     },
   );
 }
+
+t.test('a request that waits for one with its key does the work when that fails', async (t) => {
+  const { id, token } = await openShop(app);
+  const send = () => {
+    const body = { title: '글', content: '내용', images: [] };
+    return app.call('POST', '/api/v1/posts/', { token, body, headers: { 'idempotency-key': 'fails-once' } });
+  };
+  const lock = await lockRows(t, app, 'SELECT FROM stores WHERE owner_id = $1 FOR UPDATE', [id]);
+  const first = send();
+  const [backend] = await lock.waiters(1);
+  const second = send();
+  await lock.waiters(2);
+  await app.pool.query('SELECT pg_cancel_backend($1)', [backend]);
+  rejected(t, await first, 503, 'service_unavailable');
+  await lock.release();
+  t.match(await second, { status: 201 });
+  const posts = await app.pool.query(
+    'SELECT FROM posts JOIN stores s ON s.id = store_id WHERE owner_id = $1',
+    [id],
+  );
+  t.equal(posts.rowCount, 1);
+});

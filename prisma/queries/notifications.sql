@@ -338,9 +338,10 @@ WITH
     SELECT
       id
     FROM
-      unread_notifications
+      notifications
     WHERE
       user_id = $2
+      AND NOT is_read
       AND id > $3::bigint
       AND id <= $4::bigint
     ORDER BY
@@ -348,10 +349,13 @@ WITH
     LIMIT
       5000
   ),
-  taken AS (
-    DELETE FROM unread_notifications
+  marked AS (
+    UPDATE notifications
+    SET
+      is_read = true
     WHERE
       user_id = $5
+      AND NOT is_read
       AND id = ANY (
         ARRAY(
           SELECT
@@ -367,21 +371,7 @@ WITH
           locked
       ) > 0
     RETURNING
-      *
-  ),
-  marked AS (
-    INSERT INTO
-      read_notifications (id, user_id, kind, partner_request_id, post_id, saved_search_id, created_at)
-    SELECT
-      id,
-      user_id,
-      kind,
-      partner_request_id,
-      post_id,
-      saved_search_id,
-      created_at
-    FROM
-      taken
+      id
   ),
   counted AS (
     UPDATE notification_counts
@@ -390,7 +380,7 @@ WITH
         SELECT
           count(*)
         FROM
-          taken
+          marked
       )
     WHERE
       user_id = $6
@@ -398,7 +388,7 @@ WITH
         SELECT
           count(*)
         FROM
-          taken
+          marked
       ) > 0
     RETURNING
       user_id
@@ -422,7 +412,7 @@ SELECT
       count(*) = 5000
   ) AS last
 FROM
-  taken;
+  marked;
 
 -- repository: notify
 SELECT

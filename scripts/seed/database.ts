@@ -42,7 +42,7 @@ export async function seedDatabase(
     const stores = await seededStores(client);
     const added = await bulkLoad(run, ['posts'], posts, () => addPosts(run, stores, posts));
     await client.query('ANALYZE posts');
-    const tables = ['partner_requests', 'unread_notifications', 'read_notifications'];
+    const tables = ['partner_requests', 'notifications'];
     await bulkLoad(run, tables, notifications, () =>
       addRequestsWithNotifications(run, stores, added, notifications),
     );

@@ -57,7 +57,7 @@ export async function addRequestsWithNotifications(
          ON CONFLICT (sender_store_id, post_id) WHERE status IN ('requested', 'accepted') DO NOTHING
          RETURNING *
        ), added AS MATERIALIZED (
-         SELECT nextval('unread_notifications_id_seq') AS id, ordered.* FROM (
+         SELECT nextval('notifications_id_seq') AS id, ordered.* FROM (
            SELECT user_id, kind::notification_kind, request, post, search, r.created_at,
              CASE WHEN user_id = $7 THEN r.id % 10000 = 0 WHEN user_id % 10 = 0 THEN true ELSE r.id % 5 <> 0 END AS is_read
            FROM request r
@@ -80,12 +80,9 @@ export async function addRequestsWithNotifications(
          INSERT INTO notification_counts AS c (user_id, unread)
          SELECT user_id, count(*) FILTER (WHERE NOT is_read) FROM added GROUP BY user_id
          ON CONFLICT (user_id) DO UPDATE SET unread = c.unread + excluded.unread
-       ), unread AS (
-         INSERT INTO unread_notifications (id, user_id, kind, partner_request_id, post_id, saved_search_id, created_at)
-         SELECT id, user_id, kind, request, post, search, created_at FROM added WHERE NOT is_read
-       ), read AS (
-         INSERT INTO read_notifications (id, user_id, kind, partner_request_id, post_id, saved_search_id, created_at)
-         SELECT id, user_id, kind, request, post, search, created_at FROM added WHERE is_read
+       ), inserted AS (
+         INSERT INTO notifications (id, user_id, kind, partner_request_id, post_id, saved_search_id, is_read, created_at)
+         SELECT id, user_id, kind, request, post, search, is_read, created_at FROM added
        )
        SELECT count(*)::int AS added FROM added`,
       [

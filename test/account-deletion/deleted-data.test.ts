@@ -109,7 +109,7 @@ t.test('nothing of an account is left at rest after it was deleted', async (t) =
   const body = { title: '제목', content: '내용', images: ['https://cdn.example.com/1.jpg'] };
   t.equal((await app.call('POST', '/api/v1/posts/', { token, headers: key, body })).status, 201);
   const tables = ['idempotency_keys', 'known_addresses', 'notification_counts'];
-  tables.push('read_notifications', 'sessions', 'unread_notifications');
+  tables.push('notifications', 'sessions');
   const other = await openShop(app);
   for (const post of [content, await createPost(app, token)])
     t.equal((await requestPartnership(app, other, post, { 'idempotency-key': `${post.id}` })).status, 201);

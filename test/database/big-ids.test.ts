@@ -19,7 +19,7 @@ import { createPost, openShop } from '../support/stores.ts';
 
 /** The first id that 32 bits cannot hold. */
 const first = 2 ** 31;
-const tables = 'posts partner_requests unread_notifications images reports failed_mails audit_entries';
+const tables = 'posts partner_requests notifications images reports failed_mails audit_entries';
 
 const app = await createTestApp({ DATA_DIR: t.testdir() });
 const { call, pool } = app;

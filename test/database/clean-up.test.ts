@@ -30,6 +30,8 @@ const rows: Record<string, (age: string) => string> = {
     VALUES (gen_random_uuid(), gen_random_uuid(), '', now() - interval '${age}')`,
   email_changes: (age) => `(id, user_id, old_email, new_email, key_id, expires_at)
     VALUES (gen_random_uuid(), 1, '', '', '', now() - interval '${age}')`,
+  idempotency_keys: (age) => `(scope, key, request_hash, created_at)
+    VALUES ('', gen_random_uuid(), '', now() - interval '24 hours' - interval '${age}')`,
   mail_sends: (age) => `(purpose, email, updated_at)
     VALUES ('find_id', gen_random_uuid(), now() - interval '1 hour' - interval '${age}')`,
   login_failures: (age) => `(key, updated_at)

@@ -69,14 +69,11 @@ await pool.query(`
   INSERT INTO partner_requests (post_id, sender_store_id, receiver_store_id, status, message)
     SELECT p.id, 5, 6, 'accepted', '함께' FROM posts p WHERE p.store_id = 6 AND p.id > ${many};
   INSERT INTO notification_counts (user_id, unread) SELECT id, ${many} FROM users;
-  INSERT INTO unread_notifications (user_id, kind, partner_request_id)
+  INSERT INTO notifications (user_id, kind, partner_request_id)
     SELECT CASE WHEN n % 3 = 0 THEN 3 + n % ${stores - 3} ELSE n % 3 END, 'partner_request_received', n % ${many} + 1
     FROM generate_series(1, ${3 * many}) n;
-  WITH taken AS (
-    DELETE FROM unread_notifications
-    WHERE CASE id % 3 WHEN 1 THEN id <= 9 WHEN 2 THEN id > 9 ELSE id % 2 = 0 END RETURNING *
-  ) INSERT INTO read_notifications (id, user_id, kind, partner_request_id, created_at)
-    SELECT id, user_id, kind, partner_request_id, created_at FROM taken;
+  UPDATE notifications SET is_read = true
+    WHERE CASE id % 3 WHEN 1 THEN id <= 9 WHEN 2 THEN id > 9 ELSE id % 2 = 0 END;
   INSERT INTO consents (user_id, kind, action)
     SELECT CASE WHEN n % 2 = 0 THEN 1 ELSE 1 + n % ${stores} END, 'terms', 'given' FROM generate_series(1, ${many}) n;
   INSERT INTO images (user_id, key, state, width, height, created_at)

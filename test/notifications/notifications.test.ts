@@ -50,7 +50,7 @@ t.test('pages go from the newest to the oldest while notifications are added and
   t.strictSame(idsIn(first), ids.slice(0, 2));
   t.equal(first.unread_count, 6);
   await sendRequest(app, sender, await createPost(app, receiver.token));
-  await app.pool.query('DELETE FROM unread_notifications WHERE id = ANY ($1)', [[ids[1], ids[2]]]);
+  await app.pool.query('DELETE FROM notifications WHERE id = ANY ($1)', [[ids[1], ids[2]]]);
   const second = await notificationsOf(app, receiver, `?limit=2&cursor=${first.next_cursor}`);
   t.strictSame(idsIn(second), ids.slice(3, 5));
   const third = await notificationsOf(app, receiver, `?limit=2&cursor=${second.next_cursor}`);

@@ -23,16 +23,17 @@ async function notifiedLongAgo(old: number) {
   const { sender, receiver } = await notified(old);
   const read = () => markRead(receiver, { up_to_id: Number.MAX_SAFE_INTEGER });
   const notify = async () => sendRequest(app, sender, await createPost(app, receiver.token));
-  const age = (table: string) =>
-    app.pool.query(`UPDATE ${table} SET created_at = now() - interval '40 days' WHERE user_id = $1`, [
-      receiver.id,
-    ]);
+  const age = (which: 'is_read' | 'NOT is_read') =>
+    app.pool.query(
+      `UPDATE notifications SET created_at = now() - interval '40 days' WHERE ${which} AND user_id = $1`,
+      [receiver.id],
+    );
   await read();
-  await age('read_notifications');
+  await age('is_read');
   await notify();
   await read();
   await notify();
-  await age('unread_notifications');
+  await age('NOT is_read');
   return receiver;
 }
 

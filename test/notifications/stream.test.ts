@@ -129,8 +129,8 @@ t.test('a stream sends 500 missed notifications at most, and the next one the re
   const { receiver, notify } = await createPair(here);
   await notify();
   await here.pool.query(
-    `INSERT INTO unread_notifications (user_id, kind, partner_request_id)
-     SELECT user_id, kind, partner_request_id FROM unread_notifications, generate_series(1, 700) WHERE user_id = $1`,
+    `INSERT INTO notifications (user_id, kind, partner_request_id)
+     SELECT user_id, kind, partner_request_id FROM notifications, generate_series(1, 700) WHERE user_id = $1`,
     [receiver.id],
   );
   const resumeAfter = (id = 0) => openStream(t, there, receiver.token, { 'last-event-id': String(id) });

@@ -20,7 +20,7 @@ const otherTables: Record<string, string> = {
   password_resets: 'an address and a random id, for an hour',
   login_flows: 'a login that is not complete, for minutes',
   recovery_codes: secret,
-  idempotency_keys: 'responses that repeat what is in the file, for two days',
+  idempotency_keys: 'responses that repeat what is in the file, for a day',
   outbox: 'what is sent within seconds',
   notification_counts: copy,
   post_images: copy,
@@ -50,7 +50,6 @@ const otherColumns: Record<string, string> = {
   'saved_searches.latitude': copy,
   'saved_searches.longitude': copy,
   'saved_searches.q_key': copy,
-  'saved_searches.region_key': copy,
   'push_subscriptions.p256dh': secret,
   'push_subscriptions.auth': secret,
   'push_subscriptions.session_id': internal,
@@ -101,10 +100,7 @@ const shown: Record<string, string> = {
 };
 
 /** The tables of sections whose name is another one. */
-const viewed: Record<string, string> = {
-  unread_notifications: 'notifications',
-  read_notifications: 'notifications',
-};
+const viewed: Record<string, string> = { notifications: 'notifications' };
 
 const app = await createTestApp({ WORKER_ENABLED: 'false' });
 const user = await createUser(app);
@@ -144,10 +140,8 @@ await app.pool.query(`
   INSERT INTO partner_requests (post_id, sender_store_id, receiver_store_id, status, message)
     VALUES (3, 1, 2, 'declined', '함께해요'), (1, 2, 1, 'requested', '저희도요');
   INSERT INTO notification_counts (user_id, unread) VALUES (${user.id}, 1);
-  INSERT INTO unread_notifications (user_id, kind, partner_request_id, post_id, saved_search_id)
-    VALUES (${user.id}, 'saved_search_match', 11, 12, 13);
-  INSERT INTO read_notifications (id, user_id, kind, partner_request_id, post_id, saved_search_id, created_at)
-    VALUES (99, ${user.id}, 'saved_search_match', 21, 22, 23, now());
+  INSERT INTO notifications (user_id, kind, partner_request_id, post_id, saved_search_id, is_read)
+    VALUES (${user.id}, 'saved_search_match', 11, 12, 13, false), (${user.id}, 'saved_search_match', 21, 22, 23, true);
   INSERT INTO reports (reporter_id, post_id, reason, text, action, note, closed_by, closed_at) VALUES
     (${user.id}, 3, 'spam', '광고', 'none', 'operators-note', 'admin:1', now());
   INSERT INTO reports (reporter_id, store_id, reason, text) VALUES (${user.id}, 2, 'fraud', '사기');

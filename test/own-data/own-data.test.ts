@@ -21,7 +21,7 @@ const countOf = async (id: number): Promise<number> =>
 const addNotifications = (id: number, count: number) =>
   pool.query(`
     INSERT INTO notification_counts (user_id, unread) VALUES (${id}, ${count});
-    INSERT INTO unread_notifications (user_id, kind, post_id, saved_search_id)
+    INSERT INTO notifications (user_id, kind, post_id, saved_search_id)
       SELECT ${id}, 'saved_search_match', n, 1 FROM generate_series(1, ${count}) n`);
 
 t.test('the own data is one JSON file outside the envelope, without what belongs to others', async (t) => {

@@ -25,7 +25,7 @@ async function notify(users: { id: number }[], each: number) {
     `WITH counted AS (
        INSERT INTO notification_counts (user_id, unread) SELECT unnest($1::int[]), $2 ON CONFLICT DO NOTHING
      ), added AS (
-       INSERT INTO unread_notifications (user_id, kind, partner_request_id, created_at)
+       INSERT INTO notifications (user_id, kind, partner_request_id, created_at)
        SELECT unnest($1::int[]), 'partner_request_received', (SELECT max(id) FROM partner_requests), now()
        FROM generate_series(1, $2) RETURNING user_id, id
      )
@@ -97,9 +97,7 @@ t.test(
   async (t) => {
     const { browser, request, sender } = await openSubscribedShops();
     for (const [index, id] of [1_000, 99_999, 1_000_000, 10_000_000, 100_000_000_000].entries()) {
-      await app.pool.query(`SELECT setval(pg_get_serial_sequence('unread_notifications', 'id'), $1, false)`, [
-        id,
-      ]);
+      await app.pool.query(`SELECT setval(pg_get_serial_sequence('notifications', 'id'), $1, false)`, [id]);
       await transition(app, sender, await request(), 'withdraw');
       const both = [await browser.next(2 * index), await browser.next(2 * index + 1)];
       t.ok(
@@ -160,10 +158,9 @@ t.test('what became obsolete while it waited is not pushed, all else is', async 
   await suspend(app, suspended.shop);
   await deleteAccount(app, deleted.shop);
   await pushes.add(await createUser(app), moved.browser.subscription);
-  await app.pool.query(
-    `UPDATE unread_notifications SET created_at = now() - interval '4 days' WHERE user_id = $1`,
-    [old.shop.id],
-  );
+  await app.pool.query(`UPDATE notifications SET created_at = now() - interval '4 days' WHERE user_id = $1`, [
+    old.shop.id,
+  ]);
   await makeDue();
   t.match((await wanted.browser.next()).message, { kind: 'partner_request_received' });
   t.strictSame(await settled(), []);

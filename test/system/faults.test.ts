@@ -52,7 +52,7 @@ t.test('a serialization failure leaves nothing, and a retry succeeds', async (t)
     app.url,
     `CREATE FUNCTION collide() RETURNS trigger LANGUAGE plpgsql AS
        $$ BEGIN RAISE 'could not serialize access' USING ERRCODE = 'serialization_failure'; END $$`,
-    'CREATE TRIGGER collide AFTER INSERT ON unread_notifications FOR EACH ROW EXECUTE FUNCTION collide()',
+    'CREATE TRIGGER collide AFTER INSERT ON notifications FOR EACH ROW EXECUTE FUNCTION collide()',
   );
   const request = {
     token: sender.token,
@@ -65,7 +65,7 @@ t.test('a serialization failure leaves nothing, and a retry succeeds', async (t)
   const { rows } = await app.pool.query('SELECT count(*)::int AS requests FROM partner_requests');
   t.strictSame(rows, [{ requests: 0 }]);
 
-  await execute(app.url, 'DROP TRIGGER collide ON unread_notifications');
+  await execute(app.url, 'DROP TRIGGER collide ON notifications');
   t.equal((await app.call('POST', requestsPath, request)).status, 201);
   await app.mails.settled();
   t.equal(

@@ -39,7 +39,6 @@ const maxTogether = 8;
 
 const largestId = '9223372036854775807';
 
-/** Of each table. */
 const partitions = 16;
 
 /** Notifications that are marked as read in one transaction. */
@@ -47,9 +46,9 @@ const batchSize = 5_000;
 
 /** Those that were read, in each partition. @param ttl seconds; 0: none expire */
 export function expiredNotifications(ttl: number): ExpiredRows[] {
-  const condition = sql`created_at < now() - make_interval(secs => ${ttl})`;
+  const condition = sql`is_read AND created_at < now() - make_interval(secs => ${ttl})`;
   return Array.from({ length: ttl === 0 ? 0 : partitions }, (_, n) => ({
-    table: `read_notifications_${n}`,
+    table: `notifications_${n}`,
     condition,
   }));
 }
@@ -87,7 +86,7 @@ export function createNotificationRepository(database: Database, { wake }: Pick<
       ({ place }, wanted) => wanted[place - 1],
       maxTogether,
     );
-  // A text for each filter: with a constant, the plan leaves out the table that has none of them.
+  // A text for each filter, as each is read through an index of its own.
   const pages = {
     all: findPages(empty),
     read: findPages(sql`AND is_read`),
@@ -135,8 +134,8 @@ export function createNotificationRepository(database: Database, { wake }: Pick<
       const { updated, last } = await markBatch(
         userId,
         sql`
-          SELECT id FROM unread_notifications
-          WHERE user_id = ${userId} AND id > ${after}::bigint AND id <= ${which.up_to_id}::bigint
+          SELECT id FROM notifications
+          WHERE user_id = ${userId} AND NOT is_read AND id > ${after}::bigint AND id <= ${which.up_to_id}::bigint
           ORDER BY id LIMIT ${raw(String(batchSize))}`,
       );
       total += updated;
@@ -146,7 +145,7 @@ export function createNotificationRepository(database: Database, { wake }: Pick<
   }
 
   /**
-   * Marks at most {@link batchSize} notifications as read, in one statement, which moves their rows.
+   * Marks at most {@link batchSize} notifications as read, in one statement.
    *
    * @param ids a query for the ids
    * @returns how many were unread, and the largest id of a full batch; null when there are no more
@@ -157,23 +156,21 @@ export function createNotificationRepository(database: Database, { wake }: Pick<
     const [row] = await database.query<{ updated: number; last: number | null }>(sql`
       WITH locked AS MATERIALIZED (
         SELECT FROM notification_counts WHERE user_id = ${userId} AND unread > 0 FOR NO KEY UPDATE
-      ), batch AS MATERIALIZED (${ids}), taken AS (
-        DELETE FROM unread_notifications
-        WHERE user_id = ${userId} AND id = ANY (ARRAY(SELECT id FROM batch)) AND (SELECT count(*) FROM locked) > 0
-        RETURNING *
-      ), marked AS (
-        INSERT INTO read_notifications (id, user_id, kind, partner_request_id, post_id, saved_search_id, created_at)
-        SELECT id, user_id, kind, partner_request_id, post_id, saved_search_id, created_at FROM taken
+      ), batch AS MATERIALIZED (${ids}), marked AS (
+        UPDATE notifications SET is_read = true
+        WHERE user_id = ${userId} AND NOT is_read AND id = ANY (ARRAY(SELECT id FROM batch))
+          AND (SELECT count(*) FROM locked) > 0
+        RETURNING id
       ), counted AS (
-        UPDATE notification_counts SET unread = unread - (SELECT count(*) FROM taken)
-        WHERE user_id = ${userId} AND (SELECT count(*) FROM taken) > 0
+        UPDATE notification_counts SET unread = unread - (SELECT count(*) FROM marked)
+        WHERE user_id = ${userId} AND (SELECT count(*) FROM marked) > 0
         RETURNING user_id
       ), woken AS (
         INSERT INTO outbox (user_id) SELECT user_id FROM counted
       )
       SELECT count(*)::int AS updated,
         (SELECT max(id) FROM batch HAVING count(*) = ${raw(String(batchSize))}) AS last
-      FROM taken`);
+      FROM marked`);
     if (row?.updated) wake();
     return row ?? { updated: 0, last: null };
   }

@@ -5,8 +5,6 @@
 export const advisoryLocks = {
   /** That of Prisma's CLI and schema engine, so that they and `migrate` exclude each other. */
   migrations: 72_707_369,
-  /** With the hash of a key: uses it. */
-  idempotencyKeys: 1_768_187_253,
   /**
    * With the hash of an email address or a username, also one that no account has. Codes, links and requested emails of an address
    * are changed, and accounts get a name, only under its lock. All of `auth/` locks in this order: the idempotency key; a login flow

@@ -1,8 +1,13 @@
 import { createHmac } from 'node:crypto';
 import type { Secret } from '../config/config.ts';
+import type { ExpiredRows } from './clean-up.ts';
 import type { Database, Tx } from './client.ts';
-import { hasCode } from './errors.ts';
-import { raw, sql } from './sql.ts';
+import { sql } from './sql.ts';
+
+export const expiredIdempotencyKeys: ExpiredRows = {
+  table: 'idempotency_keys',
+  condition: sql`created_at <= now() - interval '24 hours'`,
+};
 
 /** The key was used with another request. */
 export class IdempotencyConflictError extends Error {
@@ -39,8 +44,8 @@ export interface Created<Data> {
 export type Idempotency = ReturnType<typeof createIdempotency>;
 
 /**
- * Runs operations once per idempotency key. The response is stored in the transaction that does the work, in which a concurrent
- * request with the same key waits until the first one ends; a rollback leaves the key free.
+ * Runs operations once per idempotency key. The key is taken and the response stored in the transaction that does the work. A
+ * concurrent request with the same key waits at its row until the first one ends; a rollback leaves the key free.
  */
 export function createIdempotency(database: Database, secrets: readonly [Secret, ...Secret[]]) {
   /**
@@ -54,20 +59,26 @@ export function createIdempotency(database: Database, secrets: readonly [Secret,
     work: (tx: Tx) => Promise<Data>,
   ): Promise<Created<Data>> {
     if (key === undefined) return { data: await database.transaction(work) };
+    const { scope, hashes, language } = stored(key);
     return database.transaction(async (tx) => {
-      const replay = await findReplay<Data>(key, tx);
+      const taken = await tx.execute(sql`
+        INSERT INTO idempotency_keys AS stored (scope, key, request_hash) VALUES (${scope}, ${key.key}, ${hashes[0]})
+        ON CONFLICT (scope, key) DO UPDATE
+          SET request_hash = excluded.request_hash, body = NULL, created_at = excluded.created_at
+          WHERE stored.created_at <= now() - interval '24 hours'`);
+      const replay = taken === 0 ? await findReplay<Data>(key, tx) : undefined;
       if (replay) return replay;
       const data = await work(tx);
-      const { scope, hashes, language } = stored(key);
-      const body = JSON.stringify({ data, language });
-      await tx.execute(sql`SELECT store_response(${scope}, ${key.key}, ${hashes[0]}, ${body}::jsonb)`);
+      await tx.execute(sql`
+        UPDATE idempotency_keys SET body = ${JSON.stringify({ data, language })}::jsonb
+        WHERE scope = ${scope} AND key = ${key.key}`);
       return { data };
     });
   }
 
   /**
-   * The stored response to a key, if it was used within 24 hours; waits for a concurrent request with it. {@link run} looks it up as
-   * well; call this first where the work before the transaction is expensive.
+   * The stored response to a key, if it was used within 24 hours. {@link run} looks it up as well; call this first where the work
+   * before the transaction is expensive.
    *
    * @throws {IdempotencyConflictError} when the key was used with another body
    */
@@ -77,12 +88,10 @@ export function createIdempotency(database: Database, secrets: readonly [Secret,
   ): Promise<Created<Data> | undefined> {
     if (key === undefined) return undefined;
     const { scope, hashes } = stored(key);
-    const [found] = await tx.query<{
-      hash: string | null;
-      body: { data: Data; language: string } | null;
-    }>(sql`
-      SELECT request_hash AS hash, body FROM stored_response(${scope}, ${key.key})`);
-    if (!found?.hash || !found.body) return undefined;
+    const [found] = await tx.query<{ hash: string; body: { data: Data; language: string } | null }>(sql`
+      SELECT request_hash AS hash, body FROM idempotency_keys
+      WHERE scope = ${scope} AND key = ${key.key} AND created_at > now() - interval '24 hours'`);
+    if (!found?.body) return undefined;
     if (!hashes.includes(found.hash)) throw new IdempotencyConflictError();
     return { data: found.body.data, replayedIn: found.body.language };
   }
@@ -93,7 +102,7 @@ export function createIdempotency(database: Database, secrets: readonly [Secret,
     return { scope, key, language, hashes: secrets.map(hash) };
   }
 
-  /** Deletes the stored responses to a user's requests, the sign-up included, in all partitions. */
+  /** Deletes the stored responses to a user's requests, the sign-up included. */
   async function deleteResponsesOf(tx: Tx, userId: number): Promise<void> {
     // All scopes of the user in the order of the index: `;` is the character after `:`.
     await tx.execute(sql`
@@ -118,30 +127,5 @@ export function createIdempotency(database: Database, secrets: readonly [Secret,
       WHERE scope = ${`${userId}:${operationId}`} AND body #>> '{data,id}' = ${String(id)}`);
   }
 
-  /**
-   * Part of the clean-up: gives the storage of the day before yesterday back. The day is looked at again with the partition locked,
-   * because at midnight it becomes that of today. A request that uses the partition for longer makes the next run try again.
-   *
-   * Yields how many days were given back.
-   */
-  async function* truncateExpired(): AsyncGenerator<number, void> {
-    const [expired] = await database.query<{ slot: number }>(sql`
-      SELECT slot FROM idempotency_slot(2) slot
-      WHERE pg_relation_size(('idempotency_keys_' || slot)::regclass) > 0`);
-    if (expired === undefined) return;
-    const partition = raw(`idempotency_keys_${expired.slot}`);
-    const truncated = database.transaction(async (tx) => {
-      await tx.execute(sql`SET LOCAL lock_timeout = '200ms'`);
-      await tx.execute(sql`LOCK TABLE ${partition}`);
-      const isExpired = (await tx.execute(sql`SELECT WHERE idempotency_slot(2) = ${expired.slot}`)) === 1;
-      if (isExpired) await tx.execute(sql`TRUNCATE ${partition}`);
-      return isExpired ? 1 : 0;
-    });
-    yield await truncated.catch((error: unknown) => {
-      if (hasCode(error, '55P03')) return 0;
-      throw error;
-    });
-  }
-
-  return { run, stored, findReplay, deleteResponsesOf, eraseFromResponses, truncateExpired };
+  return { run, stored, findReplay, deleteResponsesOf, eraseFromResponses };
 }

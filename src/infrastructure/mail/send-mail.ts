@@ -147,7 +147,7 @@ async function decide(
   { userId, topic }: Subscription,
 ) {
   const unread = sql`
-    SELECT FROM unread_notifications WHERE user_id = ${userId} AND kind = ${kind}::notification_kind
+    SELECT FROM notifications WHERE user_id = ${userId} AND NOT is_read AND kind = ${kind}::notification_kind
       AND (partner_request_id = ${payload['request_id'] ?? null}::bigint OR post_id = ${payload['post_id'] ?? null}::bigint) LIMIT 1`;
   if ('is_deferred' in payload && (await database.execute(unread)) === 0) return undefined;
   return decideDelivery(database, jobId, { channel: 'email', userId, topic });

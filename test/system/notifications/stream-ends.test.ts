@@ -36,7 +36,7 @@ async function insertNotifications(userId: number, times: number): Promise<void>
        UPDATE partner_requests SET message = repeat('가', 1000)
        WHERE id = (SELECT partner_request_id FROM notifications WHERE user_id = $1 LIMIT 1) RETURNING id
      )
-     INSERT INTO unread_notifications (user_id, kind, partner_request_id)
+     INSERT INTO notifications (user_id, kind, partner_request_id)
      SELECT $1, 'partner_request_received', id FROM request, generate_series(1, $2)`,
     [userId, times],
   );

@@ -8,16 +8,25 @@ CREATE TYPE "role" AS ENUM ('user', 'admin');
 CREATE TYPE "language" AS ENUM ('ko', 'en');
 
 -- CreateEnum
-CREATE TYPE "mail_purpose" AS ENUM ('email_verify', 'reset_password', 'find_id', 'partner_request', 'notice', 'email_change');
+CREATE TYPE "mail_purpose" AS ENUM ('email_verify', 'reset_password', 'find_id', 'partner_request', 'notice', 'email_change', 'saved_search_match');
 
 -- CreateEnum
-CREATE TYPE "mail_topic" AS ENUM ('partner_request_received', 'partner_request_answered', 'partner_request_ended');
+CREATE TYPE "mail_topic" AS ENUM ('partner_request_received', 'partner_request_answered', 'partner_request_ended', 'saved_search_match');
+
+-- CreateEnum
+CREATE TYPE "consent_kind" AS ENUM ('terms', 'privacy', 'marketing', 'age');
+
+-- CreateEnum
+CREATE TYPE "consent_action" AS ENUM ('given', 'withdrawn', 'asked');
+
+-- CreateEnum
+CREATE TYPE "login_flow_kind" AS ENUM ('provider', 'sign_up', 'link', 'second_factor', 'passkey_login', 'passkey_registration');
 
 -- CreateEnum
 CREATE TYPE "partner_request_status" AS ENUM ('requested', 'accepted', 'declined', 'withdrawn', 'ended');
 
 -- CreateEnum
-CREATE TYPE "notification_kind" AS ENUM ('partner_request_received', 'partner_request_accepted', 'partner_request_declined', 'partner_request_withdrawn', 'partner_request_ended');
+CREATE TYPE "notification_kind" AS ENUM ('partner_request_received', 'partner_request_accepted', 'partner_request_declined', 'partner_request_withdrawn', 'partner_request_ended', 'saved_search_match');
 
 -- CreateEnum
 CREATE TYPE "image_state" AS ENUM ('pending', 'ready', 'deleted', 'erased');
@@ -34,19 +43,46 @@ CREATE TABLE "users" (
     "username" VARCHAR(30) NOT NULL,
     "email" VARCHAR(254) NOT NULL,
     "name" VARCHAR(50) NOT NULL,
-    "password_hash" TEXT NOT NULL,
+    "password_hash" TEXT,
     "role" "role" NOT NULL DEFAULT 'user',
     "language" "language" NOT NULL DEFAULT 'ko',
     "has_chosen_language" BOOLEAN NOT NULL DEFAULT false,
     "muted_mails" "mail_topic"[] DEFAULT ARRAY[]::"mail_topic"[],
+    "has_match_mails" BOOLEAN NOT NULL DEFAULT false,
+    "muted_pushes" "mail_topic"[] DEFAULT ARRAY[]::"mail_topic"[],
+    "quiet_from" VARCHAR(5),
+    "quiet_to" VARCHAR(5),
     "is_verified" BOOLEAN NOT NULL DEFAULT false,
     "suspended_at" TIMESTAMPTZ(3),
     "suspended_reason" VARCHAR(1000),
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "last_login_at" TIMESTAMPTZ(3),
     "needs_reset" BOOLEAN NOT NULL DEFAULT false,
+    "marketing_asked_at" TIMESTAMPTZ(3),
 
     CONSTRAINT "users_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "consents" (
+    "id" BIGSERIAL NOT NULL,
+    "user_id" INTEGER NOT NULL,
+    "kind" "consent_kind" NOT NULL,
+    "action" "consent_action" NOT NULL,
+    "version" VARCHAR(10),
+    "address" VARCHAR(45),
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "consents_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "data_downloads" (
+    "user_id" INTEGER NOT NULL,
+    "since" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "downloads" INTEGER NOT NULL DEFAULT 1,
+
+    CONSTRAINT "data_downloads_pkey" PRIMARY KEY ("user_id")
 );
 
 -- CreateTable
@@ -60,8 +96,73 @@ CREATE TABLE "sessions" (
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "last_used_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "expires_at" TIMESTAMPTZ(3) NOT NULL,
+    "confirmed_at" TIMESTAMPTZ(3),
+    "methods" TEXT[] DEFAULT ARRAY['password']::TEXT[],
 
     CONSTRAINT "sessions_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "login_flows" (
+    "id" UUID NOT NULL,
+    "kind" "login_flow_kind" NOT NULL,
+    "user_id" INTEGER,
+    "session_id" UUID,
+    "data" JSONB NOT NULL DEFAULT '{}',
+    "attempts" SMALLINT NOT NULL DEFAULT 0,
+    "key_id" TEXT NOT NULL,
+    "expires_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "login_flows_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "identities" (
+    "id" SERIAL NOT NULL,
+    "user_id" INTEGER NOT NULL,
+    "provider" VARCHAR(30) NOT NULL,
+    "issuer" VARCHAR(255) NOT NULL,
+    "subject" VARCHAR(255) NOT NULL,
+    "email" VARCHAR(254),
+    "token" TEXT,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "last_used_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "identities_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "passkeys" (
+    "id" SERIAL NOT NULL,
+    "user_id" INTEGER NOT NULL,
+    "credential_id" VARCHAR(1400) NOT NULL,
+    "public_key" BYTEA NOT NULL,
+    "counter" BIGINT NOT NULL,
+    "transports" TEXT[],
+    "name" VARCHAR(50) NOT NULL,
+    "is_synced" BOOLEAN NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "last_used_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "passkeys_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "second_factors" (
+    "user_id" INTEGER NOT NULL,
+    "secret" TEXT NOT NULL,
+    "confirmed_at" TIMESTAMPTZ(3),
+    "last_step" INTEGER NOT NULL DEFAULT 0,
+
+    CONSTRAINT "second_factors_pkey" PRIMARY KEY ("user_id")
+);
+
+-- CreateTable
+CREATE TABLE "recovery_codes" (
+    "user_id" INTEGER NOT NULL,
+    "hash" VARCHAR(64) NOT NULL,
+
+    CONSTRAINT "recovery_codes_pkey" PRIMARY KEY ("user_id","hash")
 );
 
 -- CreateTable
@@ -139,21 +240,22 @@ CREATE TABLE "known_addresses" (
 
 -- CreateTable
 CREATE TABLE "idempotency_keys" (
-    "day_slot" SMALLINT NOT NULL,
     "scope" VARCHAR(100) COLLATE "C" NOT NULL,
     "key" VARCHAR(255) NOT NULL,
     "request_hash" TEXT NOT NULL,
-    "body" JSONB NOT NULL,
+    "body" JSONB,
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
 
-    CONSTRAINT "idempotency_keys_pkey" PRIMARY KEY ("scope","key","day_slot")
-) PARTITION BY LIST ("day_slot");
+    CONSTRAINT "idempotency_keys_pkey" PRIMARY KEY ("scope","key")
+);
 
 -- CreateTable
 CREATE TABLE "outbox" (
     "id" BIGSERIAL NOT NULL,
     "user_id" INTEGER,
     "mail" JSONB,
+    "notification_id" BIGINT,
+    "job" JSONB,
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
 
     CONSTRAINT "outbox_pkey" PRIMARY KEY ("id")
@@ -181,6 +283,13 @@ CREATE TABLE "stores" (
     "address" VARCHAR(200) NOT NULL DEFAULT '',
     "phone_number" VARCHAR(30) NOT NULL DEFAULT '',
     "business_hours" VARCHAR(100) NOT NULL DEFAULT '',
+    "sido" VARCHAR(20),
+    "sigungu" VARCHAR(40) NOT NULL DEFAULT '',
+    "dong" VARCHAR(40) NOT NULL DEFAULT '',
+    "region_keys" TEXT[] DEFAULT ARRAY[]::TEXT[],
+    "latitude" DOUBLE PRECISION,
+    "longitude" DOUBLE PRECISION,
+    "show_exact_location" BOOLEAN NOT NULL DEFAULT false,
     "search_text" TEXT NOT NULL DEFAULT '',
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "updated_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
@@ -189,6 +298,32 @@ CREATE TABLE "stores" (
     "hidden_at" TIMESTAMPTZ(3),
 
     CONSTRAINT "stores_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "saved_searches" (
+    "id" SERIAL NOT NULL,
+    "user_id" INTEGER NOT NULL,
+    "name" VARCHAR(50) NOT NULL,
+    "q" VARCHAR(100),
+    "category_id" INTEGER,
+    "region" VARCHAR(40),
+    "near" VARCHAR(50),
+    "latitude" DOUBLE PRECISION,
+    "longitude" DOUBLE PRECISION,
+    "radius_m" INTEGER,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "saved_searches_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "post_alerts" (
+    "post_id" BIGINT NOT NULL,
+    "after_user_id" INTEGER NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "post_alerts_pkey" PRIMARY KEY ("post_id")
 );
 
 -- CreateTable
@@ -204,6 +339,7 @@ CREATE TABLE "store_edits" (
 CREATE TABLE "store_categories" (
     "id" SERIAL NOT NULL,
     "name" VARCHAR(20) NOT NULL,
+    "name_en" VARCHAR(30) NOT NULL DEFAULT '',
     "list_order" SMALLINT NOT NULL DEFAULT 0,
 
     CONSTRAINT "store_categories_pkey" PRIMARY KEY ("id")
@@ -230,6 +366,8 @@ CREATE TABLE "posts" (
     "updated_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "deleted_at" TIMESTAMPTZ(3),
     "hidden_at" TIMESTAMPTZ(3),
+    "closes_on" DATE,
+    "closed_at" TIMESTAMPTZ(3),
     "is_visible" BOOLEAN NOT NULL GENERATED ALWAYS AS ("deleted_at" IS NULL AND "hidden_at" IS NULL) STORED,
 
     CONSTRAINT "posts_pkey" PRIMARY KEY ("id")
@@ -281,26 +419,35 @@ CREATE TABLE "notification_counts" (
 );
 
 -- CreateTable
-CREATE TABLE "unread_notifications" (
+CREATE TABLE "notifications" (
     "id" BIGSERIAL NOT NULL,
     "user_id" INTEGER NOT NULL,
     "kind" "notification_kind" NOT NULL,
-    "partner_request_id" BIGINT NOT NULL,
+    "partner_request_id" BIGINT,
+    "post_id" BIGINT,
+    "saved_search_id" INTEGER,
+    "is_read" BOOLEAN NOT NULL DEFAULT false,
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
 
-    CONSTRAINT "unread_notifications_pkey" PRIMARY KEY ("user_id","id")
+    CONSTRAINT "notifications_pkey" PRIMARY KEY ("user_id","id")
 ) PARTITION BY HASH ("user_id");
 
 -- CreateTable
-CREATE TABLE "read_notifications" (
-    "id" BIGINT NOT NULL,
+CREATE TABLE "push_subscriptions" (
+    "id" SERIAL NOT NULL,
     "user_id" INTEGER NOT NULL,
-    "kind" "notification_kind" NOT NULL,
-    "partner_request_id" BIGINT NOT NULL,
-    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "session_id" UUID,
+    "endpoint" VARCHAR(2048) NOT NULL,
+    "p256dh" VARCHAR(87) NOT NULL,
+    "auth" VARCHAR(22) NOT NULL,
+    "user_agent" VARCHAR(400) NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "delivered_at" TIMESTAMPTZ(3),
+    "failures" SMALLINT NOT NULL DEFAULT 0,
+    "retry_at" TIMESTAMPTZ(3),
 
-    CONSTRAINT "read_notifications_pkey" PRIMARY KEY ("user_id","id")
-) PARTITION BY HASH ("user_id");
+    CONSTRAINT "push_subscriptions_pkey" PRIMARY KEY ("id")
+);
 
 -- CreateTable
 CREATE TABLE "reports" (
@@ -341,7 +488,31 @@ CREATE UNIQUE INDEX "users_username_key" ON "users"("username");
 CREATE UNIQUE INDEX "users_email_key" ON "users"("email");
 
 -- CreateIndex
+CREATE INDEX "consents_user_id_kind_action_id_idx" ON "consents"("user_id", "kind", "action", "id");
+
+-- CreateIndex
+CREATE INDEX "data_downloads_since_idx" ON "data_downloads"("since");
+
+-- CreateIndex
 CREATE INDEX "sessions_user_id_created_at_id_idx" ON "sessions"("user_id", "created_at" DESC, "id" DESC);
+
+-- CreateIndex
+CREATE INDEX "login_flows_user_id_idx" ON "login_flows"("user_id");
+
+-- CreateIndex
+CREATE INDEX "login_flows_expires_at_idx" ON "login_flows"("expires_at");
+
+-- CreateIndex
+CREATE INDEX "identities_user_id_idx" ON "identities"("user_id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "identities_issuer_subject_key" ON "identities"("issuer", "subject");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "passkeys_credential_id_key" ON "passkeys"("credential_id");
+
+-- CreateIndex
+CREATE INDEX "passkeys_user_id_idx" ON "passkeys"("user_id");
 
 -- CreateIndex
 CREATE UNIQUE INDEX "email_codes_id_key" ON "email_codes"("id");
@@ -365,6 +536,9 @@ CREATE INDEX "email_changes_user_id_idx" ON "email_changes"("user_id");
 CREATE INDEX "email_changes_expires_at_idx" ON "email_changes"("expires_at");
 
 -- CreateIndex
+CREATE INDEX "idempotency_keys_created_at_idx" ON "idempotency_keys"("created_at");
+
+-- CreateIndex
 CREATE INDEX "failed_mails_user_id_idx" ON "failed_mails"("user_id");
 
 -- CreateIndex
@@ -375,6 +549,12 @@ CREATE UNIQUE INDEX "stores_owner_id_key" ON "stores"("owner_id");
 
 -- CreateIndex
 CREATE INDEX "stores_created_at_id_idx" ON "stores"("created_at" DESC, "id" DESC);
+
+-- CreateIndex
+CREATE INDEX "saved_searches_user_id_id_idx" ON "saved_searches"("user_id", "id");
+
+-- CreateIndex
+CREATE INDEX "post_alerts_created_at_idx" ON "post_alerts"("created_at");
 
 -- CreateIndex
 CREATE INDEX "store_edits_since_idx" ON "store_edits"("since");
@@ -419,7 +599,13 @@ CREATE INDEX "partner_requests_receiver_store_id_created_at_id_idx" ON "partner_
 CREATE INDEX "partner_requests_receiver_store_id_status_created_at_id_idx" ON "partner_requests"("receiver_store_id", "status", "created_at" DESC, "id" DESC);
 
 -- CreateIndex
-CREATE INDEX "read_notifications_created_at_idx" ON "read_notifications"("created_at");
+CREATE UNIQUE INDEX "push_subscriptions_endpoint_key" ON "push_subscriptions"("endpoint");
+
+-- CreateIndex
+CREATE INDEX "notifications_user_id_is_read_id_idx" ON "notifications"("user_id", "is_read", "id");
+
+-- CreateIndex
+CREATE INDEX "push_subscriptions_user_id_idx" ON "push_subscriptions"("user_id");
 
 -- CreateIndex
 CREATE INDEX "reports_reporter_id_created_at_idx" ON "reports"("reporter_id", "created_at" DESC);
@@ -443,64 +629,88 @@ CREATE INDEX "audit_entries_created_at_id_idx" ON "audit_entries"("created_at" D
 CREATE INDEX "audit_entries_subject_kind_subject_id_created_at_id_idx" ON "audit_entries"("subject_kind", "subject_id", "created_at" DESC, "id" DESC);
 
 -- AddForeignKey
-ALTER TABLE "sessions" ADD CONSTRAINT "sessions_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+ALTER TABLE "consents" ADD CONSTRAINT "consents_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE NO ACTION;
 
 -- AddForeignKey
-ALTER TABLE "email_changes" ADD CONSTRAINT "email_changes_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+ALTER TABLE "data_downloads" ADD CONSTRAINT "data_downloads_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE NO ACTION;
 
 -- AddForeignKey
-ALTER TABLE "known_addresses" ADD CONSTRAINT "known_addresses_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+ALTER TABLE "sessions" ADD CONSTRAINT "sessions_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE NO ACTION;
 
 -- AddForeignKey
-ALTER TABLE "failed_mails" ADD CONSTRAINT "failed_mails_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+ALTER TABLE "login_flows" ADD CONSTRAINT "login_flows_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE NO ACTION;
 
 -- AddForeignKey
-ALTER TABLE "stores" ADD CONSTRAINT "stores_owner_id_fkey" FOREIGN KEY ("owner_id") REFERENCES "users"("id") ON DELETE SET NULL ON UPDATE CASCADE;
+ALTER TABLE "identities" ADD CONSTRAINT "identities_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE NO ACTION;
 
 -- AddForeignKey
-ALTER TABLE "store_category_links" ADD CONSTRAINT "store_category_links_store_id_fkey" FOREIGN KEY ("store_id") REFERENCES "stores"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+ALTER TABLE "passkeys" ADD CONSTRAINT "passkeys_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE NO ACTION;
 
 -- AddForeignKey
-ALTER TABLE "store_category_links" ADD CONSTRAINT "store_category_links_category_id_fkey" FOREIGN KEY ("category_id") REFERENCES "store_categories"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
+ALTER TABLE "second_factors" ADD CONSTRAINT "second_factors_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE NO ACTION;
 
 -- AddForeignKey
-ALTER TABLE "posts" ADD CONSTRAINT "posts_store_id_fkey" FOREIGN KEY ("store_id") REFERENCES "stores"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
+ALTER TABLE "recovery_codes" ADD CONSTRAINT "recovery_codes_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "second_factors"("user_id") ON DELETE CASCADE ON UPDATE NO ACTION;
 
 -- AddForeignKey
-ALTER TABLE "images" ADD CONSTRAINT "images_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE SET NULL ON UPDATE CASCADE;
+ALTER TABLE "email_changes" ADD CONSTRAINT "email_changes_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE NO ACTION;
 
 -- AddForeignKey
-ALTER TABLE "post_images" ADD CONSTRAINT "post_images_post_id_fkey" FOREIGN KEY ("post_id") REFERENCES "posts"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+ALTER TABLE "known_addresses" ADD CONSTRAINT "known_addresses_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE NO ACTION;
+
+-- AddForeignKey
+ALTER TABLE "failed_mails" ADD CONSTRAINT "failed_mails_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE NO ACTION;
+
+-- AddForeignKey
+ALTER TABLE "stores" ADD CONSTRAINT "stores_owner_id_fkey" FOREIGN KEY ("owner_id") REFERENCES "users"("id") ON DELETE SET NULL ON UPDATE NO ACTION;
+
+-- AddForeignKey
+ALTER TABLE "saved_searches" ADD CONSTRAINT "saved_searches_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE NO ACTION;
+
+-- AddForeignKey
+ALTER TABLE "store_category_links" ADD CONSTRAINT "store_category_links_store_id_fkey" FOREIGN KEY ("store_id") REFERENCES "stores"("id") ON DELETE CASCADE ON UPDATE NO ACTION;
+
+-- AddForeignKey
+ALTER TABLE "store_category_links" ADD CONSTRAINT "store_category_links_category_id_fkey" FOREIGN KEY ("category_id") REFERENCES "store_categories"("id") ON DELETE RESTRICT ON UPDATE NO ACTION;
+
+-- AddForeignKey
+ALTER TABLE "posts" ADD CONSTRAINT "posts_store_id_fkey" FOREIGN KEY ("store_id") REFERENCES "stores"("id") ON DELETE RESTRICT ON UPDATE NO ACTION;
+
+-- AddForeignKey
+ALTER TABLE "images" ADD CONSTRAINT "images_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE SET NULL ON UPDATE NO ACTION;
+
+-- AddForeignKey
+ALTER TABLE "post_images" ADD CONSTRAINT "post_images_post_id_fkey" FOREIGN KEY ("post_id") REFERENCES "posts"("id") ON DELETE CASCADE ON UPDATE NO ACTION;
 
 -- AddForeignKey
 ALTER TABLE "post_images" ADD CONSTRAINT "post_images_image_id_image_state_fkey" FOREIGN KEY ("image_id", "image_state") REFERENCES "images"("id", "state") ON DELETE RESTRICT ON UPDATE RESTRICT;
 
 -- AddForeignKey
-ALTER TABLE "partner_requests" ADD CONSTRAINT "partner_requests_post_id_receiver_store_id_fkey" FOREIGN KEY ("post_id", "receiver_store_id") REFERENCES "posts"("id", "store_id") ON DELETE RESTRICT ON UPDATE CASCADE;
+ALTER TABLE "partner_requests" ADD CONSTRAINT "partner_requests_post_id_receiver_store_id_fkey" FOREIGN KEY ("post_id", "receiver_store_id") REFERENCES "posts"("id", "store_id") ON DELETE RESTRICT ON UPDATE NO ACTION;
 
 -- AddForeignKey
-ALTER TABLE "partner_requests" ADD CONSTRAINT "partner_requests_sender_store_id_fkey" FOREIGN KEY ("sender_store_id") REFERENCES "stores"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
+ALTER TABLE "partner_requests" ADD CONSTRAINT "partner_requests_sender_store_id_fkey" FOREIGN KEY ("sender_store_id") REFERENCES "stores"("id") ON DELETE RESTRICT ON UPDATE NO ACTION;
 
 -- AddForeignKey
-ALTER TABLE "partner_requests" ADD CONSTRAINT "partner_requests_receiver_store_id_fkey" FOREIGN KEY ("receiver_store_id") REFERENCES "stores"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
+ALTER TABLE "partner_requests" ADD CONSTRAINT "partner_requests_receiver_store_id_fkey" FOREIGN KEY ("receiver_store_id") REFERENCES "stores"("id") ON DELETE RESTRICT ON UPDATE NO ACTION;
 
 -- AddForeignKey
-ALTER TABLE "notification_counts" ADD CONSTRAINT "notification_counts_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+ALTER TABLE "notification_counts" ADD CONSTRAINT "notification_counts_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE NO ACTION;
 
 -- AddForeignKey
-ALTER TABLE "unread_notifications" ADD CONSTRAINT "unread_notifications_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "notification_counts"("user_id") ON DELETE CASCADE ON UPDATE CASCADE;
+ALTER TABLE "notifications" ADD CONSTRAINT "notifications_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "notification_counts"("user_id") ON DELETE CASCADE ON UPDATE NO ACTION;
 
 -- AddForeignKey
-ALTER TABLE "read_notifications" ADD CONSTRAINT "read_notifications_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "notification_counts"("user_id") ON DELETE CASCADE ON UPDATE CASCADE;
+ALTER TABLE "push_subscriptions" ADD CONSTRAINT "push_subscriptions_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE NO ACTION;
 
 -- AddForeignKey
-ALTER TABLE "reports" ADD CONSTRAINT "reports_reporter_id_fkey" FOREIGN KEY ("reporter_id") REFERENCES "users"("id") ON DELETE SET NULL ON UPDATE CASCADE;
+ALTER TABLE "reports" ADD CONSTRAINT "reports_reporter_id_fkey" FOREIGN KEY ("reporter_id") REFERENCES "users"("id") ON DELETE SET NULL ON UPDATE NO ACTION;
 
 -- AddForeignKey
-ALTER TABLE "reports" ADD CONSTRAINT "reports_post_id_fkey" FOREIGN KEY ("post_id") REFERENCES "posts"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
+ALTER TABLE "reports" ADD CONSTRAINT "reports_post_id_fkey" FOREIGN KEY ("post_id") REFERENCES "posts"("id") ON DELETE RESTRICT ON UPDATE NO ACTION;
 
 -- AddForeignKey
-ALTER TABLE "reports" ADD CONSTRAINT "reports_store_id_fkey" FOREIGN KEY ("store_id") REFERENCES "stores"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
+ALTER TABLE "reports" ADD CONSTRAINT "reports_store_id_fkey" FOREIGN KEY ("store_id") REFERENCES "stores"("id") ON DELETE RESTRICT ON UPDATE NO ACTION;
 
 -- From here on: what schema.prisma cannot say. The service checks all of these rules first; they hold for whatever else writes
 -- here.
@@ -517,32 +727,22 @@ ALTER TABLE "mail_sends" SET (fillfactor = 70);
 ALTER TABLE "login_failures" SET (fillfactor = 70);
 ALTER TABLE "store_edits" SET (fillfactor = 80);
 
--- A ring of days. A partition is truncated when all of its keys have expired, so vacuuming it would be in vain.
-CREATE TABLE "idempotency_keys_0" PARTITION OF "idempotency_keys" FOR VALUES IN (0) WITH (autovacuum_enabled = off);
-CREATE TABLE "idempotency_keys_1" PARTITION OF "idempotency_keys" FOR VALUES IN (1) WITH (autovacuum_enabled = off);
-CREATE TABLE "idempotency_keys_2" PARTITION OF "idempotency_keys" FOR VALUES IN (2) WITH (autovacuum_enabled = off);
-
--- Unread notifications are deleted about as often as they are added: their dead rows are removed before the table grows. Read ones are
--- frozen as they are added, so that no vacuum ever has all of them to do.
+-- Read rows are frozen soon after they are added, so that no vacuum ever has all of them to do.
 DO $$ BEGIN
   FOR n IN 0..15 LOOP
-    EXECUTE format('CREATE TABLE unread_notifications_%s PARTITION OF unread_notifications FOR VALUES WITH (MODULUS 16, REMAINDER %1$s)
-      WITH (autovacuum_vacuum_scale_factor = 0.05)', n);
+    EXECUTE format('CREATE TABLE notifications_%s PARTITION OF notifications FOR VALUES WITH (MODULUS 16, REMAINDER %1$s)
+      WITH (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_insert_scale_factor = 0.05)', n);
     -- The plan of mark-read has to suit the user with the most rows, not the average one: of the ids that are marked, each is
     -- looked up, in place of reading all rows of the user.
-    EXECUTE format('ALTER TABLE unread_notifications_%s ALTER COLUMN user_id SET (n_distinct = 1)', n);
-    EXECUTE format('CREATE TABLE read_notifications_%s PARTITION OF read_notifications FOR VALUES WITH (MODULUS 16, REMAINDER %1$s)
-      WITH (autovacuum_vacuum_insert_scale_factor = 0.05)', n);
+    EXECUTE format('ALTER TABLE notifications_%s ALTER COLUMN user_id SET (n_distinct = 1)', n);
   END LOOP;
 END $$;
 
--- What lists read. A statement that carries the user and is in the order of the ids reads one partition of each table.
-CREATE VIEW "notifications" AS
-  SELECT "id", "user_id", "kind", "partner_request_id", "created_at", false AS "is_read" FROM "unread_notifications"
-  UNION ALL
-  SELECT "id", "user_id", "kind", "partner_request_id", "created_at", true FROM "read_notifications";
+-- For the clean-up, which deletes those that were read.
+CREATE INDEX "notifications_read_created_at_idx" ON "notifications" ("created_at") WHERE "is_read";
 
-ALTER TABLE "users" ALTER COLUMN "muted_mails" SET NOT NULL;
+ALTER TABLE "users" ALTER COLUMN "muted_mails" SET NOT NULL, ALTER COLUMN "muted_pushes" SET NOT NULL;
+ALTER TABLE "stores" ALTER COLUMN "region_keys" SET NOT NULL;
 
 ALTER TABLE "users"
   ADD CONSTRAINT "users_username_check" CHECK ("username" = lower("username") AND "username" ~ '^[a-z][a-z0-9._-]{3,29}$'),
@@ -569,7 +769,7 @@ ALTER TABLE "email_changes"
 ALTER TABLE "mail_sends"
   ADD CONSTRAINT "mail_sends_email_check" CHECK ("email" = lower("email")),
   ADD CONSTRAINT "mail_sends_sent_at_check" CHECK (
-    cardinality("sent_at") <= CASE "purpose" WHEN 'partner_request' THEN 60 ELSE 5 END);
+    cardinality("sent_at") <= CASE "purpose" WHEN 'partner_request' THEN 60 WHEN 'saved_search_match' THEN 20 ELSE 5 END);
 
 ALTER TABLE "login_failures"
   ADD CONSTRAINT "login_failures_failed_at_check" CHECK (cardinality("failed_at") <= 10);
@@ -582,6 +782,12 @@ ALTER TABLE "stores"
   ADD CONSTRAINT "stores_closed_check" CHECK (
     CASE WHEN "closed_at" IS NULL THEN true
     ELSE "description" = '' AND "address" = '' AND "phone_number" = '' AND "business_hours" = '' END);
+
+ALTER TABLE "stores" ADD CONSTRAINT "stores_location_check" CHECK (
+  ("latitude" IS NULL) = ("longitude" IS NULL) AND "latitude" BETWEEN -90 AND 90 AND "longitude" BETWEEN -180 AND 180);
+
+ALTER TABLE "saved_searches" ADD CONSTRAINT "saved_searches_filter_check" CHECK (
+  num_nonnulls("q", "category_id", "region", "near") > 0 AND num_nulls("near", "latitude", "longitude") IN (0, 3));
 
 ALTER TABLE "store_category_links"
   ADD CONSTRAINT "store_category_links_position_check" CHECK ("position" BETWEEN 1 AND 5);
@@ -623,8 +829,22 @@ ALTER TABLE "audit_entries"
 CREATE INDEX "posts_feed_idx" ON "posts" ("created_at" DESC, "id" DESC) WHERE "is_visible";
 CREATE INDEX "posts_store_feed_idx" ON "posts" ("store_id", "created_at" DESC, "id" DESC) WHERE "is_visible";
 
+-- The same of open ones, and those whose last day is over.
+CREATE INDEX "posts_open_feed_idx" ON "posts" ("created_at" DESC, "id" DESC) WHERE "is_visible" AND "closed_at" IS NULL;
+CREATE INDEX "posts_store_open_feed_idx" ON "posts" ("store_id", "created_at" DESC, "id" DESC)
+  WHERE "is_visible" AND "closed_at" IS NULL;
+CREATE INDEX "posts_due_idx" ON "posts" ("closes_on") WHERE "closes_on" IS NOT NULL AND "closed_at" IS NULL;
+
 -- Deleted and hidden posts count against the daily quota of their store, too. `posts_store_feed_idx` has the others.
 CREATE INDEX "posts_invisible_idx" ON "posts" ("store_id", "created_at" DESC) WHERE NOT "is_visible";
+
+-- Where a region is searched for: all stores, and a sample that tells how frequent it is.
+CREATE INDEX "stores_region_keys_idx" ON "stores" USING gin ("region_keys") WITH (fastupdate = off) WHERE "closed_at" IS NULL;
+CREATE INDEX "stores_region_keys_sample_idx" ON "stores" USING gin ("region_keys")
+  WITH (fastupdate = off) WHERE "closed_at" IS NULL AND "id" % 503 = 0;
+
+-- Whom the clean-up asks about marketing.
+CREATE INDEX "users_marketing_asked_at_idx" ON "users" ("marketing_asked_at") WHERE "marketing_asked_at" IS NOT NULL;
 
 -- What the clean-up looks at next. Images that posts use, which are most of them, are not in it.
 CREATE INDEX "images_check_after_idx" ON "images" ("check_after") WHERE "check_after" IS NOT NULL;
@@ -660,7 +880,22 @@ CREATE INDEX "reports_open_idx" ON "reports" ("created_at" DESC, "id" DESC) WHER
 CREATE INDEX "reports_closed_idx" ON "reports" ("created_at" DESC, "id" DESC) WHERE "closed_at" IS NOT NULL;
 
 -- Listed in this order; '기타' (other) comes last.
-INSERT INTO "store_categories" ("name", "list_order") VALUES
-  ('카페', 0), ('음식점', 0), ('베이커리', 0), ('주점', 0), ('식료품', 0), ('의류·잡화', 0), ('미용', 0), ('건강·운동', 0), ('교육', 0),
-  ('문화·여가', 0), ('숙박', 0), ('기타', 1), ('꽃·식물', 0), ('반려동물', 0), ('생활·수리', 0), ('사진·디자인', 0), ('서점·문구', 0),
-  ('공방', 0);
+INSERT INTO "store_categories" ("name", "name_en", "list_order") VALUES
+  ('카페', 'Cafe', 0),
+  ('음식점', 'Restaurant', 0),
+  ('베이커리', 'Bakery', 0),
+  ('주점', 'Bar', 0),
+  ('식료품', 'Groceries', 0),
+  ('의류·잡화', 'Clothing & accessories', 0),
+  ('미용', 'Beauty', 0),
+  ('건강·운동', 'Health & fitness', 0),
+  ('교육', 'Education', 0),
+  ('문화·여가', 'Culture & leisure', 0),
+  ('숙박', 'Accommodation', 0),
+  ('기타', 'Other', 1),
+  ('꽃·식물', 'Flowers & plants', 0),
+  ('반려동물', 'Pets', 0),
+  ('생활·수리', 'Home & repairs', 0),
+  ('사진·디자인', 'Photography & design', 0),
+  ('서점·문구', 'Books & stationery', 0),
+  ('공방', 'Craft studio', 0);

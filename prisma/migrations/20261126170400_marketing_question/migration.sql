@@ -1,1 +1,0 @@
-ALTER TABLE "users" ADD COLUMN "marketing_asked_at" TIMESTAMPTZ(3);

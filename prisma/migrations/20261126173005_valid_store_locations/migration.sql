@@ -1,2 +1,0 @@
--- Outside a transaction
-ALTER TABLE "stores" VALIDATE CONSTRAINT "stores_location_check";
