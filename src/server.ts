@@ -26,7 +26,6 @@ async function start(): Promise<void> {
   // There is no log yet. If PostgreSQL does not start, the error contains its output.
   let onLog: (line: string) => void = () => undefined;
   const { stop, ...location } = await locateDatabase(config, async (directory) => {
-    // biome-ignore lint/style/noRestrictedImports: loaded without DATABASE_URL only
     const { startEmbeddedServer } = await import('./development/embedded-postgres/server.ts');
     return startEmbeddedServer({ directory, onLog: (line) => onLog(line), onExit: fail });
   });

@@ -24,7 +24,6 @@ export async function withLocation<Result>(
   options: { create?: boolean } = {},
 ): Promise<Result> {
   const { stop, ...location } = await locateDatabase(loadDatabaseSettings(environment), async (directory) => {
-    // biome-ignore lint/style/noRestrictedImports: loaded without DATABASE_URL only
     const { reachEmbeddedServer } = await import('../development/embedded-postgres/server.ts');
     return reachEmbeddedServer(directory, options);
   });

@@ -1,0 +1,67 @@
+import { execFile } from 'node:child_process';
+import { appendFile, mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+
+/** A file, and what it may not import. */
+const rejected = [
+  ['src/domains/stores/routes.ts', '../posts/repository.ts', 'A domain is imported by its index.ts.'],
+  ['src/domains/auth/passkeys/routes.ts', '../../posts/routes.ts', 'A domain is imported by its index.ts.'],
+  [
+    'src/domains/auth/providers/clients/x.ts',
+    '../../../posts/sql.ts',
+    'A domain is imported by its index.ts.',
+  ],
+  ['src/domains.ts', './domains/posts/service.ts', 'A domain is imported by its index.ts.'],
+  ['src/cli/users.ts', '../domains/auth/accounts/service.ts', 'A domain is imported by its index.ts.'],
+  ['src/domains/new/service.ts', '../../app.ts', 'The app is made of this'],
+  ['src/http/plugins/x.ts', '../../domains/auth/index.ts', 'What domains build on knows no domain.'],
+  ['src/infrastructure/mail/x.ts', '../../domains/auth/index.ts', 'What domains build on knows no domain.'],
+  ['src/infrastructure/mail/x.ts', '../../http/errors.ts', 'Infrastructure does not know HTTP.'],
+  ['src/app.ts', './development/login/page.ts', 'Production does not load development/'],
+  ['src/domains/auth/service/login.ts', 'fastify', 'A service knows a RequestContext, not Fastify.'],
+  ['src/domains/new/feature/service.ts', '@fastify/jwt', 'A service knows a RequestContext, not Fastify.'],
+  ['src/domains/new/feature/repository.ts', '../../../http/errors.ts', 'A repository does not know HTTP.'],
+] as const;
+
+const allowed = [
+  ['src/domains/stores/routes.ts', '../posts/index.ts'],
+  ['src/domains/auth/passkeys/routes.ts', '../sessions/service.ts'],
+  ['src/domains/auth/passkeys/routes.ts', '../../posts/index.ts'],
+  ['src/domains/auth/passkeys/service.ts', '../../../http/errors.ts'],
+  ['src/domains/auth/routes.ts', 'fastify'],
+  ['src/domains/auth/repository.ts', '../../infrastructure/database/sql.ts'],
+  ['src/app.ts', './domains/auth/index.ts'],
+  ['src/server.ts', './development/embedded-postgres/server.ts'],
+] as const;
+
+/** What Biome says with the rules of the repository, on one line. */
+async function lint(directory: string): Promise<string> {
+  const biome = fileURLToPath(import.meta.resolve('@biomejs/biome/bin/biome'));
+  const args = [biome, 'lint', '--max-diagnostics=none', '--reporter=github', directory];
+  return new Promise((resolve) => {
+    execFile(process.execPath, args, { cwd: directory }, (_error, stdout, stderr) =>
+      resolve(stdout + stderr),
+    );
+  });
+}
+
+t.test('each rule of imports rejects what is against it, in domains that it does not name', async (t) => {
+  const directory = t.testdir();
+  const plugins = [fileURLToPath(import.meta.resolve('#package/scripts/import-rules.grit'))];
+  await writeFile(join(directory, 'biome.json'), JSON.stringify({ plugins }));
+  const add = async (path: string, text: string) => {
+    await mkdir(dirname(join(directory, path)), { recursive: true });
+    await appendFile(join(directory, path), text);
+  };
+  for (const [path, source, message] of rejected) {
+    await add(path, `export * from '${source}';\n`);
+    t.match(await lint(directory), message, `${path} imports ${source}`);
+    await writeFile(join(directory, path), '');
+  }
+  for (const [path, source] of allowed) await add(path, `export * from '${source}';\n`);
+  await add('src/infrastructure/x.ts', "export const load = () => import('../development/login/page.ts');\n");
+  t.notMatch(await lint(directory), /::error/);
+});
