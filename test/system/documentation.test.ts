@@ -13,6 +13,7 @@ import { listen } from '../support/raw-http.ts';
 /** The Markdown pages, relative to the repository. */
 const pages = [
   'README.md',
+  'README.ko.md',
   'CONTRIBUTING.md',
   ...['packages/client', 'packages/react', 'examples/web'].flatMap((folder) =>
     readdirSync(join(root, folder))
