@@ -1,5 +1,5 @@
 import process from 'node:process';
-import { createNotificationRepository } from '../src/domains/notifications/repository.ts';
+import { createNotificationRepository } from '../src/domains/notifications/inbox/repository.ts';
 import { createSavedSearchRepository } from '../src/domains/saved-searches/repository.ts';
 import { createSavedSearchService } from '../src/domains/saved-searches/service.ts';
 import { openDatabase } from '../src/infrastructure/database/client.ts';

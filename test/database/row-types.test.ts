@@ -10,7 +10,7 @@ import t, { type Test } from 'tap';
 import type tsApi from '../../packages/client/node_modules/typescript/lib/typescript.js';
 import { createSessionRepository } from '../../src/domains/auth/repository/sessions.ts';
 import { createImageRepository } from '../../src/domains/images/repository.ts';
-import { createNotificationRepository } from '../../src/domains/notifications/repository.ts';
+import { createNotificationRepository } from '../../src/domains/notifications/inbox/repository.ts';
 import { secondsUntilEdits } from '../../src/domains/stores/index.ts';
 import { rememberHere } from '../../src/infrastructure/database/own-writes.ts';
 import { openReplica } from '../../src/infrastructure/database/replica.ts';

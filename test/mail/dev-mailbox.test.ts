@@ -3,7 +3,7 @@ import Fastify from 'fastify';
 import t, { type Test } from 'tap';
 import { createDevMailbox, devMailboxRoutes } from '../../src/development/mailbox/mailbox.ts';
 import { languagePlugin } from '../../src/http/language.ts';
-import { renderMail } from '../../src/infrastructure/mail/templates.ts';
+import { renderMail } from '../../src/infrastructure/mail/rendering.ts';
 import type { OutgoingMail } from '../../src/infrastructure/mail/transport.ts';
 import { createTestApp } from '../support/app.ts';
 import { rejected } from '../support/assertions.ts';

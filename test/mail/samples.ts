@@ -1,4 +1,4 @@
-import type { Language, Mail } from '../../src/infrastructure/mail/templates.ts';
+import type { Language, Mail } from '../../src/infrastructure/mail/rendering.ts';
 
 export const code = '048213';
 const verifyUrl = 'https://dure.example/verify-email?token=aB_-9.cD';

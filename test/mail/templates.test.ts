@@ -1,5 +1,5 @@
 import t from 'tap';
-import { escapeHtml, type Language, type Mail, renderMail } from '../../src/infrastructure/mail/templates.ts';
+import { escapeHtml, type Language, type Mail, renderMail } from '../../src/infrastructure/mail/rendering.ts';
 import { code, languages, mails, requestUrl, resetUrl } from './samples.ts';
 
 /** What an email must contain, in every language: its texts, the lines of a message one by one. */

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { loadConfig } from '../../src/infrastructure/config/config.ts';
-import { renderMail } from '../../src/infrastructure/mail/templates.ts';
+import { renderMail } from '../../src/infrastructure/mail/rendering.ts';
 import type { OutgoingMail } from '../../src/infrastructure/mail/transport.ts';
 import { createUnsubscribeLinks } from '../../src/infrastructure/mail/unsubscribe-links.ts';
 import { mailsTo } from '../auth/mailbox.ts';

@@ -3,7 +3,7 @@ import type { Config } from '../../infrastructure/config/config.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
 import type { MailComposers, MailPayload } from '../../infrastructure/jobs/worker.ts';
 import type { UnrequestedMail } from '../../infrastructure/mail/queue.ts';
-import type { Mail } from '../../infrastructure/mail/templates.ts';
+import type { Mail } from '../../infrastructure/mail/rendering.ts';
 import type { RecipientRow } from './repository/accounts.ts';
 import type { AuthRepository } from './repository/index.ts';
 

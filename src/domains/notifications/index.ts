@@ -5,14 +5,14 @@ import type { Database } from '../../infrastructure/database/client.ts';
 import type { Outbox } from '../../infrastructure/jobs/outbox.ts';
 import type { Metrics } from '../../infrastructure/telemetry/metrics.ts';
 import type { ImageUrls } from '../images/index.ts';
-import { createNotificationRepository } from './repository.ts';
-import { notificationRoutes } from './routes.ts';
-import { createStreamHub, type HubOptions } from './stream.ts';
+import { createNotificationRepository } from './inbox/repository.ts';
+import { notificationRoutes } from './inbox/routes.ts';
+import { createStreamHub, type HubOptions } from './stream/stream.ts';
 
-export type { EventStreamTimes } from './event-stream.ts';
+export { expiredNotifications, type Recipient } from './inbox/repository.ts';
 export { createPreferences } from './preferences/index.ts';
 export { createPush } from './push/index.ts';
-export { expiredNotifications, type Recipient } from './repository.ts';
+export type { EventStreamTimes } from './stream/event-stream.ts';
 
 interface RoutesOptions extends Pick<HubOptions, 'listen' | 'findLiveSessions' | 'streamTimes'> {
   config: Config;

@@ -11,7 +11,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import { inSpan, type Tracing } from '../telemetry/tracing.ts';
 import { pauseMails } from './pause.ts';
 import { type MailPayload, type QueuedMail, readQueuedMail } from './queue.ts';
-import { type Language, type Mail, type RenderedMail, renderMail } from './templates.ts';
+import { type Language, type Mail, type RenderedMail, renderMail } from './rendering.ts';
 import { MailRejectedError, type MailTransport, RateLimitedError } from './transport.ts';
 import {
   type Subscription,

@@ -1,7 +1,7 @@
 import axe from 'axe-core';
 import t from 'tap';
 import { createDevMailbox, devMailboxRoutes } from '../../../src/development/mailbox/mailbox.ts';
-import { type Language, type Mail, renderMail } from '../../../src/infrastructure/mail/templates.ts';
+import { type Language, type Mail, renderMail } from '../../../src/infrastructure/mail/rendering.ts';
 import { createTestApp } from '../../support/app.ts';
 import { launchBrowser, noBrowser } from '../../support/browser.ts';
 import { listen } from '../../support/raw-http.ts';

@@ -6,7 +6,7 @@ import { prefersHtml, sendPage } from '../../../http/pages.ts';
 import { prepareError, sendError } from '../../../http/plugins/error-handler.ts';
 import { EmptyData, Ref } from '../../../http/schemas.ts';
 import type { MailTopic } from '../../../infrastructure/database/generated/enums.ts';
-import { escapeHtml } from '../../../infrastructure/mail/templates.ts';
+import { escapeHtml } from '../../../infrastructure/mail/rendering.ts';
 import type { Subscription, UnsubscribeLinks } from '../../../infrastructure/mail/unsubscribe-links.ts';
 import type { Preferences } from './repository.ts';
 import { UnsubscribePage, UnsubscribeQuery } from './schemas.ts';

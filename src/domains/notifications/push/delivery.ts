@@ -10,9 +10,9 @@ import type { Lane } from '../../../infrastructure/jobs/worker.ts';
 import { topicOf } from '../../../infrastructure/mail/unsubscribe-links.ts';
 import { decideDelivery } from '../../../infrastructure/quiet-hours.ts';
 import type { Metrics } from '../../../infrastructure/telemetry/metrics.ts';
-import { type PushMessage, toPushMessage } from '../presenters.ts';
-import type { Notifications } from '../repository.ts';
-import type { NotificationRow } from '../rows.ts';
+import { type PushMessage, toPushMessage } from '../inbox/presenters.ts';
+import type { Notifications } from '../inbox/repository.ts';
+import type { NotificationRow } from '../inbox/rows.ts';
 import { sendToPushService } from './push-service.ts';
 import type { PushSubscriptions, SubscriptionToSend } from './repository.ts';
 

@@ -1,4 +1,4 @@
-import { button, code, link, note, quote, timeInSeoul, type Wording, wholeUnits } from './mail.ts';
+import { button, code, link, note, quote, timeInSeoul, type Wording, wholeUnits } from '../content.ts';
 
 const months = 'January February March April May June July August September October November December'.split(
   ' ',

@@ -1,4 +1,4 @@
-import { button, code, link, note, quote, timeInSeoul, type Wording, wholeUnits } from './mail.ts';
+import { button, code, link, note, quote, timeInSeoul, type Wording, wholeUnits } from '../content.ts';
 
 // Names and titles are followed by 님, 에서, ’ or a word of its own only, because other particles depend on the last letter.
 

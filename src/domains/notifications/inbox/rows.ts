@@ -1,7 +1,10 @@
-import type { PartnerRequest, UnreadNotification } from '../../infrastructure/database/generated/client.ts';
-import { type Sql, sql } from '../../infrastructure/database/sql.ts';
-import type { PostSummaryRow } from '../posts/index.ts';
-import { isOpenStore, type StoreSummary, storeSummarySql } from '../stores/index.ts';
+import type {
+  PartnerRequest,
+  UnreadNotification,
+} from '../../../infrastructure/database/generated/client.ts';
+import { type Sql, sql } from '../../../infrastructure/database/sql.ts';
+import type { PostSummaryRow } from '../../posts/index.ts';
+import { isOpenStore, type StoreSummary, storeSummarySql } from '../../stores/index.ts';
 import type { PartnershipKind } from './schemas.ts';
 
 interface AnyRow extends Pick<UnreadNotification, 'createdAt'> {

@@ -1,14 +1,15 @@
 import { Readable } from 'node:stream';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifySchemaValidationError } from 'fastify';
-import { currentUser } from '../../http/authentication.ts';
-import { NotModified, ReadConditions, sendIfChanged } from '../../http/entity-tags.ts';
-import { type ApiError, invalidFields } from '../../http/errors.ts';
-import type { Problem } from '../../http/field-errors.ts';
-import { paginate } from '../../http/pagination.ts';
-import { isBigId, Ref } from '../../http/schemas.ts';
-import { describeErrors } from '../../http/validator-errors.ts';
-import type { ImageUrls } from '../images/index.ts';
+import { currentUser } from '../../../http/authentication.ts';
+import { NotModified, ReadConditions, sendIfChanged } from '../../../http/entity-tags.ts';
+import { type ApiError, invalidFields } from '../../../http/errors.ts';
+import type { Problem } from '../../../http/field-errors.ts';
+import { paginate } from '../../../http/pagination.ts';
+import { isBigId, Ref } from '../../../http/schemas.ts';
+import { describeErrors } from '../../../http/validator-errors.ts';
+import type { ImageUrls } from '../../images/index.ts';
+import type { StreamHub } from '../stream/stream.ts';
 import { toNotification } from './presenters.ts';
 import type { Notifications } from './repository.ts';
 import {
@@ -22,7 +23,6 @@ import {
   StreamHeaders,
   UnreadCount,
 } from './schemas.ts';
-import type { StreamHub } from './stream.ts';
 
 const streamDescription = `Server-sent events for as long as the client reads them, in the language of the request:
 

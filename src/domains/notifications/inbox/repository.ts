@@ -1,10 +1,10 @@
-import type { ExpiredRows } from '../../infrastructure/database/clean-up.ts';
-import type { Database, Tx } from '../../infrastructure/database/client.ts';
-import type { NotificationKind } from '../../infrastructure/database/generated/enums.ts';
-import type { InJson } from '../../infrastructure/database/json-times.ts';
-import { readTogether } from '../../infrastructure/database/read-together.ts';
-import { empty, raw, type Sql, sql } from '../../infrastructure/database/sql.ts';
-import type { Outbox } from '../../infrastructure/jobs/outbox.ts';
+import type { ExpiredRows } from '../../../infrastructure/database/clean-up.ts';
+import type { Database, Tx } from '../../../infrastructure/database/client.ts';
+import type { NotificationKind } from '../../../infrastructure/database/generated/enums.ts';
+import type { InJson } from '../../../infrastructure/database/json-times.ts';
+import { readTogether } from '../../../infrastructure/database/read-together.ts';
+import { empty, raw, type Sql, sql } from '../../../infrastructure/database/sql.ts';
+import type { Outbox } from '../../../infrastructure/jobs/outbox.ts';
 import { type NotificationRow, withSubjects } from './rows.ts';
 import type { NotificationsToMark } from './schemas.ts';
 

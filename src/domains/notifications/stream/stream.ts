@@ -4,15 +4,15 @@ import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
 import pLimit from 'p-limit';
-import { serviceUnavailable } from '../../http/errors.ts';
-import type { Language } from '../../http/language.ts';
-import type { Subscription } from '../../infrastructure/database/listener.ts';
-import { wakeUpChannel } from '../../infrastructure/jobs/outbox.ts';
-import type { ImageUrls } from '../images/index.ts';
+import { serviceUnavailable } from '../../../http/errors.ts';
+import type { Language } from '../../../http/language.ts';
+import type { Subscription } from '../../../infrastructure/database/listener.ts';
+import { wakeUpChannel } from '../../../infrastructure/jobs/outbox.ts';
+import type { ImageUrls } from '../../images/index.ts';
+import { toNotification } from '../inbox/presenters.ts';
+import type { Notifications } from '../inbox/repository.ts';
+import type { NotificationRow } from '../inbox/rows.ts';
 import { defaultTimes, type EventStream, type EventStreamTimes, openEventStream } from './event-stream.ts';
-import { toNotification } from './presenters.ts';
-import type { Notifications } from './repository.ts';
-import type { NotificationRow } from './rows.ts';
 
 /** Per user and instance. One more ends the oldest, which limits clients that never close theirs. */
 const streamsPerUser = 10;

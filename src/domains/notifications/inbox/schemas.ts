@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
-import { Page, PageQuery } from '../../http/pagination.ts';
+import { Page, PageQuery } from '../../../http/pagination.ts';
 import {
   BigId,
   Body,
@@ -14,12 +14,12 @@ import {
   Ref,
   StringEnum,
   Timestamp,
-} from '../../http/schemas.ts';
-import { pattern } from '../../http/text.ts';
-import type { NotificationKind } from '../../infrastructure/database/generated/enums.ts';
-import { requestFields } from '../partner-requests/index.ts';
-import { PostSummary } from '../posts/index.ts';
-import { StoreSummary } from '../stores/index.ts';
+} from '../../../http/schemas.ts';
+import { pattern } from '../../../http/text.ts';
+import type { NotificationKind } from '../../../infrastructure/database/generated/enums.ts';
+import { requestFields } from '../../partner-requests/index.ts';
+import { PostSummary } from '../../posts/index.ts';
+import { StoreSummary } from '../../stores/index.ts';
 
 const unreadCount = Int32('All unread notifications of the user, not only those on this page', 3);
 

@@ -1,4 +1,4 @@
-import { koreanOffset } from '../../quiet-hours.ts';
+import { koreanOffset } from '../quiet-hours.ts';
 
 /** What the text of each kind of email depends on. */
 interface Fields {

@@ -1,7 +1,7 @@
-import type { Language, LocalizedText } from '../../http/language.ts';
-import { type InJson, toUtc } from '../../infrastructure/database/json-times.ts';
-import type { ImageUrls } from '../images/index.ts';
-import { partnerRequestStatuses, toPostSummary } from '../posts/index.ts';
+import type { Language, LocalizedText } from '../../../http/language.ts';
+import { type InJson, toUtc } from '../../../infrastructure/database/json-times.ts';
+import type { ImageUrls } from '../../images/index.ts';
+import { partnerRequestStatuses, toPostSummary } from '../../posts/index.ts';
 import type { NotificationRow } from './rows.ts';
 import type { Notification } from './schemas.ts';
 

@@ -1,6 +1,4 @@
 import type { Language } from '../database/generated/enums.ts';
-import { english } from './templates/english.ts';
-import { korean } from './templates/korean.ts';
 import {
   type Block,
   greetableName,
@@ -9,11 +7,13 @@ import {
   type MailContent,
   singleLine,
   type Wording,
-} from './templates/mail.ts';
+} from './content.ts';
+import { english } from './templates/english.ts';
+import { korean } from './templates/korean.ts';
 import { topicOf } from './unsubscribe-links.ts';
 
 export type { Language } from '../database/generated/enums.ts';
-export type { Mail } from './templates/mail.ts';
+export type { Mail } from './content.ts';
 
 /** An email ready to be sent, except for its address. */
 export interface RenderedMail {
