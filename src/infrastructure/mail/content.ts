@@ -1,61 +1,29 @@
-import { koreanOffset } from '../quiet-hours.ts';
+import type { Language, MailPurpose, MailTopic } from '../database/generated/enums.ts';
+import { timeInKorea } from '../korean-time.ts';
 
-/** What the text of each kind of email depends on. */
-interface Fields {
-  verification_code: { code: string; url: string; minutes: number };
-  account_exists: { username: string; loginUrl: string; resetUrl: string };
-  reset_link: { name: string; url: string; minutes: number };
-  /** Whether the session that changed it ended, too; a reset begins at the URL. */
-  password_changed: { name: string; changedAt: Date; ended: 'all' | 'others'; url: string };
-  /** The new address is masked; the URL undoes the change. */
-  email_changed: { name: string; newEmail: string; changedAt: Date; url: string };
-  login_method_changed: {
-    name: string;
-    change: 'added' | 'removed';
-    method: 'identity' | 'passkey' | 'second_factor';
-    /** The name of the provider or of the passkey; may be empty. */
-    label: string;
-    changedAt: Date;
-    /** Where a reset of the password begins. */
-    url: string;
-  };
-  marketing_consent: { name: string; givenAt: Date; url: string };
-  user_id: { name: string; username: string };
-  partner_request_received: RequestFields & { message: string };
-  partner_request_accepted: RequestFields;
-  partner_request_declined: RequestFields;
-  partner_request_ended: RequestFields;
-  saved_search_match: RequestFields & { searchName: string };
+/** What the queue has to know of a kind of email. */
+export interface MailRules {
+  /** Sent before all others, because a user waits for it: a flood of others does not delay it. */
+  isUrgent?: boolean;
+  /** How many emails of a purpose an address gets within an hour. Each kind that anyone can request, or nobody did, has one. */
+  cap?: { purpose: MailPurpose; perHour: number };
+  /** With which its recipient can switch it off. */
+  topic?: MailTopic;
 }
 
-interface RequestFields {
-  name: string;
-  /** The other side of the request, or the store that wrote the post. */
-  storeName: string;
-  postTitle: string;
-  url: string;
+/** A kind of email, defined once, in the domain that sends it. */
+export interface MailKind<Fields> extends MailRules {
+  /** Why the recipient got it: shown at its end. */
+  reason: Record<Language, string>;
+  ko(fields: Fields): MailContent;
+  en(fields: Fields): MailContent;
 }
 
-type MailKind = keyof Fields;
+/** The kinds of all domains, by their names. */
+export type MailKinds = Record<string, MailRules>;
 
-/** Every email of the service, with all that its text depends on. */
-export type Mail<Kind extends MailKind = MailKind> = { [K in Kind]: { kind: K } & Fields[K] }[Kind];
-
-export interface Wording {
-  language: string;
-  brand: string;
-  tagline: string;
-  /** The link that switches such emails off. */
-  unsubscribe: string;
-  /** Shown above the URL under a button. */
-  linkFallback: string;
-  /** Why the recipient got an email: about the account, and about partnerships. */
-  accountReason: string;
-  partnerReason: string;
-  /** @param name undefined where the name cannot be used */
-  greeting(name: string | undefined): string;
-  mails: { [Kind in MailKind]: (fields: Fields[Kind]) => MailContent };
-}
+/** Defines a kind of email whose texts depend on the fields. With a `name`, it begins with a greeting. */
+export const mailKind = <Fields extends object>(kind: MailKind<Fields>) => kind;
 
 /**
  * One part of an email, from which text and HTML are rendered: a paragraph, a smaller note, a code or user id to copy, the main
@@ -73,8 +41,6 @@ export interface MailContent {
   preheader: string;
   heading: string;
   blocks: Block[];
-  /** Why the recipient got this email, where no reason of the wording is right. */
-  reason?: string;
 }
 
 export const note = (text: string): Block => ({ type: 'note', text });
@@ -82,6 +48,24 @@ export const code = (text: string): Block => ({ type: 'code', text });
 export const button = (text: string, url: string): Block => ({ type: 'button', text, url });
 export const link = (text: string, url: string): Block => ({ type: 'link', text, url });
 export const quote = (text: string): Block => ({ type: 'quote', text });
+
+/** An email as it is before it is rendered. */
+export interface WrittenMail extends MailContent {
+  language: Language;
+  /** Of the recipient, for a greeting. */
+  name: string | undefined;
+  reason: string;
+}
+
+/** Writes an email of a kind. */
+export function writeMail<Fields extends object>(
+  kind: MailKind<Fields>,
+  language: Language,
+  fields: Fields,
+): WrittenMail {
+  const name = 'name' in fields ? String(fields.name) : undefined;
+  return { language, name, reason: kind.reason[language], ...kind[language](fields) };
+}
 
 // Characters that change the direction of text. In a name they could make the rest of a line read differently.
 const bidiControls = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
@@ -116,24 +100,41 @@ export function greetableName(name: string): string | undefined {
 }
 
 /** A duration in the largest exact unit, rounded down to a minute. */
-export function wholeUnits(minutes: number): { amount: number; unit: 'minute' | 'hour' } {
+export const duration: Record<Language, (minutes: number) => string> = {
+  ko(minutes) {
+    const { amount, unit } = wholeUnits(minutes);
+    return unit === 'hour' ? `${amount}시간` : `${amount}분`;
+  },
+  en(minutes) {
+    const { amount, unit } = wholeUnits(minutes);
+    return amount === 1 ? `1 ${unit}` : `${amount} ${unit}s`;
+  },
+};
+
+function wholeUnits(minutes: number): { amount: number; unit: 'minute' | 'hour' } {
   const whole = Math.max(1, Math.floor(minutes));
   return whole % 60 === 0 ? { amount: whole / 60, unit: 'hour' } : { amount: whole, unit: 'minute' };
 }
 
-/**
- * The time in Seoul, on a 12-hour clock. Not with `Intl`, whose output differs between ICU versions: a retry after an
- * upgrade of Node must render the same bytes.
- */
-export function timeInSeoul(moment: Date) {
-  const seoul = new Date(moment.getTime() + koreanOffset);
-  const hours = seoul.getUTCHours();
-  return {
-    year: seoul.getUTCFullYear(),
-    month: seoul.getUTCMonth() + 1,
-    day: seoul.getUTCDate(),
-    isMorning: hours < 12,
-    hour: hours % 12 || 12,
-    minute: seoul.getUTCMinutes(),
-  };
-}
+const months = 'January February March April May June July August September October November December'.split(
+  ' ',
+);
+
+/** A time in Korea, as a text. */
+export const date: Record<Language, (moment: Date) => string> = {
+  /** As `2026년 3월 5일 오전 9시 8분(한국 시간)`; midnight is 오전 12시 and noon 오후 12시, as phones in Korea show them. */
+  ko(moment) {
+    const { year, month, day, isMorning, hour, minute } = timeInKorea(moment);
+    const time = `${isMorning ? '오전' : '오후'} ${hour}시${minute === 0 ? '' : ` ${minute}분`}`;
+    return `${year}년 ${month}월 ${day}일 ${time}(한국 시간)`;
+  },
+  /** As `4 March 2026 at 9:08 a.m. in Korea (00:08 UTC)`, with the date of UTC as well where it is another one. */
+  en(moment) {
+    const { year, month, day, isMorning, hour, minute } = timeInKorea(moment);
+    const time = `${hour}:${String(minute).padStart(2, '0')} ${isMorning ? 'a.m.' : 'p.m.'}`;
+    const utcDay = moment.getUTCDate();
+    const utcDate = utcDay === day ? '' : `${utcDay} ${months[moment.getUTCMonth()]}, `;
+    const utc = `${utcDate}${moment.toISOString().slice(11, 16)} UTC`;
+    return `${day} ${months[month - 1]} ${year} at ${time} in Korea (${utc})`;
+  },
+};

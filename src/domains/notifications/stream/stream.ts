@@ -9,9 +9,8 @@ import type { Language } from '../../../http/language.ts';
 import type { Subscription } from '../../../infrastructure/database/listener.ts';
 import { wakeUpChannel } from '../../../infrastructure/jobs/outbox.ts';
 import type { ImageUrls } from '../../images/index.ts';
-import { toNotification } from '../inbox/presenters.ts';
-import type { Notifications } from '../inbox/repository.ts';
-import type { NotificationRow } from '../inbox/rows.ts';
+import type { NotificationRow, Notifications } from '../inbox/repository.ts';
+import { toNotification } from '../inbox/schemas.ts';
 import { defaultTimes, type EventStream, type EventStreamTimes, openEventStream } from './event-stream.ts';
 
 /** Per user and instance. One more ends the oldest, which limits clients that never close theirs. */
