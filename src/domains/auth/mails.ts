@@ -1,7 +1,7 @@
 import type { Language } from '../../http/language.ts';
 import type { Config } from '../../infrastructure/config/config.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
-import { type WrittenMail, writeMail } from '../../infrastructure/mail/content.ts';
+import { type MailKind, writeMail } from '../../infrastructure/mail/content.ts';
 import type { MailPayload } from '../../infrastructure/mail/queue.ts';
 import type { MailComposers } from '../../infrastructure/mail/sending.ts';
 import { authKinds } from './kinds.ts';
@@ -22,11 +22,14 @@ export function authMails(
 
   /** Composes an email to the account of a payload; none to one that is gone or suspended. */
   const toAccount =
-    (write: (account: RecipientRow, payload: MailPayload) => WrittenMail | null): MailComposers[string] =>
+    <Fields extends object>(
+      kind: MailKind<Fields>,
+      fieldsOf: (account: RecipientRow, payload: MailPayload) => Fields | null,
+    ): MailComposers[string] =>
     async (payload) => {
       const account = await accounts.find(database, { id: Number(payload['user_id']) });
-      const mail = account?.suspendedAt === null ? write(account, payload) : null;
-      return account && mail && { to: account.email, mail };
+      const fields = account?.suspendedAt === null ? fieldsOf(account, payload) : null;
+      return account && fields && { to: account.email, mail: writeMail(kind, languageOf(payload), fields) };
     };
 
   return {
@@ -56,11 +59,10 @@ export function authMails(
       return { to, userId: account.id, mail: writeMail(authKinds.reset_link, languageOf(payload), fields) };
     },
 
-    password_changed: toAccount(({ isVerified, name }, payload) => {
+    password_changed: toAccount(authKinds.password_changed, ({ isVerified, name }, payload) => {
       if (!isVerified) return null;
       const ended = payload['ended'] === 'all' ? 'all' : 'others';
-      const fields = { name, changedAt: changeTimeOf(payload), ended, url: resetUrl } as const;
-      return writeMail(authKinds.password_changed, languageOf(payload), fields);
+      return { name, changedAt: changeTimeOf(payload), ended, url: resetUrl };
     }),
 
     /** To the old address, whatever address the account has now. */
@@ -74,23 +76,22 @@ export function authMails(
       return { to: change.oldEmail, mail: writeMail(authKinds.email_changed, languageOf(payload), fields) };
     },
 
-    login_method_changed: toAccount(({ isVerified, name }, payload) => {
+    login_method_changed: toAccount(authKinds.login_method_changed, ({ isVerified, name }, payload) => {
       if (!isVerified) return null;
       const { change, method, label = '' } = payload as MailPayload & LoginMethodChange;
-      const fields = { name, change, method, label, changedAt: changeTimeOf(payload), url: resetUrl };
-      return writeMail(authKinds.login_method_changed, languageOf(payload), fields);
+      return { name, change, method, label, changedAt: changeTimeOf(payload), url: resetUrl };
     }),
 
     /** Obsolete once the consent was withdrawn. */
-    marketing_consent: toAccount(({ isVerified, marketingAskedAt, name }, payload) => {
-      if (!isVerified || marketingAskedAt === null) return null;
-      const fields = { name, givenAt: new Date(Number(payload['given_at'])), url: `${frontendUrl}/account` };
-      return writeMail(authKinds.marketing_consent, languageOf(payload), fields);
-    }),
-
-    user_id: toAccount(({ name, username }, payload) =>
-      writeMail(authKinds.user_id, languageOf(payload), { name, username }),
+    marketing_consent: toAccount(
+      authKinds.marketing_consent,
+      ({ isVerified, marketingAskedAt, name }, payload) => {
+        if (!isVerified || marketingAskedAt === null) return null;
+        return { name, givenAt: new Date(Number(payload['given_at'])), url: `${frontendUrl}/account` };
+      },
     ),
+
+    user_id: toAccount(authKinds.user_id, ({ name, username }) => ({ name, username })),
   };
 }
 

@@ -1,12 +1,5 @@
 import type { Language } from '../database/generated/enums.ts';
-import {
-  type Block,
-  greetableName,
-  lines,
-  type MailContent,
-  singleLine,
-  type WrittenMail,
-} from './content.ts';
+import { type Block, greetableName, lines, singleLine, type WrittenMail } from './content.ts';
 
 /** An email ready to be sent, except for its address. */
 export interface RenderedMail {
@@ -16,25 +9,19 @@ export interface RenderedMail {
   html: string;
 }
 
-/** What all emails of a language have in common. */
-interface Wording {
-  brand: string;
-  tagline: string;
-  /** The link that switches such emails off. */
-  unsubscribe: string;
-  /** Shown above the URL under a button. */
-  linkFallback: string;
-  /** @param name undefined where the name cannot be used */
-  greeting(name: string | undefined): string;
-}
+type Wording = (typeof wordings)[Language];
 
-const wordings: Record<Language, Wording> = {
+/** What all emails of a language have in common. */
+const wordings = {
   ko: {
     brand: '두레',
     tagline: '두레 · 동네 가게들의 제휴를 이어 드립니다',
+    /** The link that switches such emails off. */
     unsubscribe: '이 종류의 메일 그만 받기',
+    /** Shown above the URL under a button. */
     linkFallback: '버튼이 눌리지 않으면 아래 주소를 브라우저에 붙여 넣어 주세요.',
-    greeting(name) {
+    /** @param name undefined where the name cannot be used */
+    greeting(name: string | undefined) {
       if (name === undefined) return '안녕하세요.';
       return `${name.endsWith('님') ? name : `${name}님`}, 안녕하세요.`;
     },
@@ -44,16 +31,12 @@ const wordings: Record<Language, Wording> = {
     tagline: 'Dure · Partnerships between neighbourhood shops',
     unsubscribe: 'Stop emails of this kind',
     linkFallback: 'If the button does not work, paste this address into your browser.',
-    greeting: (name) => (name === undefined ? 'Hello,' : `Hello ${name},`),
+    greeting: (name: string | undefined) => (name === undefined ? 'Hello,' : `Hello ${name},`),
   },
 };
 
 /** What text and HTML are made from. */
-interface Content extends MailContent, Wording {
-  language: Language;
-  reason: string;
-  unsubscribeUrl: string | undefined;
-}
+type Content = WrittenMail & Wording & { unsubscribeUrl: string | undefined };
 
 /**
  * Renders an email as text and HTML with the same content. The same input gives the same bytes: Resend rejects another body under the
@@ -67,12 +50,11 @@ export function renderMail(mail: WrittenMail, unsubscribeUrl?: string): Rendered
   const greeting = name === undefined ? [] : [wording.greeting(greetableName(name))];
   const content = {
     ...wording,
-    language,
+    ...mail,
     subject: singleLine(mail.subject),
     preheader: singleLine(mail.preheader),
     heading: singleLine(mail.heading),
     blocks: [...greeting, ...blocks].map(cleanBlock),
-    reason: mail.reason,
     unsubscribeUrl,
   };
   return { language, subject: content.subject, text: renderText(content), html: renderHtml(content) };
