@@ -17,7 +17,7 @@ export function authMails(
   { frontendUrl, email: settings }: Config,
   database: Database,
   { accounts, emailCodes, passwordResets, undoLinks }: AuthRepository,
-): MailComposers {
+): MailComposers<Exclude<keyof typeof authKinds, 'account_exists'>> {
   const resetUrl = `${frontendUrl}/reset-password-request`;
 
   /** Composes an email to the account of a payload; none to one that is gone or suspended. */

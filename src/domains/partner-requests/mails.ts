@@ -5,13 +5,15 @@ import type { ComposedMail, MailComposers } from '../../infrastructure/mail/send
 import { type PartnerRequestKind, partnerRequestKinds, requestPage } from './kinds.ts';
 import type { PartnerRequests } from './repository/requests.ts';
 
+type MailedKind = Exclude<PartnerRequestKind, 'partner_request_withdrawn'>;
+
 /** Composes this domain's emails when they are sent, in the language of the recipient. */
-export function partnerRequestMails(config: Config, partnerRequests: PartnerRequests): MailComposers {
+export function partnerRequestMails(
+  config: Config,
+  partnerRequests: PartnerRequests,
+): MailComposers<MailedKind> {
   /** An email about a request to the owner of one side: nothing once its status, a store or the address forbids it. */
-  async function compose(
-    name: Exclude<PartnerRequestKind, 'partner_request_withdrawn'>,
-    payload: MailPayload,
-  ): Promise<ComposedMail | null> {
+  async function compose(name: MailedKind, payload: MailPayload): Promise<ComposedMail | null> {
     const kind = partnerRequestKinds[name];
     const request = await partnerRequests.findForMail(Number(payload['request_id']), kind.status);
     if (!request) return null;

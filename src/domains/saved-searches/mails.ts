@@ -8,7 +8,10 @@ import type { SavedSearches } from './repository.ts';
  * Composes the emails about matches when they are sent, in the language of the recipient: nothing once the search was deleted, the
  * post is not open any more, or the address forbids it.
  */
-export function savedSearchMails({ frontendUrl }: Config, savedSearches: SavedSearches): MailComposers {
+export function savedSearchMails(
+  { frontendUrl }: Config,
+  savedSearches: SavedSearches,
+): MailComposers<keyof typeof savedSearchKinds> {
   return {
     async saved_search_match({ user_id, saved_search_id, post_id }) {
       const postId = Number(post_id);

@@ -28,7 +28,10 @@ export interface ComposedMail {
 }
 
 /** By kind, looks up what an email needs when it is sent; null for one that is obsolete. An error counts as temporary. */
-export type MailComposers = Record<string, (payload: MailPayload) => Promise<ComposedMail | null>>;
+export type MailComposers<Kind extends string = string> = Record<
+  Kind,
+  (payload: MailPayload) => Promise<ComposedMail | null>
+>;
 
 /** What the job of an email is to do by the preferences of the recipient: send it, or end, because it waits in another job. */
 export type MailPermission = { unsubscribeUrl?: string } | { until: Date };
