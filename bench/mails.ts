@@ -5,12 +5,9 @@ import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Fastify from 'fastify';
 import { openDatabase } from '../src/infrastructure/database/client.ts';
-import { createOutbox } from '../src/infrastructure/jobs/outbox.ts';
-import { startWorker } from '../src/infrastructure/jobs/worker.ts';
-import { createMailQueue } from '../src/infrastructure/mail/queue.ts';
+import type { MailPayload } from '../src/infrastructure/mail/queue.ts';
 import { createResendTransport } from '../src/infrastructure/mail/transport.ts';
-import { createMetrics } from '../src/infrastructure/telemetry/metrics.ts';
-import { composers, unsubscribeLinks, workerOptions } from '../test/mail/worker-setup.ts';
+import { composers, createQueue, startMailWorker } from '../test/mail/worker-setup.ts';
 import { execute } from '../test/support/database.ts';
 import { startDatabase } from './servers.ts';
 
@@ -52,23 +49,20 @@ for (const instances of [1, 3]) {
   await execute(url, 'TRUNCATE graphile_worker._private_jobs, outbox');
   const provider = await startProvider();
   const database = openDatabase({ url, poolSize: 4 });
-  const outbox = createOutbox(database, logger);
-  const queue = createMailQueue(unsubscribeLinks, outbox);
+  const { outbox, queue } = createQueue(database, logger);
   const transport = createResendTransport({
     apiKey: 're_key',
     from: 'a@dure.example',
     baseUrl: provider.url,
   });
   const workers = Array.from({ length: instances }, () =>
-    startWorker({
-      ...workerOptions,
+    startMailWorker({
       composers: {
         ...composers,
-        verification_code: async (payload) => (await composers['code']?.(payload)) ?? null,
+        verification_code: async (payload: MailPayload) => (await composers['code']?.(payload)) ?? null,
       },
       connectionString: url,
       database,
-      metrics: createMetrics(),
       logger,
       transport,
     }),

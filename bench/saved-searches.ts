@@ -1,5 +1,6 @@
 import process from 'node:process';
-import { createNotificationRepository } from '../src/domains/notifications/repository.ts';
+import { createNotificationRepository } from '../src/domains/notifications/inbox/repository.ts';
+import { savedSearchKinds } from '../src/domains/saved-searches/index.ts';
 import { createSavedSearchRepository } from '../src/domains/saved-searches/repository.ts';
 import { createSavedSearchService } from '../src/domains/saved-searches/service.ts';
 import { openDatabase } from '../src/infrastructure/database/client.ts';
@@ -63,7 +64,7 @@ try {
     start: () => undefined,
     stop: async () => undefined,
   };
-  const mailQueue = createMailQueue({ keyId: 'key' }, outbox);
+  const mailQueue = createMailQueue({ kinds: savedSearchKinds, keyId: 'key', outbox });
   const checkCategoryFilter = async () => undefined;
   const service = createSavedSearchService({
     database,

@@ -5,7 +5,7 @@ import { type FastifyHttpOptions, type FastifyInstance, fastify, LogController }
 import { expiredAuditEntries } from './domains/admin/index.ts';
 import { expiredAuthRows, jwtOptions, securityEvents } from './domains/auth/index.ts';
 import { erasedImages, type ImageStorage } from './domains/images/index.ts';
-import { type EventStreamTimes, expiredNotifications } from './domains/notifications/index.ts';
+import { type EventStreamTimes, expiredNotifications, sendPushTask } from './domains/notifications/index.ts';
 import { expiredDataDownloads } from './domains/own-data/index.ts';
 import { erasedMessages } from './domains/partner-requests/index.ts';
 import { duePosts } from './domains/posts/index.ts';
@@ -39,9 +39,9 @@ import { type Database, endIfReadOnly } from './infrastructure/database/client.t
 import { expiredIdempotencyKeys } from './infrastructure/database/idempotency.ts';
 import { pendingMigrations } from './infrastructure/database/migrations.ts';
 import { onceASecond } from './infrastructure/database/once-a-second.ts';
-import { expiredFailedMails } from './infrastructure/jobs/jobs.ts';
-import { sendMailTask, sendPushTask } from './infrastructure/jobs/outbox.ts';
 import { expiredMailSends } from './infrastructure/mail/mail-sends.ts';
+import { expiredFailedMails, sendMailTask } from './infrastructure/mail/queue.ts';
+import { createMailLane } from './infrastructure/mail/sending.ts';
 import type { MailTransport } from './infrastructure/mail/transport.ts';
 import { addDatabaseMetrics } from './infrastructure/telemetry/database-metrics.ts';
 import { addPoolMetrics, addProcessMetrics, createMetrics } from './infrastructure/telemetry/metrics.ts';
@@ -123,7 +123,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
     tracing,
     storage: overrides.storage,
   });
-  const { auth, stores, posts, images, partnerRequests, notifications, preferences, myPage } = domains;
+  const { auth, stores, posts, images, partnerRequests, notifications, myPage } = domains;
   const { admin, reports, savedSearches } = domains;
 
   // Every request.
@@ -163,14 +163,10 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   await app.register(images.routes, { prefix: '/api/v1/images/' });
   await app.register(images.media, { prefix: '/media/' });
   await app.register(partnerRequests.routes, { prefix: '/api/v1/notifications/' });
-  await app.register(preferences.routes, { prefix: '/api/v1/notifications/' });
-  await app.register(domains.push.routes, { prefix: '/api/v1/notifications/push/' });
   await app.register(notifications.routes, {
     prefix: '/api/v1/notifications/',
-    config,
     listen: (subscription) => listenWithApp(app, config, subscription),
     findLiveSessions: auth.findLiveSessions,
-    metrics,
     streamTimes: overrides.streamTimes,
   });
   await app.register(reports.postRoutes, { prefix: '/api/v1/posts/' });
@@ -191,15 +187,20 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   if (config.workerEnabled) {
     const read = expiredNotifications(config.notificationTtl);
     const expired = [...expiredRows, ...read, erasedMessages, duePosts];
-    startWorkerWithApp(app, config, {
+    const mailLane = createMailLane({
       transport,
-      unsubscribeLinks: domains.unsubscribeLinks,
       composers: { ...auth.mails, ...partnerRequests.mails, ...savedSearches.mails },
-      tasks: { ...auth.tasks, ...savedSearches.tasks },
-      lanes: [domains.push.lane],
+      checkMail: notifications.mailPreferences.checkMail,
       database,
       metrics,
       tracing,
+      logger: app.log,
+    });
+    startWorkerWithApp(app, config, {
+      tasks: { ...auth.tasks, ...savedSearches.tasks },
+      lanes: [mailLane, notifications.pushLane],
+      database,
+      metrics,
       cleanUp: () =>
         cleanUp(database, expired, {
           users: auth.deleteAbandonedAccounts(),

@@ -1,123 +1,4 @@
--- preferences/repository: change
-UPDATE users
-SET
-  language = coalesce($1::language, language),
-  has_chosen_language = has_chosen_language
-  OR $2::language IS NOT NULL,
-  has_match_mails = coalesce($3, has_match_mails),
-  muted_mails = ARRAY(
-    SELECT
-      unnest(muted_mails)
-    EXCEPT
-    SELECT
-      unnest($4::mail_topic[])
-    UNION
-    SELECT
-      unnest($5::mail_topic[])
-  ),
-  muted_pushes = ARRAY(
-    SELECT
-      unnest(muted_pushes)
-    EXCEPT
-    SELECT
-      unnest($6::mail_topic[])
-    UNION
-    SELECT
-      unnest($7::mail_topic[])
-  ),
-  quiet_from = CASE
-    WHEN $8 THEN quiet_from
-    ELSE $9
-  END,
-  quiet_to = CASE
-    WHEN $10 THEN quiet_to
-    ELSE $11
-  END
-WHERE
-  id = $12;
-
--- push/repository: save
--- Columns: id, createdAt, userAgent, isNew
-WITH
-  own AS (
-    UPDATE push_subscriptions
-    SET
-      session_id = $1::uuid,
-      p256dh = $2,
-      auth = $3,
-      user_agent = $4,
-      failures = 0,
-      retry_at = NULL
-    WHERE
-      user_id = $5
-      AND endpoint = $6
-    RETURNING
-      *
-  ),
-  added AS (
-    INSERT INTO
-      push_subscriptions (user_id, session_id, endpoint, p256dh, auth, user_agent)
-    SELECT
-      id,
-      $7::uuid,
-      $8,
-      $9,
-      $10,
-      $11
-    FROM
-      users
-    WHERE
-      id = $12
-      AND NOT EXISTS (
-        SELECT
-        FROM
-          own
-      )
-      AND (
-        SELECT
-          count(*)
-        FROM
-          push_subscriptions
-        WHERE
-          user_id = $13
-      ) < $14
-    ON CONFLICT (endpoint) DO UPDATE
-    SET
-      id = excluded.id,
-      user_id = excluded.user_id,
-      session_id = excluded.session_id,
-      p256dh = excluded.p256dh,
-      auth = excluded.auth,
-      user_agent = excluded.user_agent,
-      failures = 0,
-      retry_at = NULL,
-      created_at = excluded.created_at
-    RETURNING
-      *
-  )
-SELECT
-  id,
-  created_at AS "createdAt",
-  user_agent AS "userAgent",
-  EXISTS (
-    SELECT
-    FROM
-      added
-  ) AS "isNew"
-FROM
-  (
-    SELECT
-      *
-    FROM
-      own
-    UNION ALL
-    SELECT
-      *
-    FROM
-      added
-  ) saved;
-
--- repository: createNotificationRepository
+-- inbox/repository: createNotificationRepository
 -- Columns: place, unreadCount, rows
 SELECT
   wanted.place::int,
@@ -221,7 +102,7 @@ FROM
   unnest($1::int[], $2::bigint[], $3::int[]) WITH ORDINALITY AS wanted (user_id, before_id, size, place)
   LEFT JOIN notification_counts c ON c.user_id = wanted.user_id;
 
--- repository: createNotificationRepository
+-- inbox/repository: createNotificationRepository
 -- Columns: userId, unread
 SELECT
   user_id AS "userId",
@@ -231,7 +112,7 @@ FROM
 WHERE
   user_id = ANY ($1);
 
--- repository: listAfter
+-- inbox/repository: listAfter
 -- Columns: kind, requestId, postId, postTitle, senderStoreName, receiverStoreName, toSender, id, isRead, createdAt, senderStoreId, receiverStoreId, status, message, match
 SELECT
   n.id,
@@ -322,7 +203,7 @@ FROM
 ORDER BY
   n.id;
 
--- repository: markBatch
+-- inbox/repository: markBatch
 -- Columns: updated, last
 WITH
   locked AS MATERIALIZED (
@@ -414,6 +295,170 @@ SELECT
 FROM
   marked;
 
--- repository: notify
+-- inbox/repository: notify
 SELECT
 notify ($1::int[], $2::notification_kind[], $3::bigint[], $4::bigint[], $5::int[]);
+
+-- preferences/repository: change
+UPDATE users
+SET
+  language = coalesce($1::language, language),
+  has_chosen_language = has_chosen_language
+  OR $2::language IS NOT NULL,
+  has_match_mails = coalesce($3, has_match_mails),
+  muted_mails = ARRAY(
+    SELECT
+      unnest(muted_mails)
+    EXCEPT
+    SELECT
+      unnest($4::mail_topic[])
+    UNION
+    SELECT
+      unnest($5::mail_topic[])
+  ),
+  muted_pushes = ARRAY(
+    SELECT
+      unnest(muted_pushes)
+    EXCEPT
+    SELECT
+      unnest($6::mail_topic[])
+    UNION
+    SELECT
+      unnest($7::mail_topic[])
+  ),
+  quiet_from = CASE
+    WHEN $8 THEN quiet_from
+    ELSE $9
+  END,
+  quiet_to = CASE
+    WHEN $10 THEN quiet_to
+    ELSE $11
+  END
+WHERE
+  id = $12;
+
+-- preferences/repository: decideDelivery
+-- Columns: language, hours, now
+SELECT
+  language,
+  clock_timestamp() AS now,
+  CASE
+    WHEN quiet_from IS NOT NULL THEN json_build_object('from', quiet_from, 'to', quiet_to)
+  END AS hours
+FROM
+  users
+WHERE
+  id = $1
+  AND suspended_at IS NULL
+  AND $2::mail_topic <> ALL (muted_mails);
+
+-- preferences/repository: decideDelivery
+-- Columns: language, hours, now
+SELECT
+  language,
+  clock_timestamp() AS now,
+  CASE
+    WHEN quiet_from IS NOT NULL THEN json_build_object('from', quiet_from, 'to', quiet_to)
+  END AS hours
+FROM
+  users
+WHERE
+  id = $1
+  AND suspended_at IS NULL
+  AND $2::mail_topic <> ALL (muted_pushes);
+
+-- preferences/repository: decideDelivery
+-- Columns: language, hours, now
+SELECT
+  language,
+  clock_timestamp() AS now,
+  CASE
+    WHEN quiet_from IS NOT NULL THEN json_build_object('from', quiet_from, 'to', quiet_to)
+  END AS hours
+FROM
+  users
+WHERE
+  id = $1
+  AND suspended_at IS NULL
+  AND has_match_mails;
+
+-- push/repository: save
+-- Columns: id, createdAt, userAgent, isNew
+WITH
+  own AS (
+    UPDATE push_subscriptions
+    SET
+      session_id = $1::uuid,
+      p256dh = $2,
+      auth = $3,
+      user_agent = $4,
+      failures = 0,
+      retry_at = NULL
+    WHERE
+      user_id = $5
+      AND endpoint = $6
+    RETURNING
+      *
+  ),
+  added AS (
+    INSERT INTO
+      push_subscriptions (user_id, session_id, endpoint, p256dh, auth, user_agent)
+    SELECT
+      id,
+      $7::uuid,
+      $8,
+      $9,
+      $10,
+      $11
+    FROM
+      users
+    WHERE
+      id = $12
+      AND NOT EXISTS (
+        SELECT
+        FROM
+          own
+      )
+      AND (
+        SELECT
+          count(*)
+        FROM
+          push_subscriptions
+        WHERE
+          user_id = $13
+      ) < $14
+    ON CONFLICT (endpoint) DO UPDATE
+    SET
+      id = excluded.id,
+      user_id = excluded.user_id,
+      session_id = excluded.session_id,
+      p256dh = excluded.p256dh,
+      auth = excluded.auth,
+      user_agent = excluded.user_agent,
+      failures = 0,
+      retry_at = NULL,
+      created_at = excluded.created_at
+    RETURNING
+      *
+  )
+SELECT
+  id,
+  created_at AS "createdAt",
+  user_agent AS "userAgent",
+  EXISTS (
+    SELECT
+    FROM
+      added
+  ) AS "isNew"
+FROM
+  (
+    SELECT
+      *
+    FROM
+      own
+    UNION ALL
+    SELECT
+      *
+    FROM
+      added
+  ) saved;

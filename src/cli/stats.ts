@@ -40,7 +40,7 @@ const sections = {
 
 async function showStats({ environment, output }: Invocation): Promise<void> {
   const { rejectPending, withSession, withLocation } = await import('./connection.ts');
-  const { sendMailTask } = await import('../infrastructure/jobs/outbox.ts');
+  const { sendMailTask } = await import('../infrastructure/mail/queue.ts');
   const list = Object.entries(sections).map(
     ([name, select]) => `(SELECT to_json(counts) FROM (SELECT ${select}) counts) AS ${name}`,
   );

@@ -1,8 +1,8 @@
 import pg from 'pg';
 import t from 'tap';
 import { expiredRows } from '../../src/app.ts';
+import { createNotificationRepository } from '../../src/domains/notifications/inbox/repository.ts';
 import { expiredNotifications } from '../../src/domains/notifications/index.ts';
-import { createNotificationRepository } from '../../src/domains/notifications/repository.ts';
 import { cleanUp } from '../../src/infrastructure/database/clean-up.ts';
 import { plannerSettings } from '../../src/infrastructure/database/client.ts';
 import { createTestApp, createUser, deleteAccount } from '../support/app.ts';

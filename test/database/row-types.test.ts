@@ -10,13 +10,13 @@ import t, { type Test } from 'tap';
 import type tsApi from '../../packages/client/node_modules/typescript/lib/typescript.js';
 import { createSessionRepository } from '../../src/domains/auth/repository/sessions.ts';
 import { createImageRepository } from '../../src/domains/images/repository.ts';
-import { createNotificationRepository } from '../../src/domains/notifications/repository.ts';
+import { createNotificationRepository } from '../../src/domains/notifications/inbox/repository.ts';
 import { secondsUntilEdits } from '../../src/domains/stores/index.ts';
 import { rememberHere } from '../../src/infrastructure/database/own-writes.ts';
 import { openReplica } from '../../src/infrastructure/database/replica.ts';
 import { empty } from '../../src/infrastructure/database/sql.ts';
 import { listJobs, recoverJobs, unlockJobs } from '../../src/infrastructure/jobs/jobs.ts';
-import { createMailMetrics } from '../../src/infrastructure/mail/send-mail.ts';
+import { moveExhaustedMails } from '../../src/infrastructure/mail/queue.ts';
 import { createMetrics } from '../../src/infrastructure/telemetry/metrics.ts';
 import { secondFactorOf } from '../auth/authenticator.ts';
 import { developmentLogin } from '../auth/development-login.ts';
@@ -343,8 +343,8 @@ t.test('each statement returns the columns that its row type declares', async (t
   t.teardown(replica.close);
   void replica.watch();
   await until('the checks', () => [...executed].filter((place) => /replica/.test(place)).length === 2);
-  const mailMetrics = createMailMetrics(createMetrics(), [], []);
-  await recoverJobs({ database, mailMetrics, logger: pino({ enabled: false }) }, 60_000);
+  await moveExhaustedMails(database);
+  await recoverJobs({ database, lanes: [], logger: pino({ enabled: false }), lockAge: 60_000 });
   t.strictSame([...problems], []);
   await t.test('prisma/queries has each statement of the domains as it is sent', (t) =>
     compareQueries(t, places),

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { createDerivedSecrets } from '../../src/domains/auth/tokens.ts';
+import { createUnsubscribeLinks } from '../../src/domains/notifications/preferences/unsubscribe.ts';
 import { toSecret } from '../../src/infrastructure/config/secrets.ts';
-import { createUnsubscribeLinks } from '../../src/infrastructure/mail/unsubscribe-links.ts';
 import { createAdmin } from '../support/admin.ts';
 import { type CallOptions, createTestApp, testEnvironment } from '../support/app.ts';
 import type { DocumentedOperation } from '../support/contract.ts';

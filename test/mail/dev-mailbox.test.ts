@@ -3,11 +3,10 @@ import Fastify from 'fastify';
 import t, { type Test } from 'tap';
 import { createDevMailbox, devMailboxRoutes } from '../../src/development/mailbox/mailbox.ts';
 import { languagePlugin } from '../../src/http/language.ts';
-import { renderMail } from '../../src/infrastructure/mail/templates.ts';
 import type { OutgoingMail } from '../../src/infrastructure/mail/transport.ts';
 import { createTestApp } from '../support/app.ts';
 import { rejected } from '../support/assertions.ts';
-import { mails } from './samples.ts';
+import { mails, render } from './samples.ts';
 
 let keys = 0;
 
@@ -148,9 +147,9 @@ t.test('shows the HTML in a frame without scripts, forms or an origin', async (t
 
 t.test('highlights the codes and links of an email, and nothing that a user wrote', async (t) => {
   const { mailbox, get } = await build(t);
-  await mailbox.send(outgoing(renderMail(mails.verification_code, 'ko')));
+  await mailbox.send(outgoing(render(mails.verification_code, 'ko')));
   const url = 'https://dure.example/reset-password?uid=7&token=abc';
-  await mailbox.send(outgoing(renderMail({ kind: 'reset_link', name: '김민지', url, minutes: 60 }, 'en')));
+  await mailbox.send(outgoing(render({ kind: 'reset_link', name: '김민지', url, minutes: 60 }, 'en')));
   const request = {
     kind: 'partner_request_received',
     name: '김민지',
@@ -159,7 +158,7 @@ t.test('highlights the codes and links of an email, and nothing that a user wrot
     message: '654321\nhttps://evil.example/',
     url: 'https://dure.example/requests',
   } as const;
-  await mailbox.send(outgoing(renderMail(request, 'ko')));
+  await mailbox.send(outgoing(render(request, 'ko')));
   const { body } = await get();
   const highlighted = [
     ...body.matchAll(/<div class="highlight">(.*?)<button type="button">(.*?)<\/button>/g),
@@ -192,8 +191,8 @@ t.test('is in the language of the reader, also while there is no email', async (
 
 t.test('an email is marked with its own language', async (t) => {
   const { mailbox, get } = await build(t);
-  await mailbox.send(outgoing(renderMail(mails.verification_code, 'ko')));
-  await mailbox.send(outgoing(renderMail(mails.verification_code, 'en')));
+  await mailbox.send(outgoing(render(mails.verification_code, 'ko')));
+  await mailbox.send(outgoing(render(mails.verification_code, 'en')));
   const { body } = await get({ 'accept-language': 'en' });
   for (const element of ['h2', 'pre', 'iframe']) {
     const tag = `<${element} lang=`;

@@ -1,4 +1,26 @@
-import type { Language, Mail } from '../../src/infrastructure/mail/templates.ts';
+import { authKinds } from '../../src/domains/auth/index.ts';
+import { partnerRequestKinds } from '../../src/domains/partner-requests/index.ts';
+import { savedSearchKinds } from '../../src/domains/saved-searches/index.ts';
+import type { Language } from '../../src/http/language.ts';
+import { type MailKind, writeMail } from '../../src/infrastructure/mail/content.ts';
+import { renderMail } from '../../src/infrastructure/mail/rendering.ts';
+
+const { partner_request_withdrawn, ...requestKinds } = partnerRequestKinds;
+const kinds = { ...authKinds, ...requestKinds, ...savedSearchKinds };
+type Kinds = typeof kinds;
+type Kind = keyof Kinds;
+type FieldsOf<Name extends Kind> = Kinds[Name] extends { ko(fields: infer Fields): unknown } ? Fields : never;
+
+/** An email of a kind, with what its text depends on. Only a new request has a message. */
+export type Mail<Name extends Kind = Kind> = {
+  [K in Name]: { kind: K; message?: string } & Omit<FieldsOf<K>, 'message'>;
+}[Name];
+
+export function render(mail: Mail, language: Language, unsubscribeUrl?: string) {
+  const { kind, ...fields } = { message: '', ...mail };
+  // Which fields belong to a kind is lost in their union.
+  return renderMail(writeMail<object>(kinds[kind] as MailKind<object>, language, fields), unsubscribeUrl);
+}
 
 export const code = '048213';
 const verifyUrl = 'https://dure.example/verify-email?token=aB_-9.cD';

@@ -1,6 +1,7 @@
 import t from 'tap';
-import { escapeHtml, type Language, type Mail, renderMail } from '../../src/infrastructure/mail/templates.ts';
-import { code, languages, mails, requestUrl, resetUrl } from './samples.ts';
+import type { Language } from '../../src/http/language.ts';
+import { escapeHtml } from '../../src/infrastructure/mail/rendering.ts';
+import { code, languages, type Mail, mails, render, requestUrl, resetUrl } from './samples.ts';
 
 /** What an email must contain, in every language: its texts, the lines of a message one by one. */
 function partsOf({ kind, ...fields }: Mail): string[] {
@@ -31,8 +32,8 @@ function visible(html: string): string {
 for (const language of languages) {
   for (const mail of Object.values(mails)) {
     t.test(`${mail.kind} in ${language}`, async (t) => {
-      const rendered = renderMail(mail, language);
-      t.same(renderMail(structuredClone(mail), language), rendered, 'the same bytes for the same input');
+      const rendered = render(mail, language);
+      t.same(render(structuredClone(mail), language), rendered, 'the same bytes for the same input');
       const { subject, text, html } = rendered;
       for (const part of partsOf(mail)) {
         t.ok(text.includes(part), `the text contains ${part}`);
@@ -56,7 +57,7 @@ for (const language of languages) {
 
 t.test('a code is one word near the top, the only six digits, and not in the subject', async (t) => {
   for (const language of languages) {
-    const { subject, text, html } = renderMail(mails.verification_code, language);
+    const { subject, text, html } = render(mails.verification_code, language);
     const lines = text.split('\n');
     t.ok(lines.indexOf(code) >= 0 && lines.indexOf(code) <= 4);
     t.same(text.match(/\d{6}/g), [code]);
@@ -67,8 +68,8 @@ t.test('a code is one word near the top, the only six digits, and not in the sub
 
 t.test('links are on lines of their own', async (t) => {
   for (const language of languages) {
-    t.same(renderMail(mails.reset_link, language).text.match(/^https?:.*$/gm), [resetUrl]);
-    t.same(renderMail(mails.account_exists, language).text.match(/^https?:.*$/gm), [
+    t.same(render(mails.reset_link, language).text.match(/^https?:.*$/gm), [resetUrl]);
+    t.same(render(mails.account_exists, language).text.match(/^https?:.*$/gm), [
       'https://dure.example/login',
       'https://dure.example/forgot?a=1&b=2',
     ]);
@@ -88,7 +89,7 @@ t.test('nothing that users write becomes markup', async (t) => {
   const rendered = Object.values(mails).map((mail) => withTexts(mail, nasty));
   for (const mail of rendered) {
     for (const language of languages) {
-      const { html } = renderMail(mail, language, `https://u/?${nasty}`);
+      const { html } = render(mail, language, `https://u/?${nasty}`);
       t.notMatch(html, /<script|<b |alert\("/, mail.kind);
       t.ok(html.includes(escapeHtml(nasty)), mail.kind);
     }
@@ -101,7 +102,7 @@ t.test('a subject never contains a line break or a control character', async (t)
   const rendered = named.map((mail) => ({ ...withTexts(mail, name), message: 'm', url: requestUrl }));
   for (const mail of rendered) {
     for (const language of languages) {
-      const { subject, text } = renderMail(mail, language);
+      const { subject, text } = render(mail, language);
       t.notMatch(subject, /[\p{Cc}\u2028\u2029\u202e]/u);
       t.ok(subject.includes('카페 Bcc: victim@example.com 끝'), subject);
       t.match(subject, /^(?:\[두레\]|Dure:) /, 'nor does a subject begin with it');
@@ -113,7 +114,7 @@ t.test('a subject never contains a line break or a control character', async (t)
 t.test('the message of a user keeps its lines and is marked as a quote', async (t) => {
   const message = '첫 줄\r\n\r\n<둘째> 줄\n654321\nhttps://evil.example/';
   for (const language of languages) {
-    const { text, html } = renderMail({ ...mails.partner_request_received, message }, language);
+    const { text, html } = render({ ...mails.partner_request_received, message }, language);
     t.ok(text.includes('> 첫 줄\n>\n> <둘째> 줄\n> 654321\n> https://evil.example/\n'));
     t.ok(html.includes('첫 줄<br><br>&lt;둘째&gt; 줄<br>654321<br>https://evil.example/</blockquote>'));
   }
@@ -122,7 +123,7 @@ t.test('the message of a user keeps its lines and is marked as a quote', async (
 t.test('every Korean mail is in 합니다체', async (t) => {
   for (const sample of Object.values(mails)) {
     const mail = 'message' in sample ? { ...sample, message: '반갑습니다.' } : sample;
-    const { subject, text, html } = renderMail(mail, 'ko');
+    const { subject, text, html } = render(mail, 'ko');
     for (const [part, content] of Object.entries({ subject, text, html })) {
       const polite = content.match(/[가-힣]+요(?![가-힣])/g) ?? [];
       const informal = polite.filter((word) => !/(세요|나요)$/.test(word));
@@ -136,8 +137,8 @@ t.test('every Korean mail is in 합니다체', async (t) => {
 
 t.test('every security email says what to do if it was not you', async (t) => {
   const says = (kind: keyof typeof mails, korean: RegExp, english: RegExp) => {
-    t.match(renderMail(mails[kind], 'ko').text, korean, kind);
-    t.match(renderMail(mails[kind], 'en').text, english, kind);
+    t.match(render(mails[kind], 'ko').text, korean, kind);
+    t.match(render(mails[kind], 'en').text, english, kind);
   };
   for (const kind of ['verification_code', 'account_exists', 'reset_link', 'user_id'] as const)
     says(kind, /직접 요청하지 않으셨다면 이 메일을 무시하셔도 됩니다\./, /you can ignore this email\./);
@@ -166,7 +167,7 @@ t.test('durations are in the largest exact unit', async (t) => {
     [120, 'en', 'for 2 hours.'],
   ] as const;
   for (const [minutes, language, expected] of cases)
-    t.match(renderMail({ ...mails.verification_code, minutes }, language).text, expected);
+    t.match(render({ ...mails.verification_code, minutes }, language).text, expected);
 });
 
 t.test('times are in Seoul, in English in UTC as well', async (t) => {
@@ -179,14 +180,14 @@ t.test('times are in Seoul, in English in UTC as well', async (t) => {
   ] as const;
   for (const [time, korean, english, utc] of cases) {
     const mail = { ...mails.password_changed, changedAt: new Date(time) };
-    t.match(renderMail(mail, 'ko').text, `${korean}(한국 시간)에`);
-    t.match(renderMail(mail, 'en').text, `on ${english} in Korea (${utc} UTC).`);
+    t.match(render(mail, 'ko').text, `${korean}(한국 시간)에`);
+    t.match(render(mail, 'en').text, `on ${english} in Korea (${utc} UTC).`);
   }
 });
 
 t.test('a line of HTML never begins with the particle of a bracket or quotation mark', async (t) => {
   const joined = (text: string) => `<span style="white-space:nowrap">${text}</span>`;
-  const htmlOf = (mail: Mail) => renderMail(mail, 'ko').html;
+  const htmlOf = (mail: Mail) => render(mail, 'ko').html;
   t.ok(htmlOf(mails.password_changed).includes(`(한국 시간${joined(')에')} 두레`));
   const accepted = { ...mails.partner_request_accepted, storeName: '두레 카페(본점)' };
   t.ok(htmlOf(accepted).includes(`두레 카페(본점${joined(')에서')} 수락했습니다`));
@@ -195,7 +196,7 @@ t.test('a line of HTML never begins with the particle of a bracket or quotation 
 });
 
 const greeted = (name: string, language: Language) =>
-  renderMail({ kind: 'reset_link', name, url: resetUrl, minutes: 60 }, language).text.split('\n')[2];
+  render({ kind: 'reset_link', name, url: resetUrl, minutes: 60 }, language).text.split('\n')[2];
 
 t.test('a name gets one 님', async (t) => {
   const cases = {
@@ -230,7 +231,7 @@ t.test('a name that email clients would turn into a link is not used to greet', 
   ];
   for (const name of [...links, ...disguised, ...numbers]) {
     for (const language of languages) {
-      const { text, html } = renderMail({ kind: 'reset_link', name, url: resetUrl, minutes: 60 }, language);
+      const { text, html } = render({ kind: 'reset_link', name, url: resetUrl, minutes: 60 }, language);
       t.notOk(text.includes(name) || html.includes(name), name);
     }
     t.equal(greeted(name, 'ko'), '안녕하세요.');
@@ -247,7 +248,7 @@ t.test('emails about a request say which side did what', async (t) => {
     ['accepted', 'en', '해님 빵집 accepted your partnership request for “빵 나눔”.'],
   ] as const;
   for (const [kind, language, sentence] of cases) {
-    const [, , , , line] = renderMail(mails[`partner_request_${kind}`], language).text.split('\n');
+    const [, , , , line] = render(mails[`partner_request_${kind}`], language).text.split('\n');
     t.equal(line?.slice(0, sentence.length), sentence);
   }
 });

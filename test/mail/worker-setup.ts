@@ -1,10 +1,13 @@
-import Fastify from 'fastify';
+import Fastify, { type FastifyBaseLogger } from 'fastify';
 import type { Test } from 'tap';
+import { authKinds } from '../../src/domains/auth/index.ts';
+import type { Database } from '../../src/infrastructure/database/client.ts';
 import { createOutbox } from '../../src/infrastructure/jobs/outbox.ts';
-import { type MailComposers, startWorker } from '../../src/infrastructure/jobs/worker.ts';
-import { createMailQueue, type MailPayload } from '../../src/infrastructure/mail/queue.ts';
+import { startWorker } from '../../src/infrastructure/jobs/worker.ts';
+import { writeMail } from '../../src/infrastructure/mail/content.ts';
+import { createMailQueue, type MailPayload, mailJobs } from '../../src/infrastructure/mail/queue.ts';
+import { createMailLane, type MailComposers } from '../../src/infrastructure/mail/sending.ts';
 import type { OutgoingMail } from '../../src/infrastructure/mail/transport.ts';
-import { createUnsubscribeLinks } from '../../src/infrastructure/mail/unsubscribe-links.ts';
 import { createMetrics } from '../../src/infrastructure/telemetry/metrics.ts';
 import { createTestDatabase, openTestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
@@ -14,39 +17,50 @@ export const token = 'Zk3vQmT0aYt9HsLwBqXc';
 export const composers: MailComposers = {
   code: async ({ id }) => ({
     to: `user${id}@example.com`,
-    language: 'en',
-    mail: { kind: 'verification_code', code, url: 'https://dure.example/verify-email', minutes: 10 },
+    mail: writeMail(authKinds.verification_code, 'en', {
+      code,
+      url: 'https://dure.example/verify-email',
+      minutes: 10,
+    }),
   }),
   link: async () => ({
     to: 'mina@example.com',
-    language: 'ko',
-    mail: {
-      kind: 'reset_link',
+    mail: writeMail(authKinds.reset_link, 'ko', {
       name: '미나',
       url: `https://dure.example/reset-password?uid=41&token=${token}`,
       minutes: 60,
-    },
+    }),
   }),
   obsolete: async () => null,
 };
 
-export const unsubscribeLinks = createUnsubscribeLinks({
-  secrets: [{ id: 'a-key', key: Buffer.from('a secret that only these tests have') }],
-  publicUrl: 'https://api.example.com',
-});
+/** An outbox of emails, and their queue. */
+export function createQueue(database: Database, log: FastifyBaseLogger) {
+  const outbox = createOutbox(database, log, [mailJobs(authKinds)]);
+  return { outbox, queue: createMailQueue({ kinds: authKinds, keyId: 'a-key', outbox }) };
+}
 
-/** What the workers of these tests have in common. */
-export const workerOptions = {
-  tasks: {},
-  lanes: [],
-  tracing: undefined,
-  unsubscribeLinks,
-  composers,
-  cleanUp: async () => ({ deleted: {}, isComplete: true }),
-};
+type LaneOptions = Parameters<typeof createMailLane>[0];
+type WorkerOptions = Parameters<typeof startWorker>[0];
+type Needed = Pick<LaneOptions, 'database' | 'logger' | 'transport'> &
+  Pick<WorkerOptions, 'connectionString'>;
+
+/** Starts a worker of emails that have no topic. */
+export function startMailWorker(options: Needed & Partial<LaneOptions & WorkerOptions>) {
+  const all = {
+    composers,
+    checkMail: async () => ({}),
+    metrics: createMetrics(),
+    tracing: undefined,
+    tasks: {},
+    cleanUp: async () => ({ deleted: {}, isComplete: true }),
+    ...options,
+  };
+  return startWorker({ ...all, lanes: [createMailLane(all)] });
+}
 
 /** Options of the worker, and how the provider takes an email. */
-type StartOptions = Partial<Parameters<typeof startWorker>[0]> & {
+type StartOptions = Partial<LaneOptions & WorkerOptions> & {
   send?(mail: OutgoingMail): Promise<void> | void;
 };
 
@@ -57,10 +71,9 @@ export async function setUp(t: Test) {
   const logLines: Record<string, unknown>[] = [];
   const stream = { write: (line: string) => logLines.push(JSON.parse(line)) };
   const { log } = Fastify({ logger: { level: 'debug', stream } });
-  const outbox = createOutbox(database, log);
+  const { outbox, queue } = createQueue(database, log);
   outbox.start();
   t.teardown(() => outbox.stop());
-  const queue = createMailQueue(unsubscribeLinks, outbox);
   t.teardown(() => {
     if (!t.passing()) t.comment(logLines);
   });
@@ -93,12 +106,10 @@ export async function setUp(t: Test) {
       ),
     start(options: StartOptions = {}) {
       const sent: OutgoingMail[] = [];
-      const worker = startWorker({
-        ...workerOptions,
+      const worker = startMailWorker({
         connectionString: url,
         ...options,
         database,
-        metrics: createMetrics(),
         times: { recovery: 500, ...options.times },
         logger: log,
         transport: {

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createNotificationRepository } from '../../src/domains/notifications/repository.ts';
+import { createNotificationRepository } from '../../src/domains/notifications/inbox/repository.ts';
 import { createTestApp, deleteAccount } from '../support/app.ts';
 import { tally } from '../support/assertions.ts';
 import { inParallel, lockRows } from '../support/concurrency.ts';

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import t from 'tap';
 import { createImageUrls } from '../../src/domains/images/index.ts';
-import { createStreamHub, type HubOptions } from '../../src/domains/notifications/stream.ts';
+import { createStreamHub, type HubOptions } from '../../src/domains/notifications/stream/stream.ts';
 import { savedSearchesIn } from '../saved-searches/searching.ts';
 import { createUser } from '../support/app.ts';
 import { invalid } from '../support/assertions.ts';

@@ -1,10 +1,9 @@
 import t from 'tap';
+import { createUnsubscribeLinks } from '../../src/domains/notifications/preferences/unsubscribe.ts';
 import { loadConfig } from '../../src/infrastructure/config/config.ts';
-import { renderMail } from '../../src/infrastructure/mail/templates.ts';
 import type { OutgoingMail } from '../../src/infrastructure/mail/transport.ts';
-import { createUnsubscribeLinks } from '../../src/infrastructure/mail/unsubscribe-links.ts';
 import { mailsTo } from '../auth/mailbox.ts';
-import { mails } from '../mail/samples.ts';
+import { mails, render } from '../mail/samples.ts';
 import { createTestApp, createUser, deleteAccount, queuedFor, testEnvironment } from '../support/app.ts';
 import { invalid } from '../support/assertions.ts';
 import { lockRows } from '../support/concurrency.ts';
@@ -188,7 +187,7 @@ t.test('an email about a request has the headers of RFC 8058, and the link in it
     t.match(mail.html, `href="${link}"`);
   }
   t.not(unsubscribePathIn(accepted), path);
-  const { text, html } = renderMail(mails.partner_request_received, 'en', 'https://x.example/?a=1&b=2');
+  const { text, html } = render(mails.partner_request_received, 'en', 'https://x.example/?a=1&b=2');
   t.match(text, 'Stop emails of this kind: https://x.example/?a=1&b=2');
   t.match(html, 'href="https://x.example/?a=1&amp;b=2"');
   const others = app.mails.sent.filter(({ text }) => !text.includes('/requests/'));

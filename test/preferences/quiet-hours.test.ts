@@ -1,5 +1,6 @@
 import t from 'tap';
-import { koreanOffset, quietUntil } from '../../src/infrastructure/quiet-hours.ts';
+import { quietUntil } from '../../src/domains/notifications/preferences/repository.ts';
+import { koreanOffset } from '../../src/infrastructure/korean-time.ts';
 import { mailsTo } from '../auth/mailbox.ts';
 import { createTestApp, relayed } from '../support/app.ts';
 import { lockRows } from '../support/concurrency.ts';

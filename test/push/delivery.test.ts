@@ -315,7 +315,7 @@ t.test('a job of a worker that died is run by another one', async (t) => {
   browser.answer = 201;
   t.match(await jobs(), [{ locked_at: Date }]);
   // As after the death of a worker, whose job is released after 45 seconds.
-  await recoverJobs({ database, mailMetrics: { countMail() {}, countJob() {} }, logger: app.app.log }, 0);
+  await recoverJobs({ database, lanes: [], logger: app.app.log, lockAge: 0 });
   t.match(await jobs(), [{ locked_at: null }]);
   // This worker lives, and takes no other job of the user while the attempt lasts.
   endAttempt();

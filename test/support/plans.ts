@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { partnerRequestKinds } from '../../src/domains/partner-requests/index.ts';
 import { type Database, plannerSettings } from '../../src/infrastructure/database/client.ts';
 import type { Sql } from '../../src/infrastructure/database/sql.ts';
 import { createMailQueue } from '../../src/infrastructure/mail/queue.ts';
@@ -73,7 +74,7 @@ export function explainingDatabase(
 export const idleOutbox = { wake: () => undefined };
 
 /** What a repository of partner requests needs. */
-export const mailQueue = createMailQueue({ keyId: 'a-key' }, idleOutbox);
+export const mailQueue = createMailQueue({ kinds: partnerRequestKinds, keyId: 'a-key', outbox: idleOutbox });
 
 function literal(value: unknown): string {
   if (value instanceof Date) return value.toISOString();

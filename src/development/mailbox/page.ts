@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import type { Language, LocalizedText } from '../../http/language.ts';
 import { hashSource, sendPage } from '../../http/pages.ts';
-import { escapeHtml, type RenderedMail } from '../../infrastructure/mail/templates.ts';
+import { escapeHtml, type RenderedMail } from '../../infrastructure/mail/rendering.ts';
 
 export interface StoredMail extends RenderedMail {
   id: number;

@@ -31,6 +31,7 @@ import { createLogin } from './service/login.ts';
 import { createDerivedSecrets, createSealer, createTokens } from './tokens.ts';
 
 export { confirmationErrors } from './errors.ts';
+export { authKinds } from './kinds.ts';
 export { toSession, toUser } from './presenters.ts';
 export type { DevelopmentLogin } from './providers/clients/development.ts';
 export { userColumns } from './repository/accounts.ts';

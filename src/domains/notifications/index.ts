@@ -1,47 +1,97 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { requireUser, routesBehind } from '../../http/authentication.ts';
+import { ApiError, httpErrors } from '../../http/errors.ts';
 import type { Config } from '../../infrastructure/config/config.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
 import type { Outbox } from '../../infrastructure/jobs/outbox.ts';
+import type { MailKinds } from '../../infrastructure/mail/content.ts';
+import type { MailPermission, MailToCheck } from '../../infrastructure/mail/sending.ts';
 import type { Metrics } from '../../infrastructure/telemetry/metrics.ts';
 import type { ImageUrls } from '../images/index.ts';
-import { createNotificationRepository } from './repository.ts';
-import { notificationRoutes } from './routes.ts';
-import { createStreamHub, type HubOptions } from './stream.ts';
+import { createNotificationRepository } from './inbox/repository.ts';
+import { inboxRoutes } from './inbox/routes.ts';
+import { createPreferencesRepository } from './preferences/repository.ts';
+import { preferenceRoutes } from './preferences/routes.ts';
+import { createUnsubscribeLinks, unsubscribeRoutes } from './preferences/unsubscribe.ts';
+import { createPushDelivery } from './push/delivery.ts';
+import { createPushSubscriptions } from './push/repository.ts';
+import { pushRoutes } from './push/routes.ts';
+import { streamRoutes } from './stream/routes.ts';
+import { createStreamHub, type HubOptions } from './stream/stream.ts';
 
-export type { EventStreamTimes } from './event-stream.ts';
-export { createPreferences } from './preferences/index.ts';
-export { createPush } from './push/index.ts';
-export { expiredNotifications, type Recipient } from './repository.ts';
+export { expiredNotifications } from './inbox/repository.ts';
+export { pushJobs, sendPushTask } from './push/delivery.ts';
+export type { EventStreamTimes } from './stream/event-stream.ts';
 
-interface RoutesOptions extends Pick<HubOptions, 'listen' | 'findLiveSessions' | 'streamTimes'> {
+interface NotificationsOptions {
   config: Config;
+  database: Database;
+  outbox: Outbox;
+  imageUrls: ImageUrls;
+  /** The kinds of emails of all domains, of which some can be switched off. */
+  mailKinds: MailKinds;
   metrics: Metrics;
+  logger: FastifyBaseLogger;
 }
 
-/** Builds the notifications domain: its routes under `/api/v1/notifications`, and how other domains notify users. */
-export function createNotifications(services: { database: Database; outbox: Outbox; imageUrls: ImageUrls }) {
-  const { database, outbox, imageUrls } = services;
+/**
+ * Builds the notifications domain: its routes under `/api/v1/notifications`, how other domains notify users, the jobs of push messages,
+ * and what the queue of emails has to know of the preferences of users.
+ */
+export function createNotifications(options: NotificationsOptions) {
+  const { config, database, outbox, imageUrls, mailKinds, metrics } = options;
   const notifications = createNotificationRepository(database, outbox);
+  const preferences = createPreferencesRepository(database);
+  const unsubscribeLinks = createUnsubscribeLinks(config);
+  const subscriptions = createPushSubscriptions(database);
 
   async function routes(
     scope: FastifyInstance,
-    { config, metrics, ...options }: RoutesOptions,
+    streamOptions: Pick<HubOptions, 'listen' | 'findLiveSessions' | 'streamTimes'>,
   ): Promise<void> {
+    await scope.register(routesBehind(requireUser, preferenceRoutes, { preferences }));
+    await scope.register(unsubscribeRoutes, { preferences, unsubscribeLinks });
+    await scope.register(ownPushRoutes, { prefix: '/push/' });
+    await scope.register(routesBehind(requireUser, inboxRoutes, { notifications, imageUrls }));
     // Streams use a third of the pool at most; the rest is for requests.
     const maxConcurrentReads = Math.max(1, Math.floor(config.database.poolSize / 3));
-    const streams = createStreamHub({
-      ...options,
-      notifications,
-      imageUrls,
-      maxConcurrentReads,
-      logger: scope.log,
-    });
+    const reading = { notifications, imageUrls, maxConcurrentReads, logger: scope.log };
+    const streams = createStreamHub({ ...streamOptions, ...reading });
     metrics.addGauge('notification_streams', 'Open streams of notifications', streams.count);
-    await scope.register(
-      routesBehind(requireUser, notificationRoutes, { notifications, streams, imageUrls }),
-    );
+    await scope.register(routesBehind(requireUser, streamRoutes, { streams }));
   }
 
-  return { routes, notify: notifications.notify, findOne: notifications.findOne };
+  async function ownPushRoutes(scope: FastifyInstance): Promise<void> {
+    scope.addHook('onRoute', (route) => {
+      route.config = { ...route.config, errors: [...(route.config?.errors ?? []), httpErrors.notFound] };
+    });
+    // Without a key of the service there is nothing at these paths.
+    scope.addHook('onRequest', async () => {
+      if (config.vapid === undefined) throw new ApiError(httpErrors.notFound);
+    });
+    await scope.register(routesBehind(requireUser, pushRoutes, { subscriptions, config }));
+  }
+
+  /**
+   * What the preferences of the recipient say about an email. One that waited is not sent when its notification was read meanwhile.
+   *
+   * @returns undefined for one that the recipient does not want
+   */
+  async function checkMail({ kind, payload, jobId }: MailToCheck): Promise<MailPermission | undefined> {
+    const topic = mailKinds[kind]?.topic;
+    if (topic === undefined || !('user_id' in payload)) return {};
+    const subscription = { userId: Number(payload['user_id']), topic };
+    if ('is_deferred' in payload && !(await preferences.isUnread(subscription.userId, kind, payload)))
+      return undefined;
+    const delivery = await preferences.decideDelivery({ channel: 'email', ...subscription, jobId });
+    if (delivery === undefined || 'until' in delivery) return delivery;
+    return { unsubscribeUrl: unsubscribeLinks.url(subscription, String(payload['key_id'] ?? '')) };
+  }
+
+  return {
+    routes,
+    notify: notifications.notify,
+    mailPreferences: { keyId: unsubscribeLinks.keyId, checkMail },
+    pushLane: createPushDelivery({ ...options, notifications, preferences, subscriptions }),
+  };
 }

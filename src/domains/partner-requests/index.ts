@@ -7,6 +7,7 @@ import { createPartnerRequestRepository } from './repository/requests.ts';
 import { partnerRequestRoutes, partnerRoutes } from './routes.ts';
 import { createPartnerRequestService, type PartnerRequestServiceOptions } from './service.ts';
 
+export { type PartnerRequestKind, partnerRequestKinds, partnerRequestTopics, requestPage } from './kinds.ts';
 export { toPartnerRequest } from './presenters.ts';
 export { type SentRequestRow, sentColumns } from './repository/rows.ts';
 export { erasedMessages } from './repository/transitions.ts';

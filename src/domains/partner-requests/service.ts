@@ -1,7 +1,6 @@
 import { ApiError, httpErrors, retryLater } from '../../http/errors.ts';
 import type { Config } from '../../infrastructure/config/config.ts';
 import type { Database, Tx } from '../../infrastructure/database/client.ts';
-import type { NotificationKind } from '../../infrastructure/database/generated/enums.ts';
 import {
   type Created,
   type Idempotency,
@@ -12,6 +11,7 @@ import type { Outbox } from '../../infrastructure/jobs/outbox.ts';
 import type { MailQueue } from '../../infrastructure/mail/queue.ts';
 import { postErrors } from '../posts/index.ts';
 import { partnerRequestErrors } from './errors.ts';
+import type { PartnerRequestKind } from './kinds.ts';
 import { toPartnerRequest } from './presenters.ts';
 import { maxMailsPerHour, type PartnerRequests } from './repository/requests.ts';
 import type { ClosedRequest } from './repository/transitions.ts';
@@ -38,7 +38,7 @@ const refusals = {
 } as const;
 
 interface Recipient {
-  kind: Exclude<NotificationKind, 'saved_search_match'>;
+  kind: PartnerRequestKind;
   userId: number;
   requestId: number;
 }
@@ -118,8 +118,7 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
   }
 
   function mail(tx: Tx, { kind, userId, requestId }: Recipient): Promise<boolean> {
-    const payload = { request_id: requestId };
-    return mailQueue.addUnrequested(tx, { purpose: 'partner_request', kind, userId, payload });
+    return mailQueue.addUnrequested(tx, { kind, userId, payload: { request_id: requestId } });
   }
 
   /** Withdraws the pending requests for a post that was deleted in the same transaction, and notifies their senders. */

@@ -1,7 +1,7 @@
 import { invalidFields } from '../../http/errors.ts';
 import type { ExpiredRows } from '../../infrastructure/database/clean-up.ts';
 import { raw, type Sql, sql } from '../../infrastructure/database/sql.ts';
-import { koreanOffset } from '../../infrastructure/quiet-hours.ts';
+import { koreanOffset } from '../../infrastructure/korean-time.ts';
 import type { PostChanges, PostQuery } from './schemas.ts';
 
 const today = raw(`(now() AT TIME ZONE 'Asia/Seoul')::date`);

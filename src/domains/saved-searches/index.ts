@@ -7,6 +7,7 @@ import { createSavedSearchRepository } from './repository.ts';
 import { savedSearchRoutes } from './routes.ts';
 import { createSavedSearchService, matchTask, type SavedSearchServiceOptions } from './service.ts';
 
+export { matchPage, savedSearchKinds, savedSearchTopics } from './kinds.ts';
 export { expiredPostAlerts } from './repository.ts';
 
 const Job = Type.Object({ post_id: Type.Integer() });

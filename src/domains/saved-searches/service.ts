@@ -2,7 +2,6 @@ import { ApiError, invalidFields } from '../../http/errors.ts';
 import type { Database, Tx } from '../../infrastructure/database/client.ts';
 import type { Outbox } from '../../infrastructure/jobs/outbox.ts';
 import type { MailQueue } from '../../infrastructure/mail/queue.ts';
-import type { Recipient } from '../notifications/index.ts';
 import { readNear } from '../stores/index.ts';
 import type { Match, SavedSearches, SavedSearchRow } from './repository.ts';
 import { type NewSavedSearch, type SavedSearch, savedSearchErrors } from './schemas.ts';
@@ -31,7 +30,7 @@ export interface SavedSearchServiceOptions {
   mailQueue: Pick<MailQueue, 'addUnrequestedToAll'>;
   savedSearches: SavedSearches;
   /** Adds notifications; the last statement of a transaction. */
-  notify(tx: Tx, recipients: Recipient[]): Promise<void>;
+  notify(tx: Tx, recipients: (Match & { kind: 'saved_search_match'; postId: number })[]): Promise<void>;
   /** @throws {ApiError} `validation_error` for a category that does not exist */
   checkCategoryFilter(id: number | undefined): Promise<void>;
 }
@@ -87,7 +86,7 @@ export function createSavedSearchService(options: SavedSearchServiceOptions) {
     const kind = 'saved_search_match';
     await mailQueue.addUnrequestedToAll(
       tx,
-      { purpose: kind, kind },
+      kind,
       matches.map(({ userId, savedSearchId }) => ({
         userId,
         payload: { saved_search_id: savedSearchId, post_id: postId },

@@ -1,16 +1,14 @@
 import type { FastifyBaseLogger } from 'fastify';
-import type { ExpiredRows } from '../database/clean-up.ts';
 import type { Tx } from '../database/client.ts';
 import { reasonOf } from '../database/errors.ts';
 import { empty, sql } from '../database/sql.ts';
-import type { MailMetrics } from '../mail/send-mail.ts';
-import { sendMailTask } from './outbox.ts';
+import type { Lane } from './worker.ts';
 
 /* Jobs that are listed, released or given up, in SQL: graphile-worker's tables are not in Prisma's schema. */
 
 /**
  * Milliseconds after which a lock belongs to a dead worker: taking a job takes 5 s at most, an attempt 30 s, writing its outcome
- * 10 s. If the worker is only suspended, the idempotency key prevents a second email.
+ * 10 s. If the worker is only suspended, an email is not sent twice, because both attempts have its idempotency key.
  */
 export const staleLock = 45_000;
 
@@ -24,62 +22,34 @@ const staleLocks = (milliseconds: number) => sql`
   task_identifier <> ${cleanUpTask} AND locked_at < now() - ${milliseconds} * interval '1 millisecond'`;
 
 /**
- * graphile-worker keeps a job without an attempt left for ever; the last attempt may have ended with its process. One to a deleted
- * account is not kept: it waits for a deletion that is in progress. Users are locked in the order of their ids.
+ * Releases the jobs of dead workers, and deletes those without an attempt left, which graphile-worker keeps for ever: the last attempt
+ * may have ended with its process. A lane may keep its own. It logs errors of the database; the next run does the rest.
+ *
+ * @param options.lockAge milliseconds after which a lock belongs to a dead worker
  */
-const moveExhaustedJobs = sql`
-  WITH exhausted AS MATERIALIZED (
-    SELECT payload::jsonb AS payload, last_error, attempts FROM graphile_worker.complete_jobs(ARRAY(
-      SELECT id FROM graphile_worker.jobs
-      WHERE task_identifier = ${sendMailTask} AND attempts >= max_attempts AND locked_at IS NULL LIMIT 1000))
-  ), failed AS (
-    SELECT (payload->>'user_id')::int AS user_id, left(coalesce(payload->>'kind', 'unknown'), 50) AS kind,
-      payload - 'kind' - 'idempotency_key' - 'traceparent' AS payload,
-      coalesce(last_error, 'the process ended during the last attempt') AS reason, attempts
-    FROM exhausted ORDER BY user_id
-  )
-  INSERT INTO failed_mails (user_id, kind, payload, reason, attempts)
-  SELECT user_id, kind, payload, reason, attempts FROM failed
-  WHERE user_id IS NULL OR EXISTS (SELECT FROM users WHERE id = failed.user_id FOR KEY SHARE)
-  RETURNING kind, payload, reason, attempts`;
-
-/** Other jobs, such as push messages, are not kept. */
-const deleteExhaustedJobs = sql`
-  SELECT FROM graphile_worker.complete_jobs(ARRAY(
-    SELECT id FROM graphile_worker.jobs
-    WHERE task_identifier <> ${sendMailTask} AND attempts >= max_attempts AND locked_at IS NULL LIMIT 1000))`;
-
-/**
- * Releases the jobs of dead workers, moves emails without an attempt left to the failed ones and deletes other such jobs. It logs
- * errors of the database; the next run does the rest.
- */
-export async function recoverJobs(
-  { database, mailMetrics, logger }: { database: Tx; mailMetrics: MailMetrics; logger: FastifyBaseLogger },
-  lockAge: number,
-): Promise<void> {
+export async function recoverJobs(options: {
+  database: Tx;
+  lanes: Lane[];
+  logger: FastifyBaseLogger;
+  lockAge: number;
+}): Promise<void> {
+  const { database, lanes, logger, lockAge } = options;
   try {
     const released = await database.query<{ jobs: number }>(sql`
       SELECT count(*)::int AS jobs, graphile_worker.force_unlock_workers(array_agg(DISTINCT locked_by))
       FROM graphile_worker.jobs WHERE ${staleLocks(lockAge)} HAVING count(*) > 0`);
     for (const { jobs } of released) logger.warn({ jobs }, 'jobs of dead workers released');
-    const failed = await database.query<{ kind: string; payload: object; reason: string; attempts: number }>(
-      moveExhaustedJobs,
-    );
-    await database.execute(deleteExhaustedJobs);
-    for (const mail of failed) {
-      mailMetrics.countMail(mail.kind, 'failed');
-      logger.error(mail, 'mail failed after its last attempt');
-    }
+    const keeping = lanes.filter(({ keepExhausted }) => keepExhausted !== undefined);
+    for (const { keepExhausted } of keeping) await keepExhausted?.();
+    const kept = keeping.flatMap(({ tasks }) => Object.keys(tasks));
+    await database.execute(sql`
+      SELECT FROM graphile_worker.complete_jobs(ARRAY(
+        SELECT id FROM graphile_worker.jobs
+        WHERE task_identifier <> ALL (${kept}) AND attempts >= max_attempts AND locked_at IS NULL LIMIT 1000))`);
   } catch (error) {
     logger.warn({ reason: reasonOf(error) }, 'recovery of jobs failed');
   }
 }
-
-/** Failed emails are kept for 90 days, so that an operator can look at them, or until their account is deleted. */
-export const expiredFailedMails: ExpiredRows = {
-  table: 'failed_mails',
-  condition: sql`created_at < now() - interval '90 days'`,
-};
 
 /** A job of the queue, without its payload. */
 export interface Job {

@@ -1,25 +1,13 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { Database, Tx } from '../database/client.ts';
 import { reasonOf } from '../database/errors.ts';
-import { raw, sql } from '../database/sql.ts';
+import { join, raw, type Sql, sql } from '../database/sql.ts';
 
-/** The PostgreSQL channel that names, as a JSON array of ids, users whose streams are to look for changes. */
+/** The PostgreSQL channel that names, as a JSON array of ids, users for whom there are changes. */
 export const wakeUpChannel = 'wake_ups';
 
-/** graphile-worker's task identifier of all emails. */
-export const sendMailTask = 'send_mail';
-
-/** The same of all push messages. */
-export const sendPushTask = 'send_push';
-
-/** The flag of push messages to a user, so that workers take one of them at a time. */
-export const pushFlag = (userId: number) => `user:${userId}`;
-
 /** The delay after an attempt is e^attempts seconds, at most e^10: 3 seconds after the first, 4 days over all. */
-const maxAttempts = 25;
-
-/** Emails that a user waits for: sent before all others, so that a flood of others does not delay them. */
-const urgentKinds = ['verification_code', 'reset_link', 'user_id'];
+export const maxAttempts = 25;
 
 /** Rows that the relay takes at once. The payload of a notification is limited to 8,000 bytes, an id has at most 10 digits. */
 const batchSize = 500;
@@ -31,28 +19,18 @@ const batchSize = 500;
 const times = { batch: 25, poll: 2_500 };
 
 /**
- * Takes rows that no other instance is taking, adds their jobs and wakes up the streams of their users. It does not wait for the
- * disk or a standby: if a crash undoes it, the rows are still there. A job that had run by then runs again, with the same
- * idempotency key. `NOTIFY` holds a lock of the whole database until its transaction ends, so no other transaction sends any.
+ * Takes rows that no other instance is taking, adds their jobs and wakes up their users. It does not wait for the disk or a standby:
+ * if a crash undoes it, the rows are still there. A job that had run by then runs again, with the same payload. `NOTIFY` holds a
+ * lock of the whole database until its transaction ends, so no other transaction sends any.
  */
-const takeBatch = sql`
+const takeBatch = (jobs: Sql[]) => sql`
   WITH taken AS (
     DELETE FROM outbox WHERE id = ANY (ARRAY(
       SELECT id FROM outbox WHERE set_config('synchronous_commit', 'off', true) IS NOT NULL
       ORDER BY id LIMIT ${raw(String(batchSize))} FOR UPDATE SKIP LOCKED))
-    RETURNING id, user_id, mail, notification_id, job
+    RETURNING *
   ), messages AS (
-    SELECT id, json_build_object(
-      'identifier', ${sendMailTask}::text, 'payload', mail, 'max_attempts', ${maxAttempts}::int,
-      'priority', CASE WHEN mail->>'kind' = ANY (${urgentKinds}) THEN -10 ELSE 0 END) AS spec
-    FROM taken WHERE mail IS NOT NULL
-    UNION ALL
-    SELECT taken.id, json_build_object(
-      'identifier', ${sendPushTask}::text, 'max_attempts', ${maxAttempts}::int,
-      'payload', json_build_object('user_id', user_id, 'notification_id', notification_id),
-      'flags', ARRAY['user:' || user_id])
-    FROM taken
-    WHERE notification_id IS NOT NULL AND EXISTS (SELECT FROM push_subscriptions s WHERE s.user_id = taken.user_id)
+    ${join(jobs, ' UNION ALL ')}
     UNION ALL
     SELECT id, job::json FROM taken WHERE job IS NOT NULL
   ), jobs AS (
@@ -68,10 +46,13 @@ const takeBatch = sql`
 export type Outbox = ReturnType<typeof createOutbox>;
 
 /**
- * What follows a change: emails and other jobs to be queued, and users whose streams are woken up. A change writes rows of `outbox` in its own
- * transaction and calls `tx.afterCommit(outbox.wake)`; the relay of any instance takes them after the commit.
+ * What follows a change: jobs to be queued, and users to be woken up. A change writes rows of `outbox` in its own transaction and calls
+ * `tx.afterCommit(outbox.wake)`; the relay of any instance takes them after the commit.
+ *
+ * @param jobs queries of `taken`, rows of the outbox, for the `id` of a row and its job as the `spec` of `graphile_worker.add_jobs`
  */
-export function createOutbox(database: Database, logger: FastifyBaseLogger) {
+export function createOutbox(database: Database, logger: FastifyBaseLogger, jobs: Sql[]) {
+  const take = takeBatch(jobs);
   let timers: { poll: NodeJS.Timeout; batch: NodeJS.Timeout } | undefined;
   let isWaiting = false;
   let isDue = false;
@@ -81,7 +62,7 @@ export function createOutbox(database: Database, logger: FastifyBaseLogger) {
     while (isDue) {
       isDue = false;
       try {
-        const [row] = await database.query<{ taken: number; jobs: number; woken: number }>(takeBatch);
+        const [row] = await database.query<{ taken: number; jobs: number; woken: number }>(take);
         isDue ||= row?.taken === batchSize;
       } catch (error) {
         logger.warn({ reason: reasonOf(error) }, 'the outbox could not be read, will retry');

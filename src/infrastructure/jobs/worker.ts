@@ -4,36 +4,36 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { LogFunctionFactory, Runner, Task, WorkerEvents } from 'graphile-worker';
 import type pg from 'pg';
 import type { cleanUp } from '../database/clean-up.ts';
-import { openPool } from '../database/client.ts';
+import { openPool, type Tx } from '../database/client.ts';
 import { reasonOf } from '../database/errors.ts';
 import { keepRunning } from '../database/keep-running.ts';
-import { endOfMailPause } from '../mail/pause.ts';
-import { createMailMetrics, createSendMail, type SendMailOptions } from '../mail/send-mail.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { cleanUpTask, recoverJobs, staleLock } from './jobs.ts';
-import { sendMailTask } from './outbox.ts';
-
-export type { MailPayload } from '../mail/queue.ts';
-export type { ComposedMail, MailComposers } from '../mail/send-mail.ts';
 
 /** Jobs that have a number of workers for themselves. */
 export interface Lane {
   tasks: Record<string, Task>;
   concurrency: number;
   /** Flags of jobs that are not to be taken at the moment. No worker of the lane takes a job before it has them. */
-  forbiddenFlags?(): string[] | null | Promise<null>;
+  forbiddenFlags?(pool: pg.Pool, signal: AbortSignal): string[] | null | Promise<null>;
+  /** Its payloads have no secret, so that they may be logged when a job fails. */
+  logsPayload?: boolean;
+  /** Keeps its jobs that have no attempt left, which are deleted otherwise. */
+  keepExhausted?(): Promise<void>;
   /** Milliseconds after which a worker looks for jobs that nothing told it of: those that were added for a later time. */
   pollInterval?: number;
   crontab?: string;
 }
 
-interface WorkerOptions extends Omit<SendMailOptions, 'mailMetrics'> {
+interface WorkerOptions {
+  database: Tx;
   /** Must not go through a transaction pooler, because the worker listens. */
   connectionString: string;
   metrics: Metrics;
-  /** Jobs of domains, by their task, apart from emails, which they must not delay. `recoverJobs` deletes those that failed permanently. */
+  logger: FastifyBaseLogger;
+  /** Jobs of domains, by their task, which share their workers with the clean-up. */
   tasks: Record<string, Task>;
-  /** Such jobs that wait for the servers of others: apart from both. */
+  /** Jobs that wait for the servers of others: apart from those and from each other. */
   lanes: Lane[];
   /** Deletes expired rows. Runs every five minutes on one of the instances, and again at once while it is not complete. */
   cleanUp(): ReturnType<typeof cleanUp>;
@@ -42,8 +42,8 @@ interface WorkerOptions extends Omit<SendMailOptions, 'mailMetrics'> {
   limitFactor?: number | undefined;
 }
 
-/** In milliseconds: for one attempt to send, until the worker of a locked job counts as dead, between two runs of `recoverJobs`. */
-const defaultTimes = { attempt: 30_000, staleLock, recovery: 5_000 };
+/** In milliseconds: until the worker of a locked job counts as dead, between two runs of `recoverJobs`. */
+const defaultTimes = { staleLock, recovery: 5_000 };
 type WorkerTimes = typeof defaultTimes;
 
 export type Worker = ReturnType<typeof startWorker>;
@@ -54,19 +54,16 @@ const stopLimit = 9_000;
 /** Milliseconds in which the database gives a connection, and in which a statement ends. */
 const databaseLimit = 5_000;
 
-/** Sends queued emails and runs the clean-up. It starts in the background and survives outages of the database, also at the start. */
+/** Runs jobs and the clean-up. It starts in the background and survives outages of the database, also at the start. */
 export function startWorker(options: WorkerOptions) {
+  const { database, metrics } = options;
   const logger = options.logger.child({ part: 'worker' });
   const times = { ...defaultTimes, ...options.times };
   const stopping = new AbortController();
-  const mailMetrics = createMailMetrics(options.metrics, Object.keys(options.composers), [
-    sendMailTask,
-    cleanUpTask,
-    ...Object.keys(options.tasks),
-    ...options.lanes.flatMap(({ tasks }) => Object.keys(tasks)),
-  ]);
   const { signal } = stopping;
-  const stopped = keepRunning(() => runUntilStopped({ ...options, logger, times, mailMetrics }, signal), {
+  const lanes = [backgroundLane({ ...options, logger }), ...options.lanes];
+  const countRun = countRuns(metrics, lanes);
+  const stopped = keepRunning(() => runUntilStopped({ ...options, lanes, logger, countRun, signal }), {
     delay: restartDelay,
     signal,
     onEnd: (error) => {
@@ -75,7 +72,7 @@ export function startWorker(options: WorkerOptions) {
     },
   });
   const recovery = setInterval(
-    () => void recoverJobs({ database: options.database, mailMetrics, logger }, times.staleLock),
+    () => void recoverJobs({ database, lanes, logger, lockAge: times.staleLock }),
     times.recovery,
   );
   return {
@@ -88,11 +85,24 @@ export function startWorker(options: WorkerOptions) {
   };
 }
 
-type RunnerOptions = WorkerOptions & SendMailOptions & { times: WorkerTimes };
+const outcomes = ['completed', 'retried', 'failed'] as const;
+
+/** Counts runs by their outcome. All series exist from the start, so that the first error is seen as an increase. */
+function countRuns({ addCounter }: Metrics, lanes: Lane[]) {
+  const runs = addCounter('queue_job_runs_total', 'Runs of jobs, by task and outcome', ['task', 'outcome']);
+  for (const task of lanes.flatMap(({ tasks }) => Object.keys(tasks)))
+    for (const outcome of outcomes) runs.inc({ task, outcome }, 0);
+  return (task: string, outcome: (typeof outcomes)[number]) => runs.inc({ task, outcome });
+}
+
+interface RunnerOptions extends Pick<WorkerOptions, 'connectionString' | 'lanes' | 'logger' | 'limitFactor'> {
+  countRun: ReturnType<typeof countRuns>;
+  signal: AbortSignal;
+}
 
 /** @throws Error when the database cannot be reached */
-async function runUntilStopped(options: RunnerOptions, signal: AbortSignal): Promise<void> {
-  const { logger } = options;
+async function runUntilStopped(options: RunnerOptions): Promise<void> {
+  const { lanes, logger, signal } = options;
   const limit = databaseLimit * (options.limitFactor ?? 1);
   const pool = openPool({
     connectionString: options.connectionString,
@@ -101,12 +111,10 @@ async function runUntilStopped(options: RunnerOptions, signal: AbortSignal): Pro
     query_timeout: limit,
     statement_timeout: limit,
     keepAliveInitialDelayMillis: 10_000,
-    // One of each lane for LISTEN, of which two are below, and three that all workers share, because they need one for moments only.
-    max: options.lanes.length + 2 + 3,
+    // One of each lane for LISTEN, and three that all workers share, because they need one for moments only.
+    max: lanes.length + 3,
   });
   pool.on('connect', releaseOnce);
-  const waitForPause = () => endOfMailPause(pool, signal).then(() => null);
-  const lanes = [mailLane(options, waitForPause), backgroundLane(options), ...options.lanes];
   const runners: Runner[] = [];
   let cause: unknown;
   const stop = () => {
@@ -164,27 +172,18 @@ function releaseOnce(client: pg.PoolClient): void {
   });
 }
 
-/** Emails only, because it takes no job during their pause. */
-function mailLane(options: RunnerOptions, forbiddenFlags: () => Promise<null>): Lane {
-  return {
-    concurrency: 2,
-    tasks: { [sendMailTask]: createSendMail(options, options.times.attempt) },
-    forbiddenFlags,
-  };
-}
-
 /** The clean-up, and the jobs of domains. */
-function backgroundLane(options: RunnerOptions): Lane {
+function backgroundLane({ cleanUp, logger, tasks }: WorkerOptions): Lane {
   return {
     concurrency: 2,
     tasks: {
       [cleanUpTask]: async (_payload, { addJob }) => {
-        const { deleted, isComplete } = await options.cleanUp();
-        options.logger.debug({ deleted }, 'expired rows deleted');
+        const { deleted, isComplete } = await cleanUp();
+        logger.debug({ deleted }, 'expired rows deleted');
         // Behind the jobs that wait.
         if (!isComplete) await addJob(cleanUpTask, {}, { jobKey: cleanUpTask });
       },
-      ...options.tasks,
+      ...tasks,
     },
     // The job key replaces a run that is still waiting.
     crontab: `*/5 * * * * ${cleanUpTask} ?jobKey=${cleanUpTask}`,
@@ -193,8 +192,8 @@ function backgroundLane(options: RunnerOptions): Lane {
 
 async function startRunner(
   pgPool: pg.Pool,
-  { tasks, ...lane }: Lane,
-  { logger, mailMetrics }: RunnerOptions,
+  { tasks, forbiddenFlags, logsPayload, keepExhausted: _, ...lane }: Lane,
+  { logger, countRun, signal }: RunnerOptions,
 ): Promise<Runner> {
   // Loaded in the background, so that the start does not wait for it.
   const { Logger, run } = await import('graphile-worker');
@@ -205,6 +204,7 @@ async function startRunner(
     // Else it would look for a file.
     ...(lane.crontab === undefined && { parsedCronItems: [] }),
     ...lane,
+    ...(forbiddenFlags && { forbiddenFlags: () => forbiddenFlags(pgPool, signal) }),
     pgPool,
     events,
     noHandleSignals: true,
@@ -213,12 +213,11 @@ async function startRunner(
     // In batches, an outcome that cannot be written ends the runner; otherwise it is an unhandled rejection.
     preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
   });
-  runner.events.on('job:success', ({ job }) => mailMetrics.countJob(job.task_identifier, 'completed'));
+  runner.events.on('job:success', ({ job }) => countRun(job.task_identifier, 'completed'));
   runner.events.on('job:error', ({ job, error }) => {
     const { id, task_identifier: task, attempts, max_attempts: maxAttempts } = job;
-    // That of another job may have a token.
-    const payload = task === sendMailTask ? job.payload : undefined;
-    mailMetrics.countJob(task, attempts < maxAttempts ? 'retried' : 'failed');
+    const payload = logsPayload ? job.payload : undefined;
+    countRun(task, attempts < maxAttempts ? 'retried' : 'failed');
     logger.warn({ job: id, task, payload, attempts, maxAttempts, reason: reasonOf(error) }, 'job failed');
   });
   return { ...runner, promise: ended(runner) };

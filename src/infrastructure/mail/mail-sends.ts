@@ -3,26 +3,10 @@ import type { ExpiredRows } from '../database/clean-up.ts';
 import type { Tx } from '../database/client.ts';
 import type { MailPurpose } from '../database/generated/enums.ts';
 import { type Sql, sql } from '../database/sql.ts';
+import type { MailKinds } from './content.ts';
 
-/** Emails of a purpose to one address within an hour. */
-export const maxPerHour: Record<MailPurpose, number> = {
-  email_verify: 5,
-  reset_password: 5,
-  find_id: 5,
-  partner_request: 60,
-  notice: 5,
-  // Apart from other notices, because this one carries the link with which an owner gets a taken account back.
-  email_change: 5,
-  // Apart from those about partnerships, which must not be left out because of them.
-  saved_search_match: 20,
-};
+/** For which an email counts towards the cap of its purpose. */
 const capSeconds = 3600;
-
-/** Emails that anyone can request for any address. They have a cooldown, too. */
-type RequestedPurpose = 'email_verify' | 'reset_password' | 'find_id';
-
-/** Emails that the recipient did not request. */
-export type UnrequestedPurpose = Exclude<MailPurpose, RequestedPurpose>;
 
 /** Sends that no longer count towards a cap. */
 export const expiredMailSends: ExpiredRows = {
@@ -35,32 +19,35 @@ export const expiredMailSends: ExpiredRows = {
  * Cooldown and hourly cap of emails that anyone can request. They apply to every address alike, known or not. SQL, because the
  * times are those of the database and a row is locked until the transaction ends.
  */
-export function createMailSends({ cooldown }: Config['email']) {
+export function createMailSends({ cooldown }: Config['email'], kinds: MailKinds) {
+  const caps = new Map(Object.values(kinds).map(({ cap }) => [cap?.purpose, cap?.perHour]));
+  const maxPerHour = (purpose: MailPurpose) => caps.get(purpose) ?? 0;
+
   /**
    * Counts an email if it may be sent now. The row lock, which lasts until the transaction ends, serialises concurrent requests:
    * one of them sends.
    *
    * @returns whether the email may be sent, and the whole seconds until the next one may
    */
-  async function request(tx: Tx, purpose: RequestedPurpose, email: string) {
+  async function request(tx: Tx, purpose: MailPurpose, email: string) {
     const counted = await tx.execute(sql`
       ${countSend(purpose, email, recentSends)}
-      WHERE ${hasRoom(purpose)} AND clock_timestamp() - make_interval(secs => ${cooldown}) >= ALL (mail_sends.sent_at)`);
+      WHERE cardinality(${recentSends}) < ${maxPerHour(purpose)} AND clock_timestamp() - make_interval(secs => ${cooldown}) >= ALL (mail_sends.sent_at)`);
     return { allowed: counted === 1, resendAfter: Math.ceil(await wait(tx, purpose, email)) };
   }
 
   /** Counts an email that is sent whatever the cooldown and the cap say, so that later requests wait for both. */
-  async function record(tx: Tx, purpose: RequestedPurpose, email: string): Promise<void> {
+  async function record(tx: Tx, purpose: MailPurpose, email: string): Promise<void> {
     // The newest ones, one less than the cap, so that another one fits.
     const newest = sql`ARRAY(
       SELECT t FROM (
-        SELECT t FROM unnest(${recentSends}) t ORDER BY t DESC LIMIT ${maxPerHour[purpose] - 1}
+        SELECT t FROM unnest(${recentSends}) t ORDER BY t DESC LIMIT ${maxPerHour(purpose) - 1}
       ) newest ORDER BY t)`;
     await tx.execute(countSend(purpose, email, newest));
   }
 
   /** Seconds until an email may be sent again; 0 when it may be sent now. Counts nothing. */
-  async function wait(connection: Tx, purpose: RequestedPurpose, email: string): Promise<number> {
+  async function wait(connection: Tx, purpose: MailPurpose, email: string): Promise<number> {
     // An email that seems to be of the future, after the clock was set back, has the age 0.
     const [row] = await connection.query<{ ages: number[] }>(sql`
       SELECT ARRAY(
@@ -69,12 +56,12 @@ export function createMailSends({ cooldown }: Config['email']) {
       ) AS ages
       FROM mail_sends WHERE purpose = ${purpose}::mail_purpose AND email = ${email}`);
     const newest = row?.ages[0] ?? Infinity;
-    const oldestOfCap = row?.ages[maxPerHour[purpose] - 1] ?? Infinity;
+    const oldestOfCap = row?.ages[maxPerHour(purpose) - 1] ?? Infinity;
     return Math.max(0, cooldown - newest, capSeconds - oldestOfCap);
   }
 
   /** Lets the cap of an address start again, because its owner has acted on the last email. */
-  async function forget(tx: Tx, purpose: UnrequestedPurpose, email: string): Promise<void> {
+  async function forget(tx: Tx, purpose: MailPurpose, email: string): Promise<void> {
     await tx.prisma.mailSend.deleteMany({ where: { purpose, email } });
   }
 
@@ -93,5 +80,3 @@ function countSend(purpose: MailPurpose, email: string, kept: Sql): Sql {
 /** The sends of a row that count towards the cap. */
 const recentSends = sql`ARRAY(
   SELECT t FROM unnest(mail_sends.sent_at) t WHERE t > clock_timestamp() - make_interval(secs => ${capSeconds}))`;
-
-const hasRoom = (purpose: MailPurpose) => sql`cardinality(${recentSends}) < ${maxPerHour[purpose]}`;

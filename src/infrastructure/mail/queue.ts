@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
+import type { ExpiredRows } from '../database/clean-up.ts';
 import type { Tx } from '../database/client.ts';
 import { type Sql, sql } from '../database/sql.ts';
-import type { Outbox } from '../jobs/outbox.ts';
+import { maxAttempts, type Outbox } from '../jobs/outbox.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
-import { maxPerHour, type UnrequestedPurpose } from './mail-sends.ts';
-import { topicOf } from './unsubscribe-links.ts';
+import type { MailKinds } from './content.ts';
+
+/** graphile-worker's task identifier of all emails. */
+export const sendMailTask = 'send_mail';
 
 /** What an email is made from when it is sent: ids, never secrets. */
 export type MailPayload = Record<string, string | number>;
@@ -21,8 +24,18 @@ const Job = Type.Intersect([
   Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()])),
 ]);
 
+/** The jobs of emails in the outbox, for `createOutbox`. */
+export function mailJobs(kinds: MailKinds): Sql {
+  const urgent = Object.keys(kinds).filter((kind) => kinds[kind]?.isUrgent);
+  return sql`
+    SELECT id, json_build_object(
+      'identifier', ${sendMailTask}::text, 'payload', mail, 'max_attempts', ${maxAttempts}::int,
+      'priority', CASE WHEN mail->>'kind' = ANY (${urgent}) THEN -10 ELSE 0 END) AS spec
+    FROM taken WHERE mail IS NOT NULL`;
+}
+
+/** An email that its recipient did not request. */
 export interface UnrequestedMail {
-  purpose: UnrequestedPurpose;
   kind: string;
   /** The account that gets it; added to the payload as `user_id`. */
   userId: number;
@@ -34,13 +47,16 @@ export type MailQueue = ReturnType<typeof createMailQueue>;
 /**
  * The queue is graphile-worker's table of jobs. Emails get there through the outbox, after the commit.
  *
- * @param keyId of the secret that signs links in emails; see `UnsubscribeLinks.url`
+ * @param options.keyId of the secret that signs links in emails, so that an email that is sent again has the same ones
  */
-export function createMailQueue(
-  { keyId }: { keyId: string },
-  { wake }: Pick<Outbox, 'wake'>,
-  tracing?: Tracing,
-) {
+export function createMailQueue(options: {
+  kinds: MailKinds;
+  keyId: string;
+  outbox: Pick<Outbox, 'wake'>;
+  tracing?: Tracing | undefined;
+}) {
+  const { kinds, keyId, outbox, tracing } = options;
+
   /** The payload of a job. */
   const job = (kind: string, payload: MailPayload): Sql =>
     sql`${JSON.stringify({ ...payload, kind, idempotency_key: randomUUID(), traceparent: tracing?.traceparent() })}::jsonb`;
@@ -48,13 +64,14 @@ export function createMailQueue(
   /** Enqueues an email in the caller's transaction, so that it is sent only if that commits. */
   async function add(tx: Tx, kind: string, payload: MailPayload): Promise<void> {
     await tx.execute(sql`INSERT INTO outbox (mail) VALUES (${job(kind, payload)})`);
-    tx.afterCommit(wake);
+    tx.afterCommit(outbox.wake);
   }
 
   /** What the emails of a kind have in common, for `add_unrequested_mails`. */
-  function unrequested({ purpose, kind }: Pick<UnrequestedMail, 'purpose' | 'kind'>) {
-    const topic = topicOf(kind) ?? null;
-    return { cap: maxPerHour[purpose], topic, mail: job(kind, topic === null ? {} : { key_id: keyId }) };
+  function unrequested(kind: string) {
+    const { cap, topic = null } = kinds[kind] ?? {};
+    if (cap === undefined) throw new Error(`emails of the kind ${kind} have no cap`);
+    return { ...cap, topic, mail: job(kind, topic === null ? {} : { key_id: keyId }) };
   }
 
   /**
@@ -66,21 +83,21 @@ export function createMailQueue(
    */
   async function addUnrequestedToAll(
     tx: Tx,
-    { purpose, kind }: Pick<UnrequestedMail, 'purpose' | 'kind'>,
-    recipients: Pick<UnrequestedMail, 'userId' | 'payload'>[],
+    kind: string,
+    recipients: Omit<UnrequestedMail, 'kind'>[],
   ): Promise<number> {
-    const { cap, topic, mail } = unrequested({ purpose, kind });
+    const { purpose, perHour, topic, mail } = unrequested(kind);
     const [row] = await tx.query<{ added: number }>(sql`
-      SELECT add_unrequested_mails(${purpose}::mail_purpose, ${topic}::mail_topic, ${cap}::int, ${mail},
+      SELECT add_unrequested_mails(${purpose}::mail_purpose, ${topic}::mail_topic, ${perHour}::int, ${mail},
         ${recipients.map(({ userId }) => userId)}::int[],
         ${recipients.map(({ payload }) => JSON.stringify(payload))}::jsonb[]) AS added`);
-    tx.afterCommit(wake);
+    tx.afterCommit(outbox.wake);
     return row?.added ?? 0;
   }
 
   /** {@link addUnrequestedToAll} for one account. @returns whether it is enqueued */
-  async function addUnrequested(tx: Tx, mail: UnrequestedMail): Promise<boolean> {
-    return (await addUnrequestedToAll(tx, mail, [mail])) > 0;
+  async function addUnrequested(tx: Tx, { kind, ...recipient }: UnrequestedMail): Promise<boolean> {
+    return (await addUnrequestedToAll(tx, kind, [recipient])) > 0;
   }
 
   return { add, addUnrequested, addUnrequestedToAll, unrequested };
@@ -99,3 +116,31 @@ export function readQueuedMail(job: unknown) {
   const { kind, idempotency_key: idempotencyKey, traceparent, ...payload } = job;
   return { kind, idempotencyKey, traceparent, payload };
 }
+
+/**
+ * Moves emails without an attempt left to the failed ones, because graphile-worker would keep them as jobs for ever. One to a deleted
+ * account is not kept: it waits for a deletion that is in progress. Users are locked in the order of their ids.
+ */
+export function moveExhaustedMails(database: Tx) {
+  return database.query<{ kind: string; payload: object; reason: string; attempts: number }>(sql`
+    WITH exhausted AS MATERIALIZED (
+      SELECT payload::jsonb AS payload, last_error, attempts FROM graphile_worker.complete_jobs(ARRAY(
+        SELECT id FROM graphile_worker.jobs
+        WHERE task_identifier = ${sendMailTask} AND attempts >= max_attempts AND locked_at IS NULL LIMIT 1000))
+    ), failed AS (
+      SELECT (payload->>'user_id')::int AS user_id, left(coalesce(payload->>'kind', 'unknown'), 50) AS kind,
+        payload - 'kind' - 'idempotency_key' - 'traceparent' AS payload,
+        coalesce(last_error, 'the process ended during the last attempt') AS reason, attempts
+      FROM exhausted ORDER BY user_id
+    )
+    INSERT INTO failed_mails (user_id, kind, payload, reason, attempts)
+    SELECT user_id, kind, payload, reason, attempts FROM failed
+    WHERE user_id IS NULL OR EXISTS (SELECT FROM users WHERE id = failed.user_id FOR KEY SHARE)
+    RETURNING kind, payload, reason, attempts`);
+}
+
+/** Failed emails are kept for 90 days, so that an operator can look at them, or until their account is deleted. */
+export const expiredFailedMails: ExpiredRows = {
+  table: 'failed_mails',
+  condition: sql`created_at < now() - interval '90 days'`,
+};

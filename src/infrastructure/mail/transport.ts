@@ -1,5 +1,5 @@
 import type { Resend } from 'resend';
-import type { RenderedMail } from './templates.ts';
+import type { RenderedMail } from './rendering.ts';
 
 export interface OutgoingMail extends RenderedMail {
   to: string;

@@ -1,5 +1,5 @@
 import { icon } from '../../http/pages.ts';
-import { escapeHtml } from '../../infrastructure/mail/templates.ts';
+import { escapeHtml } from '../../infrastructure/mail/rendering.ts';
 import { information } from '../information.ts';
 
 export interface PageOptions {

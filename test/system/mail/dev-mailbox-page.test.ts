@@ -1,7 +1,8 @@
 import axe from 'axe-core';
 import t from 'tap';
 import { createDevMailbox, devMailboxRoutes } from '../../../src/development/mailbox/mailbox.ts';
-import { type Language, type Mail, renderMail } from '../../../src/infrastructure/mail/templates.ts';
+import type { Language } from '../../../src/http/language.ts';
+import { type Mail, render } from '../../mail/samples.ts';
 import { createTestApp } from '../../support/app.ts';
 import { launchBrowser, noBrowser } from '../../support/browser.ts';
 import { listen } from '../../support/raw-http.ts';
@@ -22,7 +23,7 @@ t.test('the dev mailbox in a browser', { skip: noBrowser }, async (t) => {
   async function send(mail: Mail, language: Language) {
     sent += 1;
     const to = `neighbour-with-a-long-address-${sent}@example.com`;
-    await mailbox.send({ to, ...renderMail(mail, language), idempotencyKey: String(sent) });
+    await mailbox.send({ to, ...render(mail, language), idempotencyKey: String(sent) });
   }
   await send({ kind: 'verification_code', code: '048213', url, minutes: 10 }, 'ko');
   await send({ kind: 'reset_link', name: '김민지', url, minutes: 60 }, 'en');

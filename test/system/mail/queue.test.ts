@@ -74,7 +74,7 @@ t.test('a provider that does not respond has a limit, and is tried again', async
   await add('code');
   // The next attempt is minutes away.
   await makeDue(5);
-  const { sent } = start({ send: () => (hanging ? hang() : undefined), times: { attempt: 3_000 } });
+  const { sent } = start({ send: () => (hanging ? hang() : undefined), attemptLimit: 3_000 });
   await attemptFailed();
   t.match(await jobs(), [{ last_error: 'not sent within 3000 ms', locked_by: null }]);
   hanging = false;
@@ -88,7 +88,7 @@ t.test('an email whose composing outlasts the limit is not sent late', async (t)
   const expired = new AbortController();
   let attempts = 0;
   const { sent } = start({
-    times: { attempt: 3_000 },
+    attemptLimit: 3_000,
     composers: {
       async code(payload) {
         attempts += 1;

@@ -1,10 +1,6 @@
 import Fastify from 'fastify';
 import { openDatabase } from '../../../src/infrastructure/database/client.ts';
-import { createOutbox } from '../../../src/infrastructure/jobs/outbox.ts';
-import { startWorker } from '../../../src/infrastructure/jobs/worker.ts';
-import { createMailQueue } from '../../../src/infrastructure/mail/queue.ts';
-import { createMetrics } from '../../../src/infrastructure/telemetry/metrics.ts';
-import { hang, unsubscribeLinks, workerOptions } from '../../mail/worker-setup.ts';
+import { createQueue, hang, startMailWorker } from '../../mail/worker-setup.ts';
 import { timeFactor } from '../../support/time.ts';
 
 /**
@@ -16,18 +12,16 @@ const print = (line: string) => process.stdout.write(`${line}\n`);
 
 const database = openDatabase({ url, poolSize: 2, limitFactor: timeFactor });
 const { log } = Fastify();
-const outbox = createOutbox(database, log);
-await database.transaction((tx) => createMailQueue(unsubscribeLinks, outbox).add(tx, 'code', { id: 1 }));
+const { outbox, queue } = createQueue(database, log);
+await database.transaction((tx) => queue.add(tx, 'code', { id: 1 }));
 print('committed');
 const forever = 2 ** 31 - 1;
 setInterval(() => undefined, forever);
 if (mode === 'worker') {
   outbox.start();
-  startWorker({
-    ...workerOptions,
+  startMailWorker({
     connectionString: url,
     database,
-    metrics: createMetrics(),
     logger: log,
     transport: {
       send({ idempotencyKey }) {

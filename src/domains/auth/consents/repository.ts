@@ -58,7 +58,7 @@ export function createConsentRepository(database: Database, mailQueue: MailQueue
         WHERE u.id = ${userId} AND ${isDue} FOR NO KEY UPDATE OF u SKIP LOCKED`);
       if (due === undefined) return false;
       const payload = { language: due.language, given_at: due.givenAt.getTime() };
-      const mail = { purpose: 'notice', kind: 'marketing_consent', userId, payload } as const;
+      const mail = { kind: 'marketing_consent', userId, payload };
       if (!(await mailQueue.addUnrequested(tx, mail))) return false;
       await tx.prisma.consent.create({
         data: { userId, kind: 'marketing', action: 'asked', version: due.version },

@@ -3,6 +3,7 @@ import type { Database } from '../../../infrastructure/database/client.ts';
 import { createMailSends } from '../../../infrastructure/mail/mail-sends.ts';
 import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
 import { createConsentRepository } from '../consents/repository.ts';
+import { authKinds } from '../kinds.ts';
 import type { DerivedSecrets } from '../tokens.ts';
 import { createAccountRepository } from './accounts.ts';
 import {
@@ -46,6 +47,6 @@ export function createAuthRepository(
     emailCodes: createEmailCodeRepository(database, secrets, config.email),
     passwordResets: createPasswordResetRepository(database, secrets, config.email),
     undoLinks: createUndoLinkRepository(database, secrets),
-    mailSends: createMailSends(config.email),
+    mailSends: createMailSends(config.email, authKinds),
   };
 }

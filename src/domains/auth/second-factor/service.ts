@@ -5,7 +5,7 @@ import type { Database, Tx } from '../../../infrastructure/database/client.ts';
 import { sql } from '../../../infrastructure/database/sql.ts';
 import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
 import { authErrors } from '../errors.ts';
-import { loginMethodNotice } from '../mails.ts';
+import { loginMethodNotice } from '../notices.ts';
 import type { AuthRepository } from '../repository/index.ts';
 import type { LoginAccount } from '../repository/logins.ts';
 import type { ConfirmationService } from '../service/confirmation.ts';

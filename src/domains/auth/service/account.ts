@@ -8,7 +8,7 @@ import type { Created, Idempotency, IdempotencyKey } from '../../../infrastructu
 import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
 import type { ConsentService } from '../consents/service.ts';
 import { authErrors, takenError } from '../errors.ts';
-import { passwordChangedNotice } from '../mails.ts';
+import { passwordChangedNotice } from '../notices.ts';
 import type { Passwords } from '../passwords.ts';
 import { toUser } from '../presenters.ts';
 import type { UserRow } from '../repository/accounts.ts';

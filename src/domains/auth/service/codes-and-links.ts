@@ -6,7 +6,7 @@ import type { Config } from '../../../infrastructure/config/config.ts';
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
 import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
 import { authErrors } from '../errors.ts';
-import { passwordChangedNotice } from '../mails.ts';
+import { passwordChangedNotice } from '../notices.ts';
 import type { Passwords } from '../passwords.ts';
 import type { WrongCode } from '../repository/codes-and-links.ts';
 import type { AuthRepository } from '../repository/index.ts';

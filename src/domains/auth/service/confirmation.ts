@@ -5,7 +5,7 @@ import type { RequestContext } from '../../../http/request-context.ts';
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
 import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
 import { authErrors } from '../errors.ts';
-import { type LoginMethodChange, loginMethodNotice } from '../mails.ts';
+import { type LoginMethodChange, loginMethodNotice } from '../notices.ts';
 import type { AuthRepository } from '../repository/index.ts';
 import type { Confirmation } from '../schemas.ts';
 import type { Login } from './login.ts';

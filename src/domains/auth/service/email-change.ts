@@ -89,7 +89,7 @@ export function createEmailChange(
     }
     if (isVerified) {
       const id = await undoLinks.issue(tx, userId, { oldEmail, newEmail });
-      const notice = { purpose: 'email_change', kind: 'email_changed', userId } as const;
+      const notice = { kind: 'email_changed', userId };
       // While the account still has the old address, so that the notice counts for that one.
       await mailQueue.addUnrequested(tx, { ...notice, payload: { id, changed_at: Date.now(), language } });
       await emailCodes.revoke(tx, oldEmail);

@@ -1,8 +1,9 @@
-import type { Database } from '../../../infrastructure/database/client.ts';
+import type { Database, Tx } from '../../../infrastructure/database/client.ts';
 import type { User } from '../../../infrastructure/database/generated/client.ts';
-import { MailTopic } from '../../../infrastructure/database/generated/enums.ts';
+import { type Language, MailTopic } from '../../../infrastructure/database/generated/enums.ts';
 import { type Sql, sql } from '../../../infrastructure/database/sql.ts';
-import { wakeWaiting } from '../../../infrastructure/quiet-hours.ts';
+import { koreanOffset } from '../../../infrastructure/korean-time.ts';
+import type { MailPayload } from '../../../infrastructure/mail/queue.ts';
 import type { MailPreferenceChanges } from './schemas.ts';
 
 export type PreferencesRow = Pick<User, keyof typeof columns>;
@@ -16,10 +17,28 @@ const columns = {
   quietTo: true,
 } as const;
 
+/** As `HH:MM` in Korea; they span midnight when `from` is the later one. */
+interface QuietHours {
+  from: string;
+  to: string;
+}
+
+/** A message about a topic, its recipient, and the job that sends it. */
+interface Message {
+  channel: 'email' | 'push';
+  userId: number;
+  topic: MailTopic;
+  jobId: string;
+}
+
+/** What a job is to do about its message: send it, in the language of the recipient, or end, because it waits in another job. */
+type Delivery = { language: Language } | { until: Date };
+
 export type Preferences = ReturnType<typeof createPreferencesRepository>;
 
-/** How users want to get emails and push messages, which is in columns of the account; null when it is gone. */
+/** How users want to get emails and push messages, which is in columns of the account. */
 export function createPreferencesRepository(database: Database) {
+  /** @returns null for an account that is gone */
   function find(userId: number): Promise<PreferencesRow | null> {
     return database.prisma.user.findFirst({ where: { id: userId }, select: columns });
   }
@@ -47,7 +66,47 @@ export function createPreferencesRepository(database: Database) {
     return find(userId);
   }
 
-  return { find, change };
+  /**
+   * Decides about the message of a running job. Within the recipient's quiet hours, the job is added again for their end, as if it had
+   * not run yet, with `is_deferred` in its payload; if the worker dies then, the job that runs again replaces the one that it added.
+   *
+   * @returns undefined when the recipient does not get it: suspended, deleted, or the topic is switched off
+   * @throws Error when the quiet hours are changed at the same time
+   */
+  async function decideDelivery({ jobId, userId, ...message }: Message): Promise<Delivery | undefined> {
+    const [user] = await database.query<{ language: Language; hours: QuietHours | null; now: Date }>(sql`
+      SELECT language, clock_timestamp() AS now,
+        CASE WHEN quiet_from IS NOT NULL THEN json_build_object('from', quiet_from, 'to', quiet_to) END AS hours
+      FROM users WHERE id = ${userId} AND suspended_at IS NULL AND ${wants(message)}`);
+    if (user === undefined) return undefined;
+    const { language, hours, now } = user;
+    const until = quietUntil(now, hours);
+    if (until === undefined) return { language };
+    // A change of the hours waits for the lock and then finds the job, or comes first, so that there is no recipient.
+    const added = await database.execute(sql`
+      WITH recipient AS MATERIALIZED (
+        SELECT id FROM users
+        WHERE id = ${userId} AND quiet_from = ${hours?.from} AND quiet_to = ${hours?.to} FOR SHARE
+      )
+      SELECT FROM recipient, graphile_worker._private_jobs j
+        JOIN graphile_worker._private_tasks t ON t.id = j.task_id,
+        graphile_worker.add_job(t.identifier, (j.payload::jsonb || '{"is_deferred": 1}')::json,
+          job_key => ${waitingKey(sql`recipient.id`)} || j.id, run_at => ${until}::timestamptz,
+          max_attempts => j.max_attempts::int, priority => j.priority::int)
+      WHERE j.id = ${jobId}::bigint`);
+    if (added === 0) throw new Error('the quiet hours were changed meanwhile');
+    return { until };
+  }
+
+  /** Whether the notification that an email is about has not been read. */
+  async function isUnread(userId: number, kind: string, payload: MailPayload): Promise<boolean> {
+    const found = await database.execute(sql`
+      SELECT FROM notifications WHERE user_id = ${userId} AND NOT is_read AND kind = ${kind}::notification_kind
+        AND (partner_request_id = ${payload['request_id'] ?? null}::bigint OR post_id = ${payload['post_id'] ?? null}::bigint) LIMIT 1`);
+    return found > 0;
+  }
+
+  return { find, change, decideDelivery, isUnread };
 }
 
 /** The topics of a column, less those that are switched on, and those that are switched off. */
@@ -56,4 +115,47 @@ function muted(column: Sql, switches: Partial<Record<MailTopic, boolean>>): Sql 
   return sql`ARRAY(
     SELECT unnest(${column}) EXCEPT SELECT unnest(${that(true)}::mail_topic[])
     UNION SELECT unnest(${that(false)}::mail_topic[]))`;
+}
+
+/** A condition on a row of `users`: that the user gets messages about a topic. */
+function wants({ channel, topic }: Pick<Message, 'channel' | 'topic'>): Sql {
+  if (channel === 'push') return sql`${topic}::mail_topic <> ALL (muted_pushes)`;
+  return topic === 'saved_search_match'
+    ? sql`has_match_mails`
+    : sql`${topic}::mail_topic <> ALL (muted_mails)`;
+}
+
+/** Makes the messages due that wait for the end of a user's quiet hours: after a change of these, in its transaction. */
+async function wakeWaiting(tx: Tx, userId: number): Promise<void> {
+  const prefix = waitingKey(sql`${userId}::int`);
+  // A range of the index has all of them, whatever the collation of the database is, and may have others.
+  await tx.execute(sql`
+    SELECT FROM graphile_worker.reschedule_jobs(
+      ARRAY(SELECT id FROM graphile_worker._private_jobs
+        WHERE key BETWEEN ${prefix} AND ${prefix} || 'z' AND starts_with(key, ${prefix})),
+      run_at => now())`);
+}
+
+/** How the keys of a user's waiting jobs begin. */
+const waitingKey = (userId: Sql) => sql`'waiting:' || ${userId} || ':'`;
+
+const minute = 60_000;
+const day = 24 * 60 * minute;
+
+/**
+ * When the quiet hours that a moment is within end: `from` is the first moment within them, `to` the first one after them.
+ *
+ * @returns undefined for a moment outside them
+ */
+export function quietUntil(now: Date, hours: QuietHours | null): Date | undefined {
+  if (hours === null) return undefined;
+  const from = timeOfDay(hours.from);
+  const length = (timeOfDay(hours.to) - from + day) % day;
+  const elapsed = (((now.getTime() + koreanOffset) % day) - from + day) % day;
+  return elapsed < length ? new Date(now.getTime() + length - elapsed) : undefined;
+}
+
+/** Milliseconds after midnight. */
+function timeOfDay(time: string): number {
+  return (Number(time.slice(0, 2)) * 60 + Number(time.slice(3))) * minute;
 }

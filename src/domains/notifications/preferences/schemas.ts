@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
+import { tokenNotValid } from '../../../http/authentication.ts';
 import {
   Body,
   Changes,
@@ -10,6 +11,10 @@ import {
   RefOrNull,
 } from '../../../http/schemas.ts';
 import { Line, pattern, TextField } from '../../../http/text.ts';
+import type { MailTopic } from '../../../infrastructure/database/generated/enums.ts';
+import { partnerRequestTopics } from '../../partner-requests/index.ts';
+import { savedSearchTopics } from '../../saved-searches/index.ts';
+import type { PreferencesRow } from './repository.ts';
 
 const MailLanguage = NamedEnum(
   'MailLanguage',
@@ -18,29 +23,28 @@ const MailLanguage = NamedEnum(
   { names: ['KOREAN', 'ENGLISH'], examples: ['ko'] },
 );
 
-const received = Flag('A new partnership request', true);
-const answered = Flag('A request was accepted or declined', true);
-const ended = Flag('The other side ended a partnership or withdrew a request', false);
-const match = (byDefault: string) => Flag(`A new post matches a saved search; ${byDefault} by default`, true);
+/** What users can switch on and off. */
+export const topics = { ...partnerRequestTopics, ...savedSearchTopics } satisfies Record<MailTopic, unknown>;
+
+/** Something of each topic, in the order of the API. */
+const ofEachTopic = <Value>(of: (topic: MailTopic) => Value): Record<MailTopic, Value> => ({
+  partner_request_received: of('partner_request_received'),
+  partner_request_answered: of('partner_request_answered'),
+  partner_request_ended: of('partner_request_ended'),
+  saved_search_match: of('saved_search_match'),
+});
 
 const EmailPreferences = NamedObject(
   'EmailPreferences',
   'Which emails the user gets. Codes, links and notices about the account cannot be switched off.',
-  {
-    partner_request_received: received,
-    partner_request_answered: answered,
-    // A withdrawal sends no email.
-    partner_request_ended: Flag('The other side ended a partnership', false),
-    saved_search_match: match('off'),
-  },
+  ofEachTopic((topic) => Flag(topics[topic].email, topics[topic].example)),
 );
 
-const PushPreferences = NamedObject('PushPreferences', 'Which push messages the user gets', {
-  partner_request_received: received,
-  partner_request_answered: answered,
-  partner_request_ended: ended,
-  saved_search_match: match('on'),
-});
+const PushPreferences = NamedObject(
+  'PushPreferences',
+  'Which push messages the user gets',
+  ofEachTopic((topic) => Flag(topics[topic].push, topics[topic].example)),
+);
 
 const time = (description: string, example: string) =>
   TextField('line', {
@@ -96,6 +100,21 @@ export const MailPreferenceChanges = Changes('MailPreferenceChanges', 'At least 
   quiet_hours: RefOrNull(QuietHours, 'Both times, or `null` to have no quiet hours'),
 });
 export type MailPreferenceChanges = Static<typeof MailPreferenceChanges>;
+
+/** @throws {ApiError} for an account that is gone */
+export function toMailPreferences(row: PreferencesRow | null): MailPreferences {
+  if (row === null) throw tokenNotValid('access', 'revoked');
+  const { quietFrom, quietTo } = row;
+  return {
+    language: row.language,
+    email: {
+      ...ofEachTopic((topic) => !row.mutedMails.includes(topic)),
+      saved_search_match: row.hasMatchMails,
+    },
+    push: ofEachTopic((topic) => !row.mutedPushes.includes(topic)),
+    quiet_hours: quietFrom === null || quietTo === null ? null : { from: quietFrom, to: quietTo },
+  };
+}
 
 export const UnsubscribeQuery = Type.Object({
   token: Line(

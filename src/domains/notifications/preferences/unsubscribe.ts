@@ -1,15 +1,58 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { httpErrors, invalidFields } from '../../../http/errors.ts';
-import type { LocalizedText } from '../../../http/language.ts';
 import { prefersHtml, sendPage } from '../../../http/pages.ts';
 import { prepareError, sendError } from '../../../http/plugins/error-handler.ts';
 import { EmptyData, Ref } from '../../../http/schemas.ts';
-import type { MailTopic } from '../../../infrastructure/database/generated/enums.ts';
-import { escapeHtml } from '../../../infrastructure/mail/templates.ts';
-import type { Subscription, UnsubscribeLinks } from '../../../infrastructure/mail/unsubscribe-links.ts';
+import type { Config } from '../../../infrastructure/config/config.ts';
+import type { Secret } from '../../../infrastructure/config/secrets.ts';
+import { MailTopic } from '../../../infrastructure/database/generated/enums.ts';
+import { escapeHtml } from '../../../infrastructure/mail/rendering.ts';
 import type { Preferences } from './repository.ts';
-import { UnsubscribePage, UnsubscribeQuery } from './schemas.ts';
+import { topics, UnsubscribePage, UnsubscribeQuery } from './schemas.ts';
+
+interface Subscription {
+  userId: number;
+  topic: MailTopic;
+}
+
+export type UnsubscribeLinks = ReturnType<typeof createUnsubscribeLinks>;
+
+/**
+ * Links with which a recipient switches a topic of emails off without a login (RFC 8058). Their token names the account and the
+ * topic and is signed, so it is not stored. It does not expire: it works as long as one of the configured secrets signed it.
+ */
+export function createUnsubscribeLinks({ secrets, publicUrl }: Pick<Config, 'secrets' | 'publicUrl'>) {
+  function sign({ userId, topic }: Subscription, { key }: Secret): string {
+    const digest = createHmac('sha256', key).update(`dure unsubscribe:${userId}:${topic}`);
+    return `${userId}.${topic}.${digest.digest('base64url')}`;
+  }
+
+  /**
+   * @param keyId of the secret that signs. A queued mail names it, so that a retry after a change of secrets sends the same
+   *   bytes; the first secret signs when it is no longer configured.
+   */
+  function url(subscription: Subscription, keyId: string): string {
+    const secret = secrets.find(({ id }) => id === keyId) ?? secrets[0];
+    const query = new URLSearchParams({ token: sign(subscription, secret) });
+    return `${publicUrl}/api/v1/notifications/unsubscribe/?${query}`;
+  }
+
+  /** @returns undefined when no configured secret signed the token */
+  function read(token: string): Subscription | undefined {
+    const [, userId, name] = /^([1-9]\d{0,9})\.([a-z_]{1,50})\.[\w-]{43}$/.exec(token) ?? [];
+    const topic = Object.values(MailTopic).find((one) => one === name);
+    if (userId === undefined || topic === undefined) return undefined;
+    const subscription = { userId: Number(userId), topic };
+    const given = Buffer.from(token);
+    return secrets.some((secret) => timingSafeEqual(Buffer.from(sign(subscription, secret)), given))
+      ? subscription
+      : undefined;
+  }
+
+  return { keyId: secrets[0].id, url, read };
+}
 
 const wrongToken = {
   field: 'token',
@@ -93,17 +136,10 @@ function wantsPage({ headers }: FastifyRequest, reply: FastifyReply): boolean {
   return prefersHtml(headers.accept);
 }
 
-const topicNames: Record<MailTopic, LocalizedText> = {
-  partner_request_received: { ko: '새로운 제휴 요청', en: 'new partnership requests' },
-  partner_request_answered: { ko: '제휴 요청에 대한 답변', en: 'answers to your partnership requests' },
-  partner_request_ended: { ko: '제휴 종료', en: 'partnerships that have ended' },
-  saved_search_match: { ko: '저장한 검색에 맞는 새 글', en: 'new posts that match your saved searches' },
-};
-
 const texts = {
   ko: {
     brand: '두레',
-    about: (topic: MailTopic) => `메일 종류: <strong>${topicNames[topic].ko}</strong>`,
+    about: (topic: MailTopic) => `메일 종류: <strong>${topics[topic].name.ko}</strong>`,
     question: '메일을 그만 받으시겠습니까?',
     stop: '그만 받기',
     kept: '두레 화면의 알림은 그대로 받으실 수 있습니다.',
@@ -115,7 +151,7 @@ const texts = {
   },
   en: {
     brand: 'Dure',
-    about: (topic: MailTopic) => `Emails about <strong>${topicNames[topic].en}</strong>`,
+    about: (topic: MailTopic) => `Emails about <strong>${topics[topic].name.en}</strong>`,
     question: 'Stop these emails?',
     stop: 'Stop these emails',
     kept: 'You will still see the notifications inside Dure.',

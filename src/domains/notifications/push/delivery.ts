@@ -3,18 +3,30 @@ import { Value } from '@sinclair/typebox/value';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Task } from 'graphile-worker';
 import type { Config } from '../../../infrastructure/config/config.ts';
-import type { Vapid } from '../../../infrastructure/config/vapid.ts';
-import type { Database } from '../../../infrastructure/database/client.ts';
-import { pushFlag, sendPushTask } from '../../../infrastructure/jobs/outbox.ts';
+import { sql } from '../../../infrastructure/database/sql.ts';
+import { maxAttempts } from '../../../infrastructure/jobs/outbox.ts';
 import type { Lane } from '../../../infrastructure/jobs/worker.ts';
-import { topicOf } from '../../../infrastructure/mail/unsubscribe-links.ts';
-import { decideDelivery } from '../../../infrastructure/quiet-hours.ts';
 import type { Metrics } from '../../../infrastructure/telemetry/metrics.ts';
-import { type PushMessage, toPushMessage } from '../presenters.ts';
-import type { Notifications } from '../repository.ts';
-import type { NotificationRow } from '../rows.ts';
+import type { NotificationRow, Notifications } from '../inbox/repository.ts';
+import { describe, type PushMessage, toPushMessage } from '../inbox/schemas.ts';
+import type { Preferences } from '../preferences/repository.ts';
 import { sendToPushService } from './push-service.ts';
 import type { PushSubscriptions, SubscriptionToSend } from './repository.ts';
+
+/** graphile-worker's task identifier of all push messages. */
+export const sendPushTask = 'send_push';
+
+/** The flag of push messages to a user, so that workers take one of them at a time. */
+const pushFlag = (userId: number) => `user:${userId}`;
+
+/** The jobs of push messages in the outbox, for `createOutbox`. */
+export const pushJobs = sql`
+  SELECT taken.id, json_build_object(
+    'identifier', ${sendPushTask}::text, 'max_attempts', ${maxAttempts}::int,
+    'payload', json_build_object('user_id', user_id, 'notification_id', notification_id),
+    'flags', ARRAY['user:' || user_id])
+  FROM taken
+  WHERE notification_id IS NOT NULL AND EXISTS (SELECT FROM push_subscriptions s WHERE s.user_id = taken.user_id)`;
 
 /** All browsers of a user get a notification in one job; one whose push service failed has another job. */
 const Job = Type.Object({
@@ -30,20 +42,19 @@ const concurrency = 40;
 /** Of jobs that are tried again: after all others, so that push services that do not respond keep no new message waiting. */
 const retryPriority = 10;
 
-/** Attempts in a row that fail before a subscription is removed, in four days: the delays are those of emails. */
-const maxFailures = 25;
+/** Attempts in a row that fail before a subscription is removed, in four days: the delays are those of jobs. */
+const maxFailures = maxAttempts;
 
 /** Milliseconds: the age at which a message is of no use, between looks for retries. */
 const times = { useful: 4 * 86_400_000, poll: 20_000 };
 
 const outcomes = ['sent', 'failed', 'rejected', 'gone', 'obsolete'] as const;
 
-export interface PushDeliveryOptions {
-  vapid: Vapid;
-  config: Pick<Config, 'production' | 'frontendUrl' | 'pushServices'>;
-  database: Database;
+interface PushDeliveryOptions {
+  config: Pick<Config, 'vapid' | 'production' | 'frontendUrl' | 'pushServices'>;
   subscriptions: PushSubscriptions;
   notifications: Pick<Notifications, 'findOne'>;
+  preferences: Pick<Preferences, 'decideDelivery'>;
   metrics: Metrics;
   logger: FastifyBaseLogger;
 }
@@ -53,9 +64,11 @@ export interface PushDeliveryOptions {
  * push service fails, the messages for its subscription wait in jobs for the time of the next attempt, which uses none of theirs.
  */
 export function createPushDelivery(options: PushDeliveryOptions): Lane {
-  const { config, database, subscriptions, notifications } = options;
-  const callable = { allowsLoopback: !config.production, hosts: config.pushServices };
-  const service = { vapidDetails: options.vapid, ...callable };
+  const { config, subscriptions, notifications, preferences } = options;
+  const { vapid: vapidDetails } = config;
+  // What was queued while there was a key is dropped without one.
+  if (!vapidDetails) return { tasks: { [sendPushTask]: async () => undefined }, concurrency: 1 };
+  const service = { vapidDetails, allowsLoopback: !config.production, hosts: config.pushServices };
   const logger = options.logger.child({ part: 'push' });
   const pushes = options.metrics.addCounter('pushes_total', 'Push messages, by the outcome of an attempt', [
     'outcome',
@@ -105,14 +118,12 @@ export function createPushDelivery(options: PushDeliveryOptions): Lane {
       notifications.findOne(userId, notification_id),
     ]);
     const isObsolete = found.length === 0 || !notification || !isUseful(notification);
-    const topic = isObsolete ? undefined : topicOf(notification.kind);
-    const delivery = topic && (await decideDelivery(database, jobId, { channel: 'push', userId, topic }));
+    const about = isObsolete ? undefined : { userId, topic: describe(notification).topic, jobId };
+    const delivery = about && (await preferences.decideDelivery({ channel: 'push', ...about }));
     if (!notification || !delivery) return void pushes.inc({ outcome: 'obsolete' });
     if ('until' in delivery) return undefined;
-    return {
-      subscriptions: found,
-      message: toPushMessage(notification, delivery.language, config.frontendUrl),
-    };
+    const message = toPushMessage(notification, delivery.language, config.frontendUrl);
+    return { subscriptions: found, message };
   }
 
   /** Makes an attempt, unless the next one is due later. @returns when to make the next one; undefined when none is needed */

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Vapid } from '../../../infrastructure/config/vapid.ts';
 import { reasonOf } from '../../../infrastructure/database/errors.ts';
 import { type CallableUrls, guardedFetch } from '../../../infrastructure/guarded-fetch.ts';
-import type { PushMessage } from '../presenters.ts';
+import type { PushMessage } from '../inbox/schemas.ts';
 import type { SubscriptionToSend } from './repository.ts';
 
 /** Milliseconds of an attempt. */

@@ -115,15 +115,12 @@ export function createPartnerRequestRepository(
    * caller wakes the relay of the outbox.
    */
   async function send({ userId, postId, message, quota, key }: NewRequest): Promise<Sent> {
-    const { cap, mail } = mailQueue.unrequested({
-      purpose: 'partner_request',
-      kind: 'partner_request_received',
-    });
+    const { perHour, mail } = mailQueue.unrequested('partner_request_received');
     const [row] = await database.query<Sent>(sql`
       SELECT refusal, wait, request, replayed_in AS "replayedIn"
       FROM send_partner_request(${key?.scope ?? null}::text, ${key?.key ?? null}::text, ${key?.hashes ?? []}::text[],
         ${key?.language ?? null}::text, ${userId}::int, ${postId}::bigint, ${message}::text, ${quota}::int,
-        ${requestsPerPost}::int, ${mail}, ${cap}::int, ${maxMailsPerHour}::int)`);
+        ${requestsPerPost}::int, ${mail}, ${perHour}::int, ${maxMailsPerHour}::int)`);
     if (row === undefined) throw new Error('a function returns one row');
     return row;
   }

@@ -4,15 +4,14 @@ import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
 import pLimit from 'p-limit';
-import { serviceUnavailable } from '../../http/errors.ts';
-import type { Language } from '../../http/language.ts';
-import type { Subscription } from '../../infrastructure/database/listener.ts';
-import { wakeUpChannel } from '../../infrastructure/jobs/outbox.ts';
-import type { ImageUrls } from '../images/index.ts';
+import { serviceUnavailable } from '../../../http/errors.ts';
+import type { Language } from '../../../http/language.ts';
+import type { Subscription } from '../../../infrastructure/database/listener.ts';
+import { wakeUpChannel } from '../../../infrastructure/jobs/outbox.ts';
+import type { ImageUrls } from '../../images/index.ts';
+import type { NotificationRow, Notifications } from '../inbox/repository.ts';
+import { toNotification } from '../inbox/schemas.ts';
 import { defaultTimes, type EventStream, type EventStreamTimes, openEventStream } from './event-stream.ts';
-import { toNotification } from './presenters.ts';
-import type { Notifications } from './repository.ts';
-import type { NotificationRow } from './rows.ts';
 
 /** Per user and instance. One more ends the oldest, which limits clients that never close theirs. */
 const streamsPerUser = 10;
@@ -57,9 +56,8 @@ interface StreamRequest {
   logger: FastifyBaseLogger;
 }
 
+/** Queries when the limit allows it; undefined where the client is gone by then. */
 type StreamQuery = <Result>(read: () => Promise<Result>) => Promise<Result | undefined>;
-
-type Position = { lastId: number; unreadCount: number };
 
 interface OpenStream extends Pick<StreamRequest, 'userId' | 'sessionId'> {
   wake(): void;
@@ -68,6 +66,7 @@ interface OpenStream extends Pick<StreamRequest, 'userId' | 'sessionId'> {
 }
 
 export type StreamHub = ReturnType<typeof createStreamHub>;
+
 /** The streams of one instance. */
 export function createStreamHub(options: HubOptions) {
   const { notifications, listen, findLiveSessions, maxConcurrentReads, logger } = options;
@@ -134,18 +133,15 @@ export function createStreamHub(options: HubOptions) {
     // After a restart all clients come back at once. They would fill the queue of the pool, where every other request waits, too.
     if (opening >= maxOpening)
       throw serviceUnavailable(new Error('too many streams wait to be opened'), randomInt(3, 16));
-    const { userId, sessionId, lastEventId, response } = request;
+    const { userId, sessionId, response } = request;
     const events = openEventStream(response, times);
-    /** Queries when the limit allows, unless the client has already disconnected, or has opened too many other streams. */
+    // Unless the client has already disconnected, or has opened too many other streams.
     const query: StreamQuery = (read) => limit(async () => (events.isOpen() ? read() : undefined));
-    let isDue = false;
-    let wake = () => {
-      isDue = true;
-    };
+    const reader = createReader({ ...options, ...request, events, query });
     const stream: OpenStream = {
       userId,
       sessionId,
-      wake: () => wake(),
+      wake: reader.wake,
       end(reason) {
         remove(stream);
         request.logger.info({ reason }, 'notification stream ended');
@@ -155,21 +151,9 @@ export function createStreamHub(options: HubOptions) {
     };
     void events.closed.then(() => remove(stream));
     add(stream);
-
     opening++;
     const found = await query(() => notifications.find({ userId, limit: 1 })).finally(() => opening--);
-    if (found === undefined) return events.body;
-    const newest = Number(found.rows[0]?.id ?? 0);
-    const position = { lastId: Math.min(lastEventId ?? newest, newest), unreadCount: found.unreadCount };
-    // The id lets a client resume that loses the connection before its first notification.
-    events.send({
-      retry: randomInt(reconnectAfter.min, reconnectAfter.max),
-      id: position.lastId,
-      event: 'unread_count',
-      data: { unread_count: position.unreadCount },
-    });
-    wake = createReader(request, events, position, options, query);
-    if (isDue || position.lastId < newest) wake();
+    if (found) reader.start(Number(found.rows[0]?.id ?? 0), found.unreadCount);
     return events.body;
   }
 
@@ -185,26 +169,38 @@ export function createStreamHub(options: HubOptions) {
   return { open, close, count: () => all().length };
 }
 
+type ReaderOptions = HubOptions & StreamRequest & { events: EventStream; query: StreamQuery };
+
 /**
- * Sends the notifications after the last one sent whenever it is called. NOTIFY is only a wake-up; rows are the source of truth,
+ * Sends the notifications after the last one sent whenever it is woken up. NOTIFY is only a wake-up; rows are the source of truth,
  * and the ids of one user grow in commit order, so there are no gaps or duplicates.
  */
-function createReader(
-  { userId, language, lastEventId, logger }: StreamRequest,
-  events: EventStream,
-  sent: Position,
-  { notifications, imageUrls }: HubOptions,
-  query: StreamQuery,
-) {
+function createReader(options: ReaderOptions) {
+  const { userId, language, lastEventId, notifications, imageUrls, events, query, logger } = options;
+  let sent = { lastId: 0, unreadCount: 0 };
   let isDue = false;
-  let isReading = false;
+  /** True also before the start. */
+  let isReading = true;
   /** How many may be sent before the stream has caught up. */
   let left = lastEventId === undefined ? Infinity : maxReplayed;
 
+  /** Begins after the newest notification, or after the last one that the client received. */
+  function start(newest: number, unreadCount: number): void {
+    sent = { lastId: Math.min(lastEventId ?? newest, newest), unreadCount };
+    // The id lets a client resume that loses the connection before its first notification.
+    const retry = randomInt(reconnectAfter.min, reconnectAfter.max);
+    events.send({ retry, id: sent.lastId, event: 'unread_count', data: { unread_count: unreadCount } });
+    isReading = false;
+    if (isDue || sent.lastId < newest) wake();
+  }
+
   /** Reads when there may be new rows. Any number of calls during a read cause one more read. */
-  async function wake(): Promise<void> {
+  function wake(): void {
     isDue = true;
-    if (isReading) return;
+    if (!isReading) void readWhileDue();
+  }
+
+  async function readWhileDue(): Promise<void> {
     isReading = true;
     while (isDue && events.isOpen()) {
       isDue = false;
@@ -244,5 +240,5 @@ function createReader(
     await events.drained();
   }
 
-  return () => void wake();
+  return { start, wake };
 }

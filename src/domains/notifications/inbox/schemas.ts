@@ -1,10 +1,9 @@
-import type { Readable } from 'node:stream';
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
-import { Page, PageQuery } from '../../http/pagination.ts';
+import type { Language } from '../../../http/language.ts';
+import { Page, PageQuery } from '../../../http/pagination.ts';
 import {
   BigId,
   Body,
-  documented,
   Flag,
   Id,
   Int32,
@@ -14,30 +13,31 @@ import {
   Ref,
   StringEnum,
   Timestamp,
-} from '../../http/schemas.ts';
-import { pattern } from '../../http/text.ts';
-import type { NotificationKind } from '../../infrastructure/database/generated/enums.ts';
-import { requestFields } from '../partner-requests/index.ts';
-import { PostSummary } from '../posts/index.ts';
-import { StoreSummary } from '../stores/index.ts';
+} from '../../../http/schemas.ts';
+import { type InJson, toUtc } from '../../../infrastructure/database/json-times.ts';
+import type { ImageUrls } from '../../images/index.ts';
+import {
+  type PartnerRequestKind,
+  partnerRequestKinds,
+  requestFields,
+  requestPage,
+} from '../../partner-requests/index.ts';
+import { PostSummary, partnerRequestStatuses, toPostSummary } from '../../posts/index.ts';
+import { matchPage, savedSearchKinds } from '../../saved-searches/index.ts';
+import { StoreSummary } from '../../stores/index.ts';
+import type { NotificationRow } from './repository.ts';
 
 const unreadCount = Int32('All unread notifications of the user, not only those on this page', 3);
 
-/** What happened to a request, apart from matches of saved searches. */
-export type PartnershipKind = Exclude<NotificationKind, 'saved_search_match'>;
+const descriptions = Object.entries(partnerRequestKinds).map(([kind, { description }]) => [
+  kind,
+  description,
+]);
 
-const PartnershipNotificationKind = NamedEnum<PartnershipKind>(
-  'PartnershipNotificationKind',
-  'What happened to the request',
-  {
-    partner_request_received: 'A store sent a request to the user',
-    partner_request_accepted: 'The receiver accepted a request of the user',
-    partner_request_declined: 'The receiver declined a request of the user',
-    partner_request_withdrawn:
-      'The sender withdrew a request to the user, or the post or an account was deleted',
-    partner_request_ended: 'The other store ended an accepted request, or its account was deleted',
-  },
-  { examples: ['partner_request_received'] },
+const PartnershipNotificationKind = Type.Unsafe<PartnerRequestKind>(
+  NamedEnum('PartnershipNotificationKind', 'What happened to the request', Object.fromEntries(descriptions), {
+    examples: ['partner_request_received'],
+  }),
 );
 
 const NotificationPartnerRequest = NamedObject(
@@ -72,7 +72,7 @@ const PostNotification = NamedObject(
   'A new post that the user may want to see, and its store, as they are now. A post that was deleted or hidden keeps its title, and has the thumbnail of one without images.',
   {
     ...notificationFields(
-      StringEnum(['saved_search_match'], { description: 'The post matches a saved search of the user' }),
+      StringEnum(['saved_search_match'], { description: savedSearchKinds.saved_search_match.description }),
       '햇살카페에서 저장하신 검색 조건에 맞는 ‘주말 공동 할인 함께하실 가게를 찾아요’ 글을 올렸습니다.',
     ),
     post: Ref(PostSummary),
@@ -127,24 +127,53 @@ export const UnreadCount = NamedObject('UnreadCount', 'How many notifications ar
   unread_count: unreadCount,
 });
 
-const NotificationStreamData = Type.Union([Ref(Notification), Ref(UnreadCount)], {
-  $id: 'NotificationStreamData',
-  description:
-    'What `data` of an event holds: AnyNotification of a `notification`, UnreadCount of an `unread_count`',
-});
+/** A notification as the API shows it, with its sentence in a language. */
+export function toNotification(
+  row: NotificationRow | InJson<NotificationRow>,
+  language: Language,
+  imageUrls: ImageUrls,
+): Notification {
+  const { id, isRead: is_read } = row;
+  const shared = { message: describe(row).sentence[language], is_read, created_at: toUtc(row.createdAt) };
+  if (row.kind === 'saved_search_match') {
+    const { savedSearchId, post, store } = row.match;
+    const summary = toPostSummary(post, store, imageUrls);
+    return { id, kind: row.kind, ...shared, post: summary, store, saved_search_id: savedSearchId };
+  }
+  return {
+    id,
+    kind: row.kind,
+    ...shared,
+    partner_request: {
+      id: row.requestId,
+      post_id: row.postId,
+      post_title: row.postTitle,
+      status: partnerRequestStatuses[row.status],
+      sender_store_id: row.senderStoreId,
+      sender_store_name: row.senderStoreName,
+      receiver_store_id: row.receiverStoreId,
+      receiver_store_name: row.receiverStoreName,
+      message: row.message,
+    },
+  };
+}
 
-/** The handler sends a stream of these events. */
-export const NotificationEvents = Type.Unsafe<Readable>(Ref(NotificationStreamData));
+/** What is pushed to the browsers of a user. */
+export type PushMessage = ReturnType<typeof toPushMessage>;
 
-/** Any number is accepted: one beyond the newest notification counts as the newest. */
-export const StreamHeaders = Type.Object({
-  'last-event-id': Type.Optional(
-    Type.String({
-      ...pattern('^[0-9]{0,20}$', { ko: '숫자만 쓸 수 있습니다.', en: 'Must be decimal digits.' }),
-      ...documented({ maxLength: 20 }),
-      description:
-        'The last `id` that the client received; the stream resumes after it. Anything but decimal digits is a `validation_error`. An empty value counts as no header, a number beyond the newest notification as the newest.',
-      examples: ['1'],
-    }),
-  ),
-});
+/** A notification for the service worker of the frontend, whose page about it has the URL. */
+export function toPushMessage(row: NotificationRow, language: Language, frontendUrl: string) {
+  const { id, kind } = row;
+  const { title, sentence, page } = describe(row);
+  return { id, kind, title: title[language], body: sentence[language], url: `${frontendUrl}/${page}` };
+}
+
+/** What the definition of its kind says about a notification. */
+export function describe(row: NotificationRow | InJson<NotificationRow>) {
+  if (row.kind === 'saved_search_match') {
+    const { topic, title, sentence } = savedSearchKinds[row.kind];
+    return { topic, title, sentence: sentence(row.match), page: matchPage(row.match.post.id) };
+  }
+  const { topic, title, sentence } = partnerRequestKinds[row.kind];
+  return { topic, title, sentence: sentence(row), page: requestPage(row.requestId) };
+}

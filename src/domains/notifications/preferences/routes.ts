@@ -1,25 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import type { FastifyInstance } from 'fastify';
-import { currentUser, requireUser, routesBehind, tokenNotValid } from '../../../http/authentication.ts';
+import { currentUser } from '../../../http/authentication.ts';
 import { invalidFields } from '../../../http/errors.ts';
 import { Ref } from '../../../http/schemas.ts';
-import type { Database } from '../../../infrastructure/database/client.ts';
-import type { MailTopic } from '../../../infrastructure/database/generated/enums.ts';
-import type { UnsubscribeLinks } from '../../../infrastructure/mail/unsubscribe-links.ts';
-import { createPreferencesRepository, type Preferences, type PreferencesRow } from './repository.ts';
-import { MailPreferenceChanges, MailPreferences } from './schemas.ts';
-import { unsubscribeRoutes } from './unsubscribe.ts';
-
-export function createPreferences(options: { database: Database; unsubscribeLinks: UnsubscribeLinks }) {
-  const preferences = createPreferencesRepository(options.database);
-
-  async function routes(scope: FastifyInstance): Promise<void> {
-    await scope.register(routesBehind(requireUser, preferenceRoutes, { preferences }));
-    await scope.register(unsubscribeRoutes, { preferences, unsubscribeLinks: options.unsubscribeLinks });
-  }
-
-  return { routes };
-}
+import type { Preferences } from './repository.ts';
+import { MailPreferenceChanges, MailPreferences, toMailPreferences } from './schemas.ts';
 
 const emptyHours = {
   field: '/quiet_hours/to',
@@ -27,7 +11,8 @@ const emptyHours = {
   text: { ko: '시작 시각과 달라야 합니다.', en: 'Must not be the same as `from`.' },
 } as const;
 
-const preferenceRoutes: FastifyPluginAsyncTypebox<{ preferences: Preferences }> = async (
+/** The preferences of the logged-in user. */
+export const preferenceRoutes: FastifyPluginAsyncTypebox<{ preferences: Preferences }> = async (
   app,
   { preferences },
 ) => {
@@ -69,21 +54,3 @@ const preferenceRoutes: FastifyPluginAsyncTypebox<{ preferences: Preferences }> 
     },
   );
 };
-
-/** @throws {ApiError} for an account that is gone */
-function toMailPreferences(row: PreferencesRow | null): MailPreferences {
-  if (row === null) throw tokenNotValid('access', 'revoked');
-  const { quietFrom, quietTo } = row;
-  const allBut = (muted: MailTopic[]) => ({
-    partner_request_received: !muted.includes('partner_request_received'),
-    partner_request_answered: !muted.includes('partner_request_answered'),
-    partner_request_ended: !muted.includes('partner_request_ended'),
-    saved_search_match: !muted.includes('saved_search_match'),
-  });
-  return {
-    language: row.language,
-    email: { ...allBut(row.mutedMails), saved_search_match: row.hasMatchMails },
-    push: allBut(row.mutedPushes),
-    quiet_hours: quietFrom === null || quietTo === null ? null : { from: quietFrom, to: quietTo },
-  };
-}

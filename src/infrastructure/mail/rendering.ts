@@ -1,19 +1,5 @@
 import type { Language } from '../database/generated/enums.ts';
-import { english } from './templates/english.ts';
-import { korean } from './templates/korean.ts';
-import {
-  type Block,
-  greetableName,
-  lines,
-  type Mail,
-  type MailContent,
-  singleLine,
-  type Wording,
-} from './templates/mail.ts';
-import { topicOf } from './unsubscribe-links.ts';
-
-export type { Language } from '../database/generated/enums.ts';
-export type { Mail } from './templates/mail.ts';
+import { type Block, greetableName, lines, singleLine, type WrittenMail } from './content.ts';
 
 /** An email ready to be sent, except for its address. */
 export interface RenderedMail {
@@ -23,32 +9,55 @@ export interface RenderedMail {
   html: string;
 }
 
-const wordings: Record<Language, Wording> = { ko: korean, en: english };
+type Wording = (typeof wordings)[Language];
+
+/** What all emails of a language have in common. */
+const wordings = {
+  ko: {
+    brand: '두레',
+    tagline: '두레 · 동네 가게들의 제휴를 이어 드립니다',
+    /** The link that switches such emails off. */
+    unsubscribe: '이 종류의 메일 그만 받기',
+    /** Shown above the URL under a button. */
+    linkFallback: '버튼이 눌리지 않으면 아래 주소를 브라우저에 붙여 넣어 주세요.',
+    /** @param name undefined where the name cannot be used */
+    greeting(name: string | undefined) {
+      if (name === undefined) return '안녕하세요.';
+      return `${name.endsWith('님') ? name : `${name}님`}, 안녕하세요.`;
+    },
+  },
+  en: {
+    brand: 'Dure',
+    tagline: 'Dure · Partnerships between neighbourhood shops',
+    unsubscribe: 'Stop emails of this kind',
+    linkFallback: 'If the button does not work, paste this address into your browser.',
+    greeting: (name: string | undefined) => (name === undefined ? 'Hello,' : `Hello ${name},`),
+  },
+};
+
+/** What text and HTML are made from. */
+type Content = WrittenMail & Wording & { unsubscribeUrl: string | undefined };
 
 /**
- * Renders an email in one language, as text and HTML with the same content. The same input gives the same bytes: Resend
- * rejects another body under the same idempotency key.
+ * Renders an email as text and HTML with the same content. The same input gives the same bytes: Resend rejects another body under the
+ * same idempotency key.
  *
  * @param unsubscribeUrl of emails that can be switched off
  */
-export function renderMail(mail: Mail, language: Language, unsubscribeUrl?: string): RenderedMail {
+export function renderMail(mail: WrittenMail, unsubscribeUrl?: string): RenderedMail {
+  const { language, name, blocks } = mail;
   const wording = wordings[language];
-  const { subject, preheader, heading, blocks, reason } = contentOf(mail, wording);
-  const greeting = 'name' in mail ? [wording.greeting(greetableName(mail.name))] : [];
-  const usualReason = topicOf(mail.kind) === undefined ? wording.accountReason : wording.partnerReason;
+  const greeting = name === undefined ? [] : [wording.greeting(greetableName(name))];
   const content = {
-    subject: singleLine(subject),
-    preheader: singleLine(preheader),
-    heading: singleLine(heading),
+    ...wording,
+    ...mail,
+    subject: singleLine(mail.subject),
+    preheader: singleLine(mail.preheader),
+    heading: singleLine(mail.heading),
     blocks: [...greeting, ...blocks].map(cleanBlock),
-    reason: reason ?? usualReason,
+    unsubscribeUrl,
   };
-  return {
-    language,
-    subject: content.subject,
-    text: renderText(content, wording, unsubscribeUrl),
-    html: renderHtml(content, wording, unsubscribeUrl),
-  };
+  return { language, subject: content.subject, text: renderText(content), html: renderHtml(content) };
 }
 
 function cleanBlock(block: Block): Block {
@@ -56,15 +65,11 @@ function cleanBlock(block: Block): Block {
   return block.type === 'quote' ? block : { ...block, text: singleLine(block.text) };
 }
 
-function contentOf<Kind extends Mail['kind']>(mail: Mail<Kind>, { mails }: Wording): MailContent {
-  return mails[mail.kind](mail);
-}
-
 /** Renders an email as plain text. Codes and links are on lines of their own, text of another user is prefixed with `>`. */
-function renderText(content: Required<MailContent>, wording: Wording, unsubscribeUrl?: string): string {
-  const body = [content.heading, ...content.blocks.map(blockText)].join('\n\n');
-  const unsubscribe = unsubscribeUrl === undefined ? [] : [`${wording.unsubscribe}: ${unsubscribeUrl}`];
-  const footer = ['----', content.reason, ...unsubscribe, wording.tagline].join('\n');
+function renderText({ heading, blocks, reason, unsubscribe, unsubscribeUrl, tagline }: Content): string {
+  const body = [heading, ...blocks.map(blockText)].join('\n\n');
+  const link = unsubscribeUrl === undefined ? [] : [`${unsubscribe}: ${unsubscribeUrl}`];
+  const footer = ['----', reason, ...link, tagline].join('\n');
   return `${body}\n\n${footer}\n`;
 }
 
@@ -131,7 +136,7 @@ function codeHtml(value: string): string {
   return `<p class="box ink" style="margin:0 0 20px;padding:18px 12px;background:#eef5f0;border:1px solid #cfe0d5;border-radius:10px;text-align:center;font-family:${monospace};${size}font-weight:700;line-height:1.3;color:#1d2a23;overflow-wrap:anywhere;">${escapeHtml(value)}</p>`;
 }
 
-function blockHtml(block: Block, wording: Wording): string {
+function blockHtml(block: Block, linkFallback: string): string {
   if (typeof block === 'string') {
     return `<p class="ink" style="margin:0 0 20px;font-size:16px;line-height:1.65;color:#1d2a23;${wrapping}">${inline(block)}</p>`;
   }
@@ -143,7 +148,7 @@ function blockHtml(block: Block, wording: Wording): string {
     case 'button':
       // A table cell, because Outlook on Windows ignores the padding of a link.
       return `<table role="presentation" border="0" cellspacing="0" cellpadding="0" style="margin:0 0 16px;"><tr><td class="button" bgcolor="#1f6f4a" style="border-radius:10px;background:#1f6f4a;mso-padding-alt:14px 24px;"><a href="${escapeHtml(block.url)}" target="_blank" rel="noopener noreferrer" style="display:inline-block;padding:14px 24px;font-size:16px;font-weight:700;line-height:1.3;color:#ffffff;text-decoration:none;">${escapeHtml(block.text)}</a></td></tr></table>
-<p class="soft" style="margin:0 0 20px;font-size:13px;line-height:1.6;color:#55635b;${wrapping}">${escapeHtml(wording.linkFallback)}<br>${bareLink(block.url)}</p>`;
+<p class="soft" style="margin:0 0 20px;font-size:13px;line-height:1.6;color:#55635b;${wrapping}">${escapeHtml(linkFallback)}<br>${bareLink(block.url)}</p>`;
     case 'link':
       return `<p class="ink" style="margin:0 0 20px;font-size:15px;line-height:1.6;color:#1d2a23;${wrapping}"><a class="anchor" href="${escapeHtml(block.url)}" target="_blank" rel="noopener noreferrer" style="color:#1f6f4a;">${escapeHtml(block.text)}</a></p>`;
     case 'quote':
@@ -152,15 +157,16 @@ function blockHtml(block: Block, wording: Wording): string {
 }
 
 /** Renders an email as an HTML document with inline styles that loads nothing. Tables only where Outlook needs them. */
-function renderHtml(content: Required<MailContent>, wording: Wording, unsubscribeUrl?: string): string {
+function renderHtml(content: Content): string {
+  const { language, unsubscribeUrl } = content;
   const subject = escapeHtml(content.subject);
   const unsubscribe =
     unsubscribeUrl === undefined
       ? ''
-      : `<a class="soft" href="${escapeHtml(unsubscribeUrl)}" target="_blank" rel="noopener noreferrer" style="color:#55635b;">${escapeHtml(wording.unsubscribe)}</a><br>`;
-  const blocks = content.blocks.map((block) => blockHtml(block, wording)).join('\n');
+      : `<a class="soft" href="${escapeHtml(unsubscribeUrl)}" target="_blank" rel="noopener noreferrer" style="color:#55635b;">${escapeHtml(content.unsubscribe)}</a><br>`;
+  const blocks = content.blocks.map((block) => blockHtml(block, content.linkFallback)).join('\n');
   return `<!doctype html>
-<html lang="${wording.language}">
+<html lang="${language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width,initial-scale=1">
@@ -172,15 +178,15 @@ function renderHtml(content: Required<MailContent>, wording: Wording, unsubscrib
 </head>
 <body class="page" style="margin:0;padding:0;background:#f3f6f4;">
 <div style="display:none;max-height:0;overflow:hidden;mso-hide:all;">${escapeHtml(content.preheader)}${'&#8199;&#847; '.repeat(60)}</div>
-<div class="page" role="article" aria-roledescription="email" aria-label="${subject}" lang="${wording.language}" style="padding:24px 12px;background:#f3f6f4;font-family:${fonts};">
+<div class="page" role="article" aria-roledescription="email" aria-label="${subject}" lang="${language}" style="padding:24px 12px;background:#f3f6f4;font-family:${fonts};">
 <!--[if mso]><table role="presentation" width="560" align="center"><tr><td><![endif]-->
 <div class="card" style="max-width:512px;margin:0 auto;padding:28px 24px 16px;background:#ffffff;border:1px solid #dde6e0;border-radius:14px;">
-<p class="brand" style="margin:0 0 20px;font-size:18px;font-weight:800;line-height:1.3;color:#1f6f4a;">${escapeHtml(wording.brand)}</p>
+<p class="brand" style="margin:0 0 20px;font-size:18px;font-weight:800;line-height:1.3;color:#1f6f4a;">${escapeHtml(content.brand)}</p>
 <h1 class="ink" style="margin:0 0 16px;font-size:22px;font-weight:700;line-height:1.4;color:#1d2a23;${wrapping}">${inline(content.heading)}</h1>
 ${blocks}
 </div>
 <div style="max-width:512px;margin:0 auto;padding:16px 24px 0;">
-<p class="soft" style="margin:0;font-size:13px;line-height:1.6;color:#55635b;${wrapping}">${inline(content.reason)}<br>${unsubscribe}${escapeHtml(wording.tagline)}</p>
+<p class="soft" style="margin:0;font-size:13px;line-height:1.6;color:#55635b;${wrapping}">${inline(content.reason)}<br>${unsubscribe}${escapeHtml(content.tagline)}</p>
 </div>
 <!--[if mso]></td></tr></table><![endif]-->
 </div>

@@ -1,67 +1,30 @@
-import { Readable } from 'node:stream';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifySchemaValidationError } from 'fastify';
-import { currentUser } from '../../http/authentication.ts';
-import { NotModified, ReadConditions, sendIfChanged } from '../../http/entity-tags.ts';
-import { type ApiError, invalidFields } from '../../http/errors.ts';
-import type { Problem } from '../../http/field-errors.ts';
-import { paginate } from '../../http/pagination.ts';
-import { isBigId, Ref } from '../../http/schemas.ts';
-import { describeErrors } from '../../http/validator-errors.ts';
-import type { ImageUrls } from '../images/index.ts';
-import { toNotification } from './presenters.ts';
+import { currentUser } from '../../../http/authentication.ts';
+import { NotModified, ReadConditions, sendIfChanged } from '../../../http/entity-tags.ts';
+import { type ApiError, invalidFields } from '../../../http/errors.ts';
+import type { Problem } from '../../../http/field-errors.ts';
+import { paginate } from '../../../http/pagination.ts';
+import { isBigId, Ref } from '../../../http/schemas.ts';
+import { describeErrors } from '../../../http/validator-errors.ts';
+import type { ImageUrls } from '../../images/index.ts';
 import type { Notifications } from './repository.ts';
 import {
   MarkReadByIds,
   MarkReadUpTo,
-  NotificationEvents,
   NotificationPage,
   NotificationQuery,
   NotificationsToMark,
   ReadCount,
-  StreamHeaders,
+  toNotification,
   UnreadCount,
 } from './schemas.ts';
-import type { StreamHub } from './stream.ts';
 
-const streamDescription = `Server-sent events for as long as the client reads them, in the language of the request:
-
-\`\`\`
-id: 40
-retry: 3000
-event: unread_count
-data: {"unread_count":2}
-
-: heartbeat
-
-id: 41
-event: notification
-data: {"id":41,"kind":"partner_request_received","message":"...","is_read":false,"created_at":"2026-01-31T09:30:00.000Z","partner_request":{"id":7,"post_id":3,...}}
-
-event: unread_count
-data: {"unread_count":3}
-\`\`\`
-
-\`data\` is JSON: AnyNotification for \`notification\`, UnreadCount for \`unread_count\`.
-
-- \`notification\`: a new notification, within a second, whichever instance caused it.
-- \`unread_count\`: at the start, after new notifications, and when notifications are marked as read anywhere.
-- A comment every 25 seconds shows that the connection is alive.
-
-Without \`Last-Event-ID\`, the stream begins with the next new notification; with it, the stream resumes after that notification, without gaps or repetition. Where 500 or more were missed, it ends after 500 of them; reconnect for the rest.
-
-The stream lives as long as the session: it outlasts the access token that opened it, and ends within 5 seconds when the session ends (logout, new password, deletion, suspension). It also ends when the server shuts down and when the client does not read for 30 seconds. A user has at most 10 streams: opening another one ends the oldest. To resume, reconnect with the last \`id\` as \`Last-Event-ID\`. A browser's \`EventSource\` cannot send the \`Authorization\` header: use \`fetch\`, or a library built on it.`;
-
-interface Options {
+/** The notifications of the logged-in user. */
+export const inboxRoutes: FastifyPluginAsyncTypebox<{
   notifications: Notifications;
-  streams: StreamHub;
   imageUrls: ImageUrls;
-}
-
-export const notificationRoutes: FastifyPluginAsyncTypebox<Options> = async (
-  app,
-  { notifications, streams, imageUrls },
-) => {
+}> = async (app, { notifications, imageUrls }) => {
   app.get(
     '/mypage/',
     {
@@ -130,50 +93,6 @@ export const notificationRoutes: FastifyPluginAsyncTypebox<Options> = async (
     async (request, reply) => {
       const unread_count = await notifications.countUnread(currentUser(request).id);
       return sendIfChanged(reply, { unread_count });
-    },
-  );
-
-  // Open streams would keep the server from closing.
-  app.addHook('preClose', () => streams.close());
-
-  app.get(
-    '/stream/',
-    {
-      config: { errors: [] },
-      schema: {
-        operationId: 'streamNotifications',
-        summary: 'Stream notifications',
-        description: streamDescription,
-        headers: StreamHeaders,
-        response: {
-          200: {
-            description: 'Events, until either side ends the connection',
-            content: { 'text/event-stream': { schema: NotificationEvents } },
-          },
-        },
-      },
-    },
-    async (request, reply) => {
-      const { id: userId, sessionId } = currentUser(request);
-      const lastEventId = request.headers['last-event-id'];
-      reply.headers({
-        'content-type': 'text/event-stream; charset=utf-8',
-        'cache-control': 'private, no-cache, no-transform',
-        // Keeps nginx from buffering events.
-        'x-accel-buffering': 'no',
-        // The connection is of no use after the stream.
-        connection: 'close',
-      });
-      if (request.method === 'HEAD') return reply.send(Readable.from([]));
-      const body = await streams.open({
-        userId,
-        sessionId,
-        language: request.language,
-        lastEventId: lastEventId ? Number(lastEventId) : undefined,
-        response: reply.raw,
-        logger: request.log,
-      });
-      return reply.send(body);
     },
   );
 };

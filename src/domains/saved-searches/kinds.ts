@@ -1,0 +1,63 @@
+import { button, mailKind, quote } from '../../infrastructure/mail/content.ts';
+
+/** What recipients of emails and push messages switch on and off: the name, and what the API says about either. */
+export const savedSearchTopics = {
+  saved_search_match: {
+    name: { ko: '저장한 검색에 맞는 새 글', en: 'new posts that match your saved searches' },
+    email: 'A new post matches a saved search; off by default',
+    push: 'A new post matches a saved search; on by default',
+    example: true,
+  },
+};
+
+/** What a notification about a match says. */
+interface Subject {
+  post: { title: string };
+  store: { name: string };
+}
+
+/** What an email about a match says: the store wrote the post. */
+type MailFields = Record<'name' | 'searchName' | 'storeName' | 'postTitle' | 'url', string>;
+
+/** The path of the page about a match. */
+export const matchPage = (postId: number) => `posts/${postId}`;
+
+export const savedSearchKinds = {
+  saved_search_match: {
+    description: 'The post matches a saved search of the user',
+    title: { ko: '저장한 검색에 맞는 새 글', en: 'New post for your saved search' },
+    sentence: ({ store, post }: Subject) => ({
+      ko: `${store.name}에서 저장하신 검색 조건에 맞는 ‘${post.title}’ 글을 올렸습니다.`,
+      en: `${store.name} published “${post.title}”, which matches your saved search.`,
+    }),
+    topic: 'saved_search_match' as const,
+    ...mailKind<MailFields>({
+      // Apart from those about partnerships, which must not be left out because of them.
+      cap: { purpose: 'saved_search_match', perHour: 20 },
+      reason: {
+        ko: '저장한 검색의 메일 알림을 켜 두신 분께 보내 드리는 메일입니다.',
+        en: 'You get this email because you switched on emails about your saved searches.',
+      },
+      ko: (mail) => ({
+        subject: `[두레] ‘${mail.searchName}’ 검색에 맞는 새 글이 올라왔습니다`,
+        preheader: `글 제목: ${mail.postTitle}`,
+        heading: '저장하신 검색에 맞는 새 글이 올라왔습니다',
+        blocks: [
+          `저장하신 검색 ‘${mail.searchName}’에 맞는 새 글을 ${mail.storeName}에서 올렸습니다.`,
+          quote(mail.postTitle),
+          button('글 보러 가기', mail.url),
+        ],
+      }),
+      en: (mail) => ({
+        subject: `Dure: “${mail.searchName}”: a new post matches your search`,
+        preheader: `Post: ${mail.postTitle}`,
+        heading: 'A new post matches your saved search',
+        blocks: [
+          `${mail.storeName} published a post that matches your saved search “${mail.searchName}”.`,
+          quote(mail.postTitle),
+          button('View the post', mail.url),
+        ],
+      }),
+    }),
+  },
+};

@@ -1,0 +1,19 @@
+/** Milliseconds. Korea has had no daylight saving time since 1988. */
+export const koreanOffset = 9 * 3_600_000;
+
+/**
+ * A time in Korea, on a 12-hour clock. Not with `Intl`, whose output differs between ICU versions: an email that is sent again after
+ * an upgrade of Node must have the same bytes.
+ */
+export function timeInKorea(moment: Date) {
+  const local = new Date(moment.getTime() + koreanOffset);
+  const hours = local.getUTCHours();
+  return {
+    year: local.getUTCFullYear(),
+    month: local.getUTCMonth() + 1,
+    day: local.getUTCDate(),
+    isMorning: hours < 12,
+    hour: hours % 12 || 12,
+    minute: local.getUTCMinutes(),
+  };
+}

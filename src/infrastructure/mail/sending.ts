@@ -1,0 +1,197 @@
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyBaseLogger } from 'fastify';
+import type { Task } from 'graphile-worker';
+import type { Database } from '../database/client.ts';
+import { isForeignKeyViolation, reasonOf } from '../database/errors.ts';
+import type { Lane } from '../jobs/worker.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { inSpan, type Tracing } from '../telemetry/tracing.ts';
+import type { WrittenMail } from './content.ts';
+import { endOfMailPause, pauseMails } from './pause.ts';
+import {
+  type MailPayload,
+  moveExhaustedMails,
+  type QueuedMail,
+  readQueuedMail,
+  sendMailTask,
+} from './queue.ts';
+import { type RenderedMail, renderMail } from './rendering.ts';
+import { MailRejectedError, type MailTransport, RateLimitedError } from './transport.ts';
+
+/** An email as it is before it is rendered, and its recipient. */
+export interface ComposedMail {
+  to: string;
+  /** The account with that address, where the payload does not name it. */
+  userId?: number | undefined;
+  mail: WrittenMail;
+}
+
+/** By kind, looks up what an email needs when it is sent; null for one that is obsolete. An error counts as temporary. */
+export type MailComposers<Kind extends string = string> = Record<
+  Kind,
+  (payload: MailPayload) => Promise<ComposedMail | null>
+>;
+
+/** What the job of an email is to do by the preferences of the recipient: send it, or end, because it waits in another job. */
+export type MailPermission = { unsubscribeUrl?: string } | { until: Date };
+
+/** A queued email, and the job of graphile-worker that sends it. */
+export type MailToCheck = QueuedMail & { jobId: string };
+
+interface MailLaneOptions {
+  transport: MailTransport;
+  composers: MailComposers;
+  /** @returns undefined for an email that its recipient does not want */
+  checkMail(mail: MailToCheck): Promise<MailPermission | undefined>;
+  database: Database;
+  metrics: Metrics;
+  tracing: Tracing | undefined;
+  logger: FastifyBaseLogger;
+  /** Milliseconds until an attempt is given up, to be retried. */
+  attemptLimit?: number;
+}
+
+type SendOptions = MailLaneOptions & { countMail: ReturnType<typeof countMails> };
+
+/** The jobs of emails, of which none is taken during their pause. */
+export function createMailLane(options: MailLaneOptions): Lane {
+  const { database, attemptLimit = 30_000 } = options;
+  const logger = options.logger.child({ part: 'worker' });
+  const countMail = countMails(options.metrics, Object.keys(options.composers));
+  return {
+    concurrency: 2,
+    tasks: { [sendMailTask]: createSendMail({ ...options, logger, countMail }, attemptLimit) },
+    logsPayload: true,
+    forbiddenFlags: (pool, signal) => endOfMailPause(pool, signal).then(() => null),
+    async keepExhausted() {
+      for (const mail of await moveExhaustedMails(database)) {
+        countMail(mail.kind, 'failed');
+        logger.error(mail, 'mail failed after its last attempt');
+      }
+    },
+  };
+}
+
+const outcomes = ['sent', 'retried', 'held_back', 'failed', 'obsolete'] as const;
+
+/** Counts emails by their outcome. All series exist from the start, so that the first error is seen as an increase. */
+function countMails({ addCounter }: Metrics, kinds: string[]) {
+  const labels = ['kind', 'outcome'];
+  const mails = addCounter('mails_total', 'Attempts to send an email, by kind and outcome', labels);
+  for (const kind of kinds) for (const outcome of outcomes) mails.inc({ kind, outcome }, 0);
+  return (kind: string, outcome: (typeof outcomes)[number]) =>
+    mails.inc({ kind: kinds.includes(kind) ? kind : 'unknown', outcome });
+}
+
+/**
+ * The task that makes one attempt to send a queued email: composed and rendered each time, under the same key. Its span is linked
+ * to the request that queued the email; so are its lines in the log.
+ */
+function createSendMail(options: SendOptions, attemptLimit: number): Task {
+  return async (input, { job, abortSignal, addJob }) => {
+    const mail = readQueuedMail(input);
+    const finished = new AbortController();
+    const { signal } = finished;
+    const fail = (reason: string) => () => {
+      throw new Error(reason);
+    };
+    const attributes = {
+      'messaging.operation.type': 'process',
+      'dure.mail.kind': mail.kind,
+      'dure.mail.attempt': job.attempts,
+    };
+    const span = { kind: 'CONSUMER', attributes, cause: mail.traceparent } as const;
+    try {
+      await Promise.race([
+        inSpan(options.tracing, sendMailTask, span, () =>
+          attempt(options, { ...mail, jobId: job.id, attempts: job.attempts }, signal),
+        ),
+        sleep(attemptLimit, undefined, { signal }).then(fail(`not sent within ${attemptLimit} ms`)),
+        once(abortSignal, 'abort', { signal }).then(fail('the worker was stopped')),
+      ]);
+    } catch (error) {
+      if (error instanceof RateLimitedError) {
+        await pauseMails(options.database, error.seconds);
+        // In its place among the others, with the attempts that it had left before this one.
+        const maxAttempts = job.max_attempts - job.attempts + 1;
+        await addJob(sendMailTask, input, { runAt: job.run_at, priority: job.priority, maxAttempts });
+        options.countMail(mail.kind, 'held_back');
+        options.logger.warn({ job: job.id, reason: error.message, seconds: error.seconds }, 'mails pause');
+        return;
+      }
+      // After the last attempt, the recovery of jobs counts the email as failed.
+      if (job.attempts < job.max_attempts) options.countMail(mail.kind, 'retried');
+      throw error;
+    } finally {
+      finished.abort();
+    }
+  };
+}
+
+async function attempt(
+  options: SendOptions,
+  mail: MailToCheck & { attempts: number },
+  signal: AbortSignal,
+): Promise<void> {
+  const { transport, composers, database, countMail, tracing } = options;
+  const { jobId: job, attempts, kind, payload, idempotencyKey, traceparent } = mail;
+  const traceId = traceparent?.split('-')[1];
+  const logger = traceId === undefined ? options.logger : options.logger.child({ request_trace_id: traceId });
+  const compose = Object.hasOwn(composers, kind) ? composers[kind] : undefined;
+  let userId = 'user_id' in payload ? Number(payload['user_id']) : undefined;
+  let rendered: RenderedMail | undefined;
+  try {
+    if (compose === undefined) throw new MailRejectedError('there is no such kind of email');
+    const composed = await compose(payload);
+    const permission = composed && (await options.checkMail(mail));
+    if (!permission) {
+      countMail(kind, 'obsolete');
+      logger.info({ job, kind }, 'obsolete mail dropped');
+      return;
+    }
+    if ('until' in permission) {
+      logger.info({ job, kind, until: permission.until }, 'mail waits for the end of quiet hours');
+      return;
+    }
+    userId ??= composed.userId;
+    const { unsubscribeUrl: url } = permission;
+    rendered = renderMail(composed.mail, url);
+    signal.throwIfAborted();
+    const headers = url === undefined ? {} : { headers: unsubscribeHeaders(url) };
+    const outgoing = { to: composed.to, ...rendered, ...headers, idempotencyKey };
+    await inSpan(tracing, 'deliver mail', { kind: 'CLIENT' }, () => transport.send(outgoing));
+    countMail(kind, 'sent');
+    logger.info({ job, kind, attempts, idempotencyKey }, 'mail sent');
+  } catch (error) {
+    if (error instanceof RateLimitedError) throw error;
+    const reason = redact(reasonOf(error), rendered);
+    // graphile-worker stores the message with the job and schedules the next attempt.
+    if (!(error instanceof MailRejectedError)) throw new Error(reason);
+    logger.error({ job, kind, payload, attempts, idempotencyKey, reason }, 'mail rejected, not retried');
+    countMail(kind, 'failed');
+    const data = { userId: userId ?? null, kind, payload, reason, attempts };
+    await database.prisma.failedMail.create({ data }).catch((cause: unknown) => {
+      // One to a deleted account is not kept.
+      if (!isForeignKeyViolation(cause)) throw cause;
+    });
+  }
+}
+
+/** The headers with which mail clients offer to unsubscribe (RFC 2369, RFC 8058). */
+function unsubscribeHeaders(url: string): Record<string, string> {
+  return { 'List-Unsubscribe': `<${url}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' };
+}
+
+/** Removes what an error may quote of the email: whole lines, codes, and the parts of links. */
+function redact(reason: string, mail: RenderedMail | undefined): string {
+  if (mail === undefined) return reason.slice(0, 500);
+  const lines = [mail.subject, ...mail.text.split('\n')]
+    .map((line) => line.trim())
+    .filter((line) => line.length > 9);
+  const words = mail.text.split(/[\s?&=<>"']+/).filter((word) => /^(?=.*\d).{4,}|^.{16,}/.test(word));
+  return [...lines, ...words]
+    .sort((one, other) => other.length - one.length)
+    .reduce((text, quoted) => text.replaceAll(quoted, '[...]'), reason)
+    .slice(0, 500);
+}
