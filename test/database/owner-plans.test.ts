@@ -3,8 +3,7 @@ import t, { type Test } from 'tap';
 import { createSessionRepository } from '../../src/domains/auth/repository/sessions.ts';
 import { createMyPageRepository } from '../../src/domains/my-page/repository.ts';
 import { createNotificationRepository } from '../../src/domains/notifications/repository.ts';
-import { createOwnDataRepository } from '../../src/domains/own-data/repository.ts';
-import { sections } from '../../src/domains/own-data/sections.ts';
+import { createOwnDataRepository, sections } from '../../src/domains/own-data/repository.ts';
 import {
   createPartnerRepository,
   partnerBudget,

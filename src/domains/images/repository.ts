@@ -1,5 +1,5 @@
 import type { Database, Tx } from '../../infrastructure/database/client.ts';
-import { fullQuota, lockQuota, secondsUntilDayAfter } from '../../infrastructure/database/daily-quota.ts';
+import { lockQuota, secondsUntilRoom } from '../../infrastructure/database/daily-quota.ts';
 import type { Image } from '../../infrastructure/database/generated/client.ts';
 import { lockRow } from '../../infrastructure/database/row-locks.ts';
 import { sql } from '../../infrastructure/database/sql.ts';
@@ -53,10 +53,10 @@ export function createImageRepository(database: Database) {
     key: string,
   ): Promise<{ id?: number; seconds?: number | undefined }> {
     return database.transaction(async (tx) => {
-      await lockQuota(tx, 'user', userId);
-      const { where, ...newest } = fullQuota(imagesPerDay);
-      const full = await tx.prisma.image.findFirst({ where: { userId, ...where }, ...newest });
-      if (full) return { seconds: secondsUntilDayAfter(full.createdAt) };
+      await lockQuota(tx, 'user', sql`SELECT id FROM users WHERE id = ${userId}`);
+      const uploads = sql`SELECT created_at FROM images WHERE user_id = ${userId}`;
+      const seconds = await secondsUntilRoom(tx, uploads, imagesPerDay);
+      if (seconds !== undefined) return { seconds };
       if (!(await lockRow(tx, 'users', userId, 'KEY SHARE'))) return {};
       const data = { userId, key, checkAfter: fromNow(checks.pending) };
       return tx.prisma.image.create({ data, select: { id: true } });

@@ -14,8 +14,7 @@ import { Ref, RefOrNull, Timestamp } from '../../http/schemas.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
 import { confirmationErrors } from '../auth/index.ts';
 import type { ImageUrls } from '../images/index.ts';
-import { createOwnDataRepository, type OwnDataRepository } from './repository.ts';
-import { sections } from './sections.ts';
+import { createOwnDataRepository, type OwnDataRepository, sections } from './repository.ts';
 
 export { expiredDataDownloads } from './repository.ts';
 

@@ -3,11 +3,16 @@ import { createPostRepository } from './repository.ts';
 import { type PostRoutesOptions, postRoutes } from './routes.ts';
 import { createPostService, type PostServiceOptions } from './service.ts';
 
-export { duePosts, isOpenPost } from './closing.ts';
-export { postErrors } from './errors.ts';
-export { type PostSummaryRow, toPostSummary } from './presenters.ts';
-export { PartnerRequestStatus, partnerRequestStatuses, stateOfStatus } from './request-status.ts';
-export { PostSummary } from './schemas.ts';
+export { duePosts, isOpenPost } from './repository.ts';
+export {
+  PartnerRequestStatus,
+  PostSummary,
+  type PostSummaryRow,
+  partnerRequestStatuses,
+  postErrors,
+  stateOfStatus,
+  toPostSummary,
+} from './schemas.ts';
 
 type PostsOptions = Omit<PostServiceOptions, 'posts'> &
   Pick<PostRoutesOptions, 'read' | 'checkCategoryFilter'>;

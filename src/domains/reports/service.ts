@@ -27,14 +27,11 @@ export function createReportService(reports: ReportRepository, { audited }: Audi
      */
     async report(userId: number, target: Target, input: NewReport): Promise<{ id: number }> {
       const created = await reports.create({ userId, target, ...input });
-      const { id, isVisible, hasOpen, waitSeconds } = created;
-      if (id !== undefined) return { id };
-      if (!isVisible) {
-        throw new ApiError(target.kind === 'post' ? postErrors.postNotFound : storeErrors.storeNotFound);
-      }
-      if (hasOpen) throw new ApiError(reportErrors.alreadyReported);
-      if (waitSeconds !== undefined) throw retryLater(httpErrors.quotaExceeded, waitSeconds);
-      throw tokenNotValid('access', 'revoked');
+      if ('id' in created) return created;
+      if ('seconds' in created) throw retryLater(httpErrors.quotaExceeded, created.seconds);
+      if (created.refusal === 'account_deleted') throw tokenNotValid('access', 'revoked');
+      if (created.refusal === 'already_reported') throw new ApiError(reportErrors.alreadyReported);
+      throw new ApiError(target.kind === 'post' ? postErrors.postNotFound : storeErrors.storeNotFound);
     },
 
     /** Newest first. @throws {ApiError} `invalid_cursor` */
@@ -56,15 +53,12 @@ export function createReportService(reports: ReportRepository, { audited }: Audi
      */
     close(operator: Operator, id: number, decision: ReportDecision): Promise<Report> {
       const { action, note } = decision;
-      const entry = {
-        action: `report_closed_${action}`,
-        subject: { kind: 'report', id },
-        reason: note === '' ? undefined : note,
-      } as const;
-      return audited(operator, entry, async (tx) => {
+      const subject = { kind: 'report', id } as const;
+      const reason = note === '' ? undefined : note;
+      return audited(operator, { action: `report_closed_${action}`, subject, reason }, async (tx) => {
         const target = await reports.lockTarget(tx, id);
-        const closedBy = operator.name;
-        const closed = target && (await reports.close(tx, id, target, { ...decision, closedBy }));
+        const closed =
+          target && (await reports.close(tx, { id, target, closedBy: operator.name, ...decision }));
         if (!closed) throw new ApiError(httpErrors.notFound);
         return toReport(closed);
       });

@@ -5,10 +5,8 @@ import type { Problem } from '../../http/field-errors.ts';
 import type { Config } from '../../infrastructure/config/config.ts';
 import type { Database, Reader, Tx } from '../../infrastructure/database/client.ts';
 import type { Created, Idempotency, IdempotencyKey } from '../../infrastructure/database/idempotency.ts';
-import { storeErrors } from './errors.ts';
-import { toStore } from './presenters.ts';
 import { type Stores, secondsUntilEdits, type WantedStore } from './repository.ts';
-import type { NewStore, Store, StoreChanges } from './schemas.ts';
+import { type NewStore, type Store, type StoreChanges, storeErrors, toStore } from './schemas.ts';
 
 const unknownCategory: Problem = {
   code: 'not_found',
@@ -55,8 +53,8 @@ export function createStoreService({ config, database, stores, idempotency }: St
     return database.transaction(async (tx) => {
       await checkCategories(tx, changes.category_ids ?? []);
       const version = precondition && (await find({ userId }, tx, precondition)).updated_at;
-      const own = { ownerId: userId, version };
-      const id = await stores.change(tx, own, rounded(changes), config.quotas.editsPerDay);
+      const edit = { ownerId: userId, version, quota: config.quotas.editsPerDay };
+      const id = await stores.change(tx, { ...rounded(changes), ...edit });
       if (id !== undefined) return find({ userId, id }, tx);
       await find({ userId }, tx, precondition);
       throw retryLater(httpErrors.quotaExceeded, await secondsUntilEdits(tx, userId));
