@@ -5,7 +5,7 @@ import { adminErrors } from '../src/domains/admin/schemas.ts';
 import { authErrors } from '../src/domains/auth/errors.ts';
 import { imageErrors } from '../src/domains/images/schemas.ts';
 import { pushErrors } from '../src/domains/notifications/push/schemas.ts';
-import { partnerRequestErrors } from '../src/domains/partner-requests/errors.ts';
+import { partnerRequestErrors } from '../src/domains/partner-requests/schemas.ts';
 import { postErrors } from '../src/domains/posts/schemas.ts';
 import { reportErrors } from '../src/domains/reports/schemas.ts';
 import { savedSearchErrors } from '../src/domains/saved-searches/schemas.ts';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createPartnerRequestRepository } from '../../../src/domains/partner-requests/repository/requests.ts';
+import { createPartnerRequestChanges } from '../../../src/domains/partner-requests/repository/changes.ts';
 import { createPostRepository, type PostFilter } from '../../../src/domains/posts/repository.ts';
 import { listStores } from '../../../src/domains/stores/repository.ts';
 import type { Tx } from '../../../src/infrastructure/database/client.ts';
@@ -270,7 +270,7 @@ t.test('counting against a quota reads what the quota allows, however much a sto
     for (const { id: postId } of rows.slice(2 * index, 2 * index + 2)) {
       const request = { userId: ownerId, postId, message: '함께', quota: 300, key: undefined };
       // Without its row it throws.
-      await createPartnerRequestRepository(database, mailQueue)
+      await createPartnerRequestChanges(database, mailQueue)
         .send(request)
         .catch(() => undefined);
     }
