@@ -1,6 +1,7 @@
 import { type ExecFileException, execFile } from 'node:child_process';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import pLimit, { type LimitFunction } from 'p-limit';
 import { ApiError, serviceUnavailable } from '../../../http/errors.ts';
 import { imageErrors } from '../schemas.ts';
@@ -29,7 +30,8 @@ export type ConversionQueue = ReturnType<typeof createConversionQueue>;
 export function createConversionQueue(convert: Convert) {
   const turns = pLimit(maxConcurrent);
   const largeTurns = pLimit(1);
-  const users = new Map<number, { limit: LimitFunction; count: number }>();
+  const users = new Map<number, LimitFunction>();
+  const unfinished = ({ activeCount, pendingCount }: LimitFunction) => activeCount + pendingCount;
 
   /**
    * Converts an image when its turn comes, first with the memory for small images.
@@ -44,25 +46,19 @@ export function createConversionQueue(convert: Convert) {
         if (!isObsolete()) return convert(file, size);
         throw serviceUnavailable(new Error('the request was answered before the conversion'));
       });
-    const own = users.get(userId) ?? { limit: pLimit(1), count: 0 };
+    for (const [id, limit] of users) if (unfinished(limit) === 0) users.delete(id);
+    const own = users.get(userId) ?? pLimit(1);
     users.set(userId, own);
-    own.count++;
-    try {
-      const image = await own.limit(
-        async () => (await convertInTurn('small')) ?? largeTurns(() => convertInTurn('large')),
-      );
-      if (image === undefined) throw new ApiError(imageErrors.invalidImage);
-      return image;
-    } finally {
-      own.count--;
-      if (own.count === 0) users.delete(userId);
-    }
+    const image = await own(
+      async () => (await convertInTurn('small')) ?? largeTurns(() => convertInTurn('large')),
+    );
+    if (image === undefined) throw new ApiError(imageErrors.invalidImage);
+    return image;
   }
 
   /** Conversions that have not begun. */
   function waiting(): number {
-    const unfinished = [...users.values()].reduce((sum, { count }) => sum + count, 0);
-    return unfinished - turns.activeCount;
+    return [...users.values()].reduce((sum, limit) => sum + unfinished(limit), 0) - turns.activeCount;
   }
 
   return { convert: add, running: () => turns.activeCount, waiting };
@@ -140,35 +136,33 @@ function hasTooManyScans(file: Buffer): boolean {
   return scans > maxScans;
 }
 
-/** What a process may take: MiB, and seconds. */
-type ProcessLimits = Record<'memory' | 'decoded' | 'seconds', number>;
-
-function run(file: Buffer, { memory, decoded, seconds }: ProcessLimits): Promise<Buffer> {
+/** Runs the process, with limits in MiB and seconds. */
+async function run(
+  file: Buffer,
+  { memory, decoded, seconds }: Record<'memory' | 'decoded' | 'seconds', number>,
+): Promise<Buffer> {
   const values = [memory * 1024, seconds, process.execPath, script, decoded * 1024 * 1024];
-  return new Promise((resolve, reject) => {
-    const { stdin } = execFile(
-      '/bin/sh',
-      ['-c', command, 'sh', ...values.map(String)],
-      {
-        encoding: 'buffer',
-        // One arena of malloc, and no files for large images: both would escape the limit of memory.
-        env: { MALLOC_ARENA_MAX: '1', VIPS_DISC_THRESHOLD: '1g' },
-        timeout: seconds * 1_000,
-        killSignal: 'SIGKILL',
-        maxBuffer: maxOutput,
-      },
-      (error, stdout, stderr) => {
-        if (error === null) resolve(stdout);
-        else reject(conversionError(error, stderr.toString('utf8', 0, 500)));
-      },
-    );
-    // The process may end before it has read everything.
-    stdin?.on('error', () => undefined).end(file);
+  const running = promisify(execFile)('/bin/sh', ['-c', command, 'sh', ...values.map(String)], {
+    encoding: 'buffer',
+    // One arena of malloc, and no files for large images: both would escape the limit of memory.
+    env: { MALLOC_ARENA_MAX: '1', VIPS_DISC_THRESHOLD: '1g' },
+    timeout: seconds * 1_000,
+    killSignal: 'SIGKILL',
+    maxBuffer: maxOutput,
   });
+  // The process may end before it has read everything.
+  running.child.stdin?.on('error', () => undefined).end(file);
+  return running.then(
+    ({ stdout }) => stdout,
+    (error: ExecFileException & { stderr: Buffer }) => {
+      throw conversionError(error);
+    },
+  );
 }
 
 /** What ended the process: its time (of the processor, too, which outlives this process), the image, or a broken installation. */
-function conversionError({ code, signal }: ExecFileException, output: string): Error {
+function conversionError({ code, signal, stderr }: ExecFileException & { stderr: Buffer }): Error {
+  const output = stderr.toString('utf8', 0, 500);
   const cause = new Error(`the conversion ended with ${signal ?? code}: ${output}`);
   const headers = { 'retry-after': '5' };
   if (signal === 'SIGKILL') return new ApiError(imageErrors.conversionTimeout, { cause, headers });
