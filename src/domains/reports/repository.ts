@@ -66,10 +66,9 @@ export type ReportRepository = ReturnType<typeof createReportRepository>;
 /** Reports, and what becomes of their targets. */
 export function createReportRepository(database: Database) {
   /**
-   * Saves a report about what its reporter can see. Waits for a concurrent deletion of the account. Of concurrent calls for one
-   * target, one succeeds; for one user, the quota allows as many as of consecutive ones.
+   * Saves a report about what its reporter can see; of concurrent calls for one target, one. Waits for a deletion of the account.
    *
-   * @returns the id, or why there is none: a refusal, or the seconds until the quota has room
+   * @returns the id, a refusal, or the seconds until the quota has room
    */
   function create({ userId, target, reason, text = '' }: NewReport & { userId: number; target: Target }) {
     return database.transaction<Created>(async (tx) => {
@@ -102,10 +101,7 @@ export function createReportRepository(database: Database) {
   }
 
   /**
-   * Finds the target of a report and locks its store, or that of its post, so that decisions about it follow one another, and a
-   * deletion of the account, which deletes hidden posts, too.
-   *
-   * @returns undefined when there is no such report
+   * The target of a report, if there is one, with the lock of its store: decisions follow one another, and a deletion of the account.
    */
   async function lockTarget(tx: Tx, id: number): Promise<Target | undefined> {
     const report = await tx.prisma.report.findFirst({

@@ -4,14 +4,15 @@ import { paginate } from '../../http/pagination.ts';
 import { isBigId } from '../../http/schemas.ts';
 import type { Audit, Operator } from '../admin/index.ts';
 import { postErrors } from '../posts/index.ts';
-import { storeErrors, toStoreSummary } from '../stores/index.ts';
-import type { ReportRepository, ReportRow, Target } from './repository.ts';
+import { storeErrors } from '../stores/index.ts';
+import type { ReportRepository, Target } from './repository.ts';
 import {
   type NewReport,
   type Report,
   type ReportDecision,
   type ReportQuery,
   reportErrors,
+  toReport,
 } from './schemas.ts';
 
 export type ReportService = ReturnType<typeof createReportService>;
@@ -19,12 +20,7 @@ export type ReportService = ReturnType<typeof createReportService>;
 /** Reporting posts and stores, and what operators decide about the reports. */
 export function createReportService(reports: ReportRepository, { audited }: Audit) {
   return {
-    /**
-     * Reports a post or a store.
-     *
-     * @throws {ApiError} `post_not_found` or `store_not_found`, `already_reported`, `quota_exceeded`, `token_not_valid` when
-     *   the account was deleted meanwhile
-     */
+    /** @throws {ApiError} `post_not_found` or `store_not_found`, `already_reported`, `quota_exceeded`, `token_not_valid` */
     async report(userId: number, target: Target, input: NewReport): Promise<{ id: number }> {
       const created = await reports.create({ userId, target, ...input });
       if ('id' in created) return created;
@@ -46,10 +42,7 @@ export function createReportService(reports: ReportRepository, { audited }: Audi
     },
 
     /**
-     * Closes a report, or decides again about a closed one. Its target is hidden while at least one report about it is closed
-     * with `hide`.
-     *
-     * @throws {ApiError} `not_found`
+     * Closes a report, or decides again. Its target is hidden while a report about it is closed with `hide`. @throws {ApiError} `not_found`
      */
     close(operator: Operator, id: number, decision: ReportDecision): Promise<Report> {
       const { action, note } = decision;
@@ -63,25 +56,5 @@ export function createReportService(reports: ReportRepository, { audited }: Audi
         return toReport(closed);
       });
     },
-  };
-}
-
-function toReport({ id, post, reason, text, reporter, action, note, ...row }: ReportRow): Report {
-  const store = row.store ?? post?.store;
-  if (!store) throw new Error('a report has a post or a store');
-  return {
-    id,
-    target: post === null ? 'store' : 'post',
-    post: post && { id: post.id, title: post.title },
-    store: toStoreSummary(store),
-    reason,
-    text,
-    reporter,
-    status: row.closedAt === null ? 'open' : 'closed',
-    action,
-    note,
-    created_at: row.createdAt.toISOString(),
-    closed_at: row.closedAt?.toISOString() ?? null,
-    closed_by: row.closedBy,
   };
 }
