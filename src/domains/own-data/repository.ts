@@ -113,9 +113,10 @@ export const sections: Record<string, Section> = {
   },
   push_subscriptions: {
     description: 'Browsers that get push messages',
-    rows: (userId) => sql`
-      SELECT id, split_part(endpoint, '/', 3) AS host, user_agent, created_at, delivered_at
-      FROM push_subscriptions WHERE user_id = ${userId}`,
+    rows: own(
+      'push_subscriptions',
+      `id, split_part(endpoint, '/', 3) AS host, user_agent, created_at, delivered_at`,
+    ),
   },
   store: {
     description: 'The store',
@@ -162,9 +163,7 @@ export const sections: Record<string, Section> = {
   },
   notifications: {
     description: 'Notifications, read and unread',
-    rows: (userId) => sql`
-      SELECT id, kind, is_read, partner_request_id, post_id, saved_search_id, created_at
-      FROM notifications WHERE user_id = ${userId}`,
+    rows: own('notifications', 'id, kind, is_read, partner_request_id, post_id, saved_search_id, created_at'),
     pages: { key: ['id'], size: 500 },
   },
   reports: {
@@ -190,8 +189,6 @@ export const sections: Record<string, Section> = {
 const downloadsPerDay = 5;
 const downloads = createDailyCounter({ table: 'data_downloads', owner: 'user_id', count: 'downloads' });
 export const expiredDataDownloads = downloads.expired;
-
-export type OwnDataRepository = ReturnType<typeof createOwnDataRepository>;
 
 /** What the service has about a user. */
 export function createOwnDataRepository(database: Database) {
