@@ -17,10 +17,7 @@ type UrlConfig = Pick<Config, 'publicUrl'> & { images: Pick<Config['images'], 'b
 
 export type ImageUrls = ReturnType<typeof createImageUrls>;
 
-/**
- * URLs of images. Posts are stored with the keys of uploaded images and the URLs of all others, so that they stay right
- * when the base of the URLs changes.
- */
+/** URLs of images. Posts have the keys of uploaded images and the URLs of others, so that they stay right when the base changes. */
 export function createImageUrls({ publicUrl, images }: UrlConfig) {
   const bases = [images.baseUrl, `${publicUrl}/media`].map((base) => plainUrl(`${base}/`));
 

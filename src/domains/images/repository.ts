@@ -46,11 +46,7 @@ export function createImageRepository(database: Database) {
   const { image: images } = database.prisma;
 
   return {
-    /**
-     * Adds the row of an image whose files do not exist yet.
-     *
-     * @returns its id, or how long the user has to wait for the next upload; neither when the account was deleted meanwhile
-     */
+    /** Adds the row of an image. @returns its id, or the seconds until the next upload; neither when the account is deleted */
     insertPending(userId: number, key: string): Promise<{ id?: number; seconds?: number | undefined }> {
       return database.transaction(async (tx) => {
         await lockQuota(tx, 'user', sql`SELECT id FROM users WHERE id = ${userId}`);
@@ -83,10 +79,7 @@ export function createImageRepository(database: Database) {
     },
 
     /**
-     * Marks an own image as deleted. A post that gets the image at the same time is waited for, by the foreign key of the link.
-     *
-     * @returns undefined for an image that the user does not have
-     * @throws of a foreign key when a post uses it
+     * Marks an own image as deleted, if there is one; waits for a post that gets it. @throws of a foreign key when a post uses it
      */
     async markDeleted(id: number, userId: number): Promise<DeletedImage | undefined> {
       const [deleted] = await images.updateManyAndReturn({
@@ -144,11 +137,7 @@ export function createImageRepository(database: Database) {
       return own.map(({ key }) => key);
     },
 
-    /**
-     * Decides about the next images that are due: deleted where no post uses them, else not due until a post no longer does.
-     *
-     * @returns how many there were
-     */
+    /** Marks images that are due and that no post uses as deleted; the others are not due any more. @returns how many there were */
     markUnused(): Promise<number> {
       return database.transaction(async (tx) => {
         const due = await tx.query<{ id: number }>(sql`

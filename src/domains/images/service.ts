@@ -30,8 +30,7 @@ interface ImageServiceOptions {
 /** Keeping images, and deleting what no post uses. */
 export function createImageService({ images, storage, queue, logLeftFiles }: ImageServiceOptions) {
   /**
-   * Keeps an image. Its row is written before it is read, so that an upload that is cut counts for the quota, and before its files,
-   * so that the clean-up finds what a crash leaves.
+   * Keeps an image. Its row is written first: an upload that is cut counts, and the clean-up finds files that a crash leaves.
    *
    * @throws {ApiError} `quota_exceeded`, `invalid_image`, `service_unavailable`, and what reading throws
    */
@@ -96,9 +95,8 @@ export function createImageService({ images, storage, queue, logLeftFiles }: Ima
   }
 
   /**
-   * Deletes images that no post uses 24 hours after the upload, those of deleted accounts, and uploads that did not finish: first
-   * the files, then the rows. Any number of instances may run it at once: each takes rows that no other one has locked.
-   * Yields how many images each step deleted.
+   * Deletes images that no post uses 24 hours after the upload, those of deleted accounts, and unfinished uploads: the files, then the
+   * rows. Any number of instances may run it at once. Yields how many images each step deleted.
    */
   async function* cleanUp(): AsyncGenerator<number, void> {
     while ((await images.markUnused()) === cleanUpBatchSize) yield 0;

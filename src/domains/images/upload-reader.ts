@@ -65,10 +65,8 @@ function boundaryOf(request: FastifyRequest): string {
 }
 
 /**
- * The one file `image` of a form (RFC 7578), without a copy of it. It searches and does not parse, and ends at a second part, so that
- * nothing costs more than a pass over the body.
- *
- * @throws {ApiError} for anything else
+ * The one file `image` of a form (RFC 7578), without a copy of it. It searches and ends at a second part, so that nothing costs more
+ * than a pass over the body. @throws {ApiError} for anything else
  */
 function imageOf(body: Buffer, boundary: string): Buffer {
   if (body.length === 0) throw required();

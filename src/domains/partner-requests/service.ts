@@ -65,11 +65,7 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
   const quota = options.config.quotas.requestsPerDay;
   const { database, outbox, mailQueue, idempotency, partnerRequests, changes, notify } = options;
 
-  /**
-   * Sends a request to the store that wrote a post.
-   *
-   * @throws {ApiError} `store_required`, `post_not_found`, `own_post`, `post_closed`, `already_requested`, `quota_exceeded`
-   */
+  /** @throws {ApiError} `store_required`, `post_not_found`, `own_post`, `post_closed`, `already_requested`, `quota_exceeded` */
   async function send(
     userId: number,
     { post_id: postId, message }: NewPartnerRequest,
@@ -87,11 +83,7 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
     throw new ApiError(refusals[sent.refusal]);
   }
 
-  /**
-   * Accepts, declines, withdraws or ends a request.
-   *
-   * @throws {ApiError} `partner_request_not_found`, also for a side that may not make the transition; `invalid_transition`
-   */
+  /** @throws {ApiError} `partner_request_not_found`, also for a side that may not make the transition; `invalid_transition` */
   async function transition(name: keyof typeof rules, userId: number, id: number) {
     const rule = rules[name];
     const request = await database.transaction(async (tx) => {
@@ -122,8 +114,7 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
   }
 
   /**
-   * Withdraws the pending requests of a store that is being closed and ends the accepted ones. Notifies the other sides, and
-   * enqueues an email to each of those that lose a partner.
+   * Withdraws pending requests of a store that is being closed and ends accepted ones; the other sides are notified, lost partners by email.
    */
   async function closeRequestsOfStore(tx: Tx, storeId: number): Promise<void> {
     const recipients = recipientsOf(await changes.closeOfStore(tx, storeId));

@@ -11,11 +11,7 @@ import type { NewPost, Post, PostChanges, PostQuery } from './schemas.ts';
 
 const today = raw(`(now() AT TIME ZONE 'Asia/Seoul')::date`);
 
-/**
- * True where a post takes requests: its author has not closed it, and the last day of it is not over.
- *
- * @param alias of the post in the query
- */
+/** True where a post, by its alias, takes requests: its author has not closed it, and its last day is not over. */
 export function isOpenPost(alias: 'p' | 'item'): Sql {
   const post = raw(alias);
   return sql`(${post}.closed_at IS NULL AND (${post}.closes_on IS NULL OR ${post}.closes_on >= ${today}))`;

@@ -56,10 +56,7 @@ const summary = {
   created_at: Timestamp('When it was written'),
 };
 
-/**
- * The status that the API shows for each state of a partner request in the database. It is a part of posts, which show the status
- * of the reader's newest request.
- */
+/** Each state of a partner request in the database, as the API shows it: a post has that of the reader's newest request. */
 export const partnerRequestStatuses = {
   requested: '요청됨',
   accepted: '수락됨',

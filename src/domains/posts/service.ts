@@ -78,11 +78,7 @@ export function createPostService(options: PostServiceOptions) {
     });
   }
 
-  /**
-   * Deletes a post, erases it from stored responses, and withdraws its pending requests.
-   *
-   * @throws {ApiError} `post_not_found`, `forbidden`, `precondition_failed`
-   */
+  /** @throws {ApiError} `post_not_found`, `forbidden`, `precondition_failed` */
   async function remove(own: OwnPost, precondition?: Precondition): Promise<void> {
     const { id, userId } = own;
     await database.transaction(async (tx) => {

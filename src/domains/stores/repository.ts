@@ -76,11 +76,7 @@ export function createStoreRepository(database: Database, readAddress: ReadAddre
     return new Set(rows.map(({ id }) => id));
   }
 
-  /**
-   * Creates the store of a user. Of concurrent calls for one user, one succeeds.
-   *
-   * @returns its id, or undefined when the user has a store, does not exist or is suspended
-   */
+  /** Creates the store of a user, of concurrent calls once. @returns its id, unless the user has one, is gone or is suspended */
   async function create(tx: Tx, ownerId: number, store: NewStore): Promise<number | undefined> {
     const { name, category_ids, description, address = '', phone_number, business_hours } = store;
     const { location, show_exact_location: showExact = false } = store;

@@ -71,11 +71,7 @@ export const Distance = OrNull(
   ),
 );
 
-/**
- * Reads the fields of a query or a body that match {@link NearFields}.
- *
- * @throws {ApiError} `validation_error` for a radius without a place
- */
+/** Reads {@link NearFields} of a query or a body. @throws {ApiError} `validation_error` for a radius without a place */
 export function readNear({ near, radius_m }: { near?: string; radius_m?: number }): Near | undefined {
   if (near !== undefined) {
     const [latitude = 0, longitude = 0] = near.split(',').map(Number);

@@ -24,12 +24,7 @@ export type StoreService = ReturnType<typeof createStoreService>;
 
 /** Registering and changing the store of a user. */
 export function createStoreService({ config, database, stores, idempotency }: StoreServiceOptions) {
-  /**
-   * Registers the one store of a user.
-   *
-   * @throws {ApiError} `validation_error` for an unknown category, `store_exists`, `token_not_valid` when the account was deleted
-   *   or suspended meanwhile
-   */
+  /** @throws {ApiError} `validation_error` for an unknown category, `store_exists`, `token_not_valid` when the account is gone */
   async function register(
     userId: number,
     input: NewStore,
@@ -44,11 +39,7 @@ export function createStoreService({ config, database, stores, idempotency }: St
     });
   }
 
-  /**
-   * Changes the store of a user.
-   *
-   * @throws {ApiError} `validation_error` for an unknown category, `store_not_found`, `precondition_failed`, `quota_exceeded`
-   */
+  /** @throws {ApiError} `validation_error` for an unknown category, `store_not_found`, `precondition_failed`, `quota_exceeded` */
   async function change(userId: number, changes: StoreChanges, precondition?: Precondition): Promise<Store> {
     return database.transaction(async (tx) => {
       await checkCategories(tx, changes.category_ids ?? []);
@@ -83,11 +74,7 @@ export function createStoreService({ config, database, stores, idempotency }: St
     if (errors.length > 0) throw invalidFields(errors);
   }
 
-  /**
-   * Checks the category of a list, which is needed only when the list is empty.
-   *
-   * @throws {ApiError} `validation_error` for an unknown category
-   */
+  /** Checks the category of a list, when that is empty. @throws {ApiError} `validation_error` for an unknown one */
   async function checkCategoryFilter(id: number | undefined): Promise<void> {
     if (id === undefined) return;
     const known = await stores.knownCategories(database, [id]);

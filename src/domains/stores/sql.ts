@@ -1,11 +1,7 @@
 import { createDailyCounter } from '../../infrastructure/database/daily-quota.ts';
 import { raw, type Sql, sql } from '../../infrastructure/database/sql.ts';
 
-/**
- * True where a store exists for readers: it was not closed by the deletion of its account, and its owner is not suspended.
- *
- * @param alias of the store in the query
- */
+/** True where a store, by its alias, exists for readers: its account was not deleted, and its owner is not suspended. */
 export function isOpenStore(alias: 's' | 'v' | 'item'): Sql {
   return raw(`${alias}.closed_at IS NULL AND ${alias}.suspended_at IS NULL`);
 }

@@ -34,10 +34,9 @@ export function createConversionQueue(convert: Convert) {
   const unfinished = ({ activeCount, pendingCount }: LimitFunction) => activeCount + pendingCount;
 
   /**
-   * Converts an image when its turn comes, first with the memory for small images.
+   * Converts an image in its turn, first with the memory for small ones, unless the request was answered meanwhile.
    *
-   * @param isObsolete whether the request has been answered, so that the work would be for nothing
-   * @throws {ApiError} `invalid_image`; `service_unavailable` when too many conversions are waiting, or this one takes too long
+   * @throws {ApiError} `invalid_image`; `service_unavailable` when too many conversions wait, or this one takes too long
    */
   async function add(userId: number, file: Buffer, isObsolete: () => boolean): Promise<ConvertedImage> {
     if (waiting() >= maxWaiting) throw serviceUnavailable(new Error('the queue of conversions is full'));
@@ -79,8 +78,7 @@ const maxOutput = 32 * 1024 * 1024;
 const script = fileURLToPath(new URL('./conversion-process.js', import.meta.url));
 
 /**
- * Where a limit cannot be set, as that of memory on macOS, the conversion runs without it. Without `--jitless`, Node.js 24 reserves
- * more memory for code than the limit.
+ * Limits that cannot be set, as that of memory on macOS, are left out. `--jitless`: else Node.js 24 reserves memory above the limit.
  */
 const command = 'ulimit -d "$1"; ulimit -t "$2"; ulimit -c 0; exec nice -n 5 "$3" --jitless "$4" "$5"';
 
@@ -93,11 +91,11 @@ const maxScans = 100;
 const maxMarkers = 500_000;
 
 /**
- * Converts an image in a process of its own, which has the memory for small or for all accepted images, no environment variables,
- * and less processor time than the service. What an image does to its decoder ends with that process.
+ * Converts an image in a process of its own, with limits of memory and processor time, and no environment variables. What an image
+ * does to its decoder ends with that process.
  *
  * @param limitFactor how many times longer than in production it may take
- * @returns undefined for an image that has more bytes than the size allows
+ * @returns undefined for an image that needs more memory
  * @throws {ApiError} `invalid_image`; `service_unavailable` when it takes too long
  */
 export async function convertImage(

@@ -77,8 +77,7 @@ export type PartnerRequestChanges = ReturnType<typeof createPartnerRequestChange
 /** What becomes of partner requests. */
 export function createPartnerRequestChanges(database: Database, mailQueue: Pick<MailQueue, 'unrequested'>) {
   /**
-   * Sends a request, with its notification and its email, in one statement: the function `send_partner_request`, which see. The
-   * caller wakes the relay of the outbox.
+   * Sends a request, its notification and its email: the function `send_partner_request`. The caller wakes the relay of the outbox.
    */
   async function send({ userId, postId, message, quota, key }: NewRequest): Promise<Sent> {
     const kind = 'partner_request_received';
@@ -96,10 +95,9 @@ export function createPartnerRequestChanges(database: Database, mailQueue: Pick<
 }
 
 /**
- * Moves a request to another state. One conditional update, so that of concurrent transitions one succeeds.
+ * Moves a request to another state, of concurrent transitions one.
  *
- * @returns undefined when the user has no such request in that box, it is not in the state `from`, or a store that is hidden
- *   would accept it
+ * @returns undefined for a request that the user has not in that box and state, and where a hidden store would accept it
  */
 async function transition(
   tx: Tx,
