@@ -120,6 +120,7 @@ export function createImageRepository(database: Database) {
       tx: Tx,
       { postId, userId, keys }: { postId: number; userId: number; keys: readonly string[] },
     ): Promise<string[]> {
+      if (keys.length === 0) return [];
       const linked = await tx.query<{ key: string }>(sql`
         WITH own AS (
           SELECT id, key FROM images WHERE key = ANY (${keys}) AND user_id = ${userId} AND state = 'ready' FOR KEY SHARE
@@ -132,6 +133,7 @@ export function createImageRepository(database: Database) {
 
     /** The keys among these of images that the user can use. */
     async findOwn(tx: Tx, userId: number, keys: readonly string[]): Promise<string[]> {
+      if (keys.length === 0) return [];
       const where = { key: { in: [...keys] }, userId, state: 'ready' as const };
       const own = await tx.prisma.image.findMany({ where, select: { key: true } });
       return own.map(({ key }) => key);

@@ -18,10 +18,16 @@ type PostsOptions = Omit<PostServiceOptions, 'posts'> &
   Pick<PostRoutesOptions, 'read' | 'checkCategoryFilter'>;
 
 /** Builds the posts domain: its routes under `/api/v1/posts`, and what other domains need of posts. */
-export function createPosts(options: PostsOptions) {
+export function createPosts({ read, checkCategoryFilter, ...options }: PostsOptions) {
   const posts = createPostRepository(options.database);
   const service = createPostService({ ...options, posts });
-
-  const routes = routesBehind(requireUser, postRoutes, { ...options, posts, service });
+  const { imageUrls } = options;
+  const routes = routesBehind(requireUser, postRoutes, {
+    posts,
+    service,
+    imageUrls,
+    read,
+    checkCategoryFilter,
+  });
   return { routes, deletePostsOfStore: posts.removeOfStore };
 }

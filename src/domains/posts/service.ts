@@ -40,26 +40,15 @@ export function createPostService(options: PostServiceOptions) {
     checkNotOver(input.closes_on);
     const stored = readImages(input.images ?? [], imageUrls, config);
     return idempotency.run(key, async (tx) => {
-      await checkOwn(tx, userId, stored);
+      // Before the post is written: after a rollback its entries would stay in the indexes.
+      checkUsable(stored, await postImages.findOwn(tx, userId, stored.keys));
       const { post, seconds } = await posts.create(tx, { ...input, images: stored.images, userId, quota });
       if (seconds !== undefined) throw retryLater(httpErrors.quotaExceeded, seconds);
       if (post === undefined) throw new ApiError(postErrors.storeRequired);
-      await link(tx, { postId: post.id, userId }, stored);
+      checkUsable(stored, await postImages.link(tx, { postId: post.id, userId, keys: stored.keys }));
       await options.queueMatching(tx, post.id);
       return toPost(post, imageUrls);
     });
-  }
-
-  /** Checked before the post is written: after a rollback its entries would stay in the indexes. @throws {ApiError} `validation_error` */
-  async function checkOwn(tx: Tx, userId: number, stored: StoredImages): Promise<void> {
-    const { keys } = stored;
-    if (keys.length > 0) checkUsable(stored, await postImages.findOwn(tx, userId, keys));
-  }
-
-  /** Links the uploaded images of a post to it. @throws {ApiError} `validation_error` */
-  async function link(tx: Tx, post: { postId: number; userId: number }, stored: StoredImages): Promise<void> {
-    const { keys } = stored;
-    if (keys.length > 0) checkUsable(stored, await postImages.link(tx, { ...post, keys }));
   }
 
   /** @throws {ApiError} `validation_error`, `post_not_found`, `forbidden`, `precondition_failed`, `quota_exceeded` */
@@ -68,12 +57,12 @@ export function createPostService(options: PostServiceOptions) {
     const stored = changes.images && readImages(changes.images, imageUrls, config);
     const changed = stored === undefined ? changes : { ...changes, images: stored.images };
     return database.transaction(async (tx) => {
-      if (stored) await checkOwn(tx, userId, stored);
+      if (stored) checkUsable(stored, await postImages.findOwn(tx, userId, stored.keys));
       const version = precondition && (await findOwn(tx, own, precondition)).updated_at;
       // Before the links: its row lock lets one change of its images follow the other.
       const post = await posts.change(tx, { ...own, version, quota: editsPerDay, ...changed });
       if (post === undefined) throw await changeError(tx, own, precondition);
-      if (stored) await link(tx, { postId: id, userId }, stored);
+      if (stored) checkUsable(stored, await postImages.link(tx, { postId: id, userId, keys: stored.keys }));
       return toPost(post, imageUrls);
     });
   }

@@ -106,7 +106,22 @@ export async function convertImage(
   const start = file.toString('latin1', 0, 16);
   const isKnown = signatures.some((signature) => [...signature].every((c, i) => c === '.' || c === start[i]));
   if (!isKnown || hasTooManyScans(file)) throw new ApiError(imageErrors.invalidImage);
-  const output = await run(file, { ...limits[size], seconds: Math.ceil(timeLimit * limitFactor) });
+  const { memory, decoded } = limits[size];
+  const seconds = Math.ceil(timeLimit * limitFactor);
+  const values = [memory * 1024, seconds, process.execPath, script, decoded * 1024 * 1024];
+  const running = promisify(execFile)('/bin/sh', ['-c', command, 'sh', ...values.map(String)], {
+    encoding: 'buffer',
+    // One arena of malloc, and no files for large images: both would escape the limit of memory.
+    env: { MALLOC_ARENA_MAX: '1', VIPS_DISC_THRESHOLD: '1g' },
+    timeout: seconds * 1_000,
+    killSignal: 'SIGKILL',
+    maxBuffer: maxOutput,
+  });
+  // The process may end before it has read everything.
+  running.child.stdin?.on('error', () => undefined).end(file);
+  const { stdout: output } = await running.catch((error: Ended) => {
+    throw conversionError(error);
+  });
   if (output.length === 0) return undefined;
   const end = 12 + output.readUInt32BE(8);
   return {
@@ -134,34 +149,11 @@ function hasTooManyScans(file: Buffer): boolean {
   return scans > maxScans;
 }
 
-/** Runs the process, with limits in MiB and seconds. */
-async function run(
-  file: Buffer,
-  { memory, decoded, seconds }: Record<'memory' | 'decoded' | 'seconds', number>,
-): Promise<Buffer> {
-  const values = [memory * 1024, seconds, process.execPath, script, decoded * 1024 * 1024];
-  const running = promisify(execFile)('/bin/sh', ['-c', command, 'sh', ...values.map(String)], {
-    encoding: 'buffer',
-    // One arena of malloc, and no files for large images: both would escape the limit of memory.
-    env: { MALLOC_ARENA_MAX: '1', VIPS_DISC_THRESHOLD: '1g' },
-    timeout: seconds * 1_000,
-    killSignal: 'SIGKILL',
-    maxBuffer: maxOutput,
-  });
-  // The process may end before it has read everything.
-  running.child.stdin?.on('error', () => undefined).end(file);
-  return running.then(
-    ({ stdout }) => stdout,
-    (error: ExecFileException & { stderr: Buffer }) => {
-      throw conversionError(error);
-    },
-  );
-}
+type Ended = Pick<ExecFileException, 'code' | 'signal'> & { stderr: Buffer };
 
 /** What ended the process: its time (of the processor, too, which outlives this process), the image, or a broken installation. */
-function conversionError({ code, signal, stderr }: ExecFileException & { stderr: Buffer }): Error {
-  const output = stderr.toString('utf8', 0, 500);
-  const cause = new Error(`the conversion ended with ${signal ?? code}: ${output}`);
+function conversionError({ code, signal, stderr }: Ended): Error {
+  const cause = new Error(`the conversion ended with ${signal ?? code}: ${stderr.toString('utf8', 0, 500)}`);
   const headers = { 'retry-after': '5' };
   if (signal === 'SIGKILL') return new ApiError(imageErrors.conversionTimeout, { cause, headers });
   return signal || code === 65 ? new ApiError(imageErrors.invalidImage, { cause }) : cause;
