@@ -10,12 +10,13 @@ import { seedDatabase } from '../scripts/seed/database.ts';
 import { searchWords } from '../scripts/seed/texts.ts';
 import { startEmbeddedServer } from '../src/development/embedded-postgres/server.ts';
 import { createPostRepository } from '../src/domains/posts/repository.ts';
-import { listStores, type StoreFilter } from '../src/domains/stores/repository.ts';
+import { listStores } from '../src/domains/stores/repository.ts';
 import { openDatabase } from '../src/infrastructure/database/client.ts';
 import type { KeysetPosition } from '../src/infrastructure/database/keyset.ts';
 import { migrate } from '../src/infrastructure/database/migrations.ts';
 import { constant, raw, type Sql, sql } from '../src/infrastructure/database/sql.ts';
 import { distanceSql, type Near } from '../src/infrastructure/search/near.ts';
+import type { SearchFilter } from '../src/infrastructure/search/sources.ts';
 
 /*
  * npm run bench -- near [--stores 300000 --posts 900000] [--repeat 20] [--keep directory]
@@ -182,7 +183,7 @@ async function benchPages(): Promise<void> {
   };
   printRow('page, ms', [...Object.keys(around), 'Seoul, after 4,900 stores']);
   for (const [list, find] of [
-    ['stores', (filter: StoreFilter) => listStores(database, filter)],
+    ['stores', (filter: SearchFilter) => listStores(database, filter)],
     ['posts', createPostRepository(database).list],
   ] as const) {
     for (const [name, filter] of Object.entries(filters)) {

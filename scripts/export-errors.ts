@@ -5,11 +5,11 @@ import { adminErrors } from '../src/domains/admin/schemas.ts';
 import { authErrors } from '../src/domains/auth/errors.ts';
 import { imageErrors } from '../src/domains/images/schemas.ts';
 import { pushErrors } from '../src/domains/notifications/push/schemas.ts';
-import { partnerRequestErrors } from '../src/domains/partner-requests/errors.ts';
-import { postErrors } from '../src/domains/posts/errors.ts';
+import { partnerRequestErrors } from '../src/domains/partner-requests/schemas.ts';
+import { postErrors } from '../src/domains/posts/schemas.ts';
 import { reportErrors } from '../src/domains/reports/schemas.ts';
 import { savedSearchErrors } from '../src/domains/saved-searches/schemas.ts';
-import { storeErrors } from '../src/domains/stores/errors.ts';
+import { storeErrors } from '../src/domains/stores/schemas.ts';
 import { type ErrorDefinition, httpErrors } from '../src/http/errors.ts';
 import type { Language, LocalizedText } from '../src/http/language.ts';
 

@@ -11,7 +11,7 @@ import { erasedMessages } from './domains/partner-requests/index.ts';
 import { duePosts } from './domains/posts/index.ts';
 import { expiredReports } from './domains/reports/index.ts';
 import { expiredPostAlerts } from './domains/saved-searches/index.ts';
-import { expiredStoreEdits } from './domains/stores/index.ts';
+import { storeEdits } from './domains/stores/index.ts';
 import { createDomains } from './domains.ts';
 import { credentialsPlugin } from './http/authentication.ts';
 import { clientIpPlugin, trustedProxies } from './http/client-ip.ts';
@@ -71,7 +71,7 @@ export const expiredRows = [
   expiredAuditEntries,
   expiredReports,
   expiredDataDownloads,
-  expiredStoreEdits,
+  storeEdits.expired,
   expiredPostAlerts,
 ];
 

@@ -93,31 +93,34 @@ t.test('a name is refused when one of its addresses is not public', async (t) =>
   }
 });
 
-/** Replaces connections by their addresses, as their lookup gives them: one, and all where the first one may not work. */
-function watchConnections(t: Test): string[] {
+/** Replaces connections by what their lookup gives them: one address, or all, of which the first one may not work. */
+function watchConnections(t: Test, all: boolean): string[] {
   const addresses: string[] = [];
   const { connect } = Socket.prototype;
   t.teardown(() => (Socket.prototype.connect = connect));
   Socket.prototype.connect = function (this: Socket, given: unknown) {
     const [{ host, lookup }] = [given].flat() as [{ host: string; lookup: LookupFunction }];
-    lookup(host, {}, (_error, address) => addresses.push(String(address)));
-    lookup(host, { all: true }, (_error, all) => addresses.push(JSON.stringify(all)));
-    setImmediate(() => this.destroy(new Error('not connected')));
+    lookup(host, { all }, (error, found) => {
+      if (!error) addresses.push(JSON.stringify(found));
+      this.destroy(error ?? new Error('not connected'));
+    });
     return this;
   };
   return addresses;
 }
 
 t.test('a name that stands for another address the second time is called at the first one', async (t) => {
-  const connections = watchConnections(t);
-  let resolutions = 0;
-  const resolve = async () => [resolutions++ === 0 ? '8.8.8.8' : '127.0.0.1'];
-  const url = new URL('https://localtest.example.com/');
-  await t.rejects(guardedFetch(url, { ...request, allowsLoopback: true, resolve }));
-  t.strictSame(connections, ['8.8.8.8', '[{"address":"8.8.8.8","family":4}]']);
-  t.equal(resolutions, 1);
-  await t.rejects(guardedFetch(url, { ...request, allowsLoopback: true, resolve }), RefusedAddressError);
-  t.equal(connections.length, 2, 'nothing is connected to what is refused');
+  for (const all of [true, false]) {
+    const connections = watchConnections(t, all);
+    let resolutions = 0;
+    const resolve = async () => [resolutions++ === 0 ? '8.8.8.8' : '127.0.0.1'];
+    const url = new URL('https://localtest.example.com/');
+    await t.rejects(guardedFetch(url, { ...request, allowsLoopback: true, resolve }), /not connected/);
+    t.strictSame(connections, [all ? '[{"address":"8.8.8.8","family":4}]' : '"8.8.8.8"']);
+    t.equal(resolutions, 1);
+    await t.rejects(guardedFetch(url, { ...request, allowsLoopback: true, resolve }), RefusedAddressError);
+    t.equal(connections.length, 1, 'nothing is connected to what is refused');
+  }
 });
 
 const local = { ...request, allowsLoopback: true };

@@ -1,6 +1,6 @@
 -- repository: countDownload
 INSERT INTO
-  data_downloads AS d (user_id)
+  data_downloads AS counter (user_id)
 SELECT
   id
 FROM
@@ -11,13 +11,15 @@ FOR KEY SHARE
 ON CONFLICT (user_id) DO UPDATE
 SET
   since = CASE
-    WHEN d.since < now() - interval '24 hours' THEN now()
-    ELSE d.since
+    WHEN counter.since < now() - interval '24 hours' THEN now()
+    ELSE counter.since
   END,
   downloads = CASE
-    WHEN d.since < now() - interval '24 hours' THEN 1
-    ELSE d.downloads + 1
+    WHEN counter.since < now() - interval '24 hours' THEN 1
+    ELSE counter.downloads + 1
   END
 WHERE
-  d.since < now() - interval '24 hours'
-  OR d.downloads < $2;
+  counter.since < now() - interval '24 hours'
+  OR counter.downloads < $2
+RETURNING
+  user_id AS id;

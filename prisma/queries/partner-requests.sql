@@ -1,278 +1,231 @@
--- repository/partners: find
--- Columns: id, createdAt, store, contact, stoppedTime, stoppedId
+-- repository/changes: close
+-- Columns: requestId, userId, status
 WITH
-  own AS MATERIALIZED (
+  locked AS (
     SELECT
-      s.id
+      id
+    FROM
+      partner_requests
+    WHERE
+      id = ANY (
+        ARRAY(
+          SELECT
+            id
+          FROM
+            partner_requests
+          WHERE
+            sender_store_id = $1
+            AND status = 'requested'
+          UNION ALL
+          SELECT
+            id
+          FROM
+            partner_requests
+          WHERE
+            sender_store_id = $2
+            AND status = 'accepted'
+          UNION ALL
+          SELECT
+            id
+          FROM
+            partner_requests
+          WHERE
+            receiver_store_id = $3
+            AND status = 'requested'
+          UNION ALL
+          SELECT
+            id
+          FROM
+            partner_requests
+          WHERE
+            receiver_store_id = $4
+            AND status = 'accepted'
+        )
+      )
+      AND status IN ('requested', 'accepted')
+    ORDER BY
+      id + 0
+    FOR UPDATE
+  ),
+  closed AS (
+    UPDATE partner_requests
+    SET
+      updated_at = now(),
+      status = CASE status
+        WHEN 'requested' THEN 'withdrawn'::partner_request_status
+        ELSE 'ended'
+      END
+    WHERE
+      id = ANY (
+        ARRAY(
+          SELECT
+            id
+          FROM
+            locked
+        )
+      )
+    RETURNING
+      id,
+      status,
+      sender_store_id,
+      receiver_store_id
+  ),
+  notified AS (
+    SELECT
+      c.id AS "requestId",
+      c.status,
+      (
+        SELECT
+          owner_id
+        FROM
+          stores
+        WHERE
+          id = CASE c.sender_store_id
+            WHEN $5 THEN c.receiver_store_id
+            ELSE c.sender_store_id
+          END
+      ) AS "userId"
+    FROM
+      closed c
+  )
+SELECT
+  "requestId",
+  status,
+  "userId"
+FROM
+  notified
+WHERE
+  "userId" IS NOT NULL
+ORDER BY
+  "requestId";
+
+-- repository/changes: send
+-- Columns: refusal, request, replayedIn, wait
+SELECT
+  refusal,
+  wait,
+  request,
+  replayed_in AS "replayedIn"
+FROM
+  send_partner_request (
+    $1::text,
+    $2::text,
+    $3::text[],
+    $4::text,
+    $5::int,
+    $6::bigint,
+    $7::text,
+    $8::int,
+    $9::int,
+    $10::jsonb,
+    $11::int,
+    $12::int
+  );
+
+-- repository/changes: transition
+-- Columns: box, receiverStoreId, receiverStoreName, id, postId, postTitle, createdAt, updatedAt, status, message, otherUserId, sentWithinHour, senderStore
+WITH
+  changed AS (
+    UPDATE partner_requests r
+    SET
+      status = $1::partner_request_status,
+      updated_at = now()
+    FROM
+      stores own
+    WHERE
+      r.id = $2
+      AND r.status = $3::partner_request_status
+      AND own.id IN (r.receiver_store_id)
+      AND own.owner_id = $4
+      AND (
+        own.suspended_at IS NULL
+        OR $5 <> 'accepted'
+      )
+    RETURNING
+      r.*,
+      own.id = r.sender_store_id AS is_sender
+  )
+SELECT
+  CASE
+    WHEN is_sender THEN 'sent'
+    ELSE 'received'
+  END AS box,
+  r.id,
+  r.post_id AS "postId",
+  (
+    SELECT
+      title
+    FROM
+      posts
+    WHERE
+      id = r.post_id
+  ) AS "postTitle",
+  r.status,
+  r.message,
+  r.created_at AS "createdAt",
+  r.updated_at AS "updatedAt",
+  r.receiver_store_id AS "receiverStoreId",
+  (
+    SELECT
+      name
+    FROM
+      stores
+    WHERE
+      id = r.receiver_store_id
+  ) AS "receiverStoreName",
+  (
+    SELECT
+      json_build_object(
+        'id',
+        s.id,
+        'name',
+        s.name,
+        'store_categories',
+        coalesce(
+          (
+            SELECT
+              json_agg(
+                json_build_object('id', c.id, 'name', c.name)
+                ORDER BY
+                  l.position
+              )
+            FROM
+              store_category_links l
+              JOIN store_categories c ON c.id = l.category_id
+            WHERE
+              l.store_id = s.id
+          ),
+          '[]'
+        )
+      )
     FROM
       stores s
     WHERE
-      s.owner_id = $1
-      AND s.closed_at IS NULL
-      AND s.suspended_at IS NULL
-  ),
-  page AS MATERIALIZED (
-    SELECT
-      e.id,
-      e.updated_at,
-      e.store_id
-    FROM
-      (
-        SELECT
-          *
-        FROM
-          (
-            (
-              SELECT
-                id,
-                updated_at,
-                receiver_store_id AS store_id
-              FROM
-                partner_requests
-              WHERE
-                sender_store_id = (
-                  SELECT
-                    id
-                  FROM
-                    own
-                )
-                AND status = 'accepted'
-                AND (updated_at, id) < ($2::timestamptz, $3::bigint)
-              ORDER BY
-                updated_at DESC,
-                id DESC
-              LIMIT
-                $4
-            )
-            UNION ALL
-            (
-              SELECT
-                id,
-                updated_at,
-                sender_store_id AS store_id
-              FROM
-                partner_requests
-              WHERE
-                receiver_store_id = (
-                  SELECT
-                    id
-                  FROM
-                    own
-                )
-                AND status = 'accepted'
-                AND (updated_at, id) < ($5::timestamptz, $6::bigint)
-              ORDER BY
-                updated_at DESC,
-                id DESC
-              LIMIT
-                $7
-            )
-          ) accepted
-        ORDER BY
-          updated_at DESC,
-          id DESC
-        LIMIT
-          $8
-      ) e
-    WHERE
-      (
-        SELECT
-          s.closed_at IS NULL
-          AND s.suspended_at IS NULL
-        FROM
-          stores s
-        WHERE
-          s.id = e.store_id
-      )
-      AND e.id = (
-        SELECT
-          id
-        FROM
-          (
-            (
-              SELECT
-                id,
-                updated_at
-              FROM
-                partner_requests
-              WHERE
-                sender_store_id = (
-                  SELECT
-                    id
-                  FROM
-                    own
-                )
-                AND receiver_store_id = e.store_id
-                AND status = 'accepted'
-              ORDER BY
-                updated_at DESC,
-                id DESC
-              LIMIT
-                1
-            )
-            UNION ALL
-            (
-              SELECT
-                id,
-                updated_at
-              FROM
-                partner_requests
-              WHERE
-                sender_store_id = e.store_id
-                AND receiver_store_id = (
-                  SELECT
-                    id
-                  FROM
-                    own
-                )
-                AND status = 'accepted'
-              ORDER BY
-                updated_at DESC,
-                id DESC
-              LIMIT
-                1
-            )
-          ) pair
-        ORDER BY
-          updated_at DESC,
-          id DESC
-        LIMIT
-          1
-      )
-    ORDER BY
-      e.updated_at DESC,
-      e.id DESC
-    LIMIT
-      $9
-  ),
-  stopped AS (
-    SELECT
-      e.updated_at AS "stoppedTime",
-      e.id AS "stoppedId"
-    FROM
-      (
-        SELECT
-          *
-        FROM
-          (
-            (
-              SELECT
-                id,
-                updated_at,
-                receiver_store_id AS store_id
-              FROM
-                partner_requests
-              WHERE
-                sender_store_id = (
-                  SELECT
-                    id
-                  FROM
-                    own
-                )
-                AND status = 'accepted'
-                AND (updated_at, id) < ($10::timestamptz, $11::bigint)
-              ORDER BY
-                updated_at DESC,
-                id DESC
-              LIMIT
-                $12
-            )
-            UNION ALL
-            (
-              SELECT
-                id,
-                updated_at,
-                sender_store_id AS store_id
-              FROM
-                partner_requests
-              WHERE
-                receiver_store_id = (
-                  SELECT
-                    id
-                  FROM
-                    own
-                )
-                AND status = 'accepted'
-                AND (updated_at, id) < ($13::timestamptz, $14::bigint)
-              ORDER BY
-                updated_at DESC,
-                id DESC
-              LIMIT
-                $15
-            )
-          ) accepted
-        ORDER BY
-          updated_at DESC,
-          id DESC
-        LIMIT
-          $16
-      ) e
-    WHERE
-      (
-        SELECT
-          count(*)
-        FROM
-          page
-      ) < $17::int
-    ORDER BY
-      e.updated_at DESC,
-      e.id DESC
-    OFFSET
-      $18::int
-    LIMIT
-      1
-  )
-SELECT
-  found.*,
-  stopped.*
-FROM
+      s.id = r.sender_store_id
+  ) AS "senderStore",
   (
     SELECT
-  ) one_row
-  LEFT JOIN stopped ON true
-  LEFT JOIN (
-    SELECT
-      page.id,
-      page.updated_at AS "createdAt",
-      json_build_object('name', u.name, 'email', u.email, 'phone_number', o.phone_number) AS contact,
-      (
-        SELECT
-          json_build_object(
-            'id',
-            s.id,
-            'name',
-            s.name,
-            'store_categories',
-            coalesce(
-              (
-                SELECT
-                  json_agg(
-                    json_build_object('id', c.id, 'name', c.name)
-                    ORDER BY
-                      l.position
-                  )
-                FROM
-                  store_category_links l
-                  JOIN store_categories c ON c.id = l.category_id
-                WHERE
-                  l.store_id = s.id
-              ),
-              '[]'
-            )
-          )
-        FROM
-          stores s
-        WHERE
-          s.id = page.store_id
-      ) AS store
+      owner_id
     FROM
-      page
-      JOIN stores o ON o.id = page.store_id
-      JOIN users u ON u.id = o.owner_id
-  ) found ON true
-ORDER BY
-  found."createdAt" DESC,
-  found.id DESC;
+      stores
+    WHERE
+      id = CASE
+        WHEN is_sender THEN r.receiver_store_id
+        ELSE r.sender_store_id
+      END
+  ) AS "otherUserId",
+  (
+    SELECT
+      count(*)::int
+    FROM
+      partner_requests
+    WHERE
+      sender_store_id = r.sender_store_id
+      AND post_id = r.post_id
+      AND created_at > now() - interval '1 hour'
+  ) AS "sentWithinHour"
+FROM
+  changed r;
 
 -- repository/requests: findDetail
 -- Columns: box, receiverStoreId, receiverStoreName, id, postId, postTitle, createdAt, updatedAt, status, message, senderStore, receiverStore, post, contact
@@ -601,231 +554,278 @@ ORDER BY
   r.created_at DESC,
   r.id DESC;
 
--- repository/requests: send
--- Columns: refusal, request, replayedIn, wait
-SELECT
-  refusal,
-  wait,
-  request,
-  replayed_in AS "replayedIn"
-FROM
-  send_partner_request (
-    $1::text,
-    $2::text,
-    $3::text[],
-    $4::text,
-    $5::int,
-    $6::bigint,
-    $7::text,
-    $8::int,
-    $9::int,
-    $10::jsonb,
-    $11::int,
-    $12::int
-  );
-
--- repository/transitions: close
--- Columns: requestId, userId, status
+-- repository/requests: listPartners
+-- Columns: id, createdAt, store, contact, stoppedTime, stoppedId
 WITH
-  locked AS (
+  own AS MATERIALIZED (
     SELECT
-      id
-    FROM
-      partner_requests
-    WHERE
-      id = ANY (
-        ARRAY(
-          SELECT
-            id
-          FROM
-            partner_requests
-          WHERE
-            sender_store_id = $1
-            AND status = 'requested'
-          UNION ALL
-          SELECT
-            id
-          FROM
-            partner_requests
-          WHERE
-            sender_store_id = $2
-            AND status = 'accepted'
-          UNION ALL
-          SELECT
-            id
-          FROM
-            partner_requests
-          WHERE
-            receiver_store_id = $3
-            AND status = 'requested'
-          UNION ALL
-          SELECT
-            id
-          FROM
-            partner_requests
-          WHERE
-            receiver_store_id = $4
-            AND status = 'accepted'
-        )
-      )
-      AND status IN ('requested', 'accepted')
-    ORDER BY
-      id + 0
-    FOR UPDATE
-  ),
-  closed AS (
-    UPDATE partner_requests
-    SET
-      updated_at = now(),
-      status = CASE status
-        WHEN 'requested' THEN 'withdrawn'::partner_request_status
-        ELSE 'ended'
-      END
-    WHERE
-      id = ANY (
-        ARRAY(
-          SELECT
-            id
-          FROM
-            locked
-        )
-      )
-    RETURNING
-      id,
-      status,
-      sender_store_id,
-      receiver_store_id
-  ),
-  notified AS (
-    SELECT
-      c.id AS "requestId",
-      c.status,
-      (
-        SELECT
-          owner_id
-        FROM
-          stores
-        WHERE
-          id = CASE c.sender_store_id
-            WHEN $5 THEN c.receiver_store_id
-            ELSE c.sender_store_id
-          END
-      ) AS "userId"
-    FROM
-      closed c
-  )
-SELECT
-  "requestId",
-  status,
-  "userId"
-FROM
-  notified
-WHERE
-  "userId" IS NOT NULL
-ORDER BY
-  "requestId";
-
--- repository/transitions: transition
--- Columns: box, receiverStoreId, receiverStoreName, id, postId, postTitle, createdAt, updatedAt, status, message, otherUserId, sentWithinHour, senderStore
-WITH
-  changed AS (
-    UPDATE partner_requests r
-    SET
-      status = $1::partner_request_status,
-      updated_at = now()
-    FROM
-      stores own
-    WHERE
-      r.id = $2
-      AND r.status = $3::partner_request_status
-      AND own.id IN (r.receiver_store_id)
-      AND own.owner_id = $4
-      AND (
-        own.suspended_at IS NULL
-        OR $5 <> 'accepted'
-      )
-    RETURNING
-      r.*,
-      own.id = r.sender_store_id AS is_sender
-  )
-SELECT
-  CASE
-    WHEN is_sender THEN 'sent'
-    ELSE 'received'
-  END AS box,
-  r.id,
-  r.post_id AS "postId",
-  (
-    SELECT
-      title
-    FROM
-      posts
-    WHERE
-      id = r.post_id
-  ) AS "postTitle",
-  r.status,
-  r.message,
-  r.created_at AS "createdAt",
-  r.updated_at AS "updatedAt",
-  r.receiver_store_id AS "receiverStoreId",
-  (
-    SELECT
-      name
-    FROM
-      stores
-    WHERE
-      id = r.receiver_store_id
-  ) AS "receiverStoreName",
-  (
-    SELECT
-      json_build_object(
-        'id',
-        s.id,
-        'name',
-        s.name,
-        'store_categories',
-        coalesce(
-          (
-            SELECT
-              json_agg(
-                json_build_object('id', c.id, 'name', c.name)
-                ORDER BY
-                  l.position
-              )
-            FROM
-              store_category_links l
-              JOIN store_categories c ON c.id = l.category_id
-            WHERE
-              l.store_id = s.id
-          ),
-          '[]'
-        )
-      )
+      s.id
     FROM
       stores s
     WHERE
-      s.id = r.sender_store_id
-  ) AS "senderStore",
-  (
+      s.owner_id = $1
+      AND s.closed_at IS NULL
+      AND s.suspended_at IS NULL
+  ),
+  page AS MATERIALIZED (
     SELECT
-      owner_id
+      e.id,
+      e.updated_at,
+      e.store_id
     FROM
-      stores
+      (
+        SELECT
+          *
+        FROM
+          (
+            (
+              SELECT
+                id,
+                updated_at,
+                receiver_store_id AS store_id
+              FROM
+                partner_requests
+              WHERE
+                sender_store_id = (
+                  SELECT
+                    id
+                  FROM
+                    own
+                )
+                AND status = 'accepted'
+                AND (updated_at, id) < ($2::timestamptz, $3::bigint)
+              ORDER BY
+                updated_at DESC,
+                id DESC
+              LIMIT
+                $4
+            )
+            UNION ALL
+            (
+              SELECT
+                id,
+                updated_at,
+                sender_store_id AS store_id
+              FROM
+                partner_requests
+              WHERE
+                receiver_store_id = (
+                  SELECT
+                    id
+                  FROM
+                    own
+                )
+                AND status = 'accepted'
+                AND (updated_at, id) < ($5::timestamptz, $6::bigint)
+              ORDER BY
+                updated_at DESC,
+                id DESC
+              LIMIT
+                $7
+            )
+          ) accepted
+        ORDER BY
+          updated_at DESC,
+          id DESC
+        LIMIT
+          $8
+      ) e
     WHERE
-      id = CASE
-        WHEN is_sender THEN r.receiver_store_id
-        ELSE r.sender_store_id
-      END
-  ) AS "otherUserId",
-  (
+      (
+        SELECT
+          s.closed_at IS NULL
+          AND s.suspended_at IS NULL
+        FROM
+          stores s
+        WHERE
+          s.id = e.store_id
+      )
+      AND e.id = (
+        SELECT
+          id
+        FROM
+          (
+            (
+              SELECT
+                id,
+                updated_at
+              FROM
+                partner_requests
+              WHERE
+                sender_store_id = (
+                  SELECT
+                    id
+                  FROM
+                    own
+                )
+                AND receiver_store_id = e.store_id
+                AND status = 'accepted'
+              ORDER BY
+                updated_at DESC,
+                id DESC
+              LIMIT
+                1
+            )
+            UNION ALL
+            (
+              SELECT
+                id,
+                updated_at
+              FROM
+                partner_requests
+              WHERE
+                sender_store_id = e.store_id
+                AND receiver_store_id = (
+                  SELECT
+                    id
+                  FROM
+                    own
+                )
+                AND status = 'accepted'
+              ORDER BY
+                updated_at DESC,
+                id DESC
+              LIMIT
+                1
+            )
+          ) pair
+        ORDER BY
+          updated_at DESC,
+          id DESC
+        LIMIT
+          1
+      )
+    ORDER BY
+      e.updated_at DESC,
+      e.id DESC
+    LIMIT
+      $9
+  ),
+  stopped AS (
     SELECT
-      count(*)::int
+      e.updated_at AS "stoppedTime",
+      e.id AS "stoppedId"
     FROM
-      partner_requests
+      (
+        SELECT
+          *
+        FROM
+          (
+            (
+              SELECT
+                id,
+                updated_at,
+                receiver_store_id AS store_id
+              FROM
+                partner_requests
+              WHERE
+                sender_store_id = (
+                  SELECT
+                    id
+                  FROM
+                    own
+                )
+                AND status = 'accepted'
+                AND (updated_at, id) < ($10::timestamptz, $11::bigint)
+              ORDER BY
+                updated_at DESC,
+                id DESC
+              LIMIT
+                $12
+            )
+            UNION ALL
+            (
+              SELECT
+                id,
+                updated_at,
+                sender_store_id AS store_id
+              FROM
+                partner_requests
+              WHERE
+                receiver_store_id = (
+                  SELECT
+                    id
+                  FROM
+                    own
+                )
+                AND status = 'accepted'
+                AND (updated_at, id) < ($13::timestamptz, $14::bigint)
+              ORDER BY
+                updated_at DESC,
+                id DESC
+              LIMIT
+                $15
+            )
+          ) accepted
+        ORDER BY
+          updated_at DESC,
+          id DESC
+        LIMIT
+          $16
+      ) e
     WHERE
-      sender_store_id = r.sender_store_id
-      AND post_id = r.post_id
-      AND created_at > now() - interval '1 hour'
-  ) AS "sentWithinHour"
+      (
+        SELECT
+          count(*)
+        FROM
+          page
+      ) < $17::int
+    ORDER BY
+      e.updated_at DESC,
+      e.id DESC
+    OFFSET
+      $18::int
+    LIMIT
+      1
+  )
+SELECT
+  found.*,
+  stopped.*
 FROM
-  changed r;
+  (
+    SELECT
+  ) one_row
+  LEFT JOIN stopped ON true
+  LEFT JOIN (
+    SELECT
+      page.id,
+      page.updated_at AS "createdAt",
+      json_build_object('name', u.name, 'email', u.email, 'phone_number', o.phone_number) AS contact,
+      (
+        SELECT
+          json_build_object(
+            'id',
+            s.id,
+            'name',
+            s.name,
+            'store_categories',
+            coalesce(
+              (
+                SELECT
+                  json_agg(
+                    json_build_object('id', c.id, 'name', c.name)
+                    ORDER BY
+                      l.position
+                  )
+                FROM
+                  store_category_links l
+                  JOIN store_categories c ON c.id = l.category_id
+                WHERE
+                  l.store_id = s.id
+              ),
+              '[]'
+            )
+          )
+        FROM
+          stores s
+        WHERE
+          s.id = page.store_id
+      ) AS store
+    FROM
+      page
+      JOIN stores o ON o.id = page.store_id
+      JOIN users u ON u.id = o.owner_id
+  ) found ON true
+ORDER BY
+  found."createdAt" DESC,
+  found.id DESC;

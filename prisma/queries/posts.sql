@@ -3,7 +3,7 @@
 WITH
   edited AS (
     INSERT INTO
-      store_edits AS e (store_id)
+      store_edits AS counter (store_id)
     SELECT
       s.id
     FROM
@@ -18,16 +18,16 @@ WITH
     ON CONFLICT (store_id) DO UPDATE
     SET
       since = CASE
-        WHEN e.since < now() - interval '24 hours' THEN now()
-        ELSE e.since
+        WHEN counter.since < now() - interval '24 hours' THEN now()
+        ELSE counter.since
       END,
       edits = CASE
-        WHEN e.since < now() - interval '24 hours' THEN 1
-        ELSE e.edits + 1
+        WHEN counter.since < now() - interval '24 hours' THEN 1
+        ELSE counter.edits + 1
       END
     WHERE
-      e.since < now() - interval '24 hours'
-      OR e.edits < $3
+      counter.since < now() - interval '24 hours'
+      OR counter.edits < $3
     RETURNING
       store_id AS id
   ),
@@ -136,39 +136,9 @@ WITH
     FROM
       stores s
     WHERE
-      s.owner_id = $5
+      s.id = $5
       AND s.closed_at IS NULL
       AND s.suspended_at IS NULL
-      AND (
-        SELECT
-          created_at + interval '24 hours'
-        FROM
-          (
-            SELECT
-              created_at
-            FROM
-              posts
-            WHERE
-              store_id = s.id
-              AND created_at > now() - interval '24 hours'
-              AND is_visible
-            UNION ALL
-            SELECT
-              created_at
-            FROM
-              posts
-            WHERE
-              store_id = s.id
-              AND created_at > now() - interval '24 hours'
-              AND NOT is_visible
-          ) counted
-        ORDER BY
-          created_at DESC
-        OFFSET
-          29
-        LIMIT
-          1
-      ) IS NULL
     FOR SHARE
     RETURNING
       *
@@ -801,47 +771,3 @@ FROM
 ORDER BY
   found."createdAt" DESC,
   found.id DESC;
-
--- repository: secondsUntilRoom
--- Columns: seconds
-SELECT
-  extract(
-    epoch
-    FROM
-      (
-        SELECT
-          created_at + interval '24 hours'
-        FROM
-          (
-            SELECT
-              created_at
-            FROM
-              posts
-            WHERE
-              store_id = s.id
-              AND created_at > now() - interval '24 hours'
-              AND is_visible
-            UNION ALL
-            SELECT
-              created_at
-            FROM
-              posts
-            WHERE
-              store_id = s.id
-              AND created_at > now() - interval '24 hours'
-              AND NOT is_visible
-          ) counted
-        ORDER BY
-          created_at DESC
-        OFFSET
-          29
-        LIMIT
-          1
-      ) - now()
-  )::float8 AS seconds
-FROM
-  stores s
-WHERE
-  s.owner_id = $1
-  AND s.closed_at IS NULL
-  AND s.suspended_at IS NULL;

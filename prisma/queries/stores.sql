@@ -3,7 +3,7 @@
 WITH
   edited AS (
     INSERT INTO
-      store_edits AS e (store_id)
+      store_edits AS counter (store_id)
     SELECT
       s.id
     FROM
@@ -15,16 +15,16 @@ WITH
     ON CONFLICT (store_id) DO UPDATE
     SET
       since = CASE
-        WHEN e.since < now() - interval '24 hours' THEN now()
-        ELSE e.since
+        WHEN counter.since < now() - interval '24 hours' THEN now()
+        ELSE counter.since
       END,
       edits = CASE
-        WHEN e.since < now() - interval '24 hours' THEN 1
-        ELSE e.edits + 1
+        WHEN counter.since < now() - interval '24 hours' THEN 1
+        ELSE counter.edits + 1
       END
     WHERE
-      e.since < now() - interval '24 hours'
-      OR e.edits < $2
+      counter.since < now() - interval '24 hours'
+      OR counter.edits < $2
     RETURNING
       store_id AS id
   )

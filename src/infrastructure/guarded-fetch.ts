@@ -1,3 +1,4 @@
+import type { LookupAddress } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { request as httpsRequest } from 'node:https';
@@ -8,9 +9,6 @@ import ipaddr from 'ipaddr.js';
 export class RefusedAddressError extends Error {
   override name = 'RefusedAddressError';
 }
-
-/** What a name stands for, as IP addresses. @throws when it cannot be resolved */
-type ResolveName = (name: string, signal: AbortSignal) => Promise<string[]>;
 
 /** Which URLs may be called. */
 export interface CallableUrls {
@@ -26,7 +24,8 @@ interface GuardedRequest extends CallableUrls {
   body: Buffer;
   /** Milliseconds for everything, from the resolution of the name to the headers of the response. */
   timeout: number;
-  resolve?: ResolveName;
+  /** What a name stands for, as IP addresses. @throws when it cannot be resolved */
+  resolve?: (name: string, signal: AbortSignal) => Promise<string[]>;
 }
 
 /**
@@ -48,9 +47,9 @@ export function isCallable(
 }
 
 /**
- * Calls a URL that a user gave, so that it cannot reach what only this machine can: the name is resolved once, all its addresses
- * must be public, and the connection is made to one of them. Redirects and proxies of the environment are not followed, the body of
- * the response is not read, and no connection is used twice.
+ * Calls a URL that a user gave, so that it cannot reach what only this machine can: the name is resolved once, by the connection,
+ * and all its addresses must be public. Redirects and proxies of the environment are not followed, the body of the response is not
+ * read, and no connection is used twice.
  *
  * @throws {RefusedAddressError} before anything is sent; any other error when there is no response in time
  */
@@ -58,13 +57,26 @@ export async function guardedFetch(
   url: URL,
   { method, headers, body, timeout, resolve = resolveName, ...callable }: GuardedRequest,
 ): Promise<{ status: number; headers: IncomingHttpHeaders }> {
+  if (!isCallable(url, callable)) throw new RefusedAddressError(`${url.host} must not be called`);
   const signal = AbortSignal.timeout(timeout);
-  const addresses = await findAddresses(url, callable, (name) => resolve(name, signal));
-  signal.throwIfAborted();
+  /** Of a name; connections to an address have no lookup. */
+  async function findAddresses(name: string): Promise<LookupAddress[]> {
+    if (callable.allowsLoopback && isLoopback(name)) return [{ address: '127.0.0.1', family: 4 }];
+    const addresses = await resolve(name, signal);
+    if (addresses.length > 0 && addresses.every(isPublic))
+      return addresses.map((address) => ({ address, family: isIP(address) }));
+    throw new RefusedAddressError(`${name} has an address that must not be called`);
+  }
+  const lookup: LookupFunction = (name, { all }, callback) => {
+    findAddresses(name).then(
+      (found) => (all ? callback(null, found) : callback(null, found[0]?.address ?? '', found[0]?.family)),
+      (error) => callback(error, []),
+    );
+  };
   const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
   return new Promise((done, fail) => {
     // Without an agent, the connection is closed after the response, and the environment names no proxy.
-    send(url, { method, headers, signal, agent: false, lookup: lookUpIn(addresses) })
+    send(url, { method, headers, signal, agent: false, lookup })
       .on('response', (response) => {
         response.on('error', () => undefined).destroy();
         done({ status: response.statusCode ?? 0, headers: response.headers });
@@ -72,27 +84,6 @@ export async function guardedFetch(
       .on('error', fail)
       .end(body);
   });
-}
-
-/** @throws {RefusedAddressError} */
-async function findAddresses(url: URL, callable: CallableUrls, resolve: (name: string) => Promise<string[]>) {
-  const host = url.hostname.replace(/^\[|\]$/g, '');
-  if (!isCallable(url, callable)) throw new RefusedAddressError(`${url.host} must not be called`);
-  if (callable.allowsLoopback && isLoopback(host)) return [isIP(host) ? host : '127.0.0.1'];
-  const addresses = isIP(host) ? [host] : await resolve(host);
-  if (addresses.length === 0 || !addresses.every(isPublic))
-    throw new RefusedAddressError(`${url.host} has an address that must not be called`);
-  return addresses;
-}
-
-/** A lookup that knows the addresses already, so that a name cannot stand for another one when the connection is made. */
-function lookUpIn(addresses: string[]): LookupFunction {
-  const found = addresses.map((address) => ({ address, family: isIP(address) }));
-  return (_name, { all }, callback) => {
-    const [first] = found;
-    if (all) callback(null, found);
-    else callback(null, first?.address ?? '', first?.family);
-  };
 }
 
 /** Names that mean this machine (RFC 6761, section 6.3), and its addresses. */
@@ -121,10 +112,8 @@ export function isPublic(address: string): boolean {
  */
 async function resolveName(name: string, signal: AbortSignal): Promise<string[]> {
   const resolver = new Resolver();
-  const stop = () => resolver.cancel();
-  signal.addEventListener('abort', stop);
+  signal.addEventListener('abort', () => resolver.cancel());
   const results = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
-  signal.removeEventListener('abort', stop);
   const addresses = results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
   const [failed] = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
   if (addresses.length === 0) throw failed;

@@ -3,13 +3,12 @@ import t, { type Test } from 'tap';
 import { createSessionRepository } from '../../src/domains/auth/repository/sessions.ts';
 import { createMyPageRepository } from '../../src/domains/my-page/repository.ts';
 import { createNotificationRepository } from '../../src/domains/notifications/inbox/repository.ts';
-import { createOwnDataRepository } from '../../src/domains/own-data/repository.ts';
-import { sections } from '../../src/domains/own-data/sections.ts';
+import { createOwnDataRepository, sections } from '../../src/domains/own-data/repository.ts';
+import { createPartnerRequestChanges } from '../../src/domains/partner-requests/repository/changes.ts';
 import {
-  createPartnerRepository,
+  createPartnerRequestReader,
   partnerBudget,
-} from '../../src/domains/partner-requests/repository/partners.ts';
-import { createPartnerRequestRepository } from '../../src/domains/partner-requests/repository/requests.ts';
+} from '../../src/domains/partner-requests/repository/requests.ts';
 import { loadConfig } from '../../src/infrastructure/config/config.ts';
 import { createTestApp } from '../support/app.ts';
 import { openTestDatabase } from '../support/database.ts';
@@ -171,10 +170,10 @@ for (const mode of modes) {
           const filter = { userId, status, after, limit: page };
           const what = `of user ${userId}, ${status}, ${after ? 'next' : 'first'} page`;
           await reads(t, mode, `sent ${what}`, 8 * page, (database) =>
-            createPartnerRequestRepository(database, mailQueue).list({ ...filter, box: 'sent' }),
+            createPartnerRequestReader(database).list({ ...filter, box: 'sent' }),
           );
           await reads(t, mode, `received ${what}`, 13 * page, (database) =>
-            createPartnerRequestRepository(database, mailQueue).list({ ...filter, box: 'received' }),
+            createPartnerRequestReader(database).list({ ...filter, box: 'received' }),
           );
         }
       }
@@ -201,7 +200,7 @@ for (const mode of modes) {
       for (const after of afters) {
         const what = `partners of user ${userId}, ${after ? 'next' : 'first'} page`;
         const indexes = await reads(t, mode, what, 30 * page, (database) =>
-          createPartnerRepository(database).find({ userId, after, limit: page }),
+          createPartnerRequestReader(database).listPartners({ userId, after, limit: page }),
         );
         for (const index of ['sent_partners', 'received_partners', 'partner']) {
           if (userId === 4) t.ok(indexes.includes(`partner_requests_${index}_idx`), index);
@@ -211,7 +210,7 @@ for (const mode of modes) {
     // Of two stores that have all requests with each other, a page examines as many as it may.
     for (const userId of [5, 6]) {
       await reads(t, mode, `partners of user ${userId}`, 9 * partnerBudget, (database) =>
-        createPartnerRepository(database).find({ userId, after: undefined, limit: page }),
+        createPartnerRequestReader(database).listPartners({ userId, after: undefined, limit: page }),
       );
     }
   });
@@ -219,12 +218,12 @@ for (const mode of modes) {
   t.test(`withdrawing and ending read what is open (${mode} plan)`, async (t) => {
     const postId = mode === 'generic' ? 6 : 12;
     const indexes = await reads(t, mode, 'of a post', 150, (database) =>
-      createPartnerRequestRepository(database, mailQueue).withdrawOfPost(database, postId),
+      createPartnerRequestChanges(database, mailQueue).withdrawOfPost(database, postId),
     );
     // Without it, a scan of the whole index of open requests.
     t.ok(indexes.includes('partner_requests_pending_idx'));
     await reads(t, mode, 'of a store', 400, (database) =>
-      createPartnerRequestRepository(database, mailQueue).closeOfStore(database, 1),
+      createPartnerRequestChanges(database, mailQueue).closeOfStore(database, 1),
     );
   });
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { sections } from '../../src/domains/own-data/sections.ts';
+import { sections } from '../../src/domains/own-data/repository.ts';
 import { createTestApp, createUser } from '../support/app.ts';
 
 /*

@@ -1,5 +1,6 @@
 import t from 'tap';
-import { checkNotOver, duePosts, isOpenPost } from '../../src/domains/posts/closing.ts';
+import { duePosts, isOpenPost } from '../../src/domains/posts/index.ts';
+import { checkNotOver } from '../../src/domains/posts/service.ts';
 import { cleanUp } from '../../src/infrastructure/database/clean-up.ts';
 import { sql } from '../../src/infrastructure/database/sql.ts';
 import { createTestApp, createUser } from '../support/app.ts';

@@ -33,24 +33,13 @@ export function commandOperator(name: string, log: Operator['log']): Operator {
 
 /** What operators do. The log has them as `admin_<action>`. */
 export type AuditAction =
-  | 'users_listed'
-  | 'user_shown'
-  | 'user_suspended'
-  | 'user_reactivated'
-  | 'user_deleted'
-  | 'user_made_admin'
-  | 'user_made_user'
-  | 'sessions_listed'
+  | `${'users' | 'sessions' | 'failed_mails' | 'reports' | 'audit'}_listed`
+  | `user_${'shown' | 'suspended' | 'reactivated' | 'deleted' | 'made_admin' | 'made_user'}`
+  | `failed_mail_${'retried' | 'dropped'}`
+  | `report_closed_${'none' | 'hide'}`
   | 'sessions_ended'
   | 'second_factor_removed'
-  | 'failed_mails_listed'
-  | 'failed_mail_retried'
-  | 'failed_mail_dropped'
-  | 'reports_listed'
-  | 'report_closed_none'
-  | 'report_closed_hide'
-  | 'jobs_unlocked'
-  | 'audit_listed';
+  | 'jobs_unlocked';
 
 export interface AuditedAction {
   action: AuditAction;
@@ -65,10 +54,8 @@ export type Audit = ReturnType<typeof createAudit>;
 /** Work of operators, none of which happens without an audit entry. */
 export function createAudit(database: Database) {
   /**
-   * Does an operator's work and writes its audit entry in one transaction, then a line of the log. The entry has ids and the
-   * reason; the line has no reason, because that may be about a person.
-   *
-   * @param entry or a function of the result
+   * Does an operator's work and writes its audit entry, perhaps made of the result, in one transaction, then a line of the log. That has
+   * no reason, because the reason may be about a person.
    */
   async function audited<Result>(
     operator: Operator,

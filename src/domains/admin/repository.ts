@@ -38,26 +38,24 @@ export type FailedMailRow = Prisma.Result<
   'findFirstOrThrow'
 >;
 
+/** What an operator calls an account: perhaps its id, or its username or email address. */
+interface Reference {
+  id: number | undefined;
+  name: string;
+}
+
 export type AdminRepository = ReturnType<typeof createAdminRepository>;
 
 /** Accounts and failed emails, as operators see and change them. */
 export function createAdminRepository(database: Database) {
-  /** The id of the account with an id, or with a name: the username or the email address. */
-  async function findUserId(
-    { id, name }: { id: number | undefined; name: string },
-    connection: Tx = database,
-  ): Promise<number | undefined> {
+  async function findUserId({ id, name }: Reference, tx: Tx = database): Promise<number | undefined> {
     const login = name.toLowerCase();
     const byId = id === undefined ? [] : [{ id }];
     const where = { OR: [...byId, { email: login }, { username: login }] };
-    return (await connection.prisma.user.findFirst({ where, select: { id: true } }))?.id;
+    return (await tx.prisma.user.findFirst({ where, select: { id: true } }))?.id;
   }
 
-  /**
-   * Accounts, newest first, among a bounded number of them. Their ids grow in the order of their creation.
-   *
-   * @param page.q a part of the username, the email address or the name; empty for all accounts
-   */
+  /** Accounts whose username, email address or name contains `q`, newest first, as their ids are, among a bounded number of them. */
   async function listUsers(
     tx: Tx,
     { q, after, limit }: PageRequest & { q: string },
@@ -90,22 +88,18 @@ export function createAdminRepository(database: Database) {
 
   /**
    * Suspends an account, or changes the reason of its suspension; null lifts it. Triggers end the sessions, and hide or show the
-   * store.
-   *
-   * @param mayBeAdmin whether it happens to an admin's account, too
+   * store. With `sparesAdmins`, nothing happens to an admin's account.
    */
   async function setSuspension(
     tx: Tx,
-    id: number,
-    suspendedReason: string | null,
-    mayBeAdmin: boolean,
+    { id, reason, sparesAdmins }: { id: number; reason: string | null; sparesAdmins: boolean },
   ): Promise<void> {
-    const where = { id, ...(mayBeAdmin ? {} : { role: 'user' as const }) };
-    const suspendedAt = suspendedReason === null ? null : new Date();
+    const where = { id, ...(sparesAdmins && { role: 'user' as const }) };
+    const suspendedAt = reason === null ? null : new Date();
     // The time is that of the first suspension.
     const isOther = suspendedAt ? null : { not: null };
     await tx.prisma.user.updateMany({ where: { ...where, suspendedAt: isOther }, data: { suspendedAt } });
-    await tx.prisma.user.updateMany({ where, data: { suspendedReason } });
+    await tx.prisma.user.updateMany({ where, data: { suspendedReason: reason } });
   }
 
   async function setRole(tx: Tx, id: number, role: Role): Promise<void> {
@@ -124,10 +118,8 @@ export function createAdminRepository(database: Database) {
 
   /** Deletes a failed email. Of concurrent calls one gets it. @returns what the email is made from */
   async function takeFailedMail(tx: Tx, id: number) {
-    const mail = await tx.prisma.failedMail.findFirst({
-      where: { id },
-      select: { kind: true, payload: true },
-    });
+    const select = { kind: true, payload: true } as const;
+    const mail = await tx.prisma.failedMail.findFirst({ where: { id }, select });
     const { count } = await tx.prisma.failedMail.deleteMany({ where: { id } });
     return count > 0 && mail ? { ...mail, payload: mail.payload as MailPayload } : undefined;
   }

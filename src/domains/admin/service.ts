@@ -2,6 +2,7 @@ import { ApiError, httpErrors } from '../../http/errors.ts';
 import { type PageQuery, paginate } from '../../http/pagination.ts';
 import { isBigId, isId, isUuid } from '../../http/schemas.ts';
 import type { Tx } from '../../infrastructure/database/client.ts';
+import type { PageRequest } from '../../infrastructure/database/keyset.ts';
 import type { MailQueue } from '../../infrastructure/mail/queue.ts';
 import { type AccountAdministration, toSession, toUser } from '../auth/index.ts';
 import { toStoreSummary } from '../stores/index.ts';
@@ -17,14 +18,10 @@ export function createUserAdministration(
   { audited }: Audit,
   accounts: AccountAdministration,
 ) {
-  /** Work on one account. @throws {ApiError} `not_found` */
-  function onUser<Result>(
-    operator: Operator,
-    action: AuditAction,
-    { id, reason }: { id: number; reason?: string | undefined },
-    work: (tx: Tx) => Promise<Result>,
-  ): Promise<Result> {
-    return audited(operator, { action, subject: { kind: 'user', id }, reason }, work);
+  /** Makes work on one account a function for operators, who may say why. */
+  function onUser<Result>(action: AuditAction, work: (tx: Tx, id: number) => Promise<Result>) {
+    return (operator: Operator, id: number, reason?: string): Promise<Result> =>
+      audited(operator, { action, subject: { kind: 'user', id }, reason }, (tx) => work(tx, id));
   }
 
   /** @throws {ApiError} `not_found` */
@@ -34,18 +31,15 @@ export function createUserAdministration(
     return toAdminUser(user);
   }
 
-  /** Only the command suspends admins, so that one of them cannot lock out the others. @throws {ApiError} `not_found`, `forbidden` */
-  async function setSuspension(
-    tx: Tx,
-    { userId }: Operator,
-    id: number,
-    reason: string | null,
-  ): Promise<AdminUser> {
-    const mayBeAdmin = userId === undefined;
-    await repository.setSuspension(tx, id, reason, mayBeAdmin);
-    const user = await find(tx, id);
-    if (user.role === 'admin' && !mayBeAdmin) throw new ApiError(adminErrors.adminAccount);
-    return user;
+  /** Only the command suspends admins and lifts it, so that one of them cannot lock out the others. Without a reason it lifts. */
+  function setSuspension({ userId: adminId }: Operator, reason: string | null) {
+    const isByAdmin = adminId !== undefined;
+    return async (tx: Tx, id: number): Promise<AdminUser> => {
+      await repository.setSuspension(tx, { id, reason, sparesAdmins: isByAdmin });
+      const user = await find(tx, id);
+      if (user.role === 'admin' && isByAdmin) throw new ApiError(adminErrors.adminAccount);
+      return user;
+    };
   }
 
   return {
@@ -59,78 +53,61 @@ export function createUserAdministration(
       return audited(operator, usersListed, async (tx) => {
         const id = isId(q) || q.includes('@') ? await repository.findUserId(toReference(q), tx) : undefined;
         if (id !== undefined) return { items: [await find(tx, id)], next_cursor: null };
-        return paginate(query, {
-          isId,
-          find: (page) => repository.listUsers(tx, { q, ...page }),
-          present: toAdminUser,
-        });
+        const listed = (page: PageRequest) => repository.listUsers(tx, { q, ...page });
+        return paginate(query, { isId, find: listed, present: toAdminUser });
       });
     },
 
     /** @throws {ApiError} `not_found` */
-    show(operator: Operator, id: number): Promise<AdminUser> {
-      return onUser(operator, 'user_shown', { id }, (tx) => find(tx, id));
-    },
+    show: onUser('user_shown', find),
 
     /**
-     * Suspends an account: its sessions end, and its store and posts are not found. A second suspension changes the reason only.
-     *
-     * @throws {ApiError} `not_found`; `forbidden` for an admin's account, unless by the command
+     * Suspends an account, also again, for another reason. @throws {ApiError} `not_found`; `forbidden` for an admin's, unless by the command
      */
     suspend(operator: Operator, id: number, reason: string): Promise<AdminUser> {
-      return onUser(operator, 'user_suspended', { id, reason }, (tx) =>
-        setSuspension(tx, operator, id, reason),
-      );
+      return onUser('user_suspended', setSuspension(operator, reason))(operator, id, reason);
     },
 
     /** Lifts a suspension, if there is one. @throws {ApiError} as `suspend` */
     reactivate(operator: Operator, id: number): Promise<AdminUser> {
-      return onUser(operator, 'user_reactivated', { id }, (tx) => setSuspension(tx, operator, id, null));
+      return onUser('user_reactivated', setSuspension(operator, null))(operator, id);
     },
 
     /** Live sessions of an account, newest first. @throws {ApiError} `not_found`, `invalid_cursor` */
     listSessions(operator: Operator, id: number, query: PageQuery) {
-      return onUser(operator, 'sessions_listed', { id }, async (tx) => {
+      const list = onUser('sessions_listed', async (tx) => {
         await find(tx, id);
-        return paginate(query, {
-          isId: isUuid,
-          find: (page) => accounts.listSessions(tx, id, page),
-          present: toSession,
-        });
+        const listed = (page: PageRequest) => accounts.listSessions(tx, id, page);
+        return paginate(query, { isId: isUuid, find: listed, present: toSession });
       });
+      return list(operator, id);
     },
 
     /** Ends all sessions of an account. @throws {ApiError} `not_found` */
-    endSessions(operator: Operator, id: number): Promise<void> {
-      return onUser(operator, 'sessions_ended', { id }, async (tx) => {
-        await find(tx, id);
-        await accounts.endSessions(tx, id);
-      });
-    },
+    endSessions: onUser('sessions_ended', async (tx, id) => {
+      await find(tx, id);
+      await accounts.endSessions(tx, id);
+    }),
 
     /** Removes the second factor of an account, if there is one, with its recovery codes; its user gets a notice. @throws {ApiError} `not_found` */
-    removeSecondFactor(operator: Operator, id: number): Promise<void> {
-      return onUser(operator, 'second_factor_removed', { id }, async (tx) => {
-        await find(tx, id);
-        await accounts.removeSecondFactor(tx, id);
-      });
-    },
+    removeSecondFactor: onUser('second_factor_removed', async (tx, id) => {
+      await find(tx, id);
+      await accounts.removeSecondFactor(tx, id);
+    }),
 
     /** Makes an account an admin's or takes that away. @throws {ApiError} `not_found` */
     setRole(operator: Operator, id: number, role: AdminUser['role']): Promise<AdminUser> {
-      const action = role === 'admin' ? 'user_made_admin' : 'user_made_user';
-      return onUser(operator, action, { id }, async (tx) => {
+      const set = onUser(role === 'admin' ? 'user_made_admin' : 'user_made_user', async (tx) => {
         await repository.setRole(tx, id, role);
         return find(tx, id);
       });
+      return set(operator, id);
     },
 
     /** Deletes an account as by its owner. @throws {ApiError} `not_found` */
-    deleteAccount(operator: Operator, id: number, reason?: string): Promise<void> {
-      return onUser(operator, 'user_deleted', { id, reason }, async (tx) => {
-        if (!(await accounts.deleteAccount(tx, id))) throw new ApiError(httpErrors.notFound);
-      });
-    },
+    deleteAccount: onUser('user_deleted', async (tx, id) => {
+      if (!(await accounts.deleteAccount(tx, id))) throw new ApiError(httpErrors.notFound);
+    }),
   };
 }
 

@@ -32,9 +32,9 @@ export async function createImages(options: ImagesOptions) {
   const images = createImageRepository(database);
   const queue = createConversionQueue((file, size) => convertImage(file, size, config.limitFactor));
   const findPlaceholder = createPlaceholders(images);
-  const service = createImageService(images, storage, queue, (err, image) =>
-    logger.warn({ err, image }, 'the files of an image could not be deleted; the next clean-up tries again'),
-  );
+  const logLeftFiles = (err: unknown, image: number) =>
+    logger.warn({ err, image }, 'the files of an image could not be deleted; the next clean-up tries again');
+  const service = createImageService({ images, storage, queue, logLeftFiles });
   metrics.addGauge('image_conversions_running', 'Images that are being converted', queue.running);
   metrics.addGauge('image_conversions_waiting', 'Images that wait to be converted', queue.waiting);
 

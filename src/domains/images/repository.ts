@@ -1,5 +1,5 @@
 import type { Database, Tx } from '../../infrastructure/database/client.ts';
-import { fullQuota, lockQuota, secondsUntilDayAfter } from '../../infrastructure/database/daily-quota.ts';
+import { lockQuota, secondsUntilRoom } from '../../infrastructure/database/daily-quota.ts';
 import type { Image } from '../../infrastructure/database/generated/client.ts';
 import { lockRow } from '../../infrastructure/database/row-locks.ts';
 import { sql } from '../../infrastructure/database/sql.ts';
@@ -18,6 +18,8 @@ const checks = {
   /** An image may be without a post, and a deleted one counts for the quota. */
   day: 24 * 60,
 };
+
+const fromNow = (minutes: number) => new Date(Date.now() + minutes * 60_000);
 
 /** Images that the clean-up looks at in one transaction. */
 export const cleanUpBatchSize = 100;
@@ -43,161 +45,134 @@ export interface DeletedImage extends Pick<Image, 'key' | 'createdAt'> {
 export function createImageRepository(database: Database) {
   const { image: images } = database.prisma;
 
-  /**
-   * Adds the row of an image whose files do not exist yet.
-   *
-   * @returns its id, or how long the user has to wait for the next upload; neither when the account was deleted meanwhile
-   */
-  function insertPending(
-    userId: number,
-    key: string,
-  ): Promise<{ id?: number; seconds?: number | undefined }> {
-    return database.transaction(async (tx) => {
-      await lockQuota(tx, 'user', userId);
-      const { where, ...newest } = fullQuota(imagesPerDay);
-      const full = await tx.prisma.image.findFirst({ where: { userId, ...where }, ...newest });
-      if (full) return { seconds: secondsUntilDayAfter(full.createdAt) };
-      if (!(await lockRow(tx, 'users', userId, 'KEY SHARE'))) return {};
-      const data = { userId, key, checkAfter: fromNow(checks.pending) };
-      return tx.prisma.image.create({ data, select: { id: true } });
-    });
-  }
-
-  /** Makes an image usable once its files are there. @returns whether it was still pending and has an owner */
-  async function markReady(id: number, size: Pick<Image, 'width' | 'height'>): Promise<boolean> {
-    const where = { id, state: 'pending', userId: { not: null } } as const;
-    const data = { state: 'ready', ...size, checkAfter: fromNow(checks.day) } as const;
-    return (await images.updateMany({ where, data })).count === 1;
-  }
-
-  /** Gives up an upload whose files may have been written: the clean-up deletes them. It does not count for the quota. */
-  async function abandon(id: number): Promise<void> {
-    const data = { state: 'deleted', userId: null, checkAfter: fromNow(checks.abandoned) } as const;
-    await images.updateMany({ where: { id, state: 'pending' }, data });
-  }
-
-  /** Gives up an upload that was cut or rejected. It has no files, and counts for the quota. */
-  async function markRejected(id: number): Promise<void> {
-    const data = { state: 'erased', checkAfter: fromNow(checks.day) } as const;
-    await images.updateMany({ where: { id, state: 'pending' }, data });
-  }
-
-  /**
-   * Marks an own image as deleted. A post that gets the image at the same time is waited for, by the foreign key of the link.
-   *
-   * @returns undefined for an image that the user does not have
-   * @throws of a foreign key when a post uses it
-   */
-  async function markDeleted(id: number, userId: number): Promise<DeletedImage | undefined> {
-    const [deleted] = await images.updateManyAndReturn({
-      where: { id, userId, state: 'ready' },
-      data: { state: 'deleted', checkAfter: new Date() },
-      select: { id: true, key: true, createdAt: true },
-    });
-    return deleted;
-  }
-
-  /** Keeps the row of a deleted image whose files are gone for the quota, else deletes it. */
-  async function markErased({ id, createdAt }: DeletedImage): Promise<void> {
-    const checkAfter = new Date(createdAt.getTime() + checks.day * 60_000);
-    const where = { id, state: 'deleted' } as const;
-    if (checkAfter > new Date()) {
-      const owned = { ...where, userId: { not: null } };
-      await images.updateMany({ where: owned, data: { state: 'erased', checkAfter } });
-    }
-    await images.deleteMany({ where });
-  }
-
-  /** Gives up all images of an account that is being deleted; its posts must not use them any more. */
-  async function releaseAllOf(tx: Tx, userId: number): Promise<void> {
-    await tx.execute(sql`
-      UPDATE images SET user_id = NULL, check_after = now() FROM (
-        SELECT id FROM images WHERE user_id = ${userId} ORDER BY id + 0 FOR UPDATE) own
-      WHERE images.id = own.id`);
-  }
-
-  /**
-   * Links images to a post, which keeps them from being deleted; what a post shows, and in which order, is in the post itself.
-   * An image that is being deleted is waited for. A trigger on `posts` deletes the links of images that a post no longer shows.
-   *
-   * @param keys of uploaded images; those that the user does not own, or that are not ready, are left out
-   * @returns the keys that were linked
-   */
-  async function link(
-    tx: Tx,
-    { postId, userId, keys }: { postId: number; userId: number; keys: readonly string[] },
-  ): Promise<string[]> {
-    const linked = await tx.query<{ key: string }>(sql`
-      WITH own AS (
-        SELECT id, key FROM images WHERE key = ANY (${keys}) AND user_id = ${userId} AND state = 'ready' FOR KEY SHARE
-      ), linked AS (
-        INSERT INTO post_images (post_id, image_id) SELECT ${postId}::bigint, id FROM own ON CONFLICT DO NOTHING
-      )
-      SELECT key FROM own`);
-    return linked.map(({ key }) => key);
-  }
-
-  /** The keys among these of images that the user can use. */
-  async function findOwn(tx: Tx, userId: number, keys: readonly string[]): Promise<string[]> {
-    const where = { key: { in: [...keys] }, userId, state: 'ready' as const };
-    const own = await tx.prisma.image.findMany({ where, select: { key: true } });
-    return own.map(({ key }) => key);
-  }
-
-  /**
-   * Decides about the next images that are due: deleted where no post uses them, else not due until a post no longer does.
-   *
-   * @returns how many there were
-   */
-  function markUnused(): Promise<number> {
-    return database.transaction(async (tx) => {
-      const due = await tx.query<{ id: number }>(sql`
-        SELECT id FROM images WHERE check_after <= now() AND state IN ('pending', 'ready')
-        ORDER BY check_after LIMIT ${cleanUpBatchSize}::int FOR UPDATE SKIP LOCKED`);
-      const ids = due.map(({ id }) => id);
-      // A statement of its own: it sees the links of all transactions that locked these images before.
-      if (ids.length > 0) {
-        await tx.execute(sql`
-          UPDATE images i SET
-            state = CASE WHEN l.used THEN i.state ELSE 'deleted' END,
-            check_after = CASE WHEN l.used THEN NULL ELSE now() END
-          FROM (
-            SELECT id, EXISTS (SELECT FROM post_images p WHERE p.image_id = images.id) AS used
-            FROM images WHERE id = ANY (${ids}::bigint[])) l
-          WHERE i.id = l.id`);
-      }
-      return ids.length;
-    });
-  }
-
-  /** Takes the next deleted images whose files are still there, so that no other run takes them. */
-  function claimDeleted(): Promise<DeletedImage[]> {
-    return database.query<DeletedImage>(sql`
-      UPDATE images SET check_after = now() + make_interval(mins => ${checks.leased}) WHERE id = ANY (ARRAY(
-        SELECT id FROM images WHERE check_after <= now() AND state = 'deleted'
-        ORDER BY check_after LIMIT ${cleanUpBatchSize}::int FOR UPDATE SKIP LOCKED))
-      RETURNING id, key, created_at AS "createdAt"`);
-  }
-
-  /** @returns undefined for a category that does not exist */
-  async function categoryName(id: number): Promise<string | undefined> {
-    return (await database.prisma.storeCategory.findFirst({ where: { id } }))?.name;
-  }
-
   return {
-    categoryName,
-    insertPending,
-    markReady,
-    abandon,
-    markRejected,
-    markDeleted,
-    markErased,
-    releaseAllOf,
-    link,
-    findOwn,
-    markUnused,
-    claimDeleted,
+    /** Adds the row of an image. @returns its id, or the seconds until the next upload; neither when the account is deleted */
+    insertPending(userId: number, key: string): Promise<{ id?: number; seconds?: number | undefined }> {
+      return database.transaction(async (tx) => {
+        await lockQuota(tx, 'user', sql`SELECT id FROM users WHERE id = ${userId}`);
+        const uploads = sql`SELECT created_at FROM images WHERE user_id = ${userId}`;
+        const seconds = await secondsUntilRoom(tx, uploads, imagesPerDay);
+        if (seconds !== undefined) return { seconds };
+        if (!(await lockRow(tx, 'users', userId, 'KEY SHARE'))) return {};
+        const data = { userId, key, checkAfter: fromNow(checks.pending) };
+        return tx.prisma.image.create({ data, select: { id: true } });
+      });
+    },
+
+    /** Makes an image usable once its files are there. @returns whether it was still pending and has an owner */
+    async markReady(id: number, size: Pick<Image, 'width' | 'height'>): Promise<boolean> {
+      const where = { id, state: 'pending', userId: { not: null } } as const;
+      const data = { state: 'ready', ...size, checkAfter: fromNow(checks.day) } as const;
+      return (await images.updateMany({ where, data })).count === 1;
+    },
+
+    /** Gives up an upload whose files may have been written: the clean-up deletes them. It does not count for the quota. */
+    async abandon(id: number): Promise<void> {
+      const data = { state: 'deleted', userId: null, checkAfter: fromNow(checks.abandoned) } as const;
+      await images.updateMany({ where: { id, state: 'pending' }, data });
+    },
+
+    /** Gives up an upload that was cut or rejected. It has no files, and counts for the quota. */
+    async markRejected(id: number): Promise<void> {
+      const data = { state: 'erased', checkAfter: fromNow(checks.day) } as const;
+      await images.updateMany({ where: { id, state: 'pending' }, data });
+    },
+
+    /**
+     * Marks an own image as deleted, if there is one; waits for a post that gets it. @throws of a foreign key when a post uses it
+     */
+    async markDeleted(id: number, userId: number): Promise<DeletedImage | undefined> {
+      const [deleted] = await images.updateManyAndReturn({
+        where: { id, userId, state: 'ready' },
+        data: { state: 'deleted', checkAfter: new Date() },
+        select: { id: true, key: true, createdAt: true },
+      });
+      return deleted;
+    },
+
+    /** Keeps the row of a deleted image whose files are gone for the quota, else deletes it. */
+    async markErased({ id, createdAt }: DeletedImage): Promise<void> {
+      const checkAfter = new Date(createdAt.getTime() + checks.day * 60_000);
+      const where = { id, state: 'deleted' } as const;
+      if (checkAfter > new Date()) {
+        const owned = { ...where, userId: { not: null } };
+        await images.updateMany({ where: owned, data: { state: 'erased', checkAfter } });
+      }
+      await images.deleteMany({ where });
+    },
+
+    /** Gives up all images of an account that is being deleted; its posts must not use them any more. */
+    async releaseAllOf(tx: Tx, userId: number): Promise<void> {
+      await tx.execute(sql`
+        UPDATE images SET user_id = NULL, check_after = now() FROM (
+          SELECT id FROM images WHERE user_id = ${userId} ORDER BY id + 0 FOR UPDATE) own
+        WHERE images.id = own.id`);
+    },
+
+    /**
+     * Links images to a post, which keeps them from being deleted; what a post shows, and in which order, is in the post itself.
+     * An image that is being deleted is waited for. A trigger on `posts` deletes the links of images that a post no longer shows.
+     *
+     * @param keys of uploaded images; those that the user does not own, or that are not ready, are left out
+     * @returns the keys that were linked
+     */
+    async link(
+      tx: Tx,
+      { postId, userId, keys }: { postId: number; userId: number; keys: readonly string[] },
+    ): Promise<string[]> {
+      if (keys.length === 0) return [];
+      const linked = await tx.query<{ key: string }>(sql`
+        WITH own AS (
+          SELECT id, key FROM images WHERE key = ANY (${keys}) AND user_id = ${userId} AND state = 'ready' FOR KEY SHARE
+        ), linked AS (
+          INSERT INTO post_images (post_id, image_id) SELECT ${postId}::bigint, id FROM own ON CONFLICT DO NOTHING
+        )
+        SELECT key FROM own`);
+      return linked.map(({ key }) => key);
+    },
+
+    /** The keys among these of images that the user can use. */
+    async findOwn(tx: Tx, userId: number, keys: readonly string[]): Promise<string[]> {
+      if (keys.length === 0) return [];
+      const where = { key: { in: [...keys] }, userId, state: 'ready' as const };
+      const own = await tx.prisma.image.findMany({ where, select: { key: true } });
+      return own.map(({ key }) => key);
+    },
+
+    /** Marks images that are due and that no post uses as deleted; the others are not due any more. @returns how many there were */
+    markUnused(): Promise<number> {
+      return database.transaction(async (tx) => {
+        const due = await tx.query<{ id: number }>(sql`
+          SELECT id FROM images WHERE check_after <= now() AND state IN ('pending', 'ready')
+          ORDER BY check_after LIMIT ${cleanUpBatchSize}::int FOR UPDATE SKIP LOCKED`);
+        const ids = due.map(({ id }) => id);
+        // A statement of its own: it sees the links of all transactions that locked these images before.
+        if (ids.length > 0) {
+          await tx.execute(sql`
+            UPDATE images i SET
+              state = CASE WHEN l.used THEN i.state ELSE 'deleted' END,
+              check_after = CASE WHEN l.used THEN NULL ELSE now() END
+            FROM (
+              SELECT id, EXISTS (SELECT FROM post_images p WHERE p.image_id = images.id) AS used
+              FROM images WHERE id = ANY (${ids}::bigint[])) l
+            WHERE i.id = l.id`);
+        }
+        return ids.length;
+      });
+    },
+
+    /** Takes the next deleted images whose files are still there, so that no other run takes them. */
+    claimDeleted(): Promise<DeletedImage[]> {
+      return database.query<DeletedImage>(sql`
+        UPDATE images SET check_after = now() + make_interval(mins => ${checks.leased}) WHERE id = ANY (ARRAY(
+          SELECT id FROM images WHERE check_after <= now() AND state = 'deleted'
+          ORDER BY check_after LIMIT ${cleanUpBatchSize}::int FOR UPDATE SKIP LOCKED))
+        RETURNING id, key, created_at AS "createdAt"`);
+    },
+
+    /** @returns undefined for a category that does not exist */
+    async categoryName(id: number): Promise<string | undefined> {
+      return (await database.prisma.storeCategory.findFirst({ where: { id } }))?.name;
+    },
   };
 }
-
-const fromNow = (minutes: number) => new Date(Date.now() + minutes * 60_000);

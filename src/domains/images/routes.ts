@@ -6,7 +6,7 @@ import { currentUser } from '../../http/authentication.ts';
 import { ApiError, httpErrors } from '../../http/errors.ts';
 import { staticFilesPlugin } from '../../http/pages.ts';
 import { BigPathId, EmptyData, emptyData, isId, Ref } from '../../http/schemas.ts';
-import type { ImageUrls } from './image-urls.ts';
+import { type ImageUrls, isFileName } from './image-urls.ts';
 import type { createPlaceholders } from './placeholders.ts';
 import type { ImageRow } from './repository.ts';
 import { Image, imageErrors, NewImage } from './schemas.ts';
@@ -118,7 +118,7 @@ export async function mediaRoutes(
   // A route of our own: only names of images reach the disk, and no folder is listed to look for one.
   app.get<{ Params: { folder: string; file: string } }>('/:folder/:file', mediaRoute, (request, reply) => {
     const name = `${request.params.folder}/${request.params.file}`;
-    if (!/^[0-9a-f]{2}\/[0-9a-f]{30}(?:-480)?\.webp$/.test(name)) throw new ApiError(httpErrors.notFound);
+    if (!isFileName(name)) throw new ApiError(httpErrors.notFound);
     showEverywhere(reply).sendFile(name, { maxAge: '365d', immutable: true });
   });
 }

@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import pLimit from 'p-limit';
 import { tokenNotValid } from '../../http/authentication.ts';
 import { ApiError, httpErrors, retryLater, serviceUnavailable } from '../../http/errors.ts';
 import { isForeignKeyViolation } from '../../infrastructure/database/errors.ts';
 import type { ConversionQueue } from './conversion/convert.ts';
+import { filesOf, newKey } from './image-urls.ts';
 import { cleanUpBatchSize, type DeletedImage, type ImageRepository, type ImageRow } from './repository.ts';
 import { imageErrors } from './schemas.ts';
 import type { ImageStorage } from './storage.ts';
@@ -20,21 +20,22 @@ interface Upload {
 
 export type ImageService = ReturnType<typeof createImageService>;
 
-export function createImageService(
-  images: ImageRepository,
-  storage: ImageStorage,
-  queue: ConversionQueue,
-  logLeftFiles: (error: unknown, imageId: number) => void,
-) {
+interface ImageServiceOptions {
+  images: ImageRepository;
+  storage: ImageStorage;
+  queue: ConversionQueue;
+  logLeftFiles(error: unknown, imageId: number): void;
+}
+
+/** Keeping images, and deleting what no post uses. */
+export function createImageService({ images, storage, queue, logLeftFiles }: ImageServiceOptions) {
   /**
-   * Keeps an image. Its row is written before it is read, so that an upload that is cut counts for the quota, and before its files,
-   * so that the clean-up finds what a crash leaves.
+   * Keeps an image. Its row is written first: an upload that is cut counts, and the clean-up finds files that a crash leaves.
    *
    * @throws {ApiError} `quota_exceeded`, `invalid_image`, `service_unavailable`, and what reading throws
    */
   async function upload({ userId, read, isObsolete }: Upload): Promise<ImageRow> {
-    // 128 random bits, of which the first byte names the folder.
-    const key = randomBytes(16).toString('hex').replace(/^../, '$&/');
+    const key = newKey();
     const { id, seconds } = await images.insertPending(userId, key);
     if (seconds !== undefined) throw retryLater(httpErrors.quotaExceeded, seconds);
     if (id === undefined) throw tokenNotValid('access', 'revoked');
@@ -45,8 +46,9 @@ export function createImageService(
         throw error;
       });
     const { large, thumbnail, ...size } = converted;
+    const files = filesOf(key);
     try {
-      await settleAll([storage.put(`${key}.webp`, large), storage.put(`${key}-480.webp`, thumbnail)]);
+      await settleAll([storage.put(files.large, large), storage.put(files.thumbnail, thumbnail)]);
     } catch (cause) {
       await undo(id, key);
       throw serviceUnavailable(cause);
@@ -88,14 +90,13 @@ export function createImageService(
     }
   }
 
-  async function deleteFiles(key: string): Promise<void> {
-    await settleAll([storage.delete(`${key}.webp`), storage.delete(`${key}-480.webp`)]);
+  function deleteFiles(key: string): Promise<void> {
+    return settleAll(Object.values(filesOf(key)).map((name) => storage.delete(name)));
   }
 
   /**
-   * Deletes images that no post uses 24 hours after the upload, those of deleted accounts, and uploads that did not finish: first
-   * the files, then the rows. Any number of instances may run it at once: each takes rows that no other one has locked.
-   * Yields how many images each step deleted.
+   * Deletes images that no post uses 24 hours after the upload, those of deleted accounts, and unfinished uploads: the files, then the
+   * rows. Any number of instances may run it at once. Yields how many images each step deleted.
    */
   async function* cleanUp(): AsyncGenerator<number, void> {
     while ((await images.markUnused()) === cleanUpBatchSize) yield 0;

@@ -16,15 +16,13 @@ export async function openStorage({ s3, directory }: Config['images']): Promise<
 }
 
 /** Milliseconds. Two attempts at the longest remain below the deadline of a request. */
-const times = { connection: 1_500, request: 2_500, all: 6_000 };
+const timeouts = { connectionTimeout: 1_500, requestTimeout: 2_500, throwOnRequestTimeout: true };
+const timeLimit = 6_000;
+
+type S3Config = NonNullable<Config['images']['s3']>;
 
 /** Keeps files in a bucket of S3, or of a store that has its interface. The SDK is loaded only where it is configured. */
-async function openS3Storage({
-  bucket,
-  endpoint,
-  region,
-  credentials,
-}: NonNullable<Config['images']['s3']>): Promise<ImageStorage> {
+async function openS3Storage({ bucket, endpoint, region, credentials }: S3Config): Promise<ImageStorage> {
   const { DeleteObjectCommand, PutObjectCommand, S3Client } = await import('@aws-sdk/client-s3');
   const client = new S3Client({
     region,
@@ -36,13 +34,9 @@ async function openS3Storage({
     // Newer checksums than the signature's are rejected by many stores.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    requestHandler: {
-      connectionTimeout: times.connection,
-      requestTimeout: times.request,
-      throwOnRequestTimeout: true,
-    },
+    requestHandler: timeouts,
   });
-  const limit = () => ({ abortSignal: AbortSignal.timeout(times.all) });
+  const limit = () => ({ abortSignal: AbortSignal.timeout(timeLimit) });
   const shown = { ContentType: 'image/webp', CacheControl: 'public, max-age=31536000, immutable' };
   return {
     async put(Key, Body) {

@@ -14,8 +14,8 @@ export const maxUploadBytes = maxImageBytes + 64 * 1024;
 /** Uploads of one user at once, which are 20 MiB. */
 const maxUploadsOfUser = 2;
 
-/** Bytes of the headers of a part, and parts: one more than allowed shows what is too much. */
-const [maxHeaders, maxParts] = [4 * 1024, 2];
+/** Bytes of the headers of a part. */
+const maxHeaders = 4 * 1024;
 
 const fileField = 'image';
 
@@ -44,7 +44,7 @@ export function createUploadReader() {
       return await work(async () => {
         const boundary = boundaryOf(request);
         body = await request.readBody(imageErrors.tooLarge);
-        return imageOf(partsOf(body.content, boundary));
+        return imageOf(body.content, boundary);
       });
     } finally {
       body?.release();
@@ -64,52 +64,41 @@ function boundaryOf(request: FastifyRequest): string {
   return boundary;
 }
 
-interface Part {
-  head: string;
-  content: Buffer;
-}
-
 /**
- * The parts of a form (RFC 7578), without a copy of their content. It searches and does not parse, so that nothing costs more than a
- * pass over the body.
- *
- * @throws {ApiError} for a malformed body, and one with more than two parts
+ * The one file `image` of a form (RFC 7578), without a copy of it. It searches and ends at a second part, so that nothing costs more
+ * than a pass over the body. @throws {ApiError} for anything else
  */
-function partsOf(body: Buffer, boundary: string): Part[] {
-  if (body.length === 0) return [];
+function imageOf(body: Buffer, boundary: string): Buffer {
+  if (body.length === 0) throw required();
   const delimiter = Buffer.from(`\r\n--${boundary}`);
   const textAt = (start: number, end: number) => body.toString('utf8', start, end);
-  const parts: Part[] = [];
+  let image: Buffer | undefined;
   // The first delimiter may begin the body.
   const first = body.indexOf(delimiter.subarray(2));
   let at = first < 0 ? body.length : first + delimiter.length - 2;
   while (textAt(at, at + 2) === '\r\n') {
     const headEnd = body.subarray(0, at + maxHeaders).indexOf('\r\n\r\n', at);
     const end = body.indexOf(delimiter, headEnd + 4);
-    if (headEnd < 0 || end < 0 || parts.length === maxParts) throw malformed();
-    parts.push({ head: textAt(at, headEnd), content: body.subarray(headEnd + 4, end) });
+    if (headEnd < 0 || end < 0) throw malformed();
+    checkHead(textAt(at, headEnd));
+    if (image) throw invalidFields([{ field: fileField, ...problems.tooMany(1) }]);
+    image = body.subarray(headEnd + 4, end);
     at = end + delimiter.length;
   }
   if (textAt(at, at + 2) !== '--') throw malformed();
-  return parts;
+  if (image === undefined) throw required();
+  if (image.length > maxImageBytes) throw new ApiError(imageErrors.tooLarge);
+  return image;
 }
 
-/** @throws {ApiError} unless the parts are one file `image` */
-function imageOf(parts: readonly Part[]): Buffer {
-  for (const [index, { head }] of parts.entries()) {
-    const name = /^content-disposition:.*?;\s*name=(?:"([^"]*)"|([^\s;"]+))/im.exec(head)?.slice(1).join('');
-    if (name === undefined || name in Object.prototype) throw malformed();
-    if (name !== fileField) {
-      throw invalidFields([{ field: fieldName(pointerTo(name)), ...problems.unknownField }]);
-    }
-    const isFile = /^content-disposition:.*;\s*filename\*?=|^content-type:\s*application\/octet-stream/im;
-    if (!isFile.test(head)) throw invalidFields([{ field: fileField, ...problems.file }]);
-    if (index > 0) throw invalidFields([{ field: fileField, ...problems.tooMany(1) }]);
-  }
-  const [image] = parts;
-  if (image === undefined) throw required();
-  if (image.content.length > maxImageBytes) throw new ApiError(imageErrors.tooLarge);
-  return image.content;
+/** @throws {ApiError} unless a part is a file `image` */
+function checkHead(head: string): void {
+  const name = /^content-disposition:.*?;\s*name=(?:"([^"]*)"|([^\s;"]+))/im.exec(head)?.slice(1).join('');
+  if (name === undefined || name in Object.prototype) throw malformed();
+  if (name !== fileField)
+    throw invalidFields([{ field: fieldName(pointerTo(name)), ...problems.unknownField }]);
+  const isFile = /^content-disposition:.*;\s*filename\*?=|^content-type:\s*application\/octet-stream/im;
+  if (!isFile.test(head)) throw invalidFields([{ field: fileField, ...problems.file }]);
 }
 
 const malformed = () => invalidFields([{ field: 'body', ...problems.multipart }]);

@@ -1,11 +1,27 @@
+import { type Static, Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { currentUser, requireUser } from '../../http/authentication.ts';
-import { Ref } from '../../http/schemas.ts';
+import { NamedObject, Ref, RefOrNull } from '../../http/schemas.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
 import type { ImageUrls } from '../images/index.ts';
-import { toMyPage } from './presenters.ts';
-import { createMyPageRepository } from './repository.ts';
-import { MyPage } from './schemas.ts';
+import { PartnerRequest, toPartnerRequest } from '../partner-requests/index.ts';
+import { PostSummary, toPostSummary } from '../posts/index.ts';
+import { StoreSummary } from '../stores/index.ts';
+import { createMyPageRepository, type MyPageRow, myPageLimit } from './repository.ts';
+
+const MyPage = NamedObject('MyPage', 'The overview of the user', {
+  store: RefOrNull(StoreSummary, 'The store of the user; `null` when none is registered'),
+  posts: Type.Array(Ref(PostSummary), {
+    maxItems: myPageLimit,
+    description:
+      'The latest posts of the user, newest first; all of them are at `GET /api/v1/posts/?mine=true`',
+  }),
+  sent_requests: Type.Array(Ref(PartnerRequest), {
+    maxItems: myPageLimit,
+    description:
+      'The latest partnership requests that the user sent, newest first; all of them are at `GET /api/v1/notifications/partner-request/?box=sent`',
+  }),
+});
 
 /** Builds my-page, which reads the tables of stores, posts and partner requests. Its route is under `/api/v1/stores`. */
 export function createMyPage({ database, imageUrls }: { database: Database; imageUrls: ImageUrls }) {
@@ -30,4 +46,15 @@ export function createMyPage({ database, imageUrls }: { database: Database; imag
   }
 
   return { routes };
+}
+
+/** My-page as the API shows it; without a store everything is empty. */
+function toMyPage(row: MyPageRow | undefined, imageUrls: ImageUrls): Static<typeof MyPage> {
+  if (row === undefined) return { store: null, posts: [], sent_requests: [] };
+  const { store, posts, sentRequests } = row;
+  return {
+    store,
+    posts: posts.map((post) => toPostSummary(post, store, imageUrls)),
+    sent_requests: sentRequests.map((request) => toPartnerRequest(request)),
+  };
 }

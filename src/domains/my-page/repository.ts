@@ -2,11 +2,13 @@ import type { Tx } from '../../infrastructure/database/client.ts';
 import type { InJson } from '../../infrastructure/database/json-times.ts';
 import { newestFirst } from '../../infrastructure/database/keyset.ts';
 import { readTogether } from '../../infrastructure/database/read-together.ts';
-import { raw, sql } from '../../infrastructure/database/sql.ts';
+import { constant, sql } from '../../infrastructure/database/sql.ts';
 import { type SentRequestRow, sentColumns } from '../partner-requests/index.ts';
 import type { PostSummaryRow } from '../posts/index.ts';
 import { isOpenStore, type StoreSummary, storeSummarySql } from '../stores/index.ts';
-import { myPageLimit } from './schemas.ts';
+
+/** The most posts and the most requests on my-page. */
+export const myPageLimit = 100;
 
 export interface MyPageRow {
   ownerId: number;
@@ -26,7 +28,7 @@ export function createMyPageRepository(database: Tx) {
    */
   const find = readTogether(
     (userIds: number[]) => {
-      const latest = sql`${newestFirst} LIMIT ${raw(String(myPageLimit))}`;
+      const latest = sql`${newestFirst} LIMIT ${constant(myPageLimit)}`;
       return database.query<MyPageRow>(sql`
         SELECT s.owner_id AS "ownerId", ${storeSummarySql} AS store,
           (SELECT coalesce(json_agg(post), '[]') FROM (

@@ -14,8 +14,7 @@ import { Ref, RefOrNull, Timestamp } from '../../http/schemas.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
 import { confirmationErrors } from '../auth/index.ts';
 import type { ImageUrls } from '../images/index.ts';
-import { createOwnDataRepository, type OwnDataRepository } from './repository.ts';
-import { sections } from './sections.ts';
+import { createOwnDataRepository, sections } from './repository.ts';
 
 export { expiredDataDownloads } from './repository.ts';
 
@@ -30,8 +29,8 @@ interface Options {
 }
 
 /** Builds the download of the own data, under `/auth`. */
-export function createOwnData(options: Options) {
-  return { routes: routesBehind(requireUser, ownDataRoutes, options) };
+export function createOwnData({ database, imageUrls, requireConfirmation }: Options) {
+  return { routes: routesBehind(requireUser, ownDataRoutes, { database, imageUrls, requireConfirmation }) };
 }
 
 const OwnDataPart = Type.Unsafe<object>({
@@ -55,8 +54,11 @@ const OwnData = Type.Object(
   { $id: 'OwnData', description: 'What the service has about a user; parts and their fields may be added' },
 );
 
-const ownDataRoutes: FastifyPluginAsyncTypebox<Options> = async (app, options) => {
-  const ownData = createOwnDataRepository(options.database);
+const ownDataRoutes: FastifyPluginAsyncTypebox<Options> = async (
+  app,
+  { database, imageUrls, requireConfirmation },
+) => {
+  const ownData = createOwnDataRepository(database);
   app.get(
     '/me/data/',
     {
@@ -77,7 +79,7 @@ const ownDataRoutes: FastifyPluginAsyncTypebox<Options> = async (app, options) =
     async (request, reply) => {
       const user = currentUser(request);
       const context = requestContext(request);
-      await options.requireConfirmation(user);
+      await requireConfirmation(user);
       const now = new Date();
       reply.headers({
         'content-type': 'application/json; charset=utf-8',
@@ -88,31 +90,24 @@ const ownDataRoutes: FastifyPluginAsyncTypebox<Options> = async (app, options) =
       if (wait === undefined) throw tokenNotValid('access', 'revoked');
       if (wait > 0) throw retryLater(httpErrors.quotaExceeded, wait);
       context.logSecurityEvent('data_downloaded', user);
-      return reply.send(
-        Readable.from(write(ownData, options.imageUrls, user.id, now), { objectMode: false }),
-      );
+      return reply.send(Readable.from(write(user.id, now), { objectMode: false }));
     },
   );
-};
 
-/** Writes the file as the client reads it: one page of rows at a time, and no connection to the database between two pages. */
-async function* write(
-  ownData: OwnDataRepository,
-  imageUrls: ImageUrls,
-  userId: number,
-  now: Date,
-): AsyncGenerator<string> {
-  yield `{\n"exported_at":${JSON.stringify(now)}`;
-  for (const [name, section] of Object.entries(sections)) {
-    const { present = (row) => row } = section;
-    yield `,\n"${name}":${section.isSingle ? '' : '['}`;
-    let separator = '';
-    for await (const rows of ownData.readPages(section, userId)) {
-      yield separator + rows.map((row) => JSON.stringify(present(row, imageUrls))).join(',\n');
-      separator = ',\n';
+  /** Writes the file as the client reads it: one page of rows at a time, and no connection to the database between two pages. */
+  async function* write(userId: number, now: Date): AsyncGenerator<string> {
+    yield `{\n"exported_at":${JSON.stringify(now)}`;
+    for (const [name, section] of Object.entries(sections)) {
+      const { isSingle, present = (row) => row } = section;
+      yield `,\n"${name}":${isSingle ? '' : '['}`;
+      let separator = '';
+      for await (const rows of ownData.readPages(section, userId)) {
+        yield separator + rows.map((row) => JSON.stringify(present(row, imageUrls))).join(',\n');
+        separator = ',\n';
+      }
+      if (isSingle) yield separator === '' ? 'null' : '';
+      else yield ']';
     }
-    if (section.isSingle) yield separator === '' ? 'null' : '';
-    else yield ']';
+    yield '\n}\n';
   }
-  yield '\n}\n';
-}
+};

@@ -1,36 +1,205 @@
-import type { ExpiredRows } from '../../infrastructure/database/clean-up.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
-import { secondsUntilDayAfter } from '../../infrastructure/database/daily-quota.ts';
-import { empty, join, raw, type Sql, sql } from '../../infrastructure/database/sql.ts';
-import type { Row, Section } from './sections.ts';
+import { createDailyCounter } from '../../infrastructure/database/daily-quota.ts';
+import { MailTopic } from '../../infrastructure/database/generated/enums.ts';
+import { constant, empty, join, raw, type Sql, sql } from '../../infrastructure/database/sql.ts';
+import type { ImageUrls } from '../images/index.ts';
+import { isOpenPost, partnerRequestStatuses } from '../posts/index.ts';
+import { storeCategoriesSql } from '../stores/index.ts';
 
-const downloadsPerDay = 5;
-const period = sql`interval '24 hours'`;
+/** A row as it is written: columns have the names of the API. */
+export type Row = Record<string, unknown>;
 
-/** Counts of downloads whose 24 hours are over. */
-export const expiredDataDownloads: ExpiredRows = {
-  table: 'data_downloads',
-  condition: sql`since < now() - ${period}`,
+/** A part of the file: the rows of a user in one table. */
+export interface Section {
+  description: string;
+  /** A query whose last clause is its condition. */
+  rows(userId: number): Sql;
+  /** By which columns rows are paged, those of an index, and how many are read at once: at most 250 kB. None where they are few. */
+  pages?: { key: string[]; size: number };
+  /** Whether there is at most one row, which is written as an object or null. */
+  isSingle?: true;
+  present?(row: Row, imageUrls: ImageUrls): Row;
+}
+
+const byTime = (size: number) => ({ key: ['created_at', 'id'], size });
+const ownStore = (userId: number) => sql`(SELECT id FROM stores WHERE owner_id = ${userId})`;
+
+/** Rows of a table by their user, as they are. */
+const own = (table: string, columns: string) => (userId: number) =>
+  sql`SELECT ${raw(columns)} FROM ${raw(table)} WHERE user_id = ${userId}`;
+
+const switches = (muted: Sql) => sql`
+  (SELECT jsonb_object_agg(topic, topic <> ALL (${muted})) FROM unnest(${Object.values(MailTopic)}::mail_topic[]) topic)`;
+
+/** Two sections, because visible posts and others are in different indexes. */
+const posts = (isVisible: Sql) => (userId: number) =>
+  sql`
+  SELECT id, title, content, images, CASE WHEN ${isOpenPost('p')} THEN 'open' ELSE 'closed' END AS status,
+    closes_on::text, closed_at, hidden_at, deleted_at, created_at, updated_at
+  FROM posts p WHERE store_id = ${ownStore(userId)} AND ${isVisible}`;
+const presentPost: NonNullable<Section['present']> = ({ images, ...post }, { url }) => ({
+  ...post,
+  images: [images].flat().map((stored) => url(String(stored))),
+});
+
+/** @param side of the user @param other side */
+const requests = (side: 'sender' | 'receiver', other: 'sender' | 'receiver') => (userId: number) =>
+  sql`
+  SELECT id, post_id, (SELECT title FROM posts WHERE id = r.post_id) AS post_title,
+    ${raw(`${other}_store_id, (SELECT name FROM stores WHERE id = r.${other}_store_id) AS ${other}_store_name`)},
+    ${JSON.stringify(partnerRequestStatuses)}::jsonb ->> status::text AS status, message, created_at, updated_at
+  FROM partner_requests r WHERE ${raw(`${side}_store_id`)} = ${ownStore(userId)}`;
+
+/** Everything that the service has about a user, but for secrets. A test compares it with the tables of the database. */
+export const sections: Record<string, Section> = {
+  account: {
+    description: 'The account',
+    rows: (userId) => sql`
+      SELECT id, username, name, email, role, is_verified, password_hash IS NOT NULL AS has_password, created_at, last_login_at
+      FROM users WHERE id = ${userId}`,
+    isSingle: true,
+  },
+  preferences: {
+    description: 'How the user wants to get emails and push messages',
+    rows: (userId) => sql`
+      SELECT language, has_chosen_language,
+        ${switches(sql`muted_mails`)} || jsonb_build_object('saved_search_match', has_match_mails) AS email,
+        ${switches(sql`muted_pushes`)} AS push,
+        CASE WHEN quiet_from IS NOT NULL THEN jsonb_build_object('from', quiet_from, 'to', quiet_to) END AS quiet_hours
+      FROM users WHERE id = ${userId}`,
+    isSingle: true,
+  },
+  consents: {
+    description: 'What the user agreed to, withdrew and was asked about',
+    rows: own('consents', 'id, kind, action, version, address, created_at'),
+    pages: { key: ['kind', 'action', 'id'], size: 500 },
+  },
+  sessions: {
+    description: 'Devices that are logged in',
+    rows: (userId) => sql`
+      SELECT id, user_agent, ip, methods, coalesce(confirmed_at, created_at) AS authenticated_at, created_at, last_used_at,
+        expires_at
+      FROM sessions WHERE user_id = ${userId}`,
+    pages: byTime(200),
+  },
+  known_addresses: {
+    description: 'From which addresses the user logged in lately',
+    rows: own('known_addresses', 'address, last_used_at'),
+    pages: { key: ['address'], size: 500 },
+  },
+  email_changes: {
+    description: 'Changes of the email address that can be undone',
+    rows: own('email_changes', 'old_email, new_email, expires_at'),
+  },
+  identities: {
+    description: 'Accounts at providers with which the user logs in',
+    rows: own('identities', 'id, provider, issuer, subject, email, created_at, last_used_at'),
+  },
+  passkeys: {
+    description: 'Passkeys, without their keys',
+    rows: own('passkeys', 'id, name, transports, is_synced, created_at, last_used_at'),
+  },
+  second_factor: {
+    description: 'Since when the codes of an app are asked for, and how many recovery codes are left',
+    rows: (userId) => sql`
+      SELECT confirmed_at AS totp_enabled_at,
+        (SELECT count(*) FROM recovery_codes r WHERE r.user_id = f.user_id) AS recovery_codes_left
+      FROM second_factors f WHERE user_id = ${userId}`,
+    isSingle: true,
+  },
+  saved_searches: {
+    description: 'Searches whose new posts the user is notified of',
+    rows: own('saved_searches', 'id, name, q, category_id, region, near, radius_m, created_at'),
+  },
+  push_subscriptions: {
+    description: 'Browsers that get push messages',
+    rows: own(
+      'push_subscriptions',
+      `id, split_part(endpoint, '/', 3) AS host, user_agent, created_at, delivered_at`,
+    ),
+  },
+  store: {
+    description: 'The store',
+    rows: (userId) => sql`
+      SELECT id, name, ${storeCategoriesSql} AS store_categories, description, address, phone_number, business_hours,
+        jsonb_build_object('sido', coalesce(sido, ''), 'sigungu', sigungu, 'dong', dong) AS region,
+        CASE WHEN latitude IS NOT NULL THEN jsonb_build_object('latitude', latitude, 'longitude', longitude) END AS location,
+        show_exact_location, hidden_at, created_at, updated_at
+      FROM stores s WHERE owner_id = ${userId}`,
+    isSingle: true,
+  },
+  posts: {
+    description: 'Posts that others find',
+    rows: posts(sql`is_visible`),
+    pages: byTime(5),
+    present: presentPost,
+  },
+  removed_posts: {
+    description: 'Posts that were deleted, of which the title is left, or hidden',
+    rows: posts(sql`NOT is_visible`),
+    pages: byTime(5),
+    present: presentPost,
+  },
+  images: {
+    description: 'Uploaded pictures',
+    rows: (userId) => sql`
+      SELECT id, key, width, height, created_at FROM images WHERE user_id = ${userId} AND state = 'ready'`,
+    pages: byTime(500),
+    present: ({ key, ...image }, { url, thumbnailUrl }) => ({
+      ...image,
+      url: url(String(key)),
+      thumbnail_url: thumbnailUrl(String(key)),
+    }),
+  },
+  sent_requests: {
+    description: 'Partnership requests that the user sent',
+    rows: requests('sender', 'receiver'),
+    pages: byTime(50),
+  },
+  received_requests: {
+    description: 'Partnership requests that the user received',
+    rows: requests('receiver', 'sender'),
+    pages: byTime(50),
+  },
+  notifications: {
+    description: 'Notifications, read and unread',
+    rows: own('notifications', 'id, kind, is_read, partner_request_id, post_id, saved_search_id, created_at'),
+    pages: { key: ['id'], size: 500 },
+  },
+  reports: {
+    description: 'What the user reported',
+    rows: (userId) => sql`
+      SELECT id, post_id, store_id, reason, text, created_at, closed_at FROM reports WHERE reporter_id = ${userId}`,
+    pages: byTime(50),
+  },
+  sent_mails: {
+    description: 'When emails of each purpose were sent within the last hour',
+    rows: (userId) => sql`
+      SELECT purpose, sent_at FROM mail_sends
+      WHERE purpose = ANY (enum_range(NULL::mail_purpose)) AND email = (SELECT email FROM users WHERE id = ${userId})`,
+  },
+  failed_mails: {
+    description: 'Emails that could not be sent',
+    // Sorted by an expression, because no index has the ids of one user, and that of all ids would be read.
+    rows: own('failed_mails', 'id + 0 AS id, kind, reason, attempts, created_at'),
+    pages: { key: ['id'], size: 400 },
+  },
 };
 
-export type OwnDataRepository = ReturnType<typeof createOwnDataRepository>;
+const downloadsPerDay = 5;
+const downloads = createDailyCounter({ table: 'data_downloads', owner: 'user_id', count: 'downloads' });
+export const expiredDataDownloads = downloads.expired;
 
 /** What the service has about a user. */
 export function createOwnDataRepository(database: Database) {
   return {
     /** Counts a download. @returns the seconds until one may be counted, 0 where this one was; undefined for an account that is gone */
     async countDownload(userId: number): Promise<number | undefined> {
-      const isOver = sql`d.since < now() - ${period}`;
-      const counted = await database.execute(sql`
-        INSERT INTO data_downloads AS d (user_id) SELECT id FROM users WHERE id = ${userId} FOR KEY SHARE
-        ON CONFLICT (user_id) DO UPDATE SET
-          since = CASE WHEN ${isOver} THEN now() ELSE d.since END,
-          downloads = CASE WHEN ${isOver} THEN 1 ELSE d.downloads + 1 END
-        WHERE ${isOver} OR d.downloads < ${downloadsPerDay}`);
-      if (counted > 0) return 0;
-      const row = await database.prisma.dataDownloads.findFirst({ where: { userId } });
+      const user = sql`SELECT id FROM users WHERE id = ${userId} FOR KEY SHARE`;
+      if ((await database.execute(downloads.count(user, downloadsPerDay))) > 0) return 0;
+      const seconds = await downloads.secondsUntilNext(database, sql`${userId}`);
       // At least 1, where the 24 hours ended just now.
-      return row ? Math.max(1, secondsUntilDayAfter(row.since)) : undefined;
+      return seconds === undefined ? undefined : Math.max(1, seconds);
     },
 
     /** The rows of a section, by pages that are not empty. */
@@ -49,5 +218,5 @@ export function createOwnDataRepository(database: Database) {
 function page({ key, size }: NonNullable<Section['pages']>, last: Row | undefined): Sql {
   const columns = raw(key.join(', '));
   const after = last ? sql`AND (${columns}) > (${join(key.map((name) => last[name]))})` : empty;
-  return sql`${after} ORDER BY ${columns} LIMIT ${raw(String(size))}`;
+  return sql`${after} ORDER BY ${columns} LIMIT ${constant(size)}`;
 }

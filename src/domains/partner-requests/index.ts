@@ -2,18 +2,17 @@ import { requireUser, routesBehind } from '../../http/authentication.ts';
 import type { Config } from '../../infrastructure/config/config.ts';
 import type { ImageUrls } from '../images/index.ts';
 import { partnerRequestMails } from './mails.ts';
-import { createPartnerRepository } from './repository/partners.ts';
-import { createPartnerRequestRepository } from './repository/requests.ts';
+import { createPartnerRequestChanges } from './repository/changes.ts';
+import { createPartnerRequestReader } from './repository/requests.ts';
 import { partnerRequestRoutes, partnerRoutes } from './routes.ts';
 import { createPartnerRequestService, type PartnerRequestServiceOptions } from './service.ts';
 
 export { type PartnerRequestKind, partnerRequestKinds, partnerRequestTopics, requestPage } from './kinds.ts';
-export { toPartnerRequest } from './presenters.ts';
-export { type SentRequestRow, sentColumns } from './repository/rows.ts';
-export { erasedMessages } from './repository/transitions.ts';
-export { PartnerRequest, requestFields } from './schemas.ts';
+export { erasedMessages } from './repository/changes.ts';
+export { type SentRequestRow, sentColumns } from './repository/requests.ts';
+export { PartnerRequest, requestFields, toPartnerRequest } from './schemas.ts';
 
-interface PartnerRequestsOptions extends Omit<PartnerRequestServiceOptions, 'partnerRequests'> {
+interface PartnerRequestsOptions extends Omit<PartnerRequestServiceOptions, 'partnerRequests' | 'changes'> {
   config: Config;
   imageUrls: ImageUrls;
 }
@@ -24,13 +23,13 @@ interface PartnerRequestsOptions extends Omit<PartnerRequestServiceOptions, 'par
  */
 export function createPartnerRequests(options: PartnerRequestsOptions) {
   const { config, database, mailQueue, imageUrls } = options;
-  const partnerRequests = createPartnerRequestRepository(database, mailQueue);
-  const partners = createPartnerRepository(database);
-  const service = createPartnerRequestService({ ...options, partnerRequests });
+  const partnerRequests = createPartnerRequestReader(database);
+  const changes = createPartnerRequestChanges(database, mailQueue);
+  const service = createPartnerRequestService({ ...options, partnerRequests, changes });
 
   return {
     routes: routesBehind(requireUser, partnerRequestRoutes, { partnerRequests, service, imageUrls }),
-    partnerRoutes: routesBehind(requireUser, partnerRoutes, { partners }),
+    partnerRoutes: routesBehind(requireUser, partnerRoutes, { partnerRequests }),
     mails: partnerRequestMails(config, partnerRequests),
     withdrawRequestsOfPost: service.withdrawRequestsOfPost,
     closeRequestsOfStore: service.closeRequestsOfStore,

@@ -7,9 +7,6 @@ import { paginate } from '../../http/pagination.ts';
 import { BigPathId, isBigId, Ref } from '../../http/schemas.ts';
 import type { ImageUrls } from '../images/index.ts';
 import { postErrors, stateOfStatus } from '../posts/index.ts';
-import { partnerRequestErrors } from './errors.ts';
-import { toPartner, toPartnerRequest, toPartnerRequestDetail } from './presenters.ts';
-import type { Partners } from './repository/partners.ts';
 import type { PartnerRequests } from './repository/requests.ts';
 import {
   AnyPartnerRequest,
@@ -20,7 +17,11 @@ import {
   PartnerRequestDetail,
   PartnerRequestPage,
   PartnerRequestQuery,
+  partnerRequestErrors,
   ReceivedPartnerRequest,
+  toPartner,
+  toPartnerRequest,
+  toPartnerRequestDetail,
 } from './schemas.ts';
 import type { PartnerRequestService } from './service.ts';
 
@@ -169,7 +170,10 @@ const transitions = [
   },
 ] as const;
 
-export const partnerRoutes: FastifyPluginAsyncTypebox<{ partners: Partners }> = async (app, { partners }) => {
+export const partnerRoutes: FastifyPluginAsyncTypebox<{ partnerRequests: PartnerRequests }> = async (
+  app,
+  { partnerRequests },
+) => {
   app.get(
     '/partners/',
     {
@@ -187,7 +191,7 @@ export const partnerRoutes: FastifyPluginAsyncTypebox<{ partners: Partners }> = 
       const { id: userId } = currentUser(request);
       return paginate(request.query, {
         isId: isBigId,
-        find: (page) => partners.find({ userId, ...page }),
+        find: (page) => partnerRequests.listPartners({ userId, ...page }),
         present: toPartner,
       });
     },

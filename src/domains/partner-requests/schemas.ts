@@ -1,4 +1,5 @@
 import { type Static, type TProperties, Type } from '@sinclair/typebox';
+import { defineError } from '../../http/errors.ts';
 import { BoundedPageOf, Page, PageQuery } from '../../http/pagination.ts';
 import {
   BigId,
@@ -13,8 +14,34 @@ import {
   Timestamp,
 } from '../../http/schemas.ts';
 import { Block } from '../../http/text.ts';
-import { PartnerRequestStatus, PostSummary } from '../posts/index.ts';
+import { type InJson, toUtc } from '../../infrastructure/database/json-times.ts';
+import type { ImageUrls } from '../images/index.ts';
+import { PartnerRequestStatus, PostSummary, partnerRequestStatuses, toPostSummary } from '../posts/index.ts';
 import { PhoneNumber, StoreSummary } from '../stores/index.ts';
+import type { PartnerRow, RequestDetailRow, RequestRow, SentRequestRow } from './repository/requests.ts';
+
+export const partnerRequestErrors = {
+  partnerRequestNotFound: defineError(404, 'partner_request_not_found', {
+    ko: '해당 제휴 요청을 찾을 수 없습니다.',
+    en: 'The partnership request was not found.',
+  }),
+  ownPost: defineError(409, 'own_post', {
+    ko: '직접 쓴 글에는 제휴를 요청할 수 없습니다.',
+    en: 'You cannot send a partnership request for your own post.',
+  }),
+  postClosed: defineError(409, 'post_closed', {
+    ko: '마감된 글에는 제휴를 요청할 수 없습니다.',
+    en: 'This post is closed and takes no more partnership requests.',
+  }),
+  alreadyRequested: defineError(409, 'already_requested', {
+    ko: '이 글에 이미 제휴를 요청하셨습니다.',
+    en: 'You have already sent a partnership request for this post.',
+  }),
+  invalidTransition: defineError(409, 'invalid_transition', {
+    ko: '제휴 요청의 현재 상태에서는 할 수 없습니다.',
+    en: 'The current state of the partnership request does not allow this.',
+  }),
+};
 
 const exampleMessage = '저희 빵을 카페에서 함께 팔아 보시겠어요?';
 
@@ -142,3 +169,38 @@ export type Partner = Static<typeof Partner>;
 
 export const PartnerPage = BoundedPageOf('PartnerPage', Ref(Partner));
 export const PartnerQuery = Type.Object(PageQuery);
+
+/** A request as the API shows it to one of its sides. */
+export function toPartnerRequest(row: SentRequestRow | InJson<SentRequestRow>): PartnerRequest;
+export function toPartnerRequest(row: RequestRow): PartnerRequest | ReceivedPartnerRequest;
+export function toPartnerRequest(row: RequestRow | InJson<SentRequestRow>) {
+  const { id, postId, postTitle, status, message, createdAt, updatedAt } = row;
+  const shared = {
+    id,
+    post_id: postId,
+    post_title: postTitle,
+    status: partnerRequestStatuses[status],
+    message,
+    created_at: toUtc(createdAt),
+    updated_at: toUtc(updatedAt),
+  };
+  if (row.box === 'received') return { box: row.box, ...shared, sender_store: row.senderStore };
+  const { box, receiverStoreId, receiverStoreName } = row;
+  return { box, ...shared, receiver_store_id: receiverStoreId, receiver_store_name: receiverStoreName };
+}
+
+/** A request with all that the API shows of it to one of its sides. */
+export function toPartnerRequestDetail(row: RequestDetailRow, imageUrls: ImageUrls): PartnerRequestDetail {
+  const { post, senderStore, receiverStore, contact } = row;
+  return {
+    ...toPartnerRequest(row),
+    post: post && toPostSummary(post, receiverStore, imageUrls),
+    sender_store: senderStore,
+    receiver_store: receiverStore,
+    contact,
+  };
+}
+
+export function toPartner({ id, createdAt, store, contact }: PartnerRow): Partner {
+  return { store, contact, request_id: id, since: createdAt.toISOString() };
+}

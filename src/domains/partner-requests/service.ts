@@ -10,12 +10,15 @@ import {
 import type { Outbox } from '../../infrastructure/jobs/outbox.ts';
 import type { MailQueue } from '../../infrastructure/mail/queue.ts';
 import { postErrors } from '../posts/index.ts';
-import { partnerRequestErrors } from './errors.ts';
 import type { PartnerRequestKind } from './kinds.ts';
-import { toPartnerRequest } from './presenters.ts';
-import { maxMailsPerHour, type PartnerRequests } from './repository/requests.ts';
-import type { ClosedRequest } from './repository/transitions.ts';
-import type { NewPartnerRequest, PartnerRequest } from './schemas.ts';
+import { type ClosedRequest, maxMailsPerHour, type PartnerRequestChanges } from './repository/changes.ts';
+import type { PartnerRequests } from './repository/requests.ts';
+import {
+  type NewPartnerRequest,
+  type PartnerRequest,
+  partnerRequestErrors,
+  toPartnerRequest,
+} from './schemas.ts';
 
 /**
  * The transitions of a request: in which box its user has it, and whether the other side gets an email about it. The trigger
@@ -49,7 +52,8 @@ export interface PartnerRequestServiceOptions {
   outbox: Outbox;
   mailQueue: MailQueue;
   idempotency: Idempotency;
-  partnerRequests: PartnerRequests;
+  partnerRequests: Pick<PartnerRequests, 'findDetail'>;
+  changes: PartnerRequestChanges;
   /** Adds notifications; the last statement of a transaction. */
   notify(tx: Tx, recipients: Recipient[]): Promise<void>;
 }
@@ -59,53 +63,35 @@ export type PartnerRequestService = ReturnType<typeof createPartnerRequestServic
 /** Partner requests, with the notifications and emails that belong to a change in its transaction. */
 export function createPartnerRequestService(options: PartnerRequestServiceOptions) {
   const quota = options.config.quotas.requestsPerDay;
-  const { database, outbox, mailQueue, idempotency, partnerRequests, notify } = options;
+  const { database, outbox, mailQueue, idempotency, partnerRequests, changes, notify } = options;
 
-  /**
-   * Sends a request to the store that wrote a post.
-   *
-   * @throws {ApiError} `store_required`, `post_not_found`, `own_post`, `post_closed`, `already_requested`, `quota_exceeded`
-   */
+  /** @throws {ApiError} `store_required`, `post_not_found`, `own_post`, `post_closed`, `already_requested`, `quota_exceeded` */
   async function send(
     userId: number,
     { post_id: postId, message }: NewPartnerRequest,
     key: IdempotencyKey | undefined,
   ): Promise<Created<PartnerRequest>> {
-    const sent = await partnerRequests.send({
-      userId,
-      postId,
-      message,
-      quota,
-      key: key && idempotency.stored(key),
-    });
+    const stored = key && idempotency.stored(key);
+    const sent = await changes.send({ userId, postId, message, quota, key: stored });
     if (sent.refusal === null) {
+      const { request, replayedIn } = sent;
       outbox.wake();
-      return {
-        data: toPartnerRequest(sent.request),
-        ...(sent.replayedIn && { replayedIn: sent.replayedIn }),
-      };
+      return { data: toPartnerRequest(request), ...(replayedIn && { replayedIn }) };
     }
     if (sent.refusal === 'idempotency_key_reused') throw new IdempotencyConflictError();
     if (sent.refusal === 'quota_exceeded') throw retryLater(httpErrors.quotaExceeded, sent.wait);
     throw new ApiError(refusals[sent.refusal]);
   }
 
-  /**
-   * Accepts, declines, withdraws or ends a request.
-   *
-   * @throws {ApiError} `partner_request_not_found`, also for a side that may not make the transition; `invalid_transition`
-   */
+  /** @throws {ApiError} `partner_request_not_found`, also for a side that may not make the transition; `invalid_transition` */
   async function transition(name: keyof typeof rules, userId: number, id: number) {
     const rule = rules[name];
     const request = await database.transaction(async (tx) => {
-      const changed = await partnerRequests.transition(tx, { id, userId }, rule);
+      const changed = await changes.transition(tx, { id, userId, ...rule });
       // Null when the account of the other side was deleted.
       if (!changed || changed.otherUserId === null) return changed;
-      const recipient = {
-        kind: `partner_request_${rule.to}`,
-        userId: changed.otherUserId,
-        requestId: id,
-      } as const;
+      const kind = `partner_request_${rule.to}` as const;
+      const recipient = { kind, userId: changed.otherUserId, requestId: id };
       if (rule.isMailed && changed.sentWithinHour <= maxMailsPerHour) await mail(tx, recipient);
       await notify(tx, [recipient]);
       return changed;
@@ -123,15 +109,14 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
 
   /** Withdraws the pending requests for a post that was deleted in the same transaction, and notifies their senders. */
   async function withdrawRequestsOfPost(tx: Tx, postId: number): Promise<void> {
-    await notify(tx, recipientsOf(await partnerRequests.withdrawOfPost(tx, postId)));
+    await notify(tx, recipientsOf(await changes.withdrawOfPost(tx, postId)));
   }
 
   /**
-   * Withdraws the pending requests of a store that is being closed and ends the accepted ones. Notifies the other sides, and
-   * enqueues an email to each of those that lose a partner.
+   * Withdraws pending requests of a store that is being closed and ends accepted ones; the other sides are notified, lost partners by email.
    */
   async function closeRequestsOfStore(tx: Tx, storeId: number): Promise<void> {
-    const recipients = recipientsOf(await partnerRequests.closeOfStore(tx, storeId));
+    const recipients = recipientsOf(await changes.closeOfStore(tx, storeId));
     const ended = recipients.filter(({ kind }) => kind === 'partner_request_ended');
     const newest = new Map(ended.map((recipient) => [recipient.userId, recipient]));
     // In the order of the users, to avoid deadlocks at the caps of their addresses.

@@ -1,28 +1,49 @@
+import type { ExpiredRows } from '../../infrastructure/database/clean-up.ts';
 import type { Reader, Tx } from '../../infrastructure/database/client.ts';
-import {
-  lockQuota,
-  ofLastDay,
-  quotaFullUntil,
-  secondsUntil,
-} from '../../infrastructure/database/daily-quota.ts';
+import { lockQuota, secondsUntilRoom } from '../../infrastructure/database/daily-quota.ts';
 import type { PartnerRequestStatus } from '../../infrastructure/database/generated/enums.ts';
-import type { BoundedPage, PageRequest } from '../../infrastructure/database/keyset.ts';
+import type { BoundedPage } from '../../infrastructure/database/keyset.ts';
 import { raw, type Sql, sql } from '../../infrastructure/database/sql.ts';
-import type { Near } from '../../infrastructure/search/near.ts';
 import { findPage } from '../../infrastructure/search/page.ts';
-import { type SearchableList, scanBudgets } from '../../infrastructure/search/sources.ts';
-import { countEditSql, isOpenStore, storeSummarySql } from '../stores/index.ts';
-import { isOpenPost, ofStatus, setClosing } from './closing.ts';
-import { newestStatusSql } from './request-status.ts';
+import { type SearchableList, type SearchFilter, scanBudgets } from '../../infrastructure/search/sources.ts';
+import { isOpenStore, openStoreOf, storeEdits, storeSummarySql } from '../stores/index.ts';
 import type { NewPost, Post, PostChanges, PostQuery } from './schemas.ts';
 
-/** The columns of the post `p` of the store `s`, as a user sees it. */
-function postColumns(userId: number): Sql {
-  return sql`
-    p.id, p.title, p.content, p.images, p.created_at AS "createdAt", p.updated_at AS "updatedAt", ${storeSummarySql} AS store,
-    to_char(p.closes_on, 'YYYY-MM-DD') AS "closesOn", ${isOpenPost('p')} AS "isOpen",
-    s.owner_id = ${userId} AS "isMine", ${newestStatusSql(userId, sql`p.id`)} AS "myRequestStatus"`;
+const today = raw(`(now() AT TIME ZONE 'Asia/Seoul')::date`);
+
+/** True where a post, by its alias, takes requests: its author has not closed it, and its last day is not over. */
+export function isOpenPost(alias: 'p' | 'item'): Sql {
+  const post = raw(alias);
+  return sql`(${post}.closed_at IS NULL AND (${post}.closes_on IS NULL OR ${post}.closes_on >= ${today}))`;
 }
+
+/** Posts whose last day is over. That they are marked keeps them out of the indexes of open posts; it changes nothing else. */
+export const duePosts: ExpiredRows = {
+  table: 'posts',
+  condition: sql`closed_at IS NULL AND closes_on < ${today}`,
+  erase: sql`closed_at = now()`,
+};
+
+/** Sets `closed_at` and `closes_on` of the post `p` to what its author asks for. What is closed stays closed until it is opened. */
+function setClosing({ status, closes_on: date }: PostChanges): Sql {
+  const closesOn = date === undefined ? raw('p.closes_on') : sql`${date}::date`;
+  if (status === 'open') {
+    return sql`closed_at = NULL, closes_on = CASE WHEN ${closesOn} >= ${today} THEN ${closesOn} END`;
+  }
+  const isClosed = status === 'closed' ? raw('true') : sql`NOT ${isOpenPost('p')}`;
+  return sql`closed_at = CASE WHEN ${isClosed} THEN coalesce(p.closed_at, now()) END, closes_on = ${closesOn}`;
+}
+
+/**
+ * The columns of the post `p` of the store `s`, as a user sees it. The user's newest request is the last by id: requests of a store
+ * are created one after the other, but may have begun in another order.
+ */
+const postColumns = (userId: number) => sql`
+  p.id, p.title, p.content, p.images, p.created_at AS "createdAt", p.updated_at AS "updatedAt", ${storeSummarySql} AS store,
+  to_char(p.closes_on, 'YYYY-MM-DD') AS "closesOn", ${isOpenPost('p')} AS "isOpen", s.owner_id = ${userId} AS "isMine", (
+    SELECT r.status FROM partner_requests r
+    WHERE r.sender_store_id = (SELECT id FROM stores WHERE owner_id = ${userId}) AND r.post_id = p.id
+    ORDER BY r.id DESC LIMIT 1) AS "myRequestStatus"`;
 
 export interface PostRow extends Pick<Post, 'id' | 'title' | 'content' | 'images' | 'store'> {
   /** As `2026-01-31`. */
@@ -48,26 +69,14 @@ interface PostVersion extends OwnPost {
   version?: string | undefined;
 }
 
-/** When the store `s` may write a post again; null while it may. All posts count, each kind read by its own index. */
-function postQuotaFullUntil(quota: number): Sql {
-  const written = sql`SELECT created_at FROM posts WHERE store_id = s.id AND ${ofLastDay}`;
-  return quotaFullUntil(sql`${written} AND is_visible UNION ALL ${written} AND NOT is_visible`, quota);
-}
-
 /** Which posts to list. */
-export interface PostFilter extends PageRequest {
+export interface PostFilter extends Omit<SearchFilter, 'ofStore'> {
   /** The user who sees the posts. */
   userId: number;
   /** Only of this user's store. */
   ownerId: number | undefined;
   storeId: number | undefined;
-  categoryId: number | undefined;
   status: NonNullable<PostQuery['status']>;
-  /** A region of the store; empty for all. */
-  region: string;
-  near: Near | undefined;
-  /** A part of title or content, or of name or address of the store; empty for all. */
-  q: string;
 }
 
 /** Reading a store costs as much as so many bytes of text. */
@@ -94,9 +103,14 @@ const visiblePosts: Omit<SearchableList, 'select'> = {
   textBytes: sql`octet_length(item.search_text) + ${storeBytes} + coalesce(octet_length(item.store_text), 0)`,
 };
 
-const selectPosts = (userId: number) => sql`
-  SELECT ${postColumns(userId)}, page.distance
-  FROM page JOIN posts p ON p.id = page.id JOIN stores s ON s.id = p.store_id`;
+/**
+ * Which posts of a status a search examines, and which of those it lists. Only the index of open posts leaves others out;
+ * closed posts are looked for among all, because those that are due are in no index of closed ones.
+ */
+function ofStatus(status: PostFilter['status']): Pick<SearchableList, 'isExamined' | 'isListed'> {
+  if (status === 'open') return { isExamined: sql`item.closed_at IS NULL`, isListed: isOpenPost('item') };
+  return { isListed: sql`(${status === 'all'}::bool OR NOT ${isOpenPost('item')})` };
+}
 
 /** Also checked again when a concurrent change was waited for, so that of two changes of one version one succeeds. */
 const hasVersion = (version: string | undefined) =>
@@ -115,62 +129,51 @@ export function createPostRepository(database: Tx, budgets = scanBudgets) {
   }
 
   /**
-   * Writes a post; waits for a store that is being closed or suspended. Of concurrent calls for one store, the quota allows
-   * as many as of consecutive ones.
+   * Writes a post; waits for a store that is being closed or suspended. Of concurrent calls for one store, the quota allows as many
+   * as of consecutive ones: all posts count, visible ones and others, each read by their own index.
    *
-   * @param quota posts of a store in 24 hours; 0: no quota
-   * @returns undefined when the user has no store, or its quota is used up
+   * @returns the post, or the seconds until the quota has room; neither when the user has no store
    */
   async function create(
     tx: Tx,
-    userId: number,
-    { title, content, images = [], closes_on: closesOn = null }: NewPost,
-    quota: number,
-  ): Promise<PostRow | undefined> {
-    const store = await tx.prisma.store.findFirst({ where: { ownerId: userId }, select: { id: true } });
-    if (store) await lockQuota(tx, 'store', store.id);
-    const [row] = await tx.query<PostRow>(sql`
+    {
+      userId,
+      quota,
+      title,
+      content,
+      images = [],
+      closes_on = null,
+    }: NewPost & { userId: number; quota: number },
+  ): Promise<{ post?: PostRow | undefined; seconds?: number }> {
+    const storeId = await lockQuota(tx, 'store', openStoreOf(userId));
+    if (storeId === undefined) return {};
+    const written = sql`SELECT created_at FROM posts WHERE store_id = ${storeId}`;
+    const all = sql`${written} AND is_visible UNION ALL ${written} AND NOT is_visible`;
+    const seconds = await secondsUntilRoom(tx, all, quota);
+    if (seconds !== undefined) return { seconds };
+    const [post] = await tx.query<PostRow>(sql`
       WITH created AS (
         INSERT INTO posts (store_id, title, content, images, closes_on)
-        SELECT s.id, ${title}, ${content}, ${images}::text[], ${closesOn}::date FROM stores s
-        WHERE s.owner_id = ${userId} AND ${isOpenStore('s')} AND ${postQuotaFullUntil(quota)} IS NULL
+        SELECT s.id, ${title}, ${content}, ${images}::text[], ${closes_on}::date FROM stores s
+        WHERE s.id = ${storeId} AND ${isOpenStore('s')}
         FOR SHARE
         RETURNING *
       )
       SELECT ${postColumns(userId)} FROM created p JOIN stores s ON s.id = p.store_id`);
-    return row;
+    return { post };
   }
 
-  /** How long a user has to wait for the next post. @returns undefined when the user has no store */
-  async function secondsUntilRoom(
-    connection: Tx,
-    userId: number,
-    quota: number,
-  ): Promise<number | undefined> {
-    const [store] = await connection.query<{ seconds: number | null }>(sql`
-      SELECT ${secondsUntil(postQuotaFullUntil(quota))} AS seconds
-      FROM stores s WHERE s.owner_id = ${userId} AND ${isOpenStore('s')}`);
-    return store && (store.seconds ?? 0);
-  }
-
-  /**
-   * Changes the given fields.
-   *
-   * @param quota edits of a store in 24 hours; 0: no quota
-   * @returns undefined when the user has no such post, or the quota is used up
-   */
+  /** Changes the given fields. @returns undefined when the user has no such post, or the quota of edits is used up; 0: no quota */
   async function change(
     tx: Tx,
-    { id, userId, version }: PostVersion,
-    changes: PostChanges,
-    quota: number,
+    { id, userId, version, quota, ...changes }: PostVersion & PostChanges & { quota: number },
   ): Promise<PostRow | undefined> {
     const { title, content, images } = changes;
     const store = sql`
       SELECT s.id FROM posts p JOIN stores s ON s.id = p.store_id
       WHERE p.id = ${id} AND p.is_visible AND s.owner_id = ${userId} AND ${isOpenStore('s')}`;
     const [row] = await tx.query<PostRow>(sql`
-      WITH edited AS (${countEditSql(store, quota)}), changed AS (
+      WITH edited AS (${storeEdits.count(store, quota)}), changed AS (
         UPDATE posts p SET
           title = coalesce(${title ?? null}, p.title),
           content = coalesce(${content ?? null}, p.content),
@@ -208,15 +211,14 @@ export function createPostRepository(database: Tx, budgets = scanBudgets) {
     { userId, ownerId, storeId, status, ...filter }: PostFilter,
     tx: Reader = database,
   ): Promise<BoundedPage<ListedPostRow>> {
-    return findPage<ListedPostRow>(
-      tx,
-      { ...visiblePosts, ...ofStatus(status), select: selectPosts(userId) },
-      { ...filter, ofStore: storeOf(ownerId, storeId) },
-      budgets,
-    );
+    const select = sql`
+      SELECT ${postColumns(userId)}, page.distance
+      FROM page JOIN posts p ON p.id = page.id JOIN stores s ON s.id = p.store_id`;
+    const listed = { ...visiblePosts, ...ofStatus(status), select };
+    return findPage<ListedPostRow>(tx, listed, { ...filter, ofStore: storeOf(ownerId, storeId) }, budgets);
   }
 
-  return { find, list, create, secondsUntilRoom, change, remove, removeOfStore };
+  return { find, list, create, change, remove, removeOfStore };
 }
 
 /**

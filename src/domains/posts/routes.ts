@@ -16,10 +16,17 @@ import { BigPathId, EmptyData, emptyData, isBigId, Ref } from '../../http/schema
 import type { Read } from '../../infrastructure/database/replica.ts';
 import type { ImageUrls } from '../images/index.ts';
 import { readNear } from '../stores/index.ts';
-import { postErrors } from './errors.ts';
-import { toPost, toPostListItem } from './presenters.ts';
 import type { Posts } from './repository.ts';
-import { NewPost, Post, PostChanges, PostPage, PostQuery } from './schemas.ts';
+import {
+  NewPost,
+  Post,
+  PostChanges,
+  PostPage,
+  PostQuery,
+  postErrors,
+  toPost,
+  toPostListItem,
+} from './schemas.ts';
 import type { createPostService } from './service.ts';
 
 export interface PostRoutesOptions {

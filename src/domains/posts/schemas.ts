@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
+import { defineError } from '../../http/errors.ts';
 import { BoundedPageOf } from '../../http/pagination.ts';
 import {
   BigId,
@@ -19,8 +20,27 @@ import {
   Url,
 } from '../../http/schemas.ts';
 import { Block, Line, OptionalLine, TextField, whenEmpty } from '../../http/text.ts';
+import { PartnerRequestStatus as PartnerRequestState } from '../../infrastructure/database/generated/enums.ts';
+import { toUtc } from '../../infrastructure/database/json-times.ts';
+import type { ImageUrls } from '../images/index.ts';
 import { Distance, SearchQuery, StoreSummary, textMatch } from '../stores/index.ts';
-import { PartnerRequestStatus } from './request-status.ts';
+import type { ListedPostRow, PostRow } from './repository.ts';
+
+/** Errors of the operations on posts. */
+export const postErrors = {
+  postNotFound: defineError(404, 'post_not_found', {
+    ko: '해당 글을 찾을 수 없습니다.',
+    en: 'The post was not found.',
+  }),
+  storeRequired: defineError(403, 'store_required', {
+    ko: '먼저 가게를 등록해 주세요.',
+    en: 'Please register your store first.',
+  }),
+  notYourPost: defineError(403, 'forbidden', {
+    ko: '직접 쓴 글만 수정하거나 삭제할 수 있습니다.',
+    en: 'You can only change or delete your own posts.',
+  }),
+};
 
 const exampleTitle = '주말 공동 할인 함께하실 가게를 찾아요';
 const exampleContent = '저희 카페 영수증을 가져오면 서로 10%씩 깎아 주는 행사를 함께하고 싶습니다.';
@@ -35,6 +55,38 @@ const summary = {
   ),
   created_at: Timestamp('When it was written'),
 };
+
+/** Each state of a partner request in the database, as the API shows it: a post has that of the reader's newest request. */
+export const partnerRequestStatuses = {
+  requested: '요청됨',
+  accepted: '수락됨',
+  declined: '거절됨',
+  withdrawn: '취소됨',
+  ended: '종료됨',
+} as const satisfies Record<PartnerRequestState, string>;
+
+/** The state in the database for a status of the API. */
+export function stateOfStatus(status: Static<typeof PartnerRequestStatus>): PartnerRequestState | undefined {
+  return Object.values(PartnerRequestState).find((state) => partnerRequestStatuses[state] === status);
+}
+
+/** In Korean, as clients show them; the names are for generated clients. */
+export const PartnerRequestStatus = NamedEnum(
+  'PartnerRequestStatus',
+  'The state of a partnership request: `요청됨` (requested) becomes `수락됨` (accepted), `거절됨` (declined) or `취소됨` (withdrawn), and `수락됨` becomes `종료됨` (ended)',
+  {
+    [partnerRequestStatuses.requested]: 'Waits for the receiver',
+    [partnerRequestStatuses.accepted]: 'The receiver accepted it',
+    [partnerRequestStatuses.declined]: 'The receiver declined it',
+    [partnerRequestStatuses.withdrawn]: 'The sender withdrew it, or the post or an account was deleted',
+    [partnerRequestStatuses.ended]:
+      'It was accepted, and then one of the two stores ended it or deleted its account',
+  },
+  {
+    names: ['REQUESTED', 'ACCEPTED', 'DECLINED', 'WITHDRAWN', 'ENDED'],
+    examples: [partnerRequestStatuses.requested],
+  },
+);
 
 /** A post in short: exactly these fields, wherever it appears. */
 export const PostSummary = NamedObject('PostSummary', 'A post in short', summary);
@@ -116,3 +168,41 @@ export const PostListItem = NamedObject('PostListItem', 'A post in a list', {
 export type PostListItem = Static<typeof PostListItem>;
 
 export const PostPage = BoundedPageOf('PostPage', Ref(PostListItem));
+
+/** A post in JSON, for {@link toPostSummary}. */
+export interface PostSummaryRow extends Pick<PostSummary, 'id' | 'title'> {
+  firstImage: string | null;
+  createdAt: string;
+}
+
+/** A post in short, as the API shows it. */
+export function toPostSummary(
+  { id, title, firstImage, createdAt }: PostSummaryRow,
+  store: StoreSummary,
+  imageUrls: ImageUrls,
+): PostSummary {
+  return { id, title, thumbnail: imageUrls.thumbnailOf(firstImage, store), created_at: toUtc(createdAt) };
+}
+
+/** A post as the API shows it to a user. */
+export function toPost(row: PostRow, imageUrls: ImageUrls): Post {
+  return {
+    id: row.id,
+    title: row.title,
+    content: row.content,
+    thumbnail: imageUrls.thumbnailOf(row.images[0], row.store),
+    images: row.images.map(imageUrls.url),
+    store: row.store,
+    status: row.isOpen ? 'open' : 'closed',
+    closes_on: row.closesOn,
+    is_mine: row.isMine,
+    my_request_status: row.myRequestStatus && partnerRequestStatuses[row.myRequestStatus],
+    created_at: row.createdAt.toISOString(),
+    updated_at: row.updatedAt.toISOString(),
+  };
+}
+
+/** A post in a list. */
+export function toPostListItem(row: ListedPostRow, imageUrls: ImageUrls): PostListItem {
+  return { ...toPost(row, imageUrls), distance_m: row.distance && Math.round(row.distance / 1_000) };
+}

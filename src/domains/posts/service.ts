@@ -1,16 +1,14 @@
 import type { Precondition } from '../../http/entity-tags.ts';
-import { ApiError, httpErrors, retryLater } from '../../http/errors.ts';
+import { ApiError, httpErrors, invalidFields, retryLater } from '../../http/errors.ts';
+import type { Problem } from '../../http/field-errors.ts';
 import type { Config } from '../../infrastructure/config/config.ts';
 import type { Database, Tx } from '../../infrastructure/database/client.ts';
 import type { Created, Idempotency, IdempotencyKey } from '../../infrastructure/database/idempotency.ts';
+import { koreanOffset } from '../../infrastructure/korean-time.ts';
 import type { ImageUrls, PostImages } from '../images/index.ts';
 import { secondsUntilEdits } from '../stores/index.ts';
-import { checkNotOver } from './closing.ts';
-import { postErrors } from './errors.ts';
-import { checkUsable, readImages, type StoredImages } from './images.ts';
-import { toPost } from './presenters.ts';
 import type { OwnPost, Posts } from './repository.ts';
-import type { NewPost, Post, PostChanges } from './schemas.ts';
+import { type NewPost, type Post, type PostChanges, postErrors, toPost } from './schemas.ts';
 
 export interface PostServiceOptions {
   config: Pick<Config, 'production' | 'quotas'>;
@@ -42,32 +40,15 @@ export function createPostService(options: PostServiceOptions) {
     checkNotOver(input.closes_on);
     const stored = readImages(input.images ?? [], imageUrls, config);
     return idempotency.run(key, async (tx) => {
-      await checkOwn(tx, userId, stored);
-      const post = await posts.create(tx, userId, { ...input, images: stored.images }, quota);
-      if (post === undefined) throw await creationError(tx, userId);
-      await link(tx, { postId: post.id, userId }, stored);
+      // Before the post is written: after a rollback its entries would stay in the indexes.
+      checkUsable(stored, await postImages.findOwn(tx, userId, stored.keys));
+      const { post, seconds } = await posts.create(tx, { ...input, images: stored.images, userId, quota });
+      if (seconds !== undefined) throw retryLater(httpErrors.quotaExceeded, seconds);
+      if (post === undefined) throw new ApiError(postErrors.storeRequired);
+      checkUsable(stored, await postImages.link(tx, { postId: post.id, userId, keys: stored.keys }));
       await options.queueMatching(tx, post.id);
       return toPost(post, imageUrls);
     });
-  }
-
-  /** Checked before the post is written: after a rollback its entries would stay in the indexes. @throws {ApiError} `validation_error` */
-  async function checkOwn(tx: Tx, userId: number, stored: StoredImages): Promise<void> {
-    const { keys } = stored;
-    if (keys.length > 0) checkUsable(stored, await postImages.findOwn(tx, userId, keys));
-  }
-
-  /** Links the uploaded images of a post to it. @throws {ApiError} `validation_error` */
-  async function link(tx: Tx, post: { postId: number; userId: number }, stored: StoredImages): Promise<void> {
-    const { keys } = stored;
-    if (keys.length > 0) checkUsable(stored, await postImages.link(tx, { ...post, keys }));
-  }
-
-  async function creationError(tx: Tx, userId: number): Promise<ApiError> {
-    const seconds = await posts.secondsUntilRoom(tx, userId, quota);
-    return seconds === undefined
-      ? new ApiError(postErrors.storeRequired)
-      : retryLater(httpErrors.quotaExceeded, seconds);
   }
 
   /** @throws {ApiError} `validation_error`, `post_not_found`, `forbidden`, `precondition_failed`, `quota_exceeded` */
@@ -76,21 +57,17 @@ export function createPostService(options: PostServiceOptions) {
     const stored = changes.images && readImages(changes.images, imageUrls, config);
     const changed = stored === undefined ? changes : { ...changes, images: stored.images };
     return database.transaction(async (tx) => {
-      if (stored) await checkOwn(tx, userId, stored);
+      if (stored) checkUsable(stored, await postImages.findOwn(tx, userId, stored.keys));
       const version = precondition && (await findOwn(tx, own, precondition)).updated_at;
       // Before the links: its row lock lets one change of its images follow the other.
-      const post = await posts.change(tx, { ...own, version }, changed, editsPerDay);
+      const post = await posts.change(tx, { ...own, version, quota: editsPerDay, ...changed });
       if (post === undefined) throw await changeError(tx, own, precondition);
-      if (stored) await link(tx, { postId: id, userId }, stored);
+      if (stored) checkUsable(stored, await postImages.link(tx, { postId: id, userId, keys: stored.keys }));
       return toPost(post, imageUrls);
     });
   }
 
-  /**
-   * Deletes a post, erases it from stored responses, and withdraws its pending requests.
-   *
-   * @throws {ApiError} `post_not_found`, `forbidden`, `precondition_failed`
-   */
+  /** @throws {ApiError} `post_not_found`, `forbidden`, `precondition_failed` */
   async function remove(own: OwnPost, precondition?: Precondition): Promise<void> {
     const { id, userId } = own;
     await database.transaction(async (tx) => {
@@ -118,4 +95,84 @@ export function createPostService(options: PostServiceOptions) {
   }
 
   return { create, change, remove };
+}
+
+/** @throws {ApiError} `validation_error` for a last day that is over */
+export function checkNotOver(closesOn: string | null | undefined, now = Date.now()): void {
+  const min = new Date(now + koreanOffset).toISOString().slice(0, 10);
+  if (closesOn == null || closesOn >= min) return;
+  const text = {
+    ko: `오늘(${min})이나 그 뒤의 날짜여야 합니다.`,
+    en: `Must be today (${min} in Korea) or later.`,
+  };
+  throw invalidFields([{ field: 'closes_on', code: 'too_small', text, params: { min } }]);
+}
+
+const invalidFormat = (ko: string, en: string): Problem => ({ code: 'invalid_format', text: { ko, en } });
+const notUrl = invalidFormat(
+  '공백이나 특수 문자가 없는 전체 이미지 주소여야 합니다. 예: https://cdn.example.com/1.jpg',
+  'Must be an absolute URL without spaces or unescaped characters, such as https://cdn.example.com/1.jpg.',
+);
+const notHttps = invalidFormat(
+  '이미지 주소는 https://로 시작해야 합니다.',
+  'Must be an absolute URL that starts with https://.',
+);
+const withCredentials = invalidFormat(
+  '이미지 주소에 아이디나 비밀번호를 넣을 수 없습니다.',
+  'Must not contain a user name or password.',
+);
+const notUploaded: Problem = {
+  code: 'not_found',
+  text: {
+    ko: '직접 올린 사진의 주소(url)가 아니거나 삭제된 사진입니다.',
+    en: 'Must be the url of an image that you uploaded and did not delete.',
+  },
+};
+
+/** Characters that must be escaped in a URL (RFC 3987, section 2.2), and percent signs that escape nothing. */
+const forbidden = /[\s"<>\\^`{|}]|%(?![0-9a-f]{2})/i;
+
+/** The images of a post as they are stored, and which of them are uploaded ones. */
+interface StoredImages {
+  images: string[];
+  keys: string[];
+}
+
+/**
+ * Checks that images are absolute URLs without credentials, in production of `https`, and replaces those of uploaded images by their keys.
+ *
+ * @throws {ApiError} `validation_error` that names each rejected image by its JSON pointer; a URL of this service that is not an
+ *   uploaded image is rejected, too
+ */
+function readImages(
+  urls: readonly string[],
+  imageUrls: ImageUrls,
+  config: Pick<Config, 'production'>,
+): StoredImages {
+  reject(urls, (url) => problemOf(url, config));
+  const images = urls.map((url) => imageUrls.keyOf(url) ?? url);
+  reject(images, (image) => (!imageUrls.isKey(image) && imageUrls.isOwn(image) ? notUploaded : undefined));
+  return { images, keys: images.filter(imageUrls.isKey) };
+}
+
+function problemOf(url: string, { production }: Pick<Config, 'production'>): Problem | undefined {
+  const [, scheme, authority] = /^(https?):\/\/([^/?#]+)/i.exec(url) ?? [];
+  if (scheme === undefined || authority === undefined) return notHttps;
+  if (production && scheme.toLowerCase() === 'http') return notHttps;
+  // The URL parser drops an empty user name.
+  if (authority.includes('@')) return withCredentials;
+  return forbidden.test(url) || !URL.canParse(url) ? notUrl : undefined;
+}
+
+/** @throws {ApiError} `validation_error` that names the uploaded images of a post that are not among the usable ones */
+function checkUsable({ images, keys }: StoredImages, usable: readonly string[]): void {
+  reject(images, (image) => (keys.includes(image) && !usable.includes(image) ? notUploaded : undefined));
+}
+
+function reject(images: readonly string[], check: (image: string) => Problem | undefined): void {
+  const errors = images.flatMap((image, index) => {
+    const problem = check(image);
+    return problem ? [{ field: `/images/${index}`, ...problem }] : [];
+  });
+  if (errors.length > 0) throw invalidFields(errors);
 }

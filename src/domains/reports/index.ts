@@ -7,16 +7,8 @@ import { createReportService } from './service.ts';
 
 export { expiredReports } from './repository.ts';
 
-interface ReportsOptions {
-  database: Database;
-  audit: Audit;
-}
-
-/**
- * Builds the reports domain: reporting under the paths of posts and stores, and what operators decide about the reports, with
- * its routes under `/api/v1/admin/reports`.
- */
-export function createReports({ database, audit }: ReportsOptions) {
+/** Builds the reports domain: reporting under the paths of posts and stores, and deciding under `/api/v1/admin/reports`. */
+export function createReports({ database, audit }: { database: Database; audit: Audit }) {
   const service = createReportService(createReportRepository(database), audit);
 
   return {

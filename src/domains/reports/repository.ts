@@ -1,6 +1,6 @@
 import type { ExpiredRows } from '../../infrastructure/database/clean-up.ts';
 import type { Database, Tx } from '../../infrastructure/database/client.ts';
-import { fullQuota, lockQuota, secondsUntilDayAfter } from '../../infrastructure/database/daily-quota.ts';
+import { lockQuota, secondsUntilRoom } from '../../infrastructure/database/daily-quota.ts';
 import type { Prisma } from '../../infrastructure/database/generated/client.ts';
 import { olderThan, type PageRequest } from '../../infrastructure/database/keyset.ts';
 import { lockRow } from '../../infrastructure/database/row-locks.ts';
@@ -48,26 +48,41 @@ export type ReportRow = Prisma.Result<
 
 const isAbout = ({ kind, id }: Target) => (kind === 'post' ? { postId: id } : { storeId: id });
 
+/** A saved report, or why there is none. */
+type Created =
+  | { id: number }
+  | { refusal: 'not_found' | 'already_reported' | 'account_deleted' }
+  | { seconds: number };
+
+/** What was decided about a report and its target. */
+interface Decision extends ReportDecision {
+  id: number;
+  target: Target;
+  closedBy: string;
+}
+
 export type ReportRepository = ReturnType<typeof createReportRepository>;
 
 /** Reports, and what becomes of their targets. */
 export function createReportRepository(database: Database) {
   /**
-   * Saves a report about what its reporter can see. Waits for a concurrent deletion of the account. Of concurrent calls for one
-   * target, one succeeds; for one user, the quota allows as many as of consecutive ones.
+   * Saves a report about what its reporter can see; of concurrent calls for one target, one. Waits for a deletion of the account.
    *
-   * @returns the id, or undefined and why: `waitSeconds` until the quota has room; none of the reasons when the account is gone
+   * @returns the id, a refusal, or the seconds until the quota has room
    */
   function create({ userId, target, reason, text = '' }: NewReport & { userId: number; target: Target }) {
-    return database.transaction(async (tx) => {
-      await lockQuota(tx, 'user', userId);
+    return database.transaction<Created>(async (tx) => {
+      await lockQuota(tx, 'user', sql`SELECT id FROM users WHERE id = ${userId}`);
       // Before the insert, which would take an id from the sequence for a report that is rejected.
-      const obstacles = await findObstacles(tx, userId, target);
-      const { isVisible, hasOpen, waitSeconds } = obstacles;
-      if (!isVisible || hasOpen || waitSeconds !== undefined) return obstacles;
-      if (!(await lockRow(tx, 'users', userId, 'KEY SHARE'))) return obstacles;
-      const data = { reporterId: userId, ...isAbout(target), reason, text };
-      return { ...obstacles, ...(await tx.prisma.report.create({ data, select: { id: true } })) };
+      if (!(await isVisible(tx, target))) return { refusal: 'not_found' };
+      const report = { reporterId: userId, ...isAbout(target) };
+      if ((await tx.prisma.report.count({ where: { ...report, closedAt: null } })) > 0)
+        return { refusal: 'already_reported' };
+      const sent = sql`SELECT created_at FROM reports WHERE reporter_id = ${userId}`;
+      const seconds = await secondsUntilRoom(tx, sent, reportsPerDay);
+      if (seconds !== undefined) return { seconds };
+      if (!(await lockRow(tx, 'users', userId, 'KEY SHARE'))) return { refusal: 'account_deleted' };
+      return tx.prisma.report.create({ data: { ...report, reason, text }, select: { id: true } });
     });
   }
 
@@ -86,10 +101,7 @@ export function createReportRepository(database: Database) {
   }
 
   /**
-   * Finds the target of a report and locks its store, or that of its post, so that decisions about it follow one another, and a
-   * deletion of the account, which deletes hidden posts, too.
-   *
-   * @returns undefined when there is no such report
+   * The target of a report, if there is one, with the lock of its store: decisions follow one another, and a deletion of the account.
    */
   async function lockTarget(tx: Tx, id: number): Promise<Target | undefined> {
     const report = await tx.prisma.report.findFirst({
@@ -110,44 +122,28 @@ export function createReportRepository(database: Database) {
    */
   async function close(
     tx: Tx,
-    id: number,
-    target: Target,
-    { action, note = '', closedBy }: ReportDecision & { closedBy: string },
+    { id, target, action, note = '', closedBy }: Decision,
   ): Promise<ReportRow | null> {
-    const data = { action, note, closedBy };
-    const { count } = await tx.prisma.report.updateMany({
-      where: { id, closedAt: null },
-      data: { ...data, closedAt: new Date() },
-    });
-    if (count === 0) await tx.prisma.report.updateMany({ where: { id }, data });
-    const hides = { ...isAbout(target), action: 'hide' } as const;
-    const isHidden = (await tx.prisma.report.count({ where: hides })) > 0;
+    const { post, report, store } = tx.prisma;
+    const [data, closedAt] = [{ action, note, closedBy }, new Date()];
+    const first = await report.updateMany({ where: { id, closedAt: null }, data: { ...data, closedAt } });
+    if (first.count === 0) await report.updateMany({ where: { id }, data });
+    const isHidden = (await report.count({ where: { ...isAbout(target), action: 'hide' } })) > 0;
     const isOtherwise = { id: target.id, hiddenAt: isHidden ? null : { not: null } };
     const hiding = { hiddenAt: isHidden ? new Date() : null };
-    if (target.kind === 'post') await tx.prisma.post.updateMany({ where: isOtherwise, data: hiding });
+    if (target.kind === 'post') await post.updateMany({ where: isOtherwise, data: hiding });
     // A trigger keeps `suspended_at`, which readers look at.
-    else await tx.prisma.store.updateMany({ where: { ...isOtherwise, closedAt: null }, data: hiding });
-    return tx.prisma.report.findFirst({ where: { id }, select: columns });
+    else await store.updateMany({ where: { ...isOtherwise, closedAt: null }, data: hiding });
+    return report.findFirst({ where: { id }, select: columns });
   }
 
   return { create, list, lockTarget, close };
 }
 
-/** What may prevent a report. Under the quota lock of its reporter, only the target can change. */
-async function findObstacles(tx: Tx, userId: number, target: Target) {
-  const { post, store, report } = tx.prisma;
-  const { id } = target;
+async function isVisible({ prisma }: Tx, { kind, id }: Target): Promise<boolean> {
   const found =
-    target.kind === 'post'
-      ? await post.count({ where: { id, isVisible: true, store: openStore } })
-      : await store.count({ where: { id, ...openStore } });
-  const open = { reporterId: userId, ...isAbout(target), closedAt: null };
-  const { where, ...newest } = fullQuota(reportsPerDay);
-  const full = await report.findFirst({ where: { reporterId: userId, ...where }, ...newest });
-  return {
-    id: undefined,
-    isVisible: found > 0,
-    hasOpen: (await report.count({ where: open })) > 0,
-    waitSeconds: secondsUntilDayAfter(full?.createdAt),
-  };
+    kind === 'post'
+      ? prisma.post.count({ where: { id, isVisible: true, store: openStore } })
+      : prisma.store.count({ where: { id, ...openStore } });
+  return (await found) > 0;
 }

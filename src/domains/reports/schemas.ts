@@ -15,7 +15,8 @@ import {
 } from '../../http/schemas.ts';
 import { OptionalBlock } from '../../http/text.ts';
 import { User } from '../auth/index.ts';
-import { StoreSummary } from '../stores/index.ts';
+import { StoreSummary, toStoreSummary } from '../stores/index.ts';
+import type { ReportRow } from './repository.ts';
 
 export const reportErrors = {
   alreadyReported: defineError(409, 'already_reported', {
@@ -105,3 +106,24 @@ export const ReportDecision = Body('ReportDecision', 'What to do about a report'
   note: OptionalBlock('For other admins; without it the report has an empty note', exampleNote, 1000),
 });
 export type ReportDecision = Static<typeof ReportDecision>;
+
+/** A report as the API shows it. */
+export function toReport({ id, post, reason, text, reporter, action, note, ...row }: ReportRow): Report {
+  const store = row.store ?? post?.store;
+  if (!store) throw new Error('a report has a post or a store');
+  return {
+    id,
+    target: post === null ? 'store' : 'post',
+    post: post && { id: post.id, title: post.title },
+    store: toStoreSummary(store),
+    reason,
+    text,
+    reporter,
+    status: row.closedAt === null ? 'open' : 'closed',
+    action,
+    note,
+    created_at: row.createdAt.toISOString(),
+    closed_at: row.closedAt?.toISOString() ?? null,
+    closed_by: row.closedBy,
+  };
+}

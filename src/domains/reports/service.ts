@@ -4,14 +4,15 @@ import { paginate } from '../../http/pagination.ts';
 import { isBigId } from '../../http/schemas.ts';
 import type { Audit, Operator } from '../admin/index.ts';
 import { postErrors } from '../posts/index.ts';
-import { storeErrors, toStoreSummary } from '../stores/index.ts';
-import type { ReportRepository, ReportRow, Target } from './repository.ts';
+import { storeErrors } from '../stores/index.ts';
+import type { ReportRepository, Target } from './repository.ts';
 import {
   type NewReport,
   type Report,
   type ReportDecision,
   type ReportQuery,
   reportErrors,
+  toReport,
 } from './schemas.ts';
 
 export type ReportService = ReturnType<typeof createReportService>;
@@ -19,22 +20,14 @@ export type ReportService = ReturnType<typeof createReportService>;
 /** Reporting posts and stores, and what operators decide about the reports. */
 export function createReportService(reports: ReportRepository, { audited }: Audit) {
   return {
-    /**
-     * Reports a post or a store.
-     *
-     * @throws {ApiError} `post_not_found` or `store_not_found`, `already_reported`, `quota_exceeded`, `token_not_valid` when
-     *   the account was deleted meanwhile
-     */
+    /** @throws {ApiError} `post_not_found` or `store_not_found`, `already_reported`, `quota_exceeded`, `token_not_valid` */
     async report(userId: number, target: Target, input: NewReport): Promise<{ id: number }> {
       const created = await reports.create({ userId, target, ...input });
-      const { id, isVisible, hasOpen, waitSeconds } = created;
-      if (id !== undefined) return { id };
-      if (!isVisible) {
-        throw new ApiError(target.kind === 'post' ? postErrors.postNotFound : storeErrors.storeNotFound);
-      }
-      if (hasOpen) throw new ApiError(reportErrors.alreadyReported);
-      if (waitSeconds !== undefined) throw retryLater(httpErrors.quotaExceeded, waitSeconds);
-      throw tokenNotValid('access', 'revoked');
+      if ('id' in created) return created;
+      if ('seconds' in created) throw retryLater(httpErrors.quotaExceeded, created.seconds);
+      if (created.refusal === 'account_deleted') throw tokenNotValid('access', 'revoked');
+      if (created.refusal === 'already_reported') throw new ApiError(reportErrors.alreadyReported);
+      throw new ApiError(target.kind === 'post' ? postErrors.postNotFound : storeErrors.storeNotFound);
     },
 
     /** Newest first. @throws {ApiError} `invalid_cursor` */
@@ -49,45 +42,19 @@ export function createReportService(reports: ReportRepository, { audited }: Audi
     },
 
     /**
-     * Closes a report, or decides again about a closed one. Its target is hidden while at least one report about it is closed
-     * with `hide`.
-     *
-     * @throws {ApiError} `not_found`
+     * Closes a report, or decides again. Its target is hidden while a report about it is closed with `hide`. @throws {ApiError} `not_found`
      */
     close(operator: Operator, id: number, decision: ReportDecision): Promise<Report> {
       const { action, note } = decision;
-      const entry = {
-        action: `report_closed_${action}`,
-        subject: { kind: 'report', id },
-        reason: note === '' ? undefined : note,
-      } as const;
-      return audited(operator, entry, async (tx) => {
+      const subject = { kind: 'report', id } as const;
+      const reason = note === '' ? undefined : note;
+      return audited(operator, { action: `report_closed_${action}`, subject, reason }, async (tx) => {
         const target = await reports.lockTarget(tx, id);
-        const closedBy = operator.name;
-        const closed = target && (await reports.close(tx, id, target, { ...decision, closedBy }));
+        const closed =
+          target && (await reports.close(tx, { id, target, closedBy: operator.name, ...decision }));
         if (!closed) throw new ApiError(httpErrors.notFound);
         return toReport(closed);
       });
     },
-  };
-}
-
-function toReport({ id, post, reason, text, reporter, action, note, ...row }: ReportRow): Report {
-  const store = row.store ?? post?.store;
-  if (!store) throw new Error('a report has a post or a store');
-  return {
-    id,
-    target: post === null ? 'store' : 'post',
-    post: post && { id: post.id, title: post.title },
-    store: toStoreSummary(store),
-    reason,
-    text,
-    reporter,
-    status: row.closedAt === null ? 'open' : 'closed',
-    action,
-    note,
-    created_at: row.createdAt.toISOString(),
-    closed_at: row.closedAt?.toISOString() ?? null,
-    closed_by: row.closedBy,
   };
 }

@@ -10,21 +10,20 @@ import { createSavedSearchService, matchTask, type SavedSearchServiceOptions } f
 export { matchPage, savedSearchKinds, savedSearchTopics } from './kinds.ts';
 export { expiredPostAlerts } from './repository.ts';
 
+interface SavedSearchesOptions extends Omit<SavedSearchServiceOptions, 'savedSearches'> {
+  config: Config;
+}
+
 const Job = Type.Object({ post_id: Type.Integer() });
 
-/**
- * Builds the saved searches domain: its routes under `/api/v1/saved-searches`, the job that matches new posts, and the emails about
- * matches.
- */
-export function createSavedSearches(
-  options: Omit<SavedSearchServiceOptions, 'savedSearches'> & { config: Config },
-) {
+/** Builds the saved searches domain: its routes under `/api/v1/saved-searches`, the job that matches new posts, and its emails. */
+export function createSavedSearches({ config, ...options }: SavedSearchesOptions) {
   const savedSearches = createSavedSearchRepository(options.database);
   const service = createSavedSearchService({ ...options, savedSearches });
 
   return {
     routes: routesBehind(requireUser, savedSearchRoutes, { savedSearches, service }),
-    mails: savedSearchMails(options.config, savedSearches),
+    mails: savedSearchMails(config, savedSearches),
     queueMatching: service.queueMatching,
     tasks: {
       async [matchTask](payload: unknown) {

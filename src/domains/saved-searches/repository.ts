@@ -4,7 +4,7 @@ import type { SavedSearch } from '../../infrastructure/database/generated/client
 import type { Language } from '../../infrastructure/database/generated/enums.ts';
 import type { PageRequest } from '../../infrastructure/database/keyset.ts';
 import { lockRow } from '../../infrastructure/database/row-locks.ts';
-import { raw, type Sql, sql } from '../../infrastructure/database/sql.ts';
+import { constant, type Sql, sql } from '../../infrastructure/database/sql.ts';
 import { distanceSql } from '../../infrastructure/search/near.ts';
 import { isOpenPost } from '../posts/index.ts';
 import { defaultRadius, isOpenStore } from '../stores/index.ts';
@@ -28,7 +28,7 @@ export const expiredPostAlerts: ExpiredRows = {
   condition: sql`created_at < now() - interval '30 days'`,
 };
 
-const radius = sql`coalesce(f.radius_m, ${raw(String(defaultRadius))})`;
+const radius = sql`coalesce(f.radius_m, ${constant(defaultRadius)})`;
 
 /** The post, with its store as others see it, and what the list of posts searches: name and address of the store, too. */
 const postToMatch = (id: number): Sql => sql`
@@ -111,12 +111,11 @@ export function createSavedSearchRepository(database: Database) {
       return match;
     },
 
-    /**
-     * Saves how far the users were notified of a post, in the transaction that notifies them.
-     *
-     * @returns false when another run of the job did so since `before`
-     */
-    async advance(tx: Tx, postId: number, before: number, userId: number): Promise<boolean> {
+    /** Saves how far the users were notified of a post. @returns false when another run of the job did so since `before` */
+    async advance(
+      tx: Tx,
+      { postId, before, userId }: Record<'postId' | 'before' | 'userId', number>,
+    ): Promise<boolean> {
       const saved = await tx.execute(sql`
         INSERT INTO post_alerts AS a (post_id, after_user_id) VALUES (${postId}, ${userId})
         ON CONFLICT (post_id) DO UPDATE SET after_user_id = excluded.after_user_id WHERE a.after_user_id = ${before}`);

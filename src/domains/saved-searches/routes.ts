@@ -5,8 +5,8 @@ import { ApiError } from '../../http/errors.ts';
 import { PageQuery, paginate } from '../../http/pagination.ts';
 import { EmptyData, isId, PathId, Ref } from '../../http/schemas.ts';
 import type { SavedSearches } from './repository.ts';
-import { NewSavedSearch, SavedSearch, SavedSearchPage, savedSearchErrors } from './schemas.ts';
-import { type SavedSearchService, toSavedSearch } from './service.ts';
+import { NewSavedSearch, SavedSearch, SavedSearchPage, savedSearchErrors, toSavedSearch } from './schemas.ts';
+import type { SavedSearchService } from './service.ts';
 
 interface Options {
   savedSearches: SavedSearches;
@@ -14,9 +14,10 @@ interface Options {
 }
 
 /** Searches for posts that the logged-in user has saved. */
-export const savedSearchRoutes: FastifyPluginAsyncTypebox<Options> = async (app, options) => {
-  const { savedSearches, service } = options;
-
+export const savedSearchRoutes: FastifyPluginAsyncTypebox<Options> = async (
+  app,
+  { savedSearches, service },
+) => {
   app.post(
     '/',
     {

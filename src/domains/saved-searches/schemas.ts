@@ -4,6 +4,7 @@ import { Page } from '../../http/pagination.ts';
 import { Body, Id, Int32, NamedObject, OrNull, Ref, Text, Timestamp } from '../../http/schemas.ts';
 import { Line, whenUnnamed } from '../../http/text.ts';
 import { NearFields, regionMatch, textMatch } from '../stores/index.ts';
+import type { SavedSearchRow } from './repository.ts';
 
 /** Of one user. */
 export const maxSavedSearches = 20;
@@ -55,3 +56,10 @@ export const SavedSearch = NamedObject(
 );
 export type SavedSearch = Static<typeof SavedSearch>;
 export const SavedSearchPage = Page('SavedSearchPage', Ref(SavedSearch));
+
+/** A saved search as the API shows it. */
+export function toSavedSearch(row: SavedSearchRow): SavedSearch {
+  const { id, name, q, region, near } = row;
+  const filters = { q, category_id: row.categoryId, region, near, radius_m: row.radiusM };
+  return { id, name, ...filters, created_at: row.createdAt.toISOString() };
+}

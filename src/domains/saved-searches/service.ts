@@ -3,20 +3,13 @@ import type { Database, Tx } from '../../infrastructure/database/client.ts';
 import type { Outbox } from '../../infrastructure/jobs/outbox.ts';
 import type { MailQueue } from '../../infrastructure/mail/queue.ts';
 import { readNear } from '../stores/index.ts';
-import type { Match, SavedSearches, SavedSearchRow } from './repository.ts';
-import { type NewSavedSearch, type SavedSearch, savedSearchErrors } from './schemas.ts';
+import type { Match, SavedSearches } from './repository.ts';
+import { type NewSavedSearch, type SavedSearch, savedSearchErrors, toSavedSearch } from './schemas.ts';
 
 export const matchTask = 'match_saved_searches';
 
 /** Users who are notified in one transaction. */
 const batchSize = 500;
-
-/** A saved search as the API shows it. */
-export function toSavedSearch(row: SavedSearchRow): SavedSearch {
-  const { id, name, q, region, near } = row;
-  const filters = { q, category_id: row.categoryId, region, near, radius_m: row.radiusM };
-  return { id, name, ...filters, created_at: row.createdAt.toISOString() };
-}
 
 const noFilter = {
   field: 'q',
@@ -60,8 +53,7 @@ export function createSavedSearchService(options: SavedSearchServiceOptions) {
   }
 
   /**
-   * Notifies the users of a new post whose saved searches it matches. Each batch is saved with its notifications, so that a run after
-   * a crash continues: a user is notified once.
+   * Notifies the users of a new post once. Each batch is saved with its notifications, so that a run after a crash continues.
    *
    * @throws Error when another worker runs the same job, which then runs again
    */
@@ -72,9 +64,8 @@ export function createSavedSearchService(options: SavedSearchServiceOptions) {
       const batch = matches.slice(start, start + batchSize);
       const last = batch.at(-1)?.userId ?? before;
       await database.transaction(async (tx) => {
-        if (!(await savedSearches.advance(tx, postId, before, last))) {
-          throw new Error('another worker notifies the users of the post');
-        }
+        const isFirst = await savedSearches.advance(tx, { postId, before, userId: last });
+        if (!isFirst) throw new Error('another worker notifies the users of the post');
         await notifyAll(tx, postId, batch);
       });
       before = last;
@@ -84,18 +75,13 @@ export function createSavedSearchService(options: SavedSearchServiceOptions) {
   /** Adds the notifications, and the emails of users who want them. */
   async function notifyAll(tx: Tx, postId: number, matches: Match[]): Promise<void> {
     const kind = 'saved_search_match';
-    await mailQueue.addUnrequestedToAll(
-      tx,
-      kind,
-      matches.map(({ userId, savedSearchId }) => ({
-        userId,
-        payload: { saved_search_id: savedSearchId, post_id: postId },
-      })),
-    );
-    await notify(
-      tx,
-      matches.map((match) => ({ ...match, kind, postId })),
-    );
+    const mails = matches.map(({ userId, savedSearchId }) => ({
+      userId,
+      payload: { saved_search_id: savedSearchId, post_id: postId },
+    }));
+    await mailQueue.addUnrequestedToAll(tx, kind, mails);
+    const recipients = matches.map((match) => ({ ...match, kind, postId }) as const);
+    await notify(tx, recipients);
   }
 
   return { create, queueMatching, notifyMatches };

@@ -6,28 +6,36 @@ import { createStoreRepository } from './repository.ts';
 import { categoryRoutes, type DirectoryOptions, directoryRoutes, ownStoreRoutes } from './routes.ts';
 import { createStoreService, type StoreServiceOptions } from './service.ts';
 
-export { storeErrors } from './errors.ts';
-export { Distance, defaultRadius, NearFields, readNear } from './near.ts';
-export { toStoreSummary } from './presenters.ts';
 export { secondsUntilEdits, storeSummarySelect } from './repository.ts';
-export { PhoneNumber, regionMatch, SearchQuery, StoreSummary, textMatch } from './schemas.ts';
+export { PhoneNumber, StoreSummary, storeErrors, toStoreSummary } from './schemas.ts';
 export {
-  countEditSql,
-  expiredStoreEdits,
+  Distance,
+  defaultRadius,
+  NearFields,
+  readNear,
+  regionMatch,
+  SearchQuery,
+  textMatch,
+} from './search.ts';
+export {
   isOpenStore,
   openStore,
+  openStoreOf,
   storeCategoriesSql,
+  storeEdits,
   storeSummarySql,
 } from './sql.ts';
 
-type StoresOptions = Omit<StoreServiceOptions, 'stores'> &
-  Pick<DirectoryOptions, 'imageUrls' | 'read'> & { metrics: Metrics };
+interface StoresOptions
+  extends Omit<StoreServiceOptions, 'stores'>,
+    Pick<DirectoryOptions, 'imageUrls' | 'read'> {
+  metrics: Metrics;
+}
 
 /** Builds the stores domain: its routes under `/api/v1/stores`, and what other domains need of stores. */
-export function createStores(options: StoresOptions) {
-  const readAddress = createAddressReader(options.metrics);
-  const stores = createStoreRepository(options.database, readAddress);
-  const service = createStoreService({ ...options, stores });
+export function createStores({ config, database, idempotency, imageUrls, metrics, read }: StoresOptions) {
+  const stores = createStoreRepository(database, createAddressReader(metrics));
+  const service = createStoreService({ config, database, idempotency, stores });
 
   /** The categories, and the store of the logged-in user. */
   async function routes(app: FastifyInstance): Promise<void> {
@@ -37,7 +45,7 @@ export function createStores(options: StoresOptions) {
 
   return {
     routes,
-    directory: routesBehind(requireUser, directoryRoutes, { ...options, stores, service }),
+    directory: routesBehind(requireUser, directoryRoutes, { stores, service, imageUrls, read }),
     checkCategoryFilter: service.checkCategoryFilter,
     lockStore: stores.lockStore,
     closeStore: stores.close,

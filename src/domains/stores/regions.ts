@@ -34,7 +34,7 @@ interface Place extends Pick<Region, 'sido' | 'sigungu'> {
  */
 export function readRegion(address: string): Region {
   const text = address.replace(prefix, '');
-  const place = readSido(text) ?? readSigungu(text, places, false) ?? readSecondWord(text);
+  const place = readSido(text) ?? readSigungu(text, { names: places }) ?? readSecondWord(text);
   if (place === undefined) {
     // A short one may be another word, as in 이동 카페.
     const dong = dongAt(text, buildingOrLetter);
@@ -76,7 +76,8 @@ function readSido(text: string): Place | undefined {
     const isSeparate = /^[\s,]/.test(rest);
     // Also of another province, as 군위군 was until 2023.
     const place =
-      readSigungu(rest, placesOf.get(sido) ?? [], true) ?? (isSeparate && readSigungu(rest, places, false));
+      readSigungu(rest, { names: placesOf.get(sido) ?? [], hasSido: true }) ??
+      (isSeparate && readSigungu(rest, { names: places }));
     if (place && place.sido !== '') return place;
     const hasDong = dongAt(rest, building) !== '';
     const isAddress = rest === '' || (isSeparate && (hasDong || road.test(rest)));
@@ -87,7 +88,10 @@ function readSido(text: string): Place | undefined {
 }
 
 /** Reads the name of a city, county or district. One that several provinces have leaves the province empty. */
-function readSigungu(text: string, names: PlaceName[], hasSido: boolean): Place | undefined {
+function readSigungu(
+  text: string,
+  { names, hasSido = false }: { names: PlaceName[]; hasSido?: boolean },
+): Place | undefined {
   const matches = names.flatMap((name) => {
     const length = name.pattern.exec(text)?.[0].length;
     return length === undefined ? [] : [{ ...name, rest: text.slice(length) }];
@@ -110,7 +114,7 @@ function readSigungu(text: string, names: PlaceName[], hasSido: boolean): Place 
 
 /** Reads the whole name of a city, county or district that only one province has, after a word that may be anything. */
 function readSecondWord(text: string): Place | undefined {
-  const place = readSigungu(text.replace(/^\S+\s+/, ''), wholeNames, false);
+  const place = readSigungu(text.replace(/^\S+\s+/, ''), { names: wholeNames });
   return place?.sido ? place : undefined;
 }
 

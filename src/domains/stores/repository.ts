@@ -1,15 +1,13 @@
 import type { Database, Reader, Tx } from '../../infrastructure/database/client.ts';
-import { secondsUntilDayAfter } from '../../infrastructure/database/daily-quota.ts';
 import type { Prisma } from '../../infrastructure/database/generated/client.ts';
-import { type BoundedPage, newestFirst, type PageRequest } from '../../infrastructure/database/keyset.ts';
+import { type BoundedPage, newestFirst } from '../../infrastructure/database/keyset.ts';
 import { lockRow } from '../../infrastructure/database/row-locks.ts';
 import { sql } from '../../infrastructure/database/sql.ts';
-import type { Near } from '../../infrastructure/search/near.ts';
 import { findPage } from '../../infrastructure/search/page.ts';
-import { type SearchableList, scanBudgets } from '../../infrastructure/search/sources.ts';
+import { type SearchableList, type SearchFilter, scanBudgets } from '../../infrastructure/search/sources.ts';
 import type { ReadAddress } from './regions.ts';
 import type { NewStore, Region, Store, StoreCategory, StoreChanges, StoreListItem } from './schemas.ts';
-import { countEditSql, isOpenStore, openStore, storeCategoriesSql } from './sql.ts';
+import { isOpenStore, openStoreOf, storeCategoriesSql, storeEdits } from './sql.ts';
 
 /** What Prisma's client reads of a store for `toStoreSummary`. */
 export const storeSummarySelect = {
@@ -38,6 +36,15 @@ export interface WantedStore {
   id?: number;
 }
 
+/** Whose store is changed. */
+interface StoreEdit {
+  ownerId: number;
+  /** Its `updated_at`, where only that version is to be changed. */
+  version: string | undefined;
+  /** Edits of a store in 24 hours; 0: no quota. */
+  quota: number;
+}
+
 export type Stores = ReturnType<typeof createStoreRepository>;
 
 /** Single stores, and the categories. Closed stores and those of suspended accounts do not exist for readers. */
@@ -63,19 +70,13 @@ export function createStoreRepository(database: Database, readAddress: ReadAddre
   }
 
   /** Which of some ids are categories. */
-  async function knownCategories(connection: Tx, ids: readonly number[]): Promise<Set<number>> {
-    const rows = await connection.prisma.storeCategory.findMany({
-      where: { id: { in: [...ids] } },
-      select: { id: true },
-    });
+  async function knownCategories(tx: Tx, ids: number[]): Promise<Set<number>> {
+    const where = { id: { in: ids } };
+    const rows = await tx.prisma.storeCategory.findMany({ where, select: { id: true } });
     return new Set(rows.map(({ id }) => id));
   }
 
-  /**
-   * Creates the store of a user. Of concurrent calls for one user, one succeeds.
-   *
-   * @returns its id, or undefined when the user has a store, does not exist or is suspended
-   */
+  /** Creates the store of a user, of concurrent calls once. @returns its id, unless the user has one, is gone or is suspended */
   async function create(tx: Tx, ownerId: number, store: NewStore): Promise<number | undefined> {
     const { name, category_ids, description, address = '', phone_number, business_hours } = store;
     const { location, show_exact_location: showExact = false } = store;
@@ -96,30 +97,25 @@ export function createStoreRepository(database: Database, readAddress: ReadAddre
     return created?.id;
   }
 
-  async function exists(connection: Tx, ownerId: number): Promise<boolean> {
-    return (await connection.prisma.store.count({ where: { ownerId } })) > 0;
+  async function exists(tx: Tx, ownerId: number): Promise<boolean> {
+    return (await tx.prisma.store.count({ where: { ownerId } })) > 0;
   }
 
   /**
    * Changes the given fields. The update comes first, because its row lock serialises concurrent changes of the categories.
    *
-   * @param version its `updated_at`, where only that version is to be changed
-   * @param quota edits of a store in 24 hours; 0: no quota
    * @returns the store's id, or undefined when the user has no such store, or the quota is used up
    */
   async function change(
     tx: Tx,
-    { ownerId, version }: { ownerId: number; version?: string | undefined },
-    changes: StoreChanges,
-    quota: number,
+    { ownerId, version, quota, ...changes }: StoreChanges & StoreEdit,
   ): Promise<number | undefined> {
     const { name, category_ids, description, address, phone_number, business_hours } = changes;
     const { location, show_exact_location: showExact } = changes;
     const region = address === undefined ? undefined : readAddress(address);
     const keepsLocation = sql`${location === undefined}::bool`;
-    const store = sql`SELECT s.id FROM stores s WHERE s.owner_id = ${ownerId} AND ${isOpenStore('s')}`;
     const [changed] = await tx.query<{ id: number }>(sql`
-      WITH edited AS (${countEditSql(store, quota)})
+      WITH edited AS (${storeEdits.count(openStoreOf(ownerId), quota)})
       UPDATE stores s SET
         name = coalesce(${name ?? null}, s.name),
         description = coalesce(${description ?? null}, s.description),
@@ -182,20 +178,7 @@ export function createStoreRepository(database: Database, readAddress: ReadAddre
 
 /** When the store of a user has a new quota of edits. */
 export async function secondsUntilEdits(tx: Tx, ownerId: number): Promise<number> {
-  const where = { ownerId, ...openStore };
-  const store = await tx.prisma.store.findFirst({ where, select: { id: true } });
-  const edits = store && (await tx.prisma.storeEdits.findFirst({ where: { storeId: store.id } }));
-  return secondsUntilDayAfter(edits?.since) ?? 0;
-}
-
-/** Which stores to list. */
-export interface StoreFilter extends PageRequest {
-  /** A part of name, address or description; empty for all. */
-  q: string;
-  categoryId: number | undefined;
-  /** A region of the store; empty for all. */
-  region: string;
-  near: Near | undefined;
+  return (await storeEdits.secondsUntilNext(tx, openStoreOf(ownerId))) ?? 0;
 }
 
 export interface ListedStoreRow extends Pick<StoreListItem, 'id' | 'name' | 'address' | 'description'> {
@@ -229,7 +212,7 @@ const openStores: SearchableList = {
 /** Stores of the directory: open ones, newest first; around a place, nearest first. */
 export function listStores(
   tx: Reader,
-  filter: StoreFilter,
+  filter: SearchFilter,
   budgets = scanBudgets,
 ): Promise<BoundedPage<ListedStoreRow>> {
   return findPage<ListedStoreRow>(tx, openStores, filter, budgets);

@@ -15,11 +15,18 @@ import { paginate } from '../../http/pagination.ts';
 import { isId, PathId, Ref } from '../../http/schemas.ts';
 import type { Read } from '../../infrastructure/database/replica.ts';
 import type { ImageUrls } from '../images/index.ts';
-import { storeErrors } from './errors.ts';
-import { readNear } from './near.ts';
-import { toStore, toStoreListItem } from './presenters.ts';
 import { listStores, type Stores } from './repository.ts';
-import { NewStore, Store, StoreCategoryList, StoreChanges, StorePage, StoreQuery } from './schemas.ts';
+import {
+  NewStore,
+  Store,
+  StoreCategoryList,
+  StoreChanges,
+  StorePage,
+  storeErrors,
+  toStore,
+  toStoreListItem,
+} from './schemas.ts';
+import { readNear, StoreQuery } from './search.ts';
 import type { StoreService } from './service.ts';
 
 /** The categories, which need no login. */

@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { BoundedPageOf, PageQuery } from '../../http/pagination.ts';
+import { defineError } from '../../http/errors.ts';
+import { BoundedPageOf } from '../../http/pagination.ts';
 import {
   Body,
   Changes,
@@ -15,7 +16,21 @@ import {
   Url,
 } from '../../http/schemas.ts';
 import { Line, OptionalBlock, OptionalLine, TextField, whenEmpty, whenUnnamed } from '../../http/text.ts';
-import { Distance, NearFields } from './near.ts';
+import type { ImageUrls } from '../images/index.ts';
+import type { ListedStoreRow, StoreRow, StoreSummaryRow } from './repository.ts';
+import { Distance } from './search.ts';
+
+/** Errors of the operations on stores. */
+export const storeErrors = {
+  storeNotFound: defineError(404, 'store_not_found', {
+    ko: '가게를 찾을 수 없습니다.',
+    en: 'The store was not found.',
+  }),
+  storeExists: defineError(409, 'store_exists', {
+    ko: '이미 등록하신 가게가 있습니다.',
+    en: 'You have already registered a store.',
+  }),
+};
 
 export const StoreCategory = NamedObject('StoreCategory', 'What kind of business a store is', {
   id: Id('Identifier'),
@@ -149,36 +164,39 @@ export const StoreChanges = Changes(
 );
 export type StoreChanges = Static<typeof StoreChanges>;
 
-/** How the texts of both lists are searched. */
-export const textMatch =
-  'Case and all white space are ignored, here and in the texts: `두레카페` finds 두레 카페, and 두레카페 is found by `두레 카페`.';
-
-/** How regions are searched. */
-export const regionMatch =
-  'Each word is the `sido`, a part of the `sigungu`, or the `dong`; 시, 군, 구, 동, 읍, 면 and 가 at its end may be left out: `서울 마포구`, `성남 분당`, `망원동`.';
-
-/** What a list is searched by; shared with the list of posts. */
-export const SearchQuery = {
-  category_id: Type.Optional(Id('Only stores of this category, or their posts')),
-  region: OptionalLine(
-    `Only stores of this region, or their posts. ${regionMatch} Empty for all.`,
-    '마포구',
-    40,
-  ),
-  ...NearFields,
-  ...PageQuery,
-};
-
-export const StoreQuery = Type.Object({
-  q: OptionalLine(
-    `Only stores whose name, address or description contains this text. ${textMatch} Empty for all stores.`,
-    '두레카페',
-    50,
-  ),
-  ...SearchQuery,
-});
-
 export const StoreCategoryList = NamedObject('StoreCategoryList', 'Every category', {
   items: List(Ref(StoreCategoryListItem), 1000, 'All of them, in the order to show them'),
 });
 export const StorePage = BoundedPageOf('StorePage', Ref(StoreListItem));
+
+/** A store as the API shows it. */
+export function toStore(row: StoreRow): Store {
+  const { sido, sigungu, dong, latitude, longitude } = row;
+  return {
+    id: row.id,
+    name: row.name,
+    store_categories: row.categories,
+    description: row.description,
+    address: row.address,
+    phone_number: row.phoneNumber,
+    business_hours: row.businessHours,
+    region: { sido, sigungu, dong },
+    location: latitude === null || longitude === null ? null : { latitude, longitude },
+    show_exact_location: row.showExactLocation,
+    created_at: row.createdAt.toISOString(),
+    updated_at: row.updatedAt.toISOString(),
+  };
+}
+
+/** A store in the directory. */
+export function toStoreListItem(row: ListedStoreRow, { thumbnailOf }: ImageUrls): StoreListItem {
+  const { id, name, categories, description, address, firstImage, distance } = row;
+  const store = { id, name, store_categories: categories, description, address };
+  const distance_m = distance && Math.round(distance / 1_000);
+  return { ...store, thumbnail: thumbnailOf(firstImage, store), distance_m };
+}
+
+/** A store in short, with its categories in the order that its owner gave. */
+export function toStoreSummary({ id, name, categories }: StoreSummaryRow): StoreSummary {
+  return { id, name, store_categories: categories.map(({ category }) => category) };
+}

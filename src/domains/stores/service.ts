@@ -5,10 +5,8 @@ import type { Problem } from '../../http/field-errors.ts';
 import type { Config } from '../../infrastructure/config/config.ts';
 import type { Database, Reader, Tx } from '../../infrastructure/database/client.ts';
 import type { Created, Idempotency, IdempotencyKey } from '../../infrastructure/database/idempotency.ts';
-import { storeErrors } from './errors.ts';
-import { toStore } from './presenters.ts';
 import { type Stores, secondsUntilEdits, type WantedStore } from './repository.ts';
-import type { NewStore, Store, StoreChanges } from './schemas.ts';
+import { type NewStore, type Store, type StoreChanges, storeErrors, toStore } from './schemas.ts';
 
 const unknownCategory: Problem = {
   code: 'not_found',
@@ -26,12 +24,7 @@ export type StoreService = ReturnType<typeof createStoreService>;
 
 /** Registering and changing the store of a user. */
 export function createStoreService({ config, database, stores, idempotency }: StoreServiceOptions) {
-  /**
-   * Registers the one store of a user.
-   *
-   * @throws {ApiError} `validation_error` for an unknown category, `store_exists`, `token_not_valid` when the account was deleted
-   *   or suspended meanwhile
-   */
+  /** @throws {ApiError} `validation_error` for an unknown category, `store_exists`, `token_not_valid` when the account is gone */
   async function register(
     userId: number,
     input: NewStore,
@@ -46,17 +39,13 @@ export function createStoreService({ config, database, stores, idempotency }: St
     });
   }
 
-  /**
-   * Changes the store of a user.
-   *
-   * @throws {ApiError} `validation_error` for an unknown category, `store_not_found`, `precondition_failed`, `quota_exceeded`
-   */
+  /** @throws {ApiError} `validation_error` for an unknown category, `store_not_found`, `precondition_failed`, `quota_exceeded` */
   async function change(userId: number, changes: StoreChanges, precondition?: Precondition): Promise<Store> {
     return database.transaction(async (tx) => {
       await checkCategories(tx, changes.category_ids ?? []);
       const version = precondition && (await find({ userId }, tx, precondition)).updated_at;
-      const own = { ownerId: userId, version };
-      const id = await stores.change(tx, own, rounded(changes), config.quotas.editsPerDay);
+      const edit = { ownerId: userId, version, quota: config.quotas.editsPerDay };
+      const id = await stores.change(tx, { ...rounded(changes), ...edit });
       if (id !== undefined) return find({ userId, id }, tx);
       await find({ userId }, tx, precondition);
       throw retryLater(httpErrors.quotaExceeded, await secondsUntilEdits(tx, userId));
@@ -85,11 +74,7 @@ export function createStoreService({ config, database, stores, idempotency }: St
     if (errors.length > 0) throw invalidFields(errors);
   }
 
-  /**
-   * Checks the category of a list, which is needed only when the list is empty.
-   *
-   * @throws {ApiError} `validation_error` for an unknown category
-   */
+  /** Checks the category of a list, when that is empty. @throws {ApiError} `validation_error` for an unknown one */
   async function checkCategoryFilter(id: number | undefined): Promise<void> {
     if (id === undefined) return;
     const known = await stores.knownCategories(database, [id]);

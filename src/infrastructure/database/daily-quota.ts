@@ -1,56 +1,87 @@
 import { advisoryLocks } from './advisory-locks.ts';
+import type { ExpiredRows } from './clean-up.ts';
 import type { Tx } from './client.ts';
-import { raw, type Sql, sql } from './sql.ts';
+import { constant, raw, type Sql, sql } from './sql.ts';
 
 /*
- * Daily quotas of a store or a user: at most so many rows within any 24 hours. A transaction takes
- * the quota lock of the owner in one statement and counts in a later one, because a statement that waits for a lock does not
- * see what was committed meanwhile. The lock comes before all row locks, to avoid deadlocks.
+ * Daily quotas of a store or a user: at most so many rows within any 24 hours, or so many counts within 24 hours from the first.
+ * A transaction takes the lock of a quota of rows in one statement and counts in a later one, because a statement that waits for a
+ * lock does not see what was committed meanwhile. The lock comes before all row locks, to avoid deadlocks.
  */
 
 const quotaLocks = { store: advisoryLocks.storeQuotas, user: advisoryLocks.userQuotas };
-
-/** Takes the quota lock of a store or a user until the transaction ends. */
-export async function lockQuota(tx: Tx, owner: keyof typeof quotaLocks, id: number): Promise<void> {
-  await tx.execute(sql`SELECT pg_advisory_xact_lock(${quotaLocks[owner]}::int, ${id}::int)`);
-}
-
-/** What Prisma's client looks for: the oldest row of those that fill a quota. Reading it ends there, however many rows there are. */
-export const fullQuota = (quota: number) =>
-  ({
-    where: { createdAt: { gt: new Date(Date.now() - day) } },
-    orderBy: { createdAt: 'desc' },
-    skip: quota - 1,
-    select: { createdAt: true },
-  }) as const;
-
-/** Seconds until 24 hours after a time, such as that of the row of {@link fullQuota}; undefined without one. */
-export function secondsUntilDayAfter(time: Date): number;
-export function secondsUntilDayAfter(time: Date | undefined): number | undefined;
-export function secondsUntilDayAfter(time: Date | undefined): number | undefined {
-  return time && Math.max(0, time.getTime() + day - Date.now()) / 1000;
-}
-
-const day = 24 * 60 * 60 * 1000;
-
-/** The condition of rows that count. */
-export const ofLastDay = sql`created_at > now() - interval '24 hours'`;
+const day = raw(`interval '24 hours'`);
+const secondsUntilDayAfter = (time: Sql) =>
+  sql`greatest(0, extract(epoch FROM ${time} + ${day} - now()))::float8`;
 
 /**
- * SQL of the time at which a quota has room again; null while it has room.
+ * Takes the quota lock of a store or a user until the transaction ends.
  *
- * @param rows a query for `created_at` of the rows that count
- * @param quota a constant, as it becomes part of the text; 0: no quota
+ * @param owner a query for its `id`
+ * @returns the id, if there is one
  */
-export function quotaFullUntil(rows: Sql, quota: number): Sql {
-  if (quota === 0) return sql`NULL::timestamptz`;
-  // The oldest row of those that fill the quota. Reading it ends there, however many rows there are.
-  return sql`(
-    SELECT created_at + interval '24 hours' FROM (${rows}) counted
-    ORDER BY created_at DESC OFFSET ${raw(String(quota - 1))} LIMIT 1)`;
+export async function lockQuota(
+  tx: Tx,
+  kind: keyof typeof quotaLocks,
+  owner: Sql,
+): Promise<number | undefined> {
+  const [locked] = await tx.query<{ id: number }>(sql`
+    SELECT owner.id FROM (${owner}) owner, pg_advisory_xact_lock(${constant(quotaLocks[kind])}, owner.id)`);
+  return locked?.id;
 }
 
-/** SQL of the seconds from now until a time. */
-export function secondsUntil(time: Sql): Sql {
-  return sql`extract(epoch FROM ${time} - now())::float8`;
+/**
+ * The seconds until a quota has room again; undefined while it has.
+ *
+ * @param rows a query for `created_at` of the rows that count, which ends at the oldest of those that fill the quota
+ * @param quota a constant, as it becomes part of the text; 0: no quota
+ */
+export async function secondsUntilRoom(tx: Tx, rows: Sql, quota: number): Promise<number | undefined> {
+  if (quota === 0) return undefined;
+  const [full] = await tx.query<{ seconds: number }>(sql`
+    SELECT ${secondsUntilDayAfter(raw('created_at'))} AS seconds FROM (${rows}) counted
+    WHERE created_at > now() - ${day} ORDER BY created_at DESC OFFSET ${constant(quota - 1)} LIMIT 1`);
+  return full?.seconds;
+}
+
+/** A table with a row for each owner: when the first of the last counts was, and how many there are. */
+interface DailyCounter {
+  table: string;
+  owner: string;
+  count: string;
+}
+
+/** Counts within 24 hours from the first one. */
+export function createDailyCounter({ table, owner, count }: DailyCounter) {
+  const isOver = sql`counter.since < now() - ${day}`;
+  const expired: ExpiredRows = { table, condition: sql`since < now() - ${day}` };
+
+  return {
+    /** Rows whose 24 hours are over. */
+    expired,
+
+    /**
+     * SQL that counts and returns the `id` of the owner; no row when the quota is used up. Concurrent counts wait here.
+     *
+     * @param owners a query for the `id` of the owner
+     * @param quota 0: nothing is counted
+     */
+    count(owners: Sql, quota: number): Sql {
+      if (quota === 0) return owners;
+      return sql`
+        INSERT INTO ${raw(table)} AS counter (${raw(owner)}) ${owners}
+        ON CONFLICT (${raw(owner)}) DO UPDATE SET
+          since = CASE WHEN ${isOver} THEN now() ELSE counter.since END,
+          ${raw(count)} = CASE WHEN ${isOver} THEN 1 ELSE counter.${raw(count)} + 1 END
+        WHERE ${isOver} OR counter.${raw(count)} < ${quota}
+        RETURNING ${raw(owner)} AS id`;
+    },
+
+    /** The seconds until the owner has a new quota; undefined where nothing was counted. */
+    async secondsUntilNext(tx: Tx, owners: Sql): Promise<number | undefined> {
+      const [counter] = await tx.query<{ seconds: number }>(sql`
+        SELECT ${secondsUntilDayAfter(raw('since'))} AS seconds FROM ${raw(table)} WHERE ${raw(owner)} = (${owners})`);
+      return counter?.seconds;
+    },
+  };
 }

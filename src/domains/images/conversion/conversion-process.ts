@@ -27,10 +27,9 @@ const sizes = { large: { side: 1_600, quality: 80 }, thumbnail: { side: 480, qua
 const effort = 2;
 
 /**
- * Decodes an image once and encodes both sizes from its pixels, upright and without metadata. Of an animated one, the first frame
- * is kept.
+ * Decodes an image once and encodes both sizes, upright and without metadata; of an animated one the first frame.
  *
- * @param maxDecodedBytes of the whole image, with 16 bits a channel as interlaced PNG and progressive JPEG have
+ * @param maxDecodedBytes with 16 bits a channel, as interlaced PNG and progressive JPEG have
  * @returns width, height and bytes of the large size as 32-bit integers, then both sizes; nothing for an image with more bytes
  */
 async function convert(file: Buffer, maxDecodedBytes: number): Promise<Buffer> {

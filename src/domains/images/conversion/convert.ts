@@ -1,6 +1,7 @@
 import { type ExecFileException, execFile } from 'node:child_process';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import pLimit, { type LimitFunction } from 'p-limit';
 import { ApiError, serviceUnavailable } from '../../../http/errors.ts';
 import { imageErrors } from '../schemas.ts';
@@ -29,13 +30,13 @@ export type ConversionQueue = ReturnType<typeof createConversionQueue>;
 export function createConversionQueue(convert: Convert) {
   const turns = pLimit(maxConcurrent);
   const largeTurns = pLimit(1);
-  const users = new Map<number, { limit: LimitFunction; count: number }>();
+  const users = new Map<number, LimitFunction>();
+  const unfinished = ({ activeCount, pendingCount }: LimitFunction) => activeCount + pendingCount;
 
   /**
-   * Converts an image when its turn comes, first with the memory for small images.
+   * Converts an image in its turn, first with the memory for small ones, unless the request was answered meanwhile.
    *
-   * @param isObsolete whether the request has been answered, so that the work would be for nothing
-   * @throws {ApiError} `invalid_image`; `service_unavailable` when too many conversions are waiting, or this one takes too long
+   * @throws {ApiError} `invalid_image`; `service_unavailable` when too many conversions wait, or this one takes too long
    */
   async function add(userId: number, file: Buffer, isObsolete: () => boolean): Promise<ConvertedImage> {
     if (waiting() >= maxWaiting) throw serviceUnavailable(new Error('the queue of conversions is full'));
@@ -44,25 +45,19 @@ export function createConversionQueue(convert: Convert) {
         if (!isObsolete()) return convert(file, size);
         throw serviceUnavailable(new Error('the request was answered before the conversion'));
       });
-    const own = users.get(userId) ?? { limit: pLimit(1), count: 0 };
+    for (const [id, limit] of users) if (unfinished(limit) === 0) users.delete(id);
+    const own = users.get(userId) ?? pLimit(1);
     users.set(userId, own);
-    own.count++;
-    try {
-      const image = await own.limit(
-        async () => (await convertInTurn('small')) ?? largeTurns(() => convertInTurn('large')),
-      );
-      if (image === undefined) throw new ApiError(imageErrors.invalidImage);
-      return image;
-    } finally {
-      own.count--;
-      if (own.count === 0) users.delete(userId);
-    }
+    const image = await own(
+      async () => (await convertInTurn('small')) ?? largeTurns(() => convertInTurn('large')),
+    );
+    if (image === undefined) throw new ApiError(imageErrors.invalidImage);
+    return image;
   }
 
   /** Conversions that have not begun. */
   function waiting(): number {
-    const unfinished = [...users.values()].reduce((sum, { count }) => sum + count, 0);
-    return unfinished - turns.activeCount;
+    return [...users.values()].reduce((sum, limit) => sum + unfinished(limit), 0) - turns.activeCount;
   }
 
   return { convert: add, running: () => turns.activeCount, waiting };
@@ -83,8 +78,7 @@ const maxOutput = 32 * 1024 * 1024;
 const script = fileURLToPath(new URL('./conversion-process.js', import.meta.url));
 
 /**
- * Where a limit cannot be set, as that of memory on macOS, the conversion runs without it. Without `--jitless`, Node.js 24 reserves
- * more memory for code than the limit.
+ * Limits that cannot be set, as that of memory on macOS, are left out. `--jitless`: else Node.js 24 reserves memory above the limit.
  */
 const command = 'ulimit -d "$1"; ulimit -t "$2"; ulimit -c 0; exec nice -n 5 "$3" --jitless "$4" "$5"';
 
@@ -97,11 +91,11 @@ const maxScans = 100;
 const maxMarkers = 500_000;
 
 /**
- * Converts an image in a process of its own, which has the memory for small or for all accepted images, no environment variables,
- * and less processor time than the service. What an image does to its decoder ends with that process.
+ * Converts an image in a process of its own, with limits of memory and processor time, and no environment variables. What an image
+ * does to its decoder ends with that process.
  *
  * @param limitFactor how many times longer than in production it may take
- * @returns undefined for an image that has more bytes than the size allows
+ * @returns undefined for an image that needs more memory
  * @throws {ApiError} `invalid_image`; `service_unavailable` when it takes too long
  */
 export async function convertImage(
@@ -112,7 +106,22 @@ export async function convertImage(
   const start = file.toString('latin1', 0, 16);
   const isKnown = signatures.some((signature) => [...signature].every((c, i) => c === '.' || c === start[i]));
   if (!isKnown || hasTooManyScans(file)) throw new ApiError(imageErrors.invalidImage);
-  const output = await run(file, { ...limits[size], seconds: Math.ceil(timeLimit * limitFactor) });
+  const { memory, decoded } = limits[size];
+  const seconds = Math.ceil(timeLimit * limitFactor);
+  const values = [memory * 1024, seconds, process.execPath, script, decoded * 1024 * 1024];
+  const running = promisify(execFile)('/bin/sh', ['-c', command, 'sh', ...values.map(String)], {
+    encoding: 'buffer',
+    // One arena of malloc, and no files for large images: both would escape the limit of memory.
+    env: { MALLOC_ARENA_MAX: '1', VIPS_DISC_THRESHOLD: '1g' },
+    timeout: seconds * 1_000,
+    killSignal: 'SIGKILL',
+    maxBuffer: maxOutput,
+  });
+  // The process may end before it has read everything.
+  running.child.stdin?.on('error', () => undefined).end(file);
+  const { stdout: output } = await running.catch((error: Ended) => {
+    throw conversionError(error);
+  });
   if (output.length === 0) return undefined;
   const end = 12 + output.readUInt32BE(8);
   return {
@@ -140,36 +149,11 @@ function hasTooManyScans(file: Buffer): boolean {
   return scans > maxScans;
 }
 
-/** What a process may take: MiB, and seconds. */
-type ProcessLimits = Record<'memory' | 'decoded' | 'seconds', number>;
-
-function run(file: Buffer, { memory, decoded, seconds }: ProcessLimits): Promise<Buffer> {
-  const values = [memory * 1024, seconds, process.execPath, script, decoded * 1024 * 1024];
-  return new Promise((resolve, reject) => {
-    const { stdin } = execFile(
-      '/bin/sh',
-      ['-c', command, 'sh', ...values.map(String)],
-      {
-        encoding: 'buffer',
-        // One arena of malloc, and no files for large images: both would escape the limit of memory.
-        env: { MALLOC_ARENA_MAX: '1', VIPS_DISC_THRESHOLD: '1g' },
-        timeout: seconds * 1_000,
-        killSignal: 'SIGKILL',
-        maxBuffer: maxOutput,
-      },
-      (error, stdout, stderr) => {
-        if (error === null) resolve(stdout);
-        else reject(conversionError(error, stderr.toString('utf8', 0, 500)));
-      },
-    );
-    // The process may end before it has read everything.
-    stdin?.on('error', () => undefined).end(file);
-  });
-}
+type Ended = Pick<ExecFileException, 'code' | 'signal'> & { stderr: Buffer };
 
 /** What ended the process: its time (of the processor, too, which outlives this process), the image, or a broken installation. */
-function conversionError({ code, signal }: ExecFileException, output: string): Error {
-  const cause = new Error(`the conversion ended with ${signal ?? code}: ${output}`);
+function conversionError({ code, signal, stderr }: Ended): Error {
+  const cause = new Error(`the conversion ended with ${signal ?? code}: ${stderr.toString('utf8', 0, 500)}`);
   const headers = { 'retry-after': '5' };
   if (signal === 'SIGKILL') return new ApiError(imageErrors.conversionTimeout, { cause, headers });
   return signal || code === 65 ? new ApiError(imageErrors.invalidImage, { cause }) : cause;

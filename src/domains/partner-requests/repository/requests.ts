@@ -1,24 +1,54 @@
 import type { Database } from '../../../infrastructure/database/client.ts';
+import type { PartnerRequest } from '../../../infrastructure/database/generated/client.ts';
 import type { PartnerRequestStatus } from '../../../infrastructure/database/generated/enums.ts';
-import type { StoredKey } from '../../../infrastructure/database/idempotency.ts';
-import type { InJson } from '../../../infrastructure/database/json-times.ts';
-import { afterId, afterTime, type PageRequest } from '../../../infrastructure/database/keyset.ts';
-import { empty, raw, sql } from '../../../infrastructure/database/sql.ts';
-import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
+import {
+  afterId,
+  afterTime,
+  type BoundedPage,
+  type PageRequest,
+} from '../../../infrastructure/database/keyset.ts';
+import { empty, raw, type Sql, sql } from '../../../infrastructure/database/sql.ts';
 import type { PostSummaryRow } from '../../posts/index.ts';
 import { isOpenStore, type StoreSummary, storeSummarySql } from '../../stores/index.ts';
 import type { Contact } from '../schemas.ts';
-import {
-  type ReceivedRequestRow,
-  type RequestRow,
-  receivedColumns,
-  receiverColumns,
-  requestColumns,
-  type SentRequestRow,
-  senderColumn,
-  sentColumns,
-} from './rows.ts';
-import { closeOfStore, transition, withdrawOfPost } from './transitions.ts';
+
+interface RequestFields extends Pick<PartnerRequest, 'status' | 'message' | 'createdAt' | 'updatedAt'> {
+  id: number;
+  postId: number;
+  postTitle: string;
+}
+
+/** A request as its sender sees it. */
+export interface SentRequestRow extends RequestFields {
+  box: 'sent';
+  receiverStoreId: number;
+  receiverStoreName: string;
+}
+
+/** A request as its receiver sees it. */
+interface ReceivedRequestRow extends RequestFields {
+  box: 'received';
+  senderStore: StoreSummary;
+}
+
+/** A request as one of its sides sees it; `box` tells which. */
+export type RequestRow = SentRequestRow | ReceivedRequestRow;
+
+/** What both sides see of the request `r`. What belongs to other tables is selected by id, because a join may read all rows. */
+export const requestColumns = sql`
+  r.id, r.post_id AS "postId", (SELECT title FROM posts WHERE id = r.post_id) AS "postTitle",
+  r.status, r.message, r.created_at AS "createdAt", r.updated_at AS "updatedAt"`;
+
+export const receiverColumns = sql`
+  r.receiver_store_id AS "receiverStoreId",
+  (SELECT name FROM stores WHERE id = r.receiver_store_id) AS "receiverStoreName"`;
+
+export const senderColumn = sql`
+  (SELECT ${storeSummarySql} FROM stores s WHERE s.id = r.sender_store_id) AS "senderStore"`;
+
+export const sentColumns = sql`'sent' AS box, ${requestColumns}, ${receiverColumns}`;
+
+const receivedColumns = sql`'received' AS box, ${requestColumns}, ${senderColumn}`;
 
 /** A request with all that one of its sides sees of it. */
 export type RequestDetailRow = RequestRow & {
@@ -30,35 +60,23 @@ export type RequestDetailRow = RequestRow & {
   contact: Contact | null;
 };
 
-/** What a store asks of another. */
-interface NewRequest {
-  userId: number;
-  postId: number;
-  message: string;
-  /** Requests a day of a store; 0: neither this quota nor that of a post. */
-  quota: number;
-  key: StoredKey | undefined;
+/** The newest accepted request with another store. */
+export interface PartnerRow {
+  id: number;
+  /** When it was accepted, by which the list is ordered. */
+  createdAt: Date;
+  store: StoreSummary;
+  contact: Contact;
 }
 
-/** The request, or why there is none. */
-type Sent =
-  | { refusal: null; request: InJson<SentRequestRow>; replayedIn: string | null }
-  | { refusal: 'quota_exceeded'; wait: number }
-  | { refusal: 'idempotency_key_reused' }
-  | { refusal: 'store_required' | 'post_not_found' | 'own_post' | 'post_closed' | 'already_requested' };
-
-interface RequestFilter extends PageRequest {
-  userId: number;
-  box: RequestRow['box'];
-  /** All without it. */
-  status: PartnerRequestStatus | undefined;
+/** Where a page ended that has examined as many requests as it may. */
+interface BudgetEnd {
+  stoppedTime: Date | null;
+  stoppedId: number | null;
 }
 
-/** Requests a day of one store for one post; asking, withdrawing and asking again notifies the receiver each time. */
-const requestsPerPost = 5;
-
-/** Emails per hour about the requests of one store for one post, so that requesting and declining in a loop sends few. */
-export const maxMailsPerHour = 5;
+/** Accepted requests that one page may examine. Stores that have many of them with each other are rare. */
+export const partnerBudget = 200;
 
 /** A store without an owner is one whose account was deleted; a suspended one is hidden, also because of a report. */
 const storeColumns = {
@@ -68,13 +86,17 @@ const storeColumns = {
   owner: { select: { email: true, name: true, language: true, isVerified: true, suspendedAt: true } },
 } as const;
 
-export type PartnerRequests = ReturnType<typeof createPartnerRequestRepository>;
+interface RequestFilter extends PageRequest {
+  userId: number;
+  box: RequestRow['box'];
+  /** All without it. */
+  status: PartnerRequestStatus | undefined;
+}
 
-/** Partner requests. */
-export function createPartnerRequestRepository(
-  database: Database,
-  mailQueue: Pick<MailQueue, 'unrequested'>,
-) {
+export type PartnerRequests = ReturnType<typeof createPartnerRequestReader>;
+
+/** Partner requests and partners, as their sides see them. */
+export function createPartnerRequestReader(database: Database) {
   /**
    * One page of the requests that the user's store sent or received, newest first; none without a store. Each box, with and
    * without a status, is another text, as it is read through an index of its own that is in the order of the list.
@@ -111,18 +133,64 @@ export function createPartnerRequestRepository(
   }
 
   /**
-   * Sends a request, with its notification and its email, in one statement: the function `send_partner_request`, which see. The
-   * caller wakes the relay of the outbox.
+   * Reads one page of the partners of a user's store, by the time of the newest accepted request, newest first. None without a
+   * store. Stores that are closed or suspended are left out.
+   *
+   * The page examines a bounded number of requests in the order of the list, from one index for those that were sent and one for
+   * those that were received. Of each it is looked up whether it is the newest one of the two stores. `updated_at` is when a
+   * request was accepted, because an accepted request changes only by ending.
    */
-  async function send({ userId, postId, message, quota, key }: NewRequest): Promise<Sent> {
-    const { perHour, mail } = mailQueue.unrequested('partner_request_received');
-    const [row] = await database.query<Sent>(sql`
-      SELECT refusal, wait, request, replayed_in AS "replayedIn"
-      FROM send_partner_request(${key?.scope ?? null}::text, ${key?.key ?? null}::text, ${key?.hashes ?? []}::text[],
-        ${key?.language ?? null}::text, ${userId}::int, ${postId}::bigint, ${message}::text, ${quota}::int,
-        ${requestsPerPost}::int, ${mail}, ${perHour}::int, ${maxMailsPerHour}::int)`);
-    if (row === undefined) throw new Error('a function returns one row');
-    return row;
+  async function listPartners(
+    { userId, after, limit }: PageRequest & { userId: number },
+    budget = partnerBudget,
+  ): Promise<BoundedPage<PartnerRow>> {
+    const own = sql`(SELECT id FROM own)`;
+    const [sender, receiver] = [raw('sender_store_id'), raw('receiver_store_id')];
+    const accepted = (ownStore: Sql, otherStore: Sql) => sql`
+      SELECT id, updated_at, ${otherStore} AS store_id FROM partner_requests
+      WHERE ${ownStore} = ${own} AND status = 'accepted' AND (updated_at, id) < (${afterTime(after)}, ${afterId(after)})
+      ORDER BY updated_at DESC, id DESC LIMIT ${budget}`;
+    const examined = sql`
+      SELECT * FROM ((${accepted(sender, receiver)}) UNION ALL (${accepted(receiver, sender)})) accepted
+      ORDER BY updated_at DESC, id DESC LIMIT ${budget}`;
+    const ofPair = (from: Sql, to: Sql) => sql`
+      SELECT id, updated_at FROM partner_requests
+      WHERE sender_store_id = ${from} AND receiver_store_id = ${to} AND status = 'accepted'
+      ORDER BY updated_at DESC, id DESC LIMIT 1`;
+    const other = raw('e.store_id');
+    const rows = await database.query<(PartnerRow | { id: null }) & BudgetEnd>(sql`
+      WITH own AS MATERIALIZED (
+        SELECT s.id FROM stores s WHERE s.owner_id = ${userId} AND ${isOpenStore('s')}
+      ), page AS MATERIALIZED (
+        SELECT e.id, e.updated_at, e.store_id FROM (${examined}) e
+        WHERE (SELECT ${isOpenStore('s')} FROM stores s WHERE s.id = e.store_id)
+          AND e.id = (
+            SELECT id FROM ((${ofPair(own, other)}) UNION ALL (${ofPair(other, own)})) pair
+            ORDER BY updated_at DESC, id DESC LIMIT 1)
+        ORDER BY e.updated_at DESC, e.id DESC LIMIT ${limit}
+      ), stopped AS (
+        SELECT e.updated_at AS "stoppedTime", e.id AS "stoppedId" FROM (${examined}) e
+        WHERE (SELECT count(*) FROM page) < ${limit}::int
+        ORDER BY e.updated_at DESC, e.id DESC OFFSET ${budget - 1}::int LIMIT 1
+      )
+      SELECT found.*, stopped.* FROM (SELECT) one_row
+      LEFT JOIN stopped ON true
+      LEFT JOIN (
+        SELECT page.id, page.updated_at AS "createdAt",
+          json_build_object('name', u.name, 'email', u.email, 'phone_number', o.phone_number) AS contact,
+          (SELECT ${storeSummarySql} FROM stores s WHERE s.id = page.store_id) AS store
+        FROM page
+        JOIN stores o ON o.id = page.store_id
+        JOIN users u ON u.id = o.owner_id
+      ) found ON true
+      ORDER BY found."createdAt" DESC, found.id DESC`);
+    const { stoppedTime, stoppedId } = rows[0] ?? { stoppedTime: null, stoppedId: null };
+    return {
+      // The end of an empty page is a row without columns of its own.
+      rows: rows.flatMap((row) => (row.id === null ? [] : [row])),
+      stoppedAt:
+        stoppedTime && stoppedId ? { time: stoppedTime.getTime(), id: String(stoppedId) } : undefined,
+    };
   }
 
   /** A request with a status, and both stores, for an email about it. */
@@ -139,5 +207,5 @@ export function createPartnerRequestRepository(
     });
   }
 
-  return { list, findDetail, findForMail, send, transition, withdrawOfPost, closeOfStore };
+  return { list, findDetail, listPartners, findForMail };
 }

@@ -1,8 +1,19 @@
 import { Type } from '@sinclair/typebox';
 import { invalidFields } from '../../http/errors.ts';
-import { documented, Int32, OrNull } from '../../http/schemas.ts';
-import { pattern } from '../../http/text.ts';
+import { PageQuery } from '../../http/pagination.ts';
+import { documented, Id, Int32, OrNull } from '../../http/schemas.ts';
+import { OptionalLine, pattern } from '../../http/text.ts';
 import type { Near } from '../../infrastructure/search/near.ts';
+
+/* What stores and posts are searched by. */
+
+/** How the texts of both lists are searched. */
+export const textMatch =
+  'Case and all white space are ignored, here and in the texts: `두레카페` finds 두레 카페, and 두레카페 is found by `두레 카페`.';
+
+/** How regions are searched. */
+export const regionMatch =
+  'Each word is the `sido`, a part of the `sigungu`, or the `dong`; 시, 군, 구, 동, 읍, 면 and 가 at its end may be left out: `서울 마포구`, `성남 분당`, `망원동`.';
 
 export const defaultRadius = 3_000;
 
@@ -31,6 +42,27 @@ export const NearFields = {
   ),
 };
 
+/** Filters of both lists, and their pages. */
+export const SearchQuery = {
+  category_id: Type.Optional(Id('Only stores of this category, or their posts')),
+  region: OptionalLine(
+    `Only stores of this region, or their posts. ${regionMatch} Empty for all.`,
+    '마포구',
+    40,
+  ),
+  ...NearFields,
+  ...PageQuery,
+};
+
+export const StoreQuery = Type.Object({
+  q: OptionalLine(
+    `Only stores whose name, address or description contains this text. ${textMatch} Empty for all stores.`,
+    '두레카페',
+    50,
+  ),
+  ...SearchQuery,
+});
+
 /** A field of the items of lists that take {@link NearFields}. */
 export const Distance = OrNull(
   Int32(
@@ -39,11 +71,7 @@ export const Distance = OrNull(
   ),
 );
 
-/**
- * Reads the fields of a query or a body that match {@link NearFields}.
- *
- * @throws {ApiError} `validation_error` for a radius without a place
- */
+/** Reads {@link NearFields} of a query or a body. @throws {ApiError} `validation_error` for a radius without a place */
 export function readNear({ near, radius_m }: { near?: string; radius_m?: number }): Near | undefined {
   if (near !== undefined) {
     const [latitude = 0, longitude = 0] = near.split(',').map(Number);

@@ -1,0 +1,170 @@
+import type { ExpiredRows } from '../../../infrastructure/database/clean-up.ts';
+import type { Database, Tx } from '../../../infrastructure/database/client.ts';
+import type { PartnerRequestStatus } from '../../../infrastructure/database/generated/enums.ts';
+import type { StoredKey } from '../../../infrastructure/database/idempotency.ts';
+import type { InJson } from '../../../infrastructure/database/json-times.ts';
+import { join, raw, type Sql, sql } from '../../../infrastructure/database/sql.ts';
+import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
+import {
+  type RequestRow,
+  receiverColumns,
+  requestColumns,
+  type SentRequestRow,
+  senderColumn,
+} from './requests.ts';
+
+/** What a store asks of another. */
+interface NewRequest {
+  userId: number;
+  postId: number;
+  message: string;
+  /** Requests a day of a store; 0: neither this quota nor that of a post. */
+  quota: number;
+  key: StoredKey | undefined;
+}
+
+/** The request, or why there is none. */
+type Sent =
+  | { refusal: null; request: InJson<SentRequestRow>; replayedIn: string | null }
+  | { refusal: 'quota_exceeded'; wait: number }
+  | { refusal: 'idempotency_key_reused' }
+  | { refusal: 'store_required' | 'post_not_found' | 'own_post' | 'post_closed' | 'already_requested' };
+
+interface Transition {
+  id: number;
+  userId: number;
+  /** In which the user who makes it must have the request. */
+  box: RequestRow['box'] | 'either';
+  from: PartnerRequestStatus;
+  to: PartnerRequestStatus;
+}
+
+/** A request as the user who changed it sees it. */
+type ChangedRequest = RequestRow & {
+  /** The owner of the other store; null where the account is gone. */
+  otherUserId: number | null;
+  /** Requests that the sender has sent for the post within an hour, in whatever state they are now. */
+  sentWithinHour: number;
+};
+
+/** A request that changed because a post or an account was deleted, and the user on the other side. */
+export interface ClosedRequest {
+  requestId: number;
+  userId: number;
+  status: Extract<PartnerRequestStatus, 'withdrawn' | 'ended'>;
+}
+
+/** Requests that came to an end long ago: their messages are erased, and the rest stays for the lists of both sides. */
+export const erasedMessages: ExpiredRows = {
+  table: 'partner_requests',
+  condition: sql`
+    status IN ('declined', 'withdrawn', 'ended') AND message <> '' AND updated_at < now() - interval '1 year'`,
+  erase: sql`message = ''`,
+};
+
+const pending = raw(`status = 'requested'`);
+const accepted = raw(`status = 'accepted'`);
+const open = raw(`status IN ('requested', 'accepted')`);
+
+/** Requests a day of one store for one post; asking, withdrawing and asking again notifies the receiver each time. */
+const requestsPerPost = 5;
+
+/** Emails per hour about the requests of one store for one post, so that requesting and declining in a loop sends few. */
+export const maxMailsPerHour = 5;
+
+export type PartnerRequestChanges = ReturnType<typeof createPartnerRequestChanges>;
+
+/** What becomes of partner requests. */
+export function createPartnerRequestChanges(database: Database, mailQueue: Pick<MailQueue, 'unrequested'>) {
+  /**
+   * Sends a request, its notification and its email: the function `send_partner_request`. The caller wakes the relay of the outbox.
+   */
+  async function send({ userId, postId, message, quota, key }: NewRequest): Promise<Sent> {
+    const { perHour, mail } = mailQueue.unrequested('partner_request_received');
+    const [row] = await database.query<Sent>(sql`
+      SELECT refusal, wait, request, replayed_in AS "replayedIn"
+      FROM send_partner_request(${key?.scope ?? null}::text, ${key?.key ?? null}::text, ${key?.hashes ?? []}::text[],
+        ${key?.language ?? null}::text, ${userId}::int, ${postId}::bigint, ${message}::text, ${quota}::int,
+        ${requestsPerPost}::int, ${mail}, ${perHour}::int, ${maxMailsPerHour}::int)`);
+    if (row === undefined) throw new Error('a function returns one row');
+    return row;
+  }
+
+  return { send, transition, withdrawOfPost, closeOfStore };
+}
+
+/**
+ * Moves a request to another state, of concurrent transitions one.
+ *
+ * @returns undefined for a request that the user has not in that box and state, and where a hidden store would accept it
+ */
+async function transition(
+  tx: Tx,
+  { id, userId, box, from, to }: Transition,
+): Promise<ChangedRequest | undefined> {
+  const ownStores = { sent: 'r.sender_store_id', received: 'r.receiver_store_id' };
+  const own = raw(box === 'either' ? Object.values(ownStores).join() : ownStores[box]);
+  const [row] = await tx.query<ChangedRequest>(sql`
+    WITH changed AS (
+      UPDATE partner_requests r SET status = ${to}::partner_request_status, updated_at = now()
+      FROM stores own
+      WHERE r.id = ${id} AND r.status = ${from}::partner_request_status
+        AND own.id IN (${own}) AND own.owner_id = ${userId}
+        AND (own.suspended_at IS NULL OR ${to} <> 'accepted')
+      RETURNING r.*, own.id = r.sender_store_id AS is_sender
+    )
+    SELECT CASE WHEN is_sender THEN 'sent' ELSE 'received' END AS box, ${requestColumns}, ${receiverColumns}, ${senderColumn},
+      (SELECT owner_id FROM stores
+        WHERE id = CASE WHEN is_sender THEN r.receiver_store_id ELSE r.sender_store_id END) AS "otherUserId", (
+        SELECT count(*)::int FROM partner_requests
+        WHERE sender_store_id = r.sender_store_id AND post_id = r.post_id AND created_at > now() - interval '1 hour'
+      ) AS "sentWithinHour"
+    FROM changed r`);
+  return row;
+}
+
+/** Withdraws the pending requests for a post; accepted ones stay. @returns them with their senders */
+function withdrawOfPost(tx: Tx, postId: number): Promise<ClosedRequest[]> {
+  const ids = idsWhere(sql`post_id = ${postId} AND ${pending}`);
+  return close(tx, { states: pending, ids, notifiedStore: sql`c.sender_store_id` });
+}
+
+/** Withdraws the pending requests that a store sent or received, and ends the accepted ones. @returns them with the other sides */
+function closeOfStore(tx: Tx, storeId: number): Promise<ClosedRequest[]> {
+  // Not `OR`, for which the requests of all stores may be read, and not `IN`, for which those of the store in all states are.
+  const ids = [sql`sender_store_id = ${storeId}`, sql`receiver_store_id = ${storeId}`].flatMap((ofStore) =>
+    [pending, accepted].map((state) => idsWhere(sql`${ofStore} AND ${state}`)),
+  );
+  const notifiedStore = sql`CASE c.sender_store_id WHEN ${storeId} THEN c.receiver_store_id ELSE c.sender_store_id END`;
+  return close(tx, { states: open, ids: join(ids, ' UNION ALL '), notifiedStore });
+}
+
+const idsWhere = (condition: Sql) => sql`SELECT id FROM partner_requests WHERE ${condition}`;
+
+/**
+ * Withdraws pending requests and ends accepted ones. Rows are locked in id order to avoid deadlocks, and updated and looked up by
+ * their ids, because a join may read all requests and stores. A request that another transaction accepts meanwhile is waited for.
+ *
+ * @param requests.states which of them, as they are once they are locked
+ * @param requests.ids a query for the ids
+ * @param requests.notifiedStore SQL of the store of `c` whose owner is to be notified
+ * @returns those whose other side has an account
+ */
+function close(
+  tx: Tx,
+  { states, ids, notifiedStore }: Record<'states' | 'ids' | 'notifiedStore', Sql>,
+): Promise<ClosedRequest[]> {
+  return tx.query<ClosedRequest>(sql`
+    WITH locked AS (
+      SELECT id FROM partner_requests WHERE id = ANY (ARRAY(${ids})) AND ${states} ORDER BY id + 0 FOR UPDATE
+    ), closed AS (
+      UPDATE partner_requests SET updated_at = now(),
+        status = CASE status WHEN 'requested' THEN 'withdrawn'::partner_request_status ELSE 'ended' END
+      WHERE id = ANY (ARRAY(SELECT id FROM locked))
+      RETURNING id, status, sender_store_id, receiver_store_id
+    ), notified AS (
+      SELECT c.id AS "requestId", c.status, (SELECT owner_id FROM stores WHERE id = ${notifiedStore}) AS "userId"
+      FROM closed c
+    )
+    SELECT "requestId", status, "userId" FROM notified WHERE "userId" IS NOT NULL ORDER BY "requestId"`);
+}
