@@ -9,21 +9,13 @@ interface FixedContent {
   type: string;
   /** Called at the first request. */
   read(): string | Buffer;
-  headers?: Record<string, string>;
 }
 
 /**
  * Adds a `GET` of content that stays the same while the process runs. It is compressed once and kept in memory: compressing half a
  * megabyte for each request would let clients use up the CPU.
- *
- * @param isImmutable whether the path changes with the content; other content is revalidated by its `ETag`
  */
-export function serveFixed(
-  app: FastifyInstance,
-  path: string,
-  { type, read, headers = {} }: FixedContent,
-  isImmutable = false,
-): void {
+export function serveFixed(app: FastifyInstance, path: string, { type, read }: FixedContent): void {
   const prepare = once(async () => {
     const content = Buffer.from(read());
     // Beyond 5, the time triples for a few percent less.
@@ -32,16 +24,16 @@ export function serveFixed(
       promisify(brotliCompress)(content, { params }),
       promisify(gzip)(content),
     ]);
-    return { tag: `"${hashOf(content)}"`, compressed: Object.entries({ br, gzip: gz }), content };
+    const tag = `"${createHash('sha256').update(content).digest('base64url').slice(0, 16)}"`;
+    return { tag, compressed: Object.entries({ br, gzip: gz }), content };
   });
 
   app.get(path, { schema: { hide: true } }, async (request, reply) => {
     const { tag, compressed, content } = await prepare();
     reply.headers({
-      ...headers,
       // Weak, because it is the same in every encoding.
       etag: `W/${tag}`,
-      'cache-control': isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache',
+      'cache-control': 'no-cache',
       vary: `${reply.getHeader('vary')}, Accept-Encoding`,
     });
     if (request.headers['if-none-match']?.includes(tag)) return reply.code(304).send();
@@ -51,9 +43,4 @@ export function serveFixed(
     if (encoding !== undefined) reply.header('content-encoding', encoding);
     return reply.type(type).send(body ?? content);
   });
-}
-
-/** A short hash of content, which may be part of a path. */
-export function hashOf(content: string | Buffer): string {
-  return createHash('sha256').update(content).digest('base64url').slice(0, 16);
 }
