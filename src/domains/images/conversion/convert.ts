@@ -1,7 +1,7 @@
 import { type ExecFileException, execFile } from 'node:child_process';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
-import pLimit, { type LimitFunction } from 'p-limit';
+import PQueue from 'p-queue';
 import { ApiError, serviceUnavailable } from '../../../http/errors.ts';
 import { imageErrors } from '../schemas.ts';
 
@@ -27,9 +27,9 @@ export type ConversionQueue = ReturnType<typeof createConversionQueue>;
 
 /** Converts images, a few at a time. A user has one turn at a time, so that the images of one do not keep those of others waiting. */
 export function createConversionQueue(convert: Convert) {
-  const turns = pLimit(maxConcurrent);
-  const largeTurns = pLimit(1);
-  const users = new Map<number, { limit: LimitFunction; count: number }>();
+  const turns = new PQueue({ concurrency: maxConcurrent });
+  const largeTurns = new PQueue({ concurrency: 1 });
+  const users = new Map<number, PQueue>();
 
   /**
    * Converts an image when its turn comes, first with the memory for small images.
@@ -40,32 +40,30 @@ export function createConversionQueue(convert: Convert) {
   async function add(userId: number, file: Buffer, isObsolete: () => boolean): Promise<ConvertedImage> {
     if (waiting() >= maxWaiting) throw serviceUnavailable(new Error('the queue of conversions is full'));
     const convertInTurn = (size: 'small' | 'large') =>
-      turns(() => {
+      turns.add(async () => {
         if (!isObsolete()) return convert(file, size);
         throw serviceUnavailable(new Error('the request was answered before the conversion'));
       });
-    const own = users.get(userId) ?? { limit: pLimit(1), count: 0 };
+    const image = await turnsOf(userId).add(
+      async () => (await convertInTurn('small')) ?? largeTurns.add(() => convertInTurn('large')),
+    );
+    if (image === undefined) throw new ApiError(imageErrors.invalidImage);
+    return image;
+  }
+
+  function turnsOf(userId: number): PQueue {
+    const own = users.get(userId) ?? new PQueue({ concurrency: 1 }).once('idle', () => users.delete(userId));
     users.set(userId, own);
-    own.count++;
-    try {
-      const image = await own.limit(
-        async () => (await convertInTurn('small')) ?? largeTurns(() => convertInTurn('large')),
-      );
-      if (image === undefined) throw new ApiError(imageErrors.invalidImage);
-      return image;
-    } finally {
-      own.count--;
-      if (own.count === 0) users.delete(userId);
-    }
+    return own;
   }
 
   /** Conversions that have not begun. */
   function waiting(): number {
-    const unfinished = [...users.values()].reduce((sum, { count }) => sum + count, 0);
-    return unfinished - turns.activeCount;
+    const unfinished = [...users.values()].reduce((sum, { size, pending }) => sum + size + pending, 0);
+    return unfinished - turns.pending;
   }
 
-  return { convert: add, running: () => turns.activeCount, waiting };
+  return { convert: add, running: () => turns.pending, waiting };
 }
 
 /**
