@@ -1,9 +1,8 @@
 import { type StringOptions, type TString, Type } from '@sinclair/typebox';
 import type { Ajv, SchemaValidateFunction } from 'ajv';
-import type { TextProblem } from './field-errors.ts';
+import { emptyTextKeyword, patternTextKeyword, type TextProblem } from './field-errors.ts';
 import type { LocalizedText } from './language.ts';
 import { cleanPhoneNumber } from './phone-number.ts';
-import { emptyTextKeyword, patternTextKeyword } from './validator-errors.ts';
 
 /**
  * How an incoming string is cleaned and what it must not contain.

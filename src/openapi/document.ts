@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { mergePatch } from '../http/plugins/body-parser.ts';
+import { mergePatch } from '../http/plugins/body-reader.ts';
 import { Components, type JsonObject, nameOf, toJsonSchema, toPascalCase } from './components.ts';
 import { anyErrorResponse, errorResponse } from './errors.ts';
 import { acceptLanguage, type HeaderName, headerComponents, headerReferences } from './headers.ts';

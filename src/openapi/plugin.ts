@@ -2,7 +2,7 @@ import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { stringify } from 'yaml';
-import { serveFixed } from '../http/fixed-content.ts';
+import { serveFixed } from '../http/pages.ts';
 import { referencedSchemas } from '../http/schemas.ts';
 import type { Config } from '../infrastructure/config/config.ts';
 import { completeDocument } from './document.ts';

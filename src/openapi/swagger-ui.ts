@@ -3,8 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
-import { serveFixed } from '../http/fixed-content.ts';
-import { icon, staticFilesPlugin } from '../http/pages.ts';
+import { icon, serveFixed, staticFilesPlugin } from '../http/pages.ts';
 
 /* The scripts are text, because they run in the browser: plugins of Swagger UI
  * (https://swagger.io/docs/open-source-tools/swagger-ui/customization/plugin-api/). */

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { currentUser } from '../../http/authentication.ts';
 import { ApiError, httpErrors, invalidFields, retryLater } from '../../http/errors.ts';
-import { fieldName, pointerTo, problems } from '../../http/field-errors.ts';
+import { fieldName, limitProblems, problems } from '../../http/field-errors.ts';
 import { type Body, hasBody } from '../../http/plugins/body-reader.ts';
 import { imageErrors } from './schemas.ts';
 
@@ -100,11 +100,11 @@ function imageOf(parts: readonly Part[]): Buffer {
     const name = /^content-disposition:.*?;\s*name=(?:"([^"]*)"|([^\s;"]+))/im.exec(head)?.slice(1).join('');
     if (name === undefined || name in Object.prototype) throw malformed();
     if (name !== fileField) {
-      throw invalidFields([{ field: fieldName(pointerTo(name)), ...problems.unknownField }]);
+      throw invalidFields([{ field: fieldName(name), ...problems.unknownField }]);
     }
     const isFile = /^content-disposition:.*;\s*filename\*?=|^content-type:\s*application\/octet-stream/im;
     if (!isFile.test(head)) throw invalidFields([{ field: fileField, ...problems.file }]);
-    if (index > 0) throw invalidFields([{ field: fileField, ...problems.tooMany(1) }]);
+    if (index > 0) throw invalidFields([{ field: fileField, ...limitProblems.maxItems(1) }]);
   }
   const [image] = parts;
   if (image === undefined) throw required();

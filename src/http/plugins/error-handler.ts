@@ -7,8 +7,8 @@ import type { Config } from '../../infrastructure/config/config.ts';
 import { unavailableReason } from '../../infrastructure/database/errors.ts';
 import { IdempotencyConflictError } from '../../infrastructure/database/idempotency.ts';
 import { ApiError, type ErrorDefinition, httpErrors, invalidFields, serviceUnavailable } from '../errors.ts';
+import { describeErrors } from '../field-errors.ts';
 import { defaultLanguage, type Language } from '../language.ts';
-import { describeErrors } from '../validator-errors.ts';
 import { maxLoggedLength } from './logging.ts';
 import { securityHeaders } from './security-headers.ts';
 
