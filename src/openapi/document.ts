@@ -1,9 +1,15 @@
 import { STATUS_CODES } from 'node:http';
 import { mergePatch } from '../http/plugins/body-reader.ts';
 import { Components, type JsonObject, nameOf, toJsonSchema, toPascalCase } from './components.ts';
-import { anyErrorResponse, errorResponse } from './errors.ts';
+import {
+  anyErrorResponse,
+  type DocumentedRoute,
+  errorResponse,
+  errorsOf,
+  limitOf,
+  usesEnvelope,
+} from './errors.ts';
 import { acceptLanguage, type HeaderName, headerComponents, headerReferences } from './headers.ts';
-import { type DocumentedRoute, errorsOf, limitOf, usesEnvelope } from './operation.ts';
 
 interface OpenApiDocument extends JsonObject {
   paths: Record<string, Record<string, Operation>>;
@@ -97,7 +103,7 @@ function describeOperation(components: Components, operation: Operation, route: 
   const errors = errorsOf(route);
   for (const status of new Set(errors.map((error) => error.status))) {
     const ofStatus = errors.filter((error) => error.status === status);
-    operation.responses[status] = errorResponse(components, prefix, ofStatus, headers);
+    operation.responses[status] = errorResponse(components, { operation: prefix, errors: ofStatus, headers });
   }
 }
 

@@ -6,8 +6,8 @@ import { serveFixed } from '../http/pages.ts';
 import { referencedSchemas } from '../http/schemas.ts';
 import type { Config } from '../infrastructure/config/config.ts';
 import { completeDocument } from './document.ts';
+import { type DocumentedRoute, isDocumented } from './errors.ts';
 import { information } from './information.ts';
-import { type DocumentedRoute, isDocumented } from './operation.ts';
 import { swaggerUiRoutes } from './swagger-ui.ts';
 
 /** Makes the document, which is that of `app.swagger()`. Register it before the routes. */
