@@ -25,7 +25,7 @@ import { deadlinePlugin, overloadPlugin, userTurnsPlugin } from './http/plugins/
 import { ownWritesPlugin } from './http/plugins/own-writes.ts';
 import { rateLimitPlugin } from './http/plugins/rate-limits.ts';
 import { rewriteUrl, routerOptions, routingPlugin } from './http/plugins/routing.ts';
-import { rejectedOriginsPlugin, securityHeadersPlugin } from './http/plugins/security-headers.ts';
+import { securityHeadersPlugin } from './http/plugins/security-headers.ts';
 import { metricsPlugin, metricsRoutes, serveMetrics, tracingPlugin } from './http/plugins/telemetry.ts';
 import { unreadResponsesPlugin } from './http/plugins/unread-responses.ts';
 import { lazySchemasPlugin, validationPlugin } from './http/plugins/validation.ts';
@@ -130,7 +130,6 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   await app.register(shutdownPlugin);
   await app.register(deadlinePlugin, { timeLimit: overrides.timeLimit });
   await app.register(securityHeadersPlugin, { config });
-  await app.register(rejectedOriginsPlugin, { config });
   await app.register(overloadPlugin, { maxEventLoopDelay: overrides.maxEventLoopDelay });
   await app.register(credentialsPlugin, { authenticator: auth.authenticator });
   await app.register(rateLimitPlugin, { config, metrics, redis });

@@ -168,15 +168,6 @@ export const limitProblems = {
     problem('too_many', [`${max}개 이하여야 합니다.`, `Must have at most ${counted(max, 'item')}.`], { max }),
 };
 
-const typeTexts: Record<string, [string, string]> = {
-  string: ['문자열이어야 합니다.', 'Must be a string.'],
-  integer: ['정수여야 합니다.', 'Must be an integer.'],
-  number: ['숫자여야 합니다.', 'Must be a number.'],
-  boolean: ['true 또는 false여야 합니다.', 'Must be true or false.'],
-  array: ['배열이어야 합니다.', 'Must be an array.'],
-  object: ['객체여야 합니다.', 'Must be an object.'],
-};
-
 /** The keyword of JSON Schema that says what a string's `pattern` demands. */
 export const patternTextKeyword = 'patternText';
 
@@ -189,6 +180,40 @@ type ValidatorError = FastifySchemaValidationError & {
   data?: unknown;
 };
 
+const stringTexts: [string, string] = ['문자열이어야 합니다.', 'Must be a string.'];
+const typeTexts: Record<string, [string, string]> = {
+  integer: ['정수여야 합니다.', 'Must be an integer.'],
+  number: ['숫자여야 합니다.', 'Must be a number.'],
+  boolean: ['true 또는 false여야 합니다.', 'Must be true or false.'],
+  array: ['배열이어야 합니다.', 'Must be an array.'],
+  object: ['객체여야 합니다.', 'Must be an object.'],
+};
+
+/** The problem for each other keyword of JSON Schema that a schema of this service may have. */
+const keywordProblems: Record<string, (error: ValidatorError) => Problem> = {
+  required: () => problems.required,
+  additionalProperties: () => problems.unknownField,
+  type: ({ params }) => problem('invalid_type', typeTexts[String(params['type'])] ?? stringTexts),
+  enum: ({ params }) => problems.notAllowed([params['allowedValues']].flat().map(String)),
+  uniqueItems: () =>
+    problem('duplicate', ['같은 값이 두 번 있습니다.', 'Must not contain the same value twice.']),
+  minProperties: () =>
+    problem('too_few', ['수정할 항목을 하나 이상 보내 주세요.', 'Send at least one field to change.'], {
+      min: 1,
+    }),
+  // Tests reject the second text, so that every pattern has its own.
+  pattern: ({ parentSchema }) => ({
+    code: 'invalid_format',
+    text: (parentSchema?.[patternTextKeyword] as LocalizedText) ?? {
+      ko: '형식이 올바르지 않습니다.',
+      en: 'The format is not valid.',
+    },
+  }),
+  textRule: ({ params }) => textProblems[params['problem'] as TextProblem],
+};
+
+const isLimit = (keyword: string): keyword is keyof typeof limitProblems => keyword in limitProblems;
+
 /**
  * Turns AJV's errors into one error per field and problem.
  *
@@ -200,10 +225,12 @@ export function describeErrors(errors: FastifySchemaValidationError[]): FieldErr
     if (described.length === maxFieldErrors) break;
     // The other branch of `RefOrNull`.
     if (error.params['type'] === 'null') continue;
-    const found = problemOf(error);
+    const { keyword, instancePath, params } = error;
+    const found = isLimit(keyword)
+      ? limitProblems[keyword](Number(params['limit']))
+      : keywordProblems[keyword]?.(error);
     // What is left are keywords such as `oneOf`, which only summarise the errors of their branches.
     if (found === undefined) continue;
-    const { instancePath, params } = error;
     const property = params['missingProperty'] ?? params['additionalProperty'];
     const field = typeof property === 'string' ? fieldName(property, instancePath) : nameOf(instancePath);
     const text = emptyTextOf(error) ?? found.text;
@@ -211,41 +238,6 @@ export function describeErrors(errors: FastifySchemaValidationError[]): FieldErr
     described.push({ field, ...found, text });
   }
   return described;
-}
-
-function problemOf({ keyword, params, parentSchema }: ValidatorError): Problem | undefined {
-  if (keyword in limitProblems) {
-    return limitProblems[keyword as keyof typeof limitProblems](Number(params['limit']));
-  }
-  switch (keyword) {
-    case 'required':
-      return problems.required;
-    case 'additionalProperties':
-      return problems.unknownField;
-    case 'type':
-      return problem('invalid_type', typeTexts[String(params['type'])] ?? ['', '']);
-    case 'enum':
-      return problems.notAllowed([params['allowedValues']].flat().map(String));
-    case 'uniqueItems':
-      return problem('duplicate', ['같은 값이 두 번 있습니다.', 'Must not contain the same value twice.']);
-    case 'minProperties':
-      return problem(
-        'too_few',
-        ['수정할 항목을 하나 이상 보내 주세요.', 'Send at least one field to change.'],
-        { min: 1 },
-      );
-    case 'pattern': {
-      // Tests reject the second text, so that every pattern has its own.
-      const text = parentSchema?.[patternTextKeyword] as LocalizedText | undefined;
-      return {
-        code: 'invalid_format',
-        text: text ?? { ko: '형식이 올바르지 않습니다.', en: 'The format is not valid.' },
-      };
-    }
-    case 'textRule':
-      return textProblems[params['problem'] as TextProblem];
-  }
-  return undefined;
 }
 
 function emptyTextOf({ data, parentSchema }: ValidatorError): LocalizedText | undefined {

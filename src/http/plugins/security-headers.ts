@@ -1,4 +1,4 @@
-import cors, { type FastifyCorsOptions } from '@fastify/cors';
+import cors from '@fastify/cors';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import type { Config } from '../../infrastructure/config/config.ts';
@@ -41,12 +41,39 @@ export function isPreflight({ method, headers }: FastifyRequest): boolean {
 /** Headers for browsers: framing, MIME sniffing, transport, caching and CORS. */
 export const securityHeadersPlugin = fastifyPlugin(
   async (app: FastifyInstance, { config }: { config: Config }) => {
-    if (config.corsOrigins.length > 0) await app.register(cors, corsOptions(config.corsOrigins));
+    const { corsOrigins, production } = config;
+    if (corsOrigins.length > 0) {
+      // It only sets headers: preflights are answered by `routing.ts`, because they count for the limits and only paths that exist
+      // have them. An origin that is not configured gets no header.
+      await app.register(cors, {
+        origin: (origin, done) => done(null, origin !== undefined && corsOrigins.includes(origin) && origin),
+        // The same for every path, so that a request with a wrong method is sent and gets its 405.
+        methods: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'],
+        allowedHeaders,
+        exposedHeaders,
+        // For the cookie of the refresh token.
+        credentials: true,
+        maxAge: preflightMaxAge,
+        preflightContinue: true,
+        strictPreflight: false,
+      });
+    }
     const headers = securityHeaders(config);
+    // A browser shows a rejected origin to the developer of a page, but not the setting that would allow it. Each is logged once; a
+    // warning outside production only, because strangers could cause it.
+    const logged = new Set(corsOrigins);
+    const maxLogged = logged.size + 20;
     app.addHook('onRequest', (request, reply, done) => {
       reply.headers(headers);
       const caching = cachingOf(request);
       if (caching !== undefined) reply.header('cache-control', caching);
+      const { origin } = request.headers;
+      const reason = origin && logged.size < maxLogged && !logged.has(origin) && rejectionOf(origin, request);
+      if (reason) {
+        logged.add(origin);
+        request.log[production ? 'info' : 'warn']({ origin }, reason);
+        if (logged.size === maxLogged) request.log.info('further rejected origins are not logged');
+      }
       done();
     });
   },
@@ -62,63 +89,14 @@ function cachingOf(request: FastifyRequest): string | undefined {
   return path.startsWith('/api/') ? 'private, no-cache' : undefined;
 }
 
-/**
- * Options of `@fastify/cors`. It only sets headers: preflights are answered by `routing.ts`, because they count for the limits and
- * only paths that exist have them. An origin that is not configured gets no header.
- */
-function corsOptions(origins: readonly string[]): FastifyCorsOptions {
-  return {
-    origin: (origin, done) => done(null, origin !== undefined && origins.includes(origin) ? origin : false),
-    // The same for every path, so that a request with a wrong method is sent and gets its 405.
-    methods: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'],
-    allowedHeaders,
-    exposedHeaders,
-    // For the cookie of the refresh token.
-    credentials: true,
-    maxAge: preflightMaxAge,
-    preflightContinue: true,
-    strictPreflight: false,
-  };
-}
-
-/** Every client can send any `Origin`, so the log and the memory for it are bounded. */
-const maxLogged = 20;
-
-/**
- * Logs each origin that `CORS_ORIGINS` does not allow, once: a browser shows the error to the developer of a page, but not
- * the setting that would allow it. A warning outside production only, because strangers could cause it.
- */
-export const rejectedOriginsPlugin = fastifyPlugin(
-  async (app: FastifyInstance, { config }: { config: HeaderConfig }) => {
-    const logged = new Set<string>();
-    app.addHook('onRequest', (request, _reply, done) => {
-      const { origin } = request.headers;
-      if (origin !== undefined && logged.size < maxLogged && !logged.has(origin)) {
-        const reason = rejectionOf(origin, request, config.corsOrigins);
-        if (reason !== undefined) {
-          logged.add(origin);
-          request.log[config.production ? 'info' : 'warn']({ origin }, reason);
-          if (logged.size === maxLogged) request.log.info('further rejected origins are not logged');
-        }
-      }
-      done();
-    });
-  },
-);
-
-/** Why a browser keeps the response from a page; undefined when it does not, or when no browser sends such a header. */
-function rejectionOf(
-  origin: string,
-  { headers, host }: FastifyRequest,
-  allowed: readonly string[],
-): string | undefined {
+/** Why a browser keeps the response from a page of an origin that is not configured; undefined when it does not. */
+function rejectionOf(origin: string, { headers, host }: FastifyRequest): string | undefined {
   // A browser shows the response to a form on a page of any origin.
   if (headers['sec-fetch-mode'] === 'navigate') return undefined;
   if (origin === 'null') {
     return 'the page has no origin, as a file or a sandboxed frame, so CORS_ORIGINS cannot allow it: serve it over HTTP';
   }
-  if (allowed.includes(origin) || origin.length > 255 || !isOrigin(origin)) return undefined;
-  // A browser sends `Origin` to the own origin as well, for example with a `POST` of Swagger UI.
-  if (new URL(origin).host === host) return undefined;
+  // No browser sends anything else. To the own origin it sends the header as well, for example with a `POST` of Swagger UI.
+  if (origin.length > 255 || !isOrigin(origin) || new URL(origin).host === host) return undefined;
   return 'CORS_ORIGINS does not name this origin, so browsers keep the answer from its pages: add it if they are yours';
 }

@@ -160,16 +160,17 @@ function compiled<Compiled>(known: Map<string, Compiled>, schema: unknown, compi
 }
 
 /** The schemas to which one refers, directly or not. With all of them, compiling a serializer takes 10 ms instead of 2. */
-function schemasBelow(schema: unknown, found: Record<string, TSchema> = {}): Record<string, TSchema> {
-  JSON.stringify(schema, (key, value) => {
-    const $id = key === '$ref' ? String(value).replace('#', '') : '';
-    const target = referencedSchemas[$id];
-    if (target !== undefined && !($id in found)) {
+function schemasBelow(schema: unknown): Record<string, TSchema> {
+  const found: Record<string, TSchema> = {};
+  const pending = [schema];
+  for (const one of pending) {
+    for (const [, $id = ''] of JSON.stringify(one).matchAll(/"\$ref":"(\w+)#?"/g)) {
+      const target = referencedSchemas[$id];
+      if (target === undefined || $id in found) continue;
       found[$id] = target;
-      schemasBelow(target, found);
+      pending.push(target);
     }
-    return value;
-  });
+  }
   return found;
 }
 
