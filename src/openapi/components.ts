@@ -77,6 +77,18 @@ export class Components {
     return undefined;
   }
 
+  /** Examples by the name of their schema: of a schema with several forms, or of a list of such, one for each form. */
+  examplesOf(schema: JsonObject): [string, unknown][] {
+    const { properties } = this.resolve(schema) as { properties?: Record<string, { items?: JsonObject }> };
+    const itemForms = this.formsOf(properties?.['items']?.items ?? {});
+    const forms = itemForms.length > 0 ? itemForms : this.formsOf(schema);
+    const page = itemForms.length > 0 && Object(this.exampleOf(schema));
+    return (forms.length > 0 ? forms : [schema]).map((form) => {
+      const example = this.exampleOf(form);
+      return [String(nameOf(form)), page ? { ...page, items: [example] } : example];
+    });
+  }
+
   /** Marks the property that tells the forms of a schema apart: the one whose values are others in each of them. */
   addDiscriminators(): void {
     for (const schema of Object.values(this.parts.schemas)) {
