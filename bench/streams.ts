@@ -3,7 +3,7 @@ import { availableParallelism, loadavg } from 'node:os';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import pLimit from 'p-limit';
+import PQueue from 'p-queue';
 import { execute } from '../test/support/database.ts';
 import { readUsers } from './data.ts';
 import { startDatabase, startMeasuredService } from './servers.ts';
@@ -56,15 +56,13 @@ try {
     const measure = (work: () => Promise<unknown>) =>
       watch({ server, postmaster: database.postmaster, user: prober }, work);
     const openAll = async (limit: number) => {
-      const limited = pLimit(limit);
-      const rejections = await Promise.all(
-        clients.map((client) =>
-          limited(async () => {
-            // What a stream said before it ended.
-            await sleep(client.retry);
-            return connect(server.url, client, arrivals);
-          }),
-        ),
+      const opening = new PQueue({ concurrency: limit });
+      const rejections = await opening.addAll(
+        clients.map((client) => async () => {
+          // What a stream said before it ended.
+          await sleep(client.retry);
+          return connect(server.url, client, arrivals);
+        }),
       );
       return rejections.reduce((total, one) => total + one, 0);
     };

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { withoutPort } from '../http/client-ip.ts';
 import { ApiError, defineError } from '../http/errors.ts';
+import { withoutPort } from '../http/request-context.ts';
 
 const misdirectedRequest = defineError(421, 'misdirected_request', {
   ko: '개발용 화면은 localhost나 IP 주소로만 열 수 있습니다.',

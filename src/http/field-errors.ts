@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
+import type { FastifySchemaValidationError } from 'fastify';
 import type { LocalizedText } from './language.ts';
 import { documented, List, Message, NamedObject, Ref, StringEnum, Text } from './schemas.ts';
 
@@ -73,13 +74,13 @@ export interface FieldError extends Problem {
   field: string;
 }
 
-/** One step of a JSON pointer (RFC 6901). */
-export function pointerTo(property: string): string {
-  return `/${property.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+/** How a property is named: a field by its name, a value inside a field by its JSON pointer. */
+export function fieldName(property: string, parent = ''): string {
+  return nameOf(`${parent}/${property.replaceAll('~', '~0').replaceAll('/', '~1')}`);
 }
 
-/** How a value is named: a field by its name, a value inside a field by its JSON pointer, the body as a whole by `body`. */
-export function fieldName(pointer: string): string {
+/** The name of what a JSON pointer points to; the body as a whole is `body`. */
+function nameOf(pointer: string): string {
   // The client chose the name of an unknown field. It is cut, but never in the middle of a character.
   const cut = pointer.slice(0, 120).toWellFormed();
   if (cut === '') return 'body';
@@ -87,31 +88,12 @@ export function fieldName(pointer: string): string {
   return cut.slice(1).replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
-const stringText = { ko: '문자열이어야 합니다.', en: 'Must be a string.' };
-const typeTexts: Record<string, LocalizedText> = {
-  string: stringText,
-  integer: { ko: '정수여야 합니다.', en: 'Must be an integer.' },
-  number: { ko: '숫자여야 합니다.', en: 'Must be a number.' },
-  boolean: { ko: 'true 또는 false여야 합니다.', en: 'Must be true or false.' },
-  array: { ko: '배열이어야 합니다.', en: 'Must be an array.' },
-  object: { ko: '객체여야 합니다.', en: 'Must be an object.' },
-};
-
-function problem(code: Problem['code'], ko: string, en: string, params?: Problem['params']): Problem {
+function problem(code: Problem['code'], [ko, en]: [string, string], params?: Problem['params']): Problem {
   return { code, text: { ko, en }, params };
 }
 
-const invalidCharacters = (ko: string, en: string) => problem('invalid_characters', ko, en);
-const invalidFormat = (ko: string, en: string) => problem('invalid_format', ko, en);
-
-const counted = (count: number, unit: string) => `${count} ${unit}${count === 1 ? '' : 's'}`;
-
-/** @param min in characters */
-function tooShort(min: number): Problem {
-  if (min === 1) return problem('too_short', '내용을 입력해 주세요.', 'Must not be blank.', { min });
-  const en = `Must have at least ${counted(min, 'character')}.`;
-  return problem('too_short', `${min}자 이상이어야 합니다.`, en, { min });
-}
+const invalidCharacters = (...texts: [string, string]) => problem('invalid_characters', texts);
+const invalidFormat = (...texts: [string, string]) => problem('invalid_format', texts);
 
 /** What is wrong with a text, besides AJV's own `minLength`, `maxLength` and `pattern`. */
 const textProblems = {
@@ -143,48 +125,122 @@ export type TextProblem = keyof typeof textProblems;
 /** The problems that several fields can have. */
 export const problems = {
   ...textProblems,
-  tooShort,
-  required: problem('required', '필수 항목입니다.', 'This field is required.'),
-  unknownField: problem('unknown_field', '알 수 없는 항목입니다.', 'This field is not known.'),
-  duplicate: problem('duplicate', '같은 값이 두 번 있습니다.', 'Must not contain the same value twice.'),
-  nothingToChange: problem(
-    'too_few',
-    '수정할 항목을 하나 이상 보내 주세요.',
-    'Send at least one field to change.',
-    { min: 1 },
-  ),
-  file: problem('invalid_type', '파일이어야 합니다.', 'Must be a file.'),
+  notAllowed: (allowed: string[]) =>
+    problem(
+      'not_allowed',
+      [`다음 중 하나여야 합니다: ${allowed.join(', ')}`, `Must be one of: ${allowed.join(', ')}.`],
+      { allowed },
+    ),
+  required: problem('required', ['필수 항목입니다.', 'This field is required.']),
+  unknownField: problem('unknown_field', ['알 수 없는 항목입니다.', 'This field is not known.']),
+  file: problem('invalid_type', ['파일이어야 합니다.', 'Must be a file.']),
   multipart: invalidFormat(
     '본문이 multipart/form-data 형식에 맞지 않거나 끝까지 오지 않았습니다.',
     'Must be complete multipart/form-data with a boundary.',
   ),
+};
 
-  /** @param type a type of JSON Schema */
-  type: (type: string): Problem => ({ code: 'invalid_type', text: typeTexts[type] ?? stringText }),
+const counted = (count: number, unit: string) => `${count} ${unit}${count === 1 ? '' : 's'}`;
 
-  /** @param max in characters */
-  tooLong: (max: number) =>
-    problem('too_long', `${max}자 이하여야 합니다.`, `Must have at most ${counted(max, 'character')}.`, {
+/** What is wrong with a value beyond the limit of a keyword of JSON Schema. */
+export const limitProblems = {
+  minLength: (min: number) =>
+    min === 1
+      ? problem('too_short', ['내용을 입력해 주세요.', 'Must not be blank.'], { min })
+      : problem(
+          'too_short',
+          [`${min}자 이상이어야 합니다.`, `Must have at least ${counted(min, 'character')}.`],
+          { min },
+        ),
+  maxLength: (max: number) =>
+    problem('too_long', [`${max}자 이하여야 합니다.`, `Must have at most ${counted(max, 'character')}.`], {
       max,
     }),
-
-  tooSmall: (min: number) =>
-    problem('too_small', `${min} 이상이어야 합니다.`, `Must be at least ${min}.`, { min }),
-
-  tooLarge: (max: number) =>
-    problem('too_large', `${max} 이하여야 합니다.`, `Must be at most ${max}.`, { max }),
-
-  tooFew: (min: number) =>
-    problem('too_few', `${min}개 이상이어야 합니다.`, `Must have at least ${counted(min, 'item')}.`, { min }),
-
-  tooMany: (max: number) =>
-    problem('too_many', `${max}개 이하여야 합니다.`, `Must have at most ${counted(max, 'item')}.`, { max }),
-
-  notAllowed: (allowed: string[]) =>
-    problem(
-      'not_allowed',
-      `다음 중 하나여야 합니다: ${allowed.join(', ')}`,
-      `Must be one of: ${allowed.join(', ')}.`,
-      { allowed },
-    ),
+  minimum: (min: number) =>
+    problem('too_small', [`${min} 이상이어야 합니다.`, `Must be at least ${min}.`], { min }),
+  maximum: (max: number) =>
+    problem('too_large', [`${max} 이하여야 합니다.`, `Must be at most ${max}.`], { max }),
+  minItems: (min: number) =>
+    problem('too_few', [`${min}개 이상이어야 합니다.`, `Must have at least ${counted(min, 'item')}.`], {
+      min,
+    }),
+  maxItems: (max: number) =>
+    problem('too_many', [`${max}개 이하여야 합니다.`, `Must have at most ${counted(max, 'item')}.`], { max }),
 };
+
+/** The keyword of JSON Schema that says what a string's `pattern` demands. */
+export const patternTextKeyword = 'patternText';
+
+/** The keyword that says what is missing where a text or a list is empty, in place of all other texts. */
+export const emptyTextKeyword = 'emptyText';
+
+/** An error of AJV, which gives the schema and the value with it when it is `verbose`. */
+type ValidatorError = FastifySchemaValidationError & {
+  parentSchema?: Record<string, unknown>;
+  data?: unknown;
+};
+
+const stringTexts: [string, string] = ['문자열이어야 합니다.', 'Must be a string.'];
+const typeTexts: Record<string, [string, string]> = {
+  integer: ['정수여야 합니다.', 'Must be an integer.'],
+  number: ['숫자여야 합니다.', 'Must be a number.'],
+  boolean: ['true 또는 false여야 합니다.', 'Must be true or false.'],
+  array: ['배열이어야 합니다.', 'Must be an array.'],
+  object: ['객체여야 합니다.', 'Must be an object.'],
+};
+
+/** The problem for each other keyword of JSON Schema that a schema of this service may have. */
+const keywordProblems: Record<string, (error: ValidatorError) => Problem> = {
+  required: () => problems.required,
+  additionalProperties: () => problems.unknownField,
+  type: ({ params }) => problem('invalid_type', typeTexts[String(params['type'])] ?? stringTexts),
+  enum: ({ params }) => problems.notAllowed([params['allowedValues']].flat().map(String)),
+  uniqueItems: () =>
+    problem('duplicate', ['같은 값이 두 번 있습니다.', 'Must not contain the same value twice.']),
+  minProperties: () =>
+    problem('too_few', ['수정할 항목을 하나 이상 보내 주세요.', 'Send at least one field to change.'], {
+      min: 1,
+    }),
+  // Tests reject the second text, so that every pattern has its own.
+  pattern: ({ parentSchema }) => ({
+    code: 'invalid_format',
+    text: (parentSchema?.[patternTextKeyword] as LocalizedText) ?? {
+      ko: '형식이 올바르지 않습니다.',
+      en: 'The format is not valid.',
+    },
+  }),
+  textRule: ({ params }) => textProblems[params['problem'] as TextProblem],
+};
+
+const isLimit = (keyword: string): keyword is keyof typeof limitProblems => keyword in limitProblems;
+
+/**
+ * Turns AJV's errors into one error per field and problem.
+ *
+ * @returns at most {@link maxFieldErrors}
+ */
+export function describeErrors(errors: FastifySchemaValidationError[]): FieldError[] {
+  const described: FieldError[] = [];
+  for (const error of errors) {
+    if (described.length === maxFieldErrors) break;
+    // The other branch of `RefOrNull`.
+    if (error.params['type'] === 'null') continue;
+    const { keyword, instancePath, params } = error;
+    const found = isLimit(keyword)
+      ? limitProblems[keyword](Number(params['limit']))
+      : keywordProblems[keyword]?.(error);
+    // What is left are keywords such as `oneOf`, which only summarise the errors of their branches.
+    if (found === undefined) continue;
+    const property = params['missingProperty'] ?? params['additionalProperty'];
+    const field = typeof property === 'string' ? fieldName(property, instancePath) : nameOf(instancePath);
+    const text = emptyTextOf(error) ?? found.text;
+    if (described.some((other) => other.field === field && other.text.en === text.en)) continue;
+    described.push({ field, ...found, text });
+  }
+  return described;
+}
+
+function emptyTextOf({ data, parentSchema }: ValidatorError): LocalizedText | undefined {
+  const isEmpty = data === '' || (Array.isArray(data) && data.length === 0);
+  return isEmpty ? (parentSchema?.[emptyTextKeyword] as LocalizedText | undefined) : undefined;
+}

@@ -30,35 +30,31 @@ export interface PageQuery {
 /**
  * One page of a list, newest first.
  *
- * @param $id of the schema
  * @param fields of the page besides its items and cursor
- * @param nextCursor its description
  */
 export function Page<T extends TSchema, Fields extends TProperties = Record<never, never>>(
   $id: string,
   item: T,
   fields = {} as Fields,
-  nextCursor = 'Send it as `cursor` for the next page; `null` on the last page',
 ) {
+  const nextCursor = 'Send it as `cursor` for the next page; `null` on the last page';
   return Type.Object(
-    {
-      items: List(item, maxItems, 'Newest first, where the operation says nothing else'),
-      next_cursor: OrNull(Base64url(nextCursor, null, 100)),
-      ...fields,
-    },
+    { ...pageFields(item, nextCursor), ...fields },
     { $id, description: 'One page of a list' },
   );
 }
 
 /** One page of a list that examines a bounded number of rows; only `next_cursor` tells whether it is the last one. */
 export function BoundedPageOf<T extends TSchema>($id: string, item: T) {
-  return Page(
-    $id,
-    item,
-    {},
-    'Send it as `cursor` for the next page. A page may have fewer items than `limit`, or none: only `null` is the end.',
-  );
+  const nextCursor =
+    'Send it as `cursor` for the next page. A page may have fewer items than `limit`, or none: only `null` is the end.';
+  return Type.Object(pageFields(item, nextCursor), { $id, description: 'One page of a list' });
 }
+
+const pageFields = <T extends TSchema>(item: T, nextCursor: string) => ({
+  items: List(item, maxItems, 'Newest first, where the operation says nothing else'),
+  next_cursor: OrNull(Base64url(nextCursor, null, 100)),
+});
 
 interface ListedRow {
   id: string | number | bigint;

@@ -86,25 +86,25 @@ export const Int32 = (description: string, example: number | null, options: Inte
     examples: [example],
   });
 
+/** The most characters of a string, with other keywords where there are more. */
+export type Limits = number | (StringOptions & { maxLength: number });
+
+export const limitsOf = (limits: Limits) => (typeof limits === 'number' ? { maxLength: limits } : limits);
+
 /** A string of a response. */
-export const Text = (
-  description: string,
-  example: string | null,
-  maxLength: number,
-  limits: StringOptions = {},
-) => Type.String({ ...documented({ ...limits, maxLength }), description, examples: [example] });
+export const Text = (description: string, example: string | null, limits: Limits) =>
+  Type.String({ ...documented(limitsOf(limits)), description, examples: [example] });
 
 /** A schema of one type, or null; its example may be null, too. */
 export const OrNull = <T extends TSchema>(schema: T) =>
   Type.Unsafe<Static<T> | null>({ ...schema, type: [schema['type'], 'null'] });
 
 /** A list of a response. */
-export const List = <T extends TSchema>(
-  item: T,
-  maxItems: number,
-  description: string,
-  example?: unknown[],
-) => Type.Array(item, { ...documented({ maxItems }), description, ...(example && { examples: [example] }) });
+export const List = <T extends TSchema>(item: T, maxItems: number, options: string | SchemaOptions) =>
+  Type.Array(item, {
+    ...documented({ maxItems }),
+    ...(typeof options === 'string' ? { description: options } : options),
+  });
 
 /** True or false. */
 export const Flag = (description: string, example?: boolean) =>
@@ -115,23 +115,23 @@ export const Message = (description: string, example: string) => Text(descriptio
 
 /** A URL of a response. Clients give at most 2,048 characters, of which each is at most twelve in percent-encoding. */
 export const Url = (description: string, example: string) =>
-  Text(description, example, 12 * 2048, { format: 'uri' });
+  Text(description, example, { format: 'uri', maxLength: 12 * 2048 });
 
 /** An email address of a response. */
 export const Email = (description: string, example: string) =>
-  Text(description, example, 254, { format: 'email' });
+  Text(description, example, { format: 'email', maxLength: 254 });
 
 /** Base64url without padding, in a response. */
 export const Base64url = (description: string, example: string | null, maxLength: number) =>
-  Text(description, example, maxLength, { pattern: '^[A-Za-z0-9_-]+$' });
+  Text(description, example, { pattern: '^[A-Za-z0-9_-]+$', maxLength: maxLength });
 
 /** A day of a response, as `2026-01-31`. */
 export const Day = (description: string, example = '2026-01-31') =>
-  Text(description, example, 10, { format: 'date' });
+  Text(description, example, { format: 'date', maxLength: 10 });
 
 /** ISO 8601 in UTC, as `2026-01-31T09:30:00.000Z`. */
 export const Timestamp = (description: string, example: string | null = '2026-01-31T09:30:00.000Z') =>
-  Text(description, example, 24, { format: 'date-time' });
+  Text(description, example, { format: 'date-time', maxLength: 24 });
 
 /** A named object: generated clients have one type for it. */
 export const NamedObject = <T extends TProperties>($id: string, description: string, properties: T) =>
@@ -175,7 +175,7 @@ export const BigPathId = (description: string) =>
 
 /** A UUID of a response. */
 export const Uuid = (description: string, example: string) =>
-  Text(description, example, 36, { format: 'uuid' });
+  Text(description, example, { format: 'uuid', maxLength: 36 });
 
 /** A UUID in a path, in lower case. What cannot be one is that resource's 404. */
 export const PathUuid = (description: string) =>

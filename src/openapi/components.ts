@@ -29,21 +29,15 @@ export class Components {
   /**
    * Adds a part, unless it is there.
    *
-   * @throws when another part has the name
+   * @param names it has the first one that no other part has
+   * @throws when other parts have all of them
    */
-  add(kind: Kind, name: string, part: JsonObject): Reference {
-    const known = this.parts[kind][name];
-    if (known !== undefined && !isDeepStrictEqual(known, part))
-      throw new Error(`two different ${kind} would be named ${name}`);
-    this.parts[kind][name] = part;
+  add(kind: Kind, names: string | string[], part: JsonObject): Reference {
+    const parts = this.parts[kind];
+    const name = [names].flat().find((one) => isDeepStrictEqual(parts[one] ?? part, part));
+    if (name === undefined) throw new Error(`two different ${kind} would be named ${names}`);
+    parts[name] = part;
     return { $ref: `#/components/${kind}/${name}` };
-  }
-
-  /** Adds a part that several operations share; one that differs has the operation in its name. */
-  addShared(kind: Kind, name: string, operation: string, part: JsonObject): Reference {
-    const known = this.parts[kind][name];
-    const differs = known !== undefined && !isDeepStrictEqual(known, part);
-    return this.add(kind, differs ? `${operation}${name}` : name, part);
   }
 
   /** Follows references to schemas. */
@@ -72,15 +66,27 @@ export class Components {
     if (form) return this.exampleOf(form);
     if (isObject(items)) return [this.exampleOf(items)];
     if (isObject(properties)) {
-      const entries = Object.entries(properties).map(([name, property]) => [
+      const examples = Object.entries(properties).map(([name, one]) => [
         name,
-        this.exampleOf(property as JsonObject),
+        this.exampleOf(one as JsonObject),
       ]);
       // An optional property without an example is left out.
-      return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
+      return Object.fromEntries(examples.filter(([, value]) => value !== undefined));
     }
     if (Array.isArray(required)) throw new Error(`no example for ${JSON.stringify(schema)}`);
     return undefined;
+  }
+
+  /** Examples by the name of their schema: of a schema with several forms, or of a list of such, one for each form. */
+  examplesOf(schema: JsonObject): [string, unknown][] {
+    const { properties } = this.resolve(schema) as { properties?: Record<string, { items?: JsonObject }> };
+    const itemForms = this.formsOf(properties?.['items']?.items ?? {});
+    const forms = itemForms.length > 0 ? itemForms : this.formsOf(schema);
+    const page = itemForms.length > 0 && Object(this.exampleOf(schema));
+    return (forms.length > 0 ? forms : [schema]).map((form) => {
+      const example = this.exampleOf(form);
+      return [String(nameOf(form)), page ? { ...page, items: [example] } : example];
+    });
   }
 
   /** Marks the property that tells the forms of a schema apart: the one whose values are others in each of them. */
@@ -88,20 +94,16 @@ export class Components {
     for (const schema of Object.values(this.parts.schemas)) {
       const forms = this.formsOf(schema);
       const fields = forms.map(
-        (form) => (this.resolve(form)['properties'] ?? {}) as Record<string, JsonObject>,
+        (form) => Object(this.resolve(form)['properties']) as Record<string, JsonObject>,
       );
-      const valuesOf = (name: string) => fields.map((one) => this.valuesOf(one[name]));
-      const propertyName = Object.keys(fields[0] ?? {}).find((name) => {
-        const values = valuesOf(name);
-        return (
-          values.every(({ length }) => length > 0) && new Set(values.flat()).size === values.flat().length
-        );
-      });
-      if (propertyName === undefined) continue;
-      const entries = valuesOf(propertyName).flatMap((values, i) =>
-        values.map((value) => [value, forms[i]?.['$ref']]),
-      );
-      schema['discriminator'] = { propertyName, mapping: Object.fromEntries(entries) };
+      for (const propertyName of Object.keys(fields[0] ?? {})) {
+        const values = fields.map((one) => this.valuesOf(one[propertyName]));
+        const all = values.flat();
+        if (values.some(({ length }) => length === 0) || new Set(all).size < all.length) continue;
+        const mapping = values.flatMap((ofForm, i) => ofForm.map((value) => [value, forms[i]?.['$ref']]));
+        schema['discriminator'] = { propertyName, mapping: Object.fromEntries(mapping) };
+        break;
+      }
     }
   }
 
@@ -121,15 +123,14 @@ export function nameOf(schema: JsonObject): string | undefined {
 export function toJsonSchema(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(toJsonSchema);
   if (!isObject(value)) return value;
-  const { [documentedKeyword]: documented, ...keywords } = value;
-  const kept = Object.entries({ ...(isObject(documented) ? documented : {}), ...keywords }).filter(
-    ([key]) => !internalKeywords.includes(key) && key !== '$id',
+  const { [documentedKeyword]: documented, $id: _, ...keywords } = value;
+  const kept = Object.entries({ ...Object(documented), ...keywords }).filter(
+    ([key]) => !internalKeywords.includes(key),
   );
   return Object.fromEntries(
-    kept.map(([key, item]) =>
-      key === 'enum' && Array.isArray(item) && item.length === 1
-        ? ['const', item[0]]
-        : [key, toJsonSchema(item)],
-    ),
+    kept.map(([key, item]) => {
+      const isConstant = key === 'enum' && Array.isArray(item) && item.length === 1;
+      return isConstant ? ['const', item[0]] : [key, toJsonSchema(item)];
+    }),
   );
 }

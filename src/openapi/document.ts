@@ -1,9 +1,15 @@
 import { STATUS_CODES } from 'node:http';
-import { mergePatch } from '../http/plugins/body-parser.ts';
+import { mergePatch } from '../http/plugins/body-reader.ts';
 import { Components, type JsonObject, nameOf, toJsonSchema, toPascalCase } from './components.ts';
-import { anyErrorResponse, errorResponse } from './errors.ts';
+import {
+  anyErrorResponse,
+  type DocumentedRoute,
+  errorResponse,
+  errorsOf,
+  limitOf,
+  usesEnvelope,
+} from './errors.ts';
 import { acceptLanguage, type HeaderName, headerComponents, headerReferences } from './headers.ts';
-import { type DocumentedRoute, errorsOf, limitOf, usesEnvelope } from './operation.ts';
 
 interface OpenApiDocument extends JsonObject {
   paths: Record<string, Record<string, Operation>>;
@@ -71,135 +77,114 @@ export function completeDocument(generated: object, routes: ReadonlyMap<string, 
 }
 
 function describeOperation(components: Components, operation: Operation, route: DocumentedRoute): void {
+  const { config, method } = route;
   const headers: readonly HeaderName[] = usesEnvelope(route) ? commonHeaders : ['X-Request-Id'];
   const takes = (header: string) => operation.parameters?.some(({ name }) => name === header);
+  const hasTag = '304' in operation.responses || (method === 'PATCH' && takes('if-match'));
   const successHeaders = headerReferences([
     ...headers,
-    ...(route.config?.idempotent ? (['Idempotency-Replayed'] as const) : []),
-    ...(route.config?.location ? (['Location'] as const) : []),
+    ...(config?.idempotent ? (['Idempotency-Replayed'] as const) : []),
+    ...(config?.location ? (['Location'] as const) : []),
     ...(takes('x-refresh-token') ? (['Set-Cookie'] as const) : []),
-    ...('304' in operation.responses || (route.method === 'PATCH' && takes('if-match'))
-      ? (['ETag'] as const)
-      : []),
+    ...(hasTag ? (['ETag'] as const) : []),
   ]);
   operation.description = [operation.description, limitOf(route)].filter(Boolean).join('\n\n');
   const parameters = (operation.parameters ?? []).map((one) => describeParameter(components, one, route));
   if (usesEnvelope(route)) {
     operation.parameters = [...parameters, components.add('parameters', 'AcceptLanguage', acceptLanguage)];
   }
-  const prefix = toPascalCase(operation.operationId);
   for (const [status, response] of Object.entries(operation.responses)) {
     response['headers'] = successHeaders;
-    const kind = status === '201' && '200' in operation.responses ? 'Created' : 'Success';
-    describeResponse(components, response, route, { name: `${prefix}${kind}`, status });
+    const media = response.content?.['application/json'];
+    if (media && config?.message) {
+      response.description = config.message.en;
+      describeSuccess(components, media, { operation, status, message: config.message.ko });
+    } else if (media) {
+      media.examples = { [String(nameOf(media.schema))]: { value: components.exampleOf(media.schema) } };
+    }
   }
-  describeBody(components, operation, route);
+  describeBody(components, operation, method === 'PATCH' ? [mergePatch] : []);
   const errors = errorsOf(route);
   for (const status of new Set(errors.map((error) => error.status))) {
-    const ofStatus = errors.filter((error) => error.status === status);
-    operation.responses[status] = errorResponse(components, prefix, ofStatus, headers);
+    operation.responses[status] = errorResponse(components, {
+      operation: toPascalCase(operation.operationId),
+      errors: errors.filter((error) => error.status === status),
+      headers,
+    });
   }
 }
 
-function describeParameter(components: Components, parameter: JsonObject, route: DocumentedRoute) {
-  const schema = parameter['schema'] as JsonObject;
+function describeParameter(components: Components, parameter: JsonObject, { schema }: DocumentedRoute) {
+  const values = parameter['schema'] as JsonObject;
   // A parameter with a default is optional, although its validated value always exists.
-  if ('default' in schema) parameter['required'] = false;
+  if ('default' in values) parameter['required'] = false;
   if (parameter['in'] === 'header') {
     parameter['name'] = String(parameter['name']).replace(/\bid\b|\b[a-z]/g, (part) => part.toUpperCase());
   }
   // Swagger UI fills in examples, and an optional filter would narrow the first try.
   if (!parameter['required']) {
     delete parameter['example'];
-    delete schema['examples'];
+    delete values['examples'];
   }
   const name = String(parameter['name']);
   // @fastify/swagger drops the description beside a reference.
-  const fields = route.schema.querystring?.['properties'] as Record<string, JsonObject> | undefined;
+  const fields = schema.querystring?.['properties'] as Record<string, JsonObject> | undefined;
   parameter['description'] ??= fields?.[name]?.['description'];
   const shared = sharedParameters[name];
   return shared === undefined ? parameter : components.add('parameters', shared, parameter);
 }
 
+/** Completes the response to an operation in the envelope. */
+function describeSuccess(
+  components: Components,
+  media: Media,
+  { operation, status, message }: { operation: Operation; status: string; message: string },
+): void {
+  const { operationId, responses } = operation;
+  const name = toPascalCase(operationId);
+  const { data = {} } = media.schema['properties'] as Record<string, JsonObject>;
+  const forms = components.examplesOf(data).map(([form, value]) => {
+    const example = { value: { success: true, message, data: value } };
+    return [form, components.add('examples', `${name}${form}`, example)] as const;
+  });
+  // The only one is named `ok` or `created`.
+  const only = STATUS_CODES[status]?.toLowerCase();
+  media.examples = Object.fromEntries(forms.map(([form, one]) => [forms.length > 1 ? form : only, one]));
+  const kind = status === '201' && '200' in responses ? 'Created' : 'Success';
+  const description = `The response to \`${operationId}\``;
+  media.schema = components.add('schemas', `${name}${kind}`, { description, ...media.schema });
+}
+
+/**
+ * Completes the body of a request. Its examples have the names of those of the responses, so that tools send the one and expect
+ * the other.
+ *
+ * @param otherTypes media types of the same JSON
+ */
 function describeBody(
   components: Components,
   { requestBody, responses }: Operation,
-  route: DocumentedRoute,
+  otherTypes: string[],
 ): void {
   if (requestBody?.content['multipart/form-data']) requestBody.required = true;
   const media = requestBody?.content['application/json'];
   if (!requestBody || !media) return;
-  const body = components.resolve(media.schema);
+  const schema = components.resolve(media.schema);
   // A body that may be empty is optional; one of several forms is never empty.
-  requestBody.required = ['required', 'minProperties', 'oneOf'].some((keyword) => keyword in body);
-  pairExamples(components, media, Object.values(responses));
-  if (route.method === 'PATCH') requestBody.content[mergePatch] = media;
-}
-
-/** Names the examples of a body like those of its responses, so that tools send the one and expect the other. */
-function pairExamples(components: Components, body: Media, responses: Response[]): void {
-  const forms = examplesOf(components, body.schema).map(
-    ([name, value]) => [name, components.add('examples', `${name}Body`, { value })] as const,
-  );
-  const successes = responses.flatMap(({ content }) => content?.['application/json'] ?? []);
-  if (forms.length === 1) {
+  requestBody.required = ['required', 'minProperties', 'oneOf'].some((keyword) => keyword in schema);
+  const bodies = components
+    .examplesOf(media.schema)
+    .map(([name, value]) => [name, components.add('examples', `${name}Body`, { value })] as const);
+  const successes = Object.values(responses).flatMap(({ content }) => content?.['application/json'] ?? []);
+  if (bodies.length === 1) {
     const names = successes.flatMap(({ examples = {} }) => Object.keys(examples));
-    body.examples = Object.fromEntries(names.map((name) => [name, forms[0]?.[1]]));
-    return;
+    media.examples = Object.fromEntries(names.map((name) => [name, bodies[0]?.[1]]));
+  } else {
+    media.examples = Object.fromEntries(bodies);
+    for (const success of successes) {
+      const [example] = Object.values(success.examples ?? {});
+      success.examples = Object.fromEntries(bodies.map(([name]) => [name, example]));
+    }
   }
-  body.examples = Object.fromEntries(forms);
-  for (const success of successes) {
-    const [example] = Object.values(success.examples ?? {});
-    success.examples = Object.fromEntries(forms.map(([name]) => [name, example]));
-  }
-}
-
-/** @param name of the schema of the response */
-function describeResponse(
-  components: Components,
-  response: Response,
-  route: DocumentedRoute,
-  { name, status }: { name: string; status: string },
-) {
-  const { config, schema } = route;
-  const media = response.content?.['application/json'];
-  if (!media) return;
-  if (!config?.message) {
-    media.examples = { [String(nameOf(media.schema))]: { value: components.exampleOf(media.schema) } };
-    return;
-  }
-  const { ko, en } = config.message;
-  const operation = toPascalCase(schema.operationId);
-  response.description = en;
-  const { properties } = media.schema as { properties: Record<string, JsonObject> };
-  const forms = examplesOf(components, properties['data'] ?? {}).map(([form, data]) => {
-    const value = { success: true, message: ko, data };
-    const example = components.add('examples', `${operation}${form}`, { value });
-    return [form, example] as const;
-  });
-  // The only one is named `ok` or `created`.
-  const examples =
-    forms.length > 1 ? forms : forms.map(([, example]) => [STATUS_CODES[status]?.toLowerCase(), example]);
-  media.schema = components.add('schemas', name, {
-    description: `The response to \`${schema.operationId}\``,
-    ...media.schema,
-  });
-  media.examples = Object.fromEntries(examples);
-}
-
-/** Examples by the name of their schema: of a schema with several forms, or of a list of such, one for each form. */
-function examplesOf(components: Components, schema: JsonObject): [string, unknown][] {
-  const { properties } = components.resolve(schema) as {
-    properties?: Record<string, { items?: JsonObject }>;
-  };
-  const itemForms = components.formsOf(properties?.['items']?.items ?? {});
-  if (itemForms.length > 0) {
-    const page = components.exampleOf(schema) as JsonObject;
-    return itemForms.map((form) => [String(nameOf(form)), { ...page, items: [components.exampleOf(form)] }]);
-  }
-  const forms = components.formsOf(schema);
-  return (forms.length > 0 ? forms : [schema]).map((form) => [
-    String(nameOf(form)),
-    components.exampleOf(form),
-  ]);
+  for (const type of otherTypes) requestBody.content[type] = media;
 }

@@ -1,14 +1,67 @@
 import { STATUS_CODES } from 'node:http';
+import type { FastifySchema, RouteOptions } from 'fastify';
 import { type ErrorDefinition, httpErrors } from '../http/errors.ts';
 import { Message, NamedEnum } from '../http/schemas.ts';
 import {
   type Components,
+  isObject,
   type JsonObject,
   type Reference,
   toJsonSchema,
   toPascalCase,
 } from './components.ts';
 import { type HeaderName, headerReferences } from './headers.ts';
+
+/** A route of the document. */
+export interface DocumentedRoute extends Pick<RouteOptions, 'method' | 'config'> {
+  schema: FastifySchema & { operationId: string; security?: JsonObject[]; querystring?: JsonObject };
+}
+
+/** Whether a route is an operation of the document. */
+export function isDocumented(route: RouteOptions): route is RouteOptions & DocumentedRoute {
+  return route.schema !== undefined && 'operationId' in route.schema;
+}
+
+/** Whether an operation responds in the envelope, or with a stream. Health checks and public keys do not. */
+export function usesEnvelope({ config }: DocumentedRoute): boolean {
+  return config?.message !== undefined || config?.errors !== undefined;
+}
+
+/** How often an operation may be called; undefined where nothing but the common limit holds. */
+export function limitOf({ config }: DocumentedRoute): string | undefined {
+  if (config?.probe) return 'Requests are not counted.';
+  if (config?.limit === undefined) return undefined;
+  const { max, per } = config.limit;
+  return per === 'user'
+    ? `Limit: ${max} requests a minute of one user, together with the other operations that have this limit.`
+    : `Limit: ${max} requests a minute from one address, counted apart from other operations.`;
+}
+
+/** Every error of an operation: those of its configuration, and those that follow from its input and its scope. */
+export function errorsOf(route: DocumentedRoute): ErrorDefinition[] {
+  if (!usesEnvelope(route)) return [httpErrors.malformedRequest];
+  const { schema, method, config } = route;
+  const { security, querystring } = schema;
+  // A body is read even where the operation needs none.
+  const readsBody = [method].flat().some((one) => one !== 'GET');
+  const isMultipart = (schema.consumes ?? []).includes('multipart/form-data');
+  return [
+    // At least an unknown query parameter is rejected.
+    httpErrors.validationError,
+    ...(isObject(querystring?.['properties']) && 'cursor' in querystring['properties']
+      ? [httpErrors.invalidCursor]
+      : []),
+    ...(readsBody ? [httpErrors.payloadTooLarge, httpErrors.unsupportedMediaType] : []),
+    ...(readsBody && !isMultipart ? [httpErrors.malformedJson] : []),
+    ...(security?.every((one) => 'bearer' in one) ? [httpErrors.notAuthenticated] : []),
+    ...(security ? [httpErrors.tokenNotValid] : []),
+    httpErrors.rateLimited,
+    httpErrors.internalError,
+    httpErrors.serviceUnavailable,
+    ...(config?.errors ?? []),
+    ...(config?.idempotent ? [httpErrors.idempotencyConflict] : []),
+  ];
+}
 
 /** Headers that come with a status, whatever the operation. */
 const statusHeaders: Record<number, readonly HeaderName[]> = {
@@ -17,18 +70,18 @@ const statusHeaders: Record<number, readonly HeaderName[]> = {
   503: ['Retry-After'],
 };
 
-/**
- * The response of an operation with a status, as a component: operations with the same errors share it.
- *
- * @param operation in PascalCase
- * @param errors all of one status
- * @param headers that every response of the operation has
- */
+interface ErrorsOfStatus {
+  /** In PascalCase. */
+  operation: string;
+  errors: readonly ErrorDefinition[];
+  /** Those of every response of the operation. */
+  headers: readonly HeaderName[];
+}
+
+/** The response of an operation with a status, as a component: operations with the same errors share it. */
 export function errorResponse(
   components: Components,
-  operation: string,
-  errors: readonly ErrorDefinition[],
-  headers: readonly HeaderName[],
+  { operation, errors, headers }: ErrorsOfStatus,
 ): Reference {
   const byCode = new Map(errors.map((error) => [error.code, error]));
   const definitions = [...byCode.values()].sort((a, b) => (a.code < b.code ? -1 : 1));
@@ -37,17 +90,16 @@ export function errorResponse(
   // More than two codes would make an unreadable name, so it has that of the operation.
   const name =
     codes.length <= 2 ? codes.join('Or') : `${operation}${STATUS_CODES[status]?.replace(/\W/g, '')}`;
+  const shared = (component: string) => [component, `${operation}${component}`];
   const examples = definitions.map((error): [string, Reference] => [
     error.code,
-    components.addShared('examples', toPascalCase(error.code), operation, {
-      value: exampleOf(components, error),
-    }),
+    components.add('examples', shared(toPascalCase(error.code)), { value: exampleOf(components, error) }),
   ]);
   // The one that developers meet first; mocks respond with the first example.
   examples.sort(
     ([one], [other]) => Number(other === 'validation_error') - Number(one === 'validation_error'),
   );
-  return components.addShared('responses', name, operation, {
+  return components.add('responses', shared(name), {
     description: definitions.map(({ code, text }) => `\`${code}\`: ${text.en}`).join('\n\n'),
     headers: headerReferences([...headers, ...(statusHeaders[status] ?? [])]),
     content: {

@@ -2,13 +2,13 @@ import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { stringify } from 'yaml';
-import { serveFixed } from '../http/fixed-content.ts';
+import { serveFixed } from '../http/pages.ts';
 import { referencedSchemas } from '../http/schemas.ts';
 import type { Config } from '../infrastructure/config/config.ts';
 import { completeDocument } from './document.ts';
+import { type DocumentedRoute, isDocumented } from './errors.ts';
 import { information } from './information.ts';
-import { type DocumentedRoute, isDocumented } from './operation.ts';
-import { swaggerUiRoutes } from './swagger-ui/routes.ts';
+import { swaggerUiRoutes } from './swagger-ui.ts';
 
 /** Makes the document, which is that of `app.swagger()`. Register it before the routes. */
 export const openApiPlugin = fastifyPlugin(async (app: FastifyInstance) => {
@@ -52,7 +52,7 @@ export async function openApiRoutes(
     type: 'application/json; charset=utf-8',
     read: () => JSON.stringify(app.swagger()),
   });
-  if (docsEnabled) swaggerUiRoutes(app, { demoLogin: !production });
+  if (docsEnabled) await app.register(swaggerUiRoutes, { canLogIn: !production });
 }
 
 /** The document as it is committed. */

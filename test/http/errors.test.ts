@@ -16,40 +16,20 @@ const securityHeadersOf = ({ headers }: TestResponse) =>
     ),
   );
 
-t.test('what is not HTTP has the security headers and the CORS headers of other responses', async (t) => {
-  const origin = 'https://app.example.com';
-  const origins = [origin, 'https://admin.example.com'];
-  const configured: Record<string, Record<string, string>> = {
-    none: { CORS_ORIGINS: ',' },
-    several: { CORS_ORIGINS: origins.join() },
-    production: { ...production, CORS_ORIGINS: origin },
-  };
+t.test('what is not HTTP has the security headers of other responses', async (t) => {
+  const configured = [{ CORS_ORIGINS: ',' }, { ...production, CORS_ORIGINS: 'https://app.example.com' }];
   const { url: databaseUrl } = await createTestApp();
-  for (const [name, environment] of Object.entries(configured)) {
+  for (const environment of configured) {
     const app = await createTestApp({ ...environment, WORKER_ENABLED: 'false' }, { databaseUrl });
     const port = await listen(app.app);
-    const corsOf = ({ headers }: TestResponse) =>
-      Object.fromEntries(Object.entries(headers).filter(([header]) => header.startsWith('access-control-')));
-    const expected = await app.call('GET', '/auth/nothing/', { headers: { origin } });
-    const send = (line: string, large = '') =>
-      rawCall(port, `GET /auth/me/ HTTP/1.1\r\nHost: x\r\n${line}\r\n${large}Bad Header: 1\r\n\r\n`);
+    const expected = securityHeadersOf(await app.call('GET', '/auth/nothing/'));
     for (const large of ['', `X-Large: ${'a'.repeat(20_000)}\r\n`]) {
-      const response = await send(`Origin: ${origin}`, large);
+      const head = `GET /auth/me/ HTTP/1.1\r\nHost: x\r\n${large}Bad Header: 1\r\n\r\n`;
+      const response = await rawCall(port, head);
       t.equal(response.status, large === '' ? 400 : 431);
-      t.strictSame(securityHeadersOf(response), securityHeadersOf(expected), `${name}: security headers`);
-      t.strictSame(corsOf(response), corsOf(expected), `${name}: CORS headers`);
+      t.strictSame(securityHeadersOf(response), expected);
     }
-    const ofStrangers = [
-      await send('Origin: https://evil.example.com'),
-      await send('Origin: https://app.example.com.evil.com'),
-      await send('X-Origin: https://admin.example.com'),
-    ];
-    for (const stranger of ofStrangers) {
-      const allowed = stranger.headers['access-control-allow-origin'];
-      t.ok(allowed === undefined || (name !== 'several' && allowed === origin), `${name}: never a stranger`);
-    }
-    const hasTransport = 'strict-transport-security' in securityHeadersOf(expected);
-    t.equal(hasTransport, name === 'production');
+    t.equal('strict-transport-security' in expected, 'NODE_ENV' in environment);
   }
 });
 

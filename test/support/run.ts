@@ -4,7 +4,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
-import pLimit from 'p-limit';
+import PQueue from 'p-queue';
 import { cpuSeconds, readCosts } from './costs.ts';
 import { startTestServer } from './database.ts';
 import { compileCache, createRunFolder, root } from './files.ts';
@@ -90,8 +90,8 @@ async function runFiles(): Promise<void> {
   const shared = selected.filter((file) => tierOf(file) !== 'long');
   const long = selected.filter((file) => tierOf(file) === 'long').map((file) => [file]);
   const groups = Array.from({ length: Math.min(jobs, shared.length) }, () => shared);
-  const limit = pLimit(jobs);
-  await Promise.all([...long, ...groups].map((files) => limit(runProcess, files)));
+  const processes = new PQueue({ concurrency: jobs });
+  await processes.addAll([...long, ...groups].map((files) => () => runProcess(files)));
 }
 
 /** Runs files in a process, which ends with all that it started. */

@@ -52,7 +52,10 @@ export const Suspension = Body('Suspension', 'Why an account is suspended', {
 export const FailedMail = NamedObject('FailedMail', 'An email that is not retried automatically', {
   id: BigId('Identifier of the failed email'),
   user_id: OrNull(Int32('The account that was to get it; `null` for an address without an account', 1)),
-  kind: Text('What kind of email it is', 'partner_request_received', 50, { pattern: '^[a-z0-9_]+$' }),
+  kind: Text('What kind of email it is', 'partner_request_received', {
+    pattern: '^[a-z0-9_]+$',
+    maxLength: 50,
+  }),
   reason: Text(
     'Why the last attempt failed, without anything of the email itself',
     'the provider answered 422 validation_error',

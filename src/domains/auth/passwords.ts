@@ -3,7 +3,7 @@ import argon2 from 'argon2';
 import type { FastifyBaseLogger } from 'fastify';
 import PQueue from 'p-queue';
 import { invalidFields, serviceUnavailable } from '../../http/errors.ts';
-import { type FieldError, type Problem, problems } from '../../http/field-errors.ts';
+import { type FieldError, limitProblems, type Problem } from '../../http/field-errors.ts';
 import type { Config } from '../../infrastructure/config/config.ts';
 import type { Metrics } from '../../infrastructure/telemetry/metrics.ts';
 
@@ -119,7 +119,7 @@ export function createPasswords(
       const lowerCased = password.toLowerCase();
       const localPart = account.email.split('@')[0] ?? '';
       const found: Problem[] = [];
-      if ([...password].length < config.minLength) found.push(problems.tooShort(config.minLength));
+      if ([...password].length < config.minLength) found.push(limitProblems.minLength(config.minLength));
       if (isCommon(lowerCased)) found.push(passwordProblems.common);
       const identities = [account.username, ...(localPart.length >= 4 ? [localPart] : [])];
       if (identities.some((one) => lowerCased.includes(one))) found.push(passwordProblems.identity);

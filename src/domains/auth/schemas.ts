@@ -23,7 +23,7 @@ import { NewConsents } from './consents/schemas.ts';
 const usernamePattern = '^[a-z][a-z0-9._-]*$';
 /** A username of a response. */
 export const Username = (description: string) =>
-  Text(description, 'dure_cafe', 30, { pattern: usernamePattern });
+  Text(description, 'dure_cafe', { pattern: usernamePattern, maxLength: 30 });
 export const username = TextField('username', {
   minLength: 4,
   maxLength: 30,
@@ -38,7 +38,7 @@ export const username = TextField('username', {
 const emailField = (description: string, example: string) =>
   TextField('email', { format: 'email', maxLength: 254, description, examples: [example] });
 export const email = emailField('An email address; converted to lower case', 'owner@example.com');
-export const name = Line('How the user is called', '김두레', 50, whenUnnamed);
+export const name = Line('How the user is called', '김두레', { ...whenUnnamed, maxLength: 50 });
 const passwordField = (minLength: number, description: string) => {
   const examples = ['gimbap-and-coffee-7'];
   return TextField('secret', { minLength, maxLength: 128, format: 'password', description, examples });
@@ -53,7 +53,8 @@ const exampleUuid = 'c0ffee00-5b1f-4e0e-9a59-0d4a1b2c3d4e';
 const exampleToken = `${exampleUuid}.Zm9yIGV4YW1wbGUgb25seQ`;
 const tokenPattern = '^[0-9a-f-]{36}[.][A-Za-z0-9_-]+$';
 /** A token of a login flow or a `verification_token`, in a response. */
-export const Token = (description: string) => Text(description, exampleToken, 100, { pattern: tokenPattern });
+export const Token = (description: string) =>
+  Text(description, exampleToken, { pattern: tokenPattern, maxLength: 100 });
 /** What the service made and a client sends back; a wrong one has an error of its own. */
 const givenBack = (description: string, maxLength: number, pattern: string, ...examples: string[]) =>
   TextField('line', {
@@ -179,7 +180,7 @@ export type Confirmation = Static<typeof Confirmation>;
 
 const exampleJwt = 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.e30.Zm9yIGV4YW1wbGUgb25seQ';
 const jwtPattern = '^[A-Za-z0-9_-]+[.][A-Za-z0-9_-]+[.][A-Za-z0-9_-]+$';
-const Jwt = (description: string) => Text(description, exampleJwt, 2048, { pattern: jwtPattern });
+const Jwt = (description: string) => Text(description, exampleJwt, { pattern: jwtPattern, maxLength: 2048 });
 
 export const Credentials = Body('Credentials', 'Who logs in', {
   username: Line('The username or the email address', 'dure_cafe', 254),
@@ -223,12 +224,15 @@ export const LogoutBody = Body('LogoutBody', 'The session to end, where no acces
 
 /** `password`, `passkey`, `totp`, `recovery_code` and the ids of providers. */
 export const LoginMethods = (description: string, example: string[]) =>
-  List(Type.String(documented({ pattern: '^[a-z][a-z0-9_-]*$', maxLength: 30 })), 10, description, example);
+  List(Type.String(documented({ pattern: '^[a-z][a-z0-9_-]*$', maxLength: 30 })), 10, {
+    description,
+    examples: [example],
+  });
 
 export const Session = NamedObject('Session', 'A device that is logged in', {
   id: Uuid('Identifier', '3f1ab0e2-5b1f-4e0e-9a59-0d4a1b2c3d4e'),
   user_agent: Text('`User-Agent` of the login', 'Mozilla/5.0 (Linux; Android 15)', 400),
-  ip: Text('Address of the client at login', '203.0.113.7', 45, { pattern: '^[0-9a-fA-F.:]*$' }),
+  ip: Text('Address of the client at login', '203.0.113.7', { pattern: '^[0-9a-fA-F.:]*$', maxLength: 45 }),
   authenticated_at: Timestamp('When the user last proved who they are: by the login, or by `confirmUser`'),
   methods: LoginMethods('How: `password`, `passkey`, `totp`, `recovery_code` and the ids of providers', [
     'password',

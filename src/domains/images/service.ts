@@ -1,4 +1,4 @@
-import pLimit from 'p-limit';
+import PQueue from 'p-queue';
 import { tokenNotValid } from '../../http/authentication.ts';
 import { ApiError, httpErrors, retryLater, serviceUnavailable } from '../../http/errors.ts';
 import { isForeignKeyViolation } from '../../infrastructure/database/errors.ts';
@@ -100,11 +100,11 @@ export function createImageService({ images, storage, queue, logLeftFiles }: Ima
    */
   async function* cleanUp(): AsyncGenerator<number, void> {
     while ((await images.markUnused()) === cleanUpBatchSize) yield 0;
-    const limit = pLimit(maxConcurrent);
+    const deletions = new PQueue({ concurrency: maxConcurrent });
     // A storage that fails is left alone until the next run.
     for (let erased = cleanUpBatchSize; erased === cleanUpBatchSize; yield erased) {
       const claimed = await images.claimDeleted();
-      erased = (await limit.map(claimed, erase)).filter(Boolean).length;
+      erased = (await deletions.addAll(claimed.map((image) => () => erase(image)))).filter(Boolean).length;
     }
   }
 

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { currentUser } from '../../http/authentication.ts';
 import { ApiError, httpErrors, invalidFields, retryLater } from '../../http/errors.ts';
-import { fieldName, pointerTo, problems } from '../../http/field-errors.ts';
+import { fieldName, limitProblems, problems } from '../../http/field-errors.ts';
 import { type Body, hasBody } from '../../http/plugins/body-reader.ts';
 import { imageErrors } from './schemas.ts';
 
@@ -81,7 +81,7 @@ function imageOf(body: Buffer, boundary: string): Buffer {
     const end = body.indexOf(delimiter, headEnd + 4);
     if (headEnd < 0 || end < 0) throw malformed();
     checkHead(textAt(at, headEnd));
-    if (image) throw invalidFields([{ field: fileField, ...problems.tooMany(1) }]);
+    if (image) throw invalidFields([{ field: fileField, ...limitProblems.maxItems(1) }]);
     image = body.subarray(headEnd + 4, end);
     at = end + delimiter.length;
   }
@@ -95,8 +95,7 @@ function imageOf(body: Buffer, boundary: string): Buffer {
 function checkHead(head: string): void {
   const name = /^content-disposition:.*?;\s*name=(?:"([^"]*)"|([^\s;"]+))/im.exec(head)?.slice(1).join('');
   if (name === undefined || name in Object.prototype) throw malformed();
-  if (name !== fileField)
-    throw invalidFields([{ field: fieldName(pointerTo(name)), ...problems.unknownField }]);
+  if (name !== fileField) throw invalidFields([{ field: fieldName(name), ...problems.unknownField }]);
   const isFile = /^content-disposition:.*;\s*filename\*?=|^content-type:\s*application\/octet-stream/im;
   if (!isFile.test(head)) throw invalidFields([{ field: fileField, ...problems.file }]);
 }

@@ -107,7 +107,10 @@ const closesOn = Day('The last day on which it is open, in Korea; `null`: until 
 export const Post = NamedObject('Post', 'What kind of partnership a store is looking for', {
   ...summary,
   content: Text('May contain line feeds', exampleContent, 5000),
-  images: List(Url('', exampleImage), 10, 'URLs of its images, in the order of the author', [exampleImage]),
+  images: List(Url('', exampleImage), 10, {
+    description: 'URLs of its images, in the order of the author',
+    examples: [[exampleImage]],
+  }),
   store: Ref(StoreSummary),
   status: Ref(PostStatus),
   closes_on: OrNull(closesOn),
@@ -121,7 +124,10 @@ export const Post = NamedObject('Post', 'What kind of partnership a store is loo
 export type Post = Static<typeof Post>;
 
 export const NewPost = Body('NewPost', 'A post to publish', {
-  title: Line('Its title', exampleTitle, 100, whenEmpty('제목을 입력해 주세요.', 'Enter a title.')),
+  title: Line('Its title', exampleTitle, {
+    ...whenEmpty('제목을 입력해 주세요.', 'Enter a title.'),
+    maxLength: 100,
+  }),
   content: Block('May contain line feeds', exampleContent, 5000),
   images: Type.Optional(
     Type.Array(TextField('url', { minLength: 1, maxLength: 2048, format: 'uri' }), {

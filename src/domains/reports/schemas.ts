@@ -87,8 +87,7 @@ export const Report = NamedObject('Report', 'A report as admins see it', {
     Text(
       'The person who closed it last: `admin:` and the id of the account, or `cli:` and a name; `null` while it is open',
       'admin:1',
-      100,
-      { pattern: '^(admin|cli):' },
+      { pattern: '^(admin|cli):', maxLength: 100 },
     ),
   ),
 });

@@ -22,7 +22,7 @@ export const savedSearchErrors = {
 };
 
 export const NewSavedSearch = Body('NewSavedSearch', 'A search to save, with at least one filter', {
-  name: Line('Its name', '우리 동네 꽃집', 50, whenUnnamed),
+  name: Line('Its name', '우리 동네 꽃집', { ...whenUnnamed, maxLength: 50 }),
   q: Type.Optional(
     Line(
       `Only posts whose title or content contains this text, or the name or address of their store. ${textMatch}`,
@@ -46,8 +46,9 @@ export const SavedSearch = NamedObject(
     category_id: OrNull(Int32('The category of their stores', 13)),
     region: OrNull(Text('The region of their stores', '망원동', 40)),
     near: OrNull(
-      Text('Latitude and longitude that their stores are near', null, 40, {
+      Text('Latitude and longitude that their stores are near', null, {
         pattern: '^-?[0-9.]+,-?[0-9.]+$',
+        maxLength: 40,
       }),
     ),
     radius_m: OrNull(Int32('How near, in metres', 1_000)),

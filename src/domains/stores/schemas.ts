@@ -100,7 +100,7 @@ const StoreLocation = NamedObject('StoreLocation', 'A place in degrees of WGS 84
 
 /** A phone number of a response, which may be empty. */
 export const PhoneNumber = (description: string) =>
-  Text(description, '02-123-4567', 30, { pattern: '^[0-9-]*$' });
+  Text(description, '02-123-4567', { pattern: '^[0-9-]*$', maxLength: 30 });
 
 export const Store = NamedObject('Store', 'A store; a field that was never given is an empty string', {
   ...summary,
@@ -121,7 +121,7 @@ export type Store = Static<typeof Store>;
 const NewStoreLocation = Body('NewStoreLocation', 'A place in degrees of WGS 84', StoreLocation.properties);
 
 export const NewStore = Body('NewStore', 'A store to register', {
-  name: Line('Its name', '두레 카페', 50, whenUnnamed),
+  name: Line('Its name', '두레 카페', { ...whenUnnamed, maxLength: 50 }),
   category_ids: Type.Array(Id('`id` of a category'), {
     minItems: 1,
     maxItems: 5,

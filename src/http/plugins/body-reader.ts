@@ -1,6 +1,7 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
-import { ApiError, type ErrorDefinition, httpErrors, serviceUnavailable } from '../errors.ts';
+import { ApiError, type ErrorDefinition, httpErrors, invalidFields, serviceUnavailable } from '../errors.ts';
+import { limitProblems } from '../field-errors.ts';
 import { clientAddress } from '../request-context.ts';
 
 /** Of all bodies that are being read, and of images until they are converted. */
@@ -47,8 +48,12 @@ declare module 'fastify' {
   }
 }
 
-/** Reads bodies within limits of memory, time and pieces for all of them together, and little of those that were answered before. */
+/**
+ * Reads bodies within limits of memory, time and pieces for all of them together, and little of those that were answered before.
+ * Parses JSON and nothing else.
+ */
 export const bodyReaderPlugin = fastifyPlugin(async (app) => {
+  parseOnlyJson(app);
   const bodies = new Set<Counted>();
   let total = 0;
 
@@ -149,4 +154,70 @@ export async function readForm(request: FastifyRequest): Promise<URLSearchParams
 /** Whether a request has a body, which may be empty. */
 export function hasBody({ headers }: FastifyRequest): boolean {
   return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
+}
+
+/** The largest accepted body, in bytes, where a route sets no other `bodyLimit`. */
+export const bodyLimit = 32 * 1024;
+
+/**
+ * JSON of which what is given replaces what was there (RFC 7396). So does every `PATCH` with plain JSON; its schema says what may
+ * be null.
+ */
+export const mergePatch = 'application/merge-patch+json';
+
+/** Accepts JSON in UTF-8 and nothing else. */
+function parseOnlyJson(app: FastifyInstance): void {
+  const parseJson = app.getDefaultJsonParser('error', 'error');
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(['application/json', mergePatch], async (request: FastifyRequest) => {
+    const type = (request.headers['content-type'] ?? '').toLowerCase();
+    const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/.exec(type)?.[1] ?? 'utf-8';
+    const isWrongMethod = type.includes(mergePatch) && request.method !== 'PATCH';
+    if (isWrongMethod || !/^utf-?8$/.test(charset)) throw new ApiError(httpErrors.unsupportedMediaType);
+    const { content } = await request.readBody();
+    // Some clients send the header with an empty body.
+    if (content.length === 0) return undefined;
+    try {
+      const text = decoder.decode(content);
+      const size = measureJson(text);
+      if (size === 'too deep') throw new ApiError(httpErrors.malformedJson);
+      if (size !== 'accepted')
+        throw invalidFields([{ field: 'body', ...limitProblems.maxItems(size.tooMany) }]);
+      return await new Promise((resolve, reject) => {
+        parseJson(request, text, (error, value) => (error ? reject(error) : resolve(value)));
+      });
+    } catch (cause) {
+      throw cause instanceof ApiError ? cause : new ApiError(httpErrors.malformedJson, { cause });
+    }
+  });
+}
+
+/** More levels of nesting than any schema has. */
+const maxDepth = 16;
+
+/** More properties, objects and lists, and more values in all, than any schema allows. */
+const maxParts = 1_000;
+const maxValues = 10_000;
+
+/** Strings, which may contain anything, and what JSON is structured by. Linear: a string that does not end matches, too. */
+const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"?|[{}[\]:,]/gs;
+
+/**
+ * Measures JSON text without parsing it, because parsing thousands of properties costs more than a request.
+ *
+ * @returns whether it is nested deeper than any schema allows, or the largest count where it has more than that
+ */
+function measureJson(text: string): 'accepted' | 'too deep' | { tooMany: number } {
+  let [depth, parts, values] = [0, 0, 0];
+  for (const [token] of text.matchAll(tokens)) {
+    if (token === '{' || token === '[') depth++;
+    if (token === '}' || token === ']') depth--;
+    if (token === '{' || token === '[' || token === ':') parts++;
+    if (token === ',') values++;
+    if (depth > maxDepth) return 'too deep';
+    if (parts > maxParts) return { tooMany: maxParts };
+    if (values > maxValues) return { tooMany: maxValues };
+  }
+  return 'accepted';
 }

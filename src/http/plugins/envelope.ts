@@ -1,28 +1,9 @@
 import { type TSchema, Type } from '@sinclair/typebox';
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
-import type { ErrorDefinition } from '../errors.ts';
 import { IdempotencyHeaders } from '../idempotency.ts';
 import type { LocalizedText } from '../language.ts';
 import { Message } from '../schemas.ts';
-
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** The `message` of a success. A route that has one responds in the envelope. */
-    message?: LocalizedText;
-    /** A second `message` of a success, for `data` whose `accepted` is false. */
-    alternateMessage?: LocalizedText;
-    /**
-     * Errors of the operation besides those that follow from its schema and scope. A streaming route has no `message`; with
-     * `[]` its errors are documented all the same.
-     */
-    errors?: readonly ErrorDefinition[];
-    /** Whether the operation takes an `Idempotency-Key`; its handler ends with `sendCreated`. */
-    idempotent?: boolean;
-    /** Whether what such an operation creates is read at the path of the operation and its `id`: 201 has that as `Location`. */
-    location?: boolean;
-  }
-}
 
 /**
  * Wraps what a handler returns, and the schema it declares for it, into the envelope `{ success, message, data }`, and gives

@@ -7,10 +7,10 @@ import type { Config } from '../../infrastructure/config/config.ts';
 import { unavailableReason } from '../../infrastructure/database/errors.ts';
 import { IdempotencyConflictError } from '../../infrastructure/database/idempotency.ts';
 import { ApiError, type ErrorDefinition, httpErrors, invalidFields, serviceUnavailable } from '../errors.ts';
+import { describeErrors } from '../field-errors.ts';
 import { defaultLanguage, type Language } from '../language.ts';
-import { describeErrors } from '../validator-errors.ts';
 import { maxLoggedLength } from './logging.ts';
-import { corsHeaders, securityHeaders } from './security-headers.ts';
+import { securityHeaders } from './security-headers.ts';
 
 const frameworkErrors: Record<string, ApiError> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: new ApiError(httpErrors.unsupportedMediaType),
@@ -106,21 +106,18 @@ const parserErrors: Record<string, ErrorDefinition> = {
   HPE_HEADER_OVERFLOW: httpErrors.headersTooLarge,
 };
 
-interface ParserError extends Error {
-  code?: string;
-  /** The chunk in which the parser stopped, a Buffer; a timeout has none. */
-  rawPacket?: unknown;
-}
-
 /**
  * Responds to what Node's HTTP parser rejects: a malformed or oversize head, broken chunks, a request that takes too long. There
  * is no request object, so no hook runs, and the connection is closed.
  */
 export function createClientErrorHandler(config: Config) {
-  const headersOfAll = securityHeaders(config);
+  const headers = securityHeaders(config);
 
-  return function handleClientError(this: FastifyInstance, error: ParserError, socket: Socket): void {
-    const { code = '', message, rawPacket } = error;
+  return function handleClientError(
+    this: FastifyInstance,
+    { code = '', message }: NodeJS.ErrnoException,
+    socket: Socket,
+  ): void {
     if (code === 'ECONNRESET' || !socket.writable) {
       socket.destroy();
       return;
@@ -128,21 +125,8 @@ export function createClientErrorHandler(config: Config) {
     const definition = parserErrors[code] ?? httpErrors.malformedRequest;
     const requestId = randomUUID();
     this.log.info({ reqId: requestId, code: definition.code, cause: message }, 'request rejected');
-    const origin = readingOrigin(rawPacket, config.corsOrigins);
-    const headers = { ...headersOfAll, ...(origin === undefined ? {} : corsHeaders(origin)) };
     socket.end(rawResponse(definition, requestId, headers), () => socket.destroy());
   };
-}
-
-/**
- * The origin that may read such a response. A single configured origin is always named: a browser gives it to no other
- * one. Of several, it is the one whose header is in the chunk in which the parser stopped. A client can put that text anywhere
- * in the chunk, but only a configured origin is ever named.
- */
-function readingOrigin(rawPacket: unknown, origins: readonly string[]): string | undefined {
-  if (origins.length < 2) return origins[0];
-  const text = Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1').toLowerCase() : '';
-  return origins.find((origin) => text.includes(`\r\norigin: ${origin}\r\n`));
 }
 
 function rawResponse(definition: ErrorDefinition, requestId: string, others: Record<string, string>): string {

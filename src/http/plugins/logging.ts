@@ -32,25 +32,20 @@ export function loggerOptions(level: string, tracing?: Tracing) {
   };
 }
 
-/** At most so many milliseconds are between a line and its writing. */
-const flushInterval = 100;
-
-/** Bytes of lines that wait for the reader of standard output; more are dropped. */
-const maxWaiting = 8 * 1024 * 1024;
-
 /** Milliseconds that the last lines may take when the process ends. */
 const flushTimeout = 1_000;
 
 /**
- * Standard output. Lines are written together, because a system call for each one is a tenth of a request's time; SIGKILL loses
- * those of the last {@link flushInterval}. A reader that stalls and a disk that is full lose lines, and delay no request.
+ * Standard output. Lines are written together, at least every 100 ms, because a system call for each one is a tenth of a request's
+ * time. A reader that stalls and a disk that is full lose lines, and delay no request.
  */
 export function logStream(metrics: Metrics) {
   const stream = pino.destination({
     sync: false,
     minLength: 4096,
-    periodicFlush: flushInterval,
-    maxLength: maxWaiting,
+    periodicFlush: 100,
+    // Bytes that wait for the reader; further lines are dropped.
+    maxLength: 8 * 1024 * 1024,
   });
   // It would block the process for as long as a disk is full. `flushLog` writes what is left at the end.
   stream.flushSync = () => undefined;
@@ -62,16 +57,15 @@ export function logStream(metrics: Metrics) {
     'Log lines that standard output did not take',
     [],
   );
-  let dropped = 0;
+  let lines = 0;
   stream.on('drop', () => {
     counter.inc();
-    dropped += 1;
+    lines += 1;
   });
   stream.on('drain', () => {
-    if (dropped === 0) return;
-    const lines = dropped;
-    dropped = 0;
-    pino(stream).warn({ lines }, 'log lines were dropped, because standard output was not read');
+    if (lines > 0)
+      pino(stream).warn({ lines }, 'log lines were dropped, because standard output was not read');
+    lines = 0;
   });
   return stream;
 }

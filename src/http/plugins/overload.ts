@@ -1,8 +1,18 @@
 import underPressure from '@fastify/under-pressure';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import type { Config } from '../../infrastructure/config/config.ts';
 import { serviceUnavailable } from '../errors.ts';
+import { hasBody } from './body-reader.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Sends 503 when the time of the request is over. Paused while the body is read, and started again after it. */
+    deadline: { start(): void; pause(): void } | undefined;
+    /** Lets the next request of the user begin. */
+    endTurn: (() => void) | undefined;
+  }
+}
 
 /** Average delay of the event loop, in milliseconds, above which requests are rejected. */
 const defaultMaxDelay = 1_000;
@@ -34,12 +44,6 @@ export const overloadPlugin = fastifyPlugin(
 
 /** Requests of one user that are worked on at once: less than half of the connections of a pool of the default size. */
 const maxAtOnce = 4;
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    endTurn: (() => void) | undefined;
-  }
-}
 
 /**
  * Works on a few requests of a user at once; more of them wait for each other, at most until their deadline. Otherwise one user
@@ -73,3 +77,53 @@ export const userTurnsPlugin = fastifyPlugin(async (app: FastifyInstance, { conf
     done();
   });
 });
+
+/** Milliseconds after which a request gets 503. */
+const defaultTimeLimit = 9_000;
+
+/**
+ * Responds to every request in time, whatever is broken behind it. The time in which the client sends the body does not count,
+ * and open streams do not end; Fastify's `handlerTimeout` would count the one and end the other.
+ */
+export const deadlinePlugin = fastifyPlugin(
+  async (app: FastifyInstance, { timeLimit = defaultTimeLimit }: { timeLimit?: number | undefined }) => {
+    app.decorateRequest('deadline', undefined);
+    app.addHook('onRequest', (request, reply, done) => {
+      let timer: NodeJS.Timeout | undefined;
+      let remaining = timeLimit;
+      request.deadline = {
+        start() {
+          timer = setTimeout(() => {
+            if (reply.sent || reply.raw.headersSent || reply.raw.destroyed) return;
+            reply.send(serviceUnavailable(new Error(`no response after ${timeLimit} ms`)));
+            // The handler or a hook goes on, and Fastify would log its end as an error: the reply is already sent.
+            reply.log = reply.log.child({}, { level: 'silent' });
+          }, remaining).unref();
+        },
+        pause() {
+          clearTimeout(timer);
+          remaining = Math.max(0, timeLimit - reply.elapsedTime);
+        },
+      };
+      request.deadline.start();
+      done();
+    });
+    app.addHook('preParsing', (request, _reply, payload, done) => {
+      if (isParsed(request)) request.deadline?.pause();
+      done(null, payload);
+    });
+    app.addHook('preValidation', (request, _reply, done) => {
+      if (isParsed(request)) request.deadline?.start();
+      done();
+    });
+    app.addHook('onResponse', (request, _reply, done) => {
+      request.deadline?.pause();
+      done();
+    });
+  },
+);
+
+/** Whether the client sends a body that is read before the handler runs. */
+function isParsed(request: FastifyRequest): boolean {
+  return hasBody(request) && !request.routeOptions.config.handlerReadsBody;
+}

@@ -9,25 +9,7 @@ import type { Metrics } from '../../infrastructure/telemetry/metrics.ts';
 import { claimedUserId, findUser } from '../authentication.ts';
 import { ApiError, httpErrors, retryLater } from '../errors.ts';
 import { clientAddress } from '../request-context.ts';
-
-/** How often the operations of a group may be called. */
-export interface RateLimit {
-  /** The operations of a group are counted together. */
-  group: string;
-  /** Requests per minute. */
-  max: number;
-  /** What is counted: the client's address by default. With `user`, requests without a user have the common limit. */
-  per?: 'client' | 'user';
-}
-
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** The limit of the operation, in place of the common ones. */
-    limit?: RateLimit;
-    /** Whether monitoring calls the operation all the time: it is not counted, not traced, and logged only where it fails. */
-    probe?: boolean;
-  }
-}
+import type { RateLimit } from '../route-config.ts';
 
 /** Limits of all operations without a limit of their own. The requests of all users at one address count together, too. */
 export const userLimit: RateLimit = { group: 'user', max: 600, per: 'user' };

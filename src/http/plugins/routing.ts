@@ -8,13 +8,6 @@ import { maxLoggedLength } from './logging.ts';
 import { isPreflight } from './security-headers.ts';
 
 declare module 'fastify' {
-  interface FastifyContextConfig {
-    /**
-     * Of a route for all paths and methods of a scope that have no other one: they are handled after the hooks of the scope,
-     * with {@link FastifyInstance.unmatchedError}.
-     */
-    catchAll?: boolean;
-  }
   interface FastifyInstance {
     /** What is wrong with a request that no route is for: its path, 404, or its method, 405 with `Allow`. */
     unmatchedError(request: FastifyRequest): ApiError;

@@ -1,9 +1,6 @@
-import { IncomingMessage, ServerResponse } from 'node:http';
-import { Socket } from 'node:net';
-import cors, { type FastifyCorsOptions } from '@fastify/cors';
+import cors from '@fastify/cors';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
-import helmet from 'helmet';
 import type { Config } from '../../infrastructure/config/config.ts';
 import { isOrigin } from '../../infrastructure/config/origins.ts';
 
@@ -17,41 +14,22 @@ const preflightMaxAge = 7_200;
 
 type HeaderConfig = Pick<Config, 'production' | 'corsOrigins'>;
 
-function helmetOptions({ production, corsOrigins }: HeaderConfig) {
+/** The security headers of every response, with Helmet's defaults for an API without pages. */
+export function securityHeaders({ production, corsOrigins }: HeaderConfig): Record<string, string> {
   return {
-    contentSecurityPolicy: {
-      useDefaults: false,
-      directives: {
-        'default-src': ["'none'"],
-        'frame-ancestors': ["'none'"],
-        'base-uri': ["'none'"],
-        'form-action': ["'none'"],
-      },
-    },
-    referrerPolicy: { policy: 'no-referrer' },
+    'content-security-policy': "default-src 'none';frame-ancestors 'none';base-uri 'none';form-action 'none'",
+    'cross-origin-opener-policy': 'same-origin',
+    'cross-origin-resource-policy': corsOrigins.length > 0 ? 'cross-origin' : 'same-origin',
+    'origin-agent-cluster': '?1',
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+    'x-dns-prefetch-control': 'off',
+    'x-download-options': 'noopen',
     // For browsers without `frame-ancestors`.
-    xFrameOptions: { action: 'deny' },
-    strictTransportSecurity: production ? { maxAge: 31_536_000, includeSubDomains: true } : false,
-    crossOriginResourcePolicy: { policy: corsOrigins.length > 0 ? 'cross-origin' : 'same-origin' },
-  } as const;
-}
-
-/** The security headers of every response. They depend on nothing but the configuration, so Helmet computes them once. */
-export function securityHeaders(config: HeaderConfig): Record<string, string> {
-  const response = new ServerResponse(new IncomingMessage(new Socket()));
-  helmet(helmetOptions(config))(response.req, response, () => undefined);
-  return Object.fromEntries(
-    Object.entries(response.getHeaders()).map(([name, value]) => [name, String(value)]),
-  );
-}
-
-/** The headers with which an origin may read an error that is written to the socket. */
-export function corsHeaders(origin: string): Record<string, string> {
-  return {
-    'access-control-allow-origin': origin,
-    'access-control-allow-credentials': 'true',
-    'access-control-expose-headers': exposedHeaders,
-    vary: 'Origin',
+    'x-frame-options': 'DENY',
+    'x-permitted-cross-domain-policies': 'none',
+    'x-xss-protection': '0',
+    ...(production && { 'strict-transport-security': 'max-age=31536000; includeSubDomains' }),
   };
 }
 
@@ -63,12 +41,39 @@ export function isPreflight({ method, headers }: FastifyRequest): boolean {
 /** Headers for browsers: framing, MIME sniffing, transport, caching and CORS. */
 export const securityHeadersPlugin = fastifyPlugin(
   async (app: FastifyInstance, { config }: { config: Config }) => {
-    if (config.corsOrigins.length > 0) await app.register(cors, corsOptions(config.corsOrigins));
+    const { corsOrigins, production } = config;
+    if (corsOrigins.length > 0) {
+      // It only sets headers: preflights are answered by `routing.ts`, because they count for the limits and only paths that exist
+      // have them. An origin that is not configured gets no header.
+      await app.register(cors, {
+        origin: (origin, done) => done(null, origin !== undefined && corsOrigins.includes(origin) && origin),
+        // The same for every path, so that a request with a wrong method is sent and gets its 405.
+        methods: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'],
+        allowedHeaders,
+        exposedHeaders,
+        // For the cookie of the refresh token.
+        credentials: true,
+        maxAge: preflightMaxAge,
+        preflightContinue: true,
+        strictPreflight: false,
+      });
+    }
     const headers = securityHeaders(config);
+    // A browser shows a rejected origin to the developer of a page, but not the setting that would allow it. Each is logged once; a
+    // warning outside production only, because strangers could cause it.
+    const logged = new Set(corsOrigins);
+    const maxLogged = logged.size + 20;
     app.addHook('onRequest', (request, reply, done) => {
       reply.headers(headers);
       const caching = cachingOf(request);
       if (caching !== undefined) reply.header('cache-control', caching);
+      const { origin } = request.headers;
+      const reason = origin && logged.size < maxLogged && !logged.has(origin) && rejectionOf(origin, request);
+      if (reason) {
+        logged.add(origin);
+        request.log[production ? 'info' : 'warn']({ origin }, reason);
+        if (logged.size === maxLogged) request.log.info('further rejected origins are not logged');
+      }
       done();
     });
   },
@@ -84,63 +89,14 @@ function cachingOf(request: FastifyRequest): string | undefined {
   return path.startsWith('/api/') ? 'private, no-cache' : undefined;
 }
 
-/**
- * Options of `@fastify/cors`. It only sets headers: preflights are answered by `routing.ts`, because they count for the limits and
- * only paths that exist have them. An origin that is not configured gets no header.
- */
-function corsOptions(origins: readonly string[]): FastifyCorsOptions {
-  return {
-    origin: (origin, done) => done(null, origin !== undefined && origins.includes(origin) ? origin : false),
-    // The same for every path, so that a request with a wrong method is sent and gets its 405.
-    methods: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'],
-    allowedHeaders,
-    exposedHeaders,
-    // For the cookie of the refresh token.
-    credentials: true,
-    maxAge: preflightMaxAge,
-    preflightContinue: true,
-    strictPreflight: false,
-  };
-}
-
-/** Every client can send any `Origin`, so the log and the memory for it are bounded. */
-const maxLogged = 20;
-
-/**
- * Logs each origin that `CORS_ORIGINS` does not allow, once: a browser shows the error to the developer of a page, but not
- * the setting that would allow it. A warning outside production only, because strangers could cause it.
- */
-export const rejectedOriginsPlugin = fastifyPlugin(
-  async (app: FastifyInstance, { config }: { config: HeaderConfig }) => {
-    const logged = new Set<string>();
-    app.addHook('onRequest', (request, _reply, done) => {
-      const { origin } = request.headers;
-      if (origin !== undefined && logged.size < maxLogged && !logged.has(origin)) {
-        const reason = rejectionOf(origin, request, config.corsOrigins);
-        if (reason !== undefined) {
-          logged.add(origin);
-          request.log[config.production ? 'info' : 'warn']({ origin }, reason);
-          if (logged.size === maxLogged) request.log.info('further rejected origins are not logged');
-        }
-      }
-      done();
-    });
-  },
-);
-
-/** Why a browser keeps the response from a page; undefined when it does not, or when no browser sends such a header. */
-function rejectionOf(
-  origin: string,
-  { headers, host }: FastifyRequest,
-  allowed: readonly string[],
-): string | undefined {
+/** Why a browser keeps the response from a page of an origin that is not configured; undefined when it does not. */
+function rejectionOf(origin: string, { headers, host }: FastifyRequest): string | undefined {
   // A browser shows the response to a form on a page of any origin.
   if (headers['sec-fetch-mode'] === 'navigate') return undefined;
   if (origin === 'null') {
     return 'the page has no origin, as a file or a sandboxed frame, so CORS_ORIGINS cannot allow it: serve it over HTTP';
   }
-  if (allowed.includes(origin) || origin.length > 255 || !isOrigin(origin)) return undefined;
-  // A browser sends `Origin` to the own origin as well, for example with a `POST` of Swagger UI.
-  if (new URL(origin).host === host) return undefined;
+  // No browser sends anything else. To the own origin it sends the header as well, for example with a `POST` of Swagger UI.
+  if (origin.length > 255 || !isOrigin(origin) || new URL(origin).host === host) return undefined;
   return 'CORS_ORIGINS does not name this origin, so browsers keep the answer from its pages: add it if they are yours';
 }

@@ -17,7 +17,7 @@ import {
 import { Line, pattern, TextField, whenUnnamed } from '../../../http/text.ts';
 import { flowToken, Token, Username } from '../schemas.ts';
 
-const name = Line('How the user tells it from others', '내 휴대폰', 50, whenUnnamed);
+const name = Line('How the user tells it from others', '내 휴대폰', { ...whenUnnamed, maxLength: 50 });
 const flow_token = flowToken('Of the start; works once, within five minutes');
 
 export const Passkey = NamedObject('Passkey', 'A passkey of an account', {
@@ -111,7 +111,10 @@ const ofEveryRequest = {
   timeout: Int32('Milliseconds for which the browser waits', 300_000),
 };
 const userVerification = always('required', 'The authenticator verifies the user');
-const rpId = Text('The host of the frontend', 'app.example.com', 253, { pattern: '^[a-z0-9.-]+$' });
+const rpId = Text('The host of the frontend', 'app.example.com', {
+  pattern: '^[a-z0-9.-]+$',
+  maxLength: 253,
+});
 
 const RegistrationOptions = NamedObject(
   'PasskeyRegistrationOptions',
@@ -136,10 +139,10 @@ const RegistrationOptions = NamedObject(
       part('PasskeyDescriptor', 'A passkey of the account', {
         type,
         id: Base64url('Of the passkey, in base64url', 'Zm9yIGV4YW1wbGUgb25seQ', 1364),
-        transports: List(Type.String(documented({ maxLength: 32 })), 10, 'How its authenticator is reached', [
-          'internal',
-          'hybrid',
-        ]),
+        transports: List(Type.String(documented({ maxLength: 32 })), 10, {
+          description: 'How its authenticator is reached',
+          examples: [['internal', 'hybrid']],
+        }),
       }),
       10,
       'An authenticator that has one of them adds no other',

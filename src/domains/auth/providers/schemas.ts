@@ -18,7 +18,7 @@ import { Line } from '../../../http/text.ts';
 import type { IdentityRow } from '../repository/identities.ts';
 import { Confirmation, flowToken, signUpFields, Token, TokenPairWithUser, username } from '../schemas.ts';
 
-const providerId = Text('`id` of a provider', 'kakao', 30, { pattern: '^[a-z][a-z0-9-]*$' });
+const providerId = Text('`id` of a provider', 'kakao', { pattern: '^[a-z][a-z0-9-]*$', maxLength: 30 });
 
 /** What no provider has is 404. */
 export const ProviderPath = Type.Object({ provider: providerId });

@@ -2,9 +2,9 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifySchemaValidationError } from 'fastify';
 import { acceptUser } from '../../../http/authentication.ts';
 import { type ApiError, invalidFields } from '../../../http/errors.ts';
+import { describeErrors } from '../../../http/field-errors.ts';
 import { requestContext } from '../../../http/request-context.ts';
 import { EmptyData, emptyData, Ref } from '../../../http/schemas.ts';
-import { describeErrors } from '../../../http/validator-errors.ts';
 import { authErrors } from '../errors.ts';
 import {
   CodeSent,

@@ -33,12 +33,14 @@ export const SecondFactor = NamedObject('SecondFactor', 'What a login needs besi
 });
 
 export const TotpSecret = NamedObject('TotpSecret', 'A secret for an authenticator app, shown once', {
-  secret: Text('In base32, to type it', 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP', 32, { pattern: '^[A-Z2-7]+$' }),
+  secret: Text('In base32, to type it', 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP', {
+    pattern: '^[A-Z2-7]+$',
+    maxLength: 32,
+  }),
   otpauth_uri: Text(
     'The same for a QR code',
     'otpauth://totp/Dure:dure_cafe?issuer=Dure&secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&algorithm=SHA1&digits=6&period=30',
-    1000,
-    { format: 'uri' },
+    { format: 'uri', maxLength: 1000 },
   ),
 });
 
@@ -48,8 +50,10 @@ export const RecoveryCodes = NamedObject('RecoveryCodes', 'Codes in place of tho
   recovery_codes: List(
     Type.String(documented({ pattern: '^[a-z2-7]{4}(-[a-z2-7]{4}){3}$', maxLength: 19 })),
     10,
-    'Ten; each works once. Neither case nor hyphens matter',
-    ['mfrg-gzdf-mztw-q2lk', 'nbuw-g2zo-n5xg-kltd'],
+    {
+      description: 'Ten; each works once. Neither case nor hyphens matter',
+      examples: [['mfrg-gzdf-mztw-q2lk', 'nbuw-g2zo-n5xg-kltd']],
+    },
   ),
 });
 

@@ -2,7 +2,7 @@ import { type ExecFileException, execFile } from 'node:child_process';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import pLimit, { type LimitFunction } from 'p-limit';
+import PQueue from 'p-queue';
 import { ApiError, serviceUnavailable } from '../../../http/errors.ts';
 import { imageErrors } from '../schemas.ts';
 
@@ -28,10 +28,9 @@ export type ConversionQueue = ReturnType<typeof createConversionQueue>;
 
 /** Converts images, a few at a time. A user has one turn at a time, so that the images of one do not keep those of others waiting. */
 export function createConversionQueue(convert: Convert) {
-  const turns = pLimit(maxConcurrent);
-  const largeTurns = pLimit(1);
-  const users = new Map<number, LimitFunction>();
-  const unfinished = ({ activeCount, pendingCount }: LimitFunction) => activeCount + pendingCount;
+  const turns = new PQueue({ concurrency: maxConcurrent });
+  const largeTurns = new PQueue({ concurrency: 1 });
+  const users = new Map<number, PQueue>();
 
   /**
    * Converts an image in its turn, first with the memory for small ones, unless the request was answered meanwhile.
@@ -41,26 +40,30 @@ export function createConversionQueue(convert: Convert) {
   async function add(userId: number, file: Buffer, isObsolete: () => boolean): Promise<ConvertedImage> {
     if (waiting() >= maxWaiting) throw serviceUnavailable(new Error('the queue of conversions is full'));
     const convertInTurn = (size: 'small' | 'large') =>
-      turns(() => {
+      turns.add(async () => {
         if (!isObsolete()) return convert(file, size);
         throw serviceUnavailable(new Error('the request was answered before the conversion'));
       });
-    for (const [id, limit] of users) if (unfinished(limit) === 0) users.delete(id);
-    const own = users.get(userId) ?? pLimit(1);
-    users.set(userId, own);
-    const image = await own(
-      async () => (await convertInTurn('small')) ?? largeTurns(() => convertInTurn('large')),
+    const image = await turnsOf(userId).add(
+      async () => (await convertInTurn('small')) ?? largeTurns.add(() => convertInTurn('large')),
     );
     if (image === undefined) throw new ApiError(imageErrors.invalidImage);
     return image;
   }
 
-  /** Conversions that have not begun. */
-  function waiting(): number {
-    return [...users.values()].reduce((sum, limit) => sum + unfinished(limit), 0) - turns.activeCount;
+  function turnsOf(userId: number): PQueue {
+    const own = users.get(userId) ?? new PQueue({ concurrency: 1 }).once('idle', () => users.delete(userId));
+    users.set(userId, own);
+    return own;
   }
 
-  return { convert: add, running: () => turns.activeCount, waiting };
+  /** Conversions that have not begun. */
+  function waiting(): number {
+    const unfinished = [...users.values()].reduce((sum, { size, pending }) => sum + size + pending, 0);
+    return unfinished - turns.pending;
+  }
+
+  return { convert: add, running: () => turns.pending, waiting };
 }
 
 /**

@@ -3,10 +3,9 @@ import type { FastifySchemaValidationError } from 'fastify';
 import { currentUser } from '../../../http/authentication.ts';
 import { NotModified, ReadConditions, sendIfChanged } from '../../../http/entity-tags.ts';
 import { type ApiError, invalidFields } from '../../../http/errors.ts';
-import type { Problem } from '../../../http/field-errors.ts';
+import { describeErrors, type Problem } from '../../../http/field-errors.ts';
 import { paginate } from '../../../http/pagination.ts';
 import { isBigId, Ref } from '../../../http/schemas.ts';
-import { describeErrors } from '../../../http/validator-errors.ts';
 import type { ImageUrls } from '../../images/index.ts';
 import type { Notifications } from './repository.ts';
 import {

@@ -120,8 +120,7 @@ export const UnsubscribeQuery = Type.Object({
   token: Line(
     '`token` of the link in an email',
     '1.partner_request_received.Zm9yIGV4YW1wbGUgb25seSwgbm8gc2lnbmF0dXJlIQ',
-    200,
-    { ...documented({ pattern: '^[A-Za-z0-9._-]+$' }) },
+    { ...documented({ pattern: '^[A-Za-z0-9._-]+$' }), maxLength: 200 },
   ),
 });
 

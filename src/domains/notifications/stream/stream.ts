@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
-import pLimit from 'p-limit';
+import PQueue from 'p-queue';
 import { serviceUnavailable } from '../../../http/errors.ts';
 import type { Language } from '../../../http/language.ts';
 import type { Subscription } from '../../../infrastructure/database/listener.ts';
@@ -71,7 +71,7 @@ export type StreamHub = ReturnType<typeof createStreamHub>;
 export function createStreamHub(options: HubOptions) {
   const { notifications, listen, findLiveSessions, maxConcurrentReads, logger } = options;
   const times = { ...defaultTimes, ...options.streamTimes };
-  const limit = pLimit(maxConcurrentReads);
+  const reads = new PQueue({ concurrency: maxConcurrentReads });
   const streams = new Map<number, Set<OpenStream>>();
   const checks = setInterval(() => void checkSessions(), checkInterval).unref();
   let checkedAt = Date.now();
@@ -136,7 +136,7 @@ export function createStreamHub(options: HubOptions) {
     const { userId, sessionId, response } = request;
     const events = openEventStream(response, times);
     // Unless the client has already disconnected, or has opened too many other streams.
-    const query: StreamQuery = (read) => limit(async () => (events.isOpen() ? read() : undefined));
+    const query: StreamQuery = (read) => reads.add(async () => (events.isOpen() ? read() : undefined));
     const reader = createReader({ ...options, ...request, events, query });
     const stream: OpenStream = {
       userId,

@@ -1,0 +1,46 @@
+// brings `schema.hide`
+import type {} from '@fastify/swagger';
+import type { ErrorDefinition } from './errors.ts';
+import type { LocalizedText } from './language.ts';
+
+/** How often the operations of a group may be called. */
+export interface RateLimit {
+  /** The operations of a group are counted together. */
+  group: string;
+  /** Requests per minute. */
+  max: number;
+  /** What is counted: the client's address by default. With `user`, requests without a user have the common limit. */
+  per?: 'client' | 'user';
+}
+
+/** What a route says in its `config`; hooks read it from `request.routeOptions.config`. */
+export interface RouteConfig {
+  /** The `message` of a success. A route that has one responds in the envelope. */
+  message?: LocalizedText;
+  /** A second `message` of a success, for `data` whose `accepted` is false. */
+  alternateMessage?: LocalizedText;
+  /**
+   * Errors of the operation besides those that follow from its schema and scope. A streaming route has no `message`; with `[]`
+   * its errors are documented all the same.
+   */
+  errors?: readonly ErrorDefinition[];
+  /** The operation takes an `Idempotency-Key`; its handler ends with `sendCreated`. */
+  idempotent?: boolean;
+  /** What such an operation creates is read at the path of the operation and its `id`: 201 has that as `Location`. */
+  location?: boolean;
+  /** The limit of the operation, in place of the common ones. */
+  limit?: RateLimit;
+  /** Monitoring calls the operation all the time: it is not counted, not traced, and logged only where it fails. */
+  probe?: boolean;
+  /** The handler reads the body, which may take as long as the client takes. It pauses the deadline. */
+  handlerReadsBody?: boolean;
+  /**
+   * The route is for all paths and methods of a scope that have no other one: they are handled after the hooks of the scope, with
+   * `unmatchedError`.
+   */
+  catchAll?: boolean;
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig extends RouteConfig {}
+}
