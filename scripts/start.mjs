@@ -45,6 +45,7 @@ for (const child of children) {
   child.on('exit', (code) => {
     process.exitCode ||= code ?? (isEnding ? 0 : 1);
     end('SIGTERM');
+    endGroup(child.pid);
   });
 }
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
@@ -52,9 +53,23 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   process.on(signal, () => isWindows || end(signal));
 }
 
+// npm sends SIGTERM to its shell, which ends without this process and is then no longer its parent.
+const { ppid } = process;
+if (process.env.npm_lifecycle_event !== undefined)
+  setInterval(() => process.ppid === ppid || end('SIGTERM'), 500).unref();
+
 /** Ends what runs; a second signal is the same one again. */
 function end(signal) {
   if (isEnding) return;
   isEnding = true;
   for (const child of children) child.kill(signal);
+}
+
+/** Ends what a program has left, such as the compiler, which runs below its script. */
+function endGroup(pid) {
+  try {
+    if (!isWindows) process.kill(-pid, 'SIGTERM');
+  } catch {
+    // Nothing is left.
+  }
 }

@@ -20,15 +20,20 @@ const service = `
   setInterval(() => undefined, 1_000);`;
 
 /** Runs the script of `npm start` in a folder where nothing needs to be built, until its service runs. */
-async function start(t: Test, variables: Record<string, string> = {}) {
+async function start(
+  t: Test,
+  { shell = false, ...variables }: { shell?: boolean; UV_THREADPOOL_SIZE?: string } = {},
+) {
   const folder = t.testdir({ npm: '#!/bin/sh\n', dist: { 'server.js': service } });
   const { UV_THREADPOOL_SIZE: _, GLIBC_TUNABLES: __, ...env } = process.env;
   chmodSync(join(folder, 'npm'), 0o755);
-  const child = spawn(process.execPath, [join(root, 'scripts/start.mjs')], {
+  const script = join(root, 'scripts/start.mjs');
+  // As npm does, with a shell that waits for the script.
+  const child = spawn('sh', ['-c', shell ? '"$@"; :' : 'exec "$@"', 'sh', process.execPath, script], {
     cwd: folder,
     // In a group of its own, as at a terminal.
     detached: true,
-    env: { ...env, PATH: `${folder}${delimiter}${env.PATH}`, ...variables },
+    env: { ...env, PATH: `${folder}${delimiter}${env.PATH}`, ...variables, npm_lifecycle_event: 'start' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const closed = once(child, 'close');
@@ -67,3 +72,9 @@ t.test(
     }
   },
 );
+
+t.test('a SIGTERM that ends the shell of npm only ends the service, too', async (t) => {
+  const { pid, lines } = await start(t, { shell: true });
+  process.kill(pid, 'SIGTERM');
+  await until('the signal', () => lines().includes('SIGTERM'));
+});
