@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import helmet from 'helmet';
 import type { Config } from '../../infrastructure/config/config.ts';
-import { isOrigin } from '../../infrastructure/config/origins.ts';
+import { isOrigin } from '../../infrastructure/config/readers.ts';
 
 const exposedHeaders =
   'Allow, Content-Disposition, Content-Language, ETag, Idempotency-Replayed, Location, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, X-Request-Id';
