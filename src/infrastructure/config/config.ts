@@ -13,6 +13,15 @@ export type { PrivateKey } from './private-keys.ts';
 export { ConfigError } from './readers.ts';
 export type { Secret } from './secrets.ts';
 
+/** A document that users agree to, such as the terms of use: its date, as `2026-01-31`, and where it is. */
+interface ConsentDocument {
+  version: string;
+  url: string;
+}
+
+/** The documents that are configured: none, the terms of use, or these and the privacy policy. */
+export type ConsentDocuments = Partial<Record<'terms' | 'privacy', ConsentDocument>>;
+
 /** The configuration, validated and converted. Durations are in seconds. */
 export type Config = ReturnType<typeof inspectConfig>['config'];
 
@@ -60,8 +69,7 @@ export function inspectConfig(source: NodeJS.ProcessEnv, { generateSecret = fals
       return fallback;
     }
   };
-  const missing = production ? requiredInProduction.filter((name) => !source[name]) : [];
-  problems.push(...missing.map((name) => `${name} must be set in production`));
+  problems.push(...findMissing(source));
   const { urls, environment, ...settings } = values;
   const { port, dataDirectory, frontendUrl, publicUrl = `http://localhost:${port}` } = settings;
   if (settings.metricsPort === port)
@@ -69,6 +77,9 @@ export function inspectConfig(source: NodeJS.ProcessEnv, { generateSecret = fals
   const given = { value: settings.secrets, production, dataDirectory, generates: generateSecret };
   const secrets = read(() => readSecrets(given), toSecrets(''));
   const { apiKey, baseUrl } = settings.mail.resend;
+  const { bucket, endpoint, region = 'us-east-1', accessKeyId, secretAccessKey } = settings.images.s3;
+  const credentials = accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey } : undefined;
+  const { terms, privacy } = settings.consentDocuments;
   // Never `null`, which is the origin of a sandboxed frame.
   const frontendOrigin = parseUrl(frontendUrl)?.origin ?? '';
   const { corsOrigins = production ? [] : [frontendOrigin] } = settings;
@@ -87,7 +98,7 @@ export function inspectConfig(source: NodeJS.ProcessEnv, { generateSecret = fals
       baseUrl: settings.images.baseUrl ?? `${publicUrl}/media`,
       /** Folder of the uploaded images, unless they are in S3. */
       directory: join(dataDirectory, 'media'),
-      s3: read(() => readImageStore(settings.images.s3, source), undefined),
+      s3: bucket === undefined ? undefined : { bucket, endpoint, region, credentials },
     },
     mail: { from: settings.mail.from, resend: apiKey === undefined ? undefined : { apiKey, baseUrl } },
     /** Of push messages; undefined where there are none. */
@@ -102,76 +113,45 @@ export function inspectConfig(source: NodeJS.ProcessEnv, { generateSecret = fals
     /** In the order in which a page shows them. */
     loginProviders: read(() => readLoginProviders({ list: settings.loginProviders, source, production }), []),
     /** What users agree to at sign-up; empty where they need not. */
-    consentDocuments: read(() => readConsentDocuments(settings.consentDocuments, source), {}),
+    consentDocuments: { ...(isWhole(terms) && { terms }), ...(isWhole(privacy) && { privacy }) },
   };
   return { config, texts, problems };
 }
 
-const requiredInProduction = [
-  'DATABASE_URL',
-  'JWT_SECRET',
-  'RESEND_API_KEY',
-  'MAIL_FROM',
-  'FRONTEND_URL',
-  'PUBLIC_URL',
+function isWhole(document: Record<keyof ConsentDocument, string | undefined>): document is ConsentDocument {
+  return document.version !== undefined && document.url !== undefined;
+}
+
+/** Variables that need another one: that which is missing, those that need it, and why. */
+const needed: [name: string, by: string[], why?: string][] = [
+  ['S3_BUCKET', ['S3_ENDPOINT', 'S3_REGION', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY']],
+  ['MEDIA_BASE_URL', ['S3_BUCKET'], ': the URL under which browsers find the bucket'],
+  ['TERMS_VERSION', ['PRIVACY_VERSION']],
 ];
+const together: [one: string, other: string][] = [
+  ['S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'],
+  ['TERMS_VERSION', 'TERMS_URL'],
+  ['PRIVACY_VERSION', 'PRIVACY_URL'],
+];
+const neededInProduction = 'DATABASE_URL JWT_SECRET RESEND_API_KEY MAIL_FROM FRONTEND_URL PUBLIC_URL'.split(
+  ' ',
+);
 
-type Settings = ReturnType<typeof readVariables<ReturnType<typeof variables>>>['values'];
-
-/** The bucket of the images; undefined for the disk. @throws {ConfigError} */
-function readImageStore(settings: Settings['images']['s3'], source: NodeJS.ProcessEnv) {
-  const { bucket, endpoint, region = 'us-east-1', accessKeyId, secretAccessKey } = settings;
-  if (bucket === undefined) {
-    const others = ['S3_ENDPOINT', 'S3_REGION', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'];
-    const given = others.filter((name) => source[name]);
-    if (given.length > 0) throw new ConfigError(`S3_BUCKET must be set with ${given.join(', ')}`);
-    return undefined;
-  }
-  throwIfAny({
-    'MEDIA_BASE_URL must be set with S3_BUCKET: the URL under which browsers find the bucket':
-      !source['MEDIA_BASE_URL'],
-    'S3_REGION must be set with S3_BUCKET, unless S3_ENDPOINT is':
-      !source['S3_REGION'] && !source['S3_ENDPOINT'],
-    'S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be set together, or neither':
-      !accessKeyId !== !secretAccessKey,
-  });
-  const credentials = accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey } : undefined;
-  return { bucket, endpoint, region, credentials };
-}
-
-/** A document that users agree to, such as the terms of use: its date, as `2026-01-31`, and where it is. */
-interface ConsentDocument {
-  version: string;
-  url: string;
-}
-
-/** The documents that are configured: none, the terms of use, or these and the privacy policy. */
-export type ConsentDocuments = Partial<Record<'terms' | 'privacy', ConsentDocument>>;
-
-/** @throws {ConfigError} */
-function readConsentDocuments(
-  { terms, privacy }: Settings['consentDocuments'],
-  source: NodeJS.ProcessEnv,
-): ConsentDocuments {
-  throwIfAny({
-    'TERMS_VERSION and TERMS_URL must be set together, or neither':
-      !source['TERMS_VERSION'] !== !source['TERMS_URL'],
-    'PRIVACY_VERSION and PRIVACY_URL must be set together, or neither':
-      !source['PRIVACY_VERSION'] !== !source['PRIVACY_URL'],
-    'TERMS_VERSION must be set with PRIVACY_VERSION':
-      !source['TERMS_VERSION'] && Boolean(source['PRIVACY_VERSION']),
-  });
-  const whole = ({ version, url }: Settings['consentDocuments']['terms']) =>
-    version !== undefined && url !== undefined ? { version, url } : undefined;
-  const documents = { terms: whole(terms), privacy: whole(privacy) };
-  return {
-    ...(documents.terms && { terms: documents.terms }),
-    ...(documents.privacy && { privacy: documents.privacy }),
-  };
-}
-
-/** @throws {ConfigError} with the problems that there are */
-function throwIfAny(problems: Record<string, boolean>): void {
-  const found = Object.keys(problems).filter((problem) => problems[problem]);
-  if (found.length > 0) throw new ConfigError(...found);
+/** What is missing. A variable that is set and wrong counts as set. */
+function findMissing(source: NodeJS.ProcessEnv): string[] {
+  const isSet = (name: string) => Boolean(source[name]);
+  const missing =
+    source['NODE_ENV'] === 'production' ? neededInProduction.filter((name) => !isSet(name)) : [];
+  const regionIsMissing = isSet('S3_BUCKET') && !isSet('S3_REGION') && !isSet('S3_ENDPOINT');
+  return [
+    ...missing.map((name) => `${name} must be set in production`),
+    ...needed.flatMap(([name, by, why = '']) => {
+      const given = by.filter(isSet);
+      return given.length > 0 && !isSet(name) ? `${name} must be set with ${given.join(', ')}${why}` : [];
+    }),
+    ...(regionIsMissing ? ['S3_REGION must be set with S3_BUCKET, unless S3_ENDPOINT is'] : []),
+    ...together
+      .filter(([one, other]) => isSet(one) !== isSet(other))
+      .map(([one, other]) => `${one} and ${other} must be set together, or neither`),
+  ];
 }

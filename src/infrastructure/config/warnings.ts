@@ -8,7 +8,6 @@ import { isPlaceholder } from './secrets.ts';
 type Texts = Record<string, string | undefined>;
 
 const databaseUrls = ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'DATABASE_REPLICA_URL'] as const;
-const otherUrls = ['REDIS_URL', 'S3_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'] as const;
 
 /** Warnings about settings that work but are weak, for the log at start. They contain no values. */
 export function findWarnings(texts: Texts): string[] {
@@ -60,22 +59,14 @@ export function findDeploymentWarnings(texts: Texts, config: Config) {
         // The service itself does not speak TLS, so https means that there is a proxy.
         'TRUST_PROXY is not set, but PUBLIC_URL is https: the proxy that ends TLS counts as the client of every request, so that all clients share one limit':
           (trustProxy === false || trustProxy.length === 0) && config.publicUrl.startsWith('https:'),
-        'RATE_LIMIT_ENABLED is false: nothing limits what one client can ask for': !config.rateLimitEnabled,
-        [`LOG_LEVEL is ${logLevel}: security events, which are logged at level info, are lost`]: [
-          'warn',
-          'error',
-          'fatal',
-          'silent',
-        ].includes(logLevel),
+        [`LOG_LEVEL is ${logLevel}: security events, which are logged at level info, are lost`]:
+          /^(warn|error|fatal|silent)$/.test(logLevel),
       }),
     ],
     notes: textsOf({
       'REDIS_URL is not set: right for one instance, several do not share limits': !config.redisUrl,
       'DATABASE_REPLICA_URL is set without REDIS_URL: right for one instance; with several, users may not see what they wrote two seconds ago on another one':
         config.database.replica !== undefined && !config.redisUrl,
-      'WORKER_ENABLED is false: another instance must send emails and delete expired rows':
-        !config.workerEnabled,
-      'MIGRATE_ON_START is true: each start may change the database': config.database.migrateOnStart,
       [`S3_BUCKET is not set: images are files in ${images.directory}, which must outlive the container and be the same for all instances`]:
         images.s3 === undefined,
       'CORS_ORIGINS does not hold the origin of FRONTEND_URL: browsers block its calls, unless its server passes them on':
@@ -84,9 +75,9 @@ export function findDeploymentWarnings(texts: Texts, config: Config) {
   };
 }
 
-/** Connections to other machines that anybody on the way can read. */
+/** Connections to a database on another machine that anybody on the way can read: TLS is not the default. */
 function openConnections(texts: Texts): string[] {
-  const databases = databaseUrls.flatMap((name) => {
+  return databaseUrls.flatMap((name) => {
     const url = parseUrl(texts[name]);
     if (!url || !isPublic(url)) return [];
     const ssl = url.searchParams.get('ssl') === 'true' ? 'verify-full' : 'disable';
@@ -96,14 +87,6 @@ function openConnections(texts: Texts): string[] {
       [`${name} does not check who the server is: use sslmode=verify-full`]: mode === 'no-verify',
     });
   });
-  const others = otherUrls.flatMap((name) => {
-    const url = parseUrl(texts[name]);
-    const isOpen = url !== undefined && /^(http|redis):$/.test(url.protocol) && isPublic(url);
-    return isOpen
-      ? [`${name} leads to another machine without TLS: use ${url.protocol.replace(':', 's://')}`]
-      : [];
-  });
-  return [...databases, ...others];
 }
 
 const privateRanges = ['private', 'loopback', 'linkLocal', 'uniqueLocal', 'carrierGradeNat'];
