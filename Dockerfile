@@ -6,7 +6,7 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --workspaces=false --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
-COPY scripts/build-argon2.mjs scripts/
+COPY scripts/*.mjs scripts/
 COPY scripts/prisma scripts/prisma
 COPY prisma prisma
 COPY src src

@@ -7,7 +7,7 @@ import { createTokens, jwtOptions, type TokenClaims } from '../src/domains/auth/
 import { createImageUrls } from '../src/domains/images/index.ts';
 import type { NotificationRow } from '../src/domains/notifications/inbox/repository.ts';
 import { toNotification } from '../src/domains/notifications/inbox/schemas.ts';
-import { readSecrets } from '../src/infrastructure/config/secrets.ts';
+import { toSecrets } from '../src/infrastructure/config/secrets.ts';
 import { plannerSettings } from '../src/infrastructure/database/client.ts';
 import type { InJson } from '../src/infrastructure/database/json-times.ts';
 import { type Statement, statements } from './baseline-statements.ts';
@@ -25,7 +25,7 @@ const pool = new pg.Pool({
   options: settings.map(([name, value]) => `-c ${name}=${value}`).join(' '),
 });
 const app = fastify();
-const secrets = readSecrets(JWT_SECRET, true, '', []);
+const secrets = toSecrets(JWT_SECRET ?? '');
 await app.register(jwt, jwtOptions({ secrets }));
 const tokens = createTokens(app.jwt, { secrets, privateKeys: [], publicUrl: '' });
 

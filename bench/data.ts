@@ -4,7 +4,7 @@ import fastify from 'fastify';
 import pg from 'pg';
 import { createTokens, jwtOptions } from '../src/domains/auth/tokens.ts';
 import type { PrivateKey } from '../src/infrastructure/config/private-keys.ts';
-import { readSecrets } from '../src/infrastructure/config/secrets.ts';
+import { toSecrets } from '../src/infrastructure/config/secrets.ts';
 import { int8AsNumber } from '../src/infrastructure/database/client.ts';
 import { execute } from '../test/support/database.ts';
 import { production } from '../test/support/service.ts';
@@ -128,7 +128,7 @@ export async function beginSessions(url: string, users: BenchUser[]): Promise<st
 /** Signs and verifies tokens as the service does. */
 async function createTokenSigner(privateKeys: PrivateKey[] = []) {
   const app = fastify();
-  const secrets = readSecrets(production.JWT_SECRET, true, '', []);
+  const secrets = toSecrets(production.JWT_SECRET);
   await app.register(jwt, jwtOptions({ secrets }));
   return createTokens(app.jwt, { secrets, privateKeys, publicUrl: production.PUBLIC_URL });
 }

@@ -4,7 +4,7 @@ import { checkFolder } from './check-migrations/folder.ts';
 import { checkSchema } from './check-migrations/schema.ts';
 
 /*
- * npm run check:migrations [-- files]
+ * npm run check -- migrations; some files: node build/scripts/check-migrations.js files
  *
  * Rejects migrations that would disturb the release before, which runs on during and after them, or keep requests waiting.
  * Without files it checks all migrations of prisma/migrations after the baseline, that released ones are as they were, and that

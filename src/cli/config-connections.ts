@@ -1,7 +1,6 @@
 import { Redis } from 'ioredis';
 import type pg from 'pg';
 import type { Config } from '../infrastructure/config/config.ts';
-import type { Environment } from '../infrastructure/config/environment.ts';
 import { checkServer } from '../infrastructure/database/connection.ts';
 import { reasonOf } from '../infrastructure/database/errors.ts';
 import { pendingMigrations } from '../infrastructure/database/migrations.ts';
@@ -18,18 +17,14 @@ const otherConnections = 6;
 type Findings = Record<'problems' | 'warnings' | 'notes', string[]>;
 
 /** Tries the database, the replica and Redis, with reads only, and adds what it finds. */
-export async function tryConnections(
-  environment: Environment,
-  config: Config,
-  findings: Findings,
-): Promise<void> {
-  const urls = new Set([environment.DATABASE_URL, environment.DATABASE_DIRECT_URL]);
-  for (const url of urls) {
-    if (url === undefined || !URL.canParse(url)) continue;
-    const isDirect = url === (environment.DATABASE_DIRECT_URL ?? environment.DATABASE_URL);
+export async function tryConnections(config: Config, findings: Findings): Promise<void> {
+  const { url, directUrl } = config.database;
+  for (const one of new Set([url, directUrl])) {
+    if (one === undefined) continue;
+    const isDirect = one === directUrl;
     try {
-      if (isDirect) await checkServer(url);
-      await withSession({ directUrl: url }, async (client) => {
+      if (isDirect) await checkServer(one);
+      await withSession({ directUrl: one }, async (client) => {
         if (isDirect) await inspectServer(client, config, findings);
       });
     } catch (error) {

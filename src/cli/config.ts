@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import type { Config } from '../infrastructure/config/config.ts';
-import type { Environment } from '../infrastructure/config/environment.ts';
 import { addCommand, addGroup, CommandError, type Invocation } from './command.ts';
 import { table } from './output.ts';
 
@@ -38,14 +37,14 @@ and with --settings every setting that is in effect. Never prints a password, ke
 async function checkConfig({ environment: given, output }: Invocation, options: CheckOptions): Promise<void> {
   const { inspectConfig } = await import('../infrastructure/config/config.ts');
   const { findDeploymentWarnings } = await import('../infrastructure/config/warnings.ts');
-  const { environment, config, problems } = inspectConfig(given);
-  const { warnings, notes } = findDeploymentWarnings(environment, config);
+  const { texts, config, problems } = inspectConfig(given);
+  const { warnings, notes } = findDeploymentWarnings(texts, config);
   const found = { problems: [...problems], warnings: [...config.warnings, ...warnings], notes: [...notes] };
   if (options.connect) {
     const { tryConnections } = await import('./config-connections.ts');
-    await tryConnections(environment, config, found);
+    await tryConnections(config, found);
   }
-  const settings = options.settings ? effectiveSettings(given, environment, config) : undefined;
+  const settings = options.settings ? effectiveSettings(given, texts, config) : undefined;
   output.result({ is_usable: found.problems.length === 0, ...found, ...(settings && { settings }) }, () => {
     const lines = [
       ...found.problems.map((text) => `problem  ${text}`),
@@ -71,27 +70,23 @@ function count({ length }: readonly string[], noun: string): string {
 const secretNames = new Set(['RESEND_API_KEY', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY']);
 
 /** Every setting that is in effect, in the order of the documentation; null where it is not set and has no default. */
-function effectiveSettings(given: NodeJS.ProcessEnv, environment: Environment, config: Config) {
+function effectiveSettings(given: NodeJS.ProcessEnv, texts: Record<string, unknown>, config: Config) {
   // Defaults that depend on other variables.
   const computed: Record<string, unknown> = {
-    HOST: config.host,
     DATABASE_DIRECT_URL: config.database.directUrl,
-    FRONTEND_URL: config.frontendUrl,
     PUBLIC_URL: config.publicUrl,
     MEDIA_BASE_URL: config.images.baseUrl,
-    MAIL_FROM: config.mail.from,
     VAPID_SUBJECT: config.vapid?.subject,
     LOGIN_PROVIDERS: config.loginProviders.map(({ id }) => id).join(','),
     CORS_ORIGINS: config.corsOrigins.join(','),
-    DOCS_ENABLED: config.docsEnabled,
-    MIGRATE_ON_START: config.database.migrateOnStart,
   };
   // Their names contain those of the providers.
-  const ofProviders = Object.entries(given).filter(([name]) => /^LOGIN_(?!PROVIDERS$)/.test(name));
-  return [...Object.entries(environment), ...ofProviders].map(([name, value]) => {
-    const isGiven = (given[name] ?? '') !== '';
-    const shown = show(name, value ?? computed[name], config);
-    return { name, value: shown, source: isGiven ? 'environment' : 'default' };
+  const ofProviders = Object.keys(given).filter((name) => /^LOGIN_(?!PROVIDERS$)/.test(name));
+  const names = [...Object.keys(texts), ...ofProviders];
+  return names.map((name) => {
+    const value = texts[name] ?? computed[name] ?? (ofProviders.includes(name) ? given[name] : undefined);
+    const source = given[name] ? 'environment' : 'default';
+    return { name, value: show(name, value, config), source };
   });
 }
 

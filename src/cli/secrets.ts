@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import type { Config, inspectConfig } from '../infrastructure/config/config.ts';
 import { generatePrivateKey, type PrivateKey } from '../infrastructure/config/private-keys.ts';
-import { generateSecret, secretPath, splitSecrets, toSecret } from '../infrastructure/config/secrets.ts';
+import { generateSecret, secretPath, splitSecrets, toSecrets } from '../infrastructure/config/secrets.ts';
 import { addCommand, addGroup, CommandError, type Invocation } from './command.ts';
 
 /** A secret or a private key, with its public id. */
@@ -99,12 +99,12 @@ async function rotate(invocation: Invocation, { step, leaked, asymmetric }: Rota
   }
 }
 
-async function rotationOfSecrets({ environment, config, problems }: Inspected) {
+async function rotationOfSecrets({ texts, config, problems }: Inspected) {
   const path = secretPath(config.dataDirectory);
-  const isFile = environment.JWT_SECRET === undefined && !config.production;
+  const isFile = texts['JWT_SECRET'] === undefined && !config.production;
   const source = isFile ? path : 'JWT_SECRET';
   const stored = isFile && existsSync(path) ? readFileSync(path, 'utf8').trim() : undefined;
-  const text = stored ?? environment.JWT_SECRET ?? '';
+  const text = stored ?? texts['JWT_SECRET'] ?? '';
   let problem: CommandError | undefined;
   if (text === '') {
     problem = new CommandError(
@@ -148,7 +148,7 @@ async function rotationOfSecrets({ environment, config, problems }: Inspected) {
 }
 
 async function rotationOfKeys(
-  { environment, config, problems }: Inspected,
+  { texts, config, problems }: Inspected,
   algorithm: NonNullable<RotateOptions['asymmetric']>,
 ): Promise<Rotation> {
   const { publicKeysMaxAge } = await import('../domains/auth/index.ts');
@@ -157,7 +157,7 @@ async function rotationOfKeys(
   const chosen = algorithm === true ? (privateKeys[0]?.algorithm ?? 'ES256') : algorithms[algorithm];
   return {
     noun: 'key',
-    source: environment.JWT_PRIVATE_KEY_FILE ?? 'JWT_PRIVATE_KEY',
+    source: texts['JWT_PRIVATE_KEY_FILE'] ?? 'JWT_PRIVATE_KEY',
     separator: '',
     values: privateKeys.map(keyValue),
     problem: problem === undefined ? undefined : new CommandError('invalid_key', problem),
@@ -232,7 +232,7 @@ function durationOf(seconds: number): string {
 }
 
 function secretValue(text: string): Value {
-  return { id: toSecret(Buffer.from(text)).id, text };
+  return { id: toSecrets(text)[0].id, text };
 }
 
 /** With escaped line feeds, so that it is one line; the service reads both. */

@@ -1,5 +1,4 @@
-import { loadConfig } from '../../src/infrastructure/config/config.ts';
-import { Environment } from '../../src/infrastructure/config/environment.ts';
+import { inspectConfig, loadConfig } from '../../src/infrastructure/config/config.ts';
 
 export const secret = 'kX2v8Jw0rTq5YbN7mZc4LpD9sGh1FaUe3Ri6';
 
@@ -21,7 +20,7 @@ export function load(environment: Record<string, string> = {}) {
 
 /** Every environment variable that the service reads. */
 export const environmentNames: readonly string[] = [
-  ...Object.keys(Environment.properties),
+  ...Object.keys(inspectConfig({}).texts),
   ...['CLIENT_ID', 'CLIENT_SECRET', 'ISSUER', 'SCOPES', 'DISPLAY_NAME'].map((name) => `LOGIN_<NAME>_${name}`),
   ...['TEAM_ID', 'KEY_ID', 'PRIVATE_KEY'].map((name) => `LOGIN_APPLE_${name}`),
   ...['LOGIN_KAKAO_USER_INFO_URL', 'LOGIN_NAVER_BASE_URL', 'LOGIN_NAVER_API_URL'],

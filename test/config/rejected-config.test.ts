@@ -188,7 +188,6 @@ const invalid: Record<string, string | string[]> = {
   LOG_LEVEL: 'verbose INFO',
   OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318',
   S3_ENDPOINT: 'https://s3.example.com',
-  S3_ACCESS_KEY_ID: 'key',
   MEDIA_BASE_URL: 'cdn.example.com https://cdn.example.com/?a=1',
 };
 
@@ -222,6 +221,10 @@ t.test('a store of images is configured as a whole', async (t) => {
   t.strictSame(named({ S3_ENDPOINT: 'http://127.0.0.1:9000' }), ['MEDIA_BASE_URL']);
   t.strictSame(named({ ...base, S3_REGION: 'eu-west-1', S3_SECRET_ACCESS_KEY: 'x' }), ['S3_ACCESS_KEY_ID']);
   t.strictSame(named({ ...base, S3_ENDPOINT: 's3.example.com' }), ['S3_ENDPOINT']);
+  t.match(problems(t, { JWT_SECRET: secret, S3_ACCESS_KEY_ID: 'key' }), [
+    /S3_BUCKET must be set with S3_ACCESS_KEY_ID$/,
+    /S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be set together/,
+  ]);
   const inProduction = problems(t, { ...production, MEDIA_BASE_URL: 'http://cdn.example.com' });
   t.match(inProduction, [/MEDIA_BASE_URL must be https/]);
   t.match(loadConfig({ ...bucket, ...base, S3_REGION: 'eu-west-1' }).images.s3, { credentials: undefined });

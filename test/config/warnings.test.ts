@@ -1,6 +1,5 @@
 import t from 'tap';
 import { inspectConfig } from '../../src/infrastructure/config/config.ts';
-import { generatePrivateKey } from '../../src/infrastructure/config/private-keys.ts';
 import { findDeploymentWarnings } from '../../src/infrastructure/config/warnings.ts';
 import { createTestApp } from '../support/app.ts';
 import { load, production } from './environments.ts';
@@ -28,8 +27,8 @@ const sound = {
 };
 
 function find(overrides: Record<string, string> = {}) {
-  const { environment, config, problems } = inspectConfig({ ...sound, ...overrides });
-  const { warnings, notes } = findDeploymentWarnings(environment, config);
+  const { texts, config, problems } = inspectConfig({ ...sound, ...overrides });
+  const { warnings, notes } = findDeploymentWarnings(texts, config);
   return { problems, warnings: [...config.warnings, ...warnings], notes };
 }
 
@@ -50,33 +49,21 @@ t.test('what is weak is one warning that names the variable', async (t) => {
     ['DATABASE_URL', strong],
     ['DATABASE_URL', 'postgresql://dure:wQ3v9eLk2xRt7y@203.0.113.7/dure?sslmode=disable'],
     ['DATABASE_URL', `${strong}?sslmode=no-verify`],
+    ['DATABASE_URL', 'postgresql://dure:wQ3v9eLk2xRt7y@[2001:db8::7]/dure'],
     ['DATABASE_DIRECT_URL', strong],
     ['DATABASE_REPLICA_URL', 'postgresql://dure:dure@db/dure'],
     ['DATABASE_REPLICA_URL', strong],
-    ['REDIS_URL', 'redis://redis.example.com'],
-    ['S3_ENDPOINT', 'http://s3.example.com'],
-    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://[2001:db8::7]:4318'],
     ['RESEND_BASE_URL', 'http://mail.example.com'],
     ['RESEND_BASE_URL', 'http://10.0.0.1:8080'],
     ['FRONTEND_URL', 'http://localhost:5173'],
     ['FRONTEND_URL', 'http://127.0.0.1'],
     ['FRONTEND_URL', 'https://[::1]/shop'],
     ['TRUST_PROXY', 'false'],
-    ['TRUST_PROXY', '0.0.0.0/1'],
-    ['TRUST_PROXY', '10.0.0.1,2000::/3'],
-    ['CORS_ORIGINS', 'http://shop.example.com,https://app.example.com'],
-    ['RATE_LIMIT_ENABLED', 'false'],
-    ['ARGON2_MEMORY_KIB', '19455'],
-    ['ARGON2_TIME_COST', '1'],
     ['LOG_LEVEL', 'warn'],
   ];
   for (const [name, value] of weak) {
     const { warnings, problems } = find({ [name]: value });
-    t.match(
-      { warnings, problems },
-      { warnings: [new RegExp(`^${name} |and ${name} `)], problems: [] },
-      value,
-    );
+    t.match({ warnings, problems }, { warnings: [new RegExp(`^${name} `)], problems: [] }, value);
     t.equal(warnings.length, 1, value);
     const password = /:([^:@/]+)@/.exec(value)?.[1] ?? '@';
     t.notOk(warnings.join().includes(password), 'without the password');
@@ -91,16 +78,11 @@ t.test('what is usual inside of a network, or as strong, is not warned about', a
     { DATABASE_URL: 'postgresql://dure:wQ3v9eLk2xRt7y@[fd00::7]/dure' },
     { DATABASE_URL: 'postgresql://dure:p%40ssage-Of-Cranes@db/dure' },
     { DATABASE_URL: 'postgresql:///dure?host=/var/run/postgresql' },
-    { REDIS_URL: 'redis://redis:6379' },
-    { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' },
     { RESEND_BASE_URL: 'https://mail.example.com' },
     { RESEND_BASE_URL: 'http://localhost:9' },
     { RESEND_BASE_URL: 'http://[::1]:9' },
     { TRUST_PROXY: 'loopback,172.16.0.0/12' },
     { TRUST_PROXY: 'false', PUBLIC_URL: 'http://localhost:3000' },
-    { CORS_ORIGINS: 'http://localhost:5173,https://app.example.com' },
-    { ARGON2_MEMORY_KIB: '47104', ARGON2_TIME_COST: '1' },
-    { ARGON2_MEMORY_KIB: '7168', ARGON2_TIME_COST: '5' },
   ];
   for (const overrides of usual) t.strictSame(find(overrides).warnings, [], JSON.stringify(overrides));
 });
@@ -114,13 +96,8 @@ t.test('outside production only an API key that is sent in plain http is warned 
 t.test('what depends on the deployment is a note', async (t) => {
   const notes: Record<string, string>[] = [
     { REDIS_URL: '' },
-    { WORKER_ENABLED: 'false' },
-    { DOCS_ENABLED: 'true' },
-    { MIGRATE_ON_START: 'true' },
     { S3_BUCKET: '', S3_ENDPOINT: '', MEDIA_BASE_URL: '' },
     { CORS_ORIGINS: '' },
-    { JWT_SECRET: `${production.JWT_SECRET},another-${production.JWT_SECRET}` },
-    { JWT_PRIVATE_KEY: generatePrivateKey('ES256').pem + generatePrivateKey('EdDSA').pem },
   ];
   for (const overrides of notes) {
     const [name = ''] = Object.keys(overrides);

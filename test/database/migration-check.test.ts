@@ -8,7 +8,7 @@ import { differenceSql, readSchema } from '../../scripts/schema-difference.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { committed, writeMigrations } from './migration-folders.ts';
 
-/* What `npm run check:migrations` rejects. */
+/* What `npm run check -- migrations` rejects. */
 
 const outside = '-- Outside a transaction\n';
 const update = "UPDATE posts SET title = '글' WHERE id = n AND title = '';";

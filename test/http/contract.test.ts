@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { createDerivedSecrets } from '../../src/domains/auth/tokens.ts';
 import { createUnsubscribeLinks } from '../../src/domains/notifications/preferences/unsubscribe.ts';
-import { toSecret } from '../../src/infrastructure/config/secrets.ts';
+import { toSecrets } from '../../src/infrastructure/config/secrets.ts';
 import { createAdmin } from '../support/admin.ts';
 import { type CallOptions, createTestApp, testEnvironment } from '../support/app.ts';
 import type { DocumentedOperation } from '../support/contract.ts';
@@ -82,7 +82,7 @@ t.test('without the database, and with a broken one, every operation that needs 
   );
   const { id, token, refresh } = await createAdmin(app);
   // Genuine tokens, which are checked in the database.
-  const { newToken } = createDerivedSecrets([toSecret(Buffer.from(testEnvironment.JWT_SECRET))]);
+  const { newToken } = createDerivedSecrets(toSecrets(testEnvironment.JWT_SECRET));
   const [uid = '', resetToken = ''] = newToken('password reset', randomUUID()).split('.');
   const newUser = { username: 'somebody', name: '김두레', email: 'somebody@example.com' };
   const bodies: Record<string, unknown> = {

@@ -2,7 +2,7 @@ import cors from '@fastify/cors';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import type { Config } from '../../infrastructure/config/config.ts';
-import { isOrigin } from '../../infrastructure/config/origins.ts';
+import { isOrigin } from '../../infrastructure/config/readers.ts';
 
 const exposedHeaders =
   'Allow, Content-Disposition, Content-Language, ETag, Idempotency-Replayed, Location, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, X-Request-Id';

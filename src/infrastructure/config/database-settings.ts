@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { ConfigError, type Environment, parseUrl, readEnvironment } from './environment.ts';
+import { ConfigError, oneOf, parseUrl, readUrl, readVariables, url, variable } from './readers.ts';
 
 /** Where the database is. */
 export interface DatabaseLocation {
@@ -10,41 +10,42 @@ export interface DatabaseLocation {
   pooled: boolean;
 }
 
+const postgres = { protocols: ['postgres:', 'postgresql:'] };
+
+/** The variables that commands need which only use the database, so that the others may be missing or wrong. */
+export const databaseVariables = {
+  // A misspelt `production` must not run without the checks of production.
+  environment: oneOf('NODE_ENV', 'development', ['development', 'test', 'production']),
+  dataDirectory: variable('DATA_DIR', '.data', (path) => resolve(path)),
+  urls: { pooled: url('DATABASE_URL', postgres), direct: url('DATABASE_DIRECT_URL', postgres) },
+};
+
+/** The standby that may answer reads of posts and stores. A transaction pooler in front of it is marked as for Prisma. */
+export function readReplica(text: string) {
+  const pooled = parseUrl(text)?.searchParams.get('pgbouncer') === 'true';
+  return { url: readUrl(text, postgres), pooled };
+}
+
+/** The database of the variables: one of the two is enough, and without both it is the embedded one. */
+export function toDatabase({ pooled, direct }: { pooled: string | undefined; direct: string | undefined }) {
+  return {
+    url: pooled ?? direct,
+    directUrl: direct ?? pooled,
+    pooled: pooled !== undefined && direct !== undefined,
+  };
+}
+
 /** What it takes to reach the database; a part of the configuration of the service. */
 type DatabaseSettings = ReturnType<typeof loadDatabaseSettings>;
 
-/** The only variables that are read, so that the others may be missing or wrong. */
-const names = ['NODE_ENV', 'DATABASE_URL', 'DATABASE_DIRECT_URL', 'DATA_DIR'] as const;
-
-/** The database of the variables: one of the two is enough, and without both it is the embedded one. */
-export function readDatabase(environment: Environment) {
-  const { DATABASE_URL: pooledUrl, DATABASE_DIRECT_URL: directUrl } = environment;
-  const pooled = pooledUrl !== undefined && directUrl !== undefined;
-  return { url: pooledUrl ?? directUrl, directUrl: directUrl ?? pooledUrl, pooled };
-}
-
-/** The standby that may answer reads of posts and stores. A transaction pooler in front of it is marked as for Prisma. */
-export function readReplica({ DATABASE_REPLICA_URL: url }: Environment) {
-  return url === undefined
-    ? undefined
-    : { url, pooled: parseUrl(url)?.searchParams.get('pgbouncer') === 'true' };
-}
-
-/**
- * Reads the variables of the database, for commands that need nothing else, such as the migrations.
- *
- * @throws {ConfigError} with every problem
- */
+/** Reads the variables of the database only. @throws {ConfigError} with every problem */
 export function loadDatabaseSettings(source: NodeJS.ProcessEnv) {
-  const problems: string[] = [];
-  const data = Object.fromEntries(names.map((name) => [name, source[name]]));
-  const environment = readEnvironment(data, problems);
-  const database = readDatabase(environment);
-  if (environment.NODE_ENV === 'production' && database.url === undefined) {
+  const { values, problems } = readVariables(databaseVariables, source);
+  const database = toDatabase(values.urls);
+  if (values.environment === 'production' && database.url === undefined)
     problems.push('DATABASE_URL must be set in production');
-  }
-  if (problems.length > 0) throw new ConfigError(problems);
-  return { database, dataDirectory: resolve(environment.DATA_DIR) };
+  if (problems.length > 0) throw new ConfigError(...problems);
+  return { database, dataDirectory: values.dataDirectory };
 }
 
 /**

@@ -1,5 +1,5 @@
 import { createPrivateKey } from 'node:crypto';
-import { type Environment, splitList, urlProblem, withoutSlash } from './environment.ts';
+import { ConfigError, readUrl, splitList, withoutSlash } from './readers.ts';
 
 interface Client {
   id: string;
@@ -58,36 +58,38 @@ const urlRules = {
 
 const variable = (id: string, suffix: string) => `LOGIN_${id.toUpperCase().replaceAll('-', '_')}_${suffix}`;
 
+interface ProvidersSettings {
+  /** Of `LOGIN_PROVIDERS`. */
+  list: string | undefined;
+  /** The environment, because the names of a provider's variables contain its id. */
+  source: NodeJS.ProcessEnv;
+  production: boolean;
+}
+
 /**
  * The providers in the order of `LOGIN_PROVIDERS`.
  *
- * @param source the environment, because the names of a provider's variables contain its id
- * @param problems gets one line for each variable that is missing or wrong
+ * @throws {ConfigError} with one line for each variable that is missing or wrong
  */
-export function readLoginProviders(
-  environment: Environment,
-  source: NodeJS.ProcessEnv,
-  problems: string[],
-): LoginProviderSettings[] {
-  const production = environment.NODE_ENV === 'production';
-  if (environment.LOGIN_PROVIDERS === undefined) return production ? [] : [development];
-  const ids = splitList(environment.LOGIN_PROVIDERS);
-  if (new Set(ids).size < ids.length) problems.push('LOGIN_PROVIDERS must not name a provider twice');
+export function readLoginProviders({ list, source, production }: ProvidersSettings): LoginProviderSettings[] {
+  if (list === undefined) return production ? [] : [development];
+  const ids = splitList(list);
   const isUsable = (id: string) => /^[a-z][a-z0-9-]{0,29}$/.test(id) && !reservedIds.includes(id);
-  for (const id of ids.filter((one) => !isUsable(one))) {
-    problems.push(
-      `LOGIN_PROVIDERS holds "${id}": a name has at most 30 of a-z, 0-9 and -, begins with a letter, and is not ${reservedIds.join(', ')}`,
+  const problems = ids
+    .filter((id) => !isUsable(id))
+    .map(
+      (id) =>
+        `LOGIN_PROVIDERS holds "${id}": a name has at most 30 of a-z, 0-9 and -, begins with a letter, and is not ${reservedIds.join(', ')}`,
     );
-  }
-  return ids.filter(isUsable).map((id) => readProvider(id, source, production, problems));
+  if (new Set(ids).size < ids.length) problems.push('LOGIN_PROVIDERS must not name a provider twice');
+  const read = ids.filter(isUsable).map((id) => readProvider(id, { source, production }));
+  problems.push(...read.flatMap((provider) => provider.problems));
+  if (problems.length > 0) throw new ConfigError(...problems);
+  return read.map(({ settings }) => settings);
 }
 
-function readProvider(
-  id: string,
-  source: NodeJS.ProcessEnv,
-  production: boolean,
-  problems: string[],
-): LoginProviderSettings {
+function readProvider(id: string, { source, production }: Omit<ProvidersSettings, 'list'>) {
+  const problems: string[] = [];
   const read = (suffix: string) => source[variable(id, suffix)] || undefined;
 
   function required(suffix: string): string {
@@ -99,40 +101,50 @@ function readProvider(
 
   function url(suffix: string, byDefault?: string): string {
     const value = byDefault === undefined ? required(suffix) : (read(suffix) ?? byDefault);
-    const problem = value === '' ? undefined : urlProblem(value, urlRules, production);
-    if (problem !== undefined) problems.push(`${variable(id, suffix)} must ${problem}`);
+    try {
+      if (value !== '') readUrl(value, { ...urlRules, production });
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      problems.push(`${variable(id, suffix)} ${error.problems[0]}`);
+    }
     return value;
   }
 
-  const { name, issuer, scope } = known[id] ?? { name: { ko: id, en: id }, scope: 'openid email profile' };
-  const displayName = read('DISPLAY_NAME');
-  const client = {
-    id,
-    name: displayName === undefined ? name : { ko: displayName, en: displayName },
-    clientId: required('CLIENT_ID'),
-    clientSecret: id === 'apple' ? '' : required('CLIENT_SECRET'),
-    issuer: url(id === 'naver' ? 'BASE_URL' : 'ISSUER', issuer),
-    scope: read('SCOPES') ?? scope,
-  };
-  if (id === 'naver') {
-    const apiUrl = withoutSlash(url('API_URL', 'https://openapi.naver.com'));
-    return { kind: 'naver', ...client, issuer: withoutSlash(client.issuer), apiUrl };
+  function readSettings(): LoginProviderSettings {
+    const { name, issuer, scope } = known[id] ?? { name: { ko: id, en: id }, scope: 'openid email profile' };
+    const displayName = read('DISPLAY_NAME');
+    const client = {
+      id,
+      name: displayName === undefined ? name : { ko: displayName, en: displayName },
+      clientId: required('CLIENT_ID'),
+      clientSecret: id === 'apple' ? '' : required('CLIENT_SECRET'),
+      issuer: url(id === 'naver' ? 'BASE_URL' : 'ISSUER', issuer),
+      scope: read('SCOPES') ?? scope,
+    };
+    if (id === 'naver') {
+      const apiUrl = withoutSlash(url('API_URL', 'https://openapi.naver.com'));
+      return { kind: 'naver', ...client, issuer: withoutSlash(client.issuer), apiUrl };
+    }
+    if (!client.scope.split(' ').includes('openid'))
+      problems.push(`${variable(id, 'SCOPES')} must hold openid`);
+    if (id === 'kakao')
+      return {
+        kind: 'kakao',
+        ...client,
+        userInfoUrl: url('USER_INFO_URL', 'https://kapi.kakao.com/v2/user/me'),
+      };
+    if (id !== 'apple') return { kind: 'openid', ...client };
+    // In one line, as many tools keep it.
+    const privateKey = required('PRIVATE_KEY').replaceAll('\\n', '\n');
+    if (privateKey !== '' && !isP256Key(privateKey)) {
+      problems.push(
+        `${variable(id, 'PRIVATE_KEY')} must be the key that Apple gives, in PEM: -----BEGIN PRIVATE KEY-----`,
+      );
+    }
+    return { kind: 'apple', ...client, teamId: required('TEAM_ID'), keyId: required('KEY_ID'), privateKey };
   }
-  if (!client.scope.split(' ').includes('openid'))
-    problems.push(`${variable(id, 'SCOPES')} must hold openid`);
-  if (id === 'kakao') {
-    const userInfoUrl = url('USER_INFO_URL', 'https://kapi.kakao.com/v2/user/me');
-    return { kind: 'kakao', ...client, userInfoUrl };
-  }
-  if (id !== 'apple') return { kind: 'openid', ...client };
-  // In one line, as many tools keep it.
-  const privateKey = required('PRIVATE_KEY').replaceAll('\\n', '\n');
-  if (privateKey !== '' && !isP256Key(privateKey)) {
-    problems.push(
-      `${variable(id, 'PRIVATE_KEY')} must be the key that Apple gives, in PEM: -----BEGIN PRIVATE KEY-----`,
-    );
-  }
-  return { kind: 'apple', ...client, teamId: required('TEAM_ID'), keyId: required('KEY_ID'), privateKey };
+
+  return { settings: readSettings(), problems };
 }
 
 function isP256Key(pem: string): boolean {

@@ -6,7 +6,7 @@ import {
   type KeyObject,
 } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { Environment } from './environment.ts';
+import { ConfigError } from './readers.ts';
 
 export type KeyAlgorithm = 'ES256' | 'EdDSA';
 
@@ -16,25 +16,23 @@ export type PrivateKey = ReturnType<typeof toPrivateKey>;
 /**
  * Reads the keys that sign access tokens.
  *
- * @param problems gets what is wrong
  * @returns the signing key first; all verify
+ * @throws {ConfigError}
  */
-export function readPrivateKeys(
-  { JWT_PRIVATE_KEY: value, JWT_PRIVATE_KEY_FILE: path }: Environment,
-  problems: string[],
-): PrivateKey[] {
-  if (value !== undefined && path !== undefined) {
-    problems.push('JWT_PRIVATE_KEY and JWT_PRIVATE_KEY_FILE must not both be set');
-  } else if (value !== undefined) {
-    return parseKeys('JWT_PRIVATE_KEY', value, problems);
-  } else if (path !== undefined) {
-    try {
-      return parseKeys('JWT_PRIVATE_KEY_FILE', readFileSync(path, 'utf8'), problems);
-    } catch (error) {
-      problems.push(`JWT_PRIVATE_KEY_FILE cannot be read: ${error instanceof Error ? error.message : error}`);
-    }
+export function readPrivateKeys({ pem, path }: Record<'pem' | 'path', string | undefined>): PrivateKey[] {
+  if (pem !== undefined && path !== undefined)
+    throw new ConfigError('JWT_PRIVATE_KEY and JWT_PRIVATE_KEY_FILE must not both be set');
+  if (pem !== undefined) return parseKeys('JWT_PRIVATE_KEY', pem);
+  if (path === undefined) return [];
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new ConfigError(
+      `JWT_PRIVATE_KEY_FILE cannot be read: ${error instanceof Error ? error.message : error}`,
+    );
   }
-  return [];
+  return parseKeys('JWT_PRIVATE_KEY_FILE', text);
 }
 
 /** A new key. */
@@ -49,23 +47,22 @@ export function generatePrivateKey(algorithm: KeyAlgorithm): PrivateKey {
 const pemBlock = /-----BEGIN ([A-Z0-9 ]+)-----[^-]*-----END \1-----/g;
 
 /** The keys of a text, in which line feeds may be written as `\n`, because many tools keep one line only. */
-function parseKeys(name: string, text: string, problems: string[]): PrivateKey[] {
+function parseKeys(name: string, text: string): PrivateKey[] {
   const pem = text.replaceAll('\\n', '\n');
   const blocks = [...pem.matchAll(pemBlock)];
   if (blocks.length === 0 || pem.replaceAll(pemBlock, '').trim() !== '') {
-    problems.push(
+    throw new ConfigError(
       `${name} must hold private keys in PEM form and nothing else, for example of \`openssl genpkey -algorithm ed25519\``,
     );
-    return [];
   }
-  const keys: PrivateKey[] = [];
-  for (const [index, [block, label = '']] of blocks.entries()) {
-    const key = parseKey(block, label);
-    if (typeof key === 'string')
-      problems.push(`${name} holds a key that cannot be used: number ${index + 1} ${key}`);
-    else if (keys.some(({ id }) => id === key.id)) problems.push(`${name} holds the same key twice`);
-    else keys.push(key);
-  }
+  const parsed = blocks.map(([block, label = '']) => parseKey(block, label));
+  const problems = parsed.flatMap((key, index) =>
+    typeof key === 'string' ? `${name} holds a key that cannot be used: number ${index + 1} ${key}` : [],
+  );
+  if (problems.length > 0) throw new ConfigError(...problems);
+  const keys = parsed.filter((key) => typeof key !== 'string');
+  if (new Set(keys.map(({ id }) => id)).size < keys.length)
+    throw new ConfigError(`${name} holds the same key twice`);
   return keys;
 }
 

@@ -1,6 +1,5 @@
 import { createECDH, hkdfSync } from 'node:crypto';
-import { type Environment, parseUrl, splitList } from './environment.ts';
-import type { Secret } from './secrets.ts';
+import { ConfigError, parseUrl } from './readers.ts';
 
 /** How the service names itself to push services (RFC 8292). */
 export interface Vapid {
@@ -11,36 +10,42 @@ export interface Vapid {
   subject: string;
 }
 
+interface VapidSettings {
+  /** Of `VAPID_PRIVATE_KEY` and `VAPID_SUBJECT`. */
+  privateKey: string | undefined;
+  subject: string | undefined;
+  /** Whose address is the default of the subject. */
+  mailFrom: string;
+  /** From which a missing key is derived outside production, so that it survives restarts as the secret does. */
+  secret: Buffer;
+  production: boolean;
+}
+
 /**
- * Reads the key that signs requests to push services. Outside production a missing one is derived from the first secret, so that
- * it survives restarts as that does.
+ * Reads the key that signs requests to push services.
  *
- * @param mailFrom whose address is the default of `VAPID_SUBJECT`
- * @param problems gets what is wrong
  * @returns undefined without a key: there are no push messages then
+ * @throws {ConfigError}
  */
-export function readVapid(
-  { VAPID_PRIVATE_KEY: value, VAPID_SUBJECT: given, NODE_ENV }: Environment,
-  { key: secret }: Secret,
-  mailFrom: string,
-  problems: string[],
-): Vapid | undefined {
+export function readVapid(settings: VapidSettings): Vapid | undefined {
+  const { privateKey: value, subject: given, mailFrom, secret, production } = settings;
   const subject = given ?? `mailto:${/[^\s<>]+@[^\s<>]+/.exec(mailFrom)?.[0]}`;
-  const isUsed = given !== undefined || value !== undefined;
-  if (isUsed && !isSubject(subject, NODE_ENV === 'production')) {
+  const isDerived = value === undefined && !production && secret.length > 0;
+  const privateKey = isDerived ? deriveVapidKey(secret) : value;
+  const publicKey = privateKey === undefined ? undefined : publicKeyOf(privateKey);
+  const problems: string[] = [];
+  if ((given !== undefined || value !== undefined) && !isSubject(subject, production)) {
     problems.push(
       'VAPID_SUBJECT must be an address such as mailto:push@example.com, or a URL that starts with https://; in production one that push services can reach: without it MAIL_FROM counts',
     );
   }
-  const isDerived = value === undefined && NODE_ENV !== 'production' && secret.length > 0;
-  const privateKey = isDerived ? deriveVapidKey(secret) : value;
-  if (privateKey === undefined) return undefined;
-  const publicKey = publicKeyOf(privateKey);
-  if (publicKey !== undefined) return { publicKey, privateKey, subject };
-  problems.push(
-    'VAPID_PRIVATE_KEY must be the 32 bytes of a P-256 private key in base64url, for example of `npx web-push generate-vapid-keys`',
-  );
-  return undefined;
+  if (privateKey !== undefined && publicKey === undefined) {
+    problems.push(
+      'VAPID_PRIVATE_KEY must be the 32 bytes of a P-256 private key in base64url, for example of `npx web-push generate-vapid-keys`',
+    );
+  }
+  if (problems.length > 0) throw new ConfigError(...problems);
+  return privateKey === undefined || publicKey === undefined ? undefined : { publicKey, privateKey, subject };
 }
 
 /** One of four billion is no key. */
@@ -66,14 +71,4 @@ function isSubject(text: string, production: boolean): boolean {
   const url = parseUrl(domain === undefined ? text : `https://${domain}`);
   if (url?.protocol !== 'https:') return false;
   return !production || /\.(?!(localhost|invalid)$)[a-z][a-z0-9-]+$/.test(url.hostname);
-}
-
-/** The hosts at which push endpoints may be. @param problems gets what is wrong */
-export function readPushServices({ PUSH_SERVICES }: Environment, problems: string[]): string[] {
-  const hosts = splitList(PUSH_SERVICES.toLowerCase());
-  for (const host of hosts) {
-    if (!/^(\*|(\*\.)?([a-z0-9-]+\.)+[a-z][a-z0-9-]+)$/.test(host))
-      problems.push(`PUSH_SERVICES holds "${host}", which is not a host such as *.push.apple.com`);
-  }
-  return hosts;
 }

@@ -2,7 +2,7 @@ import { type CurrentUser, tokenNotValid } from '../../../http/authentication.ts
 import { invalidFields } from '../../../http/errors.ts';
 import { type FieldError, problems } from '../../../http/field-errors.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
-import type { ConsentDocuments } from '../../../infrastructure/config/consent-documents.ts';
+import type { ConsentDocuments } from '../../../infrastructure/config/config.ts';
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
 import type { AuthRepository } from '../repository/index.ts';
 import type { Answer, AnswerRow } from './repository.ts';

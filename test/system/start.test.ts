@@ -1,0 +1,80 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { delimiter, join } from 'node:path';
+import process from 'node:process';
+import t, { type Test } from 'tap';
+import { root } from '../support/files.ts';
+import { until } from '../support/until.ts';
+
+/** A service that prints how it was started and each signal that it gets, and ends half a second after the first one. */
+const service = `
+  const { env, execArgv } = process;
+  console.log(JSON.stringify({ threads: env.UV_THREADPOOL_SIZE, tunables: env.GLIBC_TUNABLES, execArgv }));
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+    process.on(signal, () => {
+      console.log(signal);
+      setTimeout(() => process.exit(3), 500);
+    });
+  setInterval(() => undefined, 1_000);`;
+
+/** Runs the script of `npm start` in a folder where nothing needs to be built, until its service runs. */
+async function start(
+  t: Test,
+  { shell = false, ...variables }: { shell?: boolean; UV_THREADPOOL_SIZE?: string } = {},
+) {
+  const folder = t.testdir({ npm: '#!/bin/sh\n', dist: { 'server.js': service } });
+  const { UV_THREADPOOL_SIZE: _, GLIBC_TUNABLES: __, ...env } = process.env;
+  chmodSync(join(folder, 'npm'), 0o755);
+  const script = join(root, 'scripts/start.mjs');
+  // As npm does, with a shell that waits for the script.
+  const child = spawn('sh', ['-c', shell ? '"$@"; :' : 'exec "$@"', 'sh', process.execPath, script], {
+    cwd: folder,
+    // In a group of its own, as at a terminal.
+    detached: true,
+    env: { ...env, PATH: `${folder}${delimiter}${env.PATH}`, ...variables, npm_lifecycle_event: 'start' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const closed = once(child, 'close');
+  let output = '';
+  child.stdout.on('data', (data) => (output += data));
+  await until('the service', () => output.includes('\n'));
+  return { pid: child.pid ?? 0, lines: () => output.trimEnd().split('\n'), closed };
+}
+
+t.test('npm start gives Node.js the settings of the image', async (t) => {
+  for (const [variables, threads] of [
+    [{}, String(Math.max(4, 2 * availableParallelism()))],
+    [{ UV_THREADPOOL_SIZE: '7' }, '7'],
+  ] as const) {
+    const { pid, lines, closed } = await start(t, variables);
+    process.kill(pid, 'SIGTERM');
+    await closed;
+    t.strictSame(JSON.parse(lines()[0] ?? ''), {
+      threads,
+      tunables: 'glibc.malloc.arena_max=1:glibc.malloc.hugetlb=1',
+      execArgv: ['--max-semi-space-size=8', '--heap-growing-percent=100', '--enable-source-maps'],
+    });
+  }
+});
+
+t.test(
+  'a signal reaches the service once, however often it comes, and its exit code is that of npm start',
+  async (t) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      const { pid, lines, closed } = await start(t);
+      // A terminal sends it to the group, and npm to the script.
+      process.kill(-pid, signal);
+      process.kill(pid, signal);
+      t.strictSame(await closed, [3, null]);
+      t.strictSame(lines().slice(1), [signal]);
+    }
+  },
+);
+
+t.test('a SIGTERM that ends the shell of npm only ends the service, too', async (t) => {
+  const { pid, lines } = await start(t, { shell: true });
+  process.kill(pid, 'SIGTERM');
+  await until('the signal', () => lines().includes('SIGTERM'));
+});
