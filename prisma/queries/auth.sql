@@ -1,3 +1,63 @@
+-- accounts/repository: findAbandoned
+-- Columns: id, email, isVerified
+SELECT
+  u.id,
+  u.email,
+  u.is_verified AS "isVerified"
+FROM
+  users u
+WHERE
+  ctid >= $1::tid
+  AND ctid < $2::tid
+  AND NOT u.is_verified
+  AND u.suspended_at IS NULL
+  AND coalesce(u.last_login_at, u.created_at) < now() - make_interval(secs => $3)
+  AND NOT EXISTS (
+    SELECT
+    FROM
+      sessions s
+    WHERE
+      s.user_id = u.id
+      AND s.expires_at > now()
+  )
+  AND NOT EXISTS (
+    SELECT
+    FROM
+      stores s
+    WHERE
+      s.owner_id = u.id
+  );
+
+-- codes/repository: open
+-- Columns: userId, username, email, expiresAt
+SELECT
+  u.id AS "userId",
+  u.username,
+  r.email,
+  r.expires_at AS "expiresAt"
+FROM
+  password_resets r
+  JOIN users u ON u.email = r.email
+WHERE
+  r.id = $1::uuid
+  AND r.key_id = $2
+  AND r.expires_at > now()
+FOR UPDATE OF
+  r;
+
+-- codes/repository: tryCode
+-- Columns: id, keyId, attempts
+SELECT
+  id,
+  key_id AS "keyId",
+  attempts
+FROM
+  email_codes
+WHERE
+  email = $1
+  AND expires_at > now()
+FOR UPDATE;
+
 -- consents/repository: ask
 -- Columns: version, language, givenAt
 SELECT
@@ -72,67 +132,7 @@ FROM
 ORDER BY
   c.id;
 
--- repository/accounts: findAbandoned
--- Columns: id, email, isVerified
-SELECT
-  u.id,
-  u.email,
-  u.is_verified AS "isVerified"
-FROM
-  users u
-WHERE
-  ctid >= $1::tid
-  AND ctid < $2::tid
-  AND NOT u.is_verified
-  AND u.suspended_at IS NULL
-  AND coalesce(u.last_login_at, u.created_at) < now() - make_interval(secs => $3)
-  AND NOT EXISTS (
-    SELECT
-    FROM
-      sessions s
-    WHERE
-      s.user_id = u.id
-      AND s.expires_at > now()
-  )
-  AND NOT EXISTS (
-    SELECT
-    FROM
-      stores s
-    WHERE
-      s.owner_id = u.id
-  );
-
--- repository/codes-and-links: open
--- Columns: userId, username, email, expiresAt
-SELECT
-  u.id AS "userId",
-  u.username,
-  r.email,
-  r.expires_at AS "expiresAt"
-FROM
-  password_resets r
-  JOIN users u ON u.email = r.email
-WHERE
-  r.id = $1::uuid
-  AND r.key_id = $2
-  AND r.expires_at > now()
-FOR UPDATE OF
-  r;
-
--- repository/codes-and-links: tryCode
--- Columns: id, keyId, attempts
-SELECT
-  id,
-  key_id AS "keyId",
-  attempts
-FROM
-  email_codes
-WHERE
-  email = $1
-  AND expires_at > now()
-FOR UPDATE;
-
--- repository/identities: queueRevocations
+-- providers/repository: queueRevocations
 INSERT INTO
   outbox (job)
 SELECT
@@ -151,7 +151,7 @@ WHERE
   AND token IS NOT NULL
   AND true;
 
--- repository/login-failures: clear
+-- sessions/failure-repository: clear
 DELETE FROM login_failures
 WHERE
   key = ANY (
@@ -168,7 +168,7 @@ WHERE
     )
   );
 
--- repository/login-failures: countFailure
+-- sessions/failure-repository: countFailure
 UPDATE login_failures f
 SET
   failed_at = ARRAY(
@@ -193,7 +193,7 @@ FROM
 WHERE
   f.key = n.key;
 
--- repository/login-failures: delay
+-- sessions/failure-repository: delay
 -- Columns: delay
 SELECT
   (
@@ -210,7 +210,7 @@ SELECT
       AND locked_until > clock_timestamp()
   ) AS delay;
 
--- repository/login-failures: lock
+-- sessions/failure-repository: lock
 -- Columns: key, recent, delaySeconds, remaining
 INSERT INTO
   login_failures AS f (key, failed_at)
@@ -247,7 +247,7 @@ RETURNING
       locked_until - clock_timestamp()
   )::float8 AS remaining;
 
--- repository/login-flows: attempt
+-- sessions/flow-repository: attempt
 -- Columns: id, userId, attempts, sessionId, keyId, data
 UPDATE login_flows
 SET
@@ -266,7 +266,7 @@ RETURNING
   data,
   attempts;
 
--- repository/login-flows: begin
+-- sessions/flow-repository: begin
 INSERT INTO
   login_flows (id, kind, user_id, session_id, data, key_id, expires_at)
 VALUES
@@ -288,7 +288,7 @@ VALUES
     now() + make_interval(secs => $7)
   );
 
--- repository/login-flows: finish
+-- sessions/flow-repository: finish
 -- Columns: id, userId, attempts, sessionId, keyId, data
 DELETE FROM login_flows
 WHERE
@@ -304,7 +304,7 @@ RETURNING
   data,
   attempts;
 
--- repository/login-flows: lock
+-- sessions/flow-repository: lock
 -- Columns: id, userId, attempts, sessionId, keyId, data
 SELECT
   id,
@@ -322,7 +322,7 @@ WHERE
   AND expires_at > now()
 FOR UPDATE;
 
--- repository/logins: find
+-- sessions/login-repository: find
 -- Columns: account, delay
 WITH
   account AS (
@@ -389,7 +389,7 @@ SELECT
       AND locked_until > clock_timestamp()
   ) AS delay;
 
--- repository/logins: find
+-- sessions/login-repository: find
 -- Columns: account, delay
 WITH
   account AS (
@@ -457,8 +457,8 @@ SELECT
       AND locked_until > clock_timestamp()
   ) AS delay;
 
--- repository/logins: findBy
--- Columns: isSuspended, hasSecondFactor, isAddressKnown, name, id, email, username, role, isVerified, passwordHash, needsReset
+-- sessions/login-repository: findBy
+-- Columns: isSuspended, hasSecondFactor, isAddressKnown, name, id, username, email, role, isVerified, passwordHash, needsReset
 SELECT
   id,
   username,
@@ -491,8 +491,8 @@ FROM
 WHERE
   id = $3;
 
--- repository/logins: findBy
--- Columns: isSuspended, hasSecondFactor, isAddressKnown, name, id, email, username, role, isVerified, passwordHash, needsReset
+-- sessions/login-repository: findBy
+-- Columns: isSuspended, hasSecondFactor, isAddressKnown, name, id, username, email, role, isVerified, passwordHash, needsReset
 SELECT
   id,
   username,
@@ -532,7 +532,7 @@ WHERE
       p.id = $3
   );
 
--- repository/logins: record
+-- sessions/login-repository: record
 WITH
   counter AS (
     SELECT
@@ -601,7 +601,7 @@ SELECT
 FROM
   logged_in;
 
--- repository/sessions: confirm
+-- sessions/repository: confirm
 -- Columns: confirmedAt
 UPDATE sessions
 SET
@@ -616,7 +616,7 @@ WHERE
 RETURNING
   confirmed_at AS "confirmedAt";
 
--- repository/sessions: confirmation
+-- sessions/repository: confirmation
 -- Columns: isRecent, needsReset, methods
 SELECT
   coalesce(s.confirmed_at, s.created_at) > now() - make_interval(secs => $1) AS "isRecent",
@@ -651,8 +651,8 @@ FROM
 WHERE
   s.id = $3::uuid;
 
--- repository/sessions: createSessionRepository
--- Columns: name, id, email, username, role, is_verified, userId, sessionId
+-- sessions/repository: createSessionRepository
+-- Columns: name, id, username, email, role, is_verified, userId, sessionId
 SELECT
   u.id,
   u.username,
@@ -672,7 +672,7 @@ WHERE
   AND s.expires_at > now()
   AND s.created_at > now() - make_interval(secs => $2);
 
--- repository/sessions: findLive
+-- sessions/repository: findLive
 -- Columns: id
 SELECT
   s.id
@@ -685,7 +685,7 @@ FROM
 WHERE
   s.id = ANY ($2::uuid[]);
 
--- repository/sessions: list
+-- sessions/repository: list
 -- Columns: id, createdAt, userAgent, ip, lastUsedAt, methods, authenticatedAt
 SELECT
   s.id,
@@ -710,7 +710,7 @@ ORDER BY
 LIMIT
   $5;
 
--- repository/sessions: refresh
+-- sessions/repository: refresh
 -- Columns: count, refreshExpiresIn
 UPDATE sessions s
 SET

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createAuthRepository } from '../../src/domains/auth/repository/index.ts';
+import { createAuthRepository } from '../../src/domains/auth/context.ts';
 import { createDerivedSecrets } from '../../src/domains/auth/tokens.ts';
 import { advisoryLocks } from '../../src/infrastructure/database/advisory-locks.ts';
 import { createTestApp, createUser, type TestResponse } from '../support/app.ts';

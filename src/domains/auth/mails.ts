@@ -4,8 +4,8 @@ import type { Database } from '../../infrastructure/database/client.ts';
 import type { MailComposers, MailPayload } from '../../infrastructure/jobs/worker.ts';
 import type { UnrequestedMail } from '../../infrastructure/mail/queue.ts';
 import type { Mail } from '../../infrastructure/mail/templates.ts';
-import type { RecipientRow } from './repository/accounts.ts';
-import type { AuthRepository } from './repository/index.ts';
+import type { RecipientRow } from './accounts/repository.ts';
+import type { AuthRepository } from './context.ts';
 
 /** What a notice is about. */
 export interface LoginMethodChange {

@@ -1,6 +1,6 @@
-import type { UserRow } from './repository/accounts.ts';
-import type { SessionRow } from './repository/sessions.ts';
+import type { UserRow } from './accounts/repository.ts';
 import type { User } from './schemas.ts';
+import type { SessionRow } from './sessions/repository.ts';
 
 /** An account as the API shows it: exactly these fields. */
 export function toUser({ id, username, name, email, role, isVerified }: UserRow): User {

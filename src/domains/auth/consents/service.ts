@@ -4,7 +4,7 @@ import { type FieldError, problems } from '../../../http/field-errors.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
 import type { ConsentDocuments } from '../../../infrastructure/config/consent-documents.ts';
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
-import type { AuthRepository } from '../repository/index.ts';
+import type { AuthRepository } from '../context.ts';
 import type { Answer, AnswerRow } from './repository.ts';
 import type { ConsentChanges, ConsentId, ConsentList, GivenConsent, NewConsents } from './schemas.ts';
 

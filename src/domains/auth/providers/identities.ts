@@ -4,12 +4,12 @@ import type { CurrentUser } from '../../../http/authentication.ts';
 import { ApiError } from '../../../http/errors.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
+import type { AuthRepository } from '../context.ts';
 import { authErrors } from '../errors.ts';
-import type { IdentityFacts, IdentityRow } from '../repository/identities.ts';
-import type { AuthRepository } from '../repository/index.ts';
-import type { ConfirmationService } from '../service/confirmation.ts';
+import type { ConfirmationService } from '../sessions/confirmation.ts';
 import type { Sealer } from '../tokens.ts';
 import type { LoginProvider } from './clients/openid-connect.ts';
+import type { IdentityFacts, IdentityRow } from './repository.ts';
 import { type Identity, toIdentity } from './schemas.ts';
 
 /** What a provider said about a user who has no account yet, or has not connected it. */

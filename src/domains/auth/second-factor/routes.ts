@@ -2,8 +2,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { currentUser } from '../../../http/authentication.ts';
 import { requestContext } from '../../../http/request-context.ts';
 import { EmptyData, emptyData, Ref } from '../../../http/schemas.ts';
+import { passwordErrors, passwordLimit } from '../accounts/routes.ts';
 import { authErrors, confirmationErrors } from '../errors.ts';
-import { passwordErrors, passwordLimit } from '../routes/account.ts';
 import { Confirmation, TokenPairWithUser } from '../schemas.ts';
 import {
   ConfirmationBody,

@@ -4,12 +4,12 @@ import type { EventSubject, RequestContext } from '../../../http/request-context
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
 import { sql } from '../../../infrastructure/database/sql.ts';
 import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
+import type { AuthRepository } from '../context.ts';
 import { authErrors } from '../errors.ts';
 import { loginMethodNotice } from '../mails.ts';
-import type { AuthRepository } from '../repository/index.ts';
-import type { LoginAccount } from '../repository/logins.ts';
-import type { ConfirmationService } from '../service/confirmation.ts';
-import type { Login, Proof } from '../service/login.ts';
+import type { ConfirmationService } from '../sessions/confirmation.ts';
+import type { LoginAccount } from '../sessions/login-repository.ts';
+import type { Login, Proof } from '../sessions/service.ts';
 import type { Sealer } from '../tokens.ts';
 import { createSecondFactorRepository } from './repository.ts';
 import type { ConfirmationBody, SecondFactorLogin } from './schemas.ts';

@@ -1,21 +1,21 @@
-import type { Config } from '../../../infrastructure/config/config.ts';
-import type { Database } from '../../../infrastructure/database/client.ts';
-import { createMailSends } from '../../../infrastructure/mail/mail-sends.ts';
-import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
-import { createConsentRepository } from '../consents/repository.ts';
-import type { DerivedSecrets } from '../tokens.ts';
-import { createAccountRepository } from './accounts.ts';
+import type { Config } from '../../infrastructure/config/config.ts';
+import type { Database } from '../../infrastructure/database/client.ts';
+import { createMailSends } from '../../infrastructure/mail/mail-sends.ts';
+import type { MailQueue } from '../../infrastructure/mail/queue.ts';
+import { createAccountRepository } from './accounts/repository.ts';
 import {
   createEmailCodeRepository,
   createPasswordResetRepository,
   createUndoLinkRepository,
   expiredCodesAndLinks,
-} from './codes-and-links.ts';
-import { createIdentityRepository } from './identities.ts';
-import { createLoginFailureRepository, expiredLoginFailures } from './login-failures.ts';
-import { createLoginFlowRepository, expiredLoginFlows } from './login-flows.ts';
-import { createLoginRepository, expiredKnownAddresses } from './logins.ts';
-import { createSessionRepository, expiredSessions } from './sessions.ts';
+} from './codes/repository.ts';
+import { createConsentRepository } from './consents/repository.ts';
+import { createIdentityRepository } from './providers/repository.ts';
+import { createLoginFailureRepository, expiredLoginFailures } from './sessions/failure-repository.ts';
+import { createLoginFlowRepository, expiredLoginFlows } from './sessions/flow-repository.ts';
+import { createLoginRepository, expiredKnownAddresses } from './sessions/login-repository.ts';
+import { createSessionRepository, expiredSessions } from './sessions/repository.ts';
+import type { DerivedSecrets } from './tokens.ts';
 
 export const expiredAuthRows = [
   expiredSessions,

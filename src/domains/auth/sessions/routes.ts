@@ -8,10 +8,9 @@ import { toApiError } from '../../../http/plugins/error-handler.ts';
 import { requestContext } from '../../../http/request-context.ts';
 import { EmptyData, isUuid, PathUuid, Ref } from '../../../http/schemas.ts';
 import type { Database } from '../../../infrastructure/database/client.ts';
+import type { AuthRepository } from '../context.ts';
 import { authErrors } from '../errors.ts';
 import { toSession } from '../presenters.ts';
-import type { RefreshCookie } from '../refresh-cookie.ts';
-import type { AuthRepository } from '../repository/index.ts';
 import {
   Credentials,
   LogoutBody,
@@ -20,7 +19,8 @@ import {
   TokenPair,
   TokenPairWithUser,
 } from '../schemas.ts';
-import type { Login } from '../service/login.ts';
+import type { RefreshCookie } from './refresh-cookie.ts';
+import type { Login } from './service.ts';
 
 interface OwnSessionRoutesOptions {
   database: Database;

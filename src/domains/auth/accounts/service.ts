@@ -6,18 +6,18 @@ import type { Config } from '../../../infrastructure/config/config.ts';
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
 import type { Created, Idempotency, IdempotencyKey } from '../../../infrastructure/database/idempotency.ts';
 import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
+import type { EmailVerification } from '../codes/service.ts';
 import type { ConsentService } from '../consents/service.ts';
+import type { AuthRepository } from '../context.ts';
 import { authErrors, takenError } from '../errors.ts';
 import { passwordChangedNotice } from '../mails.ts';
 import type { Passwords } from '../passwords.ts';
 import { toUser } from '../presenters.ts';
-import type { UserRow } from '../repository/accounts.ts';
-import type { AuthRepository } from '../repository/index.ts';
 import type { NewUser, PasswordChange, User } from '../schemas.ts';
-import type { AccountRemoval } from './account-removal.ts';
-import type { EmailVerification } from './codes-and-links.ts';
-import type { ConfirmationService } from './confirmation.ts';
-import type { Login } from './login.ts';
+import type { ConfirmationService } from '../sessions/confirmation.ts';
+import type { Login } from '../sessions/service.ts';
+import type { AccountRemoval } from './removal.ts';
+import type { UserRow } from './repository.ts';
 
 const tokenRequired: FieldError = {
   field: 'verification_token',

@@ -5,9 +5,9 @@ import type { Database, Tx } from '../../../infrastructure/database/client.ts';
 import type { User } from '../../../infrastructure/database/generated/client.ts';
 import type { Language } from '../../../infrastructure/database/generated/enums.ts';
 import { type Sql, sql } from '../../../infrastructure/database/sql.ts';
-import type { UserRow } from './accounts.ts';
-import { delayOf, type LoginFailureRepository } from './login-failures.ts';
-import type { LiveSession } from './sessions.ts';
+import type { UserRow } from '../accounts/repository.ts';
+import { delayOf, type LoginFailureRepository } from './failure-repository.ts';
+import type { LiveSession } from './repository.ts';
 
 /** How long a client's address stays known after the last login from it. */
 const knownAddressDays = 30;

@@ -4,11 +4,11 @@ import { problems } from '../../../http/field-errors.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
 import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
+import type { AuthRepository } from '../context.ts';
 import { authErrors } from '../errors.ts';
 import { type LoginMethodChange, loginMethodNotice } from '../mails.ts';
-import type { AuthRepository } from '../repository/index.ts';
 import type { Confirmation } from '../schemas.ts';
-import type { Login } from './login.ts';
+import type { Login } from './service.ts';
 
 /** Seconds for which a login or a confirmation counts. */
 const confirmationLifetime = 600;

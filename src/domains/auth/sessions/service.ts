@@ -3,15 +3,15 @@ import { ApiError, retryLater } from '../../../http/errors.ts';
 import type { EventSubject, RequestContext } from '../../../http/request-context.ts';
 import type { Config } from '../../../infrastructure/config/config.ts';
 import type { Database } from '../../../infrastructure/database/client.ts';
+import type { AuthRepository } from '../context.ts';
 import { authErrors } from '../errors.ts';
 import type { Passwords } from '../passwords.ts';
 import { toUser } from '../presenters.ts';
-import type { AuthRepository } from '../repository/index.ts';
-import { flowLifetimes } from '../repository/login-flows.ts';
-import type { LoginAccount, LoginSubject } from '../repository/logins.ts';
-import type { LiveSession } from '../repository/sessions.ts';
 import type { TokenPair, TokenPairWithUser } from '../schemas.ts';
 import type { TokenClaims, Tokens } from '../tokens.ts';
+import { flowLifetimes } from './flow-repository.ts';
+import type { LoginAccount, LoginSubject } from './login-repository.ts';
+import type { LiveSession } from './repository.ts';
 
 /** A password that a client sent for an account. */
 interface PasswordAttempt {

@@ -3,8 +3,8 @@ import { serviceUnavailable } from '../../../http/errors.ts';
 import { pagesOfRun } from '../../../infrastructure/database/clean-up.ts';
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
 import { sql } from '../../../infrastructure/database/sql.ts';
-import type { RemovableAccount } from '../repository/accounts.ts';
-import type { AuthRepository } from '../repository/index.ts';
+import type { AuthRepository } from '../context.ts';
+import type { RemovableAccount } from './repository.ts';
 
 /** What other domains do in the transaction that deletes an account. */
 export interface AccountDeletionSteps {

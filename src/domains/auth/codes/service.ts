@@ -5,12 +5,12 @@ import type { RequestContext } from '../../../http/request-context.ts';
 import type { Config } from '../../../infrastructure/config/config.ts';
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
 import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
+import type { AuthRepository } from '../context.ts';
 import { authErrors } from '../errors.ts';
 import { passwordChangedNotice } from '../mails.ts';
 import type { Passwords } from '../passwords.ts';
-import type { WrongCode } from '../repository/codes-and-links.ts';
-import type { AuthRepository } from '../repository/index.ts';
 import type { CodeSent, EmailConfirmation, MailSent, ResetLinkParts } from '../schemas.ts';
+import type { WrongCode } from './repository.ts';
 
 export type EmailVerification = ReturnType<typeof createEmailVerification>;
 

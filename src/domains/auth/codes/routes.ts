@@ -18,7 +18,7 @@ import {
   ResetLink,
   ResetLinkQuery,
 } from '../schemas.ts';
-import type { EmailVerification as EmailVerificationService, Recovery } from '../service/codes-and-links.ts';
+import type { EmailVerification as EmailVerificationService, Recovery } from './service.ts';
 
 const alreadyRequested = {
   ko: '이미 접수된 요청이 있습니다. 메일함을 확인하시고, 메일이 없으면 잠시 후 다시 요청해 주세요.',

@@ -3,6 +3,7 @@ import { currentUser } from '../../../http/authentication.ts';
 import { idempotencyKey, sendCreated } from '../../../http/idempotency.ts';
 import { requestContext } from '../../../http/request-context.ts';
 import { EmptyData, emptyData, Ref } from '../../../http/schemas.ts';
+import type { EmailChangeService } from '../email-change/service.ts';
 import { authErrors } from '../errors.ts';
 import {
   AccountDeletion,
@@ -13,8 +14,7 @@ import {
   User,
   UserChanges,
 } from '../schemas.ts';
-import type { AccountService } from '../service/account.ts';
-import type { EmailChangeService } from '../service/email-change.ts';
+import type { AccountService } from './service.ts';
 
 interface AccountRoutesOptions {
   account: AccountService;

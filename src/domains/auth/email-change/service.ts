@@ -5,15 +5,15 @@ import type { RequestContext } from '../../../http/request-context.ts';
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
 import { isUniqueViolation } from '../../../infrastructure/database/errors.ts';
 import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
+import type { AccountRemoval } from '../accounts/removal.ts';
+import type { RemovableAccount, UserRow } from '../accounts/repository.ts';
+import { type UndoLink, undoDays, type WrongCode } from '../codes/repository.ts';
+import type { EmailVerification } from '../codes/service.ts';
+import type { AuthRepository } from '../context.ts';
 import { authErrors, takenError } from '../errors.ts';
 import { toUser } from '../presenters.ts';
-import type { RemovableAccount, UserRow } from '../repository/accounts.ts';
-import { type UndoLink, undoDays, type WrongCode } from '../repository/codes-and-links.ts';
-import type { AuthRepository } from '../repository/index.ts';
 import type { EmailChange, User } from '../schemas.ts';
-import type { AccountRemoval } from './account-removal.ts';
-import type { EmailVerification } from './codes-and-links.ts';
-import type { ConfirmationService } from './confirmation.ts';
+import type { ConfirmationService } from '../sessions/confirmation.ts';
 
 const currentAddress = {
   field: 'new_email',
