@@ -28,31 +28,22 @@ WHERE
       s.owner_id = u.id
   );
 
--- codes/repository: open
--- Columns: userId, username, email, expiresAt
-SELECT
-  u.id AS "userId",
-  u.username,
-  r.email,
-  r.expires_at AS "expiresAt"
-FROM
-  password_resets r
-  JOIN users u ON u.email = r.email
-WHERE
-  r.id = $1::uuid
-  AND r.key_id = $2
-  AND r.expires_at > now()
-FOR UPDATE OF
-  r;
-
 -- codes/repository: tryCode
--- Columns: id, keyId, attempts
+-- Columns: id, keyId, attempts, isMailed
 SELECT
   id,
   key_id AS "keyId",
-  attempts
+  attempts,
+  NOT EXISTS (
+    SELECT
+    FROM
+      users u
+    WHERE
+      u.email = c.email
+      AND u.is_verified
+  ) AS "isMailed"
 FROM
-  email_codes
+  email_codes c
 WHERE
   email = $1
   AND expires_at > now()
@@ -151,101 +142,22 @@ WHERE
   AND token IS NOT NULL
   AND true;
 
--- sessions/failure-repository: clear
-DELETE FROM login_failures
-WHERE
-  key = ANY (
-    ARRAY(
-      SELECT
-        f.key
-      FROM
-        unnest($1::text[]) AS k (start)
-        JOIN login_failures f ON f.key BETWEEN k.start AND k.start || 'g'
-      ORDER BY
-        f.key || ''
-      FOR UPDATE OF
-        f
-    )
-  );
-
--- sessions/failure-repository: countFailure
-UPDATE login_failures f
-SET
-  failed_at = ARRAY(
-    SELECT
-      t
-    FROM
-      unnest(failed_at) t
-    WHERE
-      t > clock_timestamp() - make_interval(secs => $1)
-    ORDER BY
-      t DESC
-    LIMIT
-      $2
-  ) || clock_timestamp(),
-  delay_seconds = n.delay,
-  locked_until = CASE
-    WHEN n.delay > 0 THEN clock_timestamp() + make_interval(secs => n.delay)
-  END,
-  updated_at = clock_timestamp()
-FROM
-  unnest($3::text[], $4::int[]) AS n (key, delay)
-WHERE
-  f.key = n.key;
-
--- sessions/failure-repository: delay
--- Columns: delay
+-- recovery/repository: open
+-- Columns: userId, username, email, expiresAt
 SELECT
-  (
-    SELECT
-      extract(
-        epoch
-        FROM
-          max(locked_until) - clock_timestamp()
-      )::float8
-    FROM
-      login_failures
-    WHERE
-      key = ANY ($1)
-      AND locked_until > clock_timestamp()
-  ) AS delay;
-
--- sessions/failure-repository: lock
--- Columns: key, recent, delaySeconds, remaining
-INSERT INTO
-  login_failures AS f (key, failed_at)
-SELECT
-  key,
-  '{}'
+  u.id AS "userId",
+  u.username,
+  r.email,
+  r.expires_at AS "expiresAt"
 FROM
-  unnest($1::text[]) AS k (key)
-ORDER BY
-  key
-ON CONFLICT (key) DO UPDATE
-SET
-  delay_seconds = f.delay_seconds
-RETURNING
-  key,
-  cardinality(
-    ARRAY(
-      SELECT
-        t
-      FROM
-        unnest(failed_at) t
-      WHERE
-        t > clock_timestamp() - make_interval(secs => $2)
-      ORDER BY
-        t DESC
-      LIMIT
-        $3
-    )
-  ) AS recent,
-  delay_seconds AS "delaySeconds",
-  extract(
-    epoch
-    FROM
-      locked_until - clock_timestamp()
-  )::float8 AS remaining;
+  password_resets r
+  JOIN users u ON u.email = r.email
+WHERE
+  r.id = $1::uuid
+  AND r.key_id = $2
+  AND r.expires_at > now()
+FOR UPDATE OF
+  r;
 
 -- sessions/flow-repository: attempt
 -- Columns: id, userId, attempts, sessionId, keyId, data
@@ -288,7 +200,7 @@ VALUES
     now() + make_interval(secs => $7)
   );
 
--- sessions/flow-repository: finish
+-- sessions/flow-repository: end
 -- Columns: id, userId, attempts, sessionId, keyId, data
 DELETE FROM login_flows
 WHERE
@@ -322,142 +234,7 @@ WHERE
   AND expires_at > now()
 FOR UPDATE;
 
--- sessions/login-repository: find
--- Columns: account, delay
-WITH
-  account AS (
-    SELECT
-      id,
-      username,
-      name,
-      email,
-      role,
-      is_verified AS "isVerified",
-      password_hash AS "passwordHash",
-      suspended_at IS NOT NULL AS "isSuspended",
-      needs_reset AS "needsReset",
-      EXISTS (
-        SELECT
-        FROM
-          known_addresses k
-        WHERE
-          k.user_id = u.id
-          AND k.address = $1
-          AND k.last_used_at > now() - make_interval(days => $2)
-      ) AS "isAddressKnown",
-      EXISTS (
-        SELECT
-        FROM
-          second_factors f
-        WHERE
-          f.user_id = u.id
-          AND f.confirmed_at IS NOT NULL
-      ) AS "hasSecondFactor"
-    FROM
-      users u
-    WHERE
-      id = $3
-  )
-SELECT
-  (
-    SELECT
-      to_json(a)
-    FROM
-      account a
-  ) AS account,
-  (
-    SELECT
-      extract(
-        epoch
-        FROM
-          max(locked_until) - clock_timestamp()
-      )::float8
-    FROM
-      login_failures
-    WHERE
-      key = ANY (
-        CASE
-          WHEN (
-            SELECT
-              "isAddressKnown"
-            FROM
-              account
-          ) THEN $4::text[]
-          ELSE $5
-        END
-      )
-      AND locked_until > clock_timestamp()
-  ) AS delay;
-
--- sessions/login-repository: find
--- Columns: account, delay
-WITH
-  account AS (
-    SELECT
-      id,
-      username,
-      name,
-      email,
-      role,
-      is_verified AS "isVerified",
-      password_hash AS "passwordHash",
-      suspended_at IS NOT NULL AS "isSuspended",
-      needs_reset AS "needsReset",
-      EXISTS (
-        SELECT
-        FROM
-          known_addresses k
-        WHERE
-          k.user_id = u.id
-          AND k.address = $1
-          AND k.last_used_at > now() - make_interval(days => $2)
-      ) AS "isAddressKnown",
-      EXISTS (
-        SELECT
-        FROM
-          second_factors f
-        WHERE
-          f.user_id = u.id
-          AND f.confirmed_at IS NOT NULL
-      ) AS "hasSecondFactor"
-    FROM
-      users u
-    WHERE
-      username = $3
-      OR email = $4
-  )
-SELECT
-  (
-    SELECT
-      to_json(a)
-    FROM
-      account a
-  ) AS account,
-  (
-    SELECT
-      extract(
-        epoch
-        FROM
-          max(locked_until) - clock_timestamp()
-      )::float8
-    FROM
-      login_failures
-    WHERE
-      key = ANY (
-        CASE
-          WHEN (
-            SELECT
-              "isAddressKnown"
-            FROM
-              account
-          ) THEN $5::text[]
-          ELSE $6
-        END
-      )
-      AND locked_until > clock_timestamp()
-  ) AS delay;
-
--- sessions/login-repository: findBy
+-- sessions/login-repository: accountOf
 -- Columns: isSuspended, hasSecondFactor, isAddressKnown, name, id, username, email, role, isVerified, passwordHash, needsReset
 SELECT
   id,
@@ -491,7 +268,7 @@ FROM
 WHERE
   id = $3;
 
--- sessions/login-repository: findBy
+-- sessions/login-repository: accountOf
 -- Columns: isSuspended, hasSecondFactor, isAddressKnown, name, id, username, email, role, isVerified, passwordHash, needsReset
 SELECT
   id,
@@ -531,6 +308,102 @@ WHERE
     WHERE
       p.id = $3
   );
+
+-- sessions/login-repository: clearFailures
+DELETE FROM login_failures
+WHERE
+  key = ANY (
+    ARRAY(
+      SELECT
+        f.key
+      FROM
+        unnest($1::text[]) AS k (start)
+        JOIN login_failures f ON f.key BETWEEN k.start AND k.start || 'g'
+      ORDER BY
+        f.key || ''
+      FOR UPDATE OF
+        f
+    )
+  );
+
+-- sessions/login-repository: countFailure
+UPDATE login_failures f
+SET
+  failed_at = ARRAY(
+    SELECT
+      t
+    FROM
+      unnest(failed_at) t
+    WHERE
+      t > clock_timestamp() - make_interval(secs => $1)
+    ORDER BY
+      t DESC
+    LIMIT
+      $2
+  ) || clock_timestamp(),
+  delay_seconds = n.delay,
+  locked_until = CASE
+    WHEN n.delay > 0 THEN clock_timestamp() + make_interval(secs => n.delay)
+  END,
+  updated_at = clock_timestamp()
+FROM
+  unnest($3::text[], $4::int[]) AS n (key, delay)
+WHERE
+  f.key = n.key;
+
+-- sessions/login-repository: delay
+-- Columns: delay
+SELECT
+  (
+    SELECT
+      extract(
+        epoch
+        FROM
+          max(locked_until) - clock_timestamp()
+      )::float8
+    FROM
+      login_failures
+    WHERE
+      key = ANY ($1)
+      AND locked_until > clock_timestamp()
+  ) AS delay;
+
+-- sessions/login-repository: lockCounters
+-- Columns: key, recent, delaySeconds, remaining
+INSERT INTO
+  login_failures AS f (key, failed_at)
+SELECT
+  key,
+  '{}'
+FROM
+  unnest($1::text[]) AS k (key)
+ORDER BY
+  key
+ON CONFLICT (key) DO UPDATE
+SET
+  delay_seconds = f.delay_seconds
+RETURNING
+  key,
+  cardinality(
+    ARRAY(
+      SELECT
+        t
+      FROM
+        unnest(failed_at) t
+      WHERE
+        t > clock_timestamp() - make_interval(secs => $2)
+      ORDER BY
+        t DESC
+      LIMIT
+        $3
+    )
+  ) AS recent,
+  delay_seconds AS "delaySeconds",
+  extract(
+    epoch
+    FROM
+      locked_until - clock_timestamp()
+  )::float8 AS remaining;
 
 -- sessions/login-repository: record
 WITH
@@ -601,6 +474,141 @@ SELECT
 FROM
   logged_in;
 
+-- sessions/login-repository: subjectWhere
+-- Columns: account, delay
+WITH
+  account AS (
+    SELECT
+      id,
+      username,
+      name,
+      email,
+      role,
+      is_verified AS "isVerified",
+      password_hash AS "passwordHash",
+      suspended_at IS NOT NULL AS "isSuspended",
+      needs_reset AS "needsReset",
+      EXISTS (
+        SELECT
+        FROM
+          known_addresses k
+        WHERE
+          k.user_id = u.id
+          AND k.address = $1
+          AND k.last_used_at > now() - make_interval(days => $2)
+      ) AS "isAddressKnown",
+      EXISTS (
+        SELECT
+        FROM
+          second_factors f
+        WHERE
+          f.user_id = u.id
+          AND f.confirmed_at IS NOT NULL
+      ) AS "hasSecondFactor"
+    FROM
+      users u
+    WHERE
+      id = $3
+  )
+SELECT
+  (
+    SELECT
+      to_json(a)
+    FROM
+      account a
+  ) AS account,
+  (
+    SELECT
+      extract(
+        epoch
+        FROM
+          max(locked_until) - clock_timestamp()
+      )::float8
+    FROM
+      login_failures
+    WHERE
+      key = ANY (
+        CASE
+          WHEN (
+            SELECT
+              "isAddressKnown"
+            FROM
+              account
+          ) THEN $4::text[]
+          ELSE $5
+        END
+      )
+      AND locked_until > clock_timestamp()
+  ) AS delay;
+
+-- sessions/login-repository: subjectWhere
+-- Columns: account, delay
+WITH
+  account AS (
+    SELECT
+      id,
+      username,
+      name,
+      email,
+      role,
+      is_verified AS "isVerified",
+      password_hash AS "passwordHash",
+      suspended_at IS NOT NULL AS "isSuspended",
+      needs_reset AS "needsReset",
+      EXISTS (
+        SELECT
+        FROM
+          known_addresses k
+        WHERE
+          k.user_id = u.id
+          AND k.address = $1
+          AND k.last_used_at > now() - make_interval(days => $2)
+      ) AS "isAddressKnown",
+      EXISTS (
+        SELECT
+        FROM
+          second_factors f
+        WHERE
+          f.user_id = u.id
+          AND f.confirmed_at IS NOT NULL
+      ) AS "hasSecondFactor"
+    FROM
+      users u
+    WHERE
+      username = $3
+      OR email = $4
+  )
+SELECT
+  (
+    SELECT
+      to_json(a)
+    FROM
+      account a
+  ) AS account,
+  (
+    SELECT
+      extract(
+        epoch
+        FROM
+          max(locked_until) - clock_timestamp()
+      )::float8
+    FROM
+      login_failures
+    WHERE
+      key = ANY (
+        CASE
+          WHEN (
+            SELECT
+              "isAddressKnown"
+            FROM
+              account
+          ) THEN $5::text[]
+          ELSE $6
+        END
+      )
+      AND locked_until > clock_timestamp()
+  ) AS delay;
+
 -- sessions/repository: confirm
 -- Columns: confirmedAt
 UPDATE sessions
@@ -652,15 +660,14 @@ WHERE
   s.id = $3::uuid;
 
 -- sessions/repository: createSessionRepository
--- Columns: name, id, username, email, role, is_verified, userId, sessionId
+-- Columns: name, id, username, email, role, isVerified, sessionId
 SELECT
   u.id,
   u.username,
   u.name,
   u.email,
   u.role,
-  u.is_verified,
-  u.id AS "userId",
+  u.is_verified AS "isVerified",
   s.id AS "sessionId"
 FROM
   sessions s,

@@ -1,48 +1,90 @@
+import type { JWT } from '@fastify/jwt';
+import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from '../../infrastructure/config/config.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
+import type { Idempotency } from '../../infrastructure/database/idempotency.ts';
 import { createMailSends } from '../../infrastructure/mail/mail-sends.ts';
 import type { MailQueue } from '../../infrastructure/mail/queue.ts';
+import type { Metrics } from '../../infrastructure/telemetry/metrics.ts';
+import type { AccountDeletionSteps } from './accounts/removal.ts';
 import { createAccountRepository } from './accounts/repository.ts';
-import {
-  createEmailCodeRepository,
-  createPasswordResetRepository,
-  createUndoLinkRepository,
-  expiredCodesAndLinks,
-} from './codes/repository.ts';
+import { createEmailCodeRepository } from './codes/repository.ts';
 import { createConsentRepository } from './consents/repository.ts';
+import { createUndoLinkRepository } from './email-change/repository.ts';
+import { createPasswords } from './passwords.ts';
 import { createIdentityRepository } from './providers/repository.ts';
-import { createLoginFailureRepository, expiredLoginFailures } from './sessions/failure-repository.ts';
-import { createLoginFlowRepository, expiredLoginFlows } from './sessions/flow-repository.ts';
-import { createLoginRepository, expiredKnownAddresses } from './sessions/login-repository.ts';
-import { createSessionRepository, expiredSessions } from './sessions/repository.ts';
-import type { DerivedSecrets } from './tokens.ts';
+import { createPasswordResetRepository } from './recovery/repository.ts';
+import { createFlowRepository } from './sessions/flow-repository.ts';
+import { createLoginRepository } from './sessions/login-repository.ts';
+import { createSessionRepository } from './sessions/repository.ts';
+import { createDerivedSecrets, createSealer, createTokens } from './tokens.ts';
 
-export const expiredAuthRows = [
-  expiredSessions,
-  ...expiredCodesAndLinks,
-  expiredLoginFailures,
-  expiredKnownAddresses,
-  expiredLoginFlows,
-];
+/** Security events that operators search the log for. */
+export const securityEvents = [
+  'signup',
+  'login',
+  'login_failed',
+  'login_delayed',
+  'login_suspended',
+  'refresh_reused',
+  'logout',
+  'session_ended',
+  'password_reset_requested',
+  'password_reset',
+  'password_changed',
+  'email_changed',
+  'email_change_undone',
+  'email_verified',
+  'email_code_failed',
+  'user_id_requested',
+  'account_deleted',
+  'second_factor_required',
+  'second_factor_failed',
+  'second_factor_added',
+  'second_factor_removed',
+  'recovery_codes_replaced',
+  'confirmed',
+  'data_downloaded',
+  'identity_added',
+  'identity_removed',
+  'passkey_added',
+  'passkey_removed',
+  'passkey_refused',
+] as const;
 
-export type AuthRepository = ReturnType<typeof createAuthRepository>;
+declare module '../../http/request-context.ts' {
+  interface SecurityEvents extends Record<(typeof securityEvents)[number], true> {}
+}
 
-/** What this domain stores, and the counts of the emails that anyone can request. */
-export function createAuthRepository(
-  config: Config,
-  database: Database,
-  secrets: DerivedSecrets,
-  mailQueue: MailQueue,
-) {
-  const loginFailures = createLoginFailureRepository(database, config.secrets[0]);
+export interface AuthOptions {
+  config: Config;
+  database: Database;
+  idempotency: Idempotency;
+  mailQueue: MailQueue;
+  /** `@fastify/jwt` with the options of `jwtOptions`. */
+  jwt: JWT;
+  logger: FastifyBaseLogger;
+  metrics: Metrics;
+  deletionSteps: AccountDeletionSteps;
+}
+
+export type AuthContext = ReturnType<typeof createAuthContext>;
+
+/** What the features of this domain share. */
+export function createAuthContext(options: AuthOptions) {
+  const { config, database, mailQueue } = options;
+  const secrets = createDerivedSecrets(config.secrets);
   return {
+    ...options,
+    sealer: createSealer(config.secrets),
+    tokens: createTokens(options.jwt, config),
+    passwords: createPasswords(options),
     accounts: createAccountRepository(database, config.email),
     sessions: createSessionRepository(database, config.tokens),
-    logins: createLoginRepository(database, config.tokens, loginFailures),
-    loginFailures,
+    logins: createLoginRepository(database, config),
+    flows: createFlowRepository(secrets),
     identities: createIdentityRepository(database),
     consents: createConsentRepository(database, mailQueue),
-    loginFlows: createLoginFlowRepository(secrets),
     emailCodes: createEmailCodeRepository(database, secrets, config.email),
     passwordResets: createPasswordResetRepository(database, secrets, config.email),
     undoLinks: createUndoLinkRepository(database, secrets),

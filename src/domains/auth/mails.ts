@@ -5,7 +5,7 @@ import type { MailComposers, MailPayload } from '../../infrastructure/jobs/worke
 import type { UnrequestedMail } from '../../infrastructure/mail/queue.ts';
 import type { Mail } from '../../infrastructure/mail/templates.ts';
 import type { RecipientRow } from './accounts/repository.ts';
-import type { AuthRepository } from './context.ts';
+import type { AuthContext } from './context.ts';
 
 /** What a notice is about. */
 export interface LoginMethodChange {
@@ -22,7 +22,7 @@ export interface LoginMethodChange {
 export function authMails(
   { frontendUrl, email: settings }: Config,
   database: Database,
-  { accounts, emailCodes, passwordResets, undoLinks }: AuthRepository,
+  { accounts, emailCodes, passwordResets, undoLinks }: AuthContext,
 ): MailComposers {
   const resetUrl = `${frontendUrl}/reset-password-request`;
 

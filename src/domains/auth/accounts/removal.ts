@@ -1,9 +1,8 @@
-import type { BaseLogger } from 'pino';
 import { serviceUnavailable } from '../../../http/errors.ts';
 import { pagesOfRun } from '../../../infrastructure/database/clean-up.ts';
-import type { Database, Tx } from '../../../infrastructure/database/client.ts';
+import type { Tx } from '../../../infrastructure/database/client.ts';
 import { sql } from '../../../infrastructure/database/sql.ts';
-import type { AuthRepository } from '../context.ts';
+import type { AuthContext } from '../context.ts';
 import type { RemovableAccount } from './repository.ts';
 
 /** What other domains do in the transaction that deletes an account. */
@@ -23,12 +22,15 @@ export interface AccountDeletionSteps {
 export type AccountRemoval = ReturnType<typeof createAccountRemoval>;
 
 /** Deletes accounts: by their owners, by operators, by a sign-up that proves the address, and by the clean-up. */
-export function createAccountRemoval(
-  database: Database,
-  { accounts, emailCodes, identities, passwordResets }: AuthRepository,
-  logger: Pick<BaseLogger, 'info'>,
-  steps: AccountDeletionSteps,
-) {
+export function createAccountRemoval({
+  database,
+  logger,
+  deletionSteps: steps,
+  accounts,
+  emailCodes,
+  identities,
+  passwordResets,
+}: AuthContext) {
   /**
    * Deletes an account with everything that only it has; its username and email address are free again. Its store stays,
    * closed and without contact details, for the other side of its requests. To avoid deadlocks, notifying comes after all other

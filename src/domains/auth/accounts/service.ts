@@ -2,20 +2,16 @@ import { type CurrentUser, tokenNotValid } from '../../../http/authentication.ts
 import { ApiError, invalidFields } from '../../../http/errors.ts';
 import type { FieldError } from '../../../http/field-errors.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
-import type { Config } from '../../../infrastructure/config/config.ts';
-import type { Database, Tx } from '../../../infrastructure/database/client.ts';
-import type { Created, Idempotency, IdempotencyKey } from '../../../infrastructure/database/idempotency.ts';
-import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
-import type { EmailVerification } from '../codes/service.ts';
+import type { Tx } from '../../../infrastructure/database/client.ts';
+import type { Created, IdempotencyKey } from '../../../infrastructure/database/idempotency.ts';
+import type { EmailCodes } from '../codes/service.ts';
 import type { ConsentService } from '../consents/service.ts';
-import type { AuthRepository } from '../context.ts';
+import type { AuthContext } from '../context.ts';
 import { authErrors, takenError } from '../errors.ts';
 import { passwordChangedNotice } from '../mails.ts';
-import type { Passwords } from '../passwords.ts';
-import { toUser } from '../presenters.ts';
-import type { NewUser, PasswordChange, User } from '../schemas.ts';
+import { type NewUser, type PasswordChange, toUser, type User } from '../schemas.ts';
 import type { ConfirmationService } from '../sessions/confirmation.ts';
-import type { Login } from '../sessions/service.ts';
+import type { LoginService } from '../sessions/service.ts';
 import type { AccountRemoval } from './removal.ts';
 import type { UserRow } from './repository.ts';
 
@@ -25,11 +21,11 @@ const tokenRequired: FieldError = {
   text: { ko: '이메일을 먼저 인증해 주세요.', en: 'Please verify the email address first.' },
 };
 
-export interface AccountOptions {
-  config: Config;
-  database: Database;
-  idempotency: Idempotency;
-  mailQueue: MailQueue;
+/** What every kind of sign-up has. */
+interface NewAccount extends Omit<NewUser, 'password'> {
+  passwordHash: string | null;
+  /** Whether a provider has verified the address. */
+  isProved: boolean;
 }
 
 interface CreatedAccount {
@@ -38,75 +34,68 @@ interface CreatedAccount {
   replaced: number | undefined;
 }
 
+interface Services {
+  login: LoginService;
+  confirmation: ConfirmationService;
+  codes: EmailCodes;
+  consents: ConsentService;
+  removal: AccountRemoval;
+}
+
 export type AccountService = ReturnType<typeof createAccounts>;
 
 /** Creates accounts, and changes and deletes those of logged-in users. */
 export function createAccounts(
-  { config, idempotency, mailQueue }: AccountOptions,
-  { accounts, sessions, emailCodes, passwordResets }: AuthRepository,
-  passwords: Passwords,
-  consents: ConsentService,
-  { verifyOwnPassword }: Login,
-  confirmation: ConfirmationService,
-  { enqueueCode }: EmailVerification,
-  removal: AccountRemoval,
+  { config, idempotency, mailQueue, passwords, accounts, sessions, emailCodes, passwordResets }: AuthContext,
+  { login, confirmation, codes, consents, removal }: Services,
 ) {
-  const isProofRequired = config.email.verification === 'required';
-
   /**
    * Creates an account, and mails a code where the email address is not verified yet. A sign-up that proves its address replaces
    * an unverified account without a store that has the address, which a stranger may have signed up with.
    *
-   * @throws {ApiError} `validation_error`, `verification_token_invalid`, `username_taken`, `email_taken`
+   * @throws {ApiError} as {@link createAccount}
    */
   async function signUp(
-    input: NewUser,
+    { password, ...input }: NewUser,
     key: IdempotencyKey | undefined,
     context: RequestContext,
   ): Promise<Created<User>> {
     // A replay costs no password hash.
     const replay = await idempotency.findReplay<User>(key);
     if (replay) return replay;
-    passwords.checkNew('password', input.password, input, signUpProblems(input));
-    const passwordHash = await passwords.hash(input.password, context);
+    const problems = signUpProblems({ ...input, isProved: false });
+    passwords.checkNew({ field: 'password', password, account: input }, problems);
+    const passwordHash = await passwords.hash(password, context);
     let created: CreatedAccount | undefined;
     const outcome = await idempotency.run(key, async (tx) => {
-      created = await createAccount(tx, input, { passwordHash }, context);
+      created = await createAccount(tx, { ...input, passwordHash, isProved: false }, context);
       return toUser(created.user);
     });
     if (outcome.replayedIn === undefined && created) logCreated(created, context);
     return outcome;
   }
 
-  /** What is missing in a sign-up. @param isProved whether a provider has verified the address */
-  function signUpProblems(
-    { verification_token: proof, consents: answers }: Omit<NewUser, 'password'>,
-    isProved = false,
-  ): FieldError[] {
-    const isProofMissing = isProofRequired && !isProved && proof === undefined;
-    return [...(isProofMissing ? [tokenRequired] : []), ...consents.signUpProblems(answers)];
+  /** What is missing in a sign-up. */
+  function signUpProblems(input: Omit<NewAccount, 'passwordHash'>): FieldError[] {
+    const isProofRequired = config.email.verification === 'required' && !input.isProved;
+    const isProofMissing = isProofRequired && input.verification_token === undefined;
+    return [...(isProofMissing ? [tokenRequired] : []), ...consents.signUpProblems(input.consents)];
   }
 
   function logCreated({ user, replaced }: CreatedAccount, context: RequestContext): void {
-    if (replaced !== undefined) context.logSecurityEvent('account_deleted', { userId: replaced });
-    context.logSecurityEvent('signup', { userId: user.id });
+    if (replaced !== undefined) context.logSecurityEvent('account_deleted', { id: replaced });
+    context.logSecurityEvent('signup', user);
   }
 
   /**
    * Creates an account in a transaction. Errors do not use up the `verification_token`.
    *
-   * @param credentials.isProved whether a provider has verified the address
    * @throws {ApiError} `validation_error`, `verification_token_invalid`, `username_taken`, `email_taken`
    */
-  async function createAccount(
-    tx: Tx,
-    input: Omit<NewUser, 'password'>,
-    { passwordHash, isProved = false }: { passwordHash: string | null; isProved?: boolean },
-    context: RequestContext,
-  ): Promise<CreatedAccount> {
-    const { username, email, name, verification_token: proof } = input;
+  async function createAccount(tx: Tx, input: NewAccount, context: RequestContext): Promise<CreatedAccount> {
+    const { username, email, name, passwordHash, isProved, verification_token: proof } = input;
     const { language } = context;
-    const missing = signUpProblems(input, isProved);
+    const missing = signUpProblems(input);
     if (missing.length > 0) throw invalidFields(missing);
     const isVerified = isProved || proof !== undefined;
     await accounts.lockNames(tx, email, username);
@@ -118,8 +107,8 @@ export function createAccounts(
     if (await accounts.find(tx, { username })) throw takenError('username', authErrors.usernameTaken);
     if (await accounts.find(tx, { email })) throw takenError('email', authErrors.emailTaken);
     const user = await accounts.create(tx, { username, email, name, passwordHash, language, isVerified });
-    if (input.consents) await consents.record(tx, user.id, input.consents, context);
-    if (!isVerified) await enqueueCode(tx, email, language);
+    if (input.consents) await consents.record(tx, { userId: user.id, answers: input.consents }, context);
+    if (!isVerified) await codes.enqueue(tx, email, language);
     return { user, replaced };
   }
 
@@ -140,23 +129,23 @@ export function createAccounts(
     input: PasswordChange,
     context: RequestContext,
   ): Promise<void> {
-    const { current_password: currentPassword, new_password: newPassword } = input;
-    const { id: userId, sessionId } = user;
-    passwords.checkNew('new_password', newPassword, user);
-    const currentHash = await verifyOwnPassword(user, currentPassword, context);
-    const passwordHash = await passwords.hash(newPassword, { ...context, userId });
-    const changed = await confirmation.locked(user, { passwordHash: currentHash }, async (tx, account) => {
+    const { id, sessionId } = user;
+    const { new_password: password } = input;
+    passwords.checkNew({ field: 'new_password', password, account: user });
+    const from = await login.verifyOwnPassword(user, input.current_password, context);
+    const to = await passwords.hash(password, { ...context, userId: id });
+    const changed = await confirmation.locked(user, { passwordHash: from }, async (tx, account) => {
       const storeId = await removal.lockAccount(tx, user);
       // Into an unverified account with a store, a reset is the only way for the owner of the address.
       if (account.isVerified || storeId === undefined) await passwordResets.revoke(tx, account.email);
-      await accounts.changePassword(tx, userId, currentHash, passwordHash);
-      await sessions.endAll(tx, userId, sessionId);
-      await mailQueue.addUnrequested(tx, passwordChangedNotice(userId, context.language, 'others'));
+      await accounts.changePassword(tx, { id, from, to });
+      await sessions.endAll(tx, id, sessionId);
+      await mailQueue.addUnrequested(tx, passwordChangedNotice(id, context.language, 'others'));
       return true;
     });
     // A concurrent login may have hashed the same password again.
     if (!changed) return changePassword(await confirmation.readAgain(user), input, context);
-    context.logSecurityEvent('password_changed', { userId, sessionId });
+    context.logSecurityEvent('password_changed', user);
   }
 
   /**
@@ -170,13 +159,12 @@ export function createAccounts(
     password: string | undefined,
     context: RequestContext,
   ): Promise<void> {
-    const { id, sessionId } = user;
     const passwordHash = await confirmation.authorize(user, password, context);
     const deleted = await confirmation.locked(user, { passwordHash }, (tx, account) =>
-      removal.remove(tx, { id, ...account }),
+      removal.remove(tx, { id: user.id, ...account }),
     );
     if (deleted === undefined) return deleteAccount(await confirmation.readAgain(user), password, context);
-    context.logSecurityEvent('account_deleted', { userId: id, sessionId });
+    context.logSecurityEvent('account_deleted', user);
   }
 
   return { signUp, createAccount, logCreated, rename, changePassword, deleteAccount };

@@ -2,15 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { Config } from '../../../infrastructure/config/config.ts';
 import type { ExpiredRows } from '../../../infrastructure/database/clean-up.ts';
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
-import type { EmailChange } from '../../../infrastructure/database/generated/client.ts';
 import { sql } from '../../../infrastructure/database/sql.ts';
-import type { ResetLinkParts } from '../schemas.ts';
 import { type DerivedSecrets, secretsEqual } from '../tokens.ts';
 
 const maxAttempts = 5;
-
-/** How long a change of email can be undone. */
-export const undoDays = 7;
 
 export const expiredCodesAndLinks: ExpiredRows[] = [
   'email_codes',
@@ -20,9 +15,9 @@ export const expiredCodesAndLinks: ExpiredRows[] = [
 ].map((table) => ({ table, condition: sql`expires_at < now()` }));
 
 /** The filter of rows that have not expired. */
-const unexpired = () => ({ expiresAt: { gt: new Date() } });
+export const unexpired = () => ({ expiresAt: { gt: new Date() } });
 
-const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1000);
+export const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1000);
 
 export interface WrongCode {
   correct: false;
@@ -58,17 +53,17 @@ export function createEmailCodeRepository(
   }
 
   /**
-   * Tries a code and counts the attempt; a correct code is used up. The row lock serialises concurrent attempts.
-   *
-   * @param isMailed where it is false every code is wrong, and the response looks the same: the email to the address had none
+   * Tries a code and counts the attempt; a correct code is used up. The row lock serialises concurrent attempts. Where a verified
+   * account has the address every code is wrong, and the response looks the same: the email to the address had none.
    */
-  async function tryCode(tx: Tx, email: string, code: string, isMailed: boolean): Promise<CodeResult> {
-    const [row] = await tx.query<{ id: string; keyId: string; attempts: number }>(sql`
-      SELECT id, key_id AS "keyId", attempts FROM email_codes
-      WHERE email = ${email} AND expires_at > now() FOR UPDATE`);
+  async function tryCode(tx: Tx, email: string, code: string): Promise<CodeResult> {
+    const [row] = await tx.query<{ id: string; keyId: string; attempts: number; isMailed: boolean }>(sql`
+      SELECT id, key_id AS "keyId", attempts,
+        NOT EXISTS (SELECT FROM users u WHERE u.email = c.email AND u.is_verified) AS "isMailed"
+      FROM email_codes c WHERE email = ${email} AND expires_at > now() FOR UPDATE`);
     if (row === undefined) return unknownCode;
     if (row.attempts >= maxAttempts) return { ...unknownCode, exhausted: true };
-    if (secretsEqual(secrets.code(row.id, row.keyId), code) && isMailed) {
+    if (secretsEqual(secrets.code(row.id, row.keyId), code) && row.isMailed) {
       await tx.prisma.emailCode.delete({ where: { email } });
       return { correct: true, email };
     }
@@ -114,97 +109,4 @@ export function createEmailCodeRepository(
   }
 
   return { issue, find, tryCode, addressOf, useLink, issueProof, useProof, revoke };
-}
-
-/** Reset links, one per address, kept for every address alike so that the table does not reveal which have an account. */
-export function createPasswordResetRepository(
-  database: Database,
-  secrets: DerivedSecrets,
-  { passwordResetTtl }: Config['email'],
-) {
-  /** Creates a link, which voids the one before. @returns its id */
-  async function issue(tx: Tx, email: string): Promise<string> {
-    const row = { id: randomUUID(), keyId: secrets.keyId, expiresAt: inSeconds(passwordResetTtl) };
-    await tx.prisma.passwordReset.upsert({ where: { email }, create: { email, ...row }, update: row });
-    return row.id;
-  }
-
-  /** What the email of a link needs. @returns undefined when the link was used, replaced or has expired */
-  async function find(id: string): Promise<(ResetLinkParts & { email: string }) | undefined> {
-    const row = await database.prisma.passwordReset.findFirst({ where: { id, ...unexpired() } });
-    const [uid, token] = (row && secrets.token('password reset', id, row.keyId)?.split('.')) ?? [];
-    return row && uid && token ? { email: row.email, uid, token } : undefined;
-  }
-
-  /**
-   * Finds the account of a link and locks the link until the transaction ends, so that of concurrent uses one succeeds.
-   *
-   * @returns undefined when the link is wrong, expired, used or replaced, or its address has no account
-   */
-  async function open(tx: Tx, { uid, token }: ResetLinkParts) {
-    const link = secrets.open('password reset', `${uid}.${token}`);
-    if (link === undefined) return undefined;
-    const [account] = await tx.query<{
-      userId: number;
-      username: string;
-      email: string;
-      expiresAt: Date;
-    }>(sql`
-      SELECT u.id AS "userId", u.username, r.email, r.expires_at AS "expiresAt"
-      FROM password_resets r JOIN users u ON u.email = r.email
-      WHERE r.id = ${link.id}::uuid AND r.key_id = ${link.keyId} AND r.expires_at > now() FOR UPDATE OF r`);
-    return account;
-  }
-
-  async function revoke(tx: Tx, email: string): Promise<void> {
-    await tx.prisma.passwordReset.deleteMany({ where: { email } });
-  }
-
-  return { issue, find, open, revoke };
-}
-
-/** A link that brings `oldEmail` back. */
-export type UndoLink = Pick<EmailChange, 'id' | 'userId' | 'oldEmail' | 'expiresAt'>;
-
-/** Links that bring the old address of an account back. The rows do not reveal them. */
-export function createUndoLinkRepository(database: Database, secrets: DerivedSecrets) {
-  /** Creates a link that undoes a change. @returns its id */
-  async function issue(tx: Tx, userId: number, change: { oldEmail: string; newEmail: string }) {
-    const id = randomUUID();
-    // By the clock of the database, as links are voided in this order, and not the time at which the transaction began: an
-    // earlier change may have been waited for.
-    await tx.execute(sql`
-      INSERT INTO email_changes (id, user_id, old_email, new_email, key_id, expires_at)
-      VALUES (${id}::uuid, ${userId}, ${change.oldEmail}, ${change.newEmail}, ${secrets.keyId},
-        clock_timestamp() + make_interval(days => ${undoDays}))`);
-    return id;
-  }
-
-  /** What the email of a link needs. @returns undefined when the link was used, is void or has expired */
-  async function find(id: string) {
-    const row = await database.prisma.emailChange.findFirst({ where: { id, ...unexpired() } });
-    const token = row && secrets.token('email change', id, row.keyId);
-    return token ? { ...row, token } : undefined;
-  }
-
-  /** Reads a link without locking it. @returns null when it is wrong, used, void or expired */
-  async function open(token: string): Promise<UndoLink | null> {
-    const link = secrets.open('email change', token);
-    return link ? database.prisma.emailChange.findFirst({ where: { ...link, ...unexpired() } }) : null;
-  }
-
-  /**
-   * Uses up a link of an account that is locked, and voids the links of later changes: who made those may not have been the
-   * owner.
-   *
-   * @returns false when the link was used or voided meanwhile, or has expired
-   */
-  async function use(tx: Tx, { id, userId }: UndoLink): Promise<boolean> {
-    const change = await tx.prisma.emailChange.findFirst({ where: { id, ...unexpired() } });
-    if (change === null) return false;
-    const where = { userId, expiresAt: { gte: change.expiresAt } };
-    return (await tx.prisma.emailChange.deleteMany({ where })).count > 0;
-  }
-
-  return { issue, find, open, use };
 }

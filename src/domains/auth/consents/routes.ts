@@ -6,10 +6,7 @@ import { ConsentChanges, ConsentList, GivenConsents } from './schemas.ts';
 import type { ConsentService } from './service.ts';
 
 /** What users can agree to. */
-export const consentRoutes: FastifyPluginAsyncTypebox<{ consents: ConsentService }> = async (
-  app,
-  { consents },
-) => {
+export const consentRoutes: FastifyPluginAsyncTypebox<ConsentService> = async (app, consents) => {
   app.get(
     '/consents/',
     {
@@ -27,10 +24,7 @@ export const consentRoutes: FastifyPluginAsyncTypebox<{ consents: ConsentService
 };
 
 /** What the logged-in user has answered. */
-export const ownConsentRoutes: FastifyPluginAsyncTypebox<{ consents: ConsentService }> = async (
-  app,
-  { consents },
-) => {
+export const ownConsentRoutes: FastifyPluginAsyncTypebox<ConsentService> = async (app, consents) => {
   app.get(
     '/me/consents/',
     {

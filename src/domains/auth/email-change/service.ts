@@ -2,18 +2,18 @@ import type { CurrentUser } from '../../../http/authentication.ts';
 import { ApiError, invalidFields } from '../../../http/errors.ts';
 import { problems } from '../../../http/field-errors.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
-import type { Database, Tx } from '../../../infrastructure/database/client.ts';
+import type { Tx } from '../../../infrastructure/database/client.ts';
 import { isUniqueViolation } from '../../../infrastructure/database/errors.ts';
-import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
 import type { AccountRemoval } from '../accounts/removal.ts';
 import type { RemovableAccount, UserRow } from '../accounts/repository.ts';
-import { type UndoLink, undoDays, type WrongCode } from '../codes/repository.ts';
-import type { EmailVerification } from '../codes/service.ts';
-import type { AuthRepository } from '../context.ts';
+import type { WrongCode } from '../codes/repository.ts';
+import type { EmailChange } from '../codes/schemas.ts';
+import type { EmailCodes } from '../codes/service.ts';
+import type { AuthContext } from '../context.ts';
 import { authErrors, takenError } from '../errors.ts';
-import { toUser } from '../presenters.ts';
-import type { EmailChange, User } from '../schemas.ts';
+import { toUser, type User } from '../schemas.ts';
 import type { ConfirmationService } from '../sessions/confirmation.ts';
+import { type UndoLink, undoDays } from './repository.ts';
 
 const currentAddress = {
   field: 'new_email',
@@ -24,6 +24,18 @@ const currentAddress = {
   },
 } as const;
 
+/** A change of a locked account. */
+interface Attempt extends Pick<RemovableAccount, 'email' | 'isVerified'> {
+  user: CurrentUser;
+  input: EmailChange;
+}
+
+interface Services {
+  confirmation: ConfirmationService;
+  codes: EmailCodes;
+  removal: AccountRemoval;
+}
+
 export type EmailChangeService = ReturnType<typeof createEmailChange>;
 
 /**
@@ -31,12 +43,18 @@ export type EmailChangeService = ReturnType<typeof createEmailChange>;
  * that the old address got.
  */
 export function createEmailChange(
-  database: Database,
-  mailQueue: MailQueue,
-  { accounts, sessions, emailCodes, passwordResets, logins, undoLinks, mailSends }: AuthRepository,
-  confirmation: ConfirmationService,
-  { codeError }: EmailVerification,
-  { removeUnverified }: AccountRemoval,
+  {
+    database,
+    mailQueue,
+    accounts,
+    sessions,
+    emailCodes,
+    passwordResets,
+    logins,
+    undoLinks,
+    mailSends,
+  }: AuthContext,
+  { confirmation, codes, removal }: Services,
 ) {
   /**
    * Changes the address; every other session ends, and the old address gets a notice if it was verified.
@@ -52,7 +70,7 @@ export function createEmailChange(
     const passwordHash = await confirmation.authorize(user, input.password, context);
     const attempt = await confirmation
       .locked(user, { passwordHash, names: [newEmail] }, (tx, account) =>
-        tryChange(tx, { id: user.id, ...account }, { ...input, sessionId: user.sessionId }, context),
+        tryChange(tx, { user, input, ...account }, context),
       )
       .catch((error: unknown) => {
         // The whole transaction was rolled back, so the code still works.
@@ -61,7 +79,7 @@ export function createEmailChange(
     if (attempt === undefined) return change(await confirmation.readAgain(user), input, context);
     if (!attempt.correct) {
       context.logSecurityEvent('email_code_failed', user);
-      throw await codeError(newEmail, attempt);
+      throw await codes.codeError(newEmail, attempt);
     }
     context.logSecurityEvent('email_changed', user);
     return toUser(attempt.user);
@@ -70,33 +88,28 @@ export function createEmailChange(
   /** Both addresses and the account are locked. */
   async function tryChange(
     tx: Tx,
-    { id: userId, email: oldEmail, isVerified }: RemovableAccount,
-    {
-      new_email: newEmail,
-      code = '',
-      verification_token: proof,
-      sessionId,
-    }: EmailChange & { sessionId: string },
+    { user: { id, sessionId }, input, email: oldEmail, isVerified }: Attempt,
     { language }: RequestContext,
   ): Promise<{ correct: true; user: UserRow } | WrongCode> {
+    const { new_email: newEmail, code = '', verification_token: proof } = input;
     if (proof !== undefined) {
       const isProven = await emailCodes.useProof(tx, newEmail, proof);
       if (!isProven) throw new ApiError(authErrors.verificationTokenInvalid);
     } else {
-      const holder = await accounts.find(tx, { email: newEmail });
-      const result = await emailCodes.tryCode(tx, newEmail, code, !holder?.isVerified);
+      const result = await emailCodes.tryCode(tx, newEmail, code);
       if (!result.correct) return result;
     }
     if (isVerified) {
-      const id = await undoLinks.issue(tx, userId, { oldEmail, newEmail });
-      const notice = { purpose: 'email_change', kind: 'email_changed', userId } as const;
+      const link = await undoLinks.issue(tx, id, { oldEmail, newEmail });
+      const payload = { id: link, changed_at: Date.now(), language };
+      const notice = { purpose: 'email_change', kind: 'email_changed', userId: id, payload } as const;
       // While the account still has the old address, so that the notice counts for that one.
-      await mailQueue.addUnrequested(tx, { ...notice, payload: { id, changed_at: Date.now(), language } });
+      await mailQueue.addUnrequested(tx, notice);
       await emailCodes.revoke(tx, oldEmail);
     }
     await passwordResets.revoke(tx, oldEmail);
-    const changed = await accounts.setEmail(tx, userId, newEmail);
-    await sessions.endAll(tx, userId, sessionId);
+    const changed = await accounts.setEmail(tx, id, { email: newEmail });
+    await sessions.endAll(tx, id, sessionId);
     return { correct: true, user: changed };
   }
 
@@ -117,8 +130,8 @@ export function createEmailChange(
       .catch((error: unknown) => {
         throw isUniqueViolation(error) ? takenError('token', authErrors.oldEmailTaken) : error;
       });
-    if (replaced !== undefined) context.logSecurityEvent('account_deleted', { userId: replaced });
-    context.logSecurityEvent('email_change_undone', { userId: link.userId });
+    if (replaced !== undefined) context.logSecurityEvent('account_deleted', { id: replaced });
+    context.logSecurityEvent('email_change_undone', { id: link.userId });
   }
 
   /** @returns the id of the account that had the address, which is deleted */
@@ -128,13 +141,13 @@ export function createEmailChange(
     await mailSends.record(tx, 'reset_password', email);
     const holder = await accounts.find(tx, { email });
     const isHeld = holder !== null && holder.id !== userId;
-    const replaced = isHeld ? await removeUnverified(tx, email) : undefined;
+    const replaced = isHeld ? await removal.removeUnverified(tx, email) : undefined;
     const account = await accounts.lock(tx, userId);
     if (account === undefined || !(await undoLinks.use(tx, link))) {
       throw new ApiError(authErrors.undoLinkInvalid);
     }
     if (isHeld && replaced === undefined) throw takenError('token', authErrors.oldEmailTaken);
-    await accounts.setEmail(tx, userId, email, true);
+    await accounts.setEmail(tx, userId, { email, needsReset: true });
     // Else somebody who knows the password could repeat the change until there is no link to undo it.
     await mailSends.forget(tx, 'email_change', email);
     await sessions.endAll(tx, userId);

@@ -6,7 +6,6 @@ import { requestContext } from '../../../http/request-context.ts';
 import { EmptyData, emptyData, isId, PathId, Ref } from '../../../http/schemas.ts';
 import { authErrors, confirmationErrors } from '../errors.ts';
 import { TokenPairWithUser } from '../schemas.ts';
-import type { PasskeyRow } from './repository.ts';
 import {
   NewPasskey,
   Passkey,
@@ -15,17 +14,14 @@ import {
   PasskeyLoginStart,
   PasskeyPage,
   PasskeyRegistrationStart,
+  toPasskey,
 } from './schemas.ts';
 import type { PasskeyService } from './service.ts';
-
-interface PasskeyRoutesOptions {
-  passkeys: PasskeyService;
-}
 
 const params = Type.Object({ passkey_id: PathId('`id` of a passkey') });
 
 /** Login with a passkey. */
-export const passkeyRoutes: FastifyPluginAsyncTypebox<PasskeyRoutesOptions> = async (app, { passkeys }) => {
+export const passkeyRoutes: FastifyPluginAsyncTypebox<PasskeyService> = async (app, passkeys) => {
   app.post(
     '/passkeys/login/start/',
     {
@@ -63,10 +59,7 @@ export const passkeyRoutes: FastifyPluginAsyncTypebox<PasskeyRoutesOptions> = as
 };
 
 /** The passkeys of the logged-in user. */
-export const ownPasskeyRoutes: FastifyPluginAsyncTypebox<PasskeyRoutesOptions> = async (
-  app,
-  { passkeys },
-) => {
+export const ownPasskeyRoutes: FastifyPluginAsyncTypebox<PasskeyService> = async (app, passkeys) => {
   app.post(
     '/passkeys/register/start/',
     {
@@ -167,8 +160,3 @@ export const ownPasskeyRoutes: FastifyPluginAsyncTypebox<PasskeyRoutesOptions> =
       emptyData(passkeys.remove(currentUser(request), request.params.passkey_id, requestContext(request))),
   );
 };
-
-function toPasskey({ id, name, isSynced, createdAt, lastUsedAt }: PasskeyRow): Passkey {
-  const times = { created_at: createdAt.toISOString(), last_used_at: lastUsedAt.toISOString() };
-  return { id, name, is_synced: isSynced, ...times };
-}

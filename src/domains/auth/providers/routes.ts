@@ -1,8 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
+import type { FastifyRequest } from 'fastify';
 import { acceptUser, currentUser } from '../../../http/authentication.ts';
 import { httpErrors } from '../../../http/errors.ts';
 import { PageQuery, paginate } from '../../../http/pagination.ts';
+import { readForm } from '../../../http/plugins/body-reader.ts';
 import { requestContext } from '../../../http/request-context.ts';
 import { EmptyData, emptyData, isId, PathId, Ref } from '../../../http/schemas.ts';
 import { authErrors, confirmationErrors } from '../errors.ts';
@@ -23,14 +25,8 @@ import {
 } from './schemas.ts';
 import type { ProviderLogin } from './service.ts';
 
-interface ProviderRoutesOptions {
-  providerLogin: ProviderLogin;
-}
-
 /** Login with providers. */
-export const providerRoutes: FastifyPluginAsyncTypebox<ProviderRoutesOptions> = async (app, options) => {
-  const { providerLogin } = options;
-
+export const providerRoutes: FastifyPluginAsyncTypebox<ProviderLogin> = async (app, login) => {
   app.get(
     '/providers/',
     {
@@ -44,7 +40,7 @@ export const providerRoutes: FastifyPluginAsyncTypebox<ProviderRoutesOptions> = 
       },
     },
     async ({ language }) => ({
-      items: providerLogin.providers.map(({ id, name }) => ({ id, name: name[language] })),
+      items: login.providers.map(({ id, name }) => ({ id, name: name[language] })),
     }),
   );
 
@@ -71,14 +67,14 @@ export const providerRoutes: FastifyPluginAsyncTypebox<ProviderRoutesOptions> = 
         response: { 201: Ref(TokenPairWithUser) },
       },
     },
-    async (request, reply) =>
-      reply.code(201).send(await providerLogin.signUp(request.body, requestContext(request))),
+    async (request, reply) => reply.code(201).send(await login.signUp(request.body, requestContext(request))),
   );
 
-  await app.register(flowRoutes, options);
+  await app.register(flowRoutes, login);
+  await app.register(callbackRoutes, login);
 };
 
-const flowRoutes: FastifyPluginAsyncTypebox<ProviderRoutesOptions> = async (app, { providerLogin }) => {
+const flowRoutes: FastifyPluginAsyncTypebox<ProviderLogin> = async (app, login) => {
   await app.register(acceptUser);
 
   app.post(
@@ -100,7 +96,7 @@ const flowRoutes: FastifyPluginAsyncTypebox<ProviderRoutesOptions> = async (app,
     },
     async (request) => {
       const { body, params, currentUser: user } = request;
-      return providerLogin.start(params.provider, body.purpose, user ?? undefined);
+      return login.start(params.provider, body.purpose, user ?? undefined);
     },
   );
 
@@ -135,18 +131,44 @@ const flowRoutes: FastifyPluginAsyncTypebox<ProviderRoutesOptions> = async (app,
     async (request, reply) => {
       const { body, params, currentUser: user } = request;
       const context = requestContext(request);
-      const result = await providerLogin.finish(params.provider, body, user ?? undefined, context);
+      const finish = { ...body, providerId: params.provider, caller: user ?? undefined };
+      const result = await login.finishLogin(finish, context);
       if ('identity' in result) return reply.code(201).send(result.identity);
       return 'login' in result ? result.login : result.confirmation;
     },
   );
 };
 
+/** Where providers send the browser. Changes nothing: it does not know which browser began the login. */
+const callbackRoutes: FastifyPluginAsyncTypebox<ProviderLogin> = async (app, { callbackPage }) => {
+  app.addContentTypeParser('application/x-www-form-urlencoded', async (request: FastifyRequest) =>
+    Object.fromEntries(await readForm(request)),
+  );
+
+  const schemaOf = (operationId: string, summary: string, note = '') => ({
+    operationId,
+    summary,
+    description: `Sends the browser on to \`{FRONTEND_URL}/login/callback\`, with \`provider\`, and \`code\` and \`state\` or \`error\`. Changes nothing.${note}`,
+    params: ProviderPath,
+    response: { 303: Type.Null({ description: 'To the callback page' }) },
+  });
+
+  app.get(
+    '/providers/:provider/callback/',
+    { schema: schemaOf('receiveProviderRedirect', 'Where providers send the browser') },
+    async (request, reply) => reply.redirect(callbackPage(request.params.provider, request.query), 303),
+  );
+
+  const formSummary = 'Where providers that send a form send the browser';
+  app.post(
+    '/providers/:provider/callback/',
+    { schema: schemaOf('receiveProviderForm', formSummary, ' Apple does so.') },
+    async (request, reply) => reply.redirect(callbackPage(request.params.provider, request.body), 303),
+  );
+};
+
 /** The identities of a user at providers. */
-export const identityRoutes: FastifyPluginAsyncTypebox<{ identities: IdentityService }> = async (
-  app,
-  { identities },
-) => {
+export const identityRoutes: FastifyPluginAsyncTypebox<IdentityService> = async (app, identities) => {
   app.get(
     '/identities/',
     {

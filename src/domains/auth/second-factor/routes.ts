@@ -2,8 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { currentUser } from '../../../http/authentication.ts';
 import { requestContext } from '../../../http/request-context.ts';
 import { EmptyData, emptyData, Ref } from '../../../http/schemas.ts';
-import { passwordErrors, passwordLimit } from '../accounts/routes.ts';
-import { authErrors, confirmationErrors } from '../errors.ts';
+import { authErrors, confirmationErrors, passwordErrors, passwordLimit } from '../errors.ts';
 import { Confirmation, TokenPairWithUser } from '../schemas.ts';
 import {
   ConfirmationBody,
@@ -15,15 +14,12 @@ import {
 } from './schemas.ts';
 import type { SecondFactorService } from './service.ts';
 
-interface SecondFactorRoutesOptions {
-  secondFactor: SecondFactorService;
-}
-
 const codeErrors = [authErrors.invalidCode, authErrors.tooManySecondFactors];
+
 /** The second step of a login. */
-export const secondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorRoutesOptions> = async (
+export const secondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorService> = async (
   app,
-  { secondFactor },
+  secondFactor,
 ) => {
   app.post(
     '/login/second-factor/',
@@ -47,9 +43,9 @@ export const secondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorRoutesOpt
 };
 
 /** The second factor of the logged-in user. */
-export const ownSecondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorRoutesOptions> = async (
+export const ownSecondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorService> = async (
   app,
-  { secondFactor },
+  secondFactor,
 ) => {
   app.post(
     '/confirm/',

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import type { Config } from '../../../infrastructure/config/config.ts';
 import type { ExpiredRows } from '../../../infrastructure/database/clean-up.ts';
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
@@ -6,17 +6,34 @@ import type { User } from '../../../infrastructure/database/generated/client.ts'
 import type { Language } from '../../../infrastructure/database/generated/enums.ts';
 import { type Sql, sql } from '../../../infrastructure/database/sql.ts';
 import type { UserRow } from '../accounts/repository.ts';
-import { delayOf, type LoginFailureRepository } from './failure-repository.ts';
+import type { IdentityKey } from '../providers/repository.ts';
 import type { LiveSession } from './repository.ts';
 
 /** How long a client's address stays known after the last login from it. */
 const knownAddressDays = 30;
 
-export const expiredKnownAddresses: ExpiredRows = {
-  table: 'known_addresses',
-  condition: sql`last_used_at < now() - make_interval(days => ${knownAddressDays})`,
-  isScanned: true,
-};
+/** Failures within the window that start the delay. */
+const maxFailures = 10;
+const windowSeconds = 15 * 60;
+/** Seconds of the first delay; each further failure doubles it up to the longest. */
+const firstDelay = 30;
+const longestDelay = 15 * 60;
+/** Delay and window together are over within half an hour. */
+const failureRetention = 60 * 60;
+
+export const expiredLoginRows: ExpiredRows[] = [
+  {
+    table: 'login_failures',
+    condition: sql`updated_at < now() - make_interval(secs => ${failureRetention})
+    AND (locked_until IS NULL OR locked_until < now())`,
+    isScanned: true,
+  },
+  {
+    table: 'known_addresses',
+    condition: sql`last_used_at < now() - make_interval(days => ${knownAddressDays})`,
+    isScanned: true,
+  },
+];
 
 /** An account that is logged in to. */
 export interface LoginAccount extends UserRow, Pick<User, 'passwordHash' | 'needsReset'> {
@@ -47,13 +64,55 @@ interface NewSession {
   passwordHash: string | null;
 }
 
-/** What logins read and write, in one statement each, and the client addresses from which accounts log in. */
-export function createLoginRepository(
-  database: Database,
-  { refreshTtl, sessionMaxAge }: Config['tokens'],
-  { keysOf }: LoginFailureRepository,
-) {
-  const account = (condition: Sql, address: string) => sql`
+interface Failures {
+  key: string;
+  /** Failures within the window, without this one. */
+  recent: number;
+  delaySeconds: number;
+  /** Seconds until the latest delay ends, negative when it is over; null before the first delay. */
+  remaining: number | null;
+}
+
+/** The failures of a row that count together with a new one. */
+const recentFailures = sql`
+  SELECT t FROM unnest(failed_at) t WHERE t > clock_timestamp() - make_interval(secs => ${windowSeconds})
+  ORDER BY t DESC LIMIT ${maxFailures - 1}`;
+
+/** Half of a key: 128 bits in hexadecimal digits. */
+const halfLength = 32;
+const unknownAddresses = '0'.repeat(halfLength);
+
+/** Seconds until the delay of the counters with some keys ends; NULL when there is none. */
+const delayOf = (keys: Sql) => sql`(
+  SELECT extract(epoch FROM max(locked_until) - clock_timestamp())::float8 FROM login_failures
+  WHERE key = ANY (${keys}) AND locked_until > clock_timestamp())`;
+
+/**
+ * What logins read and write, and the counters of their failures. Failures are counted by the name that was typed, with or without an
+ * account, so that no counter tells which username and email address belong together. A client address from which the account logged
+ * in lately has a counter of its own, so that a stranger cannot lock the owner out.
+ */
+export function createLoginRepository(database: Database, { tokens, secrets: [secret] }: Config) {
+  const { refreshTtl, sessionMaxAge } = tokens;
+
+  /** Keyed, because people type passwords into the field for the username, and a plain digest of one could be guessed. */
+  function digest(value: string): string {
+    const hmac = createHmac('sha256', secret.key).update(`dure login failures:${value}`);
+    return hmac.digest('hex').slice(0, halfLength);
+  }
+
+  const startOf = (name: string) => digest(`name:${name}`);
+
+  /** The keys of the counters of some lower-cased names, for the address of the client if the account logged in from it lately. */
+  function keysOf(names: string[], knownAddress: string | undefined): string[] {
+    const end = knownAddress === undefined ? unknownAddresses : digest(`address:${knownAddress}`);
+    return names.map((name) => startOf(name) + end);
+  }
+
+  const countersOf = ({ username, email, isAddressKnown }: LoginAccount, address: string) =>
+    keysOf([username, email], isAddressKnown ? address : undefined);
+
+  const accountWhere = (condition: Sql, address: string) => sql`
     SELECT id, username, name, email, role, is_verified AS "isVerified", password_hash AS "passwordHash",
       suspended_at IS NOT NULL AS "isSuspended", needs_reset AS "needsReset",
       EXISTS (SELECT FROM known_addresses k WHERE k.user_id = u.id AND k.address = ${address}
@@ -61,37 +120,75 @@ export function createLoginRepository(
       EXISTS (SELECT FROM second_factors f WHERE f.user_id = u.id AND f.confirmed_at IS NOT NULL) AS "hasSecondFactor"
     FROM users u WHERE ${condition}`;
 
-  async function find(condition: Sql, names: string[], address: string): Promise<LoginSubject> {
+  async function subjectWhere(condition: Sql, names: string[], address: string): Promise<LoginSubject> {
     const [known, unknown] = [keysOf(names, address), keysOf(names, undefined)];
     const [row] = await database.query<{ account: LoginAccount | null; delay: number | null }>(sql`
-      WITH account AS (${account(condition, address)})
+      WITH account AS (${accountWhere(condition, address)})
       SELECT (SELECT to_json(a) FROM account a) AS account,
         ${delayOf(sql`CASE WHEN (SELECT "isAddressKnown" FROM account) THEN ${known}::text[] ELSE ${unknown} END`)} AS delay`);
-    const found = row?.account ?? undefined;
-    return { account: found, counters: found?.isAddressKnown ? known : unknown, delay: row?.delay ?? 0 };
+    const account = row?.account ?? undefined;
+    return { account, counters: account?.isAddressKnown ? known : unknown, delay: row?.delay ?? 0 };
   }
 
-  const countersOf = ({ username, email, isAddressKnown }: LoginAccount, address: string) =>
-    keysOf([username, email], isAddressKnown ? address : undefined);
+  async function accountOf(condition: Sql, address: string): Promise<LoginAccount | undefined> {
+    return (await database.query<LoginAccount>(accountWhere(condition, address)))[0];
+  }
+
+  /**
+   * Locks counters until the transaction ends, so that no more than the allowed number of attempts is evaluated before the delay
+   * begins.
+   *
+   * @returns seconds of a delay that has begun, and what counts a failure where none has
+   */
+  async function lockCounters(tx: Tx, keys: string[]) {
+    const rows = await tx.query<Failures>(sql`
+      INSERT INTO login_failures AS f (key, failed_at)
+      SELECT key, '{}' FROM unnest(${keys}::text[]) AS k (key) ORDER BY key
+      ON CONFLICT (key) DO UPDATE SET delay_seconds = f.delay_seconds
+      RETURNING key, cardinality(ARRAY(${recentFailures})) AS recent, delay_seconds AS "delaySeconds",
+        extract(epoch FROM locked_until - clock_timestamp())::float8 AS remaining`);
+
+    /** @returns how many failures are left before the next delay */
+    async function countFailure(): Promise<number> {
+      const delays = rows.map(nextDelay);
+      await tx.execute(sql`
+        UPDATE login_failures f SET
+          failed_at = ARRAY(${recentFailures}) || clock_timestamp(),
+          delay_seconds = n.delay,
+          locked_until = CASE WHEN n.delay > 0 THEN clock_timestamp() + make_interval(secs => n.delay) END,
+          updated_at = clock_timestamp()
+        FROM unnest(${rows.map(({ key }) => key)}::text[], ${delays}::int[]) AS n (key, delay) WHERE f.key = n.key`);
+      if (delays.some((delay) => delay > 0)) return 0;
+      return maxFailures - 1 - Math.max(...rows.map(({ recent }) => recent));
+    }
+    return { delay: Math.max(0, ...rows.map(({ remaining }) => remaining ?? 0)), countFailure };
+  }
 
   return {
+    countersOf,
+    lockCounters,
+
     /**
      * One statement whether the account exists or not, so that the time reveals nothing.
      *
      * @param login the username or the email address, lower-cased
      */
     find: (login: string, address: string) =>
-      find(sql`username = ${login} OR email = ${login}`, [login], address),
+      subjectWhere(sql`username = ${login} OR email = ${login}`, [login], address),
 
     findOwn: ({ id, username, email }: Pick<UserRow, 'id' | 'username' | 'email'>, address: string) =>
-      find(sql`id = ${id}`, [username, email], address),
+      subjectWhere(sql`id = ${id}`, [username, email], address),
 
-    /** The account that a condition on `u` finds. One statement with its identity or passkey, so that a reset is between none of them. */
-    async findBy(condition: Sql, address: string): Promise<LoginAccount | undefined> {
-      return (await database.query<LoginAccount>(account(condition, address)))[0];
+    findById: (id: number, address: string) => accountOf(sql`id = ${id}`, address),
+
+    // Each is one statement with the passkey or the identity, so that none that was removed meanwhile finds an account.
+    findByPasskey: (passkeyId: number, address: string) =>
+      accountOf(sql`u.id = (SELECT p.user_id FROM passkeys p WHERE p.id = ${passkeyId})`, address),
+
+    findByIdentity({ issuer, subject }: IdentityKey, address: string) {
+      const owner = sql`SELECT user_id FROM identities WHERE issuer = ${issuer} AND subject = ${subject}`;
+      return accountOf(sql`u.id = (${owner})`, address);
     },
-
-    countersOf,
 
     /**
      * Saves a successful login: its time, the language unless the user chose one, the address, a hash with the current parameters
@@ -105,10 +202,9 @@ export function createLoginRepository(
     async record(
       account: LoginAccount,
       counters: string[],
-      login: NewSession,
+      { passwordHash, methods, clientAddress, language, userAgent, ip }: NewSession,
     ): Promise<LiveSession | undefined> {
       const { id: userId } = account;
-      const { passwordHash, methods, clientAddress, language, userAgent, ip } = login;
       const sessionId = randomUUID();
       const lifetime = Math.min(refreshTtl, sessionMaxAge);
       const created = await database.execute(sql`
@@ -139,5 +235,37 @@ export function createLoginRepository(
     async forgetAddresses(tx: Tx, userId: number): Promise<void> {
       await tx.prisma.knownAddress.deleteMany({ where: { userId } });
     },
+
+    /** Seconds until the next attempt is allowed; 0 when it is allowed now. */
+    async delay(keys: string[]): Promise<number> {
+      const row = await database.query<{ delay: number | null }>(
+        sql`SELECT ${delayOf(sql`${keys}`)} AS delay`,
+      );
+      return row[0]?.delay ?? 0;
+    },
+
+    /** @returns seconds of a delay that had begun before, in which case the failure is not counted; 0 when it was counted */
+    countFailure(keys: string[]): Promise<number> {
+      return database.transaction(async (tx) => {
+        const { delay, countFailure } = await lockCounters(tx, keys);
+        if (delay === 0) await countFailure();
+        return delay;
+      });
+    },
+
+    /** Resets the counters of some names for all addresses. */
+    async clearFailures(tx: Tx, names: string[]): Promise<void> {
+      await tx.execute(sql`
+        DELETE FROM login_failures WHERE key = ANY (ARRAY(
+          SELECT f.key FROM unnest(${names.map(startOf)}::text[]) AS k (start)
+            JOIN login_failures f ON f.key BETWEEN k.start AND k.start || 'g'
+          ORDER BY f.key || '' FOR UPDATE OF f))`);
+    },
   };
+}
+
+function nextDelay({ recent, delaySeconds, remaining }: Failures): number {
+  const wasDelayed = delaySeconds > 0 && remaining !== null && remaining > -windowSeconds;
+  if (wasDelayed) return Math.min(delaySeconds * 2, longestDelay);
+  return recent + 1 >= maxFailures ? firstDelay : 0;
 }

@@ -7,10 +7,8 @@ import { PageQuery, paginate } from '../../../http/pagination.ts';
 import { toApiError } from '../../../http/plugins/error-handler.ts';
 import { requestContext } from '../../../http/request-context.ts';
 import { EmptyData, isUuid, PathUuid, Ref } from '../../../http/schemas.ts';
-import type { Database } from '../../../infrastructure/database/client.ts';
-import type { AuthRepository } from '../context.ts';
+import type { AuthContext } from '../context.ts';
 import { authErrors } from '../errors.ts';
-import { toSession } from '../presenters.ts';
 import {
   Credentials,
   LogoutBody,
@@ -18,17 +16,13 @@ import {
   SessionPage,
   TokenPair,
   TokenPairWithUser,
+  toSession,
 } from '../schemas.ts';
 import type { RefreshCookie } from './refresh-cookie.ts';
-import type { Login } from './service.ts';
+import type { LoginService } from './service.ts';
 
-interface OwnSessionRoutesOptions {
-  database: Database;
-  sessions: AuthRepository['sessions'];
-}
-
-interface SessionRoutesOptions extends Pick<OwnSessionRoutesOptions, 'sessions'> {
-  login: Login;
+interface SessionRoutesOptions extends Pick<AuthContext, 'sessions'> {
+  login: LoginService;
   refreshCookie: RefreshCookie;
 }
 
@@ -59,7 +53,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionRoutesOptions> = as
         response: { 200: Ref(TokenPairWithUser) },
       },
     },
-    async (request) => login.logIn(request.body.username, request.body.password, requestContext(request)),
+    async (request) => login.logIn(request.body, requestContext(request)),
   );
 
   app.post(
@@ -121,7 +115,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionRoutesOptions> = as
         return login.logOutByRefreshToken(refresh, context);
       });
       if (user) {
-        await sessions.end(user);
+        await sessions.end(user.id, user.sessionId);
         context.logSecurityEvent('logout', user);
         // Of another login in this browser, which would live on without its token.
         if (cookie !== undefined) await login.logOutByRefreshToken(cookie, context).catch(ignoreRejection);
@@ -137,7 +131,7 @@ function ignoreRejection(error: unknown): void {
 }
 
 /** The sessions of the logged-in user. */
-export const ownSessionRoutes: FastifyPluginAsyncTypebox<OwnSessionRoutesOptions> = async (
+export const ownSessionRoutes: FastifyPluginAsyncTypebox<Pick<AuthContext, 'database' | 'sessions'>> = async (
   app,
   { database, sessions },
 ) => {
@@ -179,10 +173,10 @@ export const ownSessionRoutes: FastifyPluginAsyncTypebox<OwnSessionRoutesOptions
       },
     },
     async (request) => {
-      const { id: userId } = currentUser(request);
+      const { id } = currentUser(request);
       const sessionId = request.params.session_id;
-      if (!(await sessions.end({ userId, sessionId }))) throw new ApiError(authErrors.sessionNotFound);
-      requestContext(request).logSecurityEvent('session_ended', { userId, sessionId });
+      if (!(await sessions.end(id, sessionId))) throw new ApiError(authErrors.sessionNotFound);
+      requestContext(request).logSecurityEvent('session_ended', { id, sessionId });
       return {};
     },
   );
@@ -201,9 +195,9 @@ export const ownSessionRoutes: FastifyPluginAsyncTypebox<OwnSessionRoutesOptions
       },
     },
     async (request) => {
-      const { id: userId, sessionId } = currentUser(request);
-      await sessions.endAll(database, userId, sessionId);
-      requestContext(request).logSecurityEvent('session_ended', { userId });
+      const { id, sessionId } = currentUser(request);
+      await sessions.endAll(database, id, sessionId);
+      requestContext(request).logSecurityEvent('session_ended', { id });
       return {};
     },
   );

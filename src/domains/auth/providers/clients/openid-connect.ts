@@ -30,13 +30,15 @@ export interface ProviderUser {
   refreshToken?: string | undefined;
 }
 
-export interface LoginProvider {
+export interface ProviderClient {
   id: string;
   name: LocalizedText;
   /** @throws {ApiError} `service_unavailable` */
   authorizationUrl(attempt: LoginAttempt): Promise<URL>;
   /** @throws {ApiError} `provider_refused`, `service_unavailable` */
-  finish(attempt: LoginAttempt, code: string): Promise<ProviderUser>;
+  readUser(attempt: LoginAttempt, code: string): Promise<ProviderUser>;
+  /** What the callback page gets as the code, where the provider sends more beside it that is needed later. */
+  callbackCode?(code: string, form: Map<string, unknown>): string;
   /** Takes back the consent of a user. */
   revoke?(refreshToken: string): Promise<void>;
 }
@@ -159,7 +161,7 @@ interface Adapter {
 }
 
 /** A provider of OpenID Connect (Core 1.0, section 3.1), with PKCE. */
-export function createOpenIdProvider(settings: ClientSettings, adapter: Adapter = {}): LoginProvider {
+export function createOpenIdProvider(settings: ClientSettings, adapter: Adapter = {}): ProviderClient {
   const { id, name, scope } = settings;
   const { parameters, clientSecret, readProfile = standardProfile, revoke } = adapter;
   const connect = createConnection(settings, clientSecret ? { clientSecret } : {});
@@ -168,7 +170,7 @@ export function createOpenIdProvider(settings: ClientSettings, adapter: Adapter 
     name,
     authorizationUrl: (attempt) =>
       connect((connection) => authorizationUrl(connection, attempt, { scope, ...parameters })),
-    finish: (attempt, code) =>
+    readUser: (attempt, code) =>
       connect(async (connection) => {
         const { openid, config } = connection;
         const url = callbackUrl(attempt, code, config.serverMetadata().issuer);
