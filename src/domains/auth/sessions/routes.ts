@@ -31,79 +31,70 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionRoutesOptions> = as
   app,
   { sessions, login, refreshCookie },
 ) => {
-  app.post(
-    '/login/',
-    {
-      config: {
-        limit: { group: 'login', max: 30 },
-        message: { ko: '로그인되었습니다.', en: 'You are logged in.' },
-        errors: [
-          authErrors.invalidCredentials,
-          authErrors.secondFactorRequired,
-          authErrors.accountSuspended,
-          authErrors.tooManyLogins,
-        ],
-      },
-      schema: {
-        operationId: 'logIn',
-        summary: 'Log in',
-        description:
-          'Begins a session. An unknown user and a wrong password are answered alike. After ten failures with a username or an email address in 15 minutes, further attempts with it are answered with 429 for a while. With a second factor, the right password is answered with `second_factor_required`: complete the login at `finishLogin`.',
-        body: Ref(Credentials),
-        response: { 200: Ref(TokenPairWithUser) },
-      },
+  app.post('/login/', {
+    config: {
+      limit: { group: 'login', max: 30 },
+      message: { ko: '로그인되었습니다.', en: 'You are logged in.' },
+      errors: [
+        authErrors.invalidCredentials,
+        authErrors.secondFactorRequired,
+        authErrors.accountSuspended,
+        authErrors.tooManyLogins,
+      ],
     },
-    async (request) => login.logIn(request.body, requestContext(request)),
-  );
+    schema: {
+      operationId: 'logIn',
+      summary: 'Log in',
+      description:
+        'Begins a session. An unknown user and a wrong password are answered alike. After ten failures with a username or an email address in 15 minutes, further attempts with it are answered with 429 for a while. With a second factor, the right password is answered with `second_factor_required`: complete the login at `finishLogin`.',
+      body: Ref(Credentials),
+      response: { 200: Ref(TokenPairWithUser) },
+    },
+    handler: async (request) => login.logIn(request.body, requestContext(request)),
+  });
 
-  app.post(
-    '/token/refresh/',
-    {
-      config: {
-        limit: { group: 'refresh', max: 60 },
-        message: { ko: '토큰을 갱신했습니다.', en: 'Here are new tokens.' },
-        errors: [httpErrors.notAuthenticated, httpErrors.tokenNotValid],
-      },
-      schema: {
-        operationId: 'refreshToken',
-        summary: 'Refresh token',
-        description:
-          'Gives a new access token and a new refresh token. The refresh token that was sent works for a few more seconds, so that parallel refreshes are safe; sent later again, it ends the session (`reason: "reused"`). With `X-Refresh-Token: cookie` the body may be empty: the token is that of the cookie, which counts for pages of the frontend and of `CORS_ORIGINS` only, and is cleared when it is rejected.',
-        body: Ref(RefreshBody),
-        response: { 200: Ref(TokenPair) },
-      },
+  app.post('/token/refresh/', {
+    config: {
+      limit: { group: 'refresh', max: 60 },
+      message: { ko: '토큰을 갱신했습니다.', en: 'Here are new tokens.' },
+      errors: [httpErrors.notAuthenticated, httpErrors.tokenNotValid],
     },
-    async (request) => {
+    schema: {
+      operationId: 'refreshToken',
+      summary: 'Refresh token',
+      description:
+        'Gives a new access token and a new refresh token. The refresh token that was sent works for a few more seconds, so that parallel refreshes are safe; sent later again, it ends the session (`reason: "reused"`). With `X-Refresh-Token: cookie` the body may be empty: the token is that of the cookie, which counts for pages of the frontend and of `CORS_ORIGINS` only, and is cleared when it is rejected.',
+      body: Ref(RefreshBody),
+      response: { 200: Ref(TokenPair) },
+    },
+    handler: async (request) => {
       const { refresh = refreshCookie.read(request) } = request.body;
       if (refresh !== undefined) return login.refresh(refresh, requestContext(request));
       if (refreshCookie.isMeant(request)) throw new ApiError(httpErrors.notAuthenticated);
       throw invalidFields([{ field: 'refresh', ...problems.required }]);
     },
-  );
+  });
 
-  app.post(
-    '/logout/',
-    {
-      config: {
-        message: { ko: '로그아웃되었습니다.', en: 'You are logged out.' },
-        errors: [httpErrors.notAuthenticated],
-      },
-      // A body without a usable refresh token does not excuse an invalid access token, whatever is wrong with the body.
-      errorHandler: async (error, request) => {
-        if (request.credentials && toApiError(error).definition.status < 500) await authenticate(request);
-        throw error;
-      },
-      schema: {
-        operationId: 'logOut',
-        summary: 'Log out',
-        description:
-          'Ends the session of the access token. Where that is not sent or no longer valid, ends the session of the refresh token in the body. With `X-Refresh-Token: cookie` the session of the cookie ends as well, and the cookie is cleared.',
-        security: optionalBearer,
-        body: Ref(LogoutBody),
-        response: { 200: Ref(EmptyData) },
-      },
+  app.post('/logout/', {
+    config: {
+      message: { ko: '로그아웃되었습니다.', en: 'You are logged out.' },
+      errors: [httpErrors.notAuthenticated],
     },
-    async (request) => {
+    // A body without a usable refresh token does not excuse an invalid access token, whatever is wrong with the body.
+    errorHandler: async (error, request) => {
+      if (request.credentials && toApiError(error).definition.status < 500) await authenticate(request);
+      throw error;
+    },
+    schema: {
+      operationId: 'logOut',
+      summary: 'Log out',
+      description:
+        'Ends the session of the access token. Where that is not sent or no longer valid, ends the session of the refresh token in the body. With `X-Refresh-Token: cookie` the session of the cookie ends as well, and the cookie is cleared.',
+      security: optionalBearer,
+      body: Ref(LogoutBody),
+      response: { 200: Ref(EmptyData) },
+    },
+    handler: async (request) => {
       const cookie = refreshCookie.read(request);
       const { refresh = cookie } = request.body;
       const context = requestContext(request);
@@ -122,7 +113,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionRoutesOptions> = as
       }
       return {};
     },
-  );
+  });
 };
 
 /** Most often the session of the access token is that of the cookie, and has just ended. */
@@ -135,19 +126,16 @@ export const ownSessionRoutes: FastifyPluginAsyncTypebox<Pick<AuthContext, 'data
   app,
   { database, sessions },
 ) => {
-  app.get(
-    '/sessions/',
-    {
-      config: { message: { ko: '로그인된 기기를 조회했습니다.', en: 'Here are your sessions.' } },
-      schema: {
-        operationId: 'listSessions',
-        summary: 'Where the user is logged in',
-        description: 'Live sessions, newest first.',
-        querystring: Type.Object(PageQuery),
-        response: { 200: Ref(SessionPage) },
-      },
+  app.get('/sessions/', {
+    config: { message: { ko: '로그인된 기기를 조회했습니다.', en: 'Here are your sessions.' } },
+    schema: {
+      operationId: 'listSessions',
+      summary: 'Where the user is logged in',
+      description: 'Live sessions, newest first.',
+      querystring: Type.Object(PageQuery),
+      response: { 200: Ref(SessionPage) },
     },
-    async (request) => {
+    handler: async (request) => {
       const user = currentUser(request);
       return paginate(request.query, {
         isId: isUuid,
@@ -155,50 +143,44 @@ export const ownSessionRoutes: FastifyPluginAsyncTypebox<Pick<AuthContext, 'data
         present: (row) => ({ ...toSession(row), is_current: row.id === user.sessionId }),
       });
     },
-  );
+  });
 
-  app.delete(
-    '/sessions/:session_id/',
-    {
-      config: {
-        message: { ko: '해당 기기에서 로그아웃되었습니다.', en: 'The session has ended.' },
-        errors: [authErrors.sessionNotFound],
-      },
-      schema: {
-        operationId: 'endSession',
-        summary: 'End one session',
-        description: 'Its tokens are rejected at once. The current session may be ended, too.',
-        params: Type.Object({ session_id: PathUuid('`id` of a session') }),
-        response: { 200: Ref(EmptyData) },
-      },
+  app.delete('/sessions/:session_id/', {
+    config: {
+      message: { ko: '해당 기기에서 로그아웃되었습니다.', en: 'The session has ended.' },
+      errors: [authErrors.sessionNotFound],
     },
-    async (request) => {
+    schema: {
+      operationId: 'endSession',
+      summary: 'End one session',
+      description: 'Its tokens are rejected at once. The current session may be ended, too.',
+      params: Type.Object({ session_id: PathUuid('`id` of a session') }),
+      response: { 200: Ref(EmptyData) },
+    },
+    handler: async (request) => {
       const { id } = currentUser(request);
       const sessionId = request.params.session_id;
       if (!(await sessions.end(id, sessionId))) throw new ApiError(authErrors.sessionNotFound);
       requestContext(request).logSecurityEvent('session_ended', { id, sessionId });
       return {};
     },
-  );
+  });
 
-  app.delete(
-    '/sessions/',
-    {
-      config: {
-        message: { ko: '다른 모든 기기에서 로그아웃되었습니다.', en: 'All other sessions have ended.' },
-      },
-      schema: {
-        operationId: 'endOtherSessions',
-        summary: 'End all other sessions',
-        description: 'Everything but the current session ends.',
-        response: { 200: Ref(EmptyData) },
-      },
+  app.delete('/sessions/', {
+    config: {
+      message: { ko: '다른 모든 기기에서 로그아웃되었습니다.', en: 'All other sessions have ended.' },
     },
-    async (request) => {
+    schema: {
+      operationId: 'endOtherSessions',
+      summary: 'End all other sessions',
+      description: 'Everything but the current session ends.',
+      response: { 200: Ref(EmptyData) },
+    },
+    handler: async (request) => {
       const { id, sessionId } = currentUser(request);
       await sessions.endAll(database, id, sessionId);
       requestContext(request).logSecurityEvent('session_ended', { id });
       return {};
     },
-  );
+  });
 };
