@@ -6,17 +6,20 @@ import type { Idempotency } from '../../infrastructure/database/idempotency.ts';
 import { createMailSends } from '../../infrastructure/mail/mail-sends.ts';
 import type { MailQueue } from '../../infrastructure/mail/queue.ts';
 import type { Metrics } from '../../infrastructure/telemetry/metrics.ts';
-import type { AccountDeletionSteps } from './accounts/removal.ts';
+import { type AccountDeletionSteps, createAccountRemoval } from './accounts/removal.ts';
 import { createAccountRepository } from './accounts/repository.ts';
 import { createEmailCodeRepository } from './codes/repository.ts';
+import { createEmailCodes } from './codes/service.ts';
 import { createConsentRepository } from './consents/repository.ts';
 import { createUndoLinkRepository } from './email-change/repository.ts';
 import { createPasswords } from './passwords.ts';
 import { createIdentityRepository } from './providers/repository.ts';
 import { createPasswordResetRepository } from './recovery/repository.ts';
+import { createConfirmation } from './sessions/confirmation.ts';
 import { createFlowRepository } from './sessions/flow-repository.ts';
 import { createLoginRepository } from './sessions/login-repository.ts';
 import { createSessionRepository } from './sessions/repository.ts';
+import { createLogin } from './sessions/service.ts';
 import { createDerivedSecrets, createSealer, createTokens } from './tokens.ts';
 
 /** Security events that operators search the log for. */
@@ -68,10 +71,10 @@ export interface AuthOptions {
   deletionSteps: AccountDeletionSteps;
 }
 
-export type AuthContext = ReturnType<typeof createAuthContext>;
+export type AuthBase = ReturnType<typeof createBase>;
 
-/** What the features of this domain share. */
-export function createAuthContext(options: AuthOptions) {
+/** What the domain stores, and what it stores and issues it with. */
+function createBase(options: AuthOptions) {
   const { config, database, mailQueue } = options;
   const secrets = createDerivedSecrets(config.secrets);
   return {
@@ -90,4 +93,14 @@ export function createAuthContext(options: AuthOptions) {
     undoLinks: createUndoLinkRepository(database, secrets),
     mailSends: createMailSends(config.email),
   };
+}
+
+export type AuthContext = ReturnType<typeof createAuthContext>;
+
+/** What the features of this domain share. */
+export function createAuthContext(options: AuthOptions) {
+  const base = createBase(options);
+  const login = createLogin(base);
+  const confirmation = createConfirmation(base, login);
+  return { ...base, login, confirmation, removal: createAccountRemoval(base), codes: createEmailCodes(base) };
 }

@@ -1,11 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { type Authenticator, requireUser, routesBehind } from '../../http/authentication.ts';
-import { createAccountRemoval } from './accounts/removal.ts';
 import { accountRoutes, ownAccountRoutes } from './accounts/routes.ts';
 import { createAccounts } from './accounts/service.ts';
 import { expiredCodesAndLinks } from './codes/repository.ts';
 import { emailCodeRoutes } from './codes/routes.ts';
-import { createEmailCodes } from './codes/service.ts';
 import { consentRoutes, ownConsentRoutes } from './consents/routes.ts';
 import { createConsents } from './consents/service.ts';
 import { type AuthOptions, createAuthContext } from './context.ts';
@@ -23,14 +21,12 @@ import { recoveryRoutes } from './recovery/routes.ts';
 import { createRecovery } from './recovery/service.ts';
 import { ownSecondFactorRoutes, secondFactorRoutes } from './second-factor/routes.ts';
 import { createSecondFactor } from './second-factor/service.ts';
-import { createConfirmation } from './sessions/confirmation.ts';
 import { expiredLoginFlows } from './sessions/flow-repository.ts';
 import { expiredLoginRows } from './sessions/login-repository.ts';
 import { publicKeyRoutes } from './sessions/public-keys.ts';
 import { createRefreshCookie } from './sessions/refresh-cookie.ts';
 import { expiredSessions } from './sessions/repository.ts';
 import { ownSessionRoutes, sessionRoutes } from './sessions/routes.ts';
-import { createLogin } from './sessions/service.ts';
 
 export { userColumns } from './accounts/repository.ts';
 export { securityEvents } from './context.ts';
@@ -56,26 +52,16 @@ export type AccountAdministration = ReturnType<typeof createAuth>['administratio
  */
 export function createAuth(options: AuthOptions) {
   const context = createAuthContext(options);
-  const { config, database, sessions, tokens, passwords } = context;
-  const login = createLogin(context);
-  const confirmation = createConfirmation(context, login);
-  const removal = createAccountRemoval(context);
-  const codes = createEmailCodes(context);
+  const { config, database, sessions, tokens, passwords, login, confirmation, removal, codes } = context;
   const consents = createConsents(context);
-  const accounts = createAccounts(context, { login, confirmation, codes, consents, removal });
+  const accounts = createAccounts(context, consents);
   const recovery = createRecovery(context);
-  const emailChange = createEmailChange(context, { confirmation, codes, removal });
-  const secondFactor = createSecondFactor(context, { login, confirmation });
-  const passkeys = createPasskeys(context, { login, confirmation });
+  const emailChange = createEmailChange(context);
+  const secondFactor = createSecondFactor(context);
+  const passkeys = createPasskeys(context);
   const { providers, developmentLogin } = createLoginProviders(context);
-  const identities = createIdentities(context, { confirmation, providers });
-  const providerLogin = createProviderLogin(context, {
-    login,
-    confirmation,
-    accounts,
-    identities,
-    providers,
-  });
+  const identities = createIdentities(context, providers);
+  const providerLogin = createProviderLogin(context, { accounts, identities, providers });
   const refreshCookie = createRefreshCookie(config);
 
   async function routes(scope: FastifyInstance): Promise<void> {

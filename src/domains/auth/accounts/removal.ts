@@ -2,7 +2,7 @@ import { serviceUnavailable } from '../../../http/errors.ts';
 import { pagesOfRun } from '../../../infrastructure/database/clean-up.ts';
 import type { Tx } from '../../../infrastructure/database/client.ts';
 import { sql } from '../../../infrastructure/database/sql.ts';
-import type { AuthContext } from '../context.ts';
+import type { AuthBase } from '../context.ts';
 import type { RemovableAccount } from './repository.ts';
 
 /** What other domains do in the transaction that deletes an account. */
@@ -22,15 +22,9 @@ export interface AccountDeletionSteps {
 export type AccountRemoval = ReturnType<typeof createAccountRemoval>;
 
 /** Deletes accounts: by their owners, by operators, by a sign-up that proves the address, and by the clean-up. */
-export function createAccountRemoval({
-  database,
-  logger,
-  deletionSteps: steps,
-  accounts,
-  emailCodes,
-  identities,
-  passwordResets,
-}: AuthContext) {
+export function createAccountRemoval(context: AuthBase) {
+  const { database, logger, accounts, emailCodes, identities, passwordResets } = context;
+  const steps = context.deletionSteps;
   /**
    * Deletes an account with everything that only it has; its username and email address are free again. Its store stays,
    * closed and without contact details, for the other side of its requests. To avoid deadlocks, notifying comes after all other

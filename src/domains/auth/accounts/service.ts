@@ -4,15 +4,11 @@ import type { FieldError } from '../../../http/field-errors.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
 import type { Tx } from '../../../infrastructure/database/client.ts';
 import type { Created, IdempotencyKey } from '../../../infrastructure/database/idempotency.ts';
-import type { EmailCodes } from '../codes/service.ts';
 import type { ConsentService } from '../consents/service.ts';
 import type { AuthContext } from '../context.ts';
 import { authErrors, takenError } from '../errors.ts';
 import { passwordChangedNotice } from '../mails.ts';
 import { type NewUser, type PasswordChange, toUser, type User } from '../schemas.ts';
-import type { ConfirmationService } from '../sessions/confirmation.ts';
-import type { LoginService } from '../sessions/service.ts';
-import type { AccountRemoval } from './removal.ts';
 import type { UserRow } from './repository.ts';
 
 const tokenRequired: FieldError = {
@@ -34,21 +30,13 @@ interface CreatedAccount {
   replaced: number | undefined;
 }
 
-interface Services {
-  login: LoginService;
-  confirmation: ConfirmationService;
-  codes: EmailCodes;
-  consents: ConsentService;
-  removal: AccountRemoval;
-}
-
 export type AccountService = ReturnType<typeof createAccounts>;
 
 /** Creates accounts, and changes and deletes those of logged-in users. */
-export function createAccounts(
-  { config, idempotency, mailQueue, passwords, accounts, sessions, emailCodes, passwordResets }: AuthContext,
-  { login, confirmation, codes, consents, removal }: Services,
-) {
+export function createAccounts(context: AuthContext, consents: ConsentService) {
+  const { config, idempotency, mailQueue, passwords, login, confirmation, codes, removal } = context;
+  const { accounts, sessions, emailCodes, passwordResets } = context;
+
   /**
    * Creates an account, and mails a code where the email address is not verified yet. A sign-up that proves its address replaces
    * an unverified account without a store that has the address, which a stranger may have signed up with.

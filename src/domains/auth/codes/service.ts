@@ -3,7 +3,7 @@ import { ApiError, retryLater } from '../../../http/errors.ts';
 import type { Language } from '../../../http/language.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
 import type { Tx } from '../../../infrastructure/database/client.ts';
-import type { AuthContext } from '../context.ts';
+import type { AuthBase } from '../context.ts';
 import { authErrors } from '../errors.ts';
 import type { WrongCode } from './repository.ts';
 import type { CodeSent, EmailConfirmation, EmailVerification, MailSent } from './schemas.ts';
@@ -11,14 +11,7 @@ import type { CodeSent, EmailConfirmation, EmailVerification, MailSent } from '.
 export type EmailCodes = ReturnType<typeof createEmailCodes>;
 
 /** Verification of email addresses by codes and links. */
-export function createEmailCodes({
-  config,
-  database,
-  mailQueue,
-  accounts,
-  emailCodes,
-  mailSends,
-}: AuthContext) {
+export function createEmailCodes({ config, database, mailQueue, accounts, emailCodes, mailSends }: AuthBase) {
   /**
    * Enqueues an email with a code, unless the cooldown or the hourly cap forbids it. The response never depends on whether the
    * address has an account; only the email to an address with a verified account differs.

@@ -4,15 +4,12 @@ import { problems } from '../../../http/field-errors.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
 import type { Tx } from '../../../infrastructure/database/client.ts';
 import { isUniqueViolation } from '../../../infrastructure/database/errors.ts';
-import type { AccountRemoval } from '../accounts/removal.ts';
 import type { RemovableAccount, UserRow } from '../accounts/repository.ts';
 import type { WrongCode } from '../codes/repository.ts';
 import type { EmailChange } from '../codes/schemas.ts';
-import type { EmailCodes } from '../codes/service.ts';
 import type { AuthContext } from '../context.ts';
 import { authErrors, takenError } from '../errors.ts';
 import { toUser, type User } from '../schemas.ts';
-import type { ConfirmationService } from '../sessions/confirmation.ts';
 import { type UndoLink, undoDays } from './repository.ts';
 
 const currentAddress = {
@@ -30,32 +27,16 @@ interface Attempt extends Pick<RemovableAccount, 'email' | 'isVerified'> {
   input: EmailChange;
 }
 
-interface Services {
-  confirmation: ConfirmationService;
-  codes: EmailCodes;
-  removal: AccountRemoval;
-}
-
 export type EmailChangeService = ReturnType<typeof createEmailChange>;
 
 /**
  * Changes the email address of an account to one that the user has proven with a mailed code, and undoes that with the link
  * that the old address got.
  */
-export function createEmailChange(
-  {
-    database,
-    mailQueue,
-    accounts,
-    sessions,
-    emailCodes,
-    passwordResets,
-    logins,
-    undoLinks,
-    mailSends,
-  }: AuthContext,
-  { confirmation, codes, removal }: Services,
-) {
+export function createEmailChange(context: AuthContext) {
+  const { database, mailQueue, confirmation, codes, removal } = context;
+  const { accounts, sessions, emailCodes, passwordResets, logins, undoLinks, mailSends } = context;
+
   /**
    * Changes the address; every other session ends, and the old address gets a notice if it was verified.
    *

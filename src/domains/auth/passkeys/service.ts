@@ -3,8 +3,6 @@ import { ApiError } from '../../../http/errors.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
 import type { AuthContext } from '../context.ts';
 import { authErrors } from '../errors.ts';
-import type { ConfirmationService } from '../sessions/confirmation.ts';
-import type { LoginService } from '../sessions/service.ts';
 import { createPasskeyRepository, type PasskeyRow } from './repository.ts';
 import type { NewPasskey, PasskeyLogin } from './schemas.ts';
 import { createWebauthn } from './webauthn.ts';
@@ -15,10 +13,8 @@ const defaultName = { ko: '패스키', en: 'Passkey' };
 export type PasskeyService = ReturnType<typeof createPasskeys>;
 
 /** Adds and removes the passkeys of an account, and logs in with them. */
-export function createPasskeys(
-  { config, database, accounts, logins, flows }: AuthContext,
-  { login, confirmation }: { login: LoginService; confirmation: ConfirmationService },
-) {
+export function createPasskeys(context: AuthContext) {
+  const { config, database, accounts, logins, flows, login, confirmation } = context;
   const passkeys = createPasskeyRepository(database);
   const webauthn = createWebauthn(config);
 

@@ -6,7 +6,6 @@ import type { RequestContext } from '../../../http/request-context.ts';
 import type { Tx } from '../../../infrastructure/database/client.ts';
 import type { AuthContext } from '../context.ts';
 import { authErrors } from '../errors.ts';
-import type { ConfirmationService } from '../sessions/confirmation.ts';
 import type { ProviderClient } from './clients/openid-connect.ts';
 import type { IdentityRow, ProviderIdentity } from './repository.ts';
 import { type Identity, toIdentity } from './schemas.ts';
@@ -17,10 +16,9 @@ const Revocation = Type.Object({ provider: Type.String(), token: Type.String() }
 export type IdentityService = ReturnType<typeof createIdentities>;
 
 /** Connects accounts with identities at providers. */
-export function createIdentities(
-  { database, accounts, identities, flows, sealer }: AuthContext,
-  { confirmation, providers }: { confirmation: ConfirmationService; providers: readonly ProviderClient[] },
-) {
+export function createIdentities(context: AuthContext, providers: readonly ProviderClient[]) {
+  const { database, accounts, identities, flows, sealer, confirmation } = context;
+
   /** A refresh token of a provider as it is stored. */
   const sealToken = (provider: string, token: string) => sealer.seal(token, tokenContext(provider));
 

@@ -6,9 +6,7 @@ import type { AccountService } from '../accounts/service.ts';
 import type { AuthContext } from '../context.ts';
 import { authErrors } from '../errors.ts';
 import type { Confirmation, TokenPairWithUser } from '../schemas.ts';
-import type { ConfirmationService } from '../sessions/confirmation.ts';
 import { flowLifetimes, type LoginFlow } from '../sessions/flow-repository.ts';
-import type { LoginService } from '../sessions/service.ts';
 import { secretsEqual } from '../tokens.ts';
 import type { LoginAttempt, ProviderClient, ProviderUser } from './clients/openid-connect.ts';
 import type { IdentityService } from './identities.ts';
@@ -31,8 +29,6 @@ interface Finish {
 }
 
 interface Services {
-  login: LoginService;
-  confirmation: ConfirmationService;
   accounts: AccountService;
   identities: IdentityService;
   providers: readonly ProviderClient[];
@@ -44,11 +40,8 @@ export type ProviderLogin = ReturnType<typeof createProviderLogin>;
  * Logins with providers. An account is found by the issuer and the subject of an identity, and never by an address, which can be
  * another person's.
  */
-export function createProviderLogin(
-  context: AuthContext,
-  { login, confirmation, providers, ...services }: Services,
-) {
-  const { config, database, accounts, identities, flows, logins } = context;
+export function createProviderLogin(context: AuthContext, { providers, ...services }: Services) {
+  const { config, database, accounts, identities, flows, logins, login, confirmation } = context;
   const refused = () => new ApiError(authErrors.providerRefused);
 
   /** @throws {ApiError} `provider_not_found` */

@@ -5,10 +5,9 @@ import type { Tx } from '../../../infrastructure/database/client.ts';
 import type { AuthContext } from '../context.ts';
 import { authErrors } from '../errors.ts';
 import { loginMethodNotice } from '../mails.ts';
-import type { ConfirmationService } from '../sessions/confirmation.ts';
 import { maxFlowAttempts } from '../sessions/flow-repository.ts';
 import type { LoginAccount } from '../sessions/login-repository.ts';
-import type { LoginProof, LoginService } from '../sessions/service.ts';
+import type { LoginProof } from '../sessions/service.ts';
 import { createSecondFactorRepository } from './repository.ts';
 import type { ConfirmationBody, SecondFactorLogin } from './schemas.ts';
 
@@ -28,10 +27,8 @@ interface CodeAttempt {
 export type SecondFactorService = ReturnType<typeof createSecondFactor>;
 
 /** One-time codes of an authenticator app, recovery codes, and what they are asked for: logins and confirmations. */
-export function createSecondFactor(
-  { database, mailQueue, sealer, accounts, logins, flows }: AuthContext,
-  { login, confirmation }: { login: LoginService; confirmation: ConfirmationService },
-) {
+export function createSecondFactor(context: AuthContext) {
+  const { database, mailQueue, sealer, accounts, logins, flows, login, confirmation } = context;
   const factors = createSecondFactorRepository(database, sealer);
 
   function rejectFor(seconds: number, actor: EventSubject, context: RequestContext): void {
@@ -135,11 +132,7 @@ export function createSecondFactor(
       await mailQueue.addUnrequested(tx, loginMethodNotice(userId, user.language, removal));
     },
 
-    /**
-     * Completes a login.
-     *
-     * @throws {ApiError} `second_factor_token_invalid`, `account_suspended`, and as {@link attempt}
-     */
+    /** Completes a login. @throws {ApiError} `second_factor_token_invalid`, `account_suspended`, and as {@link attempt} */
     async logIn({ second_factor_token: token, code }: SecondFactorLogin, context: RequestContext) {
       const invalidToken = new ApiError(authErrors.secondFactorTokenInvalid);
       const { userId } = (await flows.lock(database, 'second_factor', token)) ?? { userId: null };

@@ -3,7 +3,7 @@ import { ApiError, invalidFields } from '../../../http/errors.ts';
 import { problems } from '../../../http/field-errors.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
 import type { Tx } from '../../../infrastructure/database/client.ts';
-import type { AuthContext } from '../context.ts';
+import type { AuthBase } from '../context.ts';
 import { authErrors } from '../errors.ts';
 import { type LoginMethodChange, loginMethodNotice } from '../mails.ts';
 import type { Confirmation } from '../schemas.ts';
@@ -22,7 +22,7 @@ export type ConfirmationService = ReturnType<typeof createConfirmation>;
 
 /** Whether the user of a session lately proved again who they are, which changes of the ways to log in need. */
 export function createConfirmation(
-  { database, mailQueue, accounts, sessions }: AuthContext,
+  { database, mailQueue, accounts, sessions }: AuthBase,
   { verifyOwnPassword }: LoginService,
 ) {
   /** @throws {ApiError} `token_not_valid` when the session has ended, `forbidden` after an undone change of email */

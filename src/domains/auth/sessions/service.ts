@@ -1,7 +1,7 @@
 import { type CurrentUser, tokenNotValid } from '../../../http/authentication.ts';
 import { ApiError, retryLater } from '../../../http/errors.ts';
 import type { EventSubject, RequestContext } from '../../../http/request-context.ts';
-import type { AuthContext } from '../context.ts';
+import type { AuthBase } from '../context.ts';
 import { authErrors } from '../errors.ts';
 import { type Credentials, type TokenPair, type TokenPairWithUser, toUser } from '../schemas.ts';
 import type { TokenClaims } from '../tokens.ts';
@@ -36,16 +36,8 @@ const secondFactors = ['passkey', ...codeMethods];
 export type LoginService = ReturnType<typeof createLogin>;
 
 /** Verifies passwords; starts, refreshes and ends sessions. */
-export function createLogin({
-  config,
-  database,
-  accounts,
-  logins,
-  sessions,
-  flows,
-  tokens,
-  passwords,
-}: AuthContext) {
+export function createLogin(context: AuthBase) {
+  const { config, database, tokens, passwords, accounts, logins, sessions, flows } = context;
   /** @throws {ApiError} `invalid_credentials`, `too_many_attempts`, and as {@link startSession} */
   async function logIn(credentials: Credentials, context: RequestContext): Promise<TokenPairWithUser> {
     const { username: login, password } = credentials;
