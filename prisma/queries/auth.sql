@@ -235,7 +235,7 @@ WHERE
 FOR UPDATE;
 
 -- sessions/login-repository: accountOf
--- Columns: isSuspended, hasSecondFactor, isAddressKnown, name, id, username, email, role, isVerified, passwordHash, needsReset
+-- Columns: isSuspended, hasSecondFactor, isAddressKnown, name, id, email, username, role, isVerified, passwordHash, needsReset
 SELECT
   id,
   username,
@@ -269,7 +269,7 @@ WHERE
   id = $3;
 
 -- sessions/login-repository: accountOf
--- Columns: isSuspended, hasSecondFactor, isAddressKnown, name, id, username, email, role, isVerified, passwordHash, needsReset
+-- Columns: isSuspended, hasSecondFactor, isAddressKnown, name, id, email, username, role, isVerified, passwordHash, needsReset
 SELECT
   id,
   username,
@@ -309,23 +309,6 @@ WHERE
       p.id = $3
   );
 
--- sessions/login-repository: clearFailures
-DELETE FROM login_failures
-WHERE
-  key = ANY (
-    ARRAY(
-      SELECT
-        f.key
-      FROM
-        unnest($1::text[]) AS k (start)
-        JOIN login_failures f ON f.key BETWEEN k.start AND k.start || 'g'
-      ORDER BY
-        f.key || ''
-      FOR UPDATE OF
-        f
-    )
-  );
-
 -- sessions/login-repository: countFailure
 UPDATE login_failures f
 SET
@@ -350,6 +333,23 @@ FROM
   unnest($3::text[], $4::int[]) AS n (key, delay)
 WHERE
   f.key = n.key;
+
+-- sessions/login-repository: createLoginRepository
+DELETE FROM login_failures
+WHERE
+  key = ANY (
+    ARRAY(
+      SELECT
+        f.key
+      FROM
+        unnest($1::text[]) AS k (start)
+        JOIN login_failures f ON f.key BETWEEN k.start AND k.start || 'g'
+      ORDER BY
+        f.key || ''
+      FOR UPDATE OF
+        f
+    )
+  );
 
 -- sessions/login-repository: delay
 -- Columns: delay
@@ -660,7 +660,7 @@ WHERE
   s.id = $3::uuid;
 
 -- sessions/repository: createSessionRepository
--- Columns: name, id, username, email, role, isVerified, sessionId
+-- Columns: name, id, email, username, role, isVerified, sessionId
 SELECT
   u.id,
   u.username,

@@ -51,17 +51,17 @@ export type AccountAdministration = ReturnType<typeof createAuth>['administratio
  * of it, and its routes under `/auth`.
  */
 export function createAuth(options: AuthOptions) {
-  const context = createAuthContext(options);
-  const { config, database, sessions, tokens, passwords, login, confirmation, removal, codes } = context;
-  const consents = createConsents(context);
-  const accounts = createAccounts(context, consents);
-  const recovery = createRecovery(context);
-  const emailChange = createEmailChange(context);
-  const secondFactor = createSecondFactor(context);
-  const passkeys = createPasskeys(context);
-  const { providers, developmentLogin } = createLoginProviders(context);
-  const identities = createIdentities(context, providers);
-  const providerLogin = createProviderLogin(context, { accounts, identities, providers });
+  const auth = createAuthContext(options);
+  const { config, database, sessions, tokens, passwords, login, confirmation, removal, codes } = auth;
+  const consents = createConsents(auth);
+  const accounts = createAccounts(auth, consents);
+  const recovery = createRecovery(auth);
+  const emailChange = createEmailChange(auth);
+  const secondFactor = createSecondFactor(auth);
+  const passkeys = createPasskeys(auth);
+  const { providers, developmentLogin } = createLoginProviders(auth);
+  const identities = createIdentities(auth, providers);
+  const providerLogin = createProviderLogin(auth, { accounts, identities, providers });
   const refreshCookie = createRefreshCookie(config);
 
   async function routes(scope: FastifyInstance): Promise<void> {
@@ -96,7 +96,7 @@ export function createAuth(options: AuthOptions) {
     developmentLogin,
     tasks: { [revokeIdentityTask]: identities.revoke },
     publicKeys: (scope: FastifyInstance) => publicKeyRoutes(scope, config),
-    mails: authMails(config, database, context),
+    mails: authMails(config, database, auth),
     requireConfirmation: confirmation.require,
     findLiveSessions: sessions.findLive,
     administration: {
@@ -105,7 +105,7 @@ export function createAuth(options: AuthOptions) {
       deleteAccount: removal.removeById,
       removeSecondFactor: secondFactor.removeByOperator,
     },
-    askAboutMarketing: context.consents.askAgain,
+    askAboutMarketing: auth.consents.askAgain,
     sealSecondFactorsAgain: secondFactor.sealAgain,
     deleteAbandonedAccounts:
       config.email.unverifiedAccountTtl === 0 ? async function* () {} : removal.removeAbandoned,

@@ -24,18 +24,12 @@ interface NewAccount extends Omit<NewUser, 'password'> {
   isProved: boolean;
 }
 
-interface CreatedAccount {
-  user: UserRow;
-  /** The id of the unverified account that had the address. */
-  replaced: number | undefined;
-}
-
 export type AccountService = ReturnType<typeof createAccounts>;
 
 /** Creates accounts, and changes and deletes those of logged-in users. */
-export function createAccounts(context: AuthContext, consents: ConsentService) {
-  const { config, idempotency, mailQueue, passwords, login, confirmation, codes, removal } = context;
-  const { accounts, sessions, emailCodes, passwordResets } = context;
+export function createAccounts(auth: AuthContext, consents: ConsentService) {
+  const { config, idempotency, mailQueue, passwords, login, confirmation, codes, removal } = auth;
+  const { accounts, sessions, emailCodes, passwordResets } = auth;
 
   /**
    * Creates an account, and mails a code where the email address is not verified yet. A sign-up that proves its address replaces
@@ -54,13 +48,9 @@ export function createAccounts(context: AuthContext, consents: ConsentService) {
     const problems = signUpProblems({ ...input, isProved: false });
     passwords.checkNew({ field: 'password', password, account: input }, problems);
     const passwordHash = await passwords.hash(password, context);
-    let created: CreatedAccount | undefined;
-    const outcome = await idempotency.run(key, async (tx) => {
-      created = await createAccount(tx, { ...input, passwordHash, isProved: false }, context);
-      return toUser(created.user);
-    });
-    if (outcome.replayedIn === undefined && created) logCreated(created, context);
-    return outcome;
+    return idempotency.run(key, async (tx) =>
+      toUser(await createAccount(tx, { ...input, passwordHash, isProved: false }, context)),
+    );
   }
 
   /** What is missing in a sign-up. */
@@ -70,17 +60,12 @@ export function createAccounts(context: AuthContext, consents: ConsentService) {
     return [...(isProofMissing ? [tokenRequired] : []), ...consents.signUpProblems(input.consents)];
   }
 
-  function logCreated({ user, replaced }: CreatedAccount, context: RequestContext): void {
-    if (replaced !== undefined) context.logSecurityEvent('account_deleted', { id: replaced });
-    context.logSecurityEvent('signup', user);
-  }
-
   /**
    * Creates an account in a transaction. Errors do not use up the `verification_token`.
    *
    * @throws {ApiError} `validation_error`, `verification_token_invalid`, `username_taken`, `email_taken`
    */
-  async function createAccount(tx: Tx, input: NewAccount, context: RequestContext): Promise<CreatedAccount> {
+  async function createAccount(tx: Tx, input: NewAccount, context: RequestContext): Promise<UserRow> {
     const { username, email, name, passwordHash, isProved, verification_token: proof } = input;
     const { language } = context;
     const missing = signUpProblems(input);
@@ -90,14 +75,15 @@ export function createAccounts(context: AuthContext, consents: ConsentService) {
     if (!isProved && proof !== undefined && !(await emailCodes.useProof(tx, email, proof))) {
       throw new ApiError(authErrors.verificationTokenInvalid);
     }
-    const replaced = isVerified ? await removal.removeUnverified(tx, email) : undefined;
+    if (isVerified) await removal.removeUnverified(tx, email, context);
     // Looked up before, because a rejected row would use up an id.
     if (await accounts.find(tx, { username })) throw takenError('username', authErrors.usernameTaken);
     if (await accounts.find(tx, { email })) throw takenError('email', authErrors.emailTaken);
     const user = await accounts.create(tx, { username, email, name, passwordHash, language, isVerified });
     if (input.consents) await consents.record(tx, { userId: user.id, answers: input.consents }, context);
     if (!isVerified) await codes.enqueue(tx, email, language);
-    return { user, replaced };
+    tx.afterCommit(() => context.logSecurityEvent('signup', user));
+    return user;
   }
 
   /** @throws {ApiError} `token_not_valid` when the account was deleted meanwhile */
@@ -140,7 +126,7 @@ export function createAccounts(context: AuthContext, consents: ConsentService) {
    * Deletes the account with everything that only it has; its username and email address are free again.
    *
    * @param password undefined for an account without one
-   * @throws {ApiError} as {@link ConfirmationService.authorize}
+   * @throws {ApiError} as `authorize`
    */
   async function deleteAccount(
     user: CurrentUser,
@@ -155,5 +141,5 @@ export function createAccounts(context: AuthContext, consents: ConsentService) {
     context.logSecurityEvent('account_deleted', user);
   }
 
-  return { signUp, createAccount, logCreated, rename, changePassword, deleteAccount };
+  return { signUp, createAccount, rename, changePassword, deleteAccount };
 }

@@ -33,9 +33,9 @@ export type EmailChangeService = ReturnType<typeof createEmailChange>;
  * Changes the email address of an account to one that the user has proven with a mailed code, and undoes that with the link
  * that the old address got.
  */
-export function createEmailChange(context: AuthContext) {
-  const { database, mailQueue, confirmation, codes, removal } = context;
-  const { accounts, sessions, emailCodes, passwordResets, logins, undoLinks, mailSends } = context;
+export function createEmailChange(auth: AuthContext) {
+  const { database, mailQueue, confirmation, codes, removal } = auth;
+  const { accounts, sessions, emailCodes, passwordResets, logins, undoLinks, mailSends } = auth;
 
   /**
    * Changes the address; every other session ends, and the old address gets a notice if it was verified.
@@ -106,28 +106,26 @@ export function createEmailChange(context: AuthContext) {
   async function undo(token: string, context: RequestContext): Promise<void> {
     const link = await undoLinks.open(token);
     if (link === null) throw new ApiError(authErrors.undoLinkInvalid);
-    const replaced = await database
+    await database
       .transaction((tx) => bringBack(tx, link, context))
       .catch((error: unknown) => {
         throw isUniqueViolation(error) ? takenError('token', authErrors.oldEmailTaken) : error;
       });
-    if (replaced !== undefined) context.logSecurityEvent('account_deleted', { id: replaced });
     context.logSecurityEvent('email_change_undone', { id: link.userId });
   }
 
-  /** @returns the id of the account that had the address, which is deleted */
-  async function bringBack(tx: Tx, link: UndoLink, { language }: RequestContext) {
+  async function bringBack(tx: Tx, link: UndoLink, context: RequestContext): Promise<void> {
     const { userId, oldEmail: email } = link;
     await accounts.lockNames(tx, email);
     await mailSends.record(tx, 'reset_password', email);
     const holder = await accounts.find(tx, { email });
-    const isHeld = holder !== null && holder.id !== userId;
-    const replaced = isHeld ? await removal.removeUnverified(tx, email) : undefined;
+    const isFree =
+      holder === null || holder.id === userId || (await removal.removeUnverified(tx, email, context));
     const account = await accounts.lock(tx, userId);
     if (account === undefined || !(await undoLinks.use(tx, link))) {
       throw new ApiError(authErrors.undoLinkInvalid);
     }
-    if (isHeld && replaced === undefined) throw takenError('token', authErrors.oldEmailTaken);
+    if (!isFree) throw takenError('token', authErrors.oldEmailTaken);
     await accounts.setEmail(tx, userId, { email, needsReset: true });
     // Else somebody who knows the password could repeat the change until there is no link to undo it.
     await mailSends.forget(tx, 'email_change', email);
@@ -136,8 +134,7 @@ export function createEmailChange(context: AuthContext) {
     const changedAt = new Date(link.expiresAt.getTime() - undoDays * 86_400_000);
     await accounts.removeLoginMethods(tx, userId, changedAt);
     const id = await passwordResets.issue(tx, email);
-    await mailQueue.add(tx, 'reset_link', { id, language });
-    return replaced;
+    await mailQueue.add(tx, 'reset_link', { id, language: context.language });
   }
 
   return { change, undo };

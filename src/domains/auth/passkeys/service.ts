@@ -13,8 +13,8 @@ const defaultName = { ko: '패스키', en: 'Passkey' };
 export type PasskeyService = ReturnType<typeof createPasskeys>;
 
 /** Adds and removes the passkeys of an account, and logs in with them. */
-export function createPasskeys(context: AuthContext) {
-  const { config, database, accounts, logins, flows, login, confirmation } = context;
+export function createPasskeys(auth: AuthContext) {
+  const { config, database, accounts, logins, flows, login, confirmation } = auth;
   const passkeys = createPasskeyRepository(database);
   const webauthn = createWebauthn(config);
 

@@ -16,8 +16,8 @@ const Revocation = Type.Object({ provider: Type.String(), token: Type.String() }
 export type IdentityService = ReturnType<typeof createIdentities>;
 
 /** Connects accounts with identities at providers. */
-export function createIdentities(context: AuthContext, providers: readonly ProviderClient[]) {
-  const { database, accounts, identities, flows, sealer, confirmation } = context;
+export function createIdentities(auth: AuthContext, providers: readonly ProviderClient[]) {
+  const { database, accounts, identities, flows, sealer, confirmation } = auth;
 
   /** A refresh token of a provider as it is stored. */
   const sealToken = (provider: string, token: string) => sealer.seal(token, tokenContext(provider));

@@ -40,8 +40,8 @@ export type ProviderLogin = ReturnType<typeof createProviderLogin>;
  * Logins with providers. An account is found by the issuer and the subject of an identity, and never by an address, which can be
  * another person's.
  */
-export function createProviderLogin(context: AuthContext, { providers, ...services }: Services) {
-  const { config, database, accounts, identities, flows, logins, login, confirmation } = context;
+export function createProviderLogin(auth: AuthContext, { providers, ...services }: Services) {
+  const { config, database, accounts, identities, flows, logins, login, confirmation } = auth;
   const refused = () => new ApiError(authErrors.providerRefused);
 
   /** @throws {ApiError} `provider_not_found` */
@@ -189,19 +189,20 @@ export function createProviderLogin(context: AuthContext, { providers, ...servic
    * @throws {ApiError} `sign_up_token_invalid`, `identity_taken`, and as {@link AccountService.createAccount}
    */
   async function signUp({ sign_up_token: token, ...input }: NewUserOfProvider, context: RequestContext) {
-    const { created, identity } = await database.transaction(async (tx) => {
+    const identity = await database.transaction(async (tx) => {
       const flow = await flows.end<ProviderIdentity>(tx, 'sign_up', token);
       if (flow === undefined) throw new ApiError(authErrors.signUpTokenInvalid);
       // Before the account, whose id a rollback would use up.
       if (await identities.isTaken(tx, flow.data)) throw new ApiError(authErrors.identityTaken);
-      const { isEmailProved, email } = flow.data;
-      const isProved = isEmailProved && email === input.email;
-      const account = { ...input, passwordHash: null, isProved };
-      const created = await services.accounts.createAccount(tx, account, context);
-      await services.identities.addTo(tx, created.user.id, flow.data);
-      return { created, identity: flow.data };
+      const isProved = flow.data.isEmailProved && flow.data.email === input.email;
+      const user = await services.accounts.createAccount(
+        tx,
+        { ...input, passwordHash: null, isProved },
+        context,
+      );
+      await services.identities.addTo(tx, user.id, flow.data);
+      return flow.data;
     });
-    services.accounts.logCreated(created, context);
     return logIn(identity, context);
   }
 

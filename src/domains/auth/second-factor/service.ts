@@ -27,8 +27,8 @@ interface CodeAttempt {
 export type SecondFactorService = ReturnType<typeof createSecondFactor>;
 
 /** One-time codes of an authenticator app, recovery codes, and what they are asked for: logins and confirmations. */
-export function createSecondFactor(context: AuthContext) {
-  const { database, mailQueue, sealer, accounts, logins, flows, login, confirmation } = context;
+export function createSecondFactor(auth: AuthContext) {
+  const { database, mailQueue, sealer, accounts, logins, flows, login, confirmation } = auth;
   const factors = createSecondFactorRepository(database, sealer);
 
   function rejectFor(seconds: number, actor: EventSubject, context: RequestContext): void {

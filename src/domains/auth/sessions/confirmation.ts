@@ -86,17 +86,15 @@ export function createConfirmation(
       { user, context, change, method }: MethodChange,
       work: (tx: Tx) => Promise<Result>,
     ): Promise<Result> {
-      const result = await database.transaction(async (tx) => {
+      return database.transaction(async (tx) => {
         await require(user, tx);
         const changed = await work(tx);
-        if (changed) {
-          const notice = { change, method, label: changed.label };
-          await mailQueue.addUnrequested(tx, loginMethodNotice(user.id, context.language, notice));
-        }
+        if (changed === undefined) return changed;
+        const notice = { change, method, label: changed.label };
+        await mailQueue.addUnrequested(tx, loginMethodNotice(user.id, context.language, notice));
+        tx.afterCommit(() => context.logSecurityEvent(`${method}_${change}`, user));
         return changed;
       });
-      if (result) context.logSecurityEvent(`${method}_${change}`, user);
-      return result;
     },
 
     /**

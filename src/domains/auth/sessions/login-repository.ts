@@ -2,8 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import type { Config } from '../../../infrastructure/config/config.ts';
 import type { ExpiredRows } from '../../../infrastructure/database/clean-up.ts';
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
-import type { User } from '../../../infrastructure/database/generated/client.ts';
-import type { Language } from '../../../infrastructure/database/generated/enums.ts';
+import type { Session, User } from '../../../infrastructure/database/generated/client.ts';
 import { type Sql, sql } from '../../../infrastructure/database/sql.ts';
 import type { UserRow } from '../accounts/repository.ts';
 import type { IdentityKey } from '../providers/repository.ts';
@@ -16,8 +15,7 @@ const knownAddressDays = 30;
 const maxFailures = 10;
 const windowSeconds = 15 * 60;
 /** Seconds of the first delay; each further failure doubles it up to the longest. */
-const firstDelay = 30;
-const longestDelay = 15 * 60;
+const [firstDelay, longestDelay] = [30, 15 * 60];
 /** Delay and window together are over within half an hour. */
 const failureRetention = 60 * 60;
 
@@ -25,7 +23,7 @@ export const expiredLoginRows: ExpiredRows[] = [
   {
     table: 'login_failures',
     condition: sql`updated_at < now() - make_interval(secs => ${failureRetention})
-    AND (locked_until IS NULL OR locked_until < now())`,
+      AND (locked_until IS NULL OR locked_until < now())`,
     isScanned: true,
   },
   {
@@ -53,16 +51,9 @@ export interface LoginSubject {
   delay: number;
 }
 
-interface NewSession {
-  clientAddress: string;
-  language: Language;
-  userAgent: string;
-  ip: string;
-  /** How the user proved who they are. */
-  methods: string[];
-  /** In place of the current hash, with the current parameters. */
-  passwordHash: string | null;
-}
+/** `methods`: how the user proved who they are; `passwordHash`: in place of the current one, with the current parameters. */
+type NewSession = Pick<Session, 'userAgent' | 'ip' | 'methods'> &
+  Pick<User, 'language' | 'passwordHash'> & { clientAddress: string };
 
 interface Failures {
   key: string;
@@ -80,7 +71,6 @@ const recentFailures = sql`
 
 /** Half of a key: 128 bits in hexadecimal digits. */
 const halfLength = 32;
-const unknownAddresses = '0'.repeat(halfLength);
 
 /** Seconds until the delay of the counters with some keys ends; NULL when there is none. */
 const delayOf = (keys: Sql) => sql`(
@@ -105,7 +95,7 @@ export function createLoginRepository(database: Database, { tokens, secrets: [se
 
   /** The keys of the counters of some lower-cased names, for the address of the client if the account logged in from it lately. */
   function keysOf(names: string[], knownAddress: string | undefined): string[] {
-    const end = knownAddress === undefined ? unknownAddresses : digest(`address:${knownAddress}`);
+    const end = knownAddress === undefined ? '0'.repeat(halfLength) : digest(`address:${knownAddress}`);
     return names.map((name) => startOf(name) + end);
   }
 
@@ -231,11 +221,6 @@ export function createLoginRepository(database: Database, { tokens, secrets: [se
       return created > 0 ? { userId, sessionId, count: 0, refreshExpiresIn: lifetime } : undefined;
     },
 
-    /** Forgets the addresses from which an account logged in: an intruder's may be among them. */
-    async forgetAddresses(tx: Tx, userId: number): Promise<void> {
-      await tx.prisma.knownAddress.deleteMany({ where: { userId } });
-    },
-
     /** Seconds until the next attempt is allowed; 0 when it is allowed now. */
     async delay(keys: string[]): Promise<number> {
       const row = await database.query<{ delay: number | null }>(
@@ -245,22 +230,23 @@ export function createLoginRepository(database: Database, { tokens, secrets: [se
     },
 
     /** @returns seconds of a delay that had begun before, in which case the failure is not counted; 0 when it was counted */
-    countFailure(keys: string[]): Promise<number> {
-      return database.transaction(async (tx) => {
+    countFailure: (keys: string[]): Promise<number> =>
+      database.transaction(async (tx) => {
         const { delay, countFailure } = await lockCounters(tx, keys);
         if (delay === 0) await countFailure();
         return delay;
-      });
-    },
+      }),
+
+    /** Forgets the addresses from which an account logged in: an intruder's may be among them. */
+    forgetAddresses: (tx: Tx, userId: number) => tx.prisma.knownAddress.deleteMany({ where: { userId } }),
 
     /** Resets the counters of some names for all addresses. */
-    async clearFailures(tx: Tx, names: string[]): Promise<void> {
-      await tx.execute(sql`
+    clearFailures: (tx: Tx, names: string[]) =>
+      tx.execute(sql`
         DELETE FROM login_failures WHERE key = ANY (ARRAY(
           SELECT f.key FROM unnest(${names.map(startOf)}::text[]) AS k (start)
             JOIN login_failures f ON f.key BETWEEN k.start AND k.start || 'g'
-          ORDER BY f.key || '' FOR UPDATE OF f))`);
-    },
+          ORDER BY f.key || '' FOR UPDATE OF f))`),
   };
 }
 

@@ -36,8 +36,8 @@ const secondFactors = ['passkey', ...codeMethods];
 export type LoginService = ReturnType<typeof createLogin>;
 
 /** Verifies passwords; starts, refreshes and ends sessions. */
-export function createLogin(context: AuthBase) {
-  const { config, database, tokens, passwords, accounts, logins, sessions, flows } = context;
+export function createLogin(auth: AuthBase) {
+  const { config, database, tokens, passwords, accounts, logins, sessions, flows } = auth;
   /** @throws {ApiError} `invalid_credentials`, `too_many_attempts`, and as {@link startSession} */
   async function logIn(credentials: Credentials, context: RequestContext): Promise<TokenPairWithUser> {
     const { username: login, password } = credentials;
