@@ -5,14 +5,7 @@ import type { LoginProviderSettings } from '../../../../infrastructure/config/co
 import type { AuthContext } from '../../context.ts';
 import { parseAnswer } from './calls.ts';
 import { createDevelopmentProvider, type DevelopmentLogin } from './development.ts';
-import {
-  authorizationUrl,
-  callbackUrl,
-  createConnection,
-  createOpenIdProvider,
-  type ProviderClient,
-  textOf,
-} from './openid-connect.ts';
+import { claimsOf, createOpenIdProvider, type ProviderClient, textOf } from './openid-connect.ts';
 
 /** The configured providers, in their order; with the page of the one for development, where that is among them. */
 export function createLoginProviders({ config, sealer }: Pick<AuthContext, 'config' | 'sealer'>): {
@@ -58,7 +51,8 @@ const KakaoNotLinked = Type.Object({ code: Type.Literal(-101) });
 function createKakao(settings: SettingsOf<'kakao'>): ProviderClient {
   const { userInfoUrl } = settings;
   return createOpenIdProvider(settings, {
-    async readProfile({ fetch, tokens, claims }) {
+    async readUser({ fetch, tokens }) {
+      const { claims, ...identity } = claimsOf(tokens);
       const response = await fetch(userInfoUrl, { headers: bearer(tokens.access_token) });
       const user: unknown = await response.json();
       if (!response.ok || !Value.Check(KakaoUser, user))
@@ -66,6 +60,7 @@ function createKakao(settings: SettingsOf<'kakao'>): ProviderClient {
       if (String(user.id) !== claims.sub) throw new Error('the user information is of another user');
       const { email, is_email_valid, is_email_verified, profile } = user.kakao_account ?? {};
       return {
+        ...identity,
         email,
         isEmailProved: is_email_valid === true && is_email_verified === true,
         name: profile?.nickname ?? textOf(claims['nickname']),
@@ -99,55 +94,38 @@ const NaverDeletion = Type.Object({ result: Type.Literal('success') });
  * (https://developers.naver.com/docs/login/api/api.md).
  */
 function createNaver(settings: SettingsOf<'naver'>): ProviderClient {
-  const { id, name, issuer, apiUrl, scope, clientId, clientSecret } = settings;
+  const { issuer, apiUrl, clientId, clientSecret } = settings;
   const tokenEndpoint = `${issuer}/oauth2.0/token`;
-  const metadata = {
-    issuer,
-    authorization_endpoint: `${issuer}/oauth2.0/authorize`,
-    token_endpoint: tokenEndpoint,
-  };
-  const connect = createConnection(settings, { metadata });
-  return {
-    id,
-    name,
-    authorizationUrl: (attempt) =>
-      connect((connection) => authorizationUrl(connection, attempt, scope === '' ? {} : { scope })),
-    readUser: (attempt, code) =>
-      connect(async ({ openid, config, fetch }) => {
-        const { state, codeVerifier } = attempt;
-        const checks = { expectedState: state, pkceCodeVerifier: codeVerifier };
-        const url = callbackUrl(attempt, code, issuer);
-        const tokens = await openid.authorizationCodeGrant(config, url, checks, { state });
-        const response = await fetch(`${apiUrl}/v1/nid/me`, { headers: bearer(tokens.access_token) });
-        const user: unknown = await response.json();
-        if (!response.ok || !Value.Check(NaverUser, user)) throw new Error(`user: status ${response.status}`);
-        const { response: profile } = user;
-        return {
-          issuer,
-          subject: profile.id,
-          email: profile.email,
-          isEmailProved: false,
-          name: profile.name ?? profile.nickname,
-          refreshToken: tokens.refresh_token,
-        };
-      }),
-    revoke: (refreshToken) =>
-      connect(async ({ openid, config, fetch }) => {
-        const { access_token } = await openid.refreshTokenGrant(config, refreshToken);
-        const response = await fetch(tokenEndpoint, {
-          method: 'POST',
-          body: new URLSearchParams({
-            grant_type: 'delete',
-            client_id: clientId,
-            client_secret: clientSecret,
-            access_token,
-            service_provider: 'NAVER',
-          }),
-        });
-        const answer: unknown = await response.json();
-        if (!Value.Check(NaverDeletion, answer)) throw new Error(`delete: status ${response.status}`);
-      }),
-  };
+  return createOpenIdProvider(settings, {
+    metadata: {
+      issuer,
+      authorization_endpoint: `${issuer}/oauth2.0/authorize`,
+      token_endpoint: tokenEndpoint,
+    },
+    tokenParameters: ({ state }) => ({ state }),
+    async readUser({ fetch, tokens }) {
+      const response = await fetch(`${apiUrl}/v1/nid/me`, { headers: bearer(tokens.access_token) });
+      const user: unknown = await response.json();
+      if (!response.ok || !Value.Check(NaverUser, user)) throw new Error(`user: status ${response.status}`);
+      const { id: subject, email, name, nickname } = user.response;
+      return { issuer, subject, email, isEmailProved: false, name: name ?? nickname };
+    },
+    async revoke({ openid, config, fetch }, refreshToken) {
+      const { access_token } = await openid.refreshTokenGrant(config, refreshToken);
+      const response = await fetch(tokenEndpoint, {
+        method: 'POST',
+        body: new URLSearchParams({
+          grant_type: 'delete',
+          client_id: clientId,
+          client_secret: clientSecret,
+          access_token,
+          service_provider: 'NAVER',
+        }),
+      });
+      const answer: unknown = await response.json();
+      if (!Value.Check(NaverDeletion, answer)) throw new Error(`delete: status ${response.status}`);
+    },
+  });
 }
 
 /** Divides a code of Apple from the name beside it. No code of Apple has it. */
@@ -179,11 +157,11 @@ function createApple(settings: SettingsOf<'apple'>): ProviderClient {
     // Apple demands it with any scope but `openid`.
     parameters: { response_mode: 'form_post' },
     clientSecret: () => appleClientSecret(settings),
-    readProfile: ({ claims }) => ({
-      email: textOf(claims['email']),
-      isEmailProved: claims['email_verified'] === true || claims['email_verified'] === 'true',
-      name: undefined,
-    }),
+    readUser({ tokens }) {
+      const { claims, ...identity } = claimsOf(tokens);
+      const isEmailProved = claims['email_verified'] === true || claims['email_verified'] === 'true';
+      return { ...identity, email: textOf(claims['email']), isEmailProved, name: undefined };
+    },
     revoke: ({ openid, config }, refreshToken) =>
       openid.tokenRevocation(config, refreshToken, { token_type_hint: 'refresh_token' }),
   });
