@@ -1,3 +1,54 @@
+-- accounts/repository: findAbandoned
+-- Columns: id, email, isVerified
+SELECT
+  u.id,
+  u.email,
+  u.is_verified AS "isVerified"
+FROM
+  users u
+WHERE
+  ctid >= $1::tid
+  AND ctid < $2::tid
+  AND NOT u.is_verified
+  AND u.suspended_at IS NULL
+  AND coalesce(u.last_login_at, u.created_at) < now() - make_interval(secs => $3)
+  AND NOT EXISTS (
+    SELECT
+    FROM
+      sessions s
+    WHERE
+      s.user_id = u.id
+      AND s.expires_at > now()
+  )
+  AND NOT EXISTS (
+    SELECT
+    FROM
+      stores s
+    WHERE
+      s.owner_id = u.id
+  );
+
+-- codes/repository: tryCode
+-- Columns: id, keyId, attempts, isMailed
+SELECT
+  id,
+  key_id AS "keyId",
+  attempts,
+  NOT EXISTS (
+    SELECT
+    FROM
+      users u
+    WHERE
+      u.email = c.email
+      AND u.is_verified
+  ) AS "isMailed"
+FROM
+  email_codes c
+WHERE
+  email = $1
+  AND expires_at > now()
+FOR UPDATE;
+
 -- consents/repository: ask
 -- Columns: version, language, givenAt
 SELECT
@@ -72,67 +123,7 @@ FROM
 ORDER BY
   c.id;
 
--- repository/accounts: findAbandoned
--- Columns: id, email, isVerified
-SELECT
-  u.id,
-  u.email,
-  u.is_verified AS "isVerified"
-FROM
-  users u
-WHERE
-  ctid >= $1::tid
-  AND ctid < $2::tid
-  AND NOT u.is_verified
-  AND u.suspended_at IS NULL
-  AND coalesce(u.last_login_at, u.created_at) < now() - make_interval(secs => $3)
-  AND NOT EXISTS (
-    SELECT
-    FROM
-      sessions s
-    WHERE
-      s.user_id = u.id
-      AND s.expires_at > now()
-  )
-  AND NOT EXISTS (
-    SELECT
-    FROM
-      stores s
-    WHERE
-      s.owner_id = u.id
-  );
-
--- repository/codes-and-links: open
--- Columns: userId, username, email, expiresAt
-SELECT
-  u.id AS "userId",
-  u.username,
-  r.email,
-  r.expires_at AS "expiresAt"
-FROM
-  password_resets r
-  JOIN users u ON u.email = r.email
-WHERE
-  r.id = $1::uuid
-  AND r.key_id = $2
-  AND r.expires_at > now()
-FOR UPDATE OF
-  r;
-
--- repository/codes-and-links: tryCode
--- Columns: id, keyId, attempts
-SELECT
-  id,
-  key_id AS "keyId",
-  attempts
-FROM
-  email_codes
-WHERE
-  email = $1
-  AND expires_at > now()
-FOR UPDATE;
-
--- repository/identities: queueRevocations
+-- providers/repository: queueRevocations
 INSERT INTO
   outbox (job)
 SELECT
@@ -151,103 +142,24 @@ WHERE
   AND token IS NOT NULL
   AND true;
 
--- repository/login-failures: clear
-DELETE FROM login_failures
-WHERE
-  key = ANY (
-    ARRAY(
-      SELECT
-        f.key
-      FROM
-        unnest($1::text[]) AS k (start)
-        JOIN login_failures f ON f.key BETWEEN k.start AND k.start || 'g'
-      ORDER BY
-        f.key || ''
-      FOR UPDATE OF
-        f
-    )
-  );
-
--- repository/login-failures: countFailure
-UPDATE login_failures f
-SET
-  failed_at = ARRAY(
-    SELECT
-      t
-    FROM
-      unnest(failed_at) t
-    WHERE
-      t > clock_timestamp() - make_interval(secs => $1)
-    ORDER BY
-      t DESC
-    LIMIT
-      $2
-  ) || clock_timestamp(),
-  delay_seconds = n.delay,
-  locked_until = CASE
-    WHEN n.delay > 0 THEN clock_timestamp() + make_interval(secs => n.delay)
-  END,
-  updated_at = clock_timestamp()
-FROM
-  unnest($3::text[], $4::int[]) AS n (key, delay)
-WHERE
-  f.key = n.key;
-
--- repository/login-failures: delay
--- Columns: delay
+-- recovery/repository: open
+-- Columns: userId, username, email, expiresAt
 SELECT
-  (
-    SELECT
-      extract(
-        epoch
-        FROM
-          max(locked_until) - clock_timestamp()
-      )::float8
-    FROM
-      login_failures
-    WHERE
-      key = ANY ($1)
-      AND locked_until > clock_timestamp()
-  ) AS delay;
-
--- repository/login-failures: lock
--- Columns: key, recent, delaySeconds, remaining
-INSERT INTO
-  login_failures AS f (key, failed_at)
-SELECT
-  key,
-  '{}'
+  u.id AS "userId",
+  u.username,
+  r.email,
+  r.expires_at AS "expiresAt"
 FROM
-  unnest($1::text[]) AS k (key)
-ORDER BY
-  key
-ON CONFLICT (key) DO UPDATE
-SET
-  delay_seconds = f.delay_seconds
-RETURNING
-  key,
-  cardinality(
-    ARRAY(
-      SELECT
-        t
-      FROM
-        unnest(failed_at) t
-      WHERE
-        t > clock_timestamp() - make_interval(secs => $2)
-      ORDER BY
-        t DESC
-      LIMIT
-        $3
-    )
-  ) AS recent,
-  delay_seconds AS "delaySeconds",
-  extract(
-    epoch
-    FROM
-      locked_until - clock_timestamp()
-  )::float8 AS remaining;
+  password_resets r
+  JOIN users u ON u.email = r.email
+WHERE
+  r.id = $1::uuid
+  AND r.key_id = $2
+  AND r.expires_at > now()
+FOR UPDATE OF
+  r;
 
--- repository/login-flows: attempt
+-- sessions/flow-repository: attempt
 -- Columns: id, userId, attempts, sessionId, keyId, data
 UPDATE login_flows
 SET
@@ -266,7 +178,7 @@ RETURNING
   data,
   attempts;
 
--- repository/login-flows: begin
+-- sessions/flow-repository: begin
 INSERT INTO
   login_flows (id, kind, user_id, session_id, data, key_id, expires_at)
 VALUES
@@ -288,7 +200,7 @@ VALUES
     now() + make_interval(secs => $7)
   );
 
--- repository/login-flows: finish
+-- sessions/flow-repository: end
 -- Columns: id, userId, attempts, sessionId, keyId, data
 DELETE FROM login_flows
 WHERE
@@ -304,7 +216,7 @@ RETURNING
   data,
   attempts;
 
--- repository/login-flows: lock
+-- sessions/flow-repository: lock
 -- Columns: id, userId, attempts, sessionId, keyId, data
 SELECT
   id,
@@ -322,142 +234,7 @@ WHERE
   AND expires_at > now()
 FOR UPDATE;
 
--- repository/logins: find
--- Columns: account, delay
-WITH
-  account AS (
-    SELECT
-      id,
-      username,
-      name,
-      email,
-      role,
-      is_verified AS "isVerified",
-      password_hash AS "passwordHash",
-      suspended_at IS NOT NULL AS "isSuspended",
-      needs_reset AS "needsReset",
-      EXISTS (
-        SELECT
-        FROM
-          known_addresses k
-        WHERE
-          k.user_id = u.id
-          AND k.address = $1
-          AND k.last_used_at > now() - make_interval(days => $2)
-      ) AS "isAddressKnown",
-      EXISTS (
-        SELECT
-        FROM
-          second_factors f
-        WHERE
-          f.user_id = u.id
-          AND f.confirmed_at IS NOT NULL
-      ) AS "hasSecondFactor"
-    FROM
-      users u
-    WHERE
-      id = $3
-  )
-SELECT
-  (
-    SELECT
-      to_json(a)
-    FROM
-      account a
-  ) AS account,
-  (
-    SELECT
-      extract(
-        epoch
-        FROM
-          max(locked_until) - clock_timestamp()
-      )::float8
-    FROM
-      login_failures
-    WHERE
-      key = ANY (
-        CASE
-          WHEN (
-            SELECT
-              "isAddressKnown"
-            FROM
-              account
-          ) THEN $4::text[]
-          ELSE $5
-        END
-      )
-      AND locked_until > clock_timestamp()
-  ) AS delay;
-
--- repository/logins: find
--- Columns: account, delay
-WITH
-  account AS (
-    SELECT
-      id,
-      username,
-      name,
-      email,
-      role,
-      is_verified AS "isVerified",
-      password_hash AS "passwordHash",
-      suspended_at IS NOT NULL AS "isSuspended",
-      needs_reset AS "needsReset",
-      EXISTS (
-        SELECT
-        FROM
-          known_addresses k
-        WHERE
-          k.user_id = u.id
-          AND k.address = $1
-          AND k.last_used_at > now() - make_interval(days => $2)
-      ) AS "isAddressKnown",
-      EXISTS (
-        SELECT
-        FROM
-          second_factors f
-        WHERE
-          f.user_id = u.id
-          AND f.confirmed_at IS NOT NULL
-      ) AS "hasSecondFactor"
-    FROM
-      users u
-    WHERE
-      username = $3
-      OR email = $4
-  )
-SELECT
-  (
-    SELECT
-      to_json(a)
-    FROM
-      account a
-  ) AS account,
-  (
-    SELECT
-      extract(
-        epoch
-        FROM
-          max(locked_until) - clock_timestamp()
-      )::float8
-    FROM
-      login_failures
-    WHERE
-      key = ANY (
-        CASE
-          WHEN (
-            SELECT
-              "isAddressKnown"
-            FROM
-              account
-          ) THEN $5::text[]
-          ELSE $6
-        END
-      )
-      AND locked_until > clock_timestamp()
-  ) AS delay;
-
--- repository/logins: findBy
+-- sessions/login-repository: accountOf
 -- Columns: isSuspended, hasSecondFactor, isAddressKnown, name, id, email, username, role, isVerified, passwordHash, needsReset
 SELECT
   id,
@@ -491,7 +268,7 @@ FROM
 WHERE
   id = $3;
 
--- repository/logins: findBy
+-- sessions/login-repository: accountOf
 -- Columns: isSuspended, hasSecondFactor, isAddressKnown, name, id, email, username, role, isVerified, passwordHash, needsReset
 SELECT
   id,
@@ -532,7 +309,103 @@ WHERE
       p.id = $3
   );
 
--- repository/logins: record
+-- sessions/login-repository: countFailure
+UPDATE login_failures f
+SET
+  failed_at = ARRAY(
+    SELECT
+      t
+    FROM
+      unnest(failed_at) t
+    WHERE
+      t > clock_timestamp() - make_interval(secs => $1)
+    ORDER BY
+      t DESC
+    LIMIT
+      $2
+  ) || clock_timestamp(),
+  delay_seconds = n.delay,
+  locked_until = CASE
+    WHEN n.delay > 0 THEN clock_timestamp() + make_interval(secs => n.delay)
+  END,
+  updated_at = clock_timestamp()
+FROM
+  unnest($3::text[], $4::int[]) AS n (key, delay)
+WHERE
+  f.key = n.key;
+
+-- sessions/login-repository: createLoginRepository
+DELETE FROM login_failures
+WHERE
+  key = ANY (
+    ARRAY(
+      SELECT
+        f.key
+      FROM
+        unnest($1::text[]) AS k (start)
+        JOIN login_failures f ON f.key BETWEEN k.start AND k.start || 'g'
+      ORDER BY
+        f.key || ''
+      FOR UPDATE OF
+        f
+    )
+  );
+
+-- sessions/login-repository: delay
+-- Columns: delay
+SELECT
+  (
+    SELECT
+      extract(
+        epoch
+        FROM
+          max(locked_until) - clock_timestamp()
+      )::float8
+    FROM
+      login_failures
+    WHERE
+      key = ANY ($1)
+      AND locked_until > clock_timestamp()
+  ) AS delay;
+
+-- sessions/login-repository: lockCounters
+-- Columns: key, recent, delaySeconds, remaining
+INSERT INTO
+  login_failures AS f (key, failed_at)
+SELECT
+  key,
+  '{}'
+FROM
+  unnest($1::text[]) AS k (key)
+ORDER BY
+  key
+ON CONFLICT (key) DO UPDATE
+SET
+  delay_seconds = f.delay_seconds
+RETURNING
+  key,
+  cardinality(
+    ARRAY(
+      SELECT
+        t
+      FROM
+        unnest(failed_at) t
+      WHERE
+        t > clock_timestamp() - make_interval(secs => $2)
+      ORDER BY
+        t DESC
+      LIMIT
+        $3
+    )
+  ) AS recent,
+  delay_seconds AS "delaySeconds",
+  extract(
+    epoch
+    FROM
+      locked_until - clock_timestamp()
+  )::float8 AS remaining;
+
+-- sessions/login-repository: record
 WITH
   counter AS (
     SELECT
@@ -601,7 +474,142 @@ SELECT
 FROM
   logged_in;
 
--- repository/sessions: confirm
+-- sessions/login-repository: subjectWhere
+-- Columns: account, delay
+WITH
+  account AS (
+    SELECT
+      id,
+      username,
+      name,
+      email,
+      role,
+      is_verified AS "isVerified",
+      password_hash AS "passwordHash",
+      suspended_at IS NOT NULL AS "isSuspended",
+      needs_reset AS "needsReset",
+      EXISTS (
+        SELECT
+        FROM
+          known_addresses k
+        WHERE
+          k.user_id = u.id
+          AND k.address = $1
+          AND k.last_used_at > now() - make_interval(days => $2)
+      ) AS "isAddressKnown",
+      EXISTS (
+        SELECT
+        FROM
+          second_factors f
+        WHERE
+          f.user_id = u.id
+          AND f.confirmed_at IS NOT NULL
+      ) AS "hasSecondFactor"
+    FROM
+      users u
+    WHERE
+      id = $3
+  )
+SELECT
+  (
+    SELECT
+      to_json(a)
+    FROM
+      account a
+  ) AS account,
+  (
+    SELECT
+      extract(
+        epoch
+        FROM
+          max(locked_until) - clock_timestamp()
+      )::float8
+    FROM
+      login_failures
+    WHERE
+      key = ANY (
+        CASE
+          WHEN (
+            SELECT
+              "isAddressKnown"
+            FROM
+              account
+          ) THEN $4::text[]
+          ELSE $5
+        END
+      )
+      AND locked_until > clock_timestamp()
+  ) AS delay;
+
+-- sessions/login-repository: subjectWhere
+-- Columns: account, delay
+WITH
+  account AS (
+    SELECT
+      id,
+      username,
+      name,
+      email,
+      role,
+      is_verified AS "isVerified",
+      password_hash AS "passwordHash",
+      suspended_at IS NOT NULL AS "isSuspended",
+      needs_reset AS "needsReset",
+      EXISTS (
+        SELECT
+        FROM
+          known_addresses k
+        WHERE
+          k.user_id = u.id
+          AND k.address = $1
+          AND k.last_used_at > now() - make_interval(days => $2)
+      ) AS "isAddressKnown",
+      EXISTS (
+        SELECT
+        FROM
+          second_factors f
+        WHERE
+          f.user_id = u.id
+          AND f.confirmed_at IS NOT NULL
+      ) AS "hasSecondFactor"
+    FROM
+      users u
+    WHERE
+      username = $3
+      OR email = $4
+  )
+SELECT
+  (
+    SELECT
+      to_json(a)
+    FROM
+      account a
+  ) AS account,
+  (
+    SELECT
+      extract(
+        epoch
+        FROM
+          max(locked_until) - clock_timestamp()
+      )::float8
+    FROM
+      login_failures
+    WHERE
+      key = ANY (
+        CASE
+          WHEN (
+            SELECT
+              "isAddressKnown"
+            FROM
+              account
+          ) THEN $5::text[]
+          ELSE $6
+        END
+      )
+      AND locked_until > clock_timestamp()
+  ) AS delay;
+
+-- sessions/repository: confirm
 -- Columns: confirmedAt
 UPDATE sessions
 SET
@@ -616,7 +624,7 @@ WHERE
 RETURNING
   confirmed_at AS "confirmedAt";
 
--- repository/sessions: confirmation
+-- sessions/repository: confirmation
 -- Columns: isRecent, needsReset, methods
 SELECT
   coalesce(s.confirmed_at, s.created_at) > now() - make_interval(secs => $1) AS "isRecent",
@@ -651,16 +659,15 @@ FROM
 WHERE
   s.id = $3::uuid;
 
--- repository/sessions: createSessionRepository
--- Columns: name, id, email, username, role, is_verified, userId, sessionId
+-- sessions/repository: createSessionRepository
+-- Columns: name, id, email, username, role, isVerified, sessionId
 SELECT
   u.id,
   u.username,
   u.name,
   u.email,
   u.role,
-  u.is_verified,
-  u.id AS "userId",
+  u.is_verified AS "isVerified",
   s.id AS "sessionId"
 FROM
   sessions s,
@@ -672,7 +679,7 @@ WHERE
   AND s.expires_at > now()
   AND s.created_at > now() - make_interval(secs => $2);
 
--- repository/sessions: findLive
+-- sessions/repository: findLive
 -- Columns: id
 SELECT
   s.id
@@ -685,7 +692,7 @@ FROM
 WHERE
   s.id = ANY ($2::uuid[]);
 
--- repository/sessions: list
+-- sessions/repository: list
 -- Columns: id, createdAt, userAgent, ip, lastUsedAt, methods, authenticatedAt
 SELECT
   s.id,
@@ -710,7 +717,7 @@ ORDER BY
 LIMIT
   $5;
 
--- repository/sessions: refresh
+-- sessions/repository: refresh
 -- Columns: count, refreshExpiresIn
 UPDATE sessions s
 SET

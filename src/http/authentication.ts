@@ -15,13 +15,14 @@ export interface AccessClaims {
 }
 
 /** The account and the session behind a valid access token. */
-export interface CurrentUser extends AccessClaims {
+export interface CurrentUser {
   id: number;
+  sessionId: string;
   username: string;
   name: string;
   email: string;
   role: 'user' | 'admin';
-  is_verified: boolean;
+  isVerified: boolean;
 }
 
 /** How access tokens are checked; implemented by the authentication domain. */

@@ -5,9 +5,13 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import type { Language } from './language.ts';
 
+/** The security events of the service, by name: each domain adds its own (`declare module`). */
+// biome-ignore lint/suspicious/noEmptyInterface: see above
+export interface SecurityEvents {}
+
 /** The account and the session of a security event. */
 export interface EventSubject {
-  userId?: number | undefined;
+  id: number | undefined;
   sessionId?: string;
 }
 
@@ -21,7 +25,7 @@ export interface RequestContext {
   /** The `User-Agent` without control characters, at most 400 characters. */
   userAgent: string;
   /** Logs a security event with the request's id, and counts it. Must not get anything secret. */
-  logSecurityEvent(event: string, subject?: EventSubject): void;
+  logSecurityEvent(event: keyof SecurityEvents, subject: EventSubject): void;
 }
 
 /** The context of a request. */
@@ -31,7 +35,7 @@ export function requestContext(request: FastifyRequest): RequestContext {
     ip: request.clientIp,
     clientAddress: clientAddress(request),
     userAgent: (request.headers['user-agent'] ?? '').replace(/\p{Cc}/gu, '').slice(0, 400),
-    logSecurityEvent(event, { userId, sessionId } = {}) {
+    logSecurityEvent(event, { id: userId, sessionId }) {
       request.server.countSecurityEvent(event);
       request.log.info({ event, userId, sessionId, address: request.clientIp }, `security event: ${event}`);
     },

@@ -1,11 +1,12 @@
 import t from 'tap';
-import { createAuthRepository } from '../../src/domains/auth/repository/index.ts';
+import { createEmailCodeRepository } from '../../src/domains/auth/codes/repository.ts';
+import { createUndoLinkRepository } from '../../src/domains/auth/email-change/repository.ts';
+import { createPasswordResetRepository } from '../../src/domains/auth/recovery/repository.ts';
 import { createDerivedSecrets } from '../../src/domains/auth/tokens.ts';
 import { advisoryLocks } from '../../src/infrastructure/database/advisory-locks.ts';
 import { createTestApp, createUser, type TestResponse } from '../support/app.ts';
 import { inParallel, lockRows } from '../support/concurrency.ts';
 import { openTestDatabase } from '../support/database.ts';
-import { mailQueue } from '../support/plans.ts';
 import { accountsOf, signUpBody } from './accounts.ts';
 
 /* All of auth/ locks in one order, which `advisoryLocks.names` says; otherwise operations on one address deadlock. */
@@ -13,12 +14,9 @@ import { accountsOf, signUpBody } from './accounts.ts';
 const app = await createTestApp();
 const database = openTestDatabase(t, app.url, 4);
 const secrets = createDerivedSecrets(app.config.secrets);
-const { emailCodes, passwordResets, undoLinks } = createAuthRepository(
-  app.config,
-  database,
-  secrets,
-  mailQueue,
-);
+const emailCodes = createEmailCodeRepository(database, secrets, app.config.email);
+const passwordResets = createPasswordResetRepository(database, secrets, app.config.email);
+const undoLinks = createUndoLinkRepository(database, secrets);
 const accounts = accountsOf(app);
 const { confirm, changeEmail } = accounts;
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
-import { createSessionRepository } from '../../src/domains/auth/repository/sessions.ts';
+import { createSessionRepository } from '../../src/domains/auth/sessions/repository.ts';
 import { createMyPageRepository } from '../../src/domains/my-page/repository.ts';
 import { createNotificationRepository } from '../../src/domains/notifications/inbox/repository.ts';
 import { createOwnDataRepository, sections } from '../../src/domains/own-data/repository.ts';

@@ -8,7 +8,7 @@ import { pino } from 'pino';
 import { format } from 'sql-formatter';
 import t, { type Test } from 'tap';
 import type tsApi from '../../packages/client/node_modules/typescript/lib/typescript.js';
-import { createSessionRepository } from '../../src/domains/auth/repository/sessions.ts';
+import { createSessionRepository } from '../../src/domains/auth/sessions/repository.ts';
 import { createImageRepository } from '../../src/domains/images/repository.ts';
 import { createNotificationRepository } from '../../src/domains/notifications/inbox/repository.ts';
 import { secondsUntilEdits } from '../../src/domains/stores/index.ts';

@@ -201,6 +201,15 @@ export const authErrors = {
 
 /** Of operations that need a recent confirmation. */
 export const confirmationErrors = [authErrors.confirmationRequired, authErrors.resetRequired];
+/** Of operations that take the password of the user. */
+export const passwordErrors = [
+  authErrors.wrongPassword,
+  authErrors.resetRequired,
+  authErrors.tooManyPasswords,
+];
+/** Of those that need a recent confirmation where the account has no password. */
+export const authorizationErrors = [...passwordErrors, authErrors.confirmationRequired];
+export const passwordLimit = { group: 'password', max: 10, per: 'user' } as const;
 
 /** `username_taken` or `email_taken`, about the field of the request that has the username or the address. */
 export function takenError(field: string, definition: ErrorDefinition): ApiError {

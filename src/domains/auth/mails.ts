@@ -4,10 +4,10 @@ import type { Database } from '../../infrastructure/database/client.ts';
 import { type MailKind, writeMail } from '../../infrastructure/mail/content.ts';
 import type { MailPayload } from '../../infrastructure/mail/queue.ts';
 import type { MailComposers } from '../../infrastructure/mail/sending.ts';
+import type { RecipientRow } from './accounts/repository.ts';
+import type { AuthContext } from './context.ts';
 import { authKinds } from './kinds.ts';
 import type { LoginMethodChange } from './notices.ts';
-import type { RecipientRow } from './repository/accounts.ts';
-import type { AuthRepository } from './repository/index.ts';
 
 /**
  * Composes this domain's emails when they are sent. Accounts are looked up here and not when an email is requested, so that the
@@ -16,7 +16,7 @@ import type { AuthRepository } from './repository/index.ts';
 export function authMails(
   { frontendUrl, email: settings }: Config,
   database: Database,
-  { accounts, emailCodes, passwordResets, undoLinks }: AuthRepository,
+  { accounts, emailCodes, passwordResets, undoLinks }: AuthContext,
 ): MailComposers<Exclude<keyof typeof authKinds, 'account_exists'>> {
   const resetUrl = `${frontendUrl}/reset-password-request`;
 

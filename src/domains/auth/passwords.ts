@@ -51,17 +51,20 @@ const passwordProblems = {
   },
 } satisfies Record<string, Problem>;
 
-export type Passwords = ReturnType<typeof createPasswords>;
+interface NewPassword {
+  field: string;
+  password: string;
+  account: { username: string; email: string };
+}
 
 /** Hashes and checks passwords with argon2id (RFC 9106; parameters of the OWASP password storage cheat sheet). */
-export function createPasswords(
-  { password: config, rateLimitEnabled }: Config,
-  { logger, metrics }: { logger: FastifyBaseLogger; metrics: Metrics },
-) {
+export function createPasswords(options: { config: Config; logger: FastifyBaseLogger; metrics: Metrics }) {
+  const { logger, metrics } = options;
+  const { password: config, rateLimitEnabled } = options.config;
   const queue = new PQueue({ concurrency: config.maxConcurrentHashes });
   const useAllCores = setTimeout(() => (queue.concurrency = config.maxConcurrentHashes), yieldTime).unref();
   const waiting = new Set<HashRequest>();
-  const options = {
+  const parameters = {
     type: argon2.argon2id,
     memoryCost: config.memoryCost,
     timeCost: config.timeCost,
@@ -98,7 +101,7 @@ export function createPasswords(
   }
 
   // Against which a password for a name without an account is verified: a salt and a hash of zeros.
-  const cost = `m=${options.memoryCost},t=${options.timeCost},p=${options.parallelism}`;
+  const cost = `m=${parameters.memoryCost},t=${parameters.timeCost},p=${parameters.parallelism}`;
   const dummyHash = `$argon2id$v=19$${cost}$${'A'.repeat(22)}$${'A'.repeat(43)}`;
 
   return {
@@ -106,16 +109,12 @@ export function createPasswords(
      * Checks a new password by the rules that the schema cannot express (NIST SP 800-63B, section 3.1.1.2: a list of common
      * passwords and context, no composition rules).
      *
-     * @param field the name of the password's field
+     * @param given.field the name of the password's field
+     * @param given.account whose it will be
      * @param others what else is wrong with the request
      * @throws {ApiError} `validation_error`
      */
-    checkNew(
-      field: string,
-      password: string,
-      account: { username: string; email: string },
-      others: FieldError[] = [],
-    ): void {
+    checkNew({ field, password, account }: NewPassword, others: FieldError[] = []): void {
       const lowerCased = password.toLowerCase();
       const localPart = account.email.split('@')[0] ?? '';
       const found: Problem[] = [];
@@ -135,7 +134,7 @@ export function createPasswords(
 
     /** @throws {ApiError} `service_unavailable` when too many hashes are waiting */
     hash: async (password: string, request: HashRequest): Promise<string> =>
-      queued(request, () => argon2.hash(password, options)),
+      queued(request, () => argon2.hash(password, parameters)),
 
     /**
      * Whether a password matches the hash of an account. Takes the same time for a name without an account.
@@ -154,6 +153,6 @@ export function createPasswords(
     },
 
     /** Whether a hash was made with other parameters than the configured ones. */
-    needsRehash: (hash: string): boolean => argon2.needsRehash(hash, options),
+    needsRehash: (hash: string): boolean => argon2.needsRehash(hash, parameters),
   };
 }

@@ -1,4 +1,4 @@
-import { type Static, Type } from '@sinclair/typebox';
+import { type Static, type StringOptions, Type } from '@sinclair/typebox';
 import { Page } from '../../http/pagination.ts';
 import {
   Body,
@@ -18,7 +18,9 @@ import {
   Uuid,
 } from '../../http/schemas.ts';
 import { Line, pattern, TextField, whenEmpty, whenUnnamed } from '../../http/text.ts';
+import type { UserRow } from './accounts/repository.ts';
 import { NewConsents } from './consents/schemas.ts';
+import type { SessionRow } from './sessions/repository.ts';
 
 const usernamePattern = '^[a-z][a-z0-9._-]*$';
 /** A username of a response. */
@@ -35,7 +37,7 @@ export const username = TextField('username', {
   description: 'Starts with a letter; letters, digits, `.`, `_`, `-`. Converted to lower case.',
   examples: ['dure_cafe'],
 });
-const emailField = (description: string, example: string) =>
+export const emailField = (description: string, example: string) =>
   TextField('email', { format: 'email', maxLength: 254, description, examples: [example] });
 export const email = emailField('An email address; converted to lower case', 'owner@example.com');
 export const name = Line('How the user is called', '김두레', { ...whenUnnamed, maxLength: 50 });
@@ -43,32 +45,36 @@ const passwordField = (minLength: number, description: string) => {
   const examples = ['gimbap-and-coffee-7'];
   return TextField('secret', { minLength, maxLength: 128, format: 'password', description, examples });
 };
-const newPassword = passwordField(
+export const newPassword = passwordField(
   8,
   'Not a common password; contains neither the username nor the local part of the email',
 );
 /** A password that is only verified: it may have been set under older rules. */
-const password = passwordField(1, 'The current password');
-const exampleUuid = 'c0ffee00-5b1f-4e0e-9a59-0d4a1b2c3d4e';
+export const password = passwordField(1, 'The current password');
+export const exampleUuid = 'c0ffee00-5b1f-4e0e-9a59-0d4a1b2c3d4e';
 const exampleToken = `${exampleUuid}.Zm9yIGV4YW1wbGUgb25seQ`;
 const tokenPattern = '^[0-9a-f-]{36}[.][A-Za-z0-9_-]+$';
 /** A token of a login flow or a `verification_token`, in a response. */
 export const Token = (description: string) =>
   Text(description, exampleToken, { pattern: tokenPattern, maxLength: 100 });
 /** What the service made and a client sends back; a wrong one has an error of its own. */
-const givenBack = (description: string, maxLength: number, pattern: string, ...examples: string[]) =>
-  TextField('line', {
-    minLength: 1,
-    ...documented({ pattern, maxLength }),
-    description,
-    ...(examples.length > 0 && { examples }),
-  });
+export const givenBack = ({ maxLength, pattern, ...options }: StringOptions) =>
+  TextField('line', { minLength: 1, ...documented({ pattern, maxLength }), ...options });
 /** A token of a login flow. */
-export const flowToken = (description: string) => givenBack(description, 100, tokenPattern, exampleToken);
+export const flowToken = (description: string) =>
+  givenBack({ description, maxLength: 100, pattern: tokenPattern, examples: [exampleToken] });
 /** A `verification_token`. Without an example, so that the example of the body works as it is. */
-const proof = (description: string) => Type.Optional(givenBack(description, 100, tokenPattern));
-const uid = givenBack('`uid` of the link', 36, '^[0-9a-f-]{36}$', exampleUuid);
-const linkToken = givenBack('`token` of the link', 100, '^[A-Za-z0-9._-]+$', 'Zm9yIGV4YW1wbGUgb25seS4uLg');
+export const proof = (description: string) =>
+  Type.Optional(givenBack({ description, maxLength: 100, pattern: tokenPattern }));
+/** An account with a password always gives it; one without it needs a recent login or confirmation. */
+export const optionalPassword = Type.Optional(password);
+/** Of an email or an authenticator app. */
+export const verificationCode = TextField('code', {
+  ...pattern('^[0-9]{6}$', { ko: '숫자 여섯 자리를 입력해 주세요.', en: 'Must be six digits.' }),
+  maxLength: 6,
+  description: 'Six digits; blanks and hyphens do not matter',
+  examples: ['042317'],
+});
 
 const UserRole = NamedEnum('UserRole', 'What the user may do', {
   user: 'A shop owner',
@@ -84,6 +90,10 @@ export const User = NamedObject('User', 'The account of a person', {
   is_verified: Flag('Whether the email address is verified', false),
 });
 export type User = Static<typeof User>;
+/** An account as the API shows it: exactly these fields. */
+export function toUser({ id, username, name, email, role, isVerified }: UserRow): User {
+  return { id, username, name, email, role, is_verified: isVerified };
+}
 
 /** Fields of each kind of sign-up. */
 export const signUpFields = {
@@ -92,65 +102,14 @@ export const signUpFields = {
   verification_token: proof('Of `confirmEmail`; proves the email address. Without it, a code is mailed.'),
   consents: Type.Optional(Ref(NewConsents)),
 };
-const newUserFields = { username, password: newPassword, ...signUpFields };
-export const NewUser = Body('NewUser', 'An account to create', newUserFields);
+export const NewUser = Body('NewUser', 'An account to create', {
+  username,
+  password: newPassword,
+  ...signUpFields,
+});
 export type NewUser = Static<typeof NewUser>;
 
-export const EmailAddress = Body('EmailAddress', 'Where to send a mail', { email });
-
-const resendAfter = Int32('Seconds until another mail is sent to this address', 60);
-const accepted = Flag(
-  'Whether the request was accepted; false within the cooldown and beyond the hourly cap of the address, where no mail is sent',
-  true,
-);
-export const CodeSent = NamedObject('CodeSent', 'The same for any address, known or not', {
-  accepted,
-  expires_in: Int32('Seconds a code is valid', 600),
-  resend_after: resendAfter,
-});
-export type CodeSent = Static<typeof CodeSent>;
-export const MailSent = NamedObject('MailSent', 'The same for any address, known or not', {
-  accepted,
-  resend_after: resendAfter,
-});
-export type MailSent = Static<typeof MailSent>;
-
-/** Of an email or an authenticator app. */
-export const verificationCode = TextField('code', {
-  ...pattern('^[0-9]{6}$', { ko: '숫자 여섯 자리를 입력해 주세요.', en: 'Must be six digits.' }),
-  maxLength: 6,
-  description: 'Six digits; blanks and hyphens do not matter',
-  examples: ['042317'],
-});
-export const EmailCode = Body('EmailCode', 'The code of a mail', { email, code: verificationCode });
-export const EmailLink = Body('EmailLink', 'The link of a mail', { token: linkToken });
-export const EmailConfirmation = Type.Unsafe<Static<typeof EmailCode> | Static<typeof EmailLink>>({
-  $id: 'EmailConfirmation',
-  description: 'Either the code or the link of a mail',
-  oneOf: [Ref(EmailCode), Ref(EmailLink)],
-});
-export type EmailConfirmation = Static<typeof EmailConfirmation>;
-export const EmailVerification = NamedObject('EmailVerification', 'A verified address', {
-  email: Email('The address that is verified', 'owner@example.com'),
-  verification_token: Token('Proves the address, once, at `signUp`'),
-  expires_in: Int32('Seconds the token is valid', 1800),
-});
-export type EmailVerification = Static<typeof EmailVerification>;
-
-export const ResetLinkQuery = Type.Object({ uid, token: linkToken });
-export type ResetLinkParts = Static<typeof ResetLinkQuery>;
-export const ResetLink = NamedObject('ResetLink', 'A link that works', {
-  expires_at: Timestamp('When the link stops working'),
-});
-export const PasswordReset = Body('PasswordReset', 'The link of a mail and a new password', {
-  uid,
-  token: linkToken,
-  new_password: newPassword,
-});
-
 export const UserChanges = Changes('UserChanges', 'At least one field', { name });
-/** An account with a password always gives it; one without it needs a recent login or confirmation. */
-export const optionalPassword = Type.Optional(password);
 export const AccountDeletion = Body('AccountDeletion', 'The password, where the account has one', {
   password: optionalPassword,
 });
@@ -159,19 +118,6 @@ export const PasswordChange = Body('PasswordChange', 'The current and the new pa
   new_password: newPassword,
 });
 export type PasswordChange = Static<typeof PasswordChange>;
-
-export const EmailChange = Body(
-  'EmailChange',
-  'The password, and what proves the new address: the `code` that was mailed to it, or a `verification_token`',
-  {
-    password: optionalPassword,
-    new_email: emailField('The new address; converted to lower case', 'new-owner@example.com'),
-    code: Type.Optional(verificationCode),
-    verification_token: proof('From the response of `confirmEmail`; without it, `code` is required'),
-  },
-);
-export type EmailChange = Static<typeof EmailChange>;
-export const EmailChangeUndo = Body('EmailChangeUndo', 'The link of a mail', { token: linkToken });
 
 export const Confirmation = NamedObject('Confirmation', 'A session that may change the ways to log in', {
   confirmed_until: Timestamp('Until when'),
@@ -186,6 +132,7 @@ export const Credentials = Body('Credentials', 'Who logs in', {
   username: Line('The username or the email address', 'dure_cafe', 254),
   password,
 });
+export type Credentials = Static<typeof Credentials>;
 
 const tokenPair = {
   access: Jwt('Access token: send it as `Authorization: Bearer <access>`'),
@@ -210,12 +157,12 @@ export const TokenPairWithUser = NamedObject(
 export type TokenPairWithUser = Static<typeof TokenPairWithUser>;
 
 const refresh = Type.Optional(
-  givenBack(
-    'A refresh token; with `X-Refresh-Token: cookie` that of the cookie, unless it is given',
-    2048,
-    jwtPattern,
-    exampleJwt,
-  ),
+  givenBack({
+    description: 'A refresh token; with `X-Refresh-Token: cookie` that of the cookie, unless it is given',
+    maxLength: 2048,
+    pattern: jwtPattern,
+    examples: [exampleJwt],
+  }),
 );
 export const RefreshBody = Body('RefreshBody', 'The session to refresh', { refresh });
 export const LogoutBody = Body('LogoutBody', 'The session to end, where no access token is sent', {
@@ -241,5 +188,16 @@ export const Session = NamedObject('Session', 'A device that is logged in', {
   last_used_at: Timestamp('When the session was last refreshed'),
   is_current: Flag('Whether this very request belongs to it', true),
 });
-export type Session = Static<typeof Session>;
+/** A session as its user and operators see it. */
+export function toSession({ id, userAgent, ip, methods, ...times }: SessionRow) {
+  return {
+    id,
+    user_agent: userAgent,
+    ip,
+    created_at: times.createdAt.toISOString(),
+    last_used_at: times.lastUsedAt.toISOString(),
+    authenticated_at: times.authenticatedAt.toISOString(),
+    methods,
+  };
+}
 export const SessionPage = Page('SessionPage', Ref(Session));

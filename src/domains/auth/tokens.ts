@@ -12,6 +12,7 @@ import { Type } from '@sinclair/typebox';
 import { TypeCompiler } from '@sinclair/typebox/compiler';
 import { type Algorithm, createSigner, createVerifier } from 'fast-jwt';
 import type { AccessClaims, TokenProblem, TokenType } from '../../http/authentication.ts';
+import { serviceUnavailable } from '../../http/errors.ts';
 import { isId, isUuid, maxId } from '../../http/schemas.ts';
 import type { Config, Secret } from '../../infrastructure/config/config.ts';
 import type { LoginFlowKind } from '../../infrastructure/database/generated/enums.ts';
@@ -201,35 +202,40 @@ export function createSealer(secrets: readonly [Secret, ...Secret[]]) {
   const sealing = toKey(secrets[0]);
   const keys = [sealing, ...secrets.slice(1).map(toKey)];
 
-  return {
-    /** @param context what the value is and whose, without which it does not open */
-    seal(text: string, context: string): string {
-      const { id, key } = sealing;
-      const iv = randomBytes(12);
-      const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(context));
-      const sealed = Buffer.concat([iv, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
-      return `${id}.${sealed.toString('base64url')}`;
-    },
+  /** @param context what the value is and whose, without which it does not open */
+  function seal(text: string, context: string): string {
+    const { id, key } = sealing;
+    const iv = randomBytes(12);
+    const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(context));
+    const sealed = Buffer.concat([iv, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+    return `${id}.${sealed.toString('base64url')}`;
+  }
 
-    /** The start of everything that the first secret sealed. */
-    prefix: `${sealing.id}.`,
+  /** @returns undefined when no secret opens it, or it was sealed for another context */
+  function unseal(sealed: string, context: string): string | undefined {
+    const [id, text = ''] = sealed.split('.');
+    const key = keys.find((one) => one.id === id)?.key;
+    const bytes = Buffer.from(text, 'base64url');
+    if (key === undefined || bytes.length < 28) return undefined;
+    try {
+      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12))
+        .setAAD(Buffer.from(context))
+        .setAuthTag(bytes.subarray(-16));
+      return decipher.update(bytes.subarray(12, -16), undefined, 'utf8') + decipher.final('utf8');
+    } catch {
+      return undefined;
+    }
+  }
 
-    /** @returns undefined when no secret opens it, or it was sealed for another context */
-    unseal(sealed: string, context: string): string | undefined {
-      const [id, text = ''] = sealed.split('.');
-      const key = keys.find((one) => one.id === id)?.key;
-      const bytes = Buffer.from(text, 'base64url');
-      if (key === undefined || bytes.length < 28) return undefined;
-      try {
-        const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12))
-          .setAAD(Buffer.from(context))
-          .setAuthTag(bytes.subarray(-16));
-        return decipher.update(bytes.subarray(12, -16), undefined, 'utf8') + decipher.final('utf8');
-      } catch {
-        return undefined;
-      }
-    },
-  };
+  /** @param name for the log @throws {ApiError} `service_unavailable` when no secret opens it */
+  function unsealNeeded(sealed: string, context: string, name: string): string {
+    const text = unseal(sealed, context);
+    if (text === undefined) throw serviceUnavailable(new Error(`no JWT_SECRET opens ${name}`));
+    return text;
+  }
+
+  /** `prefix` is the start of everything that the first secret sealed. */
+  return { seal, unseal, unsealNeeded, prefix: `${sealing.id}.` };
 }
 
 /** Compares in constant time. An undefined expected value equals nothing. */

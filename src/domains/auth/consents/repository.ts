@@ -28,8 +28,9 @@ export function createConsentRepository(database: Database, mailQueue: MailQueue
       ORDER BY c.id`);
   }
 
-  async function record(tx: Tx, userId: number, answers: Answer[], address: string): Promise<void> {
-    const data = answers.map((answer) => ({ userId, address, ...answer }));
+  /** @param by whose answers they are, and the address of the client */
+  async function record(tx: Tx, by: { userId: number; address: string }, answers: Answer[]): Promise<void> {
+    const data = answers.map((answer) => ({ ...by, ...answer }));
     await tx.prisma.consent.createMany({ data });
   }
 

@@ -6,60 +6,45 @@ import { ConsentChanges, ConsentList, GivenConsents } from './schemas.ts';
 import type { ConsentService } from './service.ts';
 
 /** What users can agree to. */
-export const consentRoutes: FastifyPluginAsyncTypebox<{ consents: ConsentService }> = async (
-  app,
-  { consents },
-) => {
-  app.get(
-    '/consents/',
-    {
-      config: { message: { ko: '동의 항목을 조회했습니다.', en: 'Here is what users can agree to.' } },
-      schema: {
-        operationId: 'listConsents',
-        summary: 'What users can agree to',
-        description:
-          'For the form of a sign-up. Empty where the operator has configured no terms: a sign-up then needs no `consents`.',
-        response: { 200: Ref(ConsentList) },
-      },
+export const consentRoutes: FastifyPluginAsyncTypebox<ConsentService> = async (app, consents) => {
+  app.get('/consents/', {
+    config: { message: { ko: '동의 항목을 조회했습니다.', en: 'Here is what users can agree to.' } },
+    schema: {
+      operationId: 'listConsents',
+      summary: 'What users can agree to',
+      description:
+        'For the form of a sign-up. Empty where the operator has configured no terms: a sign-up then needs no `consents`.',
+      response: { 200: Ref(ConsentList) },
     },
-    async () => consents.list(),
-  );
+    handler: async () => consents.list(),
+  });
 };
 
 /** What the logged-in user has answered. */
-export const ownConsentRoutes: FastifyPluginAsyncTypebox<{ consents: ConsentService }> = async (
-  app,
-  { consents },
-) => {
-  app.get(
-    '/me/consents/',
-    {
-      config: { message: { ko: '동의 내역을 조회했습니다.', en: 'Here is what you have agreed to.' } },
-      schema: {
-        operationId: 'getOwnConsents',
-        summary: 'Consents of the user',
-        description: 'The latest answer to each question; what the user never answered is not listed.',
-        response: { 200: Ref(GivenConsents) },
-      },
+export const ownConsentRoutes: FastifyPluginAsyncTypebox<ConsentService> = async (app, consents) => {
+  app.get('/me/consents/', {
+    config: { message: { ko: '동의 내역을 조회했습니다.', en: 'Here is what you have agreed to.' } },
+    schema: {
+      operationId: 'getOwnConsents',
+      summary: 'Consents of the user',
+      description: 'The latest answer to each question; what the user never answered is not listed.',
+      response: { 200: Ref(GivenConsents) },
     },
-    async (request) => ({ items: await consents.find(currentUser(request).id) }),
-  );
+    handler: async (request) => ({ items: await consents.find(currentUser(request).id) }),
+  });
 
-  app.patch(
-    '/me/consents/',
-    {
-      config: { message: { ko: '동의 내역을 변경했습니다.', en: 'Your answers have been saved.' } },
-      schema: {
-        operationId: 'updateOwnConsents',
-        summary: 'Agree to a new version, give or withdraw the marketing consent',
-        description:
-          'Records each answer that changes something with its time and the address of the client; earlier answers stay. Other versions than those of `listConsents` are `not_allowed`. The consent to terms and privacy policy ends with the account.',
-        body: Ref(ConsentChanges),
-        response: { 200: Ref(GivenConsents) },
-      },
+  app.patch('/me/consents/', {
+    config: { message: { ko: '동의 내역을 변경했습니다.', en: 'Your answers have been saved.' } },
+    schema: {
+      operationId: 'updateOwnConsents',
+      summary: 'Agree to a new version, give or withdraw the marketing consent',
+      description:
+        'Records each answer that changes something with its time and the address of the client; earlier answers stay. Other versions than those of `listConsents` are `not_allowed`. The consent to terms and privacy policy ends with the account.',
+      body: Ref(ConsentChanges),
+      response: { 200: Ref(GivenConsents) },
     },
-    async (request) => ({
+    handler: async (request) => ({
       items: await consents.change(currentUser(request), request.body, requestContext(request)),
     }),
-  );
+  });
 };

@@ -2,20 +2,21 @@ import { type CurrentUser, tokenNotValid } from '../../../http/authentication.ts
 import { invalidFields } from '../../../http/errors.ts';
 import { type FieldError, problems } from '../../../http/field-errors.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
-import type { ConsentDocuments } from '../../../infrastructure/config/config.ts';
-import type { Database, Tx } from '../../../infrastructure/database/client.ts';
-import type { AuthRepository } from '../repository/index.ts';
+import type { Tx } from '../../../infrastructure/database/client.ts';
+import type { AuthContext } from '../context.ts';
 import type { Answer, AnswerRow } from './repository.ts';
 import type { ConsentChanges, ConsentId, ConsentList, GivenConsent, NewConsents } from './schemas.ts';
+
+interface NewAnswers {
+  userId: number;
+  answers: NewConsents;
+}
 
 export type ConsentService = ReturnType<typeof createConsents>;
 
 /** What users agree to, at their sign-up and later. */
-export function createConsents(
-  { terms, privacy }: ConsentDocuments,
-  database: Database,
-  { accounts, consents }: Pick<AuthRepository, 'accounts' | 'consents'>,
-) {
+export function createConsents({ config, database, accounts, consents }: AuthContext) {
+  const { terms, privacy } = config.consentDocuments;
   /** Emails that advertise are a part of the privacy policy, where there is one. */
   const current = { terms, privacy, marketing: privacy ?? terms };
 
@@ -61,8 +62,8 @@ export function createConsents(
   }
 
   /** Records the answers of a sign-up in its transaction. */
-  function record(tx: Tx, userId: number, answers: NewConsents, { ip }: RequestContext): Promise<void> {
-    return consents.record(tx, userId, toAnswers(answers), ip);
+  function record(tx: Tx, { userId, answers }: NewAnswers, { ip: address }: RequestContext): Promise<void> {
+    return consents.record(tx, { userId, address }, toAnswers(answers));
   }
 
   async function find(userId: number, tx: Tx = database): Promise<GivenConsent[]> {
@@ -91,7 +92,7 @@ export function createConsents(
    *
    * @throws {ApiError} `validation_error` for another version than the current one, `token_not_valid` for an account that is gone
    */
-  async function change(user: CurrentUser, changes: ConsentChanges, { ip }: RequestContext) {
+  async function change(user: CurrentUser, changes: ConsentChanges, { ip: address }: RequestContext) {
     const wrong = outdated(changes, '');
     if (wrong.length > 0) throw invalidFields(wrong);
     return database.transaction(async (tx) => {
@@ -101,7 +102,7 @@ export function createConsents(
         const last = known.findLast((row) => row.kind === kind);
         return last?.action !== action || last.version !== version;
       };
-      await consents.record(tx, user.id, toAnswers(changes).filter(isNew), ip);
+      await consents.record(tx, { userId: user.id, address }, toAnswers(changes).filter(isNew));
       return find(user.id, tx);
     });
   }

@@ -6,7 +6,6 @@ import { requestContext } from '../../../http/request-context.ts';
 import { EmptyData, emptyData, isId, PathId, Ref } from '../../../http/schemas.ts';
 import { authErrors, confirmationErrors } from '../errors.ts';
 import { TokenPairWithUser } from '../schemas.ts';
-import type { PasskeyRow } from './repository.ts';
 import {
   NewPasskey,
   Passkey,
@@ -15,160 +14,128 @@ import {
   PasskeyLoginStart,
   PasskeyPage,
   PasskeyRegistrationStart,
+  toPasskey,
 } from './schemas.ts';
 import type { PasskeyService } from './service.ts';
-
-interface PasskeyRoutesOptions {
-  passkeys: PasskeyService;
-}
 
 const params = Type.Object({ passkey_id: PathId('`id` of a passkey') });
 
 /** Login with a passkey. */
-export const passkeyRoutes: FastifyPluginAsyncTypebox<PasskeyRoutesOptions> = async (app, { passkeys }) => {
-  app.post(
-    '/passkeys/login/start/',
-    {
-      config: { message: { ko: '패스키로 로그인해 주세요.', en: 'Please use your passkey.' } },
-      schema: {
-        operationId: 'startPasskeyLogin',
-        summary: 'Start a login with a passkey',
-        description:
-          'Pass the `options` to `navigator.credentials.get()`, and what it gives to `finishPasskeyLogin`. They name no account: the authenticator offers the accounts that it has for this service.',
-        response: { 200: Ref(PasskeyLoginStart) },
-      },
+export const passkeyRoutes: FastifyPluginAsyncTypebox<PasskeyService> = async (app, passkeys) => {
+  app.post('/passkeys/login/start/', {
+    config: { message: { ko: '패스키로 로그인해 주세요.', en: 'Please use your passkey.' } },
+    schema: {
+      operationId: 'startPasskeyLogin',
+      summary: 'Start a login with a passkey',
+      description:
+        'Pass the `options` to `navigator.credentials.get()`, and what it gives to `finishPasskeyLogin`. They name no account: the authenticator offers the accounts that it has for this service.',
+      response: { 200: Ref(PasskeyLoginStart) },
     },
-    async () => passkeys.startLogin(),
-  );
+    handler: async () => passkeys.startLogin(),
+  });
 
-  app.post(
-    '/passkeys/login/finish/',
-    {
-      config: {
-        limit: { group: 'login', max: 30 },
-        message: { ko: '로그인되었습니다.', en: 'You are logged in.' },
-        errors: [authErrors.passkeyRejected, authErrors.accountSuspended],
-      },
-      schema: {
-        operationId: 'finishPasskeyLogin',
-        summary: 'Log in with a passkey',
-        description:
-          'Begins a session as `logIn` does. A passkey counts as both factors, because the authenticator verifies its user. After any error, start again.',
-        body: Ref(PasskeyLogin),
-        response: { 200: Ref(TokenPairWithUser) },
-      },
+  app.post('/passkeys/login/finish/', {
+    config: {
+      limit: { group: 'login', max: 30 },
+      message: { ko: '로그인되었습니다.', en: 'You are logged in.' },
+      errors: [authErrors.passkeyRejected, authErrors.accountSuspended],
     },
-    async (request) => passkeys.finishLogin(request.body, requestContext(request)),
-  );
+    schema: {
+      operationId: 'finishPasskeyLogin',
+      summary: 'Log in with a passkey',
+      description:
+        'Begins a session as `logIn` does. A passkey counts as both factors, because the authenticator verifies its user. After any error, start again.',
+      body: Ref(PasskeyLogin),
+      response: { 200: Ref(TokenPairWithUser) },
+    },
+    handler: async (request) => passkeys.finishLogin(request.body, requestContext(request)),
+  });
 };
 
 /** The passkeys of the logged-in user. */
-export const ownPasskeyRoutes: FastifyPluginAsyncTypebox<PasskeyRoutesOptions> = async (
-  app,
-  { passkeys },
-) => {
-  app.post(
-    '/passkeys/register/start/',
-    {
-      config: {
-        message: { ko: '기기에서 패스키를 만들어 주세요.', en: 'Please create a passkey on your device.' },
-        errors: [...confirmationErrors, authErrors.tooManyPasskeys],
-      },
-      schema: {
-        operationId: 'startPasskeyRegistration',
-        summary: 'Start to add a passkey',
-        description:
-          'Pass the `options` to `navigator.credentials.create()`, and what it gives to `finishPasskeyRegistration`, in the same session. An account has at most ten passkeys.',
-        response: { 200: Ref(PasskeyRegistrationStart) },
-      },
+export const ownPasskeyRoutes: FastifyPluginAsyncTypebox<PasskeyService> = async (app, passkeys) => {
+  app.post('/passkeys/register/start/', {
+    config: {
+      message: { ko: '기기에서 패스키를 만들어 주세요.', en: 'Please create a passkey on your device.' },
+      errors: [...confirmationErrors, authErrors.tooManyPasskeys],
     },
-    async (request) => passkeys.startRegistration(currentUser(request)),
-  );
+    schema: {
+      operationId: 'startPasskeyRegistration',
+      summary: 'Start to add a passkey',
+      description:
+        'Pass the `options` to `navigator.credentials.create()`, and what it gives to `finishPasskeyRegistration`, in the same session. An account has at most ten passkeys.',
+      response: { 200: Ref(PasskeyRegistrationStart) },
+    },
+    handler: async (request) => passkeys.startRegistration(currentUser(request)),
+  });
 
-  app.post(
-    '/passkeys/register/finish/',
-    {
-      config: {
-        message: { ko: '패스키를 등록했습니다.', en: 'Your passkey has been added.' },
-        errors: [...confirmationErrors, authErrors.passkeyRefused, authErrors.tooManyPasskeys],
-      },
-      schema: {
-        operationId: 'finishPasskeyRegistration',
-        summary: 'Add a passkey',
-        description: 'A notice is mailed to a verified address. After `passkey_refused`, start again.',
-        body: Ref(NewPasskey),
-        response: { 201: Ref(Passkey) },
-      },
+  app.post('/passkeys/register/finish/', {
+    config: {
+      message: { ko: '패스키를 등록했습니다.', en: 'Your passkey has been added.' },
+      errors: [...confirmationErrors, authErrors.passkeyRefused, authErrors.tooManyPasskeys],
     },
-    async (request, reply) => {
+    schema: {
+      operationId: 'finishPasskeyRegistration',
+      summary: 'Add a passkey',
+      description: 'A notice is mailed to a verified address. After `passkey_refused`, start again.',
+      body: Ref(NewPasskey),
+      response: { 201: Ref(Passkey) },
+    },
+    handler: async (request, reply) => {
       const user = currentUser(request);
       const added = await passkeys.finishRegistration(user, request.body, requestContext(request));
       return reply.code(201).send(toPasskey(added));
     },
-  );
+  });
 
-  app.get(
-    '/passkeys/',
-    {
-      config: { message: { ko: '패스키를 조회했습니다.', en: 'Here are your passkeys.' } },
-      schema: {
-        operationId: 'listPasskeys',
-        summary: 'Passkeys of the user',
-        description: 'Newest first.',
-        querystring: Type.Object(PageQuery),
-        response: { 200: Ref(PasskeyPage) },
-      },
+  app.get('/passkeys/', {
+    config: { message: { ko: '패스키를 조회했습니다.', en: 'Here are your passkeys.' } },
+    schema: {
+      operationId: 'listPasskeys',
+      summary: 'Passkeys of the user',
+      description: 'Newest first.',
+      querystring: Type.Object(PageQuery),
+      response: { 200: Ref(PasskeyPage) },
     },
-    async (request) => {
+    handler: async (request) => {
       const { id } = currentUser(request);
       return paginate(request.query, { isId, find: (page) => passkeys.list(id, page), present: toPasskey });
     },
-  );
+  });
 
-  app.patch(
-    '/passkeys/:passkey_id/',
-    {
-      config: {
-        message: { ko: '패스키 이름을 변경했습니다.', en: 'Your passkey has been renamed.' },
-        errors: [authErrors.passkeyNotFound],
-      },
-      schema: {
-        operationId: 'updatePasskey',
-        summary: 'Rename a passkey',
-        description: 'The name is for the user only.',
-        params,
-        body: Ref(PasskeyChanges),
-        response: { 200: Ref(Passkey) },
-      },
+  app.patch('/passkeys/:passkey_id/', {
+    config: {
+      message: { ko: '패스키 이름을 변경했습니다.', en: 'Your passkey has been renamed.' },
+      errors: [authErrors.passkeyNotFound],
     },
-    async (request) => {
+    schema: {
+      operationId: 'updatePasskey',
+      summary: 'Rename a passkey',
+      description: 'The name is for the user only.',
+      params,
+      body: Ref(PasskeyChanges),
+      response: { 200: Ref(Passkey) },
+    },
+    handler: async (request) => {
       const { id } = currentUser(request);
       return toPasskey(await passkeys.rename(id, request.params.passkey_id, request.body.name));
     },
-  );
+  });
 
-  app.delete(
-    '/passkeys/:passkey_id/',
-    {
-      config: {
-        message: { ko: '패스키를 삭제했습니다.', en: 'Your passkey has been removed.' },
-        errors: [...confirmationErrors, authErrors.passkeyNotFound, authErrors.lastLoginMethod],
-      },
-      schema: {
-        operationId: 'deletePasskey',
-        summary: 'Remove a passkey',
-        description:
-          'It does not work any more; sessions that began with it go on. A notice is mailed to a verified address. The only way to log in to an account stays (`last_login_method`).',
-        params,
-        response: { 200: Ref(EmptyData) },
-      },
+  app.delete('/passkeys/:passkey_id/', {
+    config: {
+      message: { ko: '패스키를 삭제했습니다.', en: 'Your passkey has been removed.' },
+      errors: [...confirmationErrors, authErrors.passkeyNotFound, authErrors.lastLoginMethod],
     },
-    async (request) =>
+    schema: {
+      operationId: 'deletePasskey',
+      summary: 'Remove a passkey',
+      description:
+        'It does not work any more; sessions that began with it go on. A notice is mailed to a verified address. The only way to log in to an account stays (`last_login_method`).',
+      params,
+      response: { 200: Ref(EmptyData) },
+    },
+    handler: async (request) =>
       emptyData(passkeys.remove(currentUser(request), request.params.passkey_id, requestContext(request))),
-  );
+  });
 };
-
-function toPasskey({ id, name, isSynced, createdAt, lastUsedAt }: PasskeyRow): Passkey {
-  const times = { created_at: createdAt.toISOString(), last_used_at: lastUsedAt.toISOString() };
-  return { id, name, is_synced: isSynced, ...times };
-}

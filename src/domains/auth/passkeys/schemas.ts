@@ -16,6 +16,7 @@ import {
 } from '../../../http/schemas.ts';
 import { Line, pattern, TextField, whenUnnamed } from '../../../http/text.ts';
 import { flowToken, Token, Username } from '../schemas.ts';
+import type { PasskeyRow } from './repository.ts';
 
 const name = Line('How the user tells it from others', '내 휴대폰', { ...whenUnnamed, maxLength: 50 });
 const flow_token = flowToken('Of the start; works once, within five minutes');
@@ -27,7 +28,12 @@ export const Passkey = NamedObject('Passkey', 'A passkey of an account', {
   created_at: Timestamp('When it was added'),
   last_used_at: Timestamp('When it was last logged in with'),
 });
-export type Passkey = Static<typeof Passkey>;
+type Passkey = Static<typeof Passkey>;
+/** A passkey as its user sees it. */
+export function toPasskey({ id, name, isSynced, createdAt, lastUsedAt }: PasskeyRow): Passkey {
+  const times = { created_at: createdAt.toISOString(), last_used_at: lastUsedAt.toISOString() };
+  return { id, name, is_synced: isSynced, ...times };
+}
 export const PasskeyPage = Page('PasskeyPage', Ref(Passkey));
 export const PasskeyChanges = Body('PasskeyChanges', 'A new name', { name });
 

@@ -1,13 +1,8 @@
 import type { CurrentUser } from '../../../http/authentication.ts';
 import { ApiError } from '../../../http/errors.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
-import type { Config } from '../../../infrastructure/config/config.ts';
-import type { Database } from '../../../infrastructure/database/client.ts';
-import { sql } from '../../../infrastructure/database/sql.ts';
+import type { AuthContext } from '../context.ts';
 import { authErrors } from '../errors.ts';
-import type { AuthRepository } from '../repository/index.ts';
-import type { ConfirmationService } from '../service/confirmation.ts';
-import type { Login } from '../service/login.ts';
 import { createPasskeyRepository, type PasskeyRow } from './repository.ts';
 import type { NewPasskey, PasskeyLogin } from './schemas.ts';
 import { createWebauthn } from './webauthn.ts';
@@ -18,13 +13,8 @@ const defaultName = { ko: '패스키', en: 'Passkey' };
 export type PasskeyService = ReturnType<typeof createPasskeys>;
 
 /** Adds and removes the passkeys of an account, and logs in with them. */
-export function createPasskeys(
-  config: Config,
-  database: Database,
-  { accounts, logins, loginFlows }: AuthRepository,
-  login: Login,
-  confirmation: ConfirmationService,
-) {
+export function createPasskeys(auth: AuthContext) {
+  const { config, database, accounts, logins, flows, login, confirmation } = auth;
   const passkeys = createPasskeyRepository(database);
   const webauthn = createWebauthn(config);
 
@@ -33,8 +23,8 @@ export function createPasskeys(
     await confirmation.require(user);
     const existing = await passkeys.list(user.id, { after: undefined, limit: maxPasskeys });
     if (existing.length === maxPasskeys) throw new ApiError(authErrors.tooManyPasskeys);
-    const flow = await loginFlows.begin(database, 'passkey_registration', user);
-    const challenge = loginFlows.secret(flow, 'challenge');
+    const flow = await flows.begin(database, 'passkey_registration', { user });
+    const challenge = flows.secret(flow, 'challenge');
     return { options: webauthn.registrationOptions(user, challenge, existing), flow_token: flow.token };
   }
 
@@ -46,26 +36,21 @@ export function createPasskeys(
   ): Promise<PasskeyRow> {
     // Before the flow is over, so that the user can confirm and then finish.
     await confirmation.require(user);
-    const flow = await loginFlows.finish(database, 'passkey_registration', token);
+    const flow = await flows.end(database, 'passkey_registration', token);
     if (flow?.sessionId !== user.sessionId) throw new ApiError(authErrors.passkeyRefused);
     const verified = await webauthn
-      .verifyRegistration(credential, loginFlows.secret(flow, 'challenge'))
+      .verifyRegistration(credential, flows.secret(flow, 'challenge'))
       .catch((cause: unknown) => {
         throw new ApiError(authErrors.passkeyRefused, { cause });
       });
     const passkey = { userId: user.id, name: name ?? defaultName[context.language], ...verified };
-    const { row } = await confirmation.change(
-      user,
-      context,
-      { change: 'added', method: 'passkey' },
-      async (tx) => {
-        if ((await passkeys.count(tx, user.id)) >= maxPasskeys)
-          throw new ApiError(authErrors.tooManyPasskeys);
-        const row = await passkeys.add(tx, passkey);
-        if (row === undefined) throw new ApiError(authErrors.passkeyRefused);
-        return { row, label: row.name };
-      },
-    );
+    const change = { user, context, change: 'added', method: 'passkey' } as const;
+    const { row } = await confirmation.change(change, async (tx) => {
+      if ((await passkeys.count(tx, user.id)) >= maxPasskeys) throw new ApiError(authErrors.tooManyPasskeys);
+      const row = await passkeys.add(tx, passkey);
+      if (row === undefined) throw new ApiError(authErrors.passkeyRefused);
+      return { row, label: row.name };
+    });
     return row;
   }
 
@@ -78,7 +63,8 @@ export function createPasskeys(
 
   /** @throws {ApiError} `confirmation_required`, `passkey_not_found`, `last_login_method`, `token_not_valid` */
   async function remove(user: CurrentUser, id: number, context: RequestContext): Promise<void> {
-    await confirmation.change(user, context, { change: 'removed', method: 'passkey' }, async (tx) => {
+    const change = { user, context, change: 'removed', method: 'passkey' } as const;
+    await confirmation.change(change, async (tx) => {
       const hasOther = await accounts.hasOtherLoginMethod(tx, user.id);
       const label = await passkeys.remove(tx, user.id, id);
       if (label === undefined) throw new ApiError(authErrors.passkeyNotFound);
@@ -89,30 +75,28 @@ export function createPasskeys(
 
   /** The same for everyone, so that it tells nothing about accounts. */
   async function startLogin() {
-    const flow = await loginFlows.begin(database, 'passkey_login');
-    const challenge = loginFlows.secret(flow, 'challenge');
+    const flow = await flows.begin(database, 'passkey_login');
+    const challenge = flows.secret(flow, 'challenge');
     return { options: webauthn.loginOptions(challenge), flow_token: flow.token };
   }
 
   /** @throws {ApiError} `invalid_credentials`, `account_suspended` */
   async function finishLogin({ flow_token: token, credential }: PasskeyLogin, context: RequestContext) {
-    const flow = await loginFlows.finish(database, 'passkey_login', token);
+    const flow = await flows.end(database, 'passkey_login', token);
     const passkey = await passkeys.find(credential.id);
     const reject = (event: 'login_failed' | 'passkey_refused', cause?: unknown) => {
-      context.logSecurityEvent(event, { userId: passkey?.userId });
+      context.logSecurityEvent(event, { id: passkey?.userId });
       return new ApiError(authErrors.passkeyRejected, { cause });
     };
     if (flow === undefined || passkey === null) throw reject('login_failed');
     const use = await webauthn
-      .verifyLogin(credential, passkey, loginFlows.secret(flow, 'challenge'))
+      .verifyLogin(credential, passkey, flows.secret(flow, 'challenge'))
       .catch((cause: unknown) => {
         throw reject('login_failed', cause);
       });
     if (!(await passkeys.use(passkey.id, use))) throw reject('passkey_refused');
-    // Read together with the passkey, so that a passkey that was removed meanwhile finds no account.
-    const ofPasskey = sql`u.id = (SELECT p.user_id FROM passkeys p WHERE p.id = ${passkey.id})`;
-    const account = await logins.findBy(ofPasskey, context.clientAddress);
-    const loggedIn = account && (await login.finish(account, { methods: ['passkey'] }, context));
+    const account = await logins.findByPasskey(passkey.id, context.clientAddress);
+    const loggedIn = account && (await login.startSession(account, { methods: ['passkey'] }, context));
     if (loggedIn === undefined) throw reject('login_failed');
     return loggedIn;
   }

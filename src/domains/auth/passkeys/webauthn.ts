@@ -1,6 +1,6 @@
 import type { CurrentUser } from '../../../http/authentication.ts';
 import type { Config } from '../../../infrastructure/config/config.ts';
-import { flowLifetimes } from '../repository/login-flows.ts';
+import { flowLifetimes } from '../sessions/flow-repository.ts';
 import type { PasskeyRow } from './repository.ts';
 import type {
   LoginCredential,

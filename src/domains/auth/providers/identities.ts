@@ -3,20 +3,12 @@ import { Value } from '@sinclair/typebox/value';
 import type { CurrentUser } from '../../../http/authentication.ts';
 import { ApiError } from '../../../http/errors.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
-import type { Database, Tx } from '../../../infrastructure/database/client.ts';
+import type { Tx } from '../../../infrastructure/database/client.ts';
+import type { AuthContext } from '../context.ts';
 import { authErrors } from '../errors.ts';
-import type { IdentityFacts, IdentityRow } from '../repository/identities.ts';
-import type { AuthRepository } from '../repository/index.ts';
-import type { ConfirmationService } from '../service/confirmation.ts';
-import type { Sealer } from '../tokens.ts';
-import type { LoginProvider } from './clients/openid-connect.ts';
+import type { ProviderClient } from './clients/openid-connect.ts';
+import type { IdentityRow, ProviderIdentity } from './repository.ts';
 import { type Identity, toIdentity } from './schemas.ts';
-
-/** What a provider said about a user who has no account yet, or has not connected it. */
-export interface NewIdentity extends IdentityFacts {
-  name: string | null;
-  isEmailProved: boolean;
-}
 
 /** The payload of a job. */
 const Revocation = Type.Object({ provider: Type.String(), token: Type.String() });
@@ -24,35 +16,26 @@ const Revocation = Type.Object({ provider: Type.String(), token: Type.String() }
 export type IdentityService = ReturnType<typeof createIdentities>;
 
 /** Connects accounts with identities at providers. */
-export function createIdentities(
-  database: Database,
-  { accounts, identities, loginFlows }: AuthRepository,
-  confirmation: ConfirmationService,
-  providers: readonly LoginProvider[],
-  sealer: Sealer,
-) {
+export function createIdentities(auth: AuthContext, providers: readonly ProviderClient[]) {
+  const { database, accounts, identities, flows, sealer, confirmation } = auth;
+
   /** A refresh token of a provider as it is stored. */
   const sealToken = (provider: string, token: string) => sealer.seal(token, tokenContext(provider));
 
   /** @throws {ApiError} `identity_taken` */
-  async function addTo(tx: Tx, userId: number, facts: NewIdentity) {
-    const { isEmailProved: _, name: __, ...identity } = facts;
+  async function addTo(tx: Tx, userId: number, identity: ProviderIdentity): Promise<IdentityRow> {
     const added = await identities.add(tx, userId, identity);
     if (added === undefined) throw new ApiError(authErrors.identityTaken);
     return added;
   }
 
   /** @throws {ApiError} `identity_taken`, `token_not_valid` */
-  async function add(user: CurrentUser, identity: NewIdentity, context: RequestContext): Promise<Identity> {
-    const { row } = await confirmation.change(
-      user,
-      context,
-      { change: 'added', method: 'identity' },
-      async (tx) => {
-        const row = await addTo(tx, user.id, identity);
-        return { row, label: labelOf(row, context) };
-      },
-    );
+  async function add(user: CurrentUser, identity: ProviderIdentity, context: RequestContext) {
+    const change = { user, context, change: 'added', method: 'identity' } as const;
+    const { row } = await confirmation.change(change, async (tx) => {
+      const row = await addTo(tx, user.id, identity);
+      return { row, label: labelOf(row, context) };
+    });
     return toIdentity(row);
   }
 
@@ -63,8 +46,8 @@ export function createIdentities(
    */
   async function addByToken(user: CurrentUser, token: string, context: RequestContext): Promise<Identity> {
     await confirmation.require(user);
-    const flow = await loginFlows.lock<NewIdentity>(database, 'link', token);
-    if (flow?.userId !== user.id || !(await loginFlows.finish(database, 'link', token))) {
+    const flow = await flows.lock<ProviderIdentity>(database, 'link', token);
+    if (flow?.userId !== user.id || !(await flows.end(database, 'link', token))) {
       throw new ApiError(authErrors.linkTokenInvalid);
     }
     return add(user, flow.data, context);
@@ -72,7 +55,8 @@ export function createIdentities(
 
   /** @throws {ApiError} `identity_not_found`, `last_login_method`, `confirmation_required` */
   async function remove(user: CurrentUser, id: number, context: RequestContext): Promise<void> {
-    await confirmation.change(user, context, { change: 'removed', method: 'identity' }, async (tx) => {
+    const change = { user, context, change: 'removed', method: 'identity' } as const;
+    await confirmation.change(change, async (tx) => {
       const identity = await identities.find(tx, user.id, id);
       if (identity === null) throw new ApiError(authErrors.identityNotFound);
       if (!(await accounts.hasOtherLoginMethod(tx, user.id))) throw new ApiError(authErrors.lastLoginMethod);

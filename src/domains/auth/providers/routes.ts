@@ -1,8 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
+import type { FastifyRequest } from 'fastify';
 import { acceptUser, currentUser } from '../../../http/authentication.ts';
 import { httpErrors } from '../../../http/errors.ts';
 import { PageQuery, paginate } from '../../../http/pagination.ts';
+import { readForm } from '../../../http/plugins/body-reader.ts';
 import { requestContext } from '../../../http/request-context.ts';
 import { EmptyData, emptyData, isId, PathId, Ref } from '../../../http/schemas.ts';
 import { authErrors, confirmationErrors } from '../errors.ts';
@@ -23,145 +25,149 @@ import {
 } from './schemas.ts';
 import type { ProviderLogin } from './service.ts';
 
-interface ProviderRoutesOptions {
-  providerLogin: ProviderLogin;
-}
-
 /** Login with providers. */
-export const providerRoutes: FastifyPluginAsyncTypebox<ProviderRoutesOptions> = async (app, options) => {
-  const { providerLogin } = options;
-
-  app.get(
-    '/providers/',
-    {
-      config: { message: { ko: '로그인 방법을 조회했습니다.', en: 'Here are the login providers.' } },
-      schema: {
-        operationId: 'listLoginProviders',
-        summary: 'Providers of logins',
-        description:
-          'With what users can log in beside a password, as the operator has configured it; may be empty.',
-        response: { 200: Ref(LoginProviders) },
-      },
+export const providerRoutes: FastifyPluginAsyncTypebox<ProviderLogin> = async (app, login) => {
+  app.get('/providers/', {
+    config: { message: { ko: '로그인 방법을 조회했습니다.', en: 'Here are the login providers.' } },
+    schema: {
+      operationId: 'listLoginProviders',
+      summary: 'Providers of logins',
+      description:
+        'With what users can log in beside a password, as the operator has configured it; may be empty.',
+      response: { 200: Ref(LoginProviders) },
     },
-    async ({ language }) => ({
-      items: providerLogin.providers.map(({ id, name }) => ({ id, name: name[language] })),
+    handler: async ({ language }) => ({
+      items: login.providers.map(({ id, name }) => ({ id, name: name[language] })),
     }),
-  );
+  });
 
-  app.post(
-    '/providers/sign-up/',
-    {
-      config: {
-        limit: { group: 'signup', max: 20 },
-        message: { ko: '회원가입이 완료되었습니다.', en: 'Your account has been created.' },
-        errors: [
-          authErrors.signUpTokenInvalid,
-          authErrors.verificationTokenInvalid,
-          authErrors.usernameTaken,
-          authErrors.emailTaken,
-          authErrors.identityTaken,
-        ],
-      },
-      schema: {
-        operationId: 'signUpWithProvider',
-        summary: 'Sign up with a provider',
-        description:
-          'Creates an account without a password and logs in to it. Its address is verified when the provider has verified that very address, or with a `verification_token`; otherwise a code is mailed, as by `signUp`. A password can be set with a reset link. An error does not use the `sign_up_token` up.',
-        body: Ref(NewUserOfProvider),
-        response: { 201: Ref(TokenPairWithUser) },
-      },
+  app.post('/providers/sign-up/', {
+    config: {
+      limit: { group: 'signup', max: 20 },
+      message: { ko: '회원가입이 완료되었습니다.', en: 'Your account has been created.' },
+      errors: [
+        authErrors.signUpTokenInvalid,
+        authErrors.verificationTokenInvalid,
+        authErrors.usernameTaken,
+        authErrors.emailTaken,
+        authErrors.identityTaken,
+      ],
     },
-    async (request, reply) =>
-      reply.code(201).send(await providerLogin.signUp(request.body, requestContext(request))),
-  );
+    schema: {
+      operationId: 'signUpWithProvider',
+      summary: 'Sign up with a provider',
+      description:
+        'Creates an account without a password and logs in to it. Its address is verified when the provider has verified that very address, or with a `verification_token`; otherwise a code is mailed, as by `signUp`. A password can be set with a reset link. An error does not use the `sign_up_token` up.',
+      body: Ref(NewUserOfProvider),
+      response: { 201: Ref(TokenPairWithUser) },
+    },
+    handler: async (request, reply) =>
+      reply.code(201).send(await login.signUp(request.body, requestContext(request))),
+  });
 
-  await app.register(flowRoutes, options);
+  await app.register(flowRoutes, login);
+  await app.register(callbackRoutes, login);
 };
 
-const flowRoutes: FastifyPluginAsyncTypebox<ProviderRoutesOptions> = async (app, { providerLogin }) => {
+const flowRoutes: FastifyPluginAsyncTypebox<ProviderLogin> = async (app, login) => {
   await app.register(acceptUser);
 
-  app.post(
-    '/providers/:provider/start/',
-    {
-      config: {
-        message: { ko: '로그인을 시작합니다.', en: 'The login begins.' },
-        errors: [authErrors.providerNotFound, httpErrors.notAuthenticated, ...confirmationErrors],
-      },
-      schema: {
-        operationId: 'startProviderLogin',
-        summary: 'Begin a login with a provider',
-        description:
-          'Gives the URL at the provider to which the browser goes. `link` and `confirm` take an access token. The provider sends the browser back to the callback of this service, and that to `{FRONTEND_URL}/login/callback`, whose page calls `finishProviderLogin`.',
-        params: ProviderPath,
-        body: Ref(ProviderLoginStart),
-        response: { 200: Ref(StartedFlow) },
-      },
+  app.post('/providers/:provider/start/', {
+    config: {
+      message: { ko: '로그인을 시작합니다.', en: 'The login begins.' },
+      errors: [authErrors.providerNotFound, httpErrors.notAuthenticated, ...confirmationErrors],
     },
-    async (request) => {
+    schema: {
+      operationId: 'startProviderLogin',
+      summary: 'Begin a login with a provider',
+      description:
+        'Gives the URL at the provider to which the browser goes. `link` and `confirm` take an access token. The provider sends the browser back to the callback of this service, and that to `{FRONTEND_URL}/login/callback`, whose page calls `finishProviderLogin`.',
+      params: ProviderPath,
+      body: Ref(ProviderLoginStart),
+      response: { 200: Ref(StartedFlow) },
+    },
+    handler: async (request) => {
       const { body, params, currentUser: user } = request;
-      return providerLogin.start(params.provider, body.purpose, user ?? undefined);
+      return login.start(params.provider, body.purpose, user ?? undefined);
     },
-  );
+  });
 
-  app.post(
-    '/providers/:provider/finish/',
-    {
-      config: {
-        limit: { group: 'login', max: 30 },
-        message: { ko: '확인되었습니다.', en: 'The login at the provider is verified.' },
-        errors: [
-          authErrors.providerNotFound,
-          authErrors.providerRefused,
-          authErrors.signUpRequired,
-          authErrors.linkRequired,
-          authErrors.identityTaken,
-          authErrors.secondFactorRequired,
-          authErrors.accountSuspended,
-          httpErrors.notAuthenticated,
-          ...confirmationErrors,
-        ],
-      },
-      schema: {
-        operationId: 'finishProviderLogin',
-        summary: 'Finish a login with a provider',
-        description:
-          'Takes what the callback page got, with the `flow_token` of the same browser; for `link` and `confirm` also the access token of the session that began. An account is found by the identity at the provider and never by its email address: where the identity is new, 403 `sign_up_required` leads to `signUpWithProvider`, or 409 `link_required`, when a verified account has the address that the provider has verified, to a login to that account and `addIdentity`. Each login is finished once, whatever comes of it; only 401 `token_not_valid`, `not_authenticated` and 403 `confirmation_required` leave it open.',
-        params: ProviderPath,
-        body: Ref(FinishedFlow),
-        response: { 200: Ref(LoginOrConfirmation), 201: Ref(Identity) },
-      },
+  app.post('/providers/:provider/finish/', {
+    config: {
+      limit: { group: 'login', max: 30 },
+      message: { ko: '확인되었습니다.', en: 'The login at the provider is verified.' },
+      errors: [
+        authErrors.providerNotFound,
+        authErrors.providerRefused,
+        authErrors.signUpRequired,
+        authErrors.linkRequired,
+        authErrors.identityTaken,
+        authErrors.secondFactorRequired,
+        authErrors.accountSuspended,
+        httpErrors.notAuthenticated,
+        ...confirmationErrors,
+      ],
     },
-    async (request, reply) => {
+    schema: {
+      operationId: 'finishProviderLogin',
+      summary: 'Finish a login with a provider',
+      description:
+        'Takes what the callback page got, with the `flow_token` of the same browser; for `link` and `confirm` also the access token of the session that began. An account is found by the identity at the provider and never by its email address: where the identity is new, 403 `sign_up_required` leads to `signUpWithProvider`, or 409 `link_required`, when a verified account has the address that the provider has verified, to a login to that account and `addIdentity`. Each login is finished once, whatever comes of it; only 401 `token_not_valid`, `not_authenticated` and 403 `confirmation_required` leave it open.',
+      params: ProviderPath,
+      body: Ref(FinishedFlow),
+      response: { 200: Ref(LoginOrConfirmation), 201: Ref(Identity) },
+    },
+    handler: async (request, reply) => {
       const { body, params, currentUser: user } = request;
       const context = requestContext(request);
-      const result = await providerLogin.finish(params.provider, body, user ?? undefined, context);
+      const finish = { ...body, providerId: params.provider, caller: user ?? undefined };
+      const result = await login.finishLogin(finish, context);
       if ('identity' in result) return reply.code(201).send(result.identity);
       return 'login' in result ? result.login : result.confirmation;
     },
+  });
+};
+
+/** Where providers send the browser. Changes nothing: it does not know which browser began the login. */
+const callbackRoutes: FastifyPluginAsyncTypebox<ProviderLogin> = async (app, { callbackPage }) => {
+  app.addContentTypeParser('application/x-www-form-urlencoded', async (request: FastifyRequest) =>
+    Object.fromEntries(await readForm(request)),
   );
+
+  const schemaOf = (operationId: string, summary: string, note = '') => ({
+    operationId,
+    summary,
+    description: `Sends the browser on to \`{FRONTEND_URL}/login/callback\`, with \`provider\`, and \`code\` and \`state\` or \`error\`. Changes nothing.${note}`,
+    params: ProviderPath,
+    response: { 303: Type.Null({ description: 'To the callback page' }) },
+  });
+
+  app.get('/providers/:provider/callback/', {
+    schema: schemaOf('receiveProviderRedirect', 'Where providers send the browser'),
+    handler: async (request, reply) =>
+      reply.redirect(callbackPage(request.params.provider, request.query), 303),
+  });
+
+  const formSummary = 'Where providers that send a form send the browser';
+  app.post('/providers/:provider/callback/', {
+    schema: schemaOf('receiveProviderForm', formSummary, ' Apple does so.'),
+    handler: async (request, reply) =>
+      reply.redirect(callbackPage(request.params.provider, request.body), 303),
+  });
 };
 
 /** The identities of a user at providers. */
-export const identityRoutes: FastifyPluginAsyncTypebox<{ identities: IdentityService }> = async (
-  app,
-  { identities },
-) => {
-  app.get(
-    '/identities/',
-    {
-      config: {
-        message: { ko: '연결된 로그인 방법을 조회했습니다.', en: 'Here are your connected logins.' },
-      },
-      schema: {
-        operationId: 'listIdentities',
-        summary: 'Identities of the user',
-        description: 'The accounts at providers with which the user logs in, newest first.',
-        querystring: Type.Object(PageQuery),
-        response: { 200: Ref(IdentityPage) },
-      },
+export const identityRoutes: FastifyPluginAsyncTypebox<IdentityService> = async (app, identities) => {
+  app.get('/identities/', {
+    config: { message: { ko: '연결된 로그인 방법을 조회했습니다.', en: 'Here are your connected logins.' } },
+    schema: {
+      operationId: 'listIdentities',
+      summary: 'Identities of the user',
+      description: 'The accounts at providers with which the user logs in, newest first.',
+      querystring: Type.Object(PageQuery),
+      response: { 200: Ref(IdentityPage) },
     },
-    async (request) => {
+    handler: async (request) => {
       const { id } = currentUser(request);
       return paginate(request.query, {
         isId,
@@ -169,49 +175,43 @@ export const identityRoutes: FastifyPluginAsyncTypebox<{ identities: IdentitySer
         present: toIdentity,
       });
     },
-  );
+  });
 
-  app.post(
-    '/identities/',
-    {
-      config: {
-        message: { ko: '로그인 방법을 연결했습니다.', en: 'The login is connected.' },
-        errors: [authErrors.linkTokenInvalid, authErrors.identityTaken, ...confirmationErrors],
-      },
-      schema: {
-        operationId: 'addIdentity',
-        summary: 'Connect an identity',
-        description:
-          'Connects the identity of a login that ended with 409 `link_required` with the account whose address it has, after a login to that account.',
-        body: Ref(NewIdentity),
-        response: { 201: Ref(Identity) },
-      },
+  app.post('/identities/', {
+    config: {
+      message: { ko: '로그인 방법을 연결했습니다.', en: 'The login is connected.' },
+      errors: [authErrors.linkTokenInvalid, authErrors.identityTaken, ...confirmationErrors],
     },
-    async (request, reply) => {
+    schema: {
+      operationId: 'addIdentity',
+      summary: 'Connect an identity',
+      description:
+        'Connects the identity of a login that ended with 409 `link_required` with the account whose address it has, after a login to that account.',
+      body: Ref(NewIdentity),
+      response: { 201: Ref(Identity) },
+    },
+    handler: async (request, reply) => {
       reply.code(201);
       return identities.addByToken(currentUser(request), request.body.link_token, requestContext(request));
     },
-  );
+  });
 
-  app.delete(
-    '/identities/:identity_id/',
-    {
-      config: {
-        message: { ko: '로그인 방법의 연결을 해제했습니다.', en: 'The login is no longer connected.' },
-        errors: [authErrors.identityNotFound, authErrors.lastLoginMethod, ...confirmationErrors],
-      },
-      schema: {
-        operationId: 'removeIdentity',
-        summary: 'Disconnect an identity',
-        description:
-          'The user can no longer log in with it. The consent at Kakao, Naver and Apple is revoked. The last way to log in stays.',
-        params: Type.Object({ identity_id: PathId('`id` of an identity') }),
-        response: { 200: Ref(EmptyData) },
-      },
+  app.delete('/identities/:identity_id/', {
+    config: {
+      message: { ko: '로그인 방법의 연결을 해제했습니다.', en: 'The login is no longer connected.' },
+      errors: [authErrors.identityNotFound, authErrors.lastLoginMethod, ...confirmationErrors],
     },
-    async (request) => {
+    schema: {
+      operationId: 'removeIdentity',
+      summary: 'Disconnect an identity',
+      description:
+        'The user can no longer log in with it. The consent at Kakao, Naver and Apple is revoked. The last way to log in stays.',
+      params: Type.Object({ identity_id: PathId('`id` of an identity') }),
+      response: { 200: Ref(EmptyData) },
+    },
+    handler: async (request) => {
       const user = currentUser(request);
       return emptyData(identities.remove(user, request.params.identity_id, requestContext(request)));
     },
-  );
+  });
 };

@@ -15,8 +15,8 @@ import {
   Url,
 } from '../../../http/schemas.ts';
 import { Line } from '../../../http/text.ts';
-import type { IdentityRow } from '../repository/identities.ts';
 import { Confirmation, flowToken, signUpFields, Token, TokenPairWithUser, username } from '../schemas.ts';
+import type { IdentityRow } from './repository.ts';
 
 const providerId = Text('`id` of a provider', 'kakao', { pattern: '^[a-z][a-z0-9-]*$', maxLength: 30 });
 

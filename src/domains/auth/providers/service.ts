@@ -2,21 +2,36 @@ import type { CurrentUser } from '../../../http/authentication.ts';
 import { ApiError, httpErrors } from '../../../http/errors.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
 import { cleanText } from '../../../http/text.ts';
+import type { AccountService } from '../accounts/service.ts';
+import type { AuthContext } from '../context.ts';
 import { authErrors } from '../errors.ts';
-import type { AuthRepository } from '../repository/index.ts';
-import { flowLifetimes, type LoginFlow } from '../repository/login-flows.ts';
 import type { Confirmation, TokenPairWithUser } from '../schemas.ts';
-import type { AccountOptions, AccountService } from '../service/account.ts';
-import type { ConfirmationService } from '../service/confirmation.ts';
-import type { Login } from '../service/login.ts';
+import { flowLifetimes, type LoginFlow } from '../sessions/flow-repository.ts';
 import { secretsEqual } from '../tokens.ts';
-import type { LoginAttempt, LoginProvider, ProviderUser } from './clients/openid-connect.ts';
-import type { IdentityService, NewIdentity } from './identities.ts';
+import type { LoginAttempt, ProviderClient, ProviderUser } from './clients/openid-connect.ts';
+import type { IdentityService } from './identities.ts';
+import type { ProviderIdentity } from './repository.ts';
 import type { FinishedFlow, Identity, LoginPurpose, NewUserOfProvider, StartedFlow } from './schemas.ts';
 
 interface BegunLogin {
   provider: string;
   purpose: LoginPurpose;
+}
+
+/** What the callback page gets, and nothing else that a provider sends (RFC 6749, appendix A). */
+const shapes = { code: /^[ -~]{1,2000}$/, state: /^[\w-]{1,200}$/, error: /^\w{1,100}$/ };
+
+/** The request that finishes a login. */
+interface Finish {
+  providerId: string;
+  /** Undefined without an access token, which the purpose `login` needs none of. */
+  caller: CurrentUser | undefined;
+}
+
+interface Services {
+  accounts: AccountService;
+  identities: IdentityService;
+  providers: readonly ProviderClient[];
 }
 
 export type ProviderLogin = ReturnType<typeof createProviderLogin>;
@@ -25,19 +40,12 @@ export type ProviderLogin = ReturnType<typeof createProviderLogin>;
  * Logins with providers. An account is found by the issuer and the subject of an identity, and never by an address, which can be
  * another person's.
  */
-export function createProviderLogin(
-  { config, database }: AccountOptions,
-  { accounts, identities, loginFlows, logins }: AuthRepository,
-  login: Login,
-  confirmation: ConfirmationService,
-  accountService: AccountService,
-  identityService: IdentityService,
-  providers: readonly LoginProvider[],
-) {
+export function createProviderLogin(auth: AuthContext, { providers, ...services }: Services) {
+  const { config, database, accounts, identities, flows, logins, login, confirmation } = auth;
   const refused = () => new ApiError(authErrors.providerRefused);
 
   /** @throws {ApiError} `provider_not_found` */
-  function find(id: string): LoginProvider {
+  function find(id: string): ProviderClient {
     const provider = providers.find((one) => one.id === id);
     if (provider === undefined) throw new ApiError(authErrors.providerNotFound);
     return provider;
@@ -50,11 +58,11 @@ export function createProviderLogin(
     return caller;
   }
 
-  function attemptOf(flow: Pick<LoginFlow<unknown>, 'id' | 'keyId'>, provider: LoginProvider): LoginAttempt {
+  function attemptOf(flow: Pick<LoginFlow<unknown>, 'id' | 'keyId'>, provider: ProviderClient): LoginAttempt {
     return {
-      state: loginFlows.secret(flow, 'state'),
-      nonce: loginFlows.secret(flow, 'nonce'),
-      codeVerifier: loginFlows.secret(flow, 'code verifier'),
+      state: flows.secret(flow, 'state'),
+      nonce: flows.secret(flow, 'nonce'),
+      codeVerifier: flows.secret(flow, 'code verifier'),
       redirectUri: `${config.publicUrl}/auth/providers/${provider.id}/callback/`,
     };
   }
@@ -75,26 +83,42 @@ export function createProviderLogin(
     // Before the user goes to the provider.
     if (user && purpose === 'link') await confirmation.require(user);
     const data: BegunLogin = { provider: provider.id, purpose };
-    const flow = await loginFlows.begin(database, 'provider', { ...user, data });
+    const flow = await flows.begin(database, 'provider', { user, data });
     const url = await provider.authorizationUrl(attemptOf(flow, provider));
     return { authorization_url: url.href, flow_token: flow.token, expires_in: flowLifetimes.provider };
+  }
+
+  /** The URL of the page to which the callback sends the browser on, with what the provider sent. */
+  function callbackPage(providerId: string, sent: unknown): string {
+    const form = new Map<string, unknown>(Object.entries(sent ?? {}));
+    const provider = providers.find(({ id }) => id === providerId);
+    const page = new URLSearchParams(provider && { provider: provider.id });
+    const read = (name: keyof typeof shapes) => {
+      const value = form.get(name);
+      return typeof value === 'string' && shapes[name].test(value) ? value : undefined;
+    };
+    const [code, state, error] = [read('code'), read('state'), read('error')];
+    if (provider === undefined || code === undefined || state === undefined || error !== undefined) {
+      page.set('error', error ?? 'invalid_request');
+    } else {
+      page.set('code', provider.callbackCode?.(code, form) ?? code);
+      page.set('state', state);
+    }
+    return `${config.frontendUrl}/login/callback?${page}`;
   }
 
   /**
    * Finishes a login at a provider. The flow is over before the provider is called, whatever it says. No transaction waits for a
    * provider.
    *
-   * @param caller undefined without an access token, which the purpose `login` needs none of
    * @throws {ApiError} those of the operation
    */
-  async function finish(
-    providerId: string,
-    { flow_token: token, code, state }: FinishedFlow,
-    caller: CurrentUser | undefined,
+  async function finishLogin(
+    { providerId, flow_token: token, code, state, caller }: FinishedFlow & Finish,
     context: RequestContext,
   ): Promise<{ login: TokenPairWithUser } | { identity: Identity } | { confirmation: Confirmation }> {
     const provider = find(providerId);
-    const flow = await loginFlows.lock<BegunLogin>(database, 'provider', token);
+    const flow = await flows.lock<BegunLogin>(database, 'provider', token);
     if (flow?.data.provider !== provider.id) throw refused();
     const { purpose } = flow.data;
     const user = userFor(purpose, caller);
@@ -103,19 +127,19 @@ export function createProviderLogin(
     if (user && purpose === 'link') await confirmation.require(user);
     const attempt = attemptOf(flow, provider);
     if (!secretsEqual(attempt.state, state)) throw refused();
-    if (!(await loginFlows.finish(database, 'provider', token))) throw refused();
+    if (!(await flows.end(database, 'provider', token))) throw refused();
 
-    const identity = readIdentity(provider.id, await provider.finish(attempt, code));
+    const identity = readIdentity(provider.id, await provider.readUser(attempt, code));
     if (user === undefined) return { login: await logIn(identity, context) };
-    if (purpose === 'link') return { identity: await identityService.add(user, identity, context) };
-    const owner = await logins.findBy(identities.ownerOf(identity), context.clientAddress);
+    if (purpose === 'link') return { identity: await services.identities.add(user, identity, context) };
+    const owner = await logins.findByIdentity(identity, context.clientAddress);
     if (owner?.id !== user.id) throw refused();
     await identities.use(identity);
     return { confirmation: await confirmation.save(user, provider.id, context) };
   }
 
   /** What a provider says, in the form of the database. @throws {ApiError} `provider_refused` for a subject that does not fit */
-  function readIdentity(provider: string, user: ProviderUser): NewIdentity {
+  function readIdentity(provider: string, user: ProviderUser): ProviderIdentity {
     const clean = (rule: 'email' | 'line', value = '') => {
       const cleaned = cleanText(rule, value);
       return 'text' in cleaned && cleaned.text !== '' ? cleaned.text : null;
@@ -130,30 +154,30 @@ export function createProviderLogin(
       email,
       isEmailProved: email !== null && user.isEmailProved,
       name: clean('line', user.name?.slice(0, 50)),
-      token: refreshToken === undefined ? null : identityService.sealToken(provider, refreshToken),
+      token: refreshToken === undefined ? null : services.identities.sealToken(provider, refreshToken),
     };
   }
 
-  async function logIn(identity: NewIdentity, context: RequestContext): Promise<TokenPairWithUser> {
-    const account = await logins.findBy(identities.ownerOf(identity), context.clientAddress);
+  async function logIn(identity: ProviderIdentity, context: RequestContext): Promise<TokenPairWithUser> {
+    const account = await logins.findByIdentity(identity, context.clientAddress);
     if (account === undefined) throw await newcomerError(identity);
     await identities.use(identity);
-    const finished = await login.finish(account, { methods: [identity.provider] }, context);
+    const loggedIn = await login.startSession(account, { methods: [identity.provider] }, context);
     // The account was changed meanwhile.
-    return finished ?? logIn(identity, context);
+    return loggedIn ?? logIn(identity, context);
   }
 
   /** `link_required` where the provider has proved the address of a verified account, else `sign_up_required`. */
-  async function newcomerError(identity: NewIdentity): Promise<ApiError> {
+  async function newcomerError(identity: ProviderIdentity): Promise<ApiError> {
     const { email, isEmailProved, name } = identity;
     const owner =
       email !== null && isEmailProved ? await accounts.find(database, { email, isVerified: true }) : null;
     if (owner !== null) {
-      const { token } = await loginFlows.begin(database, 'link', { userId: owner.id, data: identity });
+      const { token } = await flows.begin(database, 'link', { user: owner, data: identity });
       const data = { link_token: token, expires_in: flowLifetimes.link };
       return new ApiError(authErrors.linkRequired, { data });
     }
-    const { token } = await loginFlows.begin(database, 'sign_up', { data: identity });
+    const { token } = await flows.begin(database, 'sign_up', { data: identity });
     const suggested = { name, email, is_email_verified: isEmailProved };
     const data = { sign_up_token: token, expires_in: flowLifetimes.sign_up, suggested };
     return new ApiError(authErrors.signUpRequired, { data });
@@ -165,20 +189,22 @@ export function createProviderLogin(
    * @throws {ApiError} `sign_up_token_invalid`, `identity_taken`, and as {@link AccountService.createAccount}
    */
   async function signUp({ sign_up_token: token, ...input }: NewUserOfProvider, context: RequestContext) {
-    const { created, identity } = await database.transaction(async (tx) => {
-      const flow = await loginFlows.finish<NewIdentity>(tx, 'sign_up', token);
+    const identity = await database.transaction(async (tx) => {
+      const flow = await flows.end<ProviderIdentity>(tx, 'sign_up', token);
       if (flow === undefined) throw new ApiError(authErrors.signUpTokenInvalid);
       // Before the account, whose id a rollback would use up.
       if (await identities.isTaken(tx, flow.data)) throw new ApiError(authErrors.identityTaken);
-      const { isEmailProved, email } = flow.data;
-      const credentials = { passwordHash: null, isProved: isEmailProved && email === input.email };
-      const created = await accountService.createAccount(tx, input, credentials, context);
-      await identityService.addTo(tx, created.user.id, flow.data);
-      return { created, identity: flow.data };
+      const isProved = flow.data.isEmailProved && flow.data.email === input.email;
+      const user = await services.accounts.createAccount(
+        tx,
+        { ...input, passwordHash: null, isProved },
+        context,
+      );
+      await services.identities.addTo(tx, user.id, flow.data);
+      return flow.data;
     });
-    accountService.logCreated(created, context);
     return logIn(identity, context);
   }
 
-  return { providers, start, finish, signUp };
+  return { providers, start, callbackPage, finishLogin, signUp };
 }

@@ -1,6 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
-import { serviceUnavailable } from '../../../http/errors.ts';
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
 import type { Sealer } from '../tokens.ts';
 
@@ -20,10 +19,11 @@ export function createSecondFactorRepository(database: Database, sealer: Sealer)
   async function stepOf(tx: Tx, userId: number, code: string): Promise<number | undefined> {
     const factor = await tx.prisma.secondFactor.findFirst({ where: { userId } });
     if (factor === null) return undefined;
-    const secret = sealer.unseal(factor.secret, contextOf(userId));
-    if (secret === undefined) {
-      throw serviceUnavailable(new Error(`no JWT_SECRET opens the second factor of user ${userId}`));
-    }
+    const secret = sealer.unsealNeeded(
+      factor.secret,
+      contextOf(userId),
+      `the second factor of user ${userId}`,
+    );
     const totp = new TOTP({ ...parameters, secret });
     const delta = totp.validate({ token: code, window });
     return delta === null ? undefined : totp.counter() + delta;

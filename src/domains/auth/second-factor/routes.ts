@@ -2,8 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { currentUser } from '../../../http/authentication.ts';
 import { requestContext } from '../../../http/request-context.ts';
 import { EmptyData, emptyData, Ref } from '../../../http/schemas.ts';
-import { authErrors, confirmationErrors } from '../errors.ts';
-import { passwordErrors, passwordLimit } from '../routes/account.ts';
+import { authErrors, confirmationErrors, passwordErrors, passwordLimit } from '../errors.ts';
 import { Confirmation, TokenPairWithUser } from '../schemas.ts';
 import {
   ConfirmationBody,
@@ -15,151 +14,130 @@ import {
 } from './schemas.ts';
 import type { SecondFactorService } from './service.ts';
 
-interface SecondFactorRoutesOptions {
-  secondFactor: SecondFactorService;
-}
-
 const codeErrors = [authErrors.invalidCode, authErrors.tooManySecondFactors];
+
 /** The second step of a login. */
-export const secondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorRoutesOptions> = async (
+export const secondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorService> = async (
   app,
-  { secondFactor },
+  secondFactor,
 ) => {
-  app.post(
-    '/login/second-factor/',
-    {
-      config: {
-        limit: { group: 'second-factor', max: 30 },
-        message: { ko: '로그인되었습니다.', en: 'You are logged in.' },
-        errors: [...codeErrors, authErrors.secondFactorTokenInvalid, authErrors.accountSuspended],
-      },
-      schema: {
-        operationId: 'finishLogin',
-        summary: 'Complete a login with a code',
-        description:
-          'Begins a session after `second_factor_required`, with a code of the authenticator app or a recovery code; each works once. A token has five tries. Wrong codes count like failed logins: after ten in 15 minutes every code is answered with 429 for a while, also with another token.',
-        body: Ref(SecondFactorLogin),
-        response: { 200: Ref(TokenPairWithUser) },
-      },
+  app.post('/login/second-factor/', {
+    config: {
+      limit: { group: 'second-factor', max: 30 },
+      message: { ko: '로그인되었습니다.', en: 'You are logged in.' },
+      errors: [...codeErrors, authErrors.secondFactorTokenInvalid, authErrors.accountSuspended],
     },
-    async (request) => secondFactor.logIn(request.body, requestContext(request)),
-  );
+    schema: {
+      operationId: 'finishLogin',
+      summary: 'Complete a login with a code',
+      description:
+        'Begins a session after `second_factor_required`, with a code of the authenticator app or a recovery code; each works once. A token has five tries. Wrong codes count like failed logins: after ten in 15 minutes every code is answered with 429 for a while, also with another token.',
+      body: Ref(SecondFactorLogin),
+      response: { 200: Ref(TokenPairWithUser) },
+    },
+    handler: async (request) => secondFactor.logIn(request.body, requestContext(request)),
+  });
 };
 
 /** The second factor of the logged-in user. */
-export const ownSecondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorRoutesOptions> = async (
+export const ownSecondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorService> = async (
   app,
-  { secondFactor },
+  secondFactor,
 ) => {
-  app.post(
-    '/confirm/',
-    {
-      config: {
-        limit: passwordLimit,
-        message: { ko: '본인 확인이 완료되었습니다.', en: 'Thank you, it is you.' },
-        errors: [...passwordErrors, ...codeErrors],
-      },
-      schema: {
-        operationId: 'confirmUser',
-        summary: 'Confirm who the user is',
-        description:
-          'With the password, or with a code of the authenticator app or a recovery code. For ten minutes the session may then change the ways to log in and the second factor, and do without the password what an account without one does.',
-        body: Ref(ConfirmationBody),
-        response: { 200: Ref(Confirmation) },
-      },
+  app.post('/confirm/', {
+    config: {
+      limit: passwordLimit,
+      message: { ko: '본인 확인이 완료되었습니다.', en: 'Thank you, it is you.' },
+      errors: [...passwordErrors, ...codeErrors],
     },
-    async (request) => secondFactor.confirmUser(currentUser(request), request.body, requestContext(request)),
-  );
+    schema: {
+      operationId: 'confirmUser',
+      summary: 'Confirm who the user is',
+      description:
+        'With the password, or with a code of the authenticator app or a recovery code. For ten minutes the session may then change the ways to log in and the second factor, and do without the password what an account without one does.',
+      body: Ref(ConfirmationBody),
+      response: { 200: Ref(Confirmation) },
+    },
+    handler: async (request) =>
+      secondFactor.confirmUser(currentUser(request), request.body, requestContext(request)),
+  });
 
-  app.get(
-    '/second-factor/',
-    {
-      config: { message: { ko: '2단계 인증 상태를 조회했습니다.', en: 'Here is your second factor.' } },
-      schema: {
-        operationId: 'getSecondFactor',
-        summary: 'Whether a login needs a code',
-        description: 'The state of the second factor.',
-        response: { 200: Ref(SecondFactor) },
-      },
+  app.get('/second-factor/', {
+    config: { message: { ko: '2단계 인증 상태를 조회했습니다.', en: 'Here is your second factor.' } },
+    schema: {
+      operationId: 'getSecondFactor',
+      summary: 'Whether a login needs a code',
+      description: 'The state of the second factor.',
+      response: { 200: Ref(SecondFactor) },
     },
-    async (request) => secondFactor.status(currentUser(request).id),
-  );
+    handler: async (request) => secondFactor.status(currentUser(request).id),
+  });
 
-  app.post(
-    '/second-factor/totp/',
-    {
-      config: {
-        message: {
-          ko: '인증 앱에 등록한 뒤 인증번호를 입력해 주세요.',
-          en: 'Add this to your authenticator app, then enter its code.',
-        },
-        errors: [...confirmationErrors, authErrors.secondFactorExists],
+  app.post('/second-factor/totp/', {
+    config: {
+      message: {
+        ko: '인증 앱에 등록한 뒤 인증번호를 입력해 주세요.',
+        en: 'Add this to your authenticator app, then enter its code.',
       },
-      schema: {
-        operationId: 'startTotp',
-        summary: 'Get a secret for an authenticator app',
-        description:
-          'Nothing is asked for at logins before `confirmTotp`. Called again before that, it gives another secret and the first one is void. Needs a login or a confirmation within ten minutes.',
-        response: { 200: Ref(TotpSecret) },
-      },
+      errors: [...confirmationErrors, authErrors.secondFactorExists],
     },
-    async (request) => secondFactor.begin(currentUser(request)),
-  );
+    schema: {
+      operationId: 'startTotp',
+      summary: 'Get a secret for an authenticator app',
+      description:
+        'Nothing is asked for at logins before `confirmTotp`. Called again before that, it gives another secret and the first one is void. Needs a login or a confirmation within ten minutes.',
+      response: { 200: Ref(TotpSecret) },
+    },
+    handler: async (request) => secondFactor.begin(currentUser(request)),
+  });
 
-  app.post(
-    '/second-factor/totp/confirm/',
-    {
-      config: {
-        message: {
-          ko: '2단계 인증을 켰습니다. 복구 코드를 안전한 곳에 보관해 주세요.',
-          en: 'The second factor is on. Please keep the recovery codes in a safe place.',
-        },
-        errors: [...codeErrors, ...confirmationErrors, authErrors.secondFactorExists],
+  app.post('/second-factor/totp/confirm/', {
+    config: {
+      message: {
+        ko: '2단계 인증을 켰습니다. 복구 코드를 안전한 곳에 보관해 주세요.',
+        en: 'The second factor is on. Please keep the recovery codes in a safe place.',
       },
-      schema: {
-        operationId: 'confirmTotp',
-        summary: 'Switch the second factor on',
-        description:
-          'Takes a code of the authenticator app, which is then used up. From now on logins need a code; a notice is mailed. Sessions stay. Needs a login or a confirmation within ten minutes.',
-        body: Ref(TotpCode),
-        response: { 200: Ref(RecoveryCodes) },
-      },
+      errors: [...codeErrors, ...confirmationErrors, authErrors.secondFactorExists],
     },
-    async (request) => secondFactor.confirm(currentUser(request), request.body.code, requestContext(request)),
-  );
+    schema: {
+      operationId: 'confirmTotp',
+      summary: 'Switch the second factor on',
+      description:
+        'Takes a code of the authenticator app, which is then used up. From now on logins need a code; a notice is mailed. Sessions stay. Needs a login or a confirmation within ten minutes.',
+      body: Ref(TotpCode),
+      response: { 200: Ref(RecoveryCodes) },
+    },
+    handler: async (request) =>
+      secondFactor.confirm(currentUser(request), request.body.code, requestContext(request)),
+  });
 
-  app.post(
-    '/second-factor/recovery-codes/',
-    {
-      config: {
-        message: { ko: '복구 코드를 새로 만들었습니다.', en: 'Here are new recovery codes.' },
-        errors: [...confirmationErrors, authErrors.secondFactorNotFound],
-      },
-      schema: {
-        operationId: 'replaceRecoveryCodes',
-        summary: 'Get new recovery codes',
-        description: 'The old ones are void. Needs a login or a confirmation within ten minutes.',
-        response: { 200: Ref(RecoveryCodes) },
-      },
+  app.post('/second-factor/recovery-codes/', {
+    config: {
+      message: { ko: '복구 코드를 새로 만들었습니다.', en: 'Here are new recovery codes.' },
+      errors: [...confirmationErrors, authErrors.secondFactorNotFound],
     },
-    async (request) => secondFactor.replaceRecoveryCodes(currentUser(request), requestContext(request)),
-  );
+    schema: {
+      operationId: 'replaceRecoveryCodes',
+      summary: 'Get new recovery codes',
+      description: 'The old ones are void. Needs a login or a confirmation within ten minutes.',
+      response: { 200: Ref(RecoveryCodes) },
+    },
+    handler: async (request) =>
+      secondFactor.replaceRecoveryCodes(currentUser(request), requestContext(request)),
+  });
 
-  app.delete(
-    '/second-factor/totp/',
-    {
-      config: {
-        message: { ko: '2단계 인증을 껐습니다.', en: 'The second factor is off.' },
-        errors: confirmationErrors,
-      },
-      schema: {
-        operationId: 'removeTotp',
-        summary: 'Switch the second factor off',
-        description:
-          'Its recovery codes are void, and a notice is mailed. Nothing happens where it is off. Needs a login or a confirmation within ten minutes.',
-        response: { 200: Ref(EmptyData) },
-      },
+  app.delete('/second-factor/totp/', {
+    config: {
+      message: { ko: '2단계 인증을 껐습니다.', en: 'The second factor is off.' },
+      errors: confirmationErrors,
     },
-    async (request) => emptyData(secondFactor.remove(currentUser(request), requestContext(request))),
-  );
+    schema: {
+      operationId: 'removeTotp',
+      summary: 'Switch the second factor off',
+      description:
+        'Its recovery codes are void, and a notice is mailed. Nothing happens where it is off. Needs a login or a confirmation within ten minutes.',
+      response: { 200: Ref(EmptyData) },
+    },
+    handler: async (request) => emptyData(secondFactor.remove(currentUser(request), requestContext(request))),
+  });
 };

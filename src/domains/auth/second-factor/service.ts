@@ -1,36 +1,34 @@
 import { type CurrentUser, tokenNotValid } from '../../../http/authentication.ts';
 import { ApiError, invalidFields, retryLater } from '../../../http/errors.ts';
 import type { EventSubject, RequestContext } from '../../../http/request-context.ts';
-import type { Database, Tx } from '../../../infrastructure/database/client.ts';
-import { sql } from '../../../infrastructure/database/sql.ts';
-import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
+import type { Tx } from '../../../infrastructure/database/client.ts';
+import type { AuthContext } from '../context.ts';
 import { authErrors } from '../errors.ts';
 import { loginMethodNotice } from '../notices.ts';
-import type { AuthRepository } from '../repository/index.ts';
-import type { LoginAccount } from '../repository/logins.ts';
-import type { ConfirmationService } from '../service/confirmation.ts';
-import type { Login, Proof } from '../service/login.ts';
-import type { Sealer } from '../tokens.ts';
+import { maxFlowAttempts } from '../sessions/flow-repository.ts';
+import type { LoginAccount } from '../sessions/login-repository.ts';
+import type { LoginProof } from '../sessions/service.ts';
 import { createSecondFactorRepository } from './repository.ts';
 import type { ConfirmationBody, SecondFactorLogin } from './schemas.ts';
 
-const maxTokenAttempts = 5;
 const removal = { change: 'removed', method: 'second_factor' } as const;
 
 /** What came of a code: undefined when it is wrong, perhaps with the tries that are left besides those of the account. */
 type Checked<Result> = { result: Result | undefined; attemptsLeft?: number };
 
+/** A code that a client sent for an account. */
+interface CodeAttempt {
+  account: LoginAccount;
+  /** Whom the log names. */
+  actor: EventSubject;
+  context: RequestContext;
+}
+
 export type SecondFactorService = ReturnType<typeof createSecondFactor>;
 
 /** One-time codes of an authenticator app, recovery codes, and what they are asked for: logins and confirmations. */
-export function createSecondFactor(
-  database: Database,
-  mailQueue: MailQueue,
-  { accounts, logins, loginFailures, loginFlows }: AuthRepository,
-  sealer: Sealer,
-  login: Login,
-  confirmation: ConfirmationService,
-) {
+export function createSecondFactor(auth: AuthContext) {
+  const { database, mailQueue, sealer, accounts, logins, flows, login, confirmation } = auth;
   const factors = createSecondFactorRepository(database, sealer);
 
   function rejectFor(seconds: number, actor: EventSubject, context: RequestContext): void {
@@ -46,14 +44,12 @@ export function createSecondFactor(
    * @throws {ApiError} `invalid_code`, `too_many_attempts`
    */
   async function attempt<Result>(
-    account: LoginAccount,
-    actor: EventSubject,
-    context: RequestContext,
+    { account, actor, context }: CodeAttempt,
     check: (tx: Tx) => Promise<Checked<Result>>,
   ): Promise<Result> {
     const outcome = await database.transaction(async (tx) => {
       const counters = logins.countersOf(account, context.clientAddress);
-      const { delay, countFailure } = await loginFailures.lock(tx, counters);
+      const { delay, countFailure } = await logins.lockCounters(tx, counters);
       if (delay > 0) return { delay };
       await accounts.lock(tx, account.id);
       const { result, attemptsLeft = Number.POSITIVE_INFINITY } = await check(tx);
@@ -75,7 +71,7 @@ export function createSecondFactor(
     const { account } = await logins.findOwn(user, context.clientAddress);
     if (account === undefined) throw tokenNotValid('access', 'revoked');
     if (account.needsReset) throw new ApiError(authErrors.resetRequired);
-    return attempt(account, user, context, check);
+    return attempt({ account, actor: user, context }, check);
   }
 
   return {
@@ -124,7 +120,7 @@ export function createSecondFactor(
 
     /** Nothing happens where there is none. */
     async remove(user: CurrentUser, context: RequestContext): Promise<void> {
-      await confirmation.change(user, context, removal, async (tx) =>
+      await confirmation.change({ user, context, ...removal }, async (tx) =>
         (await factors.remove(tx, user.id)) ? { label: '' } : undefined,
       );
     },
@@ -136,37 +132,34 @@ export function createSecondFactor(
       await mailQueue.addUnrequested(tx, loginMethodNotice(userId, user.language, removal));
     },
 
-    /**
-     * Completes a login.
-     *
-     * @throws {ApiError} `second_factor_token_invalid`, `account_suspended`, and as {@link attempt}
-     */
+    /** Completes a login. @throws {ApiError} `second_factor_token_invalid`, `account_suspended`, and as {@link attempt} */
     async logIn({ second_factor_token: token, code }: SecondFactorLogin, context: RequestContext) {
       const invalidToken = new ApiError(authErrors.secondFactorTokenInvalid);
-      const { userId } = (await loginFlows.lock(database, 'second_factor', token)) ?? { userId: null };
+      const { userId } = (await flows.lock(database, 'second_factor', token)) ?? { userId: null };
       if (userId === null) throw invalidToken;
-      // Before the flow ends: a reset of the password in between ends the flow or is noticed by `finish`.
-      const account = await logins.findBy(sql`id = ${userId}`, context.clientAddress);
+      // Before the flow ends: a reset of the password in between ends the flow or is noticed by `startSession`.
+      const account = await logins.findById(userId, context.clientAddress);
       if (account === undefined) throw invalidToken;
-      const methods = await attempt(account, { userId }, context, async (tx) => {
+      const actor = { id: userId };
+      const methods = await attempt({ account, actor, context }, async (tx) => {
         const method = await factors.use(tx, userId, code);
-        const flow = await loginFlows.attempt<Proof>(tx, 'second_factor', token, maxTokenAttempts);
+        const flow = await flows.attempt<LoginProof>(tx, 'second_factor', token);
         if (flow === undefined) throw invalidToken;
-        if (method === undefined) return { result: method, attemptsLeft: maxTokenAttempts - flow.attempts };
-        await loginFlows.finish(tx, 'second_factor', token);
+        if (method === undefined) return { result: method, attemptsLeft: maxFlowAttempts - flow.attempts };
+        await flows.end(tx, 'second_factor', token);
         return { result: [...flow.data.methods, method] };
       });
       const counters = logins.countersOf(account, context.clientAddress);
-      const session = await login.finish(account, { methods, counters }, context);
+      const session = await login.startSession(account, { methods, counters }, context);
       if (session !== undefined) return session;
-      rejectFor(await loginFailures.delay(counters), { userId }, context);
+      rejectFor(await logins.delay(counters), actor, context);
       throw invalidToken;
     },
 
     /**
      * Saves that the user of a session proved again who they are, by one of password and code.
      *
-     * @throws {ApiError} `validation_error`, and as {@link Login.verifyOwnPassword} and {@link attempt}
+     * @throws {ApiError} `validation_error`, and as {@link LoginService.verifyOwnPassword} and {@link attempt}
      */
     async confirmUser(user: CurrentUser, { password, code }: ConfirmationBody, context: RequestContext) {
       if ((password === undefined) === (code === undefined)) {

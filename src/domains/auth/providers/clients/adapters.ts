@@ -1,24 +1,17 @@
 import { Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import { createSigner } from 'fast-jwt';
-import type { Config, LoginProviderSettings } from '../../../../infrastructure/config/config.ts';
-import type { Sealer } from '../../tokens.ts';
+import type { LoginProviderSettings } from '../../../../infrastructure/config/config.ts';
+import type { AuthContext } from '../../context.ts';
 import { parseAnswer } from './calls.ts';
 import { createDevelopmentProvider, type DevelopmentLogin } from './development.ts';
-import {
-  authorizationUrl,
-  callbackUrl,
-  createConnection,
-  createOpenIdProvider,
-  type LoginProvider,
-  textOf,
-} from './openid-connect.ts';
+import { claimsOf, createOpenIdProvider, type ProviderClient, textOf } from './openid-connect.ts';
 
 /** The configured providers, in their order; with the page of the one for development, where that is among them. */
-export function createLoginProviders(
-  config: Config,
-  sealer: Sealer,
-): { providers: LoginProvider[]; developmentLogin: DevelopmentLogin | undefined } {
+export function createLoginProviders({ config, sealer }: Pick<AuthContext, 'config' | 'sealer'>): {
+  providers: ProviderClient[];
+  developmentLogin: DevelopmentLogin | undefined;
+} {
   let developmentLogin: DevelopmentLogin | undefined;
   const providers = config.loginProviders.map((settings) => {
     if (settings.kind === 'kakao') return createKakao(settings);
@@ -55,10 +48,11 @@ const KakaoNotLinked = Type.Object({ code: Type.Literal(-101) });
  * OpenID Connect, but only its own user information says whether an address is verified and still the user's
  * (https://developers.kakao.com/docs/latest/en/kakaologin/rest-api).
  */
-function createKakao(settings: SettingsOf<'kakao'>): LoginProvider {
+function createKakao(settings: SettingsOf<'kakao'>): ProviderClient {
   const { userInfoUrl } = settings;
   return createOpenIdProvider(settings, {
-    async readProfile({ fetch, tokens, claims }) {
+    async readUser({ fetch, tokens }) {
+      const { claims, ...identity } = claimsOf(tokens);
       const response = await fetch(userInfoUrl, { headers: bearer(tokens.access_token) });
       const user: unknown = await response.json();
       if (!response.ok || !Value.Check(KakaoUser, user))
@@ -66,6 +60,7 @@ function createKakao(settings: SettingsOf<'kakao'>): LoginProvider {
       if (String(user.id) !== claims.sub) throw new Error('the user information is of another user');
       const { email, is_email_valid, is_email_verified, profile } = user.kakao_account ?? {};
       return {
+        ...identity,
         email,
         isEmailProved: is_email_valid === true && is_email_verified === true,
         name: profile?.nickname ?? textOf(claims['nickname']),
@@ -98,56 +93,39 @@ const NaverDeletion = Type.Object({ result: Type.Literal('success') });
  * OAuth 2.0 with an API for the user, whose address proves nothing: it is one that the user typed
  * (https://developers.naver.com/docs/login/api/api.md).
  */
-function createNaver(settings: SettingsOf<'naver'>): LoginProvider {
-  const { id, name, issuer, apiUrl, scope, clientId, clientSecret } = settings;
+function createNaver(settings: SettingsOf<'naver'>): ProviderClient {
+  const { issuer, apiUrl, clientId, clientSecret } = settings;
   const tokenEndpoint = `${issuer}/oauth2.0/token`;
-  const metadata = {
-    issuer,
-    authorization_endpoint: `${issuer}/oauth2.0/authorize`,
-    token_endpoint: tokenEndpoint,
-  };
-  const connect = createConnection(settings, { metadata });
-  return {
-    id,
-    name,
-    authorizationUrl: (attempt) =>
-      connect((connection) => authorizationUrl(connection, attempt, scope === '' ? {} : { scope })),
-    finish: (attempt, code) =>
-      connect(async ({ openid, config, fetch }) => {
-        const { state, codeVerifier } = attempt;
-        const checks = { expectedState: state, pkceCodeVerifier: codeVerifier };
-        const url = callbackUrl(attempt, code, issuer);
-        const tokens = await openid.authorizationCodeGrant(config, url, checks, { state });
-        const response = await fetch(`${apiUrl}/v1/nid/me`, { headers: bearer(tokens.access_token) });
-        const user: unknown = await response.json();
-        if (!response.ok || !Value.Check(NaverUser, user)) throw new Error(`user: status ${response.status}`);
-        const { response: profile } = user;
-        return {
-          issuer,
-          subject: profile.id,
-          email: profile.email,
-          isEmailProved: false,
-          name: profile.name ?? profile.nickname,
-          refreshToken: tokens.refresh_token,
-        };
-      }),
-    revoke: (refreshToken) =>
-      connect(async ({ openid, config, fetch }) => {
-        const { access_token } = await openid.refreshTokenGrant(config, refreshToken);
-        const response = await fetch(tokenEndpoint, {
-          method: 'POST',
-          body: new URLSearchParams({
-            grant_type: 'delete',
-            client_id: clientId,
-            client_secret: clientSecret,
-            access_token,
-            service_provider: 'NAVER',
-          }),
-        });
-        const answer: unknown = await response.json();
-        if (!Value.Check(NaverDeletion, answer)) throw new Error(`delete: status ${response.status}`);
-      }),
-  };
+  return createOpenIdProvider(settings, {
+    metadata: {
+      issuer,
+      authorization_endpoint: `${issuer}/oauth2.0/authorize`,
+      token_endpoint: tokenEndpoint,
+    },
+    tokenParameters: ({ state }) => ({ state }),
+    async readUser({ fetch, tokens }) {
+      const response = await fetch(`${apiUrl}/v1/nid/me`, { headers: bearer(tokens.access_token) });
+      const user: unknown = await response.json();
+      if (!response.ok || !Value.Check(NaverUser, user)) throw new Error(`user: status ${response.status}`);
+      const { id: subject, email, name, nickname } = user.response;
+      return { issuer, subject, email, isEmailProved: false, name: name ?? nickname };
+    },
+    async revoke({ openid, config, fetch }, refreshToken) {
+      const { access_token } = await openid.refreshTokenGrant(config, refreshToken);
+      const response = await fetch(tokenEndpoint, {
+        method: 'POST',
+        body: new URLSearchParams({
+          grant_type: 'delete',
+          client_id: clientId,
+          client_secret: clientSecret,
+          access_token,
+          service_provider: 'NAVER',
+        }),
+      });
+      const answer: unknown = await response.json();
+      if (!Value.Check(NaverDeletion, answer)) throw new Error(`delete: status ${response.status}`);
+    },
+  });
 }
 
 /** Divides a code of Apple from the name beside it. No code of Apple has it. */
@@ -157,15 +135,11 @@ const AppleUser = Type.Object({
   name: Type.Object({ firstName: Type.Optional(Type.String()), lastName: Type.Optional(Type.String()) }),
 });
 
-/** Apple sends the name of a user once, beside the code of the first login. It goes on as a part of the code. */
-export function addAppleName(code: string, user: unknown): string {
-  const name = typeof user === 'string' ? appleName(user) : '';
-  return name === '' ? code : `${code}${nameSeparator}${Buffer.from(name).toString('base64url')}`;
-}
-
-function appleName(json: string): string {
+/** The name in the field `user` of Apple's form. */
+function appleName(user: unknown): string {
+  if (typeof user !== 'string') return '';
   try {
-    const { firstName = '', lastName = '' } = Value.Parse(AppleUser, parseAnswer(json)).name;
+    const { firstName = '', lastName = '' } = Value.Parse(AppleUser, parseAnswer(user)).name;
     const isKorean = /\p{Script=Hangul}/u.test(lastName);
     return (isKorean ? `${lastName}${firstName}` : `${firstName} ${lastName}`).trim().slice(0, 100);
   } catch {
@@ -175,26 +149,31 @@ function appleName(json: string): string {
 
 /**
  * OpenID Connect whose callback is a form, and whose client secret is a JWT that expires
- * (https://developer.apple.com/documentation/signinwithapplerestapi).
+ * (https://developer.apple.com/documentation/signinwithapplerestapi). The form of the first login, and no token, has the name of the
+ * user: it goes on to the callback page as a part of the code.
  */
-function createApple(settings: SettingsOf<'apple'>): LoginProvider {
-  const provider = createOpenIdProvider(settings, {
+function createApple(settings: SettingsOf<'apple'>): ProviderClient {
+  const client = createOpenIdProvider(settings, {
     // Apple demands it with any scope but `openid`.
     parameters: { response_mode: 'form_post' },
     clientSecret: () => appleClientSecret(settings),
-    readProfile: ({ claims }) => ({
-      email: textOf(claims['email']),
-      isEmailProved: claims['email_verified'] === true || claims['email_verified'] === 'true',
-      name: undefined,
-    }),
+    readUser({ tokens }) {
+      const { claims, ...identity } = claimsOf(tokens);
+      const isEmailProved = claims['email_verified'] === true || claims['email_verified'] === 'true';
+      return { ...identity, email: textOf(claims['email']), isEmailProved, name: undefined };
+    },
     revoke: ({ openid, config }, refreshToken) =>
       openid.tokenRevocation(config, refreshToken, { token_type_hint: 'refresh_token' }),
   });
   return {
-    ...provider,
-    async finish(attempt, codeWithName) {
+    ...client,
+    callbackCode(code, form) {
+      const name = appleName(form.get('user'));
+      return name === '' ? code : `${code}${nameSeparator}${Buffer.from(name).toString('base64url')}`;
+    },
+    async readUser(attempt, codeWithName) {
       const [code = '', name] = codeWithName.split(nameSeparator);
-      const user = await provider.finish(attempt, code);
+      const user = await client.readUser(attempt, code);
       return { ...user, name: name && Buffer.from(name, 'base64url').toString() };
     },
   };

@@ -4,7 +4,7 @@ import { ApiError } from '../../../../http/errors.ts';
 import type { Config, LoginProviderSettings } from '../../../../infrastructure/config/config.ts';
 import { authErrors } from '../../errors.ts';
 import { type Sealer, secretsEqual } from '../../tokens.ts';
-import type { LoginProvider } from './openid-connect.ts';
+import type { ProviderClient } from './openid-connect.ts';
 
 /** Milliseconds. */
 const codeLifetime = 60_000;
@@ -29,12 +29,12 @@ export function createDevelopmentProvider(
   sealer: Sealer,
 ) {
   const issuer = `${publicUrl}/dev/login/`;
-  const provider: LoginProvider = {
+  const provider: ProviderClient = {
     id,
     name,
     authorizationUrl: async ({ state, nonce }) =>
       new URL(`${issuer}?${new URLSearchParams({ state, nonce })}`),
-    async finish({ nonce }, sealed) {
+    async readUser({ nonce }, sealed) {
       const opened = sealer.unseal(sealed, context);
       const code: unknown = opened === undefined ? undefined : JSON.parse(opened);
       if (!Value.Check(Code, code) || code.expiresAt < Date.now() || !secretsEqual(nonce, code.nonce)) {

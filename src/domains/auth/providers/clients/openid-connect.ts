@@ -1,9 +1,9 @@
 import type {
   Configuration,
   ExportedJWKSCache,
-  IDToken,
   ServerMetadata,
   TokenEndpointResponse,
+  TokenEndpointResponseHelpers,
 } from 'openid-client';
 import type { LocalizedText } from '../../../../http/language.ts';
 import type { LoginProviderSettings } from '../../../../infrastructure/config/config.ts';
@@ -30,13 +30,15 @@ export interface ProviderUser {
   refreshToken?: string | undefined;
 }
 
-export interface LoginProvider {
+export interface ProviderClient {
   id: string;
   name: LocalizedText;
   /** @throws {ApiError} `service_unavailable` */
   authorizationUrl(attempt: LoginAttempt): Promise<URL>;
   /** @throws {ApiError} `provider_refused`, `service_unavailable` */
-  finish(attempt: LoginAttempt, code: string): Promise<ProviderUser>;
+  readUser(attempt: LoginAttempt, code: string): Promise<ProviderUser>;
+  /** What the callback page gets as the code, where the provider sends more beside it that is needed later. */
+  callbackCode?(code: string, form: Map<string, unknown>): string;
   /** Takes back the consent of a user. */
   revoke?(refreshToken: string): Promise<void>;
 }
@@ -57,14 +59,8 @@ const metadataLifetime = 3_600_000;
 /**
  * Connects to a provider for one login or revocation, by calls that are bounded. Discovery and keys are cached; keys are read again
  * when a token was signed with an unknown one, at most once a minute.
- *
- * @param options.metadata of a provider without discovery
- * @param options.clientSecret in place of the configured one
  */
-export function createConnection(
-  settings: ClientSettings,
-  options: { metadata?: ServerMetadata; clientSecret?: () => string } = {},
-) {
+function createConnection(settings: ClientSettings, options: Pick<Adapter, 'metadata' | 'clientSecret'>) {
   const { id, clientId, clientSecret } = settings;
   const issuer = new URL(settings.issuer);
   const isInsecure = issuer.protocol === 'http:';
@@ -120,83 +116,82 @@ export function createConnection(
     });
 }
 
-/** The parameters of the authorization request. */
-export async function authorizationUrl(
-  { openid, config }: Connection,
-  { state, nonce, codeVerifier, redirectUri }: LoginAttempt,
-  others: Record<string, string>,
-): Promise<URL> {
-  return openid.buildAuthorizationUrl(config, {
-    redirect_uri: redirectUri,
-    state,
-    nonce,
-    code_challenge: await openid.calculatePKCECodeChallenge(codeVerifier),
-    code_challenge_method: 'S256',
-    ...others,
-  });
-}
-
-/** The redirect of the provider to this service, of which the client has sent the code. */
-export function callbackUrl({ redirectUri, state }: LoginAttempt, code: string, issuer: string): URL {
-  // Each provider has a redirect URI of its own, so the issuer (RFC 9207) says nothing more.
-  return new URL(`${redirectUri}?${new URLSearchParams({ code, state, iss: issuer })}`);
-}
-
 /** What a provider says about a user. */
 interface UserFacts extends Connection {
-  claims: IDToken;
-  tokens: TokenEndpointResponse;
+  tokens: TokenEndpointResponse & TokenEndpointResponseHelpers;
 }
 
-type Profile = Pick<ProviderUser, 'email' | 'isEmailProved' | 'name'>;
-
+/** In what a provider differs from OpenID Connect. */
 interface Adapter {
+  /** Of a provider of OAuth 2.0 only, which has neither discovery nor ID tokens. */
+  metadata?: ServerMetadata;
   /** More parameters of the authorization request. */
   parameters?: Record<string, string>;
-  clientSecret?: () => string;
-  readProfile?(facts: UserFacts): Promise<Profile> | Profile;
+  /** More parameters of the token request. */
+  tokenParameters?(attempt: LoginAttempt): Record<string, string>;
+  /** In place of the configured one. */
+  clientSecret?(): string;
+  readUser?(facts: UserFacts): Promise<ProviderUser> | ProviderUser;
   revoke?(connection: Connection, refreshToken: string): Promise<void>;
 }
 
 /** A provider of OpenID Connect (Core 1.0, section 3.1), with PKCE. */
-export function createOpenIdProvider(settings: ClientSettings, adapter: Adapter = {}): LoginProvider {
+export function createOpenIdProvider(settings: ClientSettings, adapter: Adapter = {}): ProviderClient {
   const { id, name, scope } = settings;
-  const { parameters, clientSecret, readProfile = standardProfile, revoke } = adapter;
-  const connect = createConnection(settings, clientSecret ? { clientSecret } : {});
+  const { metadata, parameters, tokenParameters, readUser = standardUser, revoke } = adapter;
+  const connect = createConnection(settings, adapter);
   return {
     id,
     name,
     authorizationUrl: (attempt) =>
-      connect((connection) => authorizationUrl(connection, attempt, { scope, ...parameters })),
-    finish: (attempt, code) =>
+      connect(async ({ openid, config }) =>
+        openid.buildAuthorizationUrl(config, {
+          redirect_uri: attempt.redirectUri,
+          state: attempt.state,
+          nonce: attempt.nonce,
+          code_challenge: await openid.calculatePKCECodeChallenge(attempt.codeVerifier),
+          code_challenge_method: 'S256',
+          ...(scope !== '' && { scope }),
+          ...parameters,
+        }),
+      ),
+    readUser: (attempt, code) =>
       connect(async (connection) => {
         const { openid, config } = connection;
-        const url = callbackUrl(attempt, code, config.serverMetadata().issuer);
-        const tokens = await openid.authorizationCodeGrant(config, url, {
-          expectedState: attempt.state,
-          expectedNonce: attempt.nonce,
-          pkceCodeVerifier: attempt.codeVerifier,
-          idTokenExpected: true,
-        });
-        const claims = tokens.claims();
-        if (claims === undefined) throw new Error('no ID token');
-        return {
-          issuer: claims.iss,
-          subject: claims.sub,
-          refreshToken: revoke && tokens.refresh_token,
-          ...(await readProfile({ ...connection, claims, tokens })),
-        };
+        const { issuer } = config.serverMetadata();
+        // Each provider has a redirect URI of its own, so the issuer (RFC 9207) says nothing more.
+        const sent = new URLSearchParams({ code, state: attempt.state, iss: issuer });
+        const url = new URL(`${attempt.redirectUri}?${sent}`);
+        const checks = { expectedState: attempt.state, pkceCodeVerifier: attempt.codeVerifier };
+        const ofIdToken = metadata ? {} : { expectedNonce: attempt.nonce, idTokenExpected: true };
+        const tokens = await openid.authorizationCodeGrant(
+          config,
+          url,
+          { ...checks, ...ofIdToken },
+          tokenParameters?.(attempt),
+        );
+        const user = await readUser({ ...connection, tokens });
+        return { ...user, refreshToken: revoke && tokens.refresh_token };
       }),
     ...(revoke && { revoke: (token: string) => connect((connection) => revoke(connection, token)) }),
   };
 }
 
-/** The standard claims, of the ID token or, where it has no address, of the user information. */
-async function standardProfile({ openid, config, claims, tokens }: UserFacts): Promise<Profile> {
+/** The claims of the ID token, with whom it names. */
+export function claimsOf(tokens: TokenEndpointResponseHelpers) {
+  const claims = tokens.claims();
+  if (claims === undefined) throw new Error('no ID token');
+  return { claims, issuer: claims.iss, subject: claims.sub };
+}
+
+/** By the standard claims, of the ID token or, where it has no address, of the user information. */
+async function standardUser({ openid, config, tokens }: UserFacts): Promise<ProviderUser> {
+  const { claims, ...user } = claimsOf(tokens);
   const isElsewhere =
     textOf(claims['email']) === undefined && config.serverMetadata().userinfo_endpoint !== undefined;
   const profile = isElsewhere ? await openid.fetchUserInfo(config, tokens.access_token, claims.sub) : claims;
   return {
+    ...user,
     email: textOf(profile['email']),
     isEmailProved: profile['email_verified'] === true,
     name: textOf(profile['name']),

@@ -16,13 +16,15 @@ export const flowLifetimes: Record<LoginFlowKind, number> = {
   passkey_registration: 300,
 };
 
+/** Codes that may be tried with the token of a flow. */
+export const maxFlowAttempts = 5;
+
 export const expiredLoginFlows: ExpiredRows = { table: 'login_flows', condition: sql`expires_at < now()` };
 
-/** Whom a flow belongs to, and what its later requests need. Nothing secret. */
+/** What the later requests of a flow need. Nothing secret. */
 interface FlowContent {
-  userId?: number;
-  /** The only session that may finish it. */
-  sessionId?: string;
+  /** Whose flow it is, and the only session that may end it. */
+  user?: { id: number; sessionId?: string } | undefined;
   data?: object;
 }
 
@@ -31,10 +33,10 @@ export type LoginFlow<Data> = Omit<LoginFlowRow, 'kind' | 'data' | 'expiresAt'> 
 
 /**
  * Logins, and additions of ways to log in, that take several requests. The client keeps the token of its flow; the database settles
- * that a flow ends once. Flows with a user are finished in a statement of their own, because what ends the sessions of a user
+ * that a flow ends once. Flows with a user are ended in a statement of their own, because what ends the sessions of a user
  * deletes their flows after locking the user.
  */
-export function createLoginFlowRepository(secrets: DerivedSecrets) {
+export function createFlowRepository(secrets: DerivedSecrets) {
   const columns = sql`id, key_id AS "keyId", user_id AS "userId", session_id AS "sessionId", data, attempts`;
 
   /** The condition of the row of a token. A text that is none has no row. */
@@ -46,13 +48,13 @@ export function createLoginFlowRepository(secrets: DerivedSecrets) {
   }
 
   return {
-    /** Begins a flow. That of an account that is deleted meanwhile is no user's, so it cannot be finished. */
-    async begin(tx: Tx, kind: LoginFlowKind, { userId, sessionId, data = {} }: FlowContent = {}) {
+    /** Begins a flow. That of an account that is deleted meanwhile is no user's, so it cannot be ended. */
+    async begin(tx: Tx, kind: LoginFlowKind, { user, data = {} }: FlowContent = {}) {
       const id = randomUUID();
       await tx.execute(sql`
         INSERT INTO login_flows (id, kind, user_id, session_id, data, key_id, expires_at)
         VALUES (${id}::uuid, ${kind}::login_flow_kind,
-          (SELECT id FROM users WHERE id = ${userId ?? null} FOR KEY SHARE), ${sessionId ?? null}::uuid,
+          (SELECT id FROM users WHERE id = ${user?.id ?? null} FOR KEY SHARE), ${user?.sessionId ?? null}::uuid,
           ${JSON.stringify(data)}::jsonb, ${secrets.keyId}, now() + make_interval(secs => ${flowLifetimes[kind]}))`);
       return { id, keyId: secrets.keyId, token: secrets.newToken(`${kind} flow`, id) };
     },
@@ -65,10 +67,10 @@ export function createLoginFlowRepository(secrets: DerivedSecrets) {
     },
 
     /** Counts an attempt before it is checked, so that concurrent ones cannot exceed the limit. @returns undefined when it is over */
-    async attempt<Data>(tx: Tx, kind: LoginFlowKind, token: string, maxAttempts: number) {
+    async attempt<Data>(tx: Tx, kind: LoginFlowKind, token: string) {
       const [flow] = await tx.query<LoginFlow<Data>>(sql`
         UPDATE login_flows SET attempts = attempts + 1
-        WHERE ${rowOf(kind, token)} AND attempts < ${maxAttempts} RETURNING ${columns}`);
+        WHERE ${rowOf(kind, token)} AND attempts < ${maxFlowAttempts} RETURNING ${columns}`);
       return flow;
     },
 
@@ -80,7 +82,7 @@ export function createLoginFlowRepository(secrets: DerivedSecrets) {
     },
 
     /** Ends a flow. Of concurrent calls one gets it. @returns undefined when it is over */
-    async finish<Data>(tx: Tx, kind: LoginFlowKind, token: string): Promise<LoginFlow<Data> | undefined> {
+    async end<Data>(tx: Tx, kind: LoginFlowKind, token: string): Promise<LoginFlow<Data> | undefined> {
       const [flow] = await tx.query<LoginFlow<Data>>(sql`
         DELETE FROM login_flows WHERE ${rowOf(kind, token)} RETURNING ${columns}`);
       return flow;

@@ -2,29 +2,32 @@ import { type CurrentUser, tokenNotValid } from '../../../http/authentication.ts
 import { ApiError, invalidFields } from '../../../http/errors.ts';
 import { problems } from '../../../http/field-errors.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
-import type { Database, Tx } from '../../../infrastructure/database/client.ts';
-import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
+import type { Tx } from '../../../infrastructure/database/client.ts';
+import type { AuthBase } from '../context.ts';
 import { authErrors } from '../errors.ts';
 import { type LoginMethodChange, loginMethodNotice } from '../notices.ts';
-import type { AuthRepository } from '../repository/index.ts';
 import type { Confirmation } from '../schemas.ts';
-import type { Login } from './login.ts';
+import type { LoginService } from './service.ts';
 
 /** Seconds for which a login or a confirmation counts. */
 const confirmationLifetime = 600;
+
+/** A change of the ways to log in. */
+interface MethodChange extends Pick<LoginMethodChange, 'change' | 'method'> {
+  user: CurrentUser;
+  context: RequestContext;
+}
 
 export type ConfirmationService = ReturnType<typeof createConfirmation>;
 
 /** Whether the user of a session lately proved again who they are, which changes of the ways to log in need. */
 export function createConfirmation(
-  database: Database,
-  mailQueue: MailQueue,
-  { accounts, sessions }: AuthRepository,
-  { verifyOwnPassword }: Login,
+  { database, mailQueue, accounts, sessions }: AuthBase,
+  { verifyOwnPassword }: LoginService,
 ) {
   /** @throws {ApiError} `token_not_valid` when the session has ended, `forbidden` after an undone change of email */
-  async function read(user: CurrentUser, tx?: Tx) {
-    const state = await sessions.confirmation(user.sessionId, confirmationLifetime, tx);
+  async function read(user: CurrentUser, tx: Tx = database) {
+    const state = await sessions.confirmation(tx, user.sessionId, confirmationLifetime);
     if (state === undefined) throw tokenNotValid('access', 'revoked');
     // Somebody else may know the password, and must not add a way to log in before it is reset.
     if (state.needsReset) throw new ApiError(authErrors.resetRequired);
@@ -67,8 +70,8 @@ export function createConfirmation(
     },
 
     /** @throws {ApiError} `token_not_valid` when the session has ended */
-    async readAgain(user: CurrentUser): Promise<CurrentUser> {
-      const current = await sessions.findUser(user);
+    async readAgain({ id: userId, sessionId }: CurrentUser): Promise<CurrentUser> {
+      const current = await sessions.findUser({ userId, sessionId });
       if (current === undefined) throw tokenNotValid('access', 'revoked');
       return current;
     },
@@ -80,29 +83,25 @@ export function createConfirmation(
      * @throws {ApiError} as {@link require}
      */
     async change<Result extends { label: string } | undefined>(
-      user: CurrentUser,
-      context: RequestContext,
-      { change, method }: Pick<LoginMethodChange, 'change' | 'method'>,
+      { user, context, change, method }: MethodChange,
       work: (tx: Tx) => Promise<Result>,
     ): Promise<Result> {
-      const result = await database.transaction(async (tx) => {
+      return database.transaction(async (tx) => {
         await require(user, tx);
         const changed = await work(tx);
-        if (changed) {
-          const notice = { change, method, label: changed.label };
-          await mailQueue.addUnrequested(tx, loginMethodNotice(user.id, context.language, notice));
-        }
+        if (changed === undefined) return changed;
+        const notice = { change, method, label: changed.label };
+        await mailQueue.addUnrequested(tx, loginMethodNotice(user.id, context.language, notice));
+        tx.afterCommit(() => context.logSecurityEvent(`${method}_${change}`, user));
         return changed;
       });
-      if (result) context.logSecurityEvent(`${method}_${change}`, user);
-      return result;
     },
 
     /**
      * Verifies the password of an operation that takes one. An account without a password needs a recent confirmation instead.
      *
      * @returns the hash that the password was verified against; null without a password
-     * @throws {ApiError} `validation_error`, and as {@link Login.verifyOwnPassword} or {@link require}
+     * @throws {ApiError} `validation_error`, and as {@link LoginService.verifyOwnPassword} or {@link require}
      */
     async authorize(user: CurrentUser, password: string | undefined, context: RequestContext) {
       if (password !== undefined) return verifyOwnPassword(user, password, context);

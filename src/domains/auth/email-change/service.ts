@@ -2,18 +2,15 @@ import type { CurrentUser } from '../../../http/authentication.ts';
 import { ApiError, invalidFields } from '../../../http/errors.ts';
 import { problems } from '../../../http/field-errors.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
-import type { Database, Tx } from '../../../infrastructure/database/client.ts';
+import type { Tx } from '../../../infrastructure/database/client.ts';
 import { isUniqueViolation } from '../../../infrastructure/database/errors.ts';
-import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
+import type { RemovableAccount, UserRow } from '../accounts/repository.ts';
+import type { WrongCode } from '../codes/repository.ts';
+import type { EmailChange } from '../codes/schemas.ts';
+import type { AuthContext } from '../context.ts';
 import { authErrors, takenError } from '../errors.ts';
-import { toUser } from '../presenters.ts';
-import type { RemovableAccount, UserRow } from '../repository/accounts.ts';
-import { type UndoLink, undoDays, type WrongCode } from '../repository/codes-and-links.ts';
-import type { AuthRepository } from '../repository/index.ts';
-import type { EmailChange, User } from '../schemas.ts';
-import type { AccountRemoval } from './account-removal.ts';
-import type { EmailVerification } from './codes-and-links.ts';
-import type { ConfirmationService } from './confirmation.ts';
+import { toUser, type User } from '../schemas.ts';
+import { type UndoLink, undoDays } from './repository.ts';
 
 const currentAddress = {
   field: 'new_email',
@@ -24,20 +21,22 @@ const currentAddress = {
   },
 } as const;
 
+/** A change of a locked account. */
+interface Attempt extends Pick<RemovableAccount, 'email' | 'isVerified'> {
+  user: CurrentUser;
+  input: EmailChange;
+}
+
 export type EmailChangeService = ReturnType<typeof createEmailChange>;
 
 /**
  * Changes the email address of an account to one that the user has proven with a mailed code, and undoes that with the link
  * that the old address got.
  */
-export function createEmailChange(
-  database: Database,
-  mailQueue: MailQueue,
-  { accounts, sessions, emailCodes, passwordResets, logins, undoLinks, mailSends }: AuthRepository,
-  confirmation: ConfirmationService,
-  { codeError }: EmailVerification,
-  { removeUnverified }: AccountRemoval,
-) {
+export function createEmailChange(auth: AuthContext) {
+  const { database, mailQueue, confirmation, codes, removal } = auth;
+  const { accounts, sessions, emailCodes, passwordResets, logins, undoLinks, mailSends } = auth;
+
   /**
    * Changes the address; every other session ends, and the old address gets a notice if it was verified.
    *
@@ -52,7 +51,7 @@ export function createEmailChange(
     const passwordHash = await confirmation.authorize(user, input.password, context);
     const attempt = await confirmation
       .locked(user, { passwordHash, names: [newEmail] }, (tx, account) =>
-        tryChange(tx, { id: user.id, ...account }, { ...input, sessionId: user.sessionId }, context),
+        tryChange(tx, { user, input, ...account }, context),
       )
       .catch((error: unknown) => {
         // The whole transaction was rolled back, so the code still works.
@@ -61,7 +60,7 @@ export function createEmailChange(
     if (attempt === undefined) return change(await confirmation.readAgain(user), input, context);
     if (!attempt.correct) {
       context.logSecurityEvent('email_code_failed', user);
-      throw await codeError(newEmail, attempt);
+      throw await codes.codeError(newEmail, attempt);
     }
     context.logSecurityEvent('email_changed', user);
     return toUser(attempt.user);
@@ -70,33 +69,28 @@ export function createEmailChange(
   /** Both addresses and the account are locked. */
   async function tryChange(
     tx: Tx,
-    { id: userId, email: oldEmail, isVerified }: RemovableAccount,
-    {
-      new_email: newEmail,
-      code = '',
-      verification_token: proof,
-      sessionId,
-    }: EmailChange & { sessionId: string },
+    { user: { id, sessionId }, input, email: oldEmail, isVerified }: Attempt,
     { language }: RequestContext,
   ): Promise<{ correct: true; user: UserRow } | WrongCode> {
+    const { new_email: newEmail, code = '', verification_token: proof } = input;
     if (proof !== undefined) {
       const isProven = await emailCodes.useProof(tx, newEmail, proof);
       if (!isProven) throw new ApiError(authErrors.verificationTokenInvalid);
     } else {
-      const holder = await accounts.find(tx, { email: newEmail });
-      const result = await emailCodes.tryCode(tx, newEmail, code, !holder?.isVerified);
+      const result = await emailCodes.tryCode(tx, newEmail, code);
       if (!result.correct) return result;
     }
     if (isVerified) {
-      const id = await undoLinks.issue(tx, userId, { oldEmail, newEmail });
-      const notice = { kind: 'email_changed', userId };
+      const link = await undoLinks.issue(tx, id, { oldEmail, newEmail });
+      const payload = { id: link, changed_at: Date.now(), language };
+      const notice = { kind: 'email_changed', userId: id, payload };
       // While the account still has the old address, so that the notice counts for that one.
-      await mailQueue.addUnrequested(tx, { ...notice, payload: { id, changed_at: Date.now(), language } });
+      await mailQueue.addUnrequested(tx, notice);
       await emailCodes.revoke(tx, oldEmail);
     }
     await passwordResets.revoke(tx, oldEmail);
-    const changed = await accounts.setEmail(tx, userId, newEmail);
-    await sessions.endAll(tx, userId, sessionId);
+    const changed = await accounts.setEmail(tx, id, { email: newEmail });
+    await sessions.endAll(tx, id, sessionId);
     return { correct: true, user: changed };
   }
 
@@ -112,29 +106,27 @@ export function createEmailChange(
   async function undo(token: string, context: RequestContext): Promise<void> {
     const link = await undoLinks.open(token);
     if (link === null) throw new ApiError(authErrors.undoLinkInvalid);
-    const replaced = await database
+    await database
       .transaction((tx) => bringBack(tx, link, context))
       .catch((error: unknown) => {
         throw isUniqueViolation(error) ? takenError('token', authErrors.oldEmailTaken) : error;
       });
-    if (replaced !== undefined) context.logSecurityEvent('account_deleted', { userId: replaced });
-    context.logSecurityEvent('email_change_undone', { userId: link.userId });
+    context.logSecurityEvent('email_change_undone', { id: link.userId });
   }
 
-  /** @returns the id of the account that had the address, which is deleted */
-  async function bringBack(tx: Tx, link: UndoLink, { language }: RequestContext) {
+  async function bringBack(tx: Tx, link: UndoLink, context: RequestContext): Promise<void> {
     const { userId, oldEmail: email } = link;
     await accounts.lockNames(tx, email);
     await mailSends.record(tx, 'reset_password', email);
     const holder = await accounts.find(tx, { email });
-    const isHeld = holder !== null && holder.id !== userId;
-    const replaced = isHeld ? await removeUnverified(tx, email) : undefined;
+    const isFree =
+      holder === null || holder.id === userId || (await removal.removeUnverified(tx, email, context));
     const account = await accounts.lock(tx, userId);
     if (account === undefined || !(await undoLinks.use(tx, link))) {
       throw new ApiError(authErrors.undoLinkInvalid);
     }
-    if (isHeld && replaced === undefined) throw takenError('token', authErrors.oldEmailTaken);
-    await accounts.setEmail(tx, userId, email, true);
+    if (!isFree) throw takenError('token', authErrors.oldEmailTaken);
+    await accounts.setEmail(tx, userId, { email, needsReset: true });
     // Else somebody who knows the password could repeat the change until there is no link to undo it.
     await mailSends.forget(tx, 'email_change', email);
     await sessions.endAll(tx, userId);
@@ -142,8 +134,7 @@ export function createEmailChange(
     const changedAt = new Date(link.expiresAt.getTime() - undoDays * 86_400_000);
     await accounts.removeLoginMethods(tx, userId, changedAt);
     const id = await passwordResets.issue(tx, email);
-    await mailQueue.add(tx, 'reset_link', { id, language });
-    return replaced;
+    await mailQueue.add(tx, 'reset_link', { id, language: context.language });
   }
 
   return { change, undo };

@@ -5,7 +5,7 @@ import type { Session } from '../../../infrastructure/database/generated/client.
 import { afterTime, type PageRequest } from '../../../infrastructure/database/keyset.ts';
 import { readTogether } from '../../../infrastructure/database/read-together.ts';
 import { sql } from '../../../infrastructure/database/sql.ts';
-import type { User } from '../schemas.ts';
+import type { UserRow } from '../accounts/repository.ts';
 import type { TokenClaims } from '../tokens.ts';
 
 /** Without an index of `expires_at`, which each refresh changes. */
@@ -21,13 +21,12 @@ export interface LiveSession extends TokenClaims {
   refreshExpiresIn: number;
 }
 
-type SessionUserRow = User & SessionKey;
+/** The user of a session. */
+type SessionUserRow = UserRow & { sessionId: string };
 
 export type SessionRow = Pick<Session, 'id' | 'userAgent' | 'ip' | 'createdAt' | 'lastUsedAt' | 'methods'> & {
   authenticatedAt: Date;
 };
-
-type SessionKey = Pick<TokenClaims, 'userId' | 'sessionId'>;
 
 /** Sessions: rows while they live, deleted when they end. All times are the database's, so instances need no common clock. */
 export function createSessionRepository(database: Database, tokens: Config['tokens']) {
@@ -42,12 +41,15 @@ export function createSessionRepository(database: Database, tokens: Config['toke
   const findLiveUser = readTogether(
     (sessionIds: string[]) =>
       database.query<SessionUserRow>(sql`
-        SELECT u.id, u.username, u.name, u.email, u.role, u.is_verified, u.id AS "userId", s.id AS "sessionId"
+        SELECT u.id, u.username, u.name, u.email, u.role, u.is_verified AS "isVerified", s.id AS "sessionId"
         FROM sessions s, users u WHERE s.id = ANY (${sessionIds}::uuid[]) AND ${isLive}`),
     (user) => user.sessionId,
   );
 
-  async function findUser({ userId, sessionId }: SessionKey): Promise<SessionUserRow | undefined> {
+  async function findUser({
+    userId,
+    sessionId,
+  }: Omit<TokenClaims, 'count'>): Promise<SessionUserRow | undefined> {
     const user = await findLiveUser(sessionId);
     return user?.id === userId ? user : undefined;
   }
@@ -98,7 +100,7 @@ export function createSessionRepository(database: Database, tokens: Config['toke
   }
 
   /** @returns whether the session existed */
-  async function end({ userId, sessionId }: SessionKey): Promise<boolean> {
+  async function end(userId: number, sessionId: string): Promise<boolean> {
     return (await database.prisma.session.deleteMany({ where: { id: sessionId, userId } })).count > 0;
   }
 
@@ -116,7 +118,10 @@ export function createSessionRepository(database: Database, tokens: Config['toke
   }
 
   /** Saves that the user of a session proved again who they are. @returns undefined when the session has ended */
-  async function confirm({ userId, sessionId }: SessionKey, method: string): Promise<Date | undefined> {
+  async function confirm(
+    { id: userId, sessionId }: SessionUserRow,
+    method: string,
+  ): Promise<Date | undefined> {
     const [session] = await database.query<{ confirmedAt: Date }>(sql`
       UPDATE sessions SET confirmed_at = clock_timestamp(),
         methods = CASE WHEN ${method} = ANY (methods) THEN methods ELSE methods || ${method}::text END
@@ -130,7 +135,7 @@ export function createSessionRepository(database: Database, tokens: Config['toke
    *
    * @returns undefined when the session has ended
    */
-  async function confirmation(sessionId: string, lifetime: number, tx: Tx = database) {
+  async function confirmation(tx: Tx, sessionId: string, lifetime: number) {
     const [row] = await tx.query<{ isRecent: boolean; needsReset: boolean; methods: string[] }>(sql`
       SELECT coalesce(s.confirmed_at, s.created_at) > now() - make_interval(secs => ${lifetime}) AS "isRecent",
         u.needs_reset AS "needsReset",

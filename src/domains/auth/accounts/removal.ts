@@ -1,10 +1,10 @@
-import type { BaseLogger } from 'pino';
 import { serviceUnavailable } from '../../../http/errors.ts';
+import type { RequestContext } from '../../../http/request-context.ts';
 import { pagesOfRun } from '../../../infrastructure/database/clean-up.ts';
-import type { Database, Tx } from '../../../infrastructure/database/client.ts';
+import type { Tx } from '../../../infrastructure/database/client.ts';
 import { sql } from '../../../infrastructure/database/sql.ts';
-import type { RemovableAccount } from '../repository/accounts.ts';
-import type { AuthRepository } from '../repository/index.ts';
+import type { AuthBase } from '../context.ts';
+import type { RemovableAccount } from './repository.ts';
 
 /** What other domains do in the transaction that deletes an account. */
 export interface AccountDeletionSteps {
@@ -23,12 +23,9 @@ export interface AccountDeletionSteps {
 export type AccountRemoval = ReturnType<typeof createAccountRemoval>;
 
 /** Deletes accounts: by their owners, by operators, by a sign-up that proves the address, and by the clean-up. */
-export function createAccountRemoval(
-  database: Database,
-  { accounts, emailCodes, identities, passwordResets }: AuthRepository,
-  logger: Pick<BaseLogger, 'info'>,
-  steps: AccountDeletionSteps,
-) {
+export function createAccountRemoval(auth: AuthBase) {
+  const { database, logger, accounts, emailCodes, identities, passwordResets } = auth;
+  const steps = auth.deletionSteps;
   /**
    * Deletes an account with everything that only it has; its username and email address are free again. Its store stays,
    * closed and without contact details, for the other side of its requests. To avoid deadlocks, notifying comes after all other
@@ -79,16 +76,16 @@ export function createAccountRemoval(
     return remove(tx, account);
   }
 
-  /** Deletes the unverified account without a store that has an address, if there is one. @returns its id */
-  async function removeUnverified(tx: Tx, email: string): Promise<number | undefined> {
+  /** Deletes the unverified account without a store that has an address. @returns whether there was one */
+  async function removeUnverified(tx: Tx, email: string, log: RequestContext): Promise<boolean> {
     const known = await accounts.find(tx, { email, isVerified: false });
-    if (known === null) return undefined;
+    if (known === null) return false;
     const storeId = await lockAccount(tx, known);
     // A suspended account is kept, as it is for operators.
     const account = await accounts.find(tx, { id: known.id, email, isVerified: false, suspendedAt: null });
-    if (storeId !== undefined || account === null) return undefined;
-    await remove(tx, account);
-    return account.id;
+    if (storeId !== undefined || account === null) return false;
+    tx.afterCommit(() => log.logSecurityEvent('account_deleted', account));
+    return remove(tx, account);
   }
 
   /**

@@ -1,17 +1,13 @@
 import { type CurrentUser, tokenNotValid } from '../../../http/authentication.ts';
 import { ApiError, retryLater } from '../../../http/errors.ts';
 import type { EventSubject, RequestContext } from '../../../http/request-context.ts';
-import type { Config } from '../../../infrastructure/config/config.ts';
-import type { Database } from '../../../infrastructure/database/client.ts';
+import type { AuthBase } from '../context.ts';
 import { authErrors } from '../errors.ts';
-import type { Passwords } from '../passwords.ts';
-import { toUser } from '../presenters.ts';
-import type { AuthRepository } from '../repository/index.ts';
-import { flowLifetimes } from '../repository/login-flows.ts';
-import type { LoginAccount, LoginSubject } from '../repository/logins.ts';
-import type { LiveSession } from '../repository/sessions.ts';
-import type { TokenPair, TokenPairWithUser } from '../schemas.ts';
-import type { TokenClaims, Tokens } from '../tokens.ts';
+import { type Credentials, type TokenPair, type TokenPairWithUser, toUser } from '../schemas.ts';
+import type { TokenClaims } from '../tokens.ts';
+import { flowLifetimes } from './flow-repository.ts';
+import type { LoginAccount, LoginSubject } from './login-repository.ts';
+import type { LiveSession } from './repository.ts';
 
 /** A password that a client sent for an account. */
 interface PasswordAttempt {
@@ -24,9 +20,11 @@ interface PasswordAttempt {
 }
 
 /** How a user proved to be the owner of an account. */
-export interface Proof {
+export interface LoginProof {
   methods: string[];
+  /** Whose delay rejects the login. */
   counters?: string[];
+  /** With the current parameters. */
   passwordHash?: string | null;
 }
 
@@ -35,79 +33,67 @@ const codeMethods = ['totp', 'recovery_code'];
 /** A passkey counts as both factors, because it verifies its user. */
 const secondFactors = ['passkey', ...codeMethods];
 
-export type Login = ReturnType<typeof createLogin>;
+export type LoginService = ReturnType<typeof createLogin>;
 
 /** Verifies passwords; starts, refreshes and ends sessions. */
-export function createLogin(
-  config: Config,
-  database: Database,
-  { accounts, logins, sessions, loginFailures, loginFlows }: AuthRepository,
-  tokens: Tokens,
-  passwords: Passwords,
-) {
-  /**
-   * @param login the username or the email address
-   * @throws {ApiError} `invalid_credentials`, `too_many_attempts`, and as {@link finish}
-   */
-  async function logIn(login: string, password: string, context: RequestContext): Promise<TokenPairWithUser> {
+export function createLogin(auth: AuthBase) {
+  const { config, database, tokens, passwords, accounts, logins, sessions, flows } = auth;
+  /** @throws {ApiError} `invalid_credentials`, `too_many_attempts`, and as {@link startSession} */
+  async function logIn(credentials: Credentials, context: RequestContext): Promise<TokenPairWithUser> {
+    const { username: login, password } = credentials;
     const { clientAddress } = context;
     const subject = await logins.find(login.toLowerCase(), clientAddress);
-    const actor = { userId: subject.account?.id };
+    const actor = { id: subject.account?.id };
     const account = await verifyAttempt({ subject, password, isLogin: true, actor }, context);
-    const { passwordHash } = account;
-    const isOutdated = !account.isSuspended && passwords.needsRehash(passwordHash);
-    const newHash = isOutdated
+    const isOutdated = !account.isSuspended && passwords.needsRehash(account.passwordHash);
+    const passwordHash = isOutdated
       ? await passwords.hash(password, { clientAddress, isLogin: true })
-      : passwordHash;
-    if (isOutdated && account.hasSecondFactor) {
-      await accounts.changePassword(database, account.id, passwordHash, newHash);
-    }
-    const attempt = { methods: ['password'], counters: subject.counters, passwordHash: newHash };
+      : account.passwordHash;
+    const proof = { methods: ['password'], counters: subject.counters, passwordHash };
     // A delay began or the account was suspended meanwhile, or its hash was replaced, for example by a concurrent login that
     // rehashed it.
-    return (await finish(account, attempt, context)) ?? logIn(login, password, context);
+    return (await startSession(account, proof, context)) ?? logIn(credentials, context);
   }
 
   /**
    * The end of every way to log in: begins a session, unless a one-time code is missing.
    *
    * @param account in the state in which the user proved to be its owner
-   * @param proof how, with the counters whose delay rejects the login, and a hash with the current parameters
    * @returns undefined when the account was changed or deleted meanwhile, or a delay has begun
    * @throws {ApiError} `account_suspended`, `second_factor_required`
    */
-  async function finish(
+  async function startSession(
     account: LoginAccount,
-    { methods, counters = [], passwordHash = account.passwordHash }: Proof,
+    { methods, counters = [], passwordHash = account.passwordHash }: LoginProof,
     context: RequestContext,
   ): Promise<TokenPairWithUser | undefined> {
-    const userId = account.id;
     if (account.isSuspended) {
-      context.logSecurityEvent('login_suspended', { userId });
+      context.logSecurityEvent('login_suspended', account);
       throw new ApiError(authErrors.accountSuspended);
     }
     if (account.hasSecondFactor && !methods.some((method) => secondFactors.includes(method))) {
-      const flow = { userId, data: { methods } };
-      const begun = await database.transaction(async (tx) => {
-        const current = await accounts.lock(tx, userId);
-        // A reset of the password has ended the open logins, and this one would come after it.
-        if (!current || ![account.passwordHash, passwordHash].includes(current.passwordHash))
-          return undefined;
-        return loginFlows.begin(tx, 'second_factor', flow);
-      });
-      if (begun === undefined) return undefined;
-      context.logSecurityEvent('second_factor_required', { userId });
-      const data = {
-        second_factor_token: begun.token,
-        methods: codeMethods,
-        expires_in: flowLifetimes.second_factor,
-      };
+      const flow = await beginSecondFactor(account, methods, passwordHash);
+      if (flow === undefined) return undefined;
+      context.logSecurityEvent('second_factor_required', account);
+      const expires_in = flowLifetimes.second_factor;
+      const data = { second_factor_token: flow.token, methods: codeMethods, expires_in };
       throw new ApiError(authErrors.secondFactorRequired, { data });
     }
     const session = await logins.record(account, counters, { ...context, methods, passwordHash });
     if (session === undefined) return undefined;
-    context.logSecurityEvent('login', session);
+    context.logSecurityEvent('login', { id: account.id, sessionId: session.sessionId });
     return { ...toTokenPair(session), user: toUser(account) };
+  }
+
+  /** @returns undefined after a reset of the password, which has ended the open logins: this one would come after it */
+  function beginSecondFactor({ id, passwordHash }: LoginAccount, methods: string[], newHash: string | null) {
+    return database.transaction(async (tx) => {
+      const current = await accounts.lock(tx, id);
+      if (current === undefined || current.passwordHash !== passwordHash) return undefined;
+      if (passwordHash !== null && newHash !== null && newHash !== passwordHash)
+        await accounts.changePassword(tx, { id, from: passwordHash, to: newHash });
+      return flows.begin(tx, 'second_factor', { user: { id }, data: { methods } });
+    });
   }
 
   /**
@@ -128,7 +114,8 @@ export function createLogin(
   }
 
   /**
-   * Verifies a password; an account without one has none that is right. Too many failures delay further attempts, whether their password is right or not.
+   * Verifies a password; an account without one has none that is right. Too many failures delay further attempts, whether their
+   * password is right or not.
    *
    * @throws {ApiError} `invalid_credentials`, `too_many_attempts`
    */
@@ -147,15 +134,13 @@ export function createLogin(
     const passwordHash = account?.passwordHash ?? undefined;
     const isRight = await passwords.verify(passwordHash, password, request);
     if (account === undefined || passwordHash === undefined || !isRight) {
-      rejectFor(await loginFailures.count(counters));
+      rejectFor(await logins.countFailure(counters));
       context.logSecurityEvent('login_failed', actor);
       throw new ApiError(isLogin ? authErrors.invalidCredentials : authErrors.wrongPassword);
     }
     // The delay may have begun while this hash was computed. A right password must not be confirmed during a delay. The statement
     // of a login checks it as well.
-    if (!isLogin || account.isSuspended || account.hasSecondFactor) {
-      rejectFor(await loginFailures.delay(counters));
-    }
+    if (!isLogin || account.isSuspended || account.hasSecondFactor) rejectFor(await logins.delay(counters));
     return { ...account, passwordHash };
   }
 
@@ -164,16 +149,17 @@ export function createLogin(
     const claims = verifyRefreshToken(refreshToken);
     const session = await sessions.refresh(claims);
     if (session) return toTokenPair(session);
-    const reused = await sessions.endReused(claims);
-    if (reused) context.logSecurityEvent('refresh_reused', claims);
-    throw tokenNotValid('refresh', reused ? 'reused' : 'revoked');
+    const isReused = await sessions.endReused(claims);
+    const { userId: id, sessionId } = claims;
+    if (isReused) context.logSecurityEvent('refresh_reused', { id, sessionId });
+    throw tokenNotValid('refresh', isReused ? 'reused' : 'revoked');
   }
 
   /** Ends the session of a refresh token. @throws {ApiError} `token_not_valid` */
   async function logOutByRefreshToken(refreshToken: string, context: RequestContext): Promise<void> {
-    const claims = verifyRefreshToken(refreshToken);
-    if (!(await sessions.end(claims))) throw tokenNotValid('refresh', 'revoked');
-    context.logSecurityEvent('logout', claims);
+    const { userId: id, sessionId } = verifyRefreshToken(refreshToken);
+    if (!(await sessions.end(id, sessionId))) throw tokenNotValid('refresh', 'revoked');
+    context.logSecurityEvent('logout', { id, sessionId });
   }
 
   function verifyRefreshToken(refreshToken: string): TokenClaims {
@@ -195,5 +181,5 @@ export function createLogin(
     };
   }
 
-  return { logIn, finish, verifyOwnPassword, refresh, logOutByRefreshToken };
+  return { logIn, startSession, verifyOwnPassword, refresh, logOutByRefreshToken };
 }

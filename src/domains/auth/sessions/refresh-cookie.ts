@@ -2,10 +2,10 @@ import cookie, { type CookieSerializeOptions } from '@fastify/cookie';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
-import { StringEnum } from '../../http/schemas.ts';
-import type { Config } from '../../infrastructure/config/config.ts';
-import { LoginOrConfirmation } from './providers/schemas.ts';
-import { LogoutBody, RefreshBody, TokenPair, TokenPairWithUser } from './schemas.ts';
+import { StringEnum } from '../../../http/schemas.ts';
+import type { Config } from '../../../infrastructure/config/config.ts';
+import { LoginOrConfirmation } from '../providers/schemas.ts';
+import { LogoutBody, RefreshBody, TokenPair, TokenPairWithUser } from '../schemas.ts';
 
 const Headers = Type.Object({
   'x-refresh-token': Type.Optional(

@@ -1,7 +1,7 @@
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
 import type { Identity } from '../../../infrastructure/database/generated/client.ts';
 import { olderThan, type PageRequest } from '../../../infrastructure/database/keyset.ts';
-import { type Sql, sql } from '../../../infrastructure/database/sql.ts';
+import { sql } from '../../../infrastructure/database/sql.ts';
 
 /** graphile-worker's task that takes back the consent to a provider. */
 export const revokeIdentityTask = 'revoke_identity';
@@ -12,10 +12,16 @@ const maxRevocations = 8;
 export type IdentityRow = Pick<Identity, 'id' | 'provider' | 'email' | 'createdAt' | 'lastUsedAt'>;
 
 /** An account at a provider, of which the issuer and the subject are the only key. */
-type IdentityKey = Pick<Identity, 'issuer' | 'subject'>;
+export type IdentityKey = Pick<Identity, 'issuer' | 'subject'>;
 
 /** What a login renews. `token` is sealed. */
-export type IdentityFacts = IdentityKey & Pick<Identity, 'provider' | 'email' | 'token'>;
+type IdentityFacts = IdentityKey & Pick<Identity, 'provider' | 'email' | 'token'>;
+
+/** What a provider said about a user. */
+export interface ProviderIdentity extends IdentityFacts {
+  name: string | null;
+  isEmailProved: boolean;
+}
 
 const columns = { id: true, provider: true, email: true, createdAt: true, lastUsedAt: true } as const;
 
@@ -29,17 +35,13 @@ export function createIdentityRepository(database: Database) {
   return {
     isTaken,
 
-    /** The condition of the user `u` whose identity it is. */
-    ownerOf: ({ issuer, subject }: IdentityKey): Sql =>
-      sql`u.id = (SELECT user_id FROM identities WHERE issuer = ${issuer} AND subject = ${subject})`,
-
     /** @returns undefined when an account has it, also the same one; of concurrent calls one succeeds */
-    async add(tx: Tx, userId: number, identity: IdentityFacts): Promise<IdentityRow | undefined> {
+    async add(tx: Tx, userId: number, identity: ProviderIdentity): Promise<IdentityRow | undefined> {
       if (await isTaken(tx, identity)) return undefined;
+      const { provider, issuer, subject, email, token } = identity;
+      const data = { userId, provider, issuer, subject, email, token };
       const options = { skipDuplicates: true, select: columns };
-      return (
-        await tx.prisma.identity.createManyAndReturn({ data: [{ userId, ...identity }], ...options })
-      )[0];
+      return (await tx.prisma.identity.createManyAndReturn({ data, ...options }))[0];
     },
 
     /** Saves that the user logged in with an identity. A provider may send its refresh token only once. */

@@ -42,34 +42,29 @@ const headers = {
 
 /** The public halves of the private keys, with which other services verify access tokens. */
 export async function publicKeyRoutes(app: FastifyInstance, { privateKeys, publicUrl }: Config) {
-  app.get(
-    '/jwks.json',
-    {
-      schema: {
-        operationId: 'getPublicKeys',
-        summary: 'The keys of access tokens',
-        description:
-          'Other services verify access tokens with them. There are none without `JWT_PRIVATE_KEY`. They do not tell whether a session has ended.',
-        tags: ['system'],
-        response: { 200: Ref(PublicKeys, { description: 'The public keys' }) },
-      },
+  app.get('/jwks.json', {
+    schema: {
+      operationId: 'getPublicKeys',
+      summary: 'The keys of access tokens',
+      description:
+        'Other services verify access tokens with them. There are none without `JWT_PRIVATE_KEY`. They do not tell whether a session has ended.',
+      tags: ['system'],
+      response: { 200: Ref(PublicKeys, { description: 'The public keys' }) },
     },
-    async (_request, reply) => reply.headers(headers).send({ keys: privateKeys.map(({ jwk }) => jwk) }),
-  );
+    handler: async (_request, reply) =>
+      reply.headers(headers).send({ keys: privateKeys.map(({ jwk }) => jwk) }),
+  });
 
-  app.get(
-    '/openid-configuration',
-    {
-      schema: {
-        operationId: 'getIssuer',
-        summary: 'Where the keys of access tokens are',
-        description:
-          'For libraries that find the keys by the issuer. The service is no provider of OpenID Connect.',
-        tags: ['system'],
-        response: { 200: Ref(Issuer, { description: 'The issuer' }) },
-      },
+  app.get('/openid-configuration', {
+    schema: {
+      operationId: 'getIssuer',
+      summary: 'Where the keys of access tokens are',
+      description:
+        'For libraries that find the keys by the issuer. The service is no provider of OpenID Connect.',
+      tags: ['system'],
+      response: { 200: Ref(Issuer, { description: 'The issuer' }) },
     },
-    async (_request, reply) =>
+    handler: async (_request, reply) =>
       reply
         .headers(headers)
         .send({
@@ -77,5 +72,5 @@ export async function publicKeyRoutes(app: FastifyInstance, { privateKeys, publi
           jwks_uri: `${publicUrl}/.well-known/jwks.json`,
           id_token_signing_alg_values_supported: [...new Set(privateKeys.map(({ algorithm }) => algorithm))],
         }),
-  );
+  });
 }

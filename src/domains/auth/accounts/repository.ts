@@ -27,6 +27,12 @@ const recipientColumns = {
 /** What emails need of an account. */
 export type RecipientRow = Prisma.UserGetPayload<{ select: typeof recipientColumns }>;
 
+interface Reset {
+  id: number;
+  email: string;
+  passwordHash: string;
+}
+
 export type RemovableAccount = Pick<UserRow, 'id' | 'email' | 'isVerified'>;
 
 /** Accounts. */
@@ -59,11 +65,11 @@ export function createAccountRepository(database: Database, { unverifiedAccountT
     /**
      * Gives an account an address that its user has proven.
      *
-     * @param needsReset whether nothing but a reset of the password may change the account from now on
+     * @param change.needsReset whether nothing but a reset of the password may change the account from now on
      * @throws a unique violation when the address is taken
      */
-    setEmail(tx: Tx, id: number, email: string, needsReset = false): Promise<UserRow> {
-      const data = { email, isVerified: true, ...(needsReset && { needsReset }) };
+    setEmail(tx: Tx, id: number, change: { email: string; needsReset?: true }): Promise<UserRow> {
+      const data = { ...change, isVerified: true };
       return tx.prisma.user.update({ where: { id }, data, select: userColumns });
     },
 
@@ -84,13 +90,16 @@ export function createAccountRepository(database: Database, { unverifiedAccountT
     },
 
     /** @returns false when the password was changed since it was verified, or when only a reset may change the account */
-    async changePassword(tx: Tx, id: number, from: string, to: string): Promise<boolean> {
+    async changePassword(
+      tx: Tx,
+      { id, from, to }: { id: number; from: string; to: string },
+    ): Promise<boolean> {
       const where = { id, passwordHash: from, needsReset: false };
       return (await tx.prisma.user.updateMany({ where, data: { passwordHash: to } })).count > 0;
     },
 
     /** Sets a password by a link to the address, which verifies it. @returns false when no account has the address any more */
-    async resetPassword(tx: Tx, id: number, email: string, passwordHash: string) {
+    async resetPassword(tx: Tx, { id, email, passwordHash }: Reset): Promise<boolean> {
       const data = { passwordHash, needsReset: false, isVerified: true };
       return (await tx.prisma.user.updateMany({ where: { id, email }, data })).count > 0;
     },

@@ -1,0 +1,145 @@
+import { type CurrentUser, tokenNotValid } from '../../../http/authentication.ts';
+import { ApiError, invalidFields } from '../../../http/errors.ts';
+import type { FieldError } from '../../../http/field-errors.ts';
+import type { RequestContext } from '../../../http/request-context.ts';
+import type { Tx } from '../../../infrastructure/database/client.ts';
+import type { Created, IdempotencyKey } from '../../../infrastructure/database/idempotency.ts';
+import type { ConsentService } from '../consents/service.ts';
+import type { AuthContext } from '../context.ts';
+import { authErrors, takenError } from '../errors.ts';
+import { passwordChangedNotice } from '../notices.ts';
+import { type NewUser, type PasswordChange, toUser, type User } from '../schemas.ts';
+import type { UserRow } from './repository.ts';
+
+const tokenRequired: FieldError = {
+  field: 'verification_token',
+  code: 'required',
+  text: { ko: '이메일을 먼저 인증해 주세요.', en: 'Please verify the email address first.' },
+};
+
+/** What every kind of sign-up has. */
+interface NewAccount extends Omit<NewUser, 'password'> {
+  passwordHash: string | null;
+  /** Whether a provider has verified the address. */
+  isProved: boolean;
+}
+
+export type AccountService = ReturnType<typeof createAccounts>;
+
+/** Creates accounts, and changes and deletes those of logged-in users. */
+export function createAccounts(auth: AuthContext, consents: ConsentService) {
+  const { config, idempotency, mailQueue, passwords, login, confirmation, codes, removal } = auth;
+  const { accounts, sessions, emailCodes, passwordResets } = auth;
+
+  /**
+   * Creates an account, and mails a code where the email address is not verified yet. A sign-up that proves its address replaces
+   * an unverified account without a store that has the address, which a stranger may have signed up with.
+   *
+   * @throws {ApiError} as {@link createAccount}
+   */
+  async function signUp(
+    { password, ...input }: NewUser,
+    key: IdempotencyKey | undefined,
+    context: RequestContext,
+  ): Promise<Created<User>> {
+    // A replay costs no password hash.
+    const replay = await idempotency.findReplay<User>(key);
+    if (replay) return replay;
+    const problems = signUpProblems({ ...input, isProved: false });
+    passwords.checkNew({ field: 'password', password, account: input }, problems);
+    const passwordHash = await passwords.hash(password, context);
+    return idempotency.run(key, async (tx) =>
+      toUser(await createAccount(tx, { ...input, passwordHash, isProved: false }, context)),
+    );
+  }
+
+  /** What is missing in a sign-up. */
+  function signUpProblems(input: Omit<NewAccount, 'passwordHash'>): FieldError[] {
+    const isProofRequired = config.email.verification === 'required' && !input.isProved;
+    const isProofMissing = isProofRequired && input.verification_token === undefined;
+    return [...(isProofMissing ? [tokenRequired] : []), ...consents.signUpProblems(input.consents)];
+  }
+
+  /**
+   * Creates an account in a transaction. Errors do not use up the `verification_token`.
+   *
+   * @throws {ApiError} `validation_error`, `verification_token_invalid`, `username_taken`, `email_taken`
+   */
+  async function createAccount(tx: Tx, input: NewAccount, context: RequestContext): Promise<UserRow> {
+    const { username, email, name, passwordHash, isProved, verification_token: proof } = input;
+    const { language } = context;
+    const missing = signUpProblems(input);
+    if (missing.length > 0) throw invalidFields(missing);
+    const isVerified = isProved || proof !== undefined;
+    await accounts.lockNames(tx, email, username);
+    if (!isProved && proof !== undefined && !(await emailCodes.useProof(tx, email, proof))) {
+      throw new ApiError(authErrors.verificationTokenInvalid);
+    }
+    if (isVerified) await removal.removeUnverified(tx, email, context);
+    // Looked up before, because a rejected row would use up an id.
+    if (await accounts.find(tx, { username })) throw takenError('username', authErrors.usernameTaken);
+    if (await accounts.find(tx, { email })) throw takenError('email', authErrors.emailTaken);
+    const user = await accounts.create(tx, { username, email, name, passwordHash, language, isVerified });
+    if (input.consents) await consents.record(tx, { userId: user.id, answers: input.consents }, context);
+    if (!isVerified) await codes.enqueue(tx, email, language);
+    tx.afterCommit(() => context.logSecurityEvent('signup', user));
+    return user;
+  }
+
+  /** @throws {ApiError} `token_not_valid` when the account was deleted meanwhile */
+  async function rename(user: CurrentUser, name: string): Promise<User> {
+    const changed = await accounts.rename(user.id, name);
+    if (changed === undefined) throw tokenNotValid('access', 'revoked');
+    return toUser(changed);
+  }
+
+  /**
+   * Sets a new password; every other session ends.
+   *
+   * @throws {ApiError} `invalid_credentials`, `too_many_attempts`, `validation_error`
+   */
+  async function changePassword(
+    user: CurrentUser,
+    input: PasswordChange,
+    context: RequestContext,
+  ): Promise<void> {
+    const { id, sessionId } = user;
+    const { new_password: password } = input;
+    passwords.checkNew({ field: 'new_password', password, account: user });
+    const from = await login.verifyOwnPassword(user, input.current_password, context);
+    const to = await passwords.hash(password, { ...context, userId: id });
+    const changed = await confirmation.locked(user, { passwordHash: from }, async (tx, account) => {
+      const storeId = await removal.lockAccount(tx, user);
+      // Into an unverified account with a store, a reset is the only way for the owner of the address.
+      if (account.isVerified || storeId === undefined) await passwordResets.revoke(tx, account.email);
+      await accounts.changePassword(tx, { id, from, to });
+      await sessions.endAll(tx, id, sessionId);
+      await mailQueue.addUnrequested(tx, passwordChangedNotice(id, context.language, 'others'));
+      return true;
+    });
+    // A concurrent login may have hashed the same password again.
+    if (!changed) return changePassword(await confirmation.readAgain(user), input, context);
+    context.logSecurityEvent('password_changed', user);
+  }
+
+  /**
+   * Deletes the account with everything that only it has; its username and email address are free again.
+   *
+   * @param password undefined for an account without one
+   * @throws {ApiError} as `authorize`
+   */
+  async function deleteAccount(
+    user: CurrentUser,
+    password: string | undefined,
+    context: RequestContext,
+  ): Promise<void> {
+    const passwordHash = await confirmation.authorize(user, password, context);
+    const deleted = await confirmation.locked(user, { passwordHash }, (tx, account) =>
+      removal.remove(tx, { id: user.id, ...account }),
+    );
+    if (deleted === undefined) return deleteAccount(await confirmation.readAgain(user), password, context);
+    context.logSecurityEvent('account_deleted', user);
+  }
+
+  return { signUp, createAccount, rename, changePassword, deleteAccount };
+}

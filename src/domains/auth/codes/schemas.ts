@@ -1,0 +1,85 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { Body, Email, Flag, Int32, NamedObject, Ref, Timestamp } from '../../../http/schemas.ts';
+import {
+  email,
+  emailField,
+  exampleUuid,
+  givenBack,
+  newPassword,
+  optionalPassword,
+  proof,
+  Token,
+  verificationCode,
+} from '../schemas.ts';
+
+const uid = givenBack({
+  description: '`uid` of the link',
+  maxLength: 36,
+  pattern: '^[0-9a-f-]{36}$',
+  examples: [exampleUuid],
+});
+const linkToken = givenBack({
+  description: '`token` of the link',
+  maxLength: 100,
+  pattern: '^[A-Za-z0-9._-]+$',
+  examples: ['Zm9yIGV4YW1wbGUgb25seS4uLg'],
+});
+
+export const EmailAddress = Body('EmailAddress', 'Where to send a mail', { email });
+
+const resendAfter = Int32('Seconds until another mail is sent to this address', 60);
+const accepted = Flag(
+  'Whether the request was accepted; false within the cooldown and beyond the hourly cap of the address, where no mail is sent',
+  true,
+);
+export const CodeSent = NamedObject('CodeSent', 'The same for any address, known or not', {
+  accepted,
+  expires_in: Int32('Seconds a code is valid', 600),
+  resend_after: resendAfter,
+});
+export type CodeSent = Static<typeof CodeSent>;
+export const MailSent = NamedObject('MailSent', 'The same for any address, known or not', {
+  accepted,
+  resend_after: resendAfter,
+});
+export type MailSent = Static<typeof MailSent>;
+
+export const EmailCode = Body('EmailCode', 'The code of a mail', { email, code: verificationCode });
+export const EmailLink = Body('EmailLink', 'The link of a mail', { token: linkToken });
+export const EmailConfirmation = Type.Unsafe<Static<typeof EmailCode> | Static<typeof EmailLink>>({
+  $id: 'EmailConfirmation',
+  description: 'Either the code or the link of a mail',
+  oneOf: [Ref(EmailCode), Ref(EmailLink)],
+});
+export type EmailConfirmation = Static<typeof EmailConfirmation>;
+export const EmailVerification = NamedObject('EmailVerification', 'A verified address', {
+  email: Email('The address that is verified', 'owner@example.com'),
+  verification_token: Token('Proves the address, once, at `signUp`'),
+  expires_in: Int32('Seconds the token is valid', 1800),
+});
+export type EmailVerification = Static<typeof EmailVerification>;
+
+export const ResetLinkQuery = Type.Object({ uid, token: linkToken });
+export type ResetLinkParts = Static<typeof ResetLinkQuery>;
+export const ResetLink = NamedObject('ResetLink', 'A link that works', {
+  expires_at: Timestamp('When the link stops working'),
+});
+export const PasswordReset = Body('PasswordReset', 'The link of a mail and a new password', {
+  uid,
+  token: linkToken,
+  new_password: newPassword,
+});
+export type PasswordReset = Static<typeof PasswordReset>;
+
+export const EmailChange = Body(
+  'EmailChange',
+  'The password, and what proves the new address: the `code` that was mailed to it, or a `verification_token`',
+  {
+    password: optionalPassword,
+    new_email: emailField('The new address; converted to lower case', 'new-owner@example.com'),
+    code: Type.Optional(verificationCode),
+    verification_token: proof('From the response of `confirmEmail`; without it, `code` is required'),
+  },
+);
+export type EmailChange = Static<typeof EmailChange>;
+export const EmailChangeUndo = Body('EmailChangeUndo', 'The link of a mail', { token: linkToken });

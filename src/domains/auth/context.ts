@@ -1,0 +1,107 @@
+import type { JWT } from '@fastify/jwt';
+import type { FastifyBaseLogger } from 'fastify';
+import type { Config } from '../../infrastructure/config/config.ts';
+import type { Database } from '../../infrastructure/database/client.ts';
+import type { Idempotency } from '../../infrastructure/database/idempotency.ts';
+import { createMailSends } from '../../infrastructure/mail/mail-sends.ts';
+import type { MailQueue } from '../../infrastructure/mail/queue.ts';
+import type { Metrics } from '../../infrastructure/telemetry/metrics.ts';
+import { type AccountDeletionSteps, createAccountRemoval } from './accounts/removal.ts';
+import { createAccountRepository } from './accounts/repository.ts';
+import { createEmailCodeRepository } from './codes/repository.ts';
+import { createEmailCodes } from './codes/service.ts';
+import { createConsentRepository } from './consents/repository.ts';
+import { createUndoLinkRepository } from './email-change/repository.ts';
+import { authKinds } from './kinds.ts';
+import { createPasswords } from './passwords.ts';
+import { createIdentityRepository } from './providers/repository.ts';
+import { createPasswordResetRepository } from './recovery/repository.ts';
+import { createConfirmation } from './sessions/confirmation.ts';
+import { createFlowRepository } from './sessions/flow-repository.ts';
+import { createLoginRepository } from './sessions/login-repository.ts';
+import { createSessionRepository } from './sessions/repository.ts';
+import { createLogin } from './sessions/service.ts';
+import { createDerivedSecrets, createSealer, createTokens } from './tokens.ts';
+
+/** Security events that operators search the log for. */
+export const securityEvents = [
+  'signup',
+  'login',
+  'login_failed',
+  'login_delayed',
+  'login_suspended',
+  'refresh_reused',
+  'logout',
+  'session_ended',
+  'password_reset_requested',
+  'password_reset',
+  'password_changed',
+  'email_changed',
+  'email_change_undone',
+  'email_verified',
+  'email_code_failed',
+  'user_id_requested',
+  'account_deleted',
+  'second_factor_required',
+  'second_factor_failed',
+  'second_factor_added',
+  'second_factor_removed',
+  'recovery_codes_replaced',
+  'confirmed',
+  'data_downloaded',
+  'identity_added',
+  'identity_removed',
+  'passkey_added',
+  'passkey_removed',
+  'passkey_refused',
+] as const;
+
+declare module '../../http/request-context.ts' {
+  interface SecurityEvents extends Record<(typeof securityEvents)[number], true> {}
+}
+
+export interface AuthOptions {
+  config: Config;
+  database: Database;
+  idempotency: Idempotency;
+  mailQueue: MailQueue;
+  /** `@fastify/jwt` with the options of `jwtOptions`. */
+  jwt: JWT;
+  logger: FastifyBaseLogger;
+  metrics: Metrics;
+  deletionSteps: AccountDeletionSteps;
+}
+
+export type AuthBase = ReturnType<typeof createBase>;
+
+/** What the domain stores, and what it stores and issues it with. */
+function createBase(options: AuthOptions) {
+  const { config, database, mailQueue } = options;
+  const secrets = createDerivedSecrets(config.secrets);
+  return {
+    ...options,
+    sealer: createSealer(config.secrets),
+    tokens: createTokens(options.jwt, config),
+    passwords: createPasswords(options),
+    accounts: createAccountRepository(database, config.email),
+    sessions: createSessionRepository(database, config.tokens),
+    logins: createLoginRepository(database, config),
+    flows: createFlowRepository(secrets),
+    identities: createIdentityRepository(database),
+    consents: createConsentRepository(database, mailQueue),
+    emailCodes: createEmailCodeRepository(database, secrets, config.email),
+    passwordResets: createPasswordResetRepository(database, secrets, config.email),
+    undoLinks: createUndoLinkRepository(database, secrets),
+    mailSends: createMailSends(config.email, authKinds),
+  };
+}
+
+export type AuthContext = ReturnType<typeof createAuthContext>;
+
+/** What the features of this domain share. */
+export function createAuthContext(options: AuthOptions) {
+  const base = createBase(options);
+  const login = createLogin(base);
+  const confirmation = createConfirmation(base, login);
+  return { ...base, login, confirmation, removal: createAccountRemoval(base), codes: createEmailCodes(base) };
+}
