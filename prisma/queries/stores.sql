@@ -112,7 +112,7 @@ RETURNING
   id;
 
 -- repository: findOpen
--- Columns: categories, phoneNumber, businessHours, latitude, longitude, showExactLocation, createdAt, updatedAt, name, id, address, description, sido, sigungu, dong
+-- Columns: categories, phoneNumber, businessHours, latitude, longitude, showExactLocation, createdAt, updatedAt, description, name, id, address, sido, sigungu, dong
 SELECT
   s.id,
   s.name,
@@ -158,7 +158,7 @@ WHERE
   AND s.suspended_at IS NULL;
 
 -- repository: findOpen
--- Columns: categories, phoneNumber, businessHours, latitude, longitude, showExactLocation, createdAt, updatedAt, name, id, address, description, sido, sigungu, dong
+-- Columns: categories, phoneNumber, businessHours, latitude, longitude, showExactLocation, createdAt, updatedAt, description, name, id, address, sido, sigungu, dong
 SELECT
   s.id,
   s.name,
@@ -204,7 +204,7 @@ WHERE
   AND s.suspended_at IS NULL;
 
 -- repository: listStores
--- Columns: categories, firstImage, distance, createdAt, name, id, address, description, isUsable, stoppedTime, stoppedId
+-- Columns: categories, firstImage, distance, createdAt, description, name, id, address, isUsable, stoppedTime, stoppedId
 WITH
   walked AS (
     SELECT
