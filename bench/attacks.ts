@@ -17,7 +17,7 @@ interface Attack {
 const attackers: Record<string, (attack: Attack) => Promise<string>> = {
   async logins({ server, users, seconds }) {
     const senders = await login.createSenders({ server, users, connections: 16 });
-    const { requests, errors } = await sendLoad(server.url, senders, seconds);
+    const { requests, errors } = await sendLoad(server.url, senders, { seconds });
     return [`${requests} in all`, ...errors].join(', ');
   },
   uploads: async (attack) => upload(attack, await photograph()),

@@ -1,34 +1,29 @@
 import process from 'node:process';
-import jwt from '@fastify/jwt';
 import argon2 from 'argon2';
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import pg from 'pg';
-import { createTokens, jwtOptions, type TokenClaims } from '../src/domains/auth/tokens.ts';
+import type { TokenClaims } from '../src/domains/auth/tokens.ts';
 import { createImageUrls } from '../src/domains/images/index.ts';
 import { toNotification } from '../src/domains/notifications/presenters.ts';
 import type { NotificationRow } from '../src/domains/notifications/rows.ts';
-import { readSecrets } from '../src/infrastructure/config/secrets.ts';
 import { plannerSettings } from '../src/infrastructure/database/client.ts';
 import type { InJson } from '../src/infrastructure/database/json-times.ts';
 import { statements } from './baseline-statements.ts';
+import { tokens } from './data.ts';
 
 /*
  * The limit with which the service is compared: a bare Fastify that gives the same responses with one prepared statement per
  * request, which checks the session and writes the JSON, too. It has no log, metrics, limits, error envelopes or validation.
  */
 
-const { JWT_SECRET, DATABASE_URL } = process.env;
 const settings = Object.entries({ ...plannerSettings, timezone: 'UTC' });
 const pool = new pg.Pool({
-  connectionString: DATABASE_URL,
+  connectionString: process.env.DATABASE_URL,
   // The default of the service.
   max: 10,
   options: settings.map(([name, value]) => `-c ${name}=${value}`).join(' '),
 });
 const app = fastify();
-const secrets = readSecrets(JWT_SECRET, true, '', []);
-await app.register(jwt, jwtOptions({ secrets }));
-const tokens = createTokens(app.jwt, { secrets, privateKeys: [], publicUrl: '' });
 
 /** Of matches of saved searches, of which the data has none. */
 const imageUrls = createImageUrls({ publicUrl: 'http://localhost', images: { baseUrl: 'http://localhost' } });
@@ -117,7 +112,3 @@ app.post<{ Body: { refresh: string } }>('/auth/token/refresh/', async ({ body },
 
 await app.listen({ host: '127.0.0.1', port: 0 });
 process.stdout.write(`Server listening at ${app.listeningOrigin}\n`);
-process.once('SIGTERM', async () => {
-  await app.close();
-  await pool.end();
-});

@@ -35,12 +35,8 @@ export async function measureCleanUp(args: string[]): Promise<void> {
     sayHead(['table', 'expired rows are found', 'rows/s', 'CPU us of PostgreSQL per row']);
     for (const [rows, found, insert] of tables) {
       const { table } = rows;
-      await execute(
-        url,
-        insert(`generate_series(1, 2 * ${count}) n`),
-        `VACUUM ANALYZE ${table}`,
-        'CHECKPOINT',
-      );
+      const numbers = `generate_series(1, 2 * ${count}) n`;
+      await execute(url, insert(numbers), `VACUUM ANALYZE ${table}`, 'CHECKPOINT');
       const { result, elapsed, postgres } = await costOf({ servers: [], postmaster }, async () => {
         for (let deleted = 0; ; ) {
           const run = await cleanUp(database, [rows]);

@@ -17,6 +17,7 @@ export async function compare(args: string[]): Promise<void> {
   const chosen = workloads.filter(
     ({ name, goal }) => goal && (options.only === '' || options.only.split(',').includes(name)),
   );
+  if (chosen.length === 0) throw new Error(`no workload is named ${options.only}`);
   await withDatabase(async ({ url, postmaster, start, startBaseline }) => {
     const users = await readUsers(url);
     const baselineUrl = await copyDatabase(url);
@@ -30,9 +31,8 @@ export async function compare(args: string[]): Promise<void> {
     for (const workload of chosen) {
       const errors = await compareResponses(workload, [service, baseline], users);
       const measure = async (server: Server) => {
-        const run = await runWorkload(workload, {
-          ...{ servers: [server], postmaster, users, connections, seconds },
-        });
+        const load = { servers: [server], postmaster, users, connections, seconds };
+        const run = await runWorkload(workload, load);
         errors.push(...run.errors);
         return run;
       };

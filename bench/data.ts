@@ -15,13 +15,12 @@ import { production } from '../test/support/service.ts';
 /** The password of all users. */
 export const password = 'gimbap-and-coffee-7';
 
-const userCount = 2_000;
 /** The first users, one for each connection, have 10 posts, 10 sent requests and 3,000 notifications, of which 200 are unread. */
 export const busyUsers = 32;
 
 const statements: string[] = [
   `INSERT INTO users (username, email, name, password_hash, is_verified)
-   SELECT 'bench' || n, 'bench' || n || '@example.com', '김두레', $1, true FROM generate_series(1, ${userCount}) n`,
+   SELECT 'bench' || n, 'bench' || n || '@example.com', '김두레', $1, true FROM generate_series(1, 2000) n`,
   `INSERT INTO sessions (id, user_id, rotated_at, user_agent, ip, expires_at)
    SELECT gen_random_uuid(), id, '{}', 'bench', '127.0.0.1', now() + interval '1 day'
    FROM users, generate_series(1, 3) ORDER BY id`,
@@ -112,9 +111,10 @@ export function beginSessions(url: string, users: BenchUser[]): Promise<string[]
 const app = fastify();
 const secrets = readSecrets(production.JWT_SECRET, true, '', []);
 await app.register(jwt, jwtOptions({ secrets }));
-const tokens = createTokens(app.jwt, { secrets, privateKeys: [], publicUrl: production.PUBLIC_URL });
+/** Signs and verifies tokens as the service does. */
+export const tokens = createTokens(app.jwt, { secrets, privateKeys: [], publicUrl: production.PUBLIC_URL });
 
-/** Signs a token for a day as the service does. */
+/** Signs a token for a day. */
 const sign = (type: 'access' | 'refresh', userId: number, sessionId: string) =>
   tokens.sign(type, { userId, sessionId, count: 0 }, 86_400);
 

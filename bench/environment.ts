@@ -29,7 +29,7 @@ export interface Environment {
 
 interface Options {
   /** Fills the migrated database: by default with the data of the workloads. */
-  fill?: (url: string, folder: string) => Promise<void>;
+  fill?: (url: string) => Promise<void>;
   /** Stays afterwards, with the database; by default a throw-away one. */
   folder?: string | undefined;
 }
@@ -55,7 +55,7 @@ export async function withDatabase(
   };
   try {
     await migrate(postgres.url);
-    await fill(postgres.url, folder);
+    await fill(postgres.url);
     const pidFile = await readFile(join(clusterPath(folder), 'postmaster.pid'), 'latin1');
     await work({
       url: postgres.url,
@@ -72,8 +72,9 @@ export async function withDatabase(
   }
 }
 
-const v8Options = ['--max-semi-space-size=8', '--heap-growing-percent=100', '--enable-source-maps'];
-const serviceScript = [...v8Options, 'dist/server.js'];
+const serviceScript = [
+  ...['--max-semi-space-size=8', '--heap-growing-percent=100', '--enable-source-maps', 'dist/server.js'],
+];
 
 /** As in production, with the log in a pipe that is read. All the load comes from one address, and from few users. */
 const asInImage = {

@@ -14,18 +14,14 @@ export interface Sender {
   onResponse?: (body: string) => void;
 }
 
-/** What a load got. Times are milliseconds. */
-interface Load {
-  requests: number;
-  perSecond: number;
-  p50: number;
-  p99: number;
-  /** Responses other than 2xx, and errors of sockets. */
-  errors: string[];
-}
-
-/** Sends load: one connection for each sender. */
-export async function sendLoad(url: string, senders: Sender[], seconds: number): Promise<Load> {
+/**
+ * Sends load: one connection for each sender.
+ *
+ * @param options.rate requests a second in all, in place of as many as get a response
+ * @returns times in milliseconds; errors are responses other than 2xx, and those of sockets
+ */
+export async function sendLoad(url: string, senders: Sender[], options: { seconds: number; rate?: number }) {
+  const { seconds, rate } = options;
   const times: number[] = [];
   const remaining = [...senders];
   const started = performance.now();
@@ -33,6 +29,7 @@ export async function sendLoad(url: string, senders: Sender[], seconds: number):
     url,
     connections: senders.length,
     duration: seconds,
+    ...(rate === undefined ? {} : { overallRate: rate }),
     // How often autocannon looks whether the time is over, in milliseconds.
     sampleInt: 20,
     setupClient(client) {
@@ -50,8 +47,10 @@ export async function sendLoad(url: string, senders: Sender[], seconds: number):
   const elapsed = (performance.now() - started) / 1000;
   const statuses = Object.entries(result.statusCodeStats ?? {}).filter(([status]) => !/^2/.test(status));
   return {
-    ...{ requests: times.length, perSecond: times.length / elapsed },
-    ...{ p50: percentile(times, 0.5), p99: percentile(times, 0.99) },
+    requests: times.length,
+    perSecond: times.length / elapsed,
+    p50: median(times),
+    p99: percentile(times, 0.99),
     errors: [
       ...statuses.map(([status, { count = 0 }]) => `${count} of ${status}`),
       ...(result.errors > 0 ? [`${result.errors} socket errors`] : []),

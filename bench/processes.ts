@@ -55,26 +55,17 @@ export async function memory(pid: number): Promise<number> {
   return sum(await Promise.all(sizes));
 }
 
-/** What work costs. Times are seconds of CPU. */
-export interface Cost<Result> {
-  result: Result;
-  elapsed: number;
-  /** All instances, with the processes that convert images. */
-  instances: number;
-  postgres: number;
-  /** This process, which sends the load. */
-  load: number;
-  /** Other programs: above a few percent of the time, repeat the run. */
-  others: number;
-  /** The most resident memory of the first instance, in MiB. */
-  peak: number;
-}
-
-/** Measures what instances and PostgreSQL do while work runs. */
+/**
+ * Measures what instances and PostgreSQL do while work runs.
+ *
+ * @returns the result of the work; seconds that it took, and seconds of CPU of all instances (with the processes that convert
+ *   images), of PostgreSQL, of this process, which sends the load, and of others, because of which a run should be repeated; the most
+ *   resident memory of the first instance, in MiB
+ */
 export async function costOf<Result>(
   { servers, postmaster }: { servers: { pid: number }[]; postmaster: number },
   work: () => Promise<Result>,
-): Promise<Cost<Result>> {
+) {
   const read = async () => {
     const instances = sum(await Promise.all(servers.map(({ pid }) => cpuTime(pid))));
     const postgres = await cpuTime(postmaster);
@@ -92,9 +83,6 @@ export async function costOf<Result>(
   const [after, elapsed] = [await read(), (performance.now() - started) / 1_000];
   await sampling;
   const since = (of: keyof typeof before) => after[of] - before[of];
-  return {
-    ...{ result, elapsed, peak },
-    ...{ instances: since('instances'), postgres: since('postgres') },
-    ...{ load: since('load'), others: Math.max(0, since('others')) },
-  };
+  const costs = { instances: since('instances'), postgres: since('postgres'), load: since('load') };
+  return { result, elapsed, peak, ...costs, others: Math.max(0, since('others')) };
 }

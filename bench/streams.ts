@@ -63,9 +63,7 @@ export async function streams(args: string[]): Promise<void> {
     await measure(server, 'the listening connection is lost: all streams look for what they missed', () =>
       notifyAll(url, clients, interrupt),
     );
-    const ending = performance.now();
     await server.end();
-    const ended = (performance.now() - ending) / 1000;
     const next = await start();
     const rejections = await measure(
       next,
@@ -81,7 +79,6 @@ export async function streams(args: string[]): Promise<void> {
     say(`- open files of the instance: ${files}`);
     say(`- an event after the response to the request that caused it, ms p50 / p99: ${describe(requests)}`);
     say(`- an event on each stream after the commit that notified all users: ${describe(all)}`);
-    say(`- SIGTERM to the end of the process with all streams open: ${ended.toFixed(1)} s`);
     say(`- rejected or broken attempts in the restart: ${rejections}`);
   });
 }

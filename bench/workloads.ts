@@ -22,9 +22,9 @@ export interface Workload {
 }
 
 const json = { 'content-type': 'application/json' };
-export const authorization = ({ access }: Pick<BenchUser, 'access'>) => ({
-  authorization: `Bearer ${access}`,
-});
+export const authorization = (user?: BenchUser) => ({ authorization: `Bearer ${user?.access}` });
+/** Of a request with a key, as the SDK sends. */
+const keyed = (user: BenchUser) => ({ ...json, ...authorization(user), 'idempotency-key': randomUUID() });
 
 interface RunOptions extends Omit<Run, 'server'> {
   /** Each gets the same load at the same time. */
@@ -41,20 +41,20 @@ export type Figures = Awaited<ReturnType<typeof runWorkload>>;
 /** Sends a workload for some seconds, and leaves no jobs behind. */
 export async function runWorkload(workload: Workload, options: RunOptions) {
   const { servers, postmaster, seconds, counter = async () => 0, ...run } = options;
+  const senders = new Map<Server, Sender[]>();
+  for (const server of servers) senders.set(server, await workload.createSenders({ ...run, server }));
   const before = await counter();
-  const cost = await costOf({ servers, postmaster }, () =>
-    Promise.all(
-      servers.map(async (server) =>
-        sendLoad(server.url, await workload.createSenders({ ...run, server }), seconds),
-      ),
-    ),
+  const { result: loads, ...costs } = await costOf({ servers, postmaster }, () =>
+    Promise.all([...senders].map(([{ url }, some]) => sendLoad(url, some, { seconds }))),
   );
   const counted = (await counter()) - before;
   for (const { databaseUrl } of servers) await deleteJobs(databaseUrl);
-  const { result: loads, ...costs } = cost;
   const requests = sum(loads.map((load) => load.requests));
   return {
-    ...{ ...costs, counted, requests, perSecond: loads.map((load) => load.perSecond) },
+    ...costs,
+    counted,
+    requests,
+    perSecond: loads.map((load) => load.perSecond),
     p50: Math.max(...loads.map(({ p50 }) => p50)),
     p99: Math.max(...loads.map(({ p99 }) => p99)),
     cpu: (costs.instances / requests) * 1e6,
@@ -65,7 +65,8 @@ export async function runWorkload(workload: Workload, options: RunOptions) {
 
 /** Reads a path with the sessions of the users who have much. */
 const read = (name: string, path: string, goal?: number): Workload => ({
-  ...{ name, goal },
+  name,
+  goal,
   createSenders: ({ users, connections }) =>
     Array.from({ length: connections }, (_, index) => {
       const headers = authorization(at(users.slice(0, busyUsers), index));
@@ -88,7 +89,8 @@ function at<Item>(items: Item[], index: number): Item {
 
 /** Each request is of another user, so that no two connections meet at the rows of one. */
 export const login: Workload = {
-  ...{ name: 'login', goal: 0.9 },
+  name: 'login',
+  goal: 0.9,
   createSenders({ users, connections }) {
     let turn = 0;
     const next = () => ({ body: JSON.stringify({ username: at(users, turn++).username, password }) });
@@ -98,7 +100,8 @@ export const login: Workload = {
 
 /** Of many sessions: one that is refreshed many times a second keeps the times of all refreshes of the last 10 s. */
 const refresh: Workload = {
-  ...{ name: 'refresh', goal: 0.6 },
+  name: 'refresh',
+  goal: 0.6,
   async createSenders({ server, users, connections }) {
     const tokens = await beginSessions(server.databaseUrl, users);
     return send(connections, '/auth/token/refresh/', (first) => {
@@ -119,9 +122,10 @@ const refresh: Workload = {
 /** How many requests were sent to each database. */
 const sentRequests = new Map<string, number>();
 
-/** Each request is of another store, with a key, as the SDK sends. They are for one store, or for another one each. */
+/** Each request is of another store. They are for one store, or for another one each. */
 const createRequests = (name: 'create-request' | 'one-receiver'): Workload => ({
-  ...{ name, goal: 0.4 },
+  name,
+  goal: 0.4,
   createSenders({ server: { databaseUrl }, users: all, connections }) {
     // Without those who have sent and received requests.
     const users = all.slice(100, -100);
@@ -133,8 +137,7 @@ const createRequests = (name: 'create-request' | 'one-receiver'): Workload => ({
       if (round >= 59) throw new Error('there are no more pairs of stores: use fewer rounds or seconds');
       const isOne = name === 'one-receiver';
       const { postId } = isOne ? at(all, busyUsers + round) : at(users, turn + 1 + round);
-      const headers = { ...json, ...authorization(at(users, turn)), 'idempotency-key': randomUUID() };
-      return { body: `{"post_id":${postId},"message":"함께 해요!"}`, headers };
+      return { body: `{"post_id":${postId},"message":"함께 해요!"}`, headers: keyed(at(users, turn)) };
     };
     return send(connections, '/api/v1/notifications/partner-request/', () => ({ next }));
   },
@@ -148,12 +151,8 @@ const createPost: Workload = {
   createSenders: ({ users, connections }) =>
     send(connections, '/api/v1/posts/', (index) => ({
       next() {
-        const headers = {
-          ...json,
-          ...authorization(at(users, 100 + index)),
-          'idempotency-key': randomUUID(),
-        };
-        return { body: JSON.stringify({ ...postText(++posts, posts), images: [] }), headers };
+        const body = JSON.stringify({ ...postText(++posts, posts), images: [] });
+        return { body, headers: keyed(at(users, 100 + index)) };
       },
     })),
 };

@@ -1,6 +1,3 @@
-import { existsSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { type SeedCounts, seedDatabase } from '../../scripts/seed/database.ts';
 import { seedPassword } from '../../scripts/seed/stores.ts';
 import { execute } from '../../test/support/database.ts';
@@ -23,30 +20,27 @@ export interface Side {
   ordinary: Viewer[];
 }
 
-interface Options {
-  counts: SeedCounts;
-  /** Keeps the database for the next run. */
-  folder: string | undefined;
-}
+/** What a database has, and where it is kept for the next run. */
+type Options = SeedCounts & { folder: string | undefined };
 
 /** Runs work on a seeded database with its service. */
-export function withSide({ counts, folder }: Options, work: (side: Side) => Promise<void>): Promise<void> {
+export function withSide({ folder, ...counts }: Options, work: (side: Side) => Promise<void>): Promise<void> {
   return withDatabase(async (environment) => work(await openSide(environment, counts)), {
     folder,
-    fill: (url, path) => seedOnce(url, join(path, 'seeded.json'), counts),
+    fill: (url) => seedOnce(url, counts),
   });
 }
 
-/** @param marker a file that says what the database was seeded with */
-async function seedOnce(url: string, marker: string, counts: SeedCounts): Promise<void> {
-  const wanted = JSON.stringify(counts);
-  if (!existsSync(marker)) {
-    say(`seeding ${wanted}`);
-    await seedDatabase(url, counts, say);
-    return writeFile(marker, wanted);
-  }
-  if ((await readFile(marker, 'utf8')) !== wanted)
-    throw new Error(`${marker} is of another size: choose another directory`);
+async function seedOnce(url: string, counts: SeedCounts): Promise<void> {
+  const { rows } = await withConnection(url, (client) =>
+    client.query<Pick<SeedCounts, 'users' | 'posts'>>(
+      'SELECT (SELECT count(*) FROM users) AS users, (SELECT count(*) FROM posts) AS posts',
+    ),
+  );
+  const [{ users, posts } = { users: 0, posts: 0 }] = rows;
+  if (users === 0) return seedDatabase(url, counts, say);
+  if (users !== counts.users || posts !== counts.posts)
+    throw new Error(`there are ${users} users and ${posts} posts: choose another directory`);
   // For indexes of migrations that are new since.
   await execute(url, 'VACUUM ANALYZE');
 }

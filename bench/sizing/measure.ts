@@ -19,6 +19,7 @@ export interface Measured {
 }
 
 const connections = 16;
+const walBytes = `SELECT (pg_current_wal_lsn() - '0/0')::float8 AS bytes`;
 const seeded = ['users', 'stores', 'store_category_links', 'posts', 'partner_requests', 'read_notifications'];
 
 /** Rows of which the data has none or few that are like real ones. */
@@ -47,7 +48,7 @@ export async function measure(seconds: number): Promise<Measured> {
       const updatesBefore = await readUpdates(client);
       // Those of compare.ts that are not operations of their own are left out.
       for (const workload of workloads.filter(({ name }) => name !== 'one-receiver')) {
-        const counter = () => readWal(client);
+        const counter = async () => (await client.query<{ bytes: number }>(walBytes)).rows[0]?.bytes ?? 0;
         const options = { servers: [server], postmaster, users, connections, seconds, counter };
         // The engine compiles what the workload needs.
         await runWorkload(workload, options);
@@ -90,13 +91,6 @@ async function sizeOf(client: pg.Client, table: string): Promise<{ bytes: number
     [table],
   );
   return rows[0] ?? { bytes: 0, count: 0 };
-}
-
-async function readWal(client: pg.Client): Promise<number> {
-  const { rows } = await client.query<{ bytes: number }>(
-    `SELECT (pg_current_wal_lsn() - '0/0')::float8 AS bytes`,
-  );
-  return rows[0]?.bytes ?? 0;
 }
 
 async function readUpdates(client: pg.Client): Promise<Map<string, { all: number; hot: number }>> {

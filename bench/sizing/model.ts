@@ -47,7 +47,7 @@ const keptDays: Record<string, number> = { read_notifications: 365, idempotency_
 const bloat = 1.3;
 
 /** What a large server has as the primary. Memory is for what is read often; WAL is what a standby replays, in one process. */
-const primary = { cores: 64, memoryGB: 512, storageTB: 16, walMBs: 100, backends: 500 };
+const primary = { cores: 64, memory: 512e9, storage: 16e12, walPerSecond: 100e6, backends: 500 };
 /** Days whose posts, requests and notifications are read often, beside all rows of users. */
 const hotDays = 90;
 /** Streams of an instance, and its connections past a pooler; connections of PgBouncer to PostgreSQL per core of PostgreSQL. */
@@ -55,9 +55,6 @@ const instance = { streams: 10_000, directConnections: 4 };
 const pooledPerCore = 4;
 
 const secondsPerDay = 86_400;
-const MB = 1e6;
-const GB = 1e9;
-const TB = 1e12;
 
 /** What a number of users needs, by name, and the share of a primary that it uses. */
 export function sizeOf(users: number, { operations, rows, memory }: Measured) {
@@ -105,7 +102,7 @@ export function sizeOf(users: number, { operations, rows, memory }: Measured) {
     'open streams': short(streams),
     instances: instances.toLocaleString('en-US'),
     'their cores: requests + hashing': `${short(cores(others, 'service'))} + ${short(cores(['login'], 'service'))}`,
-    'their memory': `${short((instances * memory * 1024 * 1024) / GB)} GB`,
+    'their memory': `${short((instances * memory * 1024 * 1024) / 1e9)} GB`,
     'cores of PostgreSQL': short(postgresCores),
     // Replicas as soon as one primary would be used to one half.
     'of these, lists and searches; replicas for them': `${short(replicaCores)}; ${
@@ -123,9 +120,9 @@ export function sizeOf(users: number, { operations, rows, memory }: Measured) {
   const shares = {
     'cores of PostgreSQL': postgresCores / primary.cores,
     'the same without what a replica takes': (postgresCores - replicaCores) / primary.cores,
-    'memory for what is read often': readOften / (primary.memoryGB * GB),
-    'WAL at the peak': ((wal / secondsPerDay) * peak) / (primary.walMBs * MB),
-    'storage after three years': storage(3) / (primary.storageTB * TB),
+    'memory for what is read often': readOften / primary.memory,
+    'WAL at the peak': ((wal / secondsPerDay) * peak) / primary.walPerSecond,
+    'storage after three years': storage(3) / primary.storage,
     connections: connections / primary.backends,
   };
   return { cells, shares };
