@@ -10,8 +10,8 @@ const MiB = 2 ** 20;
 const ms = 0.001;
 
 /**
- * What must not grow: its name; the metric, whose series are added up; how the samples of one third are reduced (the minimum is what remains
- * after a garbage collection); the limit for the last third, `middle * factor + noise`; the unit of the table in that of the metric.
+ * What must not grow: its name; the metric, whose series are added up; how the samples of one third are reduced (the minimum is
+ * what remains after a garbage collection); factor and noise of the limit for the last third, `middle * factor + noise`; the unit.
  */
 type Measure = [string, string, 'median' | 'minimum', number, number, number];
 const measures: Measure[] = [
@@ -38,19 +38,21 @@ export async function soak(args: string[]): Promise<void> {
   await withDatabase(async ({ url, start }) => {
     const users = await readUsers(url);
     const server = await start();
-    const samples: number[][] = [];
-    const sampling = setInterval(async () => samples.push(await readSample(server)), (1_000 * seconds) / 90);
-    const visiting = setInterval(() => visit(server, users[samples.length]), 1_000);
+    const samples: Promise<number[]>[] = [];
+    const visits: Promise<void>[] = [];
+    const sampling = setInterval(() => samples.push(readSample(server)), (1_000 * seconds) / 90);
+    const visiting = setInterval(() => visits.push(visit(server, users[visits.length % 20])), 1_000);
     const loads = workloads.map(async ({ createSenders }) =>
       sendLoad(server.url, await createSenders({ server, users, connections: 1 }), { seconds, rate }),
     );
     const results = await Promise.all(loads);
     clearInterval(sampling);
     clearInterval(visiting);
+    await Promise.all(visits);
     const errors = results.flatMap((result) => result.errors);
     say(`${sum(results.map(({ requests }) => requests))} responses`);
     sayErrors('soak', errors);
-    if (compareThirds(samples)) process.exitCode = 1;
+    if (compareThirds(await Promise.all(samples))) process.exitCode = 1;
     say(process.exitCode ? 'Soak FAILED.' : 'Soak passed.');
   });
 }
