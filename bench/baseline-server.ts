@@ -1,33 +1,29 @@
 import process from 'node:process';
-import jwt from '@fastify/jwt';
 import argon2 from 'argon2';
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import pg from 'pg';
-import { createTokens, jwtOptions, type TokenClaims } from '../src/domains/auth/tokens.ts';
+import type { TokenClaims } from '../src/domains/auth/tokens.ts';
 import { createImageUrls } from '../src/domains/images/index.ts';
 import type { NotificationRow } from '../src/domains/notifications/inbox/repository.ts';
 import { toNotification } from '../src/domains/notifications/inbox/schemas.ts';
-import { toSecrets } from '../src/infrastructure/config/secrets.ts';
 import { plannerSettings } from '../src/infrastructure/database/client.ts';
 import type { InJson } from '../src/infrastructure/database/json-times.ts';
-import { type Statement, statements } from './baseline-statements.ts';
+import { statements } from './baseline-statements.ts';
+import { tokens } from './data.ts';
 
 /*
  * The limit with which the service is compared: a bare Fastify that gives the same responses with one prepared statement per
  * request, which checks the session and writes the JSON, too. It has no log, metrics, limits, error envelopes or validation.
  */
 
-const { JWT_SECRET, DATABASE_URL, DATABASE_POOL_SIZE } = process.env;
 const settings = Object.entries({ ...plannerSettings, timezone: 'UTC' });
 const pool = new pg.Pool({
-  connectionString: DATABASE_URL,
-  max: Number(DATABASE_POOL_SIZE),
+  connectionString: process.env.DATABASE_URL,
+  // The default of the service.
+  max: 10,
   options: settings.map(([name, value]) => `-c ${name}=${value}`).join(' '),
 });
 const app = fastify();
-const secrets = toSecrets(JWT_SECRET ?? '');
-await app.register(jwt, jwtOptions({ secrets }));
-const tokens = createTokens(app.jwt, { secrets, privateKeys: [], publicUrl: '' });
 
 /** Of matches of saved searches, of which the data has none. */
 const imageUrls = createImageUrls({ publicUrl: 'http://localhost', images: { baseUrl: 'http://localhost' } });
@@ -43,8 +39,8 @@ const accessOf = ({ headers }: FastifyRequest) =>
   claimsOf('access', headers.authorization?.slice('Bearer '.length));
 
 /** The first row of a statement as an array. @throws Error with the status 401 without a row */
-async function find<Row extends unknown[]>(statement: Statement, values: unknown[]): Promise<Row> {
-  const { rows } = await pool.query<Row>({ ...statement, values, rowMode: 'array' });
+async function find<Row extends unknown[]>(name: keyof typeof statements, values: unknown[]): Promise<Row> {
+  const { rows } = await pool.query<Row>({ name, text: statements[name], values, rowMode: 'array' });
   if (rows[0] === undefined) throw Object.assign(new Error('no row'), { statusCode: 401 });
   return rows[0];
 }
@@ -55,14 +51,14 @@ function send(reply: FastifyReply, message: string, data: string): FastifyReply 
   return reply.send(`{"success":true,"message":"${message}","data":${data}}`);
 }
 
-const reads: [path: string, message: string, statement: Statement][] = [
-  ['/auth/me/', '내 정보를 조회했습니다.', statements.me],
-  ['/api/v1/stores/mypage/', '마이페이지 정보를 조회했습니다.', statements.myPage],
-  ['/api/v1/notifications/unread-count/', '읽지 않은 알림 수를 조회했습니다.', statements.unreadCount],
+const reads: [path: string, message: string, name: 'me' | 'myPage' | 'unreadCount'][] = [
+  ['/auth/me/', '내 정보를 조회했습니다.', 'me'],
+  ['/api/v1/stores/mypage/', '마이페이지 정보를 조회했습니다.', 'myPage'],
+  ['/api/v1/notifications/unread-count/', '읽지 않은 알림 수를 조회했습니다.', 'unreadCount'],
 ];
-for (const [path, message, statement] of reads) {
+for (const [path, message, name] of reads) {
   app.get(path, async (request, reply) => {
-    const [data] = await find<[string]>(statement, [accessOf(request).sessionId]);
+    const [data] = await find<[string]>(name, [accessOf(request).sessionId]);
     return send(reply, message, data);
   });
 }
@@ -70,7 +66,7 @@ for (const [path, message, statement] of reads) {
 app.get('/api/v1/notifications/mypage/', async (request, reply) => {
   type Rows = InJson<NotificationRow>[];
   const { sessionId, userId } = accessOf(request);
-  const [rows, unread_count] = await find<[Rows, number]>(statements.notifications, [sessionId, userId]);
+  const [rows, unread_count] = await find<[Rows, number]>('notifications', [sessionId, userId]);
   const items = rows.slice(0, 20).map((row) => toNotification(row, 'ko', imageUrls));
   const last = rows.length > 20 ? items.at(-1) : undefined;
   const next_cursor = last
@@ -79,18 +75,14 @@ app.get('/api/v1/notifications/mypage/', async (request, reply) => {
   return send(reply, '알림 목록을 조회했습니다.', JSON.stringify({ items, next_cursor, unread_count }));
 });
 
-/** The second path adds an email job and wakes streams up, as the service does. */
-const creations: [path: string, statement: Statement][] = [
-  ['/api/v1/notifications/partner-request/', statements.createRequest],
-  ['/with-mail/api/v1/notifications/partner-request/', statements.createRequestWithMail],
-];
-for (const [path, statement] of creations) {
-  app.post<{ Body: { post_id: number; message: string } }>(path, async (request, reply) => {
-    const { post_id, message } = request.body;
-    const [data] = await find<[string]>(statement, [accessOf(request).sessionId, post_id, message]);
+app.post<{ Body: { post_id: number; message: string } }>(
+  '/api/v1/notifications/partner-request/',
+  async (request, reply) => {
+    const values = [accessOf(request).sessionId, request.body.post_id, request.body.message];
+    const [data] = await find<[string]>('createRequest', values);
     return send(reply.code(201), '제휴를 요청했습니다.', data);
-  });
-}
+  },
+);
 
 const accessLifetime = 900;
 
@@ -105,25 +97,18 @@ function issue(claims: TokenClaims, refreshLifetime: number) {
 }
 
 app.post<{ Body: { username: string; password: string } }>('/auth/login/', async ({ body, ip }, reply) => {
-  const [userId, hash, user] = await find<[number, string, string]>(statements.findForLogin, [body.username]);
+  const [userId, hash, user] = await find<[number, string, string]>('findForLogin', [body.username]);
   if (!(await argon2.verify(hash, body.password))) throw new Error('wrong password');
-  const [sessionId] = await find<[string]>(statements.logIn, [userId, hash, ip]);
+  const [sessionId] = await find<[string]>('logIn', [userId, hash, ip]);
   const pair = JSON.stringify(issue({ userId, sessionId, count: 0 }, 14 * 86_400));
   return send(reply, '로그인되었습니다.', `${pair.slice(0, -1)},"user":${user}}`);
 });
 
 app.post<{ Body: { refresh: string } }>('/auth/token/refresh/', async ({ body }, reply) => {
   const claims = claimsOf('refresh', body.refresh);
-  const [count, lifetime] = await find<[number, number]>(statements.refresh, [
-    claims.sessionId,
-    claims.count,
-  ]);
+  const [count, lifetime] = await find<[number, number]>('refresh', [claims.sessionId, claims.count]);
   return send(reply, '토큰을 갱신했습니다.', JSON.stringify(issue({ ...claims, count }, lifetime)));
 });
 
 await app.listen({ host: '127.0.0.1', port: 0 });
 process.stdout.write(`Server listening at ${app.listeningOrigin}\n`);
-process.once('SIGTERM', async () => {
-  await app.close();
-  await pool.end();
-});

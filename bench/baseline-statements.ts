@@ -1,9 +1,3 @@
-/** A statement that PostgreSQL keeps under its name. */
-export interface Statement {
-  name: string;
-  text: string;
-}
-
 /** The user `u` of the live session with the id $1. */
 const session = `sessions c JOIN users u ON u.id = c.user_id AND u.suspended_at IS NULL
   AND c.id = $1 AND c.expires_at > now()`;
@@ -42,41 +36,15 @@ const notificationRows = `
   JOIN stores v ON v.id = r.receiver_store_id
   ORDER BY n.id DESC`;
 
-/** A request with its notification. @param result what the statement finds besides the request */
-const createRequest = (result: string) => `
-  WITH created AS (
-    INSERT INTO partner_requests (post_id, sender_store_id, receiver_store_id, message)
-    SELECT p.id, own.id, p.store_id, $3
-    FROM ${session}
-    JOIN stores own ON own.owner_id = u.id AND own.closed_at IS NULL AND own.suspended_at IS NULL
-    JOIN posts p ON p.id = $2 AND p.is_visible
-    ON CONFLICT (sender_store_id, post_id) WHERE status IN ('requested', 'accepted') DO NOTHING
-    RETURNING *
-  ), counted AS (
-    INSERT INTO notification_counts AS c (user_id, unread)
-    SELECT v.owner_id, 1
-    FROM created r JOIN stores v ON v.id = r.receiver_store_id AND v.closed_at IS NULL AND v.suspended_at IS NULL
-    ON CONFLICT (user_id) DO UPDATE SET unread = c.unread + 1 RETURNING user_id
-  ), notified AS (
-    INSERT INTO unread_notifications (user_id, kind, partner_request_id, created_at)
-    SELECT c.user_id, 'partner_request_received', r.id, clock_timestamp() FROM created r, counted c
-    RETURNING id, user_id, partner_request_id
-  )
-  SELECT row_to_json(data)::text ${result}
-  FROM created r JOIN notified n ON n.partner_request_id = r.id JOIN stores v ON v.id = r.receiver_store_id
-  JOIN posts p ON p.id = r.post_id CROSS JOIN LATERAL (SELECT ${sentRequest}) data`;
-
-/** The work of each route in one statement with the check of the session; a login needs two, as a hash is checked between them. */
+/**
+ * The work of each route in one statement with the check of the session, which PostgreSQL keeps under its name; a login needs two,
+ * as a hash is checked between them.
+ */
 export const statements = {
-  me: { name: 'me', text: data(`SELECT ${user} FROM ${session}`) },
-  unreadCount: { name: 'unread-count', text: data(`SELECT ${unreadCount} FROM ${session}`) },
-  notifications: {
-    name: 'notifications',
-    text: `SELECT (SELECT coalesce(json_agg(one), '[]') FROM (${notificationRows}) one), ${unreadCount} FROM ${session} AND u.id = $2`,
-  },
-  myPage: {
-    name: 'my-page',
-    text: data(`
+  me: data(`SELECT ${user} FROM ${session}`),
+  unreadCount: data(`SELECT ${unreadCount} FROM ${session}`),
+  notifications: `SELECT (SELECT coalesce(json_agg(one), '[]') FROM (${notificationRows}) one), ${unreadCount} FROM ${session} AND u.id = $2`,
+  myPage: data(`
       SELECT ${object(
         `SELECT s.id, s.name, ${array(`
           SELECT g.id, g.name FROM store_category_links l JOIN store_categories g ON g.id = l.category_id
@@ -92,34 +60,38 @@ export const statements = {
           ORDER BY r.created_at DESC, r.id DESC LIMIT 100`)} AS sent_requests
       FROM ${session}
       LEFT JOIN stores s ON s.owner_id = u.id AND s.closed_at IS NULL AND s.suspended_at IS NULL`),
-  },
-  createRequest: { name: 'create-request', text: createRequest('') },
-  createRequestWithMail: {
-    name: 'create-request-with-mail',
-    text: createRequest(`,
-      pg_notify('notifications', json_build_object('user_id', n.user_id)::text)::text,
-      (graphile_worker.add_job('send_mail', payload => json_build_object(
-        'kind', 'partner_request_received', 'request_id', r.id, 'user_id', n.user_id,
-        'idempotency_key', gen_random_uuid()), max_attempts => 25)).id`),
-  },
-  refresh: {
-    name: 'refresh',
-    text: `
+  createRequest: `
+      WITH created AS (
+        INSERT INTO partner_requests (post_id, sender_store_id, receiver_store_id, message)
+        SELECT p.id, own.id, p.store_id, $3
+        FROM ${session}
+        JOIN stores own ON own.owner_id = u.id AND own.closed_at IS NULL AND own.suspended_at IS NULL
+        JOIN posts p ON p.id = $2 AND p.is_visible
+        ON CONFLICT (sender_store_id, post_id) WHERE status IN ('requested', 'accepted') DO NOTHING
+        RETURNING *
+      ), counted AS (
+        INSERT INTO notification_counts AS c (user_id, unread)
+        SELECT v.owner_id, 1
+        FROM created r JOIN stores v ON v.id = r.receiver_store_id AND v.closed_at IS NULL AND v.suspended_at IS NULL
+        ON CONFLICT (user_id) DO UPDATE SET unread = c.unread + 1 RETURNING user_id
+      ), notified AS (
+        INSERT INTO notifications (user_id, kind, partner_request_id, created_at)
+        SELECT c.user_id, 'partner_request_received', r.id, clock_timestamp() FROM created r, counted c
+        RETURNING id, user_id, partner_request_id
+      )
+      SELECT row_to_json(data)::text
+      FROM created r JOIN notified n ON n.partner_request_id = r.id JOIN stores v ON v.id = r.receiver_store_id
+      JOIN posts p ON p.id = r.post_id CROSS JOIN LATERAL (SELECT ${sentRequest}) data`,
+  refresh: `
       UPDATE sessions c SET refresh_count = c.refresh_count + 1, rotated_at = ARRAY[clock_timestamp()],
         last_used_at = clock_timestamp(),
         expires_at = least(clock_timestamp() + interval '14 days', c.created_at + interval '90 days')
       FROM users u
       WHERE u.id = c.user_id AND u.suspended_at IS NULL AND c.id = $1 AND c.expires_at > now() AND c.refresh_count = $2
       RETURNING c.refresh_count, floor(extract(epoch FROM c.expires_at - clock_timestamp()))::int`,
-  },
-  findForLogin: {
-    name: 'find-for-login',
-    text: `SELECT u.id, u.password_hash, ${object(`SELECT ${user}`)}::text FROM users u
+  findForLogin: `SELECT u.id, u.password_hash, ${object(`SELECT ${user}`)}::text FROM users u
       WHERE u.username = $1 OR u.email = $1`,
-  },
-  logIn: {
-    name: 'log-in',
-    text: `
+  logIn: `
       WITH changed AS (
         UPDATE users SET last_login_at = now() WHERE id = $1 AND password_hash = $2 AND suspended_at IS NULL RETURNING id
       ), known AS (
@@ -128,5 +100,4 @@ export const statements = {
       )
       INSERT INTO sessions (id, user_id, rotated_at, user_agent, ip, expires_at)
       SELECT gen_random_uuid(), id, '{}', '', $3, now() + interval '14 days' FROM changed RETURNING id`,
-  },
-} satisfies Record<string, Statement>;
+};

@@ -1,12 +1,11 @@
 import jwt from '@fastify/jwt';
 import argon2 from 'argon2';
 import fastify from 'fastify';
-import pg from 'pg';
+import type pg from 'pg';
 import { createTokens, jwtOptions } from '../src/domains/auth/tokens.ts';
-import type { PrivateKey } from '../src/infrastructure/config/private-keys.ts';
 import { toSecrets } from '../src/infrastructure/config/secrets.ts';
 import { int8AsNumber } from '../src/infrastructure/database/client.ts';
-import { execute } from '../test/support/database.ts';
+import { withClient } from '../src/infrastructure/database/connection.ts';
 import { production } from '../test/support/service.ts';
 
 /*
@@ -16,13 +15,12 @@ import { production } from '../test/support/service.ts';
 /** The password of all users. */
 export const password = 'gimbap-and-coffee-7';
 
-const userCount = 2_000;
 /** The first users, one for each connection, have 10 posts, 10 sent requests and 3,000 notifications, of which 200 are unread. */
 export const busyUsers = 32;
 
 const statements: string[] = [
   `INSERT INTO users (username, email, name, password_hash, is_verified)
-   SELECT 'bench' || n, 'bench' || n || '@example.com', '김두레', $1, true FROM generate_series(1, ${userCount}) n`,
+   SELECT 'bench' || n, 'bench' || n || '@example.com', '김두레', $1, true FROM generate_series(1, 2000) n`,
   `INSERT INTO sessions (id, user_id, rotated_at, user_agent, ip, expires_at)
    SELECT gen_random_uuid(), id, '{}', 'bench', '127.0.0.1', now() + interval '1 day'
    FROM users, generate_series(1, 3) ORDER BY id`,
@@ -49,96 +47,78 @@ const statements: string[] = [
      (SELECT id, store_id FROM posts ORDER BY store_id DESC LIMIT 10) p`,
   `INSERT INTO notification_counts (user_id, unread)
    SELECT id, CASE WHEN id IN (SELECT id FROM users ORDER BY id LIMIT ${busyUsers}) THEN 200 ELSE 0 END FROM users`,
-  `INSERT INTO unread_notifications (user_id, kind, partner_request_id, created_at)
-   SELECT s.owner_id, 'partner_request_received', r.id, r.created_at
+  // The newest 200 of each are unread.
+  `INSERT INTO notifications (user_id, kind, partner_request_id, created_at, is_read)
+   SELECT s.owner_id, 'partner_request_received', r.id, r.created_at,
+     row_number() OVER (PARTITION BY s.owner_id ORDER BY n DESC, r.id DESC) > 200
    FROM generate_series(0, 2) n, partner_requests r JOIN stores s ON s.id = r.receiver_store_id
    WHERE r.status = 'declined' ORDER BY s.owner_id, n, r.id`,
-  // The newest 200 of each stay unread.
-  `WITH taken AS (
-     DELETE FROM unread_notifications n
-     USING (SELECT id, row_number() OVER (PARTITION BY user_id ORDER BY id DESC) AS place FROM unread_notifications) newest
-     WHERE newest.id = n.id AND place > 200 RETURNING n.*)
-   INSERT INTO read_notifications (id, user_id, kind, partner_request_id, created_at)
-   SELECT id, user_id, kind, partner_request_id, created_at FROM taken ORDER BY id`,
 ];
+
+/** Runs work with a connection on which 64-bit numbers are numbers. */
+export const withConnection = <Result>(url: string, work: (client: pg.Client) => Promise<Result>) =>
+  withClient({ connectionString: url, types: int8AsNumber }, work);
 
 /** Fills a migrated, empty database. The password hashes have the default cost. */
 export async function createData(url: string): Promise<void> {
   const options = { type: argon2.argon2id, memoryCost: 19_456, timeCost: 2, parallelism: 1 };
   const hash = await argon2.hash(password, options);
-  const client = new pg.Client({ connectionString: url, types: int8AsNumber });
-  await client.connect();
-  try {
+  await withConnection(url, async (client) => {
     for (const statement of statements) await client.query(statement, statement.includes('$1') ? [hash] : []);
     await client.query('VACUUM ANALYZE');
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 /** A user with a session. */
 export interface BenchUser {
   id: number;
   username: string;
-  /** The oldest post. */
-  postId: number;
+  /** The oldest post; none of a user without a store. */
+  postId: number | null;
   sessionId: string;
   access: string;
 }
 
-/** Users in the order of their ids, each with a session. Their access tokens are of the first private key, where there is one. */
-export async function readUsers(url: string, privateKeys: PrivateKey[] = []): Promise<BenchUser[]> {
-  const { sign } = await createTokenSigner(privateKeys);
-  const client = new pg.Client({ connectionString: url, types: int8AsNumber });
-  await client.connect();
-  try {
+/** Users in the order of their ids, each with a session. */
+export function readUsers(url: string): Promise<BenchUser[]> {
+  return withConnection(url, async (client) => {
     const { rows } = await client.query<Omit<BenchUser, 'access'>>(`
       SELECT u.id, u.username, (SELECT min(p.id) FROM posts p JOIN stores s ON s.id = p.store_id WHERE s.owner_id = u.id) AS "postId",
         (SELECT s.id FROM sessions s WHERE s.user_id = u.id ORDER BY s.created_at LIMIT 1) AS "sessionId"
       FROM users u ORDER BY u.id`);
-    return rows.map((user) => ({
-      ...user,
-      access: sign('access', { userId: user.id, sessionId: user.sessionId, count: 0 }, 86_400),
-    }));
-  } finally {
-    await client.end();
-  }
+    return rows.map((user) => ({ ...user, access: sign('access', user.id, user.sessionId) }));
+  });
 }
 
 /** Begins a session for each of some users. @returns their refresh tokens */
-export async function beginSessions(url: string, users: BenchUser[]): Promise<string[]> {
-  const { sign } = await createTokenSigner();
-  const client = new pg.Client({ connectionString: url, types: int8AsNumber });
-  await client.connect();
-  try {
+export function beginSessions(url: string, users: BenchUser[]): Promise<string[]> {
+  return withConnection(url, async (client) => {
     const { rows } = await client.query<{ id: string; user_id: number }>(
       `INSERT INTO sessions (id, user_id, rotated_at, user_agent, ip, expires_at)
        SELECT gen_random_uuid(), user_id, '{}', 'bench', '127.0.0.1', now() + interval '1 day'
        FROM unnest($1::int[]) user_id RETURNING id, user_id`,
       [users.map(({ id }) => id)],
     );
-    return rows.map(({ id, user_id }) =>
-      sign('refresh', { userId: user_id, sessionId: id, count: 0 }, 86_400),
-    );
-  } finally {
-    await client.end();
-  }
+    return rows.map(({ id, user_id }) => sign('refresh', user_id, id));
+  });
 }
 
+const app = fastify();
+const secrets = toSecrets(production.JWT_SECRET);
+await app.register(jwt, jwtOptions({ secrets }));
 /** Signs and verifies tokens as the service does. */
-async function createTokenSigner(privateKeys: PrivateKey[] = []) {
-  const app = fastify();
-  const secrets = toSecrets(production.JWT_SECRET);
-  await app.register(jwt, jwtOptions({ secrets }));
-  return createTokens(app.jwt, { secrets, privateKeys, publicUrl: production.PUBLIC_URL });
-}
+export const tokens = createTokens(app.jwt, { secrets, privateKeys: [], publicUrl: production.PUBLIC_URL });
 
-/** Adds posts of the largest size to the store of a post. */
-export function addLongPosts(url: string, postId: number, count: number): Promise<void> {
-  return execute(
-    url,
-    `INSERT INTO posts (store_id, title, content, images)
-     SELECT store_id, repeat('가', 100), repeat('가', 5000), array_fill('https://a.example/' || repeat('a', 2000), ARRAY[10])
-     FROM posts, generate_series(1, ${count}) WHERE id = ${postId}`,
-  );
+/** Signs a token for a day. */
+const sign = (type: 'access' | 'refresh', userId: number, sessionId: string) =>
+  tokens.sign(type, { userId, sessionId, count: 0 }, 86_400);
+
+/** Deletes emails that are still queued, which would be sent while the next thing is measured. */
+export async function deleteJobs(url: string): Promise<void> {
+  await withConnection(url, async (client) => {
+    for (let left: number | null = 1; left; ) {
+      await client.query('DELETE FROM graphile_worker._private_jobs WHERE locked_at IS NULL');
+      ({ rowCount: left } = await client.query('SELECT FROM graphile_worker._private_jobs LIMIT 1'));
+    }
+  });
 }

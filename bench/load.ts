@@ -1,13 +1,9 @@
-import { spawn } from 'node:child_process';
-import { type Agent, get } from 'node:http';
-import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import autocannon from 'autocannon';
+import type { BenchUser } from './data.ts';
+import type { Server } from './environment.ts';
 
-/*
- * Load from a number of connections, each of which sends its next request when it has the response to the last one.
- */
-
-/** What one connection sends. */
+/** What one connection sends; the next request when it has the response to the last one. */
 export interface Sender {
   method: 'GET' | 'POST';
   path: string;
@@ -18,31 +14,14 @@ export interface Sender {
   onResponse?: (body: string) => void;
 }
 
-/** What a run measured. */
-export interface LoadResult {
-  /** Answered requests. */
-  requests: number;
-  perSecond: number;
-  /** Milliseconds. */
-  p50: number;
-  p99: number;
-  /** Responses other than 2xx, and errors of sockets. */
-  errors: string[];
-}
-
-/** A request in the form of autocannon. */
-function toRequest({ method, path, headers, next, onResponse }: Sender): autocannon.Request {
-  return {
-    method,
-    path,
-    headers,
-    ...(next ? { setupRequest: (request) => ({ ...request, ...next() }) } : {}),
-    ...(onResponse ? { onResponse: (status, body) => void (status < 300 && onResponse(body)) } : {}),
-  };
-}
-
-/** Sends load with autocannon: one connection for each sender. */
-export async function sendLoad(url: string, senders: Sender[], seconds: number): Promise<LoadResult> {
+/**
+ * Sends load: one connection for each sender.
+ *
+ * @param options.rate requests a second in all, in place of as many as get a response
+ * @returns times in milliseconds; errors are responses other than 2xx, and those of sockets
+ */
+export async function sendLoad(url: string, senders: Sender[], options: { seconds: number; rate?: number }) {
+  const { seconds, rate } = options;
   const times: number[] = [];
   const remaining = [...senders];
   const started = performance.now();
@@ -50,73 +29,77 @@ export async function sendLoad(url: string, senders: Sender[], seconds: number):
     url,
     connections: senders.length,
     duration: seconds,
+    ...(rate === undefined ? {} : { overallRate: rate }),
     // How often autocannon looks whether the time is over, in milliseconds.
     sampleInt: 20,
     setupClient(client) {
-      const sender = remaining.shift();
-      if (sender) client.setRequests([toRequest(sender)]);
+      const { next, onResponse, ...request } = remaining.shift() ?? {};
+      client.setRequests([
+        {
+          ...request,
+          ...(next ? { setupRequest: (request) => ({ ...request, ...next() }) } : {}),
+          ...(onResponse ? { onResponse: (status, body) => void (status < 300 && onResponse(body)) } : {}),
+        },
+      ]);
       client.on('response', (_status, _bytes, time) => times.push(time));
     },
   });
   const elapsed = (performance.now() - started) / 1000;
   const statuses = Object.entries(result.statusCodeStats ?? {}).filter(([status]) => !/^2/.test(status));
   return {
-    ...summarize(times, elapsed),
+    requests: times.length,
+    perSecond: times.length / elapsed,
+    p50: median(times),
+    p99: percentile(times, 0.99),
     errors: [
       ...statuses.map(([status, { count = 0 }]) => `${count} of ${status}`),
       ...(result.errors > 0 ? [`${result.errors} socket errors`] : []),
+      ...(times.length === 0 ? ['no response'] : []),
     ],
   };
 }
 
-/** @param times of the responses, in milliseconds */
-export function summarize(times: number[], seconds: number) {
-  const sorted = Float64Array.from(times).sort();
-  const percentile = (share: number) =>
-    sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
-  return {
-    requests: times.length,
-    perSecond: times.length / seconds,
-    p50: percentile(0.5),
-    p90: percentile(0.9),
-    p99: percentile(0.99),
-  };
+/** The value below which a share of the numbers is. */
+export function percentile(numbers: number[], share: number): number {
+  const sorted = numbers.toSorted((one, other) => one - other);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-/** Reads a path, and forgets the body. @returns the status; 0 for a connection that broke */
-export function getStatus(url: string, access: string, agent: Agent): Promise<number> {
-  return new Promise((resolve) => {
-    get(url, { agent, headers: { authorization: `Bearer ${access}` } }, (response) => {
-      response.resume().on('close', () => resolve(response.complete ? (response.statusCode ?? 0) : 0));
-    }).on('error', () => resolve(0));
-  });
-}
+export const median = (numbers: number[]) => percentile(numbers, 0.5);
 
-/** Sends load with wrk, whose connections all send the request of the first sender. */
-export async function sendWrkLoad(url: string, senders: Sender[], seconds: number): Promise<LoadResult> {
-  const [{ path, headers }] = senders as [Sender];
-  const child = spawn(
-    'wrk',
-    [
-      ...['--latency', '-t1', `-c${senders.length}`, `-d${seconds}s`],
-      ...Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]),
-      url + path,
-    ],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
-  );
-  const output = await text(child.stdout);
-  const read = (pattern: RegExp) => pattern.exec(output)?.[1];
-  const unit: Record<string, number> = { us: 0.001, ms: 1, s: 1000 };
-  const percentile = (share: string) => {
-    const [, value, name = ''] = new RegExp(`${share}%\\s+([\\d.]+)(us|ms|s)`).exec(output) ?? [];
-    return Number(value) * (unit[name] ?? 0);
+/** Times as `p50 / p99`. */
+export const describe = (times: number[]) =>
+  [0.5, 0.99].map((share) => percentile(times, share).toFixed(0)).join(' / ');
+
+/**
+ * Sends `me` of some users in turns, 20 times a second, while work runs, whether the last ones are answered or not.
+ *
+ * @returns milliseconds of each response from when its request was due, and how many were not 200
+ */
+export async function besideMe<Result>(
+  server: Server,
+  users: BenchUser[],
+  work: () => Promise<Result>,
+): Promise<{ result: Result; times: number[]; rejected: number }> {
+  const times: number[] = [];
+  let [rejected, isRunning] = [0, true];
+  const started = performance.now();
+  const send = async (turn: number) => {
+    const headers = { authorization: `Bearer ${users[turn % users.length]?.access}` };
+    const response = await fetch(`${server.url}/auth/me/`, { headers }).catch(() => undefined);
+    await response?.arrayBuffer();
+    times.push(performance.now() - started - 50 * turn);
+    if (response?.status !== 200) rejected++;
   };
-  const errors = [/(Non-2xx .*)/, /(Socket errors: .*)/].flatMap((pattern) => read(pattern) ?? []);
-  return {
-    requests: Number(read(/(\d+) requests in/)),
-    perSecond: Number(read(/Requests\/sec:\s+([\d.]+)/)),
-    p50: percentile('50'),
-    p99: percentile('99'),
-    errors,
-  };
+  const sending = (async () => {
+    const sent: Promise<void>[] = [];
+    for (let turn = 0; isRunning; turn++) {
+      sent.push(send(turn));
+      await sleep(Math.max(0, 50 * (turn + 1) - (performance.now() - started)));
+    }
+    await Promise.all(sent);
+  })();
+  const result = await work().finally(() => (isRunning = false));
+  await sending;
+  return { result, times, rejected };
 }

@@ -1,22 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import process from 'node:process';
 import { seedDatabase } from '../scripts/seed/database.ts';
-import { startEmbeddedServer } from '../src/development/embedded-postgres/server.ts';
 import { createPostRepository, type PostFilter } from '../src/domains/posts/repository.ts';
 import { listStores } from '../src/domains/stores/repository.ts';
 import { openDatabase } from '../src/infrastructure/database/client.ts';
-import { migrate } from '../src/infrastructure/database/migrations.ts';
+import { say, sayHead, sayRow } from './command-line.ts';
+import { withDatabase } from './environment.ts';
 
-/*
- * npm run bench -- statements
- *
- * Reads lists of posts and stores with every combination of filters on one connection: how many statements stay prepared, and how
- * much memory the connection then has.
- */
-
-const write = (line: string) => process.stdout.write(`${line}\n`);
 const oneOf = <const Value>(...values: Value[]) => values;
 const none = undefined;
 
@@ -33,25 +21,33 @@ function* combinations(): Generator<PostFilter> {
               yield { ...rest, status, ownerId, storeId, q, region, categoryId, near: place };
 }
 
-const directory = await mkdtemp(join(tmpdir(), 'dure-statements-'));
-const postgres = await startEmbeddedServer({ directory });
-try {
-  await migrate(postgres.url);
-  await seedDatabase(postgres.url, { users: 2_000, posts: 20_000, notifications: 1_000 }, write);
-  const { pool, close, ...database } = openDatabase({ url: postgres.url, poolSize: 1 });
-  const posts = createPostRepository(database);
-  const filters = [...combinations()];
-  for (const filter of filters) {
-    await posts.list(filter);
-    if (filter.status === 'open' && !filter.ownerId && !filter.storeId) await listStores(database, filter);
-  }
-  const { rows } = await pool.query<{ statements: number; size: number }>(`
-    SELECT (SELECT count(*)::int FROM pg_prepared_statements) AS statements,
-      (SELECT sum(total_bytes)::float8 / 1048576 FROM pg_backend_memory_contexts) AS size`);
-  write('| lists | statements | MiB of the connection |');
-  write(`| ${[filters.length, rows[0]?.statements, rows[0]?.size.toFixed(1)].join(' | ')} |`);
-  await close();
-} finally {
-  await postgres.stop();
-  await rm(directory, { recursive: true, force: true });
+const fill = (url: string) => seedDatabase(url, { users: 2_000, posts: 20_000, notifications: 1_000 }, say);
+
+/**
+ * npm run bench -- statements
+ *
+ * Reads lists of posts and stores with every combination of filters on one connection: how many statements stay prepared, and how
+ * much memory the connection then has.
+ */
+export async function countStatements(): Promise<void> {
+  const read = async ({ url }: { url: string }) => {
+    const { pool, close, ...database } = openDatabase({ url, poolSize: 1 });
+    const posts = createPostRepository(database);
+    let lists = 0;
+    for (const filter of combinations()) {
+      lists++;
+      await posts.list(filter);
+      const isOfStores = filter.status === 'open' && !filter.ownerId && !filter.storeId;
+      if (!isOfStores) continue;
+      lists++;
+      await listStores(database, filter);
+    }
+    const { rows } = await pool.query<{ statements: number; size: number }>(`
+      SELECT (SELECT count(*)::int FROM pg_prepared_statements) AS statements,
+        (SELECT sum(total_bytes)::float8 / 1048576 FROM pg_backend_memory_contexts) AS size`);
+    await close();
+    sayHead(['lists', 'statements', 'MiB of the connection']);
+    for (const { statements, size } of rows) sayRow([lists, statements, size.toFixed(1)]);
+  };
+  await withDatabase(read, { fill });
 }

@@ -1,41 +1,92 @@
 import { readdir } from 'node:fs/promises';
-import { availableParallelism, loadavg } from 'node:os';
-import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import PQueue from 'p-queue';
+import { wakeUpChannel } from '../src/infrastructure/jobs/outbox.ts';
 import { execute } from '../test/support/database.ts';
-import { readUsers } from './data.ts';
-import { startDatabase, startMeasuredService } from './servers.ts';
-import { connect, maxOpenFiles, type StreamClient, untilAll } from './streams/clients.ts';
-import { interruptListener, markRead, notifyAll, sendRequests } from './streams/events.ts';
-import { describe, readMemory, watch } from './streams/watch.ts';
+import { post } from '../test/support/service.ts';
+import { readOptions, say, sayHead, sayRow } from './command-line.ts';
+import { type BenchUser, readUsers } from './data.ts';
+import { type Environment, type Server, withDatabase } from './environment.ts';
+import { besideMe, describe } from './load.ts';
+import { costOf, memory, sum } from './processes.ts';
+import { connect, type StreamClient, untilAll } from './stream-clients.ts';
+import { authorization } from './workloads.ts';
 
-/*
- * npm run bench -- streams [--streams 10000] [--restart]
+/**
+ * npm run bench -- streams [--streams 10000] [--seconds 30]
  *
- * What many open notification streams, each of a user of its own, cost on one instance. Takes about five minutes; with
- * `--restart` only what happens when the instance is replaced, in one.
+ * What many open notification streams, each of a user of its own, cost on one instance. It waits for `--seconds` twice without
+ * events. Each stream is an open file of this process and of the instance (`ulimit -n`).
  */
+export async function streams(args: string[]): Promise<void> {
+  const options = readOptions(args, { streams: '10000', seconds: '30' });
+  const [count, pause] = [Number(options.streams), 1_000 * Number(options.seconds)];
+  await withDatabase(async (environment) => {
+    const { url, start } = environment;
+    await addListeners(url, count);
+    const users = await readUsers(url);
+    const senders = users.slice(10, 110);
+    const clients = users
+      .slice(200, 200 + count)
+      .map((user): StreamClient => ({ user, notifiedAt: 0, countedAt: 0, retry: 0 }));
+    const openAll = async (server: Server, parallel: number) => {
+      const queue = new PQueue({ concurrency: parallel });
+      const attempts = clients.map((client) =>
+        // What a stream said before it ended.
+        queue.add(() => sleep(client.retry).then(() => connect(server.url, client))),
+      );
+      return sum(await Promise.all(attempts));
+    };
 
-const { values } = parseArgs({
-  args: process.argv.slice(3),
-  options: { streams: { type: 'string', default: '10000' }, restart: { type: 'boolean', default: false } },
-});
-const wanted = Number(values.streams);
-if (!(wanted >= 100 && wanted <= 30_000)) throw new Error('--streams is 100 to 30000');
-const count = Math.min(wanted, maxOpenFiles() - 500);
+    const server = await start();
+    const measure = createMeasure(environment, users.slice(0, 10));
+    const before = await memory(server.pid);
+    sayHead([
+      ...['what', 'seconds', 'CPU seconds of the instance', 'of PostgreSQL'],
+      ...['`me` beside it, ms p50 / p99', 'cores that others used'],
+    ]);
+    await measure(server, `${count} streams are opened, 50 at a time`, () => openAll(server, 50));
+    const after = await memory(server.pid);
+    const files = (await readdir(`/proc/${server.pid}/fd`)).length;
+    await measure(server, 'without events: heartbeats, checks of sessions', () => sleep(pause));
+    const owners = clients.filter(({ user }) => user.postId !== null).slice(0, 200);
+    const requests = await measure(server, `${owners.length} requests, 10 a second`, () =>
+      sendRequests(server, senders, owners),
+    );
+    const notify = `SELECT pg_notify('${wakeUpChannel}', json_agg(id)::text) FROM users GROUP BY id / 500`;
+    const all = await measure(server, 'all users are notified at once', () =>
+      notifyAll(url, clients, notify),
+    );
+    // Streams then look for what they missed.
+    const interrupt =
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'dure-listener'";
+    await measure(server, 'the listening connection is lost: all streams look for what they missed', () =>
+      notifyAll(url, clients, interrupt),
+    );
+    await server.end();
+    const next = await start();
+    const rejections = await measure(
+      next,
+      'a restart: all streams are opened again, after their `retry`',
+      () => openAll(next, count),
+    );
+    await measure(next, 'after that, without events', () => sleep(pause));
 
-const say = (line: string) => process.stdout.write(`${line}\n`);
-const sayRow = (name: string, cells: string[]) => say(`| ${[name, ...cells].join(' | ')} |`);
-if (count < wanted) say(`The limit of open files allows ${count} streams (ulimit -n).`);
-say(`Load average ${loadavg()[0]?.toFixed(1)} on ${availableParallelism()} cores.`);
+    const each = (((after - before) * 1024) / count).toFixed(1);
+    say(
+      `\n- resident memory: ${before.toFixed(0)} MiB, ${after.toFixed(0)} with streams, ${each} KiB for each`,
+    );
+    say(`- open files of the instance: ${files}`);
+    say(`- an event after the response to the request that caused it, ms p50 / p99: ${describe(requests)}`);
+    say(`- an event on each stream after the commit that notified all users: ${describe(all)}`);
+    say(`- rejected or broken attempts in the restart: ${rejections}`);
+  });
+}
 
-const database = await startDatabase();
-try {
-  // Users without a store: they only listen.
-  await execute(
-    database.url,
+/** Adds users without a store: they only listen. */
+function addListeners(url: string, count: number): Promise<void> {
+  return execute(
+    url,
     `WITH made AS (
        INSERT INTO users (username, email, name, password_hash)
        SELECT 'stream' || n, 'stream' || n || '@example.com', '이두레', 'x' FROM generate_series(1, ${count}) n RETURNING id)
@@ -43,100 +94,56 @@ try {
      SELECT gen_random_uuid(), id, '{}', 'bench', '127.0.0.1', now() + interval '1 day' FROM made`,
     'ANALYZE users, sessions',
   );
-  const users = await readUsers(database.url);
-  const senders = users.slice(10, 110);
-  const listeners = users.slice(200, 200 + count);
-  const owners = listeners.filter(({ postId }) => postId !== null).slice(0, 400);
-  const [prober] = users;
-  if (!prober) throw new Error('there are no users');
-  let server = await startMeasuredService(database.url, database.mailUrl);
-  try {
-    const arrivals = new Map<number, number[]>();
-    const clients = listeners.map((user): StreamClient => ({ user, notifiedAt: 0, countedAt: 0, retry: 0 }));
-    const measure = (work: () => Promise<unknown>) =>
-      watch({ server, postmaster: database.postmaster, user: prober }, work);
-    const openAll = async (limit: number) => {
-      const opening = new PQueue({ concurrency: limit });
-      const rejections = await opening.addAll(
-        clients.map((client) => async () => {
-          // What a stream said before it ended.
-          await sleep(client.retry);
-          return connect(server.url, client, arrivals);
-        }),
-      );
-      return rejections.reduce((total, one) => total + one, 0);
-    };
-
-    const results: string[] = [];
-    const measureEvents = async () => {
-      let delays: number[] = [];
-      const pace = { count: 200, perSecond: 10 };
-      sayRow(
-        '200 requests, 10 a second',
-        await measure(async () => (delays = await sendRequests(server, senders, owners, arrivals, pace))),
-      );
-      results.push(
-        `- an event after the response to the request that caused it, ms p50 / p99: ${describe(delays)}`,
-      );
-      sayRow(
-        'all users are notified at once',
-        await measure(async () => (delays = await notifyAll(database.url, clients))),
-      );
-      results.push(`- an event on each stream after the commit that notified all users: ${describe(delays)}`);
-      sayRow(
-        '200 users mark all as read, 20 a second',
-        await measure(async () => (delays = await markRead(server, clients.slice(0, 200)))),
-      );
-      results.push(`- the new count after the response to mark-read: ${describe(delays)}`);
-      sayRow(
-        'the listening connection is lost: all streams look for what they missed',
-        await measure(async () => {
-          const at = performance.now();
-          await interruptListener(database.url);
-          await untilAll(clients, ({ countedAt }) => countedAt > at);
-        }),
-      );
-    };
-
-    const before = await readMemory(server);
-    say('');
-    say(
-      '| what | seconds | CPU seconds of the instance | of PostgreSQL | `me` beside it, ms p50 / p99 | cores that others used |',
-    );
-    say('|---|---|---|---|---|---|');
-    sayRow(`${count} streams are opened, 50 at a time`, await measure(() => openAll(50)));
-    const after = await readMemory(server);
-    const files = (await readdir(`/proc/${server.pid}/fd`)).length;
-    sayRow('30 s without events: heartbeats, checks of sessions', await measure(() => sleep(30_000)));
-
-    if (!values.restart) await measureEvents();
-
-    const ending = performance.now();
-    await server.end();
-    const ended = (performance.now() - ending) / 1000;
-    server = await startMeasuredService(database.url, database.mailUrl);
-    let rejections = 0;
-    sayRow(
-      'a restart: all streams are opened again, when their `retry` is over',
-      await measure(async () => (rejections = await openAll(count))),
-    );
-    sayRow('30 s after that, without events', await measure(() => sleep(30_000)));
-
-    say('');
-    say(
-      `- resident memory: ${before.resident.toFixed(0)} MiB without streams, ${after.resident.toFixed(0)} MiB with them, ${(((after.resident - before.resident) * 1024) / count).toFixed(1)} KiB for each`,
-    );
-    say(
-      `- live memory of JavaScript: ${(((after.live - before.live) * 1024) / count).toFixed(1)} KiB for each stream`,
-    );
-    say(`- open files of the instance: ${files}`);
-    for (const line of results) say(line);
-    say(`- SIGTERM to the end of the process with all streams open: ${ended.toFixed(1)} s`);
-    say(`- rejected or broken attempts in the restart: ${rejections}`);
-  } finally {
-    await server.end();
-  }
-} finally {
-  await database.stop();
 }
-process.exit();
+
+/** Measures what work costs, and `me` of some users beside it. It prints a row and returns the result of the work. */
+const createMeasure =
+  ({ postmaster }: Environment, users: BenchUser[]) =>
+  async <Result>(server: Server, name: string, work: () => Promise<Result>): Promise<Result> => {
+    const cost = await costOf({ servers: [server], postmaster }, () => besideMe(server, users, work));
+    const { times, rejected, result } = cost.result;
+    sayRow([
+      ...[name, cost.elapsed.toFixed(1), cost.instances.toFixed(2), cost.postgres.toFixed(2)],
+      describe(times) + (rejected > 0 ? `, ${rejected} of ${times.length} rejected` : ''),
+      (cost.others / cost.elapsed).toFixed(1),
+    ]);
+    return result;
+  };
+
+/** Creates a request to each receiver, 10 a second. @returns milliseconds from each response to the event on the stream */
+function sendRequests({ url }: Server, senders: BenchUser[], receivers: StreamClient[]): Promise<number[]> {
+  const sending = receivers.map(async (receiver, index) => {
+    await sleep(100 * index);
+    const sender = senders[index % senders.length];
+    if (!sender) throw new Error('there is no sender');
+    const begun = performance.now();
+    const body = { post_id: receiver.user.postId, message: '함께 해요!' };
+    const path = '/api/v1/notifications/partner-request/';
+    const { status, text } = await post(url + path, body, authorization(sender));
+    const at = performance.now();
+    if (status !== 201) throw new Error(`a request was answered with ${status}: ${text}`);
+    await untilAll([receiver], ({ notifiedAt }) => notifiedAt > begun);
+    return receiver.notifiedAt - at;
+  });
+  return Promise.all(sending);
+}
+
+/** Adds a notification of each user, and then wakes streams up. @returns milliseconds until the event on each stream */
+async function notifyAll(url: string, clients: StreamClient[], wakeUp: string): Promise<number[]> {
+  const ids = clients.map(({ user }) => user.id).join();
+  const begun = performance.now();
+  await execute(
+    url,
+    // Not of the senders of requests, who have no stream.
+    `WITH counted AS (
+       INSERT INTO notification_counts AS c (user_id, unread) SELECT id, 1 FROM unnest('{${ids}}'::int[]) id
+       ON CONFLICT (user_id) DO UPDATE SET unread = c.unread + 1 RETURNING user_id)
+     INSERT INTO notifications (user_id, kind, partner_request_id)
+     SELECT user_id, 'partner_request_received', (SELECT min(id) FROM partner_requests) FROM counted`,
+    wakeUp,
+  );
+  const at = performance.now();
+  // The count follows the notification; the next measurement begins when nothing waits any more.
+  await untilAll(clients, ({ notifiedAt, countedAt }) => notifiedAt > begun && countedAt >= notifiedAt);
+  return clients.map(({ notifiedAt }) => Math.max(0, notifiedAt - at));
+}

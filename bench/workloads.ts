@@ -1,144 +1,173 @@
 import { randomUUID } from 'node:crypto';
-import { type BenchUser, beginSessions, busyUsers, password } from './data.ts';
-import type { Sender } from './load.ts';
-import type { MeasuredServer } from './servers.ts';
-
-/** Something that clients do, on both servers. */
-export interface Workload {
-  name: string;
-  /** The share of the limit's requests per second that the service is to reach. */
-  goal: number;
-  /** Whether the hand-written baseline does it with an email job, too. */
-  hasMailJob?: boolean;
-  /** Requests that are sent to each server first; as many as 20 seconds allow. */
-  warmUp: number;
-  /** What each connection of a run sends. */
-  createSenders(run: WorkloadRun): Promise<Sender[]>;
-}
+import { postText, searchWords } from '../scripts/seed/texts.ts';
+import { type BenchUser, beginSessions, busyUsers, deleteJobs, password } from './data.ts';
+import type { Server } from './environment.ts';
+import { type Sender, sendLoad } from './load.ts';
+import { costOf, sum } from './processes.ts';
 
 /** Where and by whom requests are sent. */
-interface WorkloadRun {
-  server: MeasuredServer;
+interface Run {
+  server: Server;
   users: BenchUser[];
   connections: number;
 }
 
-const authorization = ({ access }: BenchUser) => ({ authorization: `Bearer ${access}` });
-const json = { 'content-type': 'application/json' };
+/** Something that clients do. */
+export interface Workload {
+  name: string;
+  /** The share of the hand-written server's requests a second that the service is to reach. */
+  goal?: number | undefined;
+  /** What each connection of a run sends. */
+  createSenders(run: Run): Sender[] | Promise<Sender[]>;
+}
 
-/** Calls a function for some of the users, as often as needed to have a sender for each connection. */
-function forEachConnection(
-  users: BenchUser[],
-  connections: number,
-  create: (user: BenchUser, index: number) => Sender,
-): Sender[] {
-  return Array.from({ length: connections }, (_, index) => users[index % users.length]).flatMap(
-    (user, index) => (user === undefined ? [] : create(user, index)),
+const json = { 'content-type': 'application/json' };
+export const authorization = (user?: BenchUser) => ({ authorization: `Bearer ${user?.access}` });
+/** Of a request with a key, as the SDK sends. */
+const keyed = (user: BenchUser) => ({ ...json, ...authorization(user), 'idempotency-key': randomUUID() });
+
+interface RunOptions extends Omit<Run, 'server'> {
+  /** Each gets the same load at the same time. */
+  servers: Server[];
+  postmaster: number;
+  seconds: number;
+  /** What else is read before and after, such as the position of the WAL. */
+  counter?: () => Promise<number>;
+}
+
+/** What a workload costs and gets. The times are those of the slowest server; CPU is microseconds for a request. */
+export type Figures = Awaited<ReturnType<typeof runWorkload>>;
+
+/** Sends a workload for some seconds, and leaves no jobs behind. */
+export async function runWorkload(workload: Workload, options: RunOptions) {
+  const { servers, postmaster, seconds, counter = async () => 0, ...run } = options;
+  const senders = new Map<Server, Sender[]>();
+  for (const server of servers) senders.set(server, await workload.createSenders({ ...run, server }));
+  const before = await counter();
+  const { result: loads, ...costs } = await costOf({ servers, postmaster }, () =>
+    Promise.all([...senders].map(([{ url }, some]) => sendLoad(url, some, { seconds }))),
   );
+  const counted = (await counter()) - before;
+  for (const { databaseUrl } of servers) await deleteJobs(databaseUrl);
+  const requests = sum(loads.map((load) => load.requests));
+  return {
+    ...costs,
+    counted,
+    requests,
+    perSecond: loads.map((load) => load.perSecond),
+    p50: Math.max(...loads.map(({ p50 }) => p50)),
+    p99: Math.max(...loads.map(({ p99 }) => p99)),
+    cpu: (costs.instances / requests) * 1e6,
+    postgresCpu: (costs.postgres / requests) * 1e6,
+    errors: loads.flatMap(({ errors }) => errors),
+  };
 }
 
 /** Reads a path with the sessions of the users who have much. */
-function read(name: string, goal: number, path: string): Workload {
-  return {
-    name,
-    goal,
-    warmUp: 3_000,
-    createSenders: async ({ users, connections }) =>
-      forEachConnection(users.slice(0, busyUsers), connections, (user) => ({
-        method: 'GET',
-        path,
-        headers: authorization(user),
-      })),
-  };
+const read = (name: string, path: string, goal?: number): Workload => ({
+  name,
+  goal,
+  createSenders: ({ users, connections }) =>
+    Array.from({ length: connections }, (_, index) => {
+      const headers = authorization(at(users.slice(0, busyUsers), index));
+      return { method: 'GET', path, headers };
+    }),
+});
+
+/** Posts to a path from each connection. */
+const send = (connections: number, path: string, create: (index: number) => Partial<Sender>): Sender[] =>
+  Array.from({ length: connections }, (_, index) => ({
+    ...{ method: 'POST', path, headers: json, ...create(index) },
+  }));
+
+/** An item, the first ones again after the last. */
+function at<Item>(items: Item[], index: number): Item {
+  const item = items[index % items.length];
+  if (item === undefined) throw new Error('there are no users');
+  return item;
 }
 
-/** Takes users one after the other, so that no two connections meet at the rows of one. */
-function takeTurns(users: BenchUser[]): () => BenchUser {
-  let turn = 0;
-  return () => {
-    const user = users[turn++ % users.length];
-    if (user === undefined) throw new Error('there are no users');
-    return user;
-  };
-}
-
-/** Each request is of another user. */
+/** Each request is of another user, so that no two connections meet at the rows of one. */
 export const login: Workload = {
   name: 'login',
   goal: 0.9,
-  warmUp: 100,
-  createSenders: async ({ users, connections }) => {
-    const next = takeTurns(users);
-    return forEachConnection(users, connections, () => ({
-      method: 'POST',
-      path: '/auth/login/',
-      headers: json,
-      next: () => ({ body: JSON.stringify({ username: next().username, password }) }),
-    }));
+  createSenders({ users, connections }) {
+    let turn = 0;
+    const next = () => ({ body: JSON.stringify({ username: at(users, turn++).username, password }) });
+    return send(connections, '/auth/login/', () => ({ next }));
   },
 };
 
-/** Each connection rotates a session of its own, which is new in each run, as the last response of a run is not read. */
+/** Of many sessions: one that is refreshed many times a second keeps the times of all refreshes of the last 10 s. */
 const refresh: Workload = {
   name: 'refresh',
   goal: 0.6,
-  warmUp: 2_000,
-  createSenders: async ({ server, users, connections }) => {
-    const tokens = await beginSessions(server.databaseUrl, users.slice(0, connections));
-    return forEachConnection(users, connections, (_user, index) => ({
-      method: 'POST',
-      path: '/auth/token/refresh/',
-      headers: json,
-      next: () => ({ body: `{"refresh":"${tokens[index]}"}` }),
-      onResponse(body) {
-        tokens[index] = /"refresh":"([^"]+)"/.exec(body)?.[1] ?? '';
-      },
-    }));
+  async createSenders({ server, users, connections }) {
+    const tokens = await beginSessions(server.databaseUrl, users);
+    return send(connections, '/auth/token/refresh/', (first) => {
+      let turn = first;
+      return {
+        next() {
+          turn = (turn + connections) % tokens.length;
+          return { body: `{"refresh":"${tokens[turn]}"}` };
+        },
+        onResponse(body) {
+          tokens[turn] = /"refresh":"([^"]+)"/.exec(body)?.[1] ?? '';
+        },
+      };
+    });
   },
 };
 
 /** How many requests were sent to each database. */
 const sentRequests = new Map<string, number>();
 
-/** Each request is of another store. @param isOneReceiver whether many are for the post of one store, else each for another post */
-const createRequests = (name: string, isOneReceiver: boolean): Workload => ({
+/** Each request is of another store. They are for one store, or for another one each. */
+const createRequests = (name: 'create-request' | 'one-receiver'): Workload => ({
   name,
   goal: 0.4,
-  hasMailJob: true,
-  warmUp: 1_000,
-  createSenders: async ({ server: { databaseUrl }, users: all, connections }) => {
+  createSenders({ server: { databaseUrl }, users: all, connections }) {
     // Without those who have sent and received requests.
     const users = all.slice(100, -100);
-    const count = users.length;
-    const nextPair = () => {
+    const next = () => {
       const turn = sentRequests.get(databaseUrl) ?? 0;
       sentRequests.set(databaseUrl, turn + 1);
-      const round = Math.floor(turn / count);
+      const round = Math.floor(turn / users.length);
       // A receiver gets at most 60 emails in an hour.
       if (round >= 59) throw new Error('there are no more pairs of stores: use fewer rounds or seconds');
-      const sender = users[turn % count];
-      const receiver = isOneReceiver ? all[busyUsers + round] : users[(turn + 1 + round) % count];
-      if (!sender || !receiver) throw new Error('there are no users');
-      const body = `{"post_id":${receiver.postId},"message":"함께 해요!"}`;
-      // A key for each request, as the SDK sends.
-      return { body, headers: { ...json, ...authorization(sender), 'idempotency-key': randomUUID() } };
+      const isOne = name === 'one-receiver';
+      const { postId } = isOne ? at(all, busyUsers + round) : at(users, turn + 1 + round);
+      return { body: `{"post_id":${postId},"message":"함께 해요!"}`, headers: keyed(at(users, turn)) };
     };
-    return forEachConnection(users, connections, () => ({
-      method: 'POST',
-      path: '/api/v1/notifications/partner-request/',
-      headers: json,
-      next: nextPair,
-    }));
+    return send(connections, '/api/v1/notifications/partner-request/', () => ({ next }));
   },
 });
 
+/** The number of the last post. */
+let posts = 1_000_000;
+
+const createPost: Workload = {
+  name: 'create-post',
+  createSenders: ({ users, connections }) =>
+    send(connections, '/api/v1/posts/', (index) => ({
+      next() {
+        const body = JSON.stringify({ ...postText(++posts, posts), images: [] });
+        return { body, headers: keyed(at(users, 100 + index)) };
+      },
+    })),
+};
+
+/** All workloads; those with a goal are compared with the hand-written server. */
 export const workloads: Workload[] = [
-  read('me', 0.85, '/auth/me/'),
+  read('me', '/auth/me/', 0.85),
   login,
   refresh,
-  read('my-page', 0.6, '/api/v1/stores/mypage/'),
-  read('notifications', 0.6, '/api/v1/notifications/mypage/'),
-  read('unread-count', 0.6, '/api/v1/notifications/unread-count/'),
-  createRequests('create-request', false),
-  createRequests('one-receiver', true),
+  read('my-page', '/api/v1/stores/mypage/', 0.6),
+  read('notifications', '/api/v1/notifications/mypage/', 0.6),
+  read('unread-count', '/api/v1/notifications/unread-count/', 0.6),
+  createRequests('create-request'),
+  createRequests('one-receiver'),
+  read('feed', '/api/v1/posts/'),
+  read('search', `/api/v1/posts/?q=${encodeURIComponent(searchWords.frequent)}`),
+  createPost,
 ];

@@ -1,25 +1,30 @@
 import { searchWords } from '../../scripts/seed/texts.ts';
-import type { Shared, Viewer } from './side.ts';
 
-/** One kind of request. */
-export interface Read {
-  name: string;
-  path(viewer: Viewer, shared: Shared): string;
+/** A user who reads, with what the paths of the reads need. */
+export interface Viewer {
+  token: string;
+  storeId: number;
+  /** Cursors of pages deep in the lists. */
+  deepNotifications: string;
+  deepPosts: string;
+  deepStores: string;
+  /** Ids of categories by name. */
+  categories: Map<string, number>;
+  /** The number in the title of a post in the middle. */
+  postNumber: number;
 }
 
-const notifications = '/api/v1/notifications/';
-const requests = `${notifications}partner-request/`;
+/** Paths by the names of the reads. */
+export type Reads = (viewer: Viewer) => Record<string, string>;
 
-/** A path with a query; values are encoded. */
-function withQuery(path: string, query: Record<string, string | number | undefined>): string {
-  const parameters = new URLSearchParams();
-  for (const [name, value] of Object.entries(query))
-    if (value !== undefined) parameters.set(name, String(value));
-  return `${path}?${parameters}`;
-}
+const inbox = '/api/v1/notifications/mypage/';
+const requests = '/api/v1/notifications/partner-request/';
+const posts = '/api/v1/posts/';
+const stores = '/api/v1/stores/';
 
-const posts = (query: Record<string, string | number | undefined>) => withQuery('/api/v1/posts/', query);
-const stores = (query: Record<string, string | number | undefined>) => withQuery('/api/v1/stores/', query);
+/** Names and values with another beginning of the names, and other values. */
+const prefixed = (prefix: string, values: Record<string, string>, change: (value: string) => string) =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [prefix + name, change(value)]));
 
 const statuses = {
   pending: '요청됨',
@@ -29,63 +34,38 @@ const statuses = {
   ended: '종료됨',
 };
 
-function requestReads(box: 'sent' | 'received'): Read[] {
-  return [
-    { name: `requests ${box}`, path: () => withQuery(requests, { box }) },
-    ...Object.entries(statuses).map(([label, status]) => ({
-      name: `requests ${box}, ${label}`,
-      path: () => withQuery(requests, { box, status }),
-    })),
-  ];
-}
-
 /** What a user reads of the own account and the own store. */
-export const ownReads: Read[] = [
-  { name: 'me', path: () => '/auth/me/' },
-  { name: 'my-page', path: () => '/api/v1/stores/mypage/' },
-  { name: 'notifications', path: () => `${notifications}mypage/` },
-  {
-    name: 'notifications, deep page',
-    path: ({ deepNotifications }) => withQuery(`${notifications}mypage/`, { cursor: deepNotifications }),
-  },
-  { name: 'notifications, read', path: () => withQuery(`${notifications}mypage/`, { is_read: 'true' }) },
-  { name: 'notifications, unread', path: () => withQuery(`${notifications}mypage/`, { is_read: 'false' }) },
-  { name: 'unread count', path: () => `${notifications}unread-count/` },
-  ...requestReads('received'),
-  ...requestReads('sent'),
-  { name: 'posts, own', path: () => posts({ mine: 'true' }) },
-  {
-    name: 'posts, own, search of a word in each',
-    path: () => posts({ mine: 'true', q: searchWords.everywhere }),
-  },
-  {
-    name: 'posts, own, search of frequent parts',
-    path: () => posts({ mine: 'true', q: searchWords.frequentParts }),
-  },
-  { name: 'posts of a store', path: ({ storeId }) => posts({ store_id: storeId }) },
-  {
-    name: 'posts of a store, search of a rare word',
-    path: ({ storeId }) => posts({ store_id: storeId, q: searchWords.rare }),
-  },
-  {
-    name: 'posts of a store, another category',
-    path: ({ storeId }, { categories }) => posts({ store_id: storeId, category_id: categories.get('숙박') }),
-  },
-];
+export const ownReads: Reads = ({ storeId, deepNotifications, categories }) => ({
+  me: '/auth/me/',
+  'my-page': '/api/v1/stores/mypage/',
+  notifications: inbox,
+  'notifications, deep page': `${inbox}?cursor=${deepNotifications}`,
+  'notifications, read': `${inbox}?is_read=true`,
+  'notifications, unread': `${inbox}?is_read=false`,
+  'unread count': '/api/v1/notifications/unread-count/',
+  'requests received': `${requests}?box=received`,
+  ...prefixed('requests received, ', statuses, (status) => `${requests}?box=received&status=${status}`),
+  'requests sent': `${requests}?box=sent`,
+  ...prefixed('requests sent, ', statuses, (status) => `${requests}?box=sent&status=${status}`),
+  'posts, own': `${posts}?mine=true`,
+  'posts, own, search of a word in each': `${posts}?mine=true&q=${searchWords.everywhere}`,
+  'posts, own, search of frequent parts': `${posts}?mine=true&q=${searchWords.frequentParts}`,
+  'posts of a store': `${posts}?store_id=${storeId}`,
+  'posts of a store, search of a rare word': `${posts}?store_id=${storeId}&q=${searchWords.rare}`,
+  'posts of a store, another category': `${posts}?store_id=${storeId}&category_id=${categories.get('숙박')}`,
+});
 
-const searches: Record<string, (shared: Shared) => string> = {
-  'a word in each': () => searchWords.everywhere,
-  'a frequent word': () => searchWords.frequent,
-  'a rare word': () => searchWords.rare,
-  'one match, the oldest post': () => searchWords.once,
-  'one match, a number': ({ postNumber }) => `#${postNumber} `.trim(),
-  'a frequent word without its space': () => searchWords.frequent.replaceAll(' ', ''),
-  'frequent parts, no match': () => searchWords.frequentParts,
-  'long, frequent parts, no match': () =>
-    `연락 드리겠습니다. ${searchWords.frequentParts} 연락 드리겠습니다. 함께하실 이웃을 찾습니다.`,
-  'no match': () => '없는낱말',
-  'a frequent character': () => '파',
-  'a character without match': () => '뷁',
+const searches = {
+  'a word in each': searchWords.everywhere,
+  'a frequent word': searchWords.frequent,
+  'a rare word': searchWords.rare,
+  'one match, the oldest post': searchWords.once,
+  'a frequent word without its space': searchWords.frequent.replaceAll(' ', ''),
+  'frequent parts, no match': searchWords.frequentParts,
+  'long, frequent parts, no match': `연락 드리겠습니다. ${searchWords.frequentParts} 연락 드리겠습니다. 함께하실 이웃을 찾습니다.`,
+  'no match': '없는낱말',
+  'a frequent character': '파',
+  'a character without match': '뷁',
 };
 
 const storeSearches = {
@@ -101,51 +81,35 @@ const storeSearches = {
   'frequent parts, no match': searchWords.frequentPartsOfStores,
 };
 
-const categories = { category: '카페', 'rare category': '숙박' };
+const places = {
+  'around Seoul': 'near=37.55,126.98&radius=50000',
+  'around a place at sea': 'near=38.5,131.5',
+};
 
 /** Lists and searches of the posts and stores of everybody. */
-export const sharedReads: Read[] = [
-  { name: 'posts', path: () => posts({}) },
-  { name: 'posts, deep page', path: (_, { deepPosts }) => posts({ cursor: deepPosts }) },
-  ...Object.entries(searches).map(([name, word]) => ({
-    name: `posts, search: ${name}`,
-    path: (_: Viewer, shared: Shared) => posts({ q: word(shared) }),
-  })),
-  {
-    name: 'posts, search: frequent parts, deep page',
-    path: (_, { deepPosts }) => posts({ q: searchWords.frequentParts, cursor: deepPosts }),
-  },
-  ...Object.entries(categories).flatMap(([label, category]) => [
-    {
-      name: `posts, ${label}`,
-      path: (_: Viewer, shared: Shared) => posts({ category_id: shared.categories.get(category) }),
-    },
-    ...Object.entries(searches).map(([name, word]) => ({
-      name: `posts, ${label}, search: ${name}`,
-      path: (_: Viewer, shared: Shared) =>
-        posts({ category_id: shared.categories.get(category), q: word(shared) }),
-    })),
-  ]),
-  { name: 'stores', path: () => stores({}) },
-  { name: 'stores, deep page', path: (_, { deepStores }) => stores({ cursor: deepStores }) },
-  ...Object.entries(storeSearches).map(([name, q]) => ({
-    name: `stores, search: ${name}`,
-    path: () => stores({ q }),
-  })),
-  ...Object.entries(categories).flatMap(([label, category]) => [
-    {
-      name: `stores, ${label}`,
-      path: (_: Viewer, shared: Shared) => stores({ category_id: shared.categories.get(category) }),
-    },
-    {
-      name: `stores, ${label}, search: a frequent word`,
-      path: (_: Viewer, shared: Shared) =>
-        stores({ category_id: shared.categories.get(category), q: '두레' }),
-    },
-    {
-      name: `stores, ${label}, search: no match`,
-      path: (_: Viewer, shared: Shared) =>
-        stores({ category_id: shared.categories.get(category), q: searchWords.frequentPartsOfStores }),
-    },
-  ]),
-];
+export const sharedReads: Reads = ({ deepPosts, deepStores, categories, postNumber }) => {
+  const ofCategory = (label: string, name: string) => {
+    const [ofPosts, ofStores] = [posts, stores].map((path) => `${path}?category_id=${categories.get(name)}`);
+    return {
+      [`posts, ${label}`]: `${ofPosts}`,
+      ...prefixed(`posts, ${label}, search: `, searches, (q) => `${ofPosts}&q=${q}`),
+      [`stores, ${label}`]: `${ofStores}`,
+      [`stores, ${label}, search: a frequent word`]: `${ofStores}&q=두레`,
+      [`stores, ${label}, search: no match`]: `${ofStores}&q=${searchWords.frequentPartsOfStores}`,
+    };
+  };
+  return {
+    posts,
+    'posts, deep page': `${posts}?cursor=${deepPosts}`,
+    ...prefixed('posts, search: ', searches, (q) => `${posts}?q=${q}`),
+    'posts, search: one match, a number': `${posts}?q=%23${postNumber}`,
+    'posts, search: frequent parts, deep page': `${posts}?q=${searchWords.frequentParts}&cursor=${deepPosts}`,
+    ...prefixed('posts ', places, (place) => `${posts}?${place}`),
+    stores,
+    'stores, deep page': `${stores}?cursor=${deepStores}`,
+    ...prefixed('stores, search: ', storeSearches, (q) => `${stores}?q=${q}`),
+    ...prefixed('stores ', places, (place) => `${stores}?${place}`),
+    ...ofCategory('category', '카페'),
+    ...ofCategory('rare category', '숙박'),
+  };
+};

@@ -1,3 +1,4 @@
+import { sum } from '../processes.ts';
 import type { Measured } from './measure.ts';
 
 /*
@@ -41,12 +42,12 @@ const utilisation = 0.5;
 /** Rows of each user that do not grow with time. Sessions and addresses are those that have not expired. */
 const rowsPerUser = { users: 1, stores: 0.4, store_category_links: 0.8, sessions: 0.8, known_addresses: 1.2 };
 /** Days for which the rows of an operation are kept, in years of one year: `NOTIFICATION_TTL` and 24 hours; for ever without one. */
-const keptDays: Record<string, number> = { read_notifications: 365, idempotency_keys: 2 };
+const keptDays: Record<string, number> = { notifications: 365, idempotency_keys: 2 };
 /** Tables and indexes in use, as a multiple of newly written ones. */
 const bloat = 1.3;
 
 /** What a large server has as the primary. Memory is for what is read often; WAL is what a standby replays, in one process. */
-const primary = { cores: 64, memoryGB: 512, storageTB: 16, walMBs: 100, backends: 500 };
+const primary = { cores: 64, memory: 512e9, storage: 16e12, walPerSecond: 100e6, backends: 500 };
 /** Days whose posts, requests and notifications are read often, beside all rows of users. */
 const hotDays = 90;
 /** Streams of an instance, and its connections past a pooler; connections of PgBouncer to PostgreSQL per core of PostgreSQL. */
@@ -54,11 +55,8 @@ const instance = { streams: 10_000, directConnections: 4 };
 const pooledPerCore = 4;
 
 const secondsPerDay = 86_400;
-const MB = 1e6;
-const GB = 1e9;
-const TB = 1e12;
 
-/** What a number of users needs, by name. */
+/** What a number of users needs, by name, and the share of a primary that it uses. */
 export function sizeOf(users: number, { operations, rows, memory }: Measured) {
   const active = users * activeShare;
   const perDay = (operation: Operation) => active * operationsPerDay[operation];
@@ -68,24 +66,24 @@ export function sizeOf(users: number, { operations, rows, memory }: Measured) {
     if (cost === undefined) throw new Error(`${operation} was not measured`);
     return cost;
   };
-  const sum = (of: Operation[], value: (operation: Operation) => number) =>
-    of.reduce((total, operation) => total + value(operation), 0);
-  const atPeak = (of: Operation[]) => (sum(of, perDay) / secondsPerDay) * peak;
+  const atPeak = (of: Operation[]) => (sum(of.map(perDay)) / secondsPerDay) * peak;
+  const perDayOf = (of: Operation[], part: 'service' | 'postgres' | 'wal') =>
+    sum(of.map((operation) => perDay(operation) * costOf(operation)[part]));
   const cores = (of: Operation[], part: 'service' | 'postgres') =>
-    ((sum(of, (operation) => perDay(operation) * costOf(operation)[part]) / 1e6 / secondsPerDay) * peak) /
-    utilisation;
+    ((perDayOf(of, part) / 1e6 / secondsPerDay) * peak) / utilisation;
 
   const others = names.filter((name) => name !== 'login');
   const streams = active * streaming;
   const instances = Math.max(2, Math.ceil(cores(others, 'service')), Math.ceil(streams / instance.streams));
   const postgresCores = cores(names, 'postgres');
   const replicaCores = cores(onReplica, 'postgres');
-  const wal = sum(names, (operation) => perDay(operation) * costOf(operation).wal);
+  const wal = perDayOf(names, 'wal');
+  const connections = instances * instance.directConnections + Math.ceil(postgresCores * pooledPerCore);
 
-  const newRows: Record<string, number> = {
+  const newRows = {
     posts: perDay('create-post'),
     partner_requests: perDay('create-request'),
-    read_notifications: perDay('create-request') + perDay('answer'),
+    notifications: perDay('create-request') + perDay('answer'),
     idempotency_keys: perDay('create-post') + perDay('create-request'),
   };
   const bytes = (table: string, count: number) => count * (rows[table] ?? Number.NaN) * bloat;
@@ -94,39 +92,54 @@ export function sizeOf(users: number, { operations, rows, memory }: Measured) {
     Object.entries(newRows).map(([table, each]) =>
       bytes(table, each * Math.min(days, keptDays[table] ?? days)),
     );
-  const total = (parts: number[]) => parts.reduce((all, part) => all + part, 0);
-  const storage = (years: number) => total(ofUsers) + total(ofDays(365 * years));
-  const readOften = total(ofUsers) + total(ofDays(hotDays));
+  const notifications = newRows.notifications * 365;
+  const storage = (years: number) => sum(ofUsers) + sum(ofDays(365 * years));
+  const readOften = sum(ofUsers) + sum(ofDays(hotDays));
 
-  return {
-    requestsPerSecond: atPeak(names),
-    writesPerSecond: atPeak(writes),
-    loginsPerSecond: atPeak(['login']),
-    streams,
-    instances,
-    serviceCores: cores(others, 'service'),
-    hashingCores: cores(['login'], 'service'),
-    memoryGB: (instances * memory * 1024 * 1024) / 1e9,
-    postgresCores,
-    replicaCores,
-    // As soon as one primary would be used to one half.
-    replicas: postgresCores > primary.cores / 2 ? Math.ceil(replicaCores / primary.cores) : 0,
-    connections: instances * instance.directConnections + Math.ceil(postgresCores * pooledPerCore),
-    readOften,
-    storageFirstYear: storage(1),
-    growthPerYear: storage(2) - storage(1),
-    notificationRows: (newRows['read_notifications'] ?? 0) * 365,
-    keysPerDay: newRows['idempotency_keys'] ?? 0,
-    walPerDay: wal,
-    expiredPerSecond: (perDay('login') + (newRows['read_notifications'] ?? 0)) / secondsPerDay,
-    shares: {
-      'cores of PostgreSQL': postgresCores / primary.cores,
-      'the same without what a replica takes': (postgresCores - replicaCores) / primary.cores,
-      'memory for what is read often': readOften / (primary.memoryGB * GB),
-      'WAL at the peak': ((wal / secondsPerDay) * peak) / (primary.walMBs * MB),
-      'storage after three years': storage(3) / (primary.storageTB * TB),
-      connections:
-        (instances * instance.directConnections + postgresCores * pooledPerCore) / primary.backends,
-    },
+  const cells: Record<string, string> = {
+    'requests/s at the peak': short(atPeak(names)),
+    'of these, writes; logins': `${short(atPeak(writes))}; ${short(atPeak(['login']))}`,
+    'open streams': short(streams),
+    instances: instances.toLocaleString('en-US'),
+    'their cores: requests + hashing': `${short(cores(others, 'service'))} + ${short(cores(['login'], 'service'))}`,
+    'their memory': `${short((instances * memory * 1024 * 1024) / 1e9)} GB`,
+    'cores of PostgreSQL': short(postgresCores),
+    // Replicas as soon as one primary would be used to one half.
+    'of these, lists and searches; replicas for them': `${short(replicaCores)}; ${
+      postgresCores > primary.cores / 2 ? Math.ceil(replicaCores / primary.cores) : 0
+    }`,
+    'connections to PostgreSQL, with PgBouncer': short(connections),
+    'memory for what is read often': formatBytes(readOften),
+    'storage after the first year': formatBytes(storage(1)),
+    'growth in each further year': formatBytes(storage(2) - storage(1)),
+    'notifications; in each of 16 partitions': `${short(notifications)}; ${short(notifications / 16)}`,
+    'idempotency keys of a day': short(newRows.idempotency_keys),
+    'WAL a day': formatBytes(wal),
+    'rows a second that expire': short((perDay('login') + newRows.notifications) / secondsPerDay),
   };
+  const shares = {
+    'cores of PostgreSQL': postgresCores / primary.cores,
+    'the same without what a replica takes': (postgresCores - replicaCores) / primary.cores,
+    'memory for what is read often': readOften / primary.memory,
+    'WAL at the peak': ((wal / secondsPerDay) * peak) / primary.walPerSecond,
+    'storage after three years': storage(3) / primary.storage,
+    connections: connections / primary.backends,
+  };
+  return { cells, shares };
+}
+
+/** A number with two digits that count, so that it does not look more exact than it is. */
+export function short(value: number): string {
+  if (value === 0) return '0';
+  const digits = 10 ** (Math.floor(Math.log10(value)) - 1);
+  const rounded = Math.round(value / digits) * digits;
+  return rounded >= 10
+    ? rounded.toLocaleString('en-US', { maximumFractionDigits: 0 })
+    : String(Number(rounded.toPrecision(2)));
+}
+
+function formatBytes(value: number): string {
+  const units = ['B', 'KB', 'MB', 'GB', 'TB', 'PB'];
+  const unit = Math.min(units.length - 1, Math.floor(Math.log10(value) / 3));
+  return `${short(value / 1000 ** unit)} ${units[unit]}`;
 }
