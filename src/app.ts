@@ -193,6 +193,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
     });
     startWorkerWithApp(app, config, {
       tasks: { ...auth.tasks, ...savedSearches.tasks },
+      crontab: savedSearches.crontab,
       lanes: [mailLane, notifications.pushLane],
       database,
       metrics,
@@ -202,6 +203,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
           consents: auth.askAboutMarketing(),
           second_factors: auth.sealSecondFactorsAgain(),
           images: images.cleanUpImages(),
+          old_matches: notifications.deleteOldMatches(config.matchTtl),
         }),
     });
   }

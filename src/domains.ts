@@ -53,7 +53,7 @@ export async function createDomains(options: DomainsOptions) {
   const partnerRequests = createPartnerRequests({ ...base, ...notifications });
   const stores = createStores(base);
   const { checkCategoryFilter } = stores;
-  const savedSearches = createSavedSearches({ ...base, ...notifications, checkCategoryFilter });
+  const savedSearches = createSavedSearches({ ...base, notifications, checkCategoryFilter });
   const images = await createImages(base);
   const posts = createPosts({
     ...base,

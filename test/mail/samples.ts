@@ -73,4 +73,5 @@ export const mails = {
   partner_request_declined: { ...request, kind: 'partner_request_declined' },
   partner_request_ended: { ...request, kind: 'partner_request_ended' },
   saved_search_match: { ...request, kind: 'saved_search_match', searchName: '망원동 빵집' },
+  saved_search_digest: { kind: 'saved_search_digest', name, count: 14, url: 'https://dure.example/posts' },
 } satisfies Record<Mail['kind'], Mail>;

@@ -140,8 +140,8 @@ await app.pool.query(`
   INSERT INTO partner_requests (post_id, sender_store_id, receiver_store_id, status, message)
     VALUES (3, 1, 2, 'declined', '함께해요'), (1, 2, 1, 'requested', '저희도요');
   INSERT INTO notification_counts (user_id, unread) VALUES (${user.id}, 1);
-  INSERT INTO notifications (user_id, kind, partner_request_id, post_id, saved_search_id, is_read)
-    VALUES (${user.id}, 'saved_search_match', 11, 12, 13, false), (${user.id}, 'saved_search_match', 21, 22, 23, true);
+  INSERT INTO notifications (user_id, kind, partner_request_id, post_id, saved_search_id, matches, is_read)
+    VALUES (${user.id}, 'saved_search_match', 11, 12, 13, 14, false), (${user.id}, 'saved_search_match', 21, 22, 23, 24, true);
   INSERT INTO reports (reporter_id, post_id, reason, text, action, note, closed_by, closed_at) VALUES
     (${user.id}, 3, 'spam', '광고', 'none', 'operators-note', 'admin:1', now());
   INSERT INTO reports (reporter_id, store_id, reason, text) VALUES (${user.id}, 2, 'fraud', '사기');

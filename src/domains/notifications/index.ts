@@ -91,6 +91,9 @@ export function createNotifications(options: NotificationsOptions) {
   return {
     routes,
     notify: notifications.notify,
+    countMatches: notifications.countMatches,
+    takeWaitingMatches: notifications.takeWaitingMatches,
+    deleteOldMatches: notifications.deleteOldMatches,
     mailPreferences: { keyId: unsubscribeLinks.keyId, checkMail },
     pushLane: createPushDelivery({ ...options, notifications, preferences, subscriptions }),
   };

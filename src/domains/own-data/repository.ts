@@ -163,7 +163,10 @@ export const sections: Record<string, Section> = {
   },
   notifications: {
     description: 'Notifications, read and unread',
-    rows: own('notifications', 'id, kind, is_read, partner_request_id, post_id, saved_search_id, created_at'),
+    rows: own(
+      'notifications',
+      'id, kind, is_read, partner_request_id, post_id, saved_search_id, matches, created_at',
+    ),
     pages: { key: ['id'], size: 500 },
   },
   reports: {

@@ -5,9 +5,14 @@ import type { Config } from '../../infrastructure/config/config.ts';
 import { savedSearchMails } from './mails.ts';
 import { createSavedSearchRepository } from './repository.ts';
 import { savedSearchRoutes } from './routes.ts';
-import { createSavedSearchService, matchTask, type SavedSearchServiceOptions } from './service.ts';
+import {
+  createSavedSearchService,
+  digestTask,
+  matchTask,
+  type SavedSearchServiceOptions,
+} from './service.ts';
 
-export { matchPage, savedSearchKinds, savedSearchTopics } from './kinds.ts';
+export { digestPage, matchPage, savedSearchKinds, savedSearchTopics } from './kinds.ts';
 export { expiredPostAlerts } from './repository.ts';
 
 interface SavedSearchesOptions extends Omit<SavedSearchServiceOptions, 'savedSearches'> {
@@ -30,6 +35,9 @@ export function createSavedSearches({ config, ...options }: SavedSearchesOptions
         if (!Value.Check(Job, payload)) throw new Error('the job names no post');
         await service.notifyMatches(payload.post_id);
       },
+      [digestTask]: service.sendDigests,
     },
+    /** At 19:00 in Korea; later the same day where no worker ran then. */
+    crontab: `0 10 * * * ${digestTask} ?fill=5h&jobKey=${digestTask}`,
   };
 }

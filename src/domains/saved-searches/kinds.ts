@@ -19,8 +19,20 @@ interface Subject {
 /** What an email about a match says: the store wrote the post. */
 type MailFields = Record<'name' | 'searchName' | 'storeName' | 'postTitle' | 'url', string>;
 
-/** The path of the page about a match. */
+/** The path of the page about a match, and of that with all posts. */
 export const matchPage = (postId: number) => `posts/${postId}`;
+export const digestPage = '';
+
+const mailed = {
+  // Apart from those about partnerships, which must not be left out because of them.
+  cap: { purpose: 'saved_search_match', perHour: 20 },
+  reason: {
+    ko: '저장한 검색의 메일 알림을 켜 두신 분께 보내 드리는 메일입니다.',
+    en: 'You get this email because you switched on emails about your saved searches.',
+  },
+} as const;
+
+const posts = (count: number) => (count === 1 ? '1 more new post' : `${count} more new posts`);
 
 export const savedSearchKinds = {
   saved_search_match: {
@@ -32,12 +44,7 @@ export const savedSearchKinds = {
     }),
     topic: 'saved_search_match' as const,
     ...mailKind<MailFields>({
-      // Apart from those about partnerships, which must not be left out because of them.
-      cap: { purpose: 'saved_search_match', perHour: 20 },
-      reason: {
-        ko: '저장한 검색의 메일 알림을 켜 두신 분께 보내 드리는 메일입니다.',
-        en: 'You get this email because you switched on emails about your saved searches.',
-      },
+      ...mailed,
       ko: (mail) => ({
         subject: `[두레] ‘${mail.searchName}’ 검색에 맞는 새 글이 올라왔습니다`,
         preheader: `글 제목: ${mail.postTitle}`,
@@ -57,6 +64,30 @@ export const savedSearchKinds = {
           quote(mail.postTitle),
           button('View the post', mail.url),
         ],
+      }),
+    }),
+  },
+  saved_search_digest: {
+    description: 'More posts than a user is notified of in a day match saved searches of the user',
+    title: { ko: '저장한 검색에 맞는 새 글', en: 'New posts for your saved searches' },
+    sentence: (count: number) => ({
+      ko: `저장하신 검색 조건에 맞는 새 글이 ${count}건 더 올라왔습니다.`,
+      en: `There ${count === 1 ? 'is' : 'are'} ${posts(count)} for your saved searches.`,
+    }),
+    topic: 'saved_search_match' as const,
+    ...mailKind<{ name: string; count: number; url: string }>({
+      ...mailed,
+      ko: ({ count, url }) => ({
+        subject: `[두레] 저장하신 검색에 맞는 새 글이 ${count}건 더 올라왔습니다`,
+        preheader: '하루에 알려 드리는 수보다 많아 한 번에 알려 드립니다',
+        heading: `저장하신 검색에 맞는 새 글이 ${count}건 더 올라왔습니다`,
+        blocks: ['하루에 하나씩 알려 드리는 수보다 많아 한 번에 알려 드립니다.', button('글 보러 가기', url)],
+      }),
+      en: ({ count, url }) => ({
+        subject: `Dure: ${posts(count)} for your saved searches`,
+        preheader: 'More than we tell you of one by one in a day',
+        heading: `${posts(count)} for your saved searches`,
+        blocks: ['These are more than we tell you of one by one in a day.', button('View posts', url)],
       }),
     }),
   },

@@ -1,7 +1,7 @@
 import type { Config } from '../../infrastructure/config/config.ts';
 import { writeMail } from '../../infrastructure/mail/content.ts';
 import type { MailComposers } from '../../infrastructure/mail/sending.ts';
-import { matchPage, savedSearchKinds } from './kinds.ts';
+import { digestPage, matchPage, savedSearchKinds } from './kinds.ts';
 import type { SavedSearches } from './repository.ts';
 
 /**
@@ -24,6 +24,14 @@ export function savedSearchMails(
         to: email,
         mail: writeMail(savedSearchKinds.saved_search_match, language, { ...fields, url }),
       };
+    },
+
+    async saved_search_digest({ user_id, count }) {
+      const recipient = await savedSearches.findRecipient(Number(user_id));
+      if (recipient === null) return null;
+      const { email, language, name } = recipient;
+      const fields = { name, count: Number(count), url: `${frontendUrl}/${digestPage}` };
+      return { to: email, mail: writeMail(savedSearchKinds.saved_search_digest, language, fields) };
     },
   };
 }

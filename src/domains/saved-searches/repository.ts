@@ -111,6 +111,14 @@ export function createSavedSearchRepository(database: Database) {
       return match;
     },
 
+    /** The user who gets an email about matches; null for one who is gone, suspended or not verified. */
+    findRecipient(id: number) {
+      return prisma.user.findFirst({
+        where: { id, isVerified: true, suspendedAt: null },
+        select: { email: true, name: true, language: true },
+      });
+    },
+
     /** Saves how far the users were notified of a post. @returns false when another run of the job did so since `before` */
     async advance(
       tx: Tx,

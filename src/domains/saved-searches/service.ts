@@ -7,6 +7,7 @@ import type { Match, SavedSearches } from './repository.ts';
 import { type NewSavedSearch, type SavedSearch, savedSearchErrors, toSavedSearch } from './schemas.ts';
 
 export const matchTask = 'match_saved_searches';
+export const digestTask = 'send_saved_search_digests';
 
 /** Users who are notified in one transaction. */
 const batchSize = 500;
@@ -17,13 +18,28 @@ const noFilter = {
   text: { ko: '검색 조건을 하나 이상 넣어 주세요.', en: 'Give at least one filter.' },
 } as const;
 
+/** What this domain asks the notifications for, in a transaction; the mails come in between. */
+interface MatchNotifications {
+  /** @returns the users who are to be notified of a match; for the others it waits for their next digest */
+  countMatches(tx: Tx, userIds: number[]): Promise<Set<number>>;
+  /** Takes the matches that wait, of some users. @returns none when there are no more */
+  takeWaitingMatches(tx: Tx): Promise<{ userId: number; matches: number }[]>;
+  /** Adds notifications; the last statement of a transaction. */
+  notify(
+    tx: Tx,
+    recipients: (
+      | (Match & { kind: 'saved_search_match'; postId: number })
+      | { kind: 'saved_search_digest'; userId: number; matches: number }
+    )[],
+  ): Promise<void>;
+}
+
 export interface SavedSearchServiceOptions {
   database: Database;
   outbox: Outbox;
   mailQueue: Pick<MailQueue, 'addUnrequestedToAll'>;
   savedSearches: SavedSearches;
-  /** Adds notifications; the last statement of a transaction. */
-  notify(tx: Tx, recipients: (Match & { kind: 'saved_search_match'; postId: number })[]): Promise<void>;
+  notifications: MatchNotifications;
   /** @throws {ApiError} `validation_error` for a category that does not exist */
   checkCategoryFilter(id: number | undefined): Promise<void>;
 }
@@ -32,7 +48,7 @@ export type SavedSearchService = ReturnType<typeof createSavedSearchService>;
 
 /** Saving searches, and notifying users of new posts that match them. */
 export function createSavedSearchService(options: SavedSearchServiceOptions) {
-  const { database, outbox, mailQueue, savedSearches, notify, checkCategoryFilter } = options;
+  const { database, outbox, mailQueue, savedSearches, notifications, checkCategoryFilter } = options;
 
   /** @throws {ApiError} `validation_error`, `too_many_saved_searches` */
   async function create(userId: number, input: NewSavedSearch): Promise<SavedSearch> {
@@ -72,17 +88,36 @@ export function createSavedSearchService(options: SavedSearchServiceOptions) {
     }
   }
 
-  /** Adds the notifications, and the emails of users who want them. */
+  /** Adds the notifications, and the emails of users who want them. What is beyond those of a day waits for the digest. */
   async function notifyAll(tx: Tx, postId: number, matches: Match[]): Promise<void> {
     const kind = 'saved_search_match';
-    const mails = matches.map(({ userId, savedSearchId }) => ({
+    const ids = matches.map(({ userId }) => userId);
+    const notified = await notifications.countMatches(tx, ids);
+    const recipients = matches
+      .filter(({ userId }) => notified.has(userId))
+      .map((match) => ({ ...match, kind, postId }) as const);
+    const mails = recipients.map(({ userId, savedSearchId }) => ({
       userId,
       payload: { saved_search_id: savedSearchId, post_id: postId },
     }));
     await mailQueue.addUnrequestedToAll(tx, kind, mails);
-    const recipients = matches.map((match) => ({ ...match, kind, postId }) as const);
-    await notify(tx, recipients);
+    await notifications.notify(tx, recipients);
   }
 
-  return { create, queueMatching, notifyMatches };
+  /** Notifies users of the matches that wait, once a day. A run after a crash continues with those who were not notified. */
+  async function sendDigests(): Promise<void> {
+    const kind = 'saved_search_digest';
+    for (let sent = 1; sent > 0; ) {
+      sent = await database.transaction(async (tx) => {
+        const recipients = await notifications.takeWaitingMatches(tx);
+        const mails = recipients.map(({ userId, matches }) => ({ userId, payload: { count: matches } }));
+        await mailQueue.addUnrequestedToAll(tx, kind, mails);
+        const digests = recipients.map((recipient) => ({ ...recipient, kind }) as const);
+        await notifications.notify(tx, digests);
+        return recipients.length;
+      });
+    }
+  }
+
+  return { create, queueMatching, notifyMatches, sendDigests };
 }

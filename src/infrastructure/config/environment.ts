@@ -62,6 +62,7 @@ export function variables(production: boolean) {
     },
     /** Seconds after which a notification that was read is deleted; 0: never. */
     notificationTtl: duration('NOTIFICATION_TTL', '365d', { canBeOff: true }),
+    matchTtl: duration('MATCH_TTL', '30d', { canBeOff: true }),
     password: {
       minLength: integer('PASSWORD_MIN_LENGTH', '8', [8, 64]),
       memoryCost: integer('ARGON2_MEMORY_KIB', '19456', [1_024, 4_194_304]),

@@ -33,6 +33,8 @@ interface WorkerOptions {
   logger: FastifyBaseLogger;
   /** Jobs of domains, by their task, which share their workers with the clean-up. */
   tasks: Record<string, Task>;
+  /** When jobs of domains run by themselves: https://worker.graphile.org/docs/cron */
+  crontab?: string;
   /** Jobs that wait for the servers of others: apart from those and from each other. */
   lanes: Lane[];
   /** Deletes expired rows. Runs every five minutes on one of the instances, and again at once while it is not complete. */
@@ -173,7 +175,7 @@ function releaseOnce(client: pg.PoolClient): void {
 }
 
 /** The clean-up, and the jobs of domains. */
-function backgroundLane({ cleanUp, logger, tasks }: WorkerOptions): Lane {
+function backgroundLane({ cleanUp, logger, tasks, crontab = '' }: WorkerOptions): Lane {
   return {
     concurrency: 2,
     tasks: {
@@ -186,7 +188,7 @@ function backgroundLane({ cleanUp, logger, tasks }: WorkerOptions): Lane {
       ...tasks,
     },
     // The job key replaces a run that is still waiting.
-    crontab: `*/5 * * * * ${cleanUpTask} ?jobKey=${cleanUpTask}`,
+    crontab: `*/5 * * * * ${cleanUpTask} ?jobKey=${cleanUpTask}\n${crontab}`,
   };
 }
 

@@ -44,7 +44,8 @@ function Entry({ notification, onRead }: { notification: Notification; onRead: (
   const { message, is_read, created_at } = notification;
   const request = 'partner_request' in notification ? notification.partner_request : undefined;
   const box = notification.kind === 'partner_request_received' ? 'received' : 'sent';
-  const path = 'post' in notification ? `/posts/${notification.post.id}` : `/requests/${request?.id}`;
+  const path =
+    'post' in notification ? `/posts/${notification.post.id}` : request ? `/requests/${request.id}` : '/';
   return (
     <article className="item">
       <h2>

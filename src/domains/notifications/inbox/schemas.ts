@@ -23,7 +23,7 @@ import {
   requestPage,
 } from '../../partner-requests/index.ts';
 import { PostSummary, partnerRequestStatuses, toPostSummary } from '../../posts/index.ts';
-import { matchPage, savedSearchKinds } from '../../saved-searches/index.ts';
+import { digestPage, matchPage, savedSearchKinds } from '../../saved-searches/index.ts';
 import { StoreSummary } from '../../stores/index.ts';
 import type { NotificationRow } from './repository.ts';
 
@@ -81,13 +81,25 @@ const PostNotification = NamedObject(
   },
 );
 
+const DigestNotification = NamedObject(
+  'DigestNotification',
+  'New posts that match saved searches of the user, beyond those of one day that have a notification each; at most one a day, at 19:00 in Korea',
+  {
+    ...notificationFields(
+      StringEnum(['saved_search_digest'], { description: savedSearchKinds.saved_search_digest.description }),
+      '저장하신 검색 조건에 맞는 새 글이 14건 더 올라왔습니다.',
+    ),
+    count: Int32('How many posts', 14),
+  },
+);
+
 export const Notification = Type.Unsafe<
-  Static<typeof PartnershipNotification> | Static<typeof PostNotification>
+  Static<typeof PartnershipNotification> | Static<typeof PostNotification> | Static<typeof DigestNotification>
 >({
   // `Notification` is a class of browsers, Swift and Kotlin.
   $id: 'AnyNotification',
-  description: 'A notification; `kind` tells which of the two it is',
-  oneOf: [Ref(PartnershipNotification), Ref(PostNotification)],
+  description: 'A notification; `kind` tells which of the three it is',
+  oneOf: [Ref(PartnershipNotification), Ref(PostNotification), Ref(DigestNotification)],
 });
 export type Notification = Static<typeof Notification>;
 
@@ -135,6 +147,7 @@ export function toNotification(
 ): Notification {
   const { id, isRead: is_read } = row;
   const shared = { message: describe(row).sentence[language], is_read, created_at: toUtc(row.createdAt) };
+  if (row.kind === 'saved_search_digest') return { id, kind: row.kind, ...shared, count: row.matches };
   if (row.kind === 'saved_search_match') {
     const { savedSearchId, post, store } = row.match;
     const summary = toPostSummary(post, store, imageUrls);
@@ -173,6 +186,10 @@ export function describe(row: NotificationRow | InJson<NotificationRow>) {
   if (row.kind === 'saved_search_match') {
     const { topic, title, sentence } = savedSearchKinds[row.kind];
     return { topic, title, sentence: sentence(row.match), page: matchPage(row.match.post.id) };
+  }
+  if (row.kind === 'saved_search_digest') {
+    const { topic, title, sentence } = savedSearchKinds[row.kind];
+    return { topic, title, sentence: sentence(row.matches), page: digestPage };
   }
   const { topic, title, sentence } = partnerRequestKinds[row.kind];
   return { topic, title, sentence: sentence(row), page: requestPage(row.requestId) };

@@ -102,7 +102,8 @@ export function createPreferencesRepository(database: Database) {
   async function isUnread(userId: number, kind: string, payload: MailPayload): Promise<boolean> {
     const found = await database.execute(sql`
       SELECT FROM notifications WHERE user_id = ${userId} AND NOT is_read AND kind = ${kind}::notification_kind
-        AND (partner_request_id = ${payload['request_id'] ?? null}::bigint OR post_id = ${payload['post_id'] ?? null}::bigint) LIMIT 1`);
+        AND partner_request_id IS NOT DISTINCT FROM ${payload['request_id'] ?? null}::bigint
+        AND post_id IS NOT DISTINCT FROM ${payload['post_id'] ?? null}::bigint LIMIT 1`);
     return found > 0;
   }
 

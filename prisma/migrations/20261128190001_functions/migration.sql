@@ -299,7 +299,8 @@ CREATE INDEX "saved_searches_category_idx" ON "saved_searches" ("category_id")
 -- commit, and ids are drawn under it, so that the ids of one user grow in commit order. Users who were deleted meanwhile are left
 -- out. Counts are locked in the order of the users, to avoid deadlocks.
 CREATE FUNCTION "notify"(
-  "users" integer[], "kinds" notification_kind[], "requests" bigint[], "posts" bigint[], "searches" integer[]
+  "users" integer[], "kinds" notification_kind[], "requests" bigint[], "posts" bigint[], "searches" integer[],
+  "matches" integer[]
 ) RETURNS void LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
   INSERT INTO notification_counts AS c (user_id, unread)
@@ -307,8 +308,8 @@ BEGIN
   GROUP BY user_id ORDER BY user_id
   ON CONFLICT (user_id) DO UPDATE SET unread = c.unread + excluded.unread;
   WITH added AS (
-    INSERT INTO notifications (user_id, kind, partner_request_id, post_id, saved_search_id, created_at)
-    SELECT n.*, clock_timestamp() FROM unnest(users, kinds, requests, posts, searches) n(user_id)
+    INSERT INTO notifications (user_id, kind, partner_request_id, post_id, saved_search_id, matches, created_at)
+    SELECT n.*, clock_timestamp() FROM unnest(users, kinds, requests, posts, searches, matches) n(user_id)
     WHERE (SELECT true FROM users WHERE id = n.user_id)
     RETURNING user_id, id
   )
@@ -425,7 +426,7 @@ BEGIN
     PERFORM add_unrequested_mails('partner_request', 'partner_request_received', mail_cap, mail,
       ARRAY[receiving.owner_id], ARRAY[jsonb_build_object('request_id', created.id)]);
   END IF;
-  PERFORM notify(ARRAY[receiving.owner_id], ARRAY['partner_request_received'::notification_kind], ARRAY[created.id], '{}', '{}');
+  PERFORM notify(ARRAY[receiving.owner_id], ARRAY['partner_request_received'::notification_kind], ARRAY[created.id], '{}', '{}', '{}');
   request := jsonb_build_object('box', 'sent', 'id', created.id, 'postId', wanted_post, 'postTitle', post.title,
     'status', 'requested', 'message', words, 'createdAt', created.created_at, 'updatedAt', created.created_at,
     'receiverStoreId', receiver, 'receiverStoreName', receiving.name);

@@ -26,7 +26,7 @@ CREATE TYPE "login_flow_kind" AS ENUM ('provider', 'sign_up', 'link', 'second_fa
 CREATE TYPE "partner_request_status" AS ENUM ('requested', 'accepted', 'declined', 'withdrawn', 'ended');
 
 -- CreateEnum
-CREATE TYPE "notification_kind" AS ENUM ('partner_request_received', 'partner_request_accepted', 'partner_request_declined', 'partner_request_withdrawn', 'partner_request_ended', 'saved_search_match');
+CREATE TYPE "notification_kind" AS ENUM ('partner_request_received', 'partner_request_accepted', 'partner_request_declined', 'partner_request_withdrawn', 'partner_request_ended', 'saved_search_match', 'saved_search_digest');
 
 -- CreateEnum
 CREATE TYPE "image_state" AS ENUM ('pending', 'ready', 'deleted', 'erased');
@@ -414,6 +414,10 @@ CREATE TABLE "partner_requests" (
 CREATE TABLE "notification_counts" (
     "user_id" INTEGER NOT NULL,
     "unread" INTEGER NOT NULL,
+    "match_day" DATE,
+    "matches" INTEGER NOT NULL DEFAULT 0,
+    "waiting_matches" INTEGER NOT NULL DEFAULT 0,
+    "digest_day" DATE,
 
     CONSTRAINT "notification_counts_pkey" PRIMARY KEY ("user_id")
 );
@@ -426,6 +430,7 @@ CREATE TABLE "notifications" (
     "partner_request_id" BIGINT,
     "post_id" BIGINT,
     "saved_search_id" INTEGER,
+    "matches" INTEGER,
     "is_read" BOOLEAN NOT NULL DEFAULT false,
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
 
@@ -738,8 +743,13 @@ DO $$ BEGIN
   END LOOP;
 END $$;
 
--- For the clean-up, which deletes those that were read.
+-- For the clean-up, which deletes those that were read, and of the others those of saved searches.
 CREATE INDEX "notifications_read_created_at_idx" ON "notifications" ("created_at") WHERE "is_read";
+CREATE INDEX "notifications_matches_created_at_idx" ON "notifications" ("created_at")
+  WHERE NOT "is_read" AND "kind" IN ('saved_search_match', 'saved_search_digest');
+
+-- Users who get a digest.
+CREATE INDEX "notification_counts_waiting_idx" ON "notification_counts" ("user_id") WHERE "waiting_matches" > 0;
 
 ALTER TABLE "users" ALTER COLUMN "muted_mails" SET NOT NULL, ALTER COLUMN "muted_pushes" SET NOT NULL;
 ALTER TABLE "stores" ALTER COLUMN "region_keys" SET NOT NULL;
