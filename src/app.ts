@@ -28,7 +28,7 @@ import { rewriteUrl, routerOptions, routingPlugin } from './http/plugins/routing
 import { securityHeadersPlugin } from './http/plugins/security-headers.ts';
 import { metricsPlugin, metricsRoutes, serveMetrics, tracingPlugin } from './http/plugins/telemetry.ts';
 import { unreadResponsesPlugin } from './http/plugins/unread-responses.ts';
-import { lazySchemasPlugin, validationPlugin } from './http/plugins/validation.ts';
+import { validationPlugin } from './http/plugins/validation.ts';
 import { clientIpPlugin, trustedProxies } from './http/request-context.ts';
 import type { AppConfig, Config } from './infrastructure/config/config.ts';
 import { cleanUp } from './infrastructure/database/clean-up.ts';
@@ -137,7 +137,6 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   if (replica) await app.register(ownWritesPlugin, replica);
   await app.register(unreadResponsesPlugin);
   await app.register(bodyReaderPlugin);
-  await app.register(lazySchemasPlugin);
   await app.register(validationPlugin);
   await app.register(envelopePlugin);
   await app.register(routingPlugin, { config });
