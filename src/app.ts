@@ -14,7 +14,6 @@ import { expiredPostAlerts } from './domains/saved-searches/index.ts';
 import { expiredStoreEdits } from './domains/stores/index.ts';
 import { createDomains } from './domains.ts';
 import { credentialsPlugin } from './http/authentication.ts';
-import { languagePlugin } from './http/language.ts';
 import { rootRoutes } from './http/pages.ts';
 import { bodyLimit, bodyReaderPlugin } from './http/plugins/body-reader.ts';
 import { envelopePlugin } from './http/plugins/envelope.ts';
@@ -29,7 +28,7 @@ import { securityHeadersPlugin } from './http/plugins/security-headers.ts';
 import { metricsPlugin, metricsRoutes, serveMetrics, tracingPlugin } from './http/plugins/telemetry.ts';
 import { unreadResponsesPlugin } from './http/plugins/unread-responses.ts';
 import { validationPlugin } from './http/plugins/validation.ts';
-import { clientIpPlugin, trustedProxies } from './http/request-context.ts';
+import { requestContextPlugin, trustedProxies } from './http/request-context.ts';
 import type { AppConfig, Config } from './infrastructure/config/config.ts';
 import { cleanUp } from './infrastructure/database/clean-up.ts';
 import { type Database, endIfReadOnly } from './infrastructure/database/client.ts';
@@ -122,8 +121,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   const { admin, reports, savedSearches } = domains;
 
   // Every request.
-  await app.register(clientIpPlugin);
-  await app.register(languagePlugin);
+  await app.register(requestContextPlugin);
   await app.register(requestLogPlugin);
   await app.register(metricsPlugin, { metrics, preregistered: securityEvents });
   await app.register(errorHandlerPlugin);
