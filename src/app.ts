@@ -16,8 +16,12 @@ import { createDomains } from './domains.ts';
 import { credentialsPlugin } from './http/authentication.ts';
 import { rootRoutes } from './http/pages.ts';
 import { bodyLimit, bodyReaderPlugin } from './http/plugins/body-reader.ts';
-import { envelopePlugin } from './http/plugins/envelope.ts';
-import { createClientErrorHandler, errorHandlerPlugin, sendError } from './http/plugins/error-handler.ts';
+import {
+  createClientErrorHandler,
+  envelopePlugin,
+  errorHandlerPlugin,
+  sendError,
+} from './http/plugins/envelope.ts';
 import { healthRoutes, shutdownPlugin } from './http/plugins/health.ts';
 import { loggerOptions, logStream, requestId, requestLogPlugin } from './http/plugins/logging.ts';
 import { deadlinePlugin, overloadPlugin, userTurnsPlugin } from './http/plugins/overload.ts';

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { httpErrors, invalidFields } from '../../../http/errors.ts';
 import type { LocalizedText } from '../../../http/language.ts';
 import { prefersHtml, sendPage } from '../../../http/pages.ts';
-import { prepareError, sendError } from '../../../http/plugins/error-handler.ts';
+import { prepareError, sendError } from '../../../http/plugins/envelope.ts';
 import { EmptyData, Ref } from '../../../http/schemas.ts';
 import type { MailTopic } from '../../../infrastructure/database/generated/enums.ts';
 import { escapeHtml } from '../../../infrastructure/mail/templates.ts';
