@@ -14,11 +14,14 @@ import { expiredPostAlerts } from './domains/saved-searches/index.ts';
 import { storeEdits } from './domains/stores/index.ts';
 import { createDomains } from './domains.ts';
 import { credentialsPlugin } from './http/authentication.ts';
-import { languagePlugin } from './http/language.ts';
 import { rootRoutes } from './http/pages.ts';
 import { bodyLimit, bodyReaderPlugin } from './http/plugins/body-reader.ts';
-import { envelopePlugin } from './http/plugins/envelope.ts';
-import { createClientErrorHandler, errorHandlerPlugin, sendError } from './http/plugins/error-handler.ts';
+import {
+  createClientErrorHandler,
+  envelopePlugin,
+  errorHandlerPlugin,
+  sendError,
+} from './http/plugins/envelope.ts';
 import { healthRoutes, shutdownPlugin } from './http/plugins/health.ts';
 import { loggerOptions, logStream, requestId, requestLogPlugin } from './http/plugins/logging.ts';
 import { deadlinePlugin, overloadPlugin, userTurnsPlugin } from './http/plugins/overload.ts';
@@ -28,8 +31,8 @@ import { rewriteUrl, routerOptions, routingPlugin } from './http/plugins/routing
 import { securityHeadersPlugin } from './http/plugins/security-headers.ts';
 import { metricsPlugin, metricsRoutes, serveMetrics, tracingPlugin } from './http/plugins/telemetry.ts';
 import { unreadResponsesPlugin } from './http/plugins/unread-responses.ts';
-import { lazySchemasPlugin, validationPlugin } from './http/plugins/validation.ts';
-import { clientIpPlugin, trustedProxies } from './http/request-context.ts';
+import { validationPlugin } from './http/plugins/validation.ts';
+import { requestContextPlugin, trustedProxies } from './http/request-context.ts';
 import type { AppConfig, Config } from './infrastructure/config/config.ts';
 import { cleanUp } from './infrastructure/database/clean-up.ts';
 import { type Database, endIfReadOnly } from './infrastructure/database/client.ts';
@@ -124,8 +127,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   const { admin, reports, savedSearches } = domains;
 
   // Every request.
-  await app.register(clientIpPlugin);
-  await app.register(languagePlugin);
+  await app.register(requestContextPlugin);
   await app.register(requestLogPlugin);
   await app.register(metricsPlugin, { metrics, preregistered: securityEvents });
   await app.register(errorHandlerPlugin);
@@ -139,7 +141,6 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   if (replica) await app.register(ownWritesPlugin, replica);
   await app.register(unreadResponsesPlugin);
   await app.register(bodyReaderPlugin);
-  await app.register(lazySchemasPlugin);
   await app.register(validationPlugin);
   await app.register(envelopePlugin);
   await app.register(routingPlugin, { config });

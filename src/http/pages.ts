@@ -7,7 +7,7 @@ import Negotiator from 'negotiator';
 import { readVersion } from '../infrastructure/config/version.ts';
 import { ApiError, httpErrors } from './errors.ts';
 import type { Language } from './language.ts';
-import { sendError } from './plugins/error-handler.ts';
+import { sendError } from './plugins/envelope.ts';
 import { once } from './plugins/validation.ts';
 
 /* What a browser gets beside the API: pages, their icon and files. */

@@ -3,7 +3,7 @@ import { compile } from '@fastify/proxy-addr';
 import { normalizeIP } from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
-import type { Language } from './language.ts';
+import { defaultLanguage, type Language, negotiateLanguage } from './language.ts';
 
 /** The security events of the service, by name: each domain adds its own (`declare module`). */
 // biome-ignore lint/suspicious/noEmptyInterface: see above
@@ -61,6 +61,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The address of the client, without port and zone: of the peer, or as trusted proxies forward it. */
     clientIp: string;
+    /** The language of the response: negotiated from `Accept-Language`, or that of a stored response. */
+    language: Language;
   }
 }
 
@@ -94,14 +96,17 @@ export function withoutPort(text: string): string {
 }
 
 /**
- * Finds the address of the client of every request; limits, counters, sessions and the log read `request.clientIp` and nothing
- * else. It is found at the start, because a socket that has disconnected has no address.
+ * Finds the address of the client of every request and negotiates the language of its response. Limits, counters, sessions and the
+ * log read `request.clientIp` and nothing else. It is found at the start, because a socket that has disconnected has no address.
  */
-export const clientIpPlugin = fastifyPlugin(async (app: FastifyInstance) => {
+export const requestContextPlugin = fastifyPlugin(async (app: FastifyInstance) => {
   let isWarned = false;
   app.decorateRequest('clientIp', '');
-  app.addHook('onRequest', (request, _reply, done) => {
+  app.decorateRequest('language', defaultLanguage);
+  app.addHook('onRequest', (request, reply, done) => {
     request.clientIp = findClientIp(request);
+    request.language = negotiateLanguage(request.headers['accept-language']);
+    reply.header('content-language', request.language).header('vary', 'Accept-Language');
     // Once, because every client can send the header.
     if (!isWarned && isForwardedByStranger(request)) {
       isWarned = true;

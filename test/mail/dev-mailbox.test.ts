@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import Fastify from 'fastify';
 import t, { type Test } from 'tap';
 import { createDevMailbox, devMailboxRoutes } from '../../src/development/mailbox/mailbox.ts';
-import { languagePlugin } from '../../src/http/language.ts';
+import { requestContextPlugin } from '../../src/http/request-context.ts';
 import type { OutgoingMail } from '../../src/infrastructure/mail/transport.ts';
 import { createTestApp } from '../support/app.ts';
 import { rejected } from '../support/assertions.ts';
@@ -27,7 +27,7 @@ function outgoing(changes: Partial<OutgoingMail> = {}): OutgoingMail {
 async function build(t: Test) {
   const mailbox = createDevMailbox();
   const app = Fastify({ routerOptions: { ignoreTrailingSlash: true } });
-  await app.register(languagePlugin);
+  await app.register(requestContextPlugin);
   await app.register(devMailboxRoutes, { mailbox });
   t.teardown(() => app.close());
   const get = (headers: Record<string, string> = {}, url = '/dev/mailbox/') =>

@@ -18,29 +18,17 @@ export function connectRedis(app: FastifyInstance, url: string): Redis {
     enableOfflineQueue: false,
     retryStrategy: (attempt) => Math.min(attempt * times.minBackoff, times.maxBackoff),
   });
-  // One line for each outage; the client reports every attempt.
+  // One line for each outage; the client reports every attempt. A server that ends closes the connection without an error, which the
+  // next attempt has.
   let isReported = false;
-  let lastError: Error | undefined;
-  client.on('error', (error) => {
-    lastError = error;
-  });
-  client.on('close', () => {
-    if (isReported || isClosing) return;
+  client.on('error', (err) => {
+    if (!isReported) app.log.warn({ err }, 'redis is not reachable, each instance counts limits by itself');
     isReported = true;
-    // A server that ends closes the connection without an error.
-    const cause =
-      lastError === undefined ? { reason: 'the server closed the connection' } : { err: lastError };
-    app.log.warn(cause, 'redis is not reachable, each instance counts limits by itself');
   });
   client.on('ready', () => {
     if (isReported) app.log.info('redis is reachable again, limits are shared');
     isReported = false;
-    lastError = undefined;
   });
-  let isClosing = false;
-  app.addHook('onClose', async () => {
-    isClosing = true;
-    client.disconnect();
-  });
+  app.addHook('onClose', async () => client.disconnect());
   return client;
 }

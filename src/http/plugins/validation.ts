@@ -12,11 +12,12 @@ import { addTextRules } from '../text.ts';
 import { isDecodable } from './routing.ts';
 
 /**
- * Prepares what the validator checks. Paths and query strings are converted by their schemas, because AJV's own coercion would
- * also accept `0x10`, `1e3` and the empty string; an empty query parameter counts as absent, an unknown one is rejected; an absent
- * body becomes `{}`, so that every missing field is named.
+ * Compiles schemas, and prepares what the validator checks. Paths and query strings are converted by their schemas, because AJV's
+ * own coercion would also accept `0x10`, `1e3` and the empty string; an empty query parameter counts as absent, an unknown one is
+ * rejected; an absent body becomes `{}`, so that every missing field is named.
  */
 export const validationPlugin = fastifyPlugin(async (app: FastifyInstance) => {
+  compileAtFirstRequest(app);
   app.addHook('onRoute', (route) => {
     const { message, errors } = route.config ?? {};
     if (message === undefined && errors === undefined) return;
@@ -29,10 +30,9 @@ export const validationPlugin = fastifyPlugin(async (app: FastifyInstance) => {
     if (querystring !== undefined && !isDecodable(request.url)) {
       throw invalidFields([{ field: 'query', ...problems.surrogate }]);
     }
-    const query = request.query as Record<string, unknown>;
-    for (const name of Object.keys(query)) if (query[name] === '') delete query[name];
-    convert(request.params, params, readPathId);
-    convert(request.query, querystring, readQueryValue);
+    const query = Object.entries(Object(request.query)).filter(([, value]) => value !== '');
+    request.params = convert(Object.entries(Object(request.params)), params, readPathId);
+    request.query = convert(query, querystring, readQueryValue);
     if (body !== undefined && request.body === undefined) request.body = {};
     // An operation without a body takes `{}`.
     const isBodyless = body === undefined && request.routeOptions.config.message !== undefined;
@@ -49,18 +49,16 @@ interface ValueSchema {
   format?: unknown;
 }
 
-/** Replaces the texts of an object by the values that its schema expects. */
-function convert(
-  values: unknown,
-  schema: unknown,
-  read: (schema: ValueSchema, text: string) => unknown,
-): void {
-  if (typeof schema !== 'object' || schema === null || !('properties' in schema)) return;
-  const texts = values as Record<string, unknown>;
-  for (const [name, property] of Object.entries(schema.properties as Record<string, ValueSchema>)) {
-    const text = Object.hasOwn(texts, name) ? texts[name] : undefined;
-    if (typeof text === 'string') texts[name] = read(property, text);
-  }
+type ReadValue = (schema: ValueSchema, text: string) => unknown;
+
+/** An object with the values that its schema expects in place of texts. */
+function convert(texts: [string, unknown][], schema: unknown, read: ReadValue): Record<string, unknown> {
+  const properties = new Map<string, ValueSchema>(Object.entries(Object(Object(schema).properties)));
+  const values = texts.map(([name, text]) => {
+    const property = properties.get(name);
+    return [name, property && typeof text === 'string' ? read(property, text) : text];
+  });
+  return Object.fromEntries(values);
 }
 
 /** What cannot be an id becomes 0, which no row has, so that it ends as that resource's 404, like any unknown id. */
@@ -124,12 +122,11 @@ const serializerOptions = { ajv: { validateFormats: false } };
  * CPU and 30 MB at start. An invalid schema fails at its first request, so every operation needs a test. Names in schemas of
  * headers must be in lower case.
  */
-export const lazySchemasPlugin = fastifyPlugin(async (app: FastifyInstance) => {
+function compileAtFirstRequest(app: FastifyInstance): void {
   const compileValidator = once(() => buildValidatorSelector()(referencedSchemas, validatorOptions));
   const selectSerializer = buildSerializerSelector();
-
   app.setValidatorCompiler((part) => {
-    const validator = compiled(validators, part.schema, () => compileValidator()(part));
+    const validator = once(() => compileValidator()(part));
     // Fastify reads the errors from the function that it called.
     const validate: FastifyValidationResult = (data) => {
       const isValid = validator()(data) === true;
@@ -139,23 +136,9 @@ export const lazySchemasPlugin = fastifyPlugin(async (app: FastifyInstance) => {
     return validate;
   });
   app.setSerializerCompiler(({ httpStatus = '', ...part }) => {
-    const serializer = compiled(serializers, part.schema, () =>
-      selectSerializer(schemasBelow(part.schema), serializerOptions)({ ...part, httpStatus }),
-    );
+    const select = () => selectSerializer(schemasBelow(part.schema), serializerOptions);
+    const serializer = once(() => select()({ ...part, httpStatus }));
     return (data) => serializer()(data);
-  });
-});
-
-/** The validators and serializers of a process, by their schemas as JSON: many routes have the same, above all of errors. */
-const validators = new Map<string, FastifyValidationResult>();
-const serializers = new Map<string, (data: unknown) => string>();
-
-function compiled<Compiled>(known: Map<string, Compiled>, schema: unknown, compile: () => Compiled) {
-  return once(() => {
-    const key = JSON.stringify(schema);
-    const found = known.get(key) ?? compile();
-    known.set(key, found);
-    return found;
   });
 }
 

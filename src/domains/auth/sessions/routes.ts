@@ -4,7 +4,7 @@ import { authenticate, currentUser, optionalBearer } from '../../../http/authent
 import { ApiError, httpErrors, invalidFields } from '../../../http/errors.ts';
 import { problems } from '../../../http/field-errors.ts';
 import { PageQuery, paginate } from '../../../http/pagination.ts';
-import { toApiError } from '../../../http/plugins/error-handler.ts';
+import { toApiError } from '../../../http/plugins/envelope.ts';
 import { requestContext } from '../../../http/request-context.ts';
 import { EmptyData, isUuid, PathUuid, Ref } from '../../../http/schemas.ts';
 import type { AuthContext } from '../context.ts';

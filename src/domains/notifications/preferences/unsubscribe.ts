@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { httpErrors, invalidFields } from '../../../http/errors.ts';
 import { prefersHtml, sendPage } from '../../../http/pages.ts';
-import { prepareError, sendError } from '../../../http/plugins/error-handler.ts';
+import { prepareError, sendError } from '../../../http/plugins/envelope.ts';
 import { EmptyData, Ref } from '../../../http/schemas.ts';
 import type { Config } from '../../../infrastructure/config/config.ts';
 import type { Secret } from '../../../infrastructure/config/secrets.ts';
