@@ -120,10 +120,7 @@ export function createReportRepository(database: Database) {
    *
    * @returns null when the clean-up has deleted the report
    */
-  async function close(
-    tx: Tx,
-    { id, target, action, note = '', closedBy }: Decision,
-  ): Promise<ReportRow | null> {
+  async function close(tx: Tx, { id, target, action, note = '', closedBy }: Decision) {
     const { post, report, store } = tx.prisma;
     const [data, closedAt] = [{ action, note, closedBy }, new Date()];
     const first = await report.updateMany({ where: { id, closedAt: null }, data: { ...data, closedAt } });

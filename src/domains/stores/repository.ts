@@ -1,6 +1,6 @@
 import type { Database, Reader, Tx } from '../../infrastructure/database/client.ts';
 import type { Prisma } from '../../infrastructure/database/generated/client.ts';
-import { type BoundedPage, newestFirst } from '../../infrastructure/database/keyset.ts';
+import { newestFirst } from '../../infrastructure/database/keyset.ts';
 import { lockRow } from '../../infrastructure/database/row-locks.ts';
 import { sql } from '../../infrastructure/database/sql.ts';
 import { findPage } from '../../infrastructure/search/page.ts';
@@ -106,10 +106,7 @@ export function createStoreRepository(database: Database, readAddress: ReadAddre
    *
    * @returns the store's id, or undefined when the user has no such store, or the quota is used up
    */
-  async function change(
-    tx: Tx,
-    { ownerId, version, quota, ...changes }: StoreChanges & StoreEdit,
-  ): Promise<number | undefined> {
+  async function change(tx: Tx, { ownerId, version, quota, ...changes }: StoreChanges & StoreEdit) {
     const { name, category_ids, description, address, phone_number, business_hours } = changes;
     const { location, show_exact_location: showExact } = changes;
     const region = address === undefined ? undefined : readAddress(address);
@@ -210,10 +207,6 @@ const openStores: SearchableList = {
 };
 
 /** Stores of the directory: open ones, newest first; around a place, nearest first. */
-export function listStores(
-  tx: Reader,
-  filter: SearchFilter,
-  budgets = scanBudgets,
-): Promise<BoundedPage<ListedStoreRow>> {
+export function listStores(tx: Reader, filter: SearchFilter, budgets = scanBudgets) {
   return findPage<ListedStoreRow>(tx, openStores, filter, budgets);
 }
