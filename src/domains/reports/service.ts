@@ -49,10 +49,8 @@ export function createReportService(reports: ReportRepository, { audited }: Audi
       const subject = { kind: 'report', id } as const;
       const reason = note === '' ? undefined : note;
       return audited(operator, { action: `report_closed_${action}`, subject, reason }, async (tx) => {
-        const target = await reports.lockTarget(tx, id);
-        const closed =
-          target && (await reports.close(tx, { id, target, closedBy: operator.name, ...decision }));
-        if (!closed) throw new ApiError(httpErrors.notFound);
+        const closed = await reports.close(tx, id, { ...decision, closedBy: operator.name });
+        if (closed === null) throw new ApiError(httpErrors.notFound);
         return toReport(closed);
       });
     },
