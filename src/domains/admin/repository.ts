@@ -23,18 +23,11 @@ const columns = {
 export type AdminUserRow = Prisma.UserGetPayload<{ select: typeof columns }>;
 
 /** What an email is made from is not read: operators need its kind and its reason. */
-const failedMailColumns = {
-  id: true,
-  userId: true,
-  kind: true,
-  reason: true,
-  attempts: true,
-  createdAt: true,
-} as const satisfies Prisma.FailedMailSelect;
+const withoutPayload = { omit: { payload: true } } as const;
 
 export type FailedMailRow = Prisma.Result<
   Database['prisma']['failedMail'],
-  { select: typeof failedMailColumns },
+  typeof withoutPayload,
   'findFirstOrThrow'
 >;
 
@@ -109,7 +102,7 @@ export function createAdminRepository(database: Database) {
       where: after === undefined ? {} : { id: { lt: Number(after.id) } },
       orderBy: { id: 'desc' },
       take: limit,
-      select: failedMailColumns,
+      ...withoutPayload,
     });
   }
 
