@@ -109,9 +109,7 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
     await notify(tx, await changes.withdrawOfPost(tx, postId));
   }
 
-  /**
-   * Withdraws pending requests of a store that is being closed and ends accepted ones; the other sides are notified, lost partners by email.
-   */
+  /** Withdraws and ends the requests of a store that is being closed. Other sides are notified; those that lose a partner get an email. */
   async function closeRequestsOfStore(tx: Tx, storeId: number): Promise<void> {
     const recipients = await changes.closeOfStore(tx, storeId);
     const ended = recipients.filter(({ kind }) => kind === 'partner_request_ended');

@@ -85,9 +85,7 @@ export function createReportRepository(database: Database) {
     });
   }
 
-  /**
-   * The target of a report, if there is one, with the lock of its store: decisions follow one another, and a deletion of the account.
-   */
+  /** Finds the target of a report and locks its store, for which other decisions wait, and a deletion of its account. */
   async function lockTarget(tx: Tx, id: number): Promise<Target | undefined> {
     const report = await tx.prisma.report.findFirst({
       where: { id },

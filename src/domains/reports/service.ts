@@ -41,9 +41,7 @@ export function createReportService(reports: ReportRepository, { audited }: Audi
       );
     },
 
-    /**
-     * Closes a report, or decides again. Its target is hidden while a report about it is closed with `hide`. @throws {ApiError} `not_found`
-     */
+    /** Closes a report, or decides again: its target is hidden while one is closed with `hide`. @throws {ApiError} `not_found` */
     close(operator: Operator, id: number, decision: ReportDecision): Promise<Report> {
       const { action, note } = decision;
       const subject = { kind: 'report', id } as const;

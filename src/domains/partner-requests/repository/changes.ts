@@ -79,9 +79,7 @@ export type PartnerRequestChanges = ReturnType<typeof createPartnerRequestChange
 
 /** What becomes of partner requests. */
 export function createPartnerRequestChanges(database: Database, mailQueue: Pick<MailQueue, 'unrequested'>) {
-  /**
-   * Sends a request, its notification and its email: the function `send_partner_request`. The caller wakes the relay of the outbox.
-   */
+  /** Sends a request with its notification and email: the function `send_partner_request`. The caller wakes the outbox. */
   async function send({ userId, postId, message, quota, key }: NewRequest): Promise<Sent> {
     const kind = 'partner_request_received';
     const { cap, mail } = mailQueue.unrequested({ purpose: 'partner_request', kind });
