@@ -1,5 +1,5 @@
 -- repository/changes: close
--- Columns: requestId, userId, status
+-- Columns: kind, userId, requestId
 WITH
   locked AS (
     SELECT
@@ -72,8 +72,7 @@ WITH
   ),
   notified AS (
     SELECT
-      c.id AS "requestId",
-      c.status,
+      'partner_request_' || c.status AS kind,
       (
         SELECT
           owner_id
@@ -84,14 +83,15 @@ WITH
             WHEN $5 THEN c.receiver_store_id
             ELSE c.sender_store_id
           END
-      ) AS "userId"
+      ) AS "userId",
+      c.id AS "requestId"
     FROM
       closed c
   )
 SELECT
-  "requestId",
-  status,
-  "userId"
+  kind,
+  "userId",
+  "requestId"
 FROM
   notified
 WHERE

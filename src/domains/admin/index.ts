@@ -34,8 +34,7 @@ export function createAdmin({ database, audit, accounts, mailQueue }: AdminOptio
 
   async function routes(scope: FastifyInstance): Promise<void> {
     await scope.register(requireAdmin);
-    await scope.register(userRoutes, { users });
-    await scope.register(failedMailRoutes, { failedMails });
+    for (const plugin of [userRoutes, failedMailRoutes]) await scope.register(plugin, { users, failedMails });
     // Every other path and method. Only an admin can tell them from those above.
     for (const url of ['/', '/*']) {
       scope.route({

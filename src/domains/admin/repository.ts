@@ -2,7 +2,7 @@ import type { ExpiredRows } from '../../infrastructure/database/clean-up.ts';
 import type { Database, Tx } from '../../infrastructure/database/client.ts';
 import type { Prisma } from '../../infrastructure/database/generated/client.ts';
 import type { Role } from '../../infrastructure/database/generated/enums.ts';
-import type { BoundedPage, PageRequest } from '../../infrastructure/database/keyset.ts';
+import type { PageRequest } from '../../infrastructure/database/keyset.ts';
 import { sql } from '../../infrastructure/database/sql.ts';
 import type { MailPayload } from '../../infrastructure/mail/queue.ts';
 import { userColumns } from '../auth/index.ts';
@@ -23,18 +23,11 @@ const columns = {
 export type AdminUserRow = Prisma.UserGetPayload<{ select: typeof columns }>;
 
 /** What an email is made from is not read: operators need its kind and its reason. */
-const failedMailColumns = {
-  id: true,
-  userId: true,
-  kind: true,
-  reason: true,
-  attempts: true,
-  createdAt: true,
-} as const satisfies Prisma.FailedMailSelect;
+const withoutPayload = { omit: { payload: true } } as const;
 
 export type FailedMailRow = Prisma.Result<
   Database['prisma']['failedMail'],
-  { select: typeof failedMailColumns },
+  typeof withoutPayload,
   'findFirstOrThrow'
 >;
 
@@ -56,10 +49,7 @@ export function createAdminRepository(database: Database) {
   }
 
   /** Accounts whose username, email address or name contains `q`, newest first, as their ids are, among a bounded number of them. */
-  async function listUsers(
-    tx: Tx,
-    { q, after, limit }: PageRequest & { q: string },
-  ): Promise<BoundedPage<AdminUserRow>> {
+  async function listUsers(tx: Tx, { q, after, limit }: PageRequest & { q: string }) {
     const before = after && { lt: Number(after.id) };
     const stop = await tx.prisma.user.findFirst({
       where: before ? { id: before } : {},
@@ -112,7 +102,7 @@ export function createAdminRepository(database: Database) {
       where: after === undefined ? {} : { id: { lt: Number(after.id) } },
       orderBy: { id: 'desc' },
       take: limit,
-      select: failedMailColumns,
+      ...withoutPayload,
     });
   }
 

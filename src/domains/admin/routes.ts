@@ -13,11 +13,13 @@ import {
 } from './schemas.ts';
 import type { FailedMailAdministration, UserAdministration } from './service.ts';
 
+interface AdminServices {
+  users: UserAdministration;
+  failedMails: FailedMailAdministration;
+}
+
 /** Accounts: finding, suspending, ending sessions. */
-export const userRoutes: FastifyPluginAsyncTypebox<{ users: UserAdministration }> = async (
-  app,
-  { users },
-) => {
+export const userRoutes: FastifyPluginAsyncTypebox<AdminServices> = async (app, { users }) => {
   const params = Type.Object({ user_id: PathId('`id` of an account') });
 
   app.get(
@@ -130,10 +132,7 @@ export const userRoutes: FastifyPluginAsyncTypebox<{ users: UserAdministration }
 };
 
 /** Emails that failed permanently. */
-export const failedMailRoutes: FastifyPluginAsyncTypebox<{ failedMails: FailedMailAdministration }> = async (
-  app,
-  { failedMails },
-) => {
+export const failedMailRoutes: FastifyPluginAsyncTypebox<AdminServices> = async (app, { failedMails }) => {
   app.get(
     '/failed-mails/',
     {

@@ -61,9 +61,7 @@ export function createUserAdministration(
     /** @throws {ApiError} `not_found` */
     show: onUser('user_shown', find),
 
-    /**
-     * Suspends an account, also again, for another reason. @throws {ApiError} `not_found`; `forbidden` for an admin's, unless by the command
-     */
+    /** Suspends an account, or changes why. @throws {ApiError} `not_found`; `forbidden` for an admin's, unless by the command */
     suspend(operator: Operator, id: number, reason: string): Promise<AdminUser> {
       return onUser('user_suspended', setSuspension(operator, reason))(operator, id, reason);
     },

@@ -4,15 +4,15 @@ import type { Config, Patience } from '../../infrastructure/config/config.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
 import type { Metrics } from '../../infrastructure/telemetry/metrics.ts';
 import { convertImage, createConversionQueue } from './conversion/convert.ts';
-import type { ImageUrls } from './image-urls.ts';
 import { createPlaceholders } from './placeholders.ts';
 import { createImageRepository } from './repository.ts';
 import { imageRoutes, mediaRoutes, uploadRoutes } from './routes.ts';
+import type { ImageUrls } from './schemas.ts';
 import { createImageService } from './service.ts';
 import { type ImageStorage, openStorage } from './storage.ts';
 
-export { createImageUrls, type ImageUrls } from './image-urls.ts';
 export { erasedImages, type PostImages } from './repository.ts';
+export { createImageUrls, type ImageUrls } from './schemas.ts';
 export type { ImageStorage } from './storage.ts';
 
 interface ImagesOptions {

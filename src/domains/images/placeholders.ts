@@ -25,9 +25,7 @@ async function draw(name: string): Promise<Buffer> {
     .toBuffer();
 }
 
-/**
- * By category: a background that white is readable on, and a pictogram: SVG in a square of 48 by 48, in white unless it says otherwise.
- */
+/** By category: a background for white, and a pictogram, SVG in a square of 48 by 48 and white unless it says otherwise. */
 const drawings: Record<string, string> = {
   카페: '#8a5a3c <path d="M12 20h20v8a9 9 0 0 1-9 9h-2a9 9 0 0 1-9-9z"/><path d="M32 22h2a4 4 0 0 1 0 9h-3"/><path d="M18 15c-2-2 2-4 0-6M26 15c-2-2 2-4 0-6"/><path d="M11 41h22"/>',
   음식점:

@@ -116,10 +116,7 @@ export function createImageRepository(database: Database) {
      * @param keys of uploaded images; those that the user does not own, or that are not ready, are left out
      * @returns the keys that were linked
      */
-    async link(
-      tx: Tx,
-      { postId, userId, keys }: { postId: number; userId: number; keys: readonly string[] },
-    ): Promise<string[]> {
+    async link(tx: Tx, { postId, userId, keys }: { postId: number; userId: number; keys: string[] }) {
       if (keys.length === 0) return [];
       const linked = await tx.query<{ key: string }>(sql`
         WITH own AS (
@@ -132,9 +129,9 @@ export function createImageRepository(database: Database) {
     },
 
     /** The keys among these of images that the user can use. */
-    async findOwn(tx: Tx, userId: number, keys: readonly string[]): Promise<string[]> {
+    async findOwn(tx: Tx, userId: number, keys: string[]): Promise<string[]> {
       if (keys.length === 0) return [];
-      const where = { key: { in: [...keys] }, userId, state: 'ready' as const };
+      const where = { key: { in: keys }, userId, state: 'ready' as const };
       const own = await tx.prisma.image.findMany({ where, select: { key: true } });
       return own.map(({ key }) => key);
     },

@@ -6,11 +6,10 @@ import { currentUser } from '../../http/authentication.ts';
 import { ApiError, httpErrors } from '../../http/errors.ts';
 import { staticFilesPlugin } from '../../http/pages.ts';
 import { BigPathId, EmptyData, emptyData, isId, Ref } from '../../http/schemas.ts';
-import { type ImageUrls, isFileName } from './image-urls.ts';
 import type { createPlaceholders } from './placeholders.ts';
-import type { ImageRow } from './repository.ts';
-import { Image, imageErrors, NewImage } from './schemas.ts';
+import { Image, type ImageUrls, imageErrors, NewImage, toImage } from './schemas.ts';
 import type { ImageService } from './service.ts';
+import { isFileName } from './storage.ts';
 import { createUploadReader, maxUploadBytes } from './upload-reader.ts';
 
 /** Uploading an image. Register it in a scope of its own: it takes no JSON. */
@@ -88,10 +87,6 @@ export const imageRoutes: FastifyPluginAsyncTypebox<{ service: ImageService }> =
     async (request) => emptyData(service.remove(currentUser(request).id, request.params.image_id)),
   );
 };
-
-function toImage({ id, key, width, height }: ImageRow, imageUrls: ImageUrls): Image {
-  return { id, url: imageUrls.url(key), thumbnail_url: imageUrls.thumbnailUrl(key), width, height };
-}
 
 /** A page of posts shows dozens of them. */
 const mediaRoute = { config: { limit: { group: 'media', max: 3_000 } }, schema: { hide: true } };

@@ -1,6 +1,9 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { defineError, httpErrors } from '../../http/errors.ts';
 import { BigId, Body, Int32, NamedObject, Url } from '../../http/schemas.ts';
+import type { Config } from '../../infrastructure/config/config.ts';
+import type { ImageRow } from './repository.ts';
+import { filesOf, isKey } from './storage.ts';
 
 export const imageErrors = {
   invalidImage: defineError(400, 'invalid_image', {
@@ -48,3 +51,54 @@ export const NewImage = Body('NewImage', 'An image to upload', {
       'A file: JPEG, PNG or WebP, whatever its name and type say; at most 10 MiB and 50 megapixels',
   }),
 });
+
+/** An image as the API shows it. */
+export function toImage({ id, key, width, height }: ImageRow, imageUrls: ImageUrls): Image {
+  return { id, url: imageUrls.url(key), thumbnail_url: imageUrls.thumbnailUrl(key), width, height };
+}
+
+type UrlConfig = Pick<Config, 'publicUrl'> & { images: Pick<Config['images'], 'baseUrl'> };
+
+export type ImageUrls = ReturnType<typeof createImageUrls>;
+
+/** URLs of images. Posts have the keys of uploaded images and the URLs of others, so that they stay right when the base changes. */
+export function createImageUrls({ publicUrl, images }: UrlConfig) {
+  const bases = [images.baseUrl, `${publicUrl}/media`].map((base) => plainUrl(`${base}/`));
+
+  const urlOf = (size: 'large' | 'thumbnail') => (stored: string) =>
+    isKey(stored) ? `${images.baseUrl}/${filesOf(stored)[size]}` : stored;
+  /** The URLs of a stored image; those that are kept elsewhere have no small version. */
+  const [url, thumbnailUrl] = [urlOf('large'), urlOf('thumbnail')];
+
+  /** The thumbnail of a post: of its first image, else the placeholder of the first category of its store. */
+  function thumbnailOf(
+    first: string | null | undefined,
+    store: { store_categories: readonly { id: number }[] },
+  ) {
+    // Every store has a category.
+    const placeholder = `${publicUrl}/media/categories/${store.store_categories[0]?.id ?? 0}.webp`;
+    return first ? thumbnailUrl(first) : placeholder;
+  }
+
+  /** The key of the uploaded image that has a URL, if the URL can be one of an uploaded image. */
+  function keyOf(text: string): string | undefined {
+    const key = text.slice(images.baseUrl.length + 1, -'.webp'.length);
+    return isKey(key) && url(key) === text ? key : undefined;
+  }
+
+  /** Whether a URL, however it is spelled, is below the base of the images that this service serves. */
+  function isOwn(text: string): boolean {
+    return bases.some((base) => plainUrl(text).startsWith(base));
+  }
+
+  return { url, thumbnailUrl, thumbnailOf, keyOf, isOwn, isKey };
+}
+
+/** A URL without its query, and with one spelling of its path: servers decode `%6d`, and many merge slashes. */
+function plainUrl(text: string): string {
+  const { origin, pathname } = new URL(text);
+  const decoded = pathname.replace(/%[0-7][0-9a-f]/gi, (byte) =>
+    String.fromCharCode(Number(`0x${byte.slice(1)}`)),
+  );
+  return `${origin}${decoded.replace(/\/{2,}/g, '/')}`;
+}

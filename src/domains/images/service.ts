@@ -3,10 +3,9 @@ import { tokenNotValid } from '../../http/authentication.ts';
 import { ApiError, httpErrors, retryLater, serviceUnavailable } from '../../http/errors.ts';
 import { isForeignKeyViolation } from '../../infrastructure/database/errors.ts';
 import type { ConversionQueue } from './conversion/convert.ts';
-import { filesOf, newKey } from './image-urls.ts';
 import { cleanUpBatchSize, type DeletedImage, type ImageRepository, type ImageRow } from './repository.ts';
 import { imageErrors } from './schemas.ts';
-import type { ImageStorage } from './storage.ts';
+import { filesOf, type ImageStorage, newKey } from './storage.ts';
 
 /** Files that the clean-up deletes at once. */
 const maxConcurrent = 4;

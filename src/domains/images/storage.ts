@@ -1,6 +1,20 @@
+import { randomBytes } from 'node:crypto';
 import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Config } from '../../infrastructure/config/config.ts';
+
+/** A key for an uploaded image: its folder, then its name without what distinguishes the sizes. 128 random bits. */
+export const newKey = () => randomBytes(16).toString('hex').replace(/^../, '$&/');
+
+/** Whether a text is a key. */
+export const isKey = (stored: string) => /^[0-9a-f]{2}\/[0-9a-f]{30}$/.test(stored);
+
+/** The names of the files of an image. */
+export const filesOf = (key: string) => ({ large: `${key}.webp`, thumbnail: `${key}-480.webp` });
+
+/** Whether a text is the name of a file of an image. */
+export const isFileName = (name: string) =>
+  isKey(name.replace(/(-480)?\.webp$/, '')) && name.endsWith('.webp');
 
 /** Where the files of images are kept. Names are relative, such as `3f/1ab0.webp`. */
 export interface ImageStorage {

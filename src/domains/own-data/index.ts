@@ -54,11 +54,9 @@ const OwnData = Type.Object(
   { $id: 'OwnData', description: 'What the service has about a user; parts and their fields may be added' },
 );
 
-const ownDataRoutes: FastifyPluginAsyncTypebox<Options> = async (
-  app,
-  { database, imageUrls, requireConfirmation },
-) => {
-  const ownData = createOwnDataRepository(database);
+const ownDataRoutes: FastifyPluginAsyncTypebox<Options> = async (app, options) => {
+  const { imageUrls, requireConfirmation } = options;
+  const ownData = createOwnDataRepository(options.database);
   app.get(
     '/me/data/',
     {

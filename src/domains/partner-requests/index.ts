@@ -26,10 +26,10 @@ export function createPartnerRequests(options: PartnerRequestsOptions) {
   const partnerRequests = createPartnerRequestReader(database);
   const changes = createPartnerRequestChanges(database, mailQueue);
   const service = createPartnerRequestService({ ...options, partnerRequests, changes });
-
+  const routeOptions = { partnerRequests, service, imageUrls };
   return {
-    routes: routesBehind(requireUser, partnerRequestRoutes, { partnerRequests, service, imageUrls }),
-    partnerRoutes: routesBehind(requireUser, partnerRoutes, { partnerRequests }),
+    routes: routesBehind(requireUser, partnerRequestRoutes, routeOptions),
+    partnerRoutes: routesBehind(requireUser, partnerRoutes, routeOptions),
     mails: partnerRequestMails(config, partnerRequests),
     withdrawRequestsOfPost: service.withdrawRequestsOfPost,
     closeRequestsOfStore: service.closeRequestsOfStore,

@@ -33,10 +33,9 @@ interface Options {
   imageUrls: ImageUrls;
 }
 
-export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (
-  app,
-  { partnerRequests, service, imageUrls },
-) => {
+export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (app, options) => {
+  const { partnerRequests, service, imageUrls } = options;
+
   app.post(
     '/partner-request/',
     {
@@ -170,10 +169,7 @@ const transitions = [
   },
 ] as const;
 
-export const partnerRoutes: FastifyPluginAsyncTypebox<{ partnerRequests: PartnerRequests }> = async (
-  app,
-  { partnerRequests },
-) => {
+export const partnerRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { partnerRequests }) => {
   app.get(
     '/partners/',
     {

@@ -10,8 +10,7 @@ import {
 import type { Outbox } from '../../infrastructure/jobs/outbox.ts';
 import type { MailQueue } from '../../infrastructure/mail/queue.ts';
 import { postErrors } from '../posts/index.ts';
-import type { PartnerRequestKind } from './kinds.ts';
-import { type ClosedRequest, maxMailsPerHour, type PartnerRequestChanges } from './repository/changes.ts';
+import { maxMailsPerHour, type PartnerRequestChanges, type Recipient } from './repository/changes.ts';
 import type { PartnerRequests } from './repository/requests.ts';
 import {
   type NewPartnerRequest,
@@ -40,12 +39,6 @@ const refusals = {
   already_requested: partnerRequestErrors.alreadyRequested,
 } as const;
 
-interface Recipient {
-  kind: PartnerRequestKind;
-  userId: number;
-  requestId: number;
-}
-
 export interface PartnerRequestServiceOptions {
   config: Pick<Config, 'quotas'>;
   database: Database;
@@ -68,15 +61,18 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
   /** @throws {ApiError} `store_required`, `post_not_found`, `own_post`, `post_closed`, `already_requested`, `quota_exceeded` */
   async function send(
     userId: number,
-    { post_id: postId, message }: NewPartnerRequest,
-    key: IdempotencyKey | undefined,
+    request: NewPartnerRequest,
+    key?: IdempotencyKey,
   ): Promise<Created<PartnerRequest>> {
+    const { post_id: postId, message } = request;
     const stored = key && idempotency.stored(key);
     const sent = await changes.send({ userId, postId, message, quota, key: stored });
     if (sent.refusal === null) {
-      const { request, replayedIn } = sent;
       outbox.wake();
-      return { data: toPartnerRequest(request), ...(replayedIn && { replayedIn }) };
+      return {
+        data: toPartnerRequest(sent.request),
+        ...(sent.replayedIn && { replayedIn: sent.replayedIn }),
+      };
     }
     if (sent.refusal === 'idempotency_key_reused') throw new IdempotencyConflictError();
     if (sent.refusal === 'quota_exceeded') throw retryLater(httpErrors.quotaExceeded, sent.wait);
@@ -109,14 +105,12 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
 
   /** Withdraws the pending requests for a post that was deleted in the same transaction, and notifies their senders. */
   async function withdrawRequestsOfPost(tx: Tx, postId: number): Promise<void> {
-    await notify(tx, recipientsOf(await changes.withdrawOfPost(tx, postId)));
+    await notify(tx, await changes.withdrawOfPost(tx, postId));
   }
 
-  /**
-   * Withdraws pending requests of a store that is being closed and ends accepted ones; the other sides are notified, lost partners by email.
-   */
+  /** Withdraws and ends the requests of a store that is being closed. Other sides are notified; those that lose a partner get an email. */
   async function closeRequestsOfStore(tx: Tx, storeId: number): Promise<void> {
-    const recipients = recipientsOf(await changes.closeOfStore(tx, storeId));
+    const recipients = await changes.closeOfStore(tx, storeId);
     const ended = recipients.filter(({ kind }) => kind === 'partner_request_ended');
     const newest = new Map(ended.map((recipient) => [recipient.userId, recipient]));
     // In the order of the users, to avoid deadlocks at the caps of their addresses.
@@ -126,8 +120,4 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
   }
 
   return { send, transition, withdrawRequestsOfPost, closeRequestsOfStore };
-}
-
-function recipientsOf(requests: ClosedRequest[]): Recipient[] {
-  return requests.map(({ status, ...request }) => ({ kind: `partner_request_${status}`, ...request }));
 }

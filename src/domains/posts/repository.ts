@@ -2,7 +2,6 @@ import type { ExpiredRows } from '../../infrastructure/database/clean-up.ts';
 import type { Reader, Tx } from '../../infrastructure/database/client.ts';
 import { lockQuota, secondsUntilRoom } from '../../infrastructure/database/daily-quota.ts';
 import type { PartnerRequestStatus } from '../../infrastructure/database/generated/enums.ts';
-import type { BoundedPage } from '../../infrastructure/database/keyset.ts';
 import { raw, type Sql, sql } from '../../infrastructure/database/sql.ts';
 import { findPage } from '../../infrastructure/search/page.ts';
 import { type SearchableList, type SearchFilter, scanBudgets } from '../../infrastructure/search/sources.ts';
@@ -133,18 +132,11 @@ export function createPostRepository(database: Tx, budgets = scanBudgets) {
    * as of consecutive ones: all posts count, visible ones and others, each read by their own index.
    *
    * @returns the post, or the seconds until the quota has room; neither when the user has no store
-   */
-  async function create(
+   */ async function create(
     tx: Tx,
-    {
-      userId,
-      quota,
-      title,
-      content,
-      images = [],
-      closes_on = null,
-    }: NewPost & { userId: number; quota: number },
-  ): Promise<{ post?: PostRow | undefined; seconds?: number }> {
+    { userId, quota, ...input }: NewPost & { userId: number; quota: number },
+  ) {
+    const { title, content, images = [], closes_on: closesOn = null } = input;
     const storeId = await lockQuota(tx, 'store', openStoreOf(userId));
     if (storeId === undefined) return {};
     const written = sql`SELECT created_at FROM posts WHERE store_id = ${storeId}`;
@@ -154,7 +146,7 @@ export function createPostRepository(database: Tx, budgets = scanBudgets) {
     const [post] = await tx.query<PostRow>(sql`
       WITH created AS (
         INSERT INTO posts (store_id, title, content, images, closes_on)
-        SELECT s.id, ${title}, ${content}, ${images}::text[], ${closes_on}::date FROM stores s
+        SELECT s.id, ${title}, ${content}, ${images}::text[], ${closesOn}::date FROM stores s
         WHERE s.id = ${storeId} AND ${isOpenStore('s')}
         FOR SHARE
         RETURNING *
@@ -166,8 +158,8 @@ export function createPostRepository(database: Tx, budgets = scanBudgets) {
   /** Changes the given fields. @returns undefined when the user has no such post, or the quota of edits is used up; 0: no quota */
   async function change(
     tx: Tx,
-    { id, userId, version, quota, ...changes }: PostVersion & PostChanges & { quota: number },
-  ): Promise<PostRow | undefined> {
+    { id, userId, version, quota, ...changes }: PostChanges & PostVersion & { quota: number },
+  ) {
     const { title, content, images } = changes;
     const store = sql`
       SELECT s.id FROM posts p JOIN stores s ON s.id = p.store_id
@@ -207,10 +199,7 @@ export function createPostRepository(database: Tx, budgets = scanBudgets) {
   }
 
   /** Posts of open stores, newest first; around a place, nearest first. */
-  function list(
-    { userId, ownerId, storeId, status, ...filter }: PostFilter,
-    tx: Reader = database,
-  ): Promise<BoundedPage<ListedPostRow>> {
+  function list({ userId, ownerId, storeId, status, ...filter }: PostFilter, tx: Reader = database) {
     const select = sql`
       SELECT ${postColumns(userId)}, page.distance
       FROM page JOIN posts p ON p.id = page.id JOIN stores s ON s.id = p.store_id`;

@@ -39,10 +39,8 @@ export interface PostRoutesOptions {
 }
 
 /** Writing, finding, changing and deleting posts. */
-export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (
-  app,
-  { posts, service, imageUrls, read, checkCategoryFilter },
-) => {
+export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (app, options) => {
+  const { posts, service, imageUrls, read, checkCategoryFilter } = options;
   // Room for 5,000 characters, each an escaped pair of surrogates (12 bytes), and ten URLs of ASCII.
   const bodyLimit = 128 * 1024;
   const params = Type.Object({ post_id: BigPathId('`id` of a post') });

@@ -32,11 +32,7 @@ export function createPostService(options: PostServiceOptions) {
   const { postsPerDay: quota, editsPerDay } = config.quotas;
 
   /** @throws {ApiError} `validation_error`, `store_required`, `quota_exceeded` */
-  async function create(
-    userId: number,
-    input: NewPost,
-    key: IdempotencyKey | undefined,
-  ): Promise<Created<Post>> {
+  async function create(userId: number, input: NewPost, key?: IdempotencyKey): Promise<Created<Post>> {
     checkNotOver(input.closes_on);
     const stored = readImages(input.images ?? [], imageUrls, config);
     return idempotency.run(key, async (tx) => {

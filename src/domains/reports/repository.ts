@@ -26,23 +26,15 @@ export const expiredReports: ExpiredRows = {
 /** Reports of one user within any 24 hours, closed ones included. */
 const reportsPerDay = 20;
 
-const columns = {
-  id: true,
-  reason: true,
-  text: true,
-  action: true,
-  note: true,
-  createdAt: true,
-  closedAt: true,
-  closedBy: true,
+const related = {
   post: { select: { id: true, title: true, store: { select: storeSummarySelect } } },
   store: { select: storeSummarySelect },
   reporter: { select: { id: true, username: true } },
-} as const satisfies Prisma.ReportSelect;
+} as const satisfies Prisma.ReportInclude;
 
 export type ReportRow = Prisma.Result<
   Database['prisma']['report'],
-  { select: typeof columns },
+  { include: typeof related },
   'findFirstOrThrow'
 >;
 
@@ -53,13 +45,6 @@ type Created =
   | { id: number }
   | { refusal: 'not_found' | 'already_reported' | 'account_deleted' }
   | { seconds: number };
-
-/** What was decided about a report and its target. */
-interface Decision extends ReportDecision {
-  id: number;
-  target: Target;
-  closedBy: string;
-}
 
 export type ReportRepository = ReturnType<typeof createReportRepository>;
 
@@ -96,13 +81,11 @@ export function createReportRepository(database: Database) {
       where: { ...(status && { closedAt }), ...olderThan(after) },
       orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
       take: limit,
-      select: columns,
+      include: related,
     });
   }
 
-  /**
-   * The target of a report, if there is one, with the lock of its store: decisions follow one another, and a deletion of the account.
-   */
+  /** Finds the target of a report and locks its store, for which other decisions wait, and a deletion of its account. */
   async function lockTarget(tx: Tx, id: number): Promise<Target | undefined> {
     const report = await tx.prisma.report.findFirst({
       where: { id },
@@ -115,16 +98,19 @@ export function createReportRepository(database: Database) {
   }
 
   /**
-   * Closes a report, or decides again; the time is that of the first decision. Then hides or shows its target, whose store must
-   * be locked: it is hidden while a closed report hides it.
+   * Closes a report, or decides again; the time is that of the first decision. Then hides or shows its target, which is hidden while
+   * a closed report hides it.
    *
-   * @returns null when the clean-up has deleted the report
+   * @returns null when there is no such report, or the clean-up deletes it meanwhile
    */
   async function close(
     tx: Tx,
-    { id, target, action, note = '', closedBy }: Decision,
-  ): Promise<ReportRow | null> {
+    id: number,
+    { action, note = '', closedBy }: ReportDecision & { closedBy: string },
+  ) {
     const { post, report, store } = tx.prisma;
+    const target = await lockTarget(tx, id);
+    if (target === undefined) return null;
     const [data, closedAt] = [{ action, note, closedBy }, new Date()];
     const first = await report.updateMany({ where: { id, closedAt: null }, data: { ...data, closedAt } });
     if (first.count === 0) await report.updateMany({ where: { id }, data });
@@ -134,10 +120,10 @@ export function createReportRepository(database: Database) {
     if (target.kind === 'post') await post.updateMany({ where: isOtherwise, data: hiding });
     // A trigger keeps `suspended_at`, which readers look at.
     else await store.updateMany({ where: { ...isOtherwise, closedAt: null }, data: hiding });
-    return report.findFirst({ where: { id }, select: columns });
+    return report.findFirst({ where: { id }, include: related });
   }
 
-  return { create, list, lockTarget, close };
+  return { create, list, close };
 }
 
 async function isVisible({ prisma }: Tx, { kind, id }: Target): Promise<boolean> {

@@ -17,6 +17,10 @@ import {
 } from './schemas.ts';
 import type { ReportService } from './service.ts';
 
+interface Options {
+  service: ReportService;
+}
+
 /** What can be reported: the last part of its operation, its id in the path, and the error when it is not found. */
 const targets = {
   post: { name: 'Post', id: BigPathId('`id` of a post'), notFound: postErrors.postNotFound },
@@ -24,10 +28,10 @@ const targets = {
 };
 
 /** Reporting a post or a store. */
-export const reportingRoutes: FastifyPluginAsyncTypebox<{
-  service: ReportService;
-  kind: keyof typeof targets;
-}> = async (app, { service, kind }) => {
+export const reportingRoutes: FastifyPluginAsyncTypebox<Options & { kind: keyof typeof targets }> = async (
+  app,
+  { service, kind },
+) => {
   const { name, id, notFound } = targets[kind];
   app.post(
     `/:${kind}_id/report/`,
@@ -55,10 +59,7 @@ export const reportingRoutes: FastifyPluginAsyncTypebox<{
 };
 
 /** What admins do with reports. */
-export const reportRoutes: FastifyPluginAsyncTypebox<{ service: ReportService }> = async (
-  app,
-  { service },
-) => {
+export const reportRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { service }) => {
   app.get(
     '/',
     {

@@ -41,18 +41,14 @@ export function createReportService(reports: ReportRepository, { audited }: Audi
       );
     },
 
-    /**
-     * Closes a report, or decides again. Its target is hidden while a report about it is closed with `hide`. @throws {ApiError} `not_found`
-     */
+    /** Closes a report, or decides again: its target is hidden while one is closed with `hide`. @throws {ApiError} `not_found` */
     close(operator: Operator, id: number, decision: ReportDecision): Promise<Report> {
       const { action, note } = decision;
       const subject = { kind: 'report', id } as const;
       const reason = note === '' ? undefined : note;
       return audited(operator, { action: `report_closed_${action}`, subject, reason }, async (tx) => {
-        const target = await reports.lockTarget(tx, id);
-        const closed =
-          target && (await reports.close(tx, { id, target, closedBy: operator.name, ...decision }));
-        if (!closed) throw new ApiError(httpErrors.notFound);
+        const closed = await reports.close(tx, id, { ...decision, closedBy: operator.name });
+        if (closed === null) throw new ApiError(httpErrors.notFound);
         return toReport(closed);
       });
     },

@@ -120,10 +120,7 @@ export function createSavedSearchRepository(database: Database) {
     },
 
     /** Saves how far the users were notified of a post. @returns false when another run of the job did so since `before` */
-    async advance(
-      tx: Tx,
-      { postId, before, userId }: Record<'postId' | 'before' | 'userId', number>,
-    ): Promise<boolean> {
+    async advance(tx: Tx, { postId, before, userId }: Record<'postId' | 'before' | 'userId', number>) {
       const saved = await tx.execute(sql`
         INSERT INTO post_alerts AS a (post_id, after_user_id) VALUES (${postId}, ${userId})
         ON CONFLICT (post_id) DO UPDATE SET after_user_id = excluded.after_user_id WHERE a.after_user_id = ${before}`);

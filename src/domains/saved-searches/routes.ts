@@ -14,10 +14,9 @@ interface Options {
 }
 
 /** Searches for posts that the logged-in user has saved. */
-export const savedSearchRoutes: FastifyPluginAsyncTypebox<Options> = async (
-  app,
-  { savedSearches, service },
-) => {
+export const savedSearchRoutes: FastifyPluginAsyncTypebox<Options> = async (app, options) => {
+  const { savedSearches, service } = options;
+
   app.post(
     '/',
     {

@@ -6,7 +6,16 @@ import { createStoreRepository } from './repository.ts';
 import { categoryRoutes, type DirectoryOptions, directoryRoutes, ownStoreRoutes } from './routes.ts';
 import { createStoreService, type StoreServiceOptions } from './service.ts';
 
-export { secondsUntilEdits, storeSummarySelect } from './repository.ts';
+export {
+  isOpenStore,
+  openStore,
+  openStoreOf,
+  secondsUntilEdits,
+  storeCategoriesSql,
+  storeEdits,
+  storeSummarySelect,
+  storeSummarySql,
+} from './repository.ts';
 export { PhoneNumber, StoreSummary, storeErrors, toStoreSummary } from './schemas.ts';
 export {
   Distance,
@@ -17,14 +26,6 @@ export {
   SearchQuery,
   textMatch,
 } from './search.ts';
-export {
-  isOpenStore,
-  openStore,
-  openStoreOf,
-  storeCategoriesSql,
-  storeEdits,
-  storeSummarySql,
-} from './sql.ts';
 
 interface StoresOptions
   extends Omit<StoreServiceOptions, 'stores'>,

@@ -1,13 +1,39 @@
 import type { Database, Reader, Tx } from '../../infrastructure/database/client.ts';
+import { createDailyCounter } from '../../infrastructure/database/daily-quota.ts';
 import type { Prisma } from '../../infrastructure/database/generated/client.ts';
-import { type BoundedPage, newestFirst } from '../../infrastructure/database/keyset.ts';
+import { newestFirst } from '../../infrastructure/database/keyset.ts';
 import { lockRow } from '../../infrastructure/database/row-locks.ts';
-import { sql } from '../../infrastructure/database/sql.ts';
+import { raw, type Sql, sql } from '../../infrastructure/database/sql.ts';
 import { findPage } from '../../infrastructure/search/page.ts';
 import { type SearchableList, type SearchFilter, scanBudgets } from '../../infrastructure/search/sources.ts';
 import type { ReadAddress } from './regions.ts';
 import type { NewStore, Region, Store, StoreCategory, StoreChanges, StoreListItem } from './schemas.ts';
-import { isOpenStore, openStoreOf, storeCategoriesSql, storeEdits } from './sql.ts';
+
+/** True where a store, by its alias, exists for readers: its account was not deleted, and its owner is not suspended. */
+export function isOpenStore(alias: 's' | 'v' | 'item'): Sql {
+  return raw(`${alias}.closed_at IS NULL AND ${alias}.suspended_at IS NULL`);
+}
+
+/** The same for Prisma's client. */
+export const openStore = { closedAt: null, suspendedAt: null };
+
+/** A query for the id of a user's store, where that exists for readers. */
+export const openStoreOf = (ownerId: number) =>
+  sql`SELECT s.id FROM stores s WHERE s.owner_id = ${ownerId} AND ${isOpenStore('s')}`;
+
+/** The categories of the store `s` as JSON, in the order its owner gave. */
+export const storeCategoriesSql = sql`
+  coalesce((
+    SELECT json_agg(json_build_object('id', c.id, 'name', c.name) ORDER BY l.position)
+    FROM store_category_links l JOIN store_categories c ON c.id = l.category_id
+    WHERE l.store_id = s.id), '[]')`;
+
+/** The store `s` as a StoreSummary in JSON, for the queries of every domain. */
+export const storeSummarySql = sql`
+  json_build_object('id', s.id, 'name', s.name, 'store_categories', ${storeCategoriesSql})`;
+
+/** Edits of a store and of its posts. They are counted before the edit, because a rollback leaves what it added to the indexes. */
+export const storeEdits = createDailyCounter({ table: 'store_edits', owner: 'store_id', count: 'edits' });
 
 /** What Prisma's client reads of a store for `toStoreSummary`. */
 export const storeSummarySelect = {
@@ -106,10 +132,7 @@ export function createStoreRepository(database: Database, readAddress: ReadAddre
    *
    * @returns the store's id, or undefined when the user has no such store, or the quota is used up
    */
-  async function change(
-    tx: Tx,
-    { ownerId, version, quota, ...changes }: StoreChanges & StoreEdit,
-  ): Promise<number | undefined> {
+  async function change(tx: Tx, { ownerId, version, quota, ...changes }: StoreChanges & StoreEdit) {
     const { name, category_ids, description, address, phone_number, business_hours } = changes;
     const { location, show_exact_location: showExact } = changes;
     const region = address === undefined ? undefined : readAddress(address);
@@ -210,10 +233,6 @@ const openStores: SearchableList = {
 };
 
 /** Stores of the directory: open ones, newest first; around a place, nearest first. */
-export function listStores(
-  tx: Reader,
-  filter: SearchFilter,
-  budgets = scanBudgets,
-): Promise<BoundedPage<ListedStoreRow>> {
+export function listStores(tx: Reader, filter: SearchFilter, budgets = scanBudgets) {
   return findPage<ListedStoreRow>(tx, openStores, filter, budgets);
 }

@@ -57,10 +57,9 @@ export interface DirectoryOptions {
 }
 
 /** Search for stores, and reading one. */
-export const directoryRoutes: FastifyPluginAsyncTypebox<DirectoryOptions> = async (
-  app,
-  { stores, service, imageUrls, read },
-) => {
+export const directoryRoutes: FastifyPluginAsyncTypebox<DirectoryOptions> = async (app, options) => {
+  const { stores, service, imageUrls, read } = options;
+
   app.get(
     '/',
     {
@@ -113,10 +112,9 @@ export const directoryRoutes: FastifyPluginAsyncTypebox<DirectoryOptions> = asyn
 };
 
 /** The store of the logged-in user. */
-export const ownStoreRoutes: FastifyPluginAsyncTypebox<{ service: StoreService }> = async (
-  app,
-  { service },
-) => {
+export const ownStoreRoutes: FastifyPluginAsyncTypebox<{ service: StoreService }> = async (app, options) => {
+  const { service } = options;
+
   app.post(
     '/',
     {

@@ -25,11 +25,7 @@ export type StoreService = ReturnType<typeof createStoreService>;
 /** Registering and changing the store of a user. */
 export function createStoreService({ config, database, stores, idempotency }: StoreServiceOptions) {
   /** @throws {ApiError} `validation_error` for an unknown category, `store_exists`, `token_not_valid` when the account is gone */
-  async function register(
-    userId: number,
-    input: NewStore,
-    key: IdempotencyKey | undefined,
-  ): Promise<Created<Store>> {
+  async function register(userId: number, input: NewStore, key?: IdempotencyKey): Promise<Created<Store>> {
     return idempotency.run(key, async (tx) => {
       await checkCategories(tx, input.category_ids);
       const id = await stores.create(tx, userId, rounded(input));
@@ -53,11 +49,7 @@ export function createStoreService({ config, database, stores, idempotency }: St
   }
 
   /** @throws {ApiError} `store_not_found`, `precondition_failed` */
-  async function find(
-    wanted: WantedStore,
-    tx: Reader = database,
-    precondition?: Precondition,
-  ): Promise<Store> {
+  async function find(wanted: WantedStore, tx: Reader = database, precondition?: Precondition) {
     const found = await stores.findOpen(wanted, tx);
     if (found === undefined) throw new ApiError(storeErrors.storeNotFound);
     const store = toStore(found);

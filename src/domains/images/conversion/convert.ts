@@ -80,9 +80,7 @@ const maxOutput = 32 * 1024 * 1024;
 
 const script = fileURLToPath(new URL('./conversion-process.js', import.meta.url));
 
-/**
- * Limits that cannot be set, as that of memory on macOS, are left out. `--jitless`: else Node.js 24 reserves memory above the limit.
- */
+/** A limit that cannot be set, as on macOS, is left out. Without `--jitless`, Node.js 24 reserves memory above the limit. */
 const command = 'ulimit -d "$1"; ulimit -t "$2"; ulimit -c 0; exec nice -n 5 "$3" --jitless "$4" "$5"';
 
 /** The first bytes of JPEG, PNG and WebP; a dot is any byte. */

@@ -1,6 +1,9 @@
 import type { ExpiredRows } from '../../../infrastructure/database/clean-up.ts';
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
-import type { PartnerRequestStatus } from '../../../infrastructure/database/generated/enums.ts';
+import type {
+  NotificationKind,
+  PartnerRequestStatus,
+} from '../../../infrastructure/database/generated/enums.ts';
 import type { StoredKey } from '../../../infrastructure/database/idempotency.ts';
 import type { InJson } from '../../../infrastructure/database/json-times.ts';
 import { join, raw, type Sql, sql } from '../../../infrastructure/database/sql.ts';
@@ -47,11 +50,11 @@ type ChangedRequest = RequestRow & {
   sentWithinHour: number;
 };
 
-/** A request that changed because a post or an account was deleted, and the user on the other side. */
-export interface ClosedRequest {
-  requestId: number;
+/** Who is notified of a change, and of which request. */
+export interface Recipient {
+  kind: Exclude<NotificationKind, 'saved_search_match'>;
   userId: number;
-  status: Extract<PartnerRequestStatus, 'withdrawn' | 'ended'>;
+  requestId: number;
 }
 
 /** Requests that came to an end long ago: their messages are erased, and the rest stays for the lists of both sides. */
@@ -76,9 +79,7 @@ export type PartnerRequestChanges = ReturnType<typeof createPartnerRequestChange
 
 /** What becomes of partner requests. */
 export function createPartnerRequestChanges(database: Database, mailQueue: Pick<MailQueue, 'unrequested'>) {
-  /**
-   * Sends a request, its notification and its email: the function `send_partner_request`. The caller wakes the relay of the outbox.
-   */
+  /** Sends a request with its notification and email: the function `send_partner_request`. The caller wakes the outbox. */
   async function send({ userId, postId, message, quota, key }: NewRequest): Promise<Sent> {
     const { perHour, mail } = mailQueue.unrequested('partner_request_received');
     const [row] = await database.query<Sent>(sql`
@@ -98,10 +99,7 @@ export function createPartnerRequestChanges(database: Database, mailQueue: Pick<
  *
  * @returns undefined for a request that the user has not in that box and state, and where a hidden store would accept it
  */
-async function transition(
-  tx: Tx,
-  { id, userId, box, from, to }: Transition,
-): Promise<ChangedRequest | undefined> {
+async function transition(tx: Tx, { id, userId, box, from, to }: Transition) {
   const ownStores = { sent: 'r.sender_store_id', received: 'r.receiver_store_id' };
   const own = raw(box === 'either' ? Object.values(ownStores).join() : ownStores[box]);
   const [row] = await tx.query<ChangedRequest>(sql`
@@ -123,14 +121,14 @@ async function transition(
   return row;
 }
 
-/** Withdraws the pending requests for a post; accepted ones stay. @returns them with their senders */
-function withdrawOfPost(tx: Tx, postId: number): Promise<ClosedRequest[]> {
+/** Withdraws the pending requests for a post; accepted ones stay. @returns their senders */
+function withdrawOfPost(tx: Tx, postId: number): Promise<Recipient[]> {
   const ids = idsWhere(sql`post_id = ${postId} AND ${pending}`);
   return close(tx, { states: pending, ids, notifiedStore: sql`c.sender_store_id` });
 }
 
-/** Withdraws the pending requests that a store sent or received, and ends the accepted ones. @returns them with the other sides */
-function closeOfStore(tx: Tx, storeId: number): Promise<ClosedRequest[]> {
+/** Withdraws the pending requests that a store sent or received, and ends the accepted ones. @returns the other sides */
+function closeOfStore(tx: Tx, storeId: number): Promise<Recipient[]> {
   // Not `OR`, for which the requests of all stores may be read, and not `IN`, for which those of the store in all states are.
   const ids = [sql`sender_store_id = ${storeId}`, sql`receiver_store_id = ${storeId}`].flatMap((ofStore) =>
     [pending, accepted].map((state) => idsWhere(sql`${ofStore} AND ${state}`)),
@@ -148,13 +146,10 @@ const idsWhere = (condition: Sql) => sql`SELECT id FROM partner_requests WHERE $
  * @param requests.states which of them, as they are once they are locked
  * @param requests.ids a query for the ids
  * @param requests.notifiedStore SQL of the store of `c` whose owner is to be notified
- * @returns those whose other side has an account
+ * @returns the other sides that have an account
  */
-function close(
-  tx: Tx,
-  { states, ids, notifiedStore }: Record<'states' | 'ids' | 'notifiedStore', Sql>,
-): Promise<ClosedRequest[]> {
-  return tx.query<ClosedRequest>(sql`
+function close(tx: Tx, { states, ids, notifiedStore }: Record<'states' | 'ids' | 'notifiedStore', Sql>) {
+  return tx.query<Recipient>(sql`
     WITH locked AS (
       SELECT id FROM partner_requests WHERE id = ANY (ARRAY(${ids})) AND ${states} ORDER BY id + 0 FOR UPDATE
     ), closed AS (
@@ -163,8 +158,9 @@ function close(
       WHERE id = ANY (ARRAY(SELECT id FROM locked))
       RETURNING id, status, sender_store_id, receiver_store_id
     ), notified AS (
-      SELECT c.id AS "requestId", c.status, (SELECT owner_id FROM stores WHERE id = ${notifiedStore}) AS "userId"
+      SELECT 'partner_request_' || c.status AS kind, (SELECT owner_id FROM stores WHERE id = ${notifiedStore}) AS "userId",
+        c.id AS "requestId"
       FROM closed c
     )
-    SELECT "requestId", status, "userId" FROM notified WHERE "userId" IS NOT NULL ORDER BY "requestId"`);
+    SELECT kind, "userId", "requestId" FROM notified WHERE "userId" IS NOT NULL ORDER BY "requestId"`);
 }

@@ -78,14 +78,6 @@ interface BudgetEnd {
 /** Accepted requests that one page may examine. Stores that have many of them with each other are rare. */
 export const partnerBudget = 200;
 
-/** A store without an owner is one whose account was deleted; a suspended one is hidden, also because of a report. */
-const storeColumns = {
-  name: true,
-  suspendedAt: true,
-  ownerId: true,
-  owner: { select: { email: true, name: true, language: true, isVerified: true, suspendedAt: true } },
-} as const;
-
 interface RequestFilter extends PageRequest {
   userId: number;
   box: RequestRow['box'];
@@ -193,18 +185,18 @@ export function createPartnerRequestReader(database: Database) {
     };
   }
 
-  /** A request with a status, and both stores, for an email about it. */
+  /**
+   * A request with a status, and both stores, for an email about it. A store without an owner is one whose account was deleted; a
+   * suspended one is hidden, also because of a report.
+   */
   function findForMail(id: number, status: PartnerRequestStatus) {
-    return database.prisma.partnerRequest.findFirst({
-      where: { id, status },
-      select: {
-        id: true,
-        message: true,
-        post: { select: { title: true, isVisible: true } },
-        senderStore: { select: storeColumns },
-        receiverStore: { select: storeColumns },
-      },
-    });
+    const owner = { email: true, name: true, language: true, isVerified: true, suspendedAt: true };
+    const store = {
+      select: { name: true, suspendedAt: true, ownerId: true, owner: { select: owner } },
+    } as const;
+    const post = { select: { title: true, isVisible: true } };
+    const select = { id: true, message: true, post, senderStore: store, receiverStore: store } as const;
+    return database.prisma.partnerRequest.findFirst({ where: { id, status }, select });
   }
 
   return { list, findDetail, listPartners, findForMail };
