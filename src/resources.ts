@@ -89,7 +89,7 @@ export async function createTransport(
   if (mail.resend) return createResendTransport({ ...mail.resend, from: mail.from });
   if (production) throw new Error('RESEND_API_KEY is missing');
   // biome-ignore lint/style/noRestrictedImports: loaded outside production only
-  const { createDevMailbox, devMailboxRoutes } = await import('./development/mailbox/mailbox.ts');
+  const { createDevMailbox, devMailboxRoutes } = await import('./development/mailbox.ts');
   const mailbox = createDevMailbox();
   await app.register(devMailboxRoutes, { mailbox });
   return mailbox;
@@ -98,7 +98,7 @@ export async function createTransport(
 /** Registers the page of the provider for development, which only a configuration outside production has. */
 export async function registerDevelopmentLogin(app: FastifyInstance, page: DevelopmentLogin): Promise<void> {
   // biome-ignore lint/style/noRestrictedImports: loaded outside production only
-  const { developmentLoginRoutes } = await import('./development/login/page.ts');
+  const { developmentLoginRoutes } = await import('./development/login.ts');
   await app.register(developmentLoginRoutes, page);
 }
 

@@ -1,6 +1,6 @@
 import axe from 'axe-core';
 import t from 'tap';
-import { createDevMailbox, devMailboxRoutes } from '../../../src/development/mailbox/mailbox.ts';
+import { createDevMailbox, devMailboxRoutes } from '../../../src/development/mailbox.ts';
 import { type Language, type Mail, renderMail } from '../../../src/infrastructure/mail/templates.ts';
 import { createTestApp } from '../../support/app.ts';
 import { launchBrowser, noBrowser } from '../../support/browser.ts';
