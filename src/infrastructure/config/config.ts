@@ -133,18 +133,12 @@ const together: [one: string, other: string][] = [
   ['TERMS_VERSION', 'TERMS_URL'],
   ['PRIVACY_VERSION', 'PRIVACY_URL'],
 ];
-const neededInProduction = 'DATABASE_URL JWT_SECRET RESEND_API_KEY MAIL_FROM FRONTEND_URL PUBLIC_URL'.split(
-  ' ',
-);
 
 /** What is missing. A variable that is set and wrong counts as set. */
 function findMissing(source: NodeJS.ProcessEnv): string[] {
   const isSet = (name: string) => Boolean(source[name]);
-  const missing =
-    source['NODE_ENV'] === 'production' ? neededInProduction.filter((name) => !isSet(name)) : [];
   const regionIsMissing = isSet('S3_BUCKET') && !isSet('S3_REGION') && !isSet('S3_ENDPOINT');
   return [
-    ...missing.map((name) => `${name} must be set in production`),
     ...needed.flatMap(([name, by, why = '']) => {
       const given = by.filter(isSet);
       return given.length > 0 && !isSet(name) ? `${name} must be set with ${given.join(', ')}${why}` : [];

@@ -17,6 +17,8 @@ interface Variable<Value> {
   name: string;
   /** The text that counts where it is not set. */
   byDefault?: string | undefined;
+  /** The problem where it is not set, if that is one. */
+  missing?: string | undefined;
   /** @throws {ConfigError} whose problems continue the name */
   read(text: string): Value;
 }
@@ -34,8 +36,9 @@ type Values<Table> = {
 export function readVariables<Table extends object>(table: Table, source: NodeJS.ProcessEnv) {
   const problems: string[] = [];
   const texts: Record<string, string | undefined> = {};
-  const readOne = ({ name, byDefault, read }: Variable<unknown>) => {
+  const readOne = ({ name, byDefault, missing, read }: Variable<unknown>) => {
     const text = source[name] || byDefault;
+    if (missing !== undefined && !source[name]) problems.push(`${name} ${missing}`);
     try {
       const value = text === undefined ? undefined : read(text);
       texts[name] = text;
