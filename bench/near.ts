@@ -79,7 +79,7 @@ async function prepare(stores: number, posts: number): Promise<void> {
   ];
   await Promise.all([client.connect(), observer.connect()]);
   try {
-    await bulkLoad({ client, observer, print: write }, ['stores'], stores, () =>
+    await bulkLoad({ client, observer, print: write }, { tables: ['stores'], rows: stores }, () =>
       client.query(`
         UPDATE stores s SET latitude = round((city.latitude + away * up)::numeric, 6),
           longitude = round((city.longitude + 1.26 * away * sideways)::numeric, 6), show_exact_location = s.id % 10 = 0

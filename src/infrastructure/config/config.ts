@@ -58,7 +58,7 @@ export function loadConfig(source: NodeJS.ProcessEnv, { generateSecret = true } 
  */
 export function inspectConfig(source: NodeJS.ProcessEnv, { generateSecret = false } = {}) {
   const production = source['NODE_ENV'] === 'production';
-  const { values, texts, problems } = readVariables(variables(production), source);
+  const { values, texts, problems } = readVariables(variables({ production }), source);
   /** Reads a part, whose problems are collected, so that one message lists all. */
   const read = <Part>(part: () => Part, fallback: Part): Part => {
     try {

@@ -24,7 +24,7 @@ import { isPlaceholder } from './secrets.ts';
  * Every environment variable that the service reads, at its place in the configuration, but for those of `login-providers.ts`, whose
  * names vary. docs/configuration.md says what they mean.
  */
-export function variables(production: boolean) {
+export function variables({ production }: { production: boolean }) {
   const unlessProduction = production ? 'false' : 'true';
   const web = { protocols: ['https:', 'http:'], production };
   const links = { ...web, continuation: 'the links in emails', reason: 'the links in emails carry secrets' };

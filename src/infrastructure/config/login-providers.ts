@@ -91,7 +91,7 @@ function readProvider(id: string, { source, production }: Omit<ProvidersSettings
   const missing = `must be set with ${id} in LOGIN_PROVIDERS`;
   const needed = (suffix: string) => ({ ...variable(named(suffix), '', (given) => given), missing });
   const url = (suffix: string, byDefault: string | undefined) => ({
-    ...variable(named(suffix), byDefault ?? '', (given) => given && checkUrl(given, production)),
+    ...variable(named(suffix), byDefault ?? '', (given) => given && checkUrl(given, { production })),
     missing: byDefault === undefined ? missing : undefined,
   });
   const isOpenId = id !== 'naver';
@@ -129,7 +129,7 @@ function readProvider(id: string, { source, production }: Omit<ProvidersSettings
 }
 
 /** @returns the text as it is, because issuers are compared */
-function checkUrl(given: string, production: boolean): string {
+function checkUrl(given: string, { production }: { production: boolean }): string {
   const rules = { continuation: 'other paths', reason: 'secrets are sent there' };
   readUrl(given, { protocols: ['https:', 'http:'], production, ...rules });
   return given;
