@@ -54,7 +54,7 @@ export function loadConfig(source: NodeJS.ProcessEnv, { generateSecret = true } 
 /**
  * Reads the configuration as {@link loadConfig} does, but generates no secret unless told to.
  *
- * @returns also `problems`, one line each, and the `texts` of the variables without one, set or by default
+ * @returns also `problems`, one line each, and `texts`, what each variable is set to or has by default
  */
 export function inspectConfig(source: NodeJS.ProcessEnv, { generateSecret = false } = {}) {
   const production = source['NODE_ENV'] === 'production';
