@@ -20,21 +20,7 @@ const steps = {
 type Inspected = ReturnType<typeof inspectConfig>;
 
 /** What is rotated. */
-interface Rotation {
-  noun: 'secret' | 'key';
-  /** The variable or the file of the values. */
-  source: string;
-  separator: string;
-  /** Those that are deployed; the first one signs. */
-  values: Value[];
-  /** Why they cannot be kept beside a new one. */
-  problem?: CommandError | undefined;
-  create(): Value;
-  /** Seconds to wait before a step when all instances have the one before. */
-  waits: { switch: number; finish: number };
-  /** What to know about a value that replaces all others at once, and about the steps. */
-  notes: { alone: string[]; plan: string[] };
-}
+type Rotation = ReturnType<typeof rotationOfSecrets>;
 
 const algorithms = { es256: 'ES256', eddsa: 'EdDSA' } as const;
 
@@ -120,7 +106,7 @@ async function rotate(invocation: Invocation, { step, leaked, asymmetric }: Rota
   else output.result({ step: leaked ? 'replace' : (step ?? 'add'), source, ...shown }, () => shown.value);
 }
 
-function rotationOfSecrets({ texts, config, problems }: Inspected, undoDays: number): Rotation {
+function rotationOfSecrets({ texts, config, problems }: Inspected, undoDays: number) {
   const { tokens, email, production } = config;
   const path = secretPath(config.dataDirectory);
   const isFile = texts['JWT_SECRET'] === undefined && !production;
@@ -134,9 +120,12 @@ function rotationOfSecrets({ texts, config, problems }: Inspected, undoDays: num
   const isWeak = problems.some((one) => one.startsWith('JWT_SECRET') || one.startsWith(path));
   return {
     noun: 'secret',
+    /** The variable or the file of the values. */
     source,
     separator: ',',
+    /** Those that are deployed; the first one signs. */
     values: splitSecrets(text).map(secretValue),
+    /** Why they cannot be kept beside a new one. */
     problem:
       text === ''
         ? new CommandError('no_secret', missing)
@@ -144,6 +133,7 @@ function rotationOfSecrets({ texts, config, problems }: Inspected, undoDays: num
           ? new CommandError('weak_secret', weak)
           : undefined,
     create: () => secretValue(generateSecret()),
+    /** Seconds to wait before a step when all instances have the one before. */
     waits: {
       switch: 0,
       // Until the last thing that a secret signed or derived has expired, unsubscribe links excepted.
@@ -156,6 +146,7 @@ function rotationOfSecrets({ texts, config, problems }: Inspected, undoDays: num
         undoDays * 86_400,
       ),
     },
+    /** What to know about a value that replaces all others at once, and about the steps. */
     notes: {
       // Anybody who has the old secret can sign with it, so there is no time in which both are valid.
       alone: [
