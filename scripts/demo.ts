@@ -18,7 +18,7 @@ const password = 'gimbap-and-coffee-7';
 
 async function demo(app: FastifyInstance, pool: pg.Pool): Promise<void> {
   const tokens = new Map<string, string>();
-  const categories = await request(app, 'GET', '/api/v1/stores/categories/');
+  const categories = await request(app, { method: 'GET', url: '/api/v1/stores/categories/' });
   const categoryIds = new Map(
     categories.items.map(({ id, name }: { id: number; name: string }) => [name, id]),
   );
@@ -26,17 +26,23 @@ async function demo(app: FastifyInstance, pool: pg.Pool): Promise<void> {
 
   const consents = await consentsToAll(app);
   for (const { username, owner, store, searches = [] } of shops) {
-    await request(app, 'POST', '/auth/signup/', {
+    await request(app, {
+      method: 'POST',
+      url: '/auth/signup/',
       body: { username, password, name: owner, email: `${username}@example.com`, ...consents },
     });
     await pool.query('UPDATE users SET is_verified = true WHERE username = $1', [username]);
-    const { access } = await request(app, 'POST', '/auth/login/', { body: { username, password } });
+    const { access } = await request(app, {
+      method: 'POST',
+      url: '/auth/login/',
+      body: { username, password },
+    });
     tokens.set(username, access);
     const { categories: names, ...fields } = store;
     const body = { ...fields, category_ids: names.map((name) => categoryIds.get(name)) };
-    await request(app, 'POST', '/api/v1/stores/', { token: access, body });
+    await request(app, { method: 'POST', url: '/api/v1/stores/', token: access, body });
     for (const search of searches)
-      await request(app, 'POST', '/api/v1/saved-searches/', { token: access, body: search });
+      await request(app, { method: 'POST', url: '/api/v1/saved-searches/', token: access, body: search });
   }
   for (const { username, posts } of shops) {
     const token = tokens.get(username);
@@ -44,14 +50,16 @@ async function demo(app: FastifyInstance, pool: pg.Pool): Promise<void> {
       const images = drawing ? [await uploadImage(app, token, drawing)] : [];
       const closes_on = closesIn === undefined ? null : dayInKorea(closesIn);
       const body = { ...fields, images, closes_on };
-      const post = await request(app, 'POST', '/api/v1/posts/', { token, body });
+      const post = await request(app, { method: 'POST', url: '/api/v1/posts/', token, body });
       postIds.set(fields.title, post.id);
     }
   }
 
   const ask = async (sender: string, title: string, message: string) => {
     const body = { post_id: postIds.get(title), message };
-    return request(app, 'POST', '/api/v1/notifications/partner-request/', {
+    return request(app, {
+      method: 'POST',
+      url: '/api/v1/notifications/partner-request/',
       token: tokens.get(sender),
       body,
     });
@@ -79,20 +87,26 @@ async function demo(app: FastifyInstance, pool: pg.Pool): Promise<void> {
     '식용 꽃을 올린 메뉴는 어떨까요?',
   );
   const change = (shop: string, action: string, { id }: { id: number }) =>
-    request(app, 'POST', `/api/v1/notifications/partner-request/${id}/${action}/`, {
+    request(app, {
+      method: 'POST',
+      url: `/api/v1/notifications/partner-request/${id}/${action}/`,
       token: tokens.get(shop),
     });
   await change('dure_cafe', 'accept', first);
   await change('dure_cafe', 'accept', reading);
   await change('neutinamu_books', 'end', reading);
-  await request(app, 'PATCH', `/api/v1/posts/${reading.post_id}/`, {
+  await request(app, {
+    method: 'PATCH',
+    url: `/api/v1/posts/${reading.post_id}/`,
     token: tokens.get('dure_cafe'),
     body: { status: 'closed' },
   });
   await change('golmok_flower', 'decline', flowers);
   await change('haessal_pilates', 'accept', lunch);
   await change('golmok_flower', 'withdraw', menu);
-  await request(app, 'PATCH', '/api/v1/notifications/preferences/', {
+  await request(app, {
+    method: 'PATCH',
+    url: '/api/v1/notifications/preferences/',
     token: tokens.get('haessal_pilates'),
     body: {
       language: 'en',
@@ -104,7 +118,7 @@ async function demo(app: FastifyInstance, pool: pg.Pool): Promise<void> {
 
 /** What a sign-up needs where the service has terms: agreement to all of it. */
 async function consentsToAll(app: FastifyInstance): Promise<object> {
-  const { items } = await request(app, 'GET', '/auth/consents/');
+  const { items } = await request(app, { method: 'GET', url: '/auth/consents/' });
   if (items.length === 0) return {};
   const given = items.map(({ id, version }: { id: string; version: string }) => [
     id,
@@ -133,15 +147,17 @@ async function uploadImage(
   const photograph = await sharp(Buffer.from(drawing)).jpeg().toBuffer();
   const body = new FormData();
   body.append('image', new Blob([photograph], { type: 'image/jpeg' }), 'image.jpg');
-  return (await request(app, 'POST', '/api/v1/images/', { token, body })).url;
+  return (await request(app, { method: 'POST', url: '/api/v1/images/', token, body })).url;
 }
 
-async function request(
-  app: FastifyInstance,
-  method: 'GET' | 'POST' | 'PATCH',
-  url: string,
-  { token, body }: { token?: string | undefined; body?: object } = {},
-) {
+interface Call {
+  method: 'GET' | 'POST' | 'PATCH';
+  url: string;
+  token?: string | undefined;
+  body?: object;
+}
+
+async function request(app: FastifyInstance, { method, url, token, body }: Call) {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
   const response = await app.inject({ method, url, headers, ...(body ? { payload: body } : {}) });
   const envelope = response.json();

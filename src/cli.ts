@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import process from 'node:process';
 import { setFlagsFromString } from 'node:v8';
 import { createOutput } from './cli/output.ts';
@@ -20,7 +19,7 @@ for (const stream of [process.stdout, process.stderr]) {
 
 process.exitCode = await runProgram(args, {
   environment: process.env,
-  output: createOutput(args.includes('--json'), process.stdout, process.stderr),
+  output: createOutput({ json: args.includes('--json'), stdout: process.stdout, stderr: process.stderr }),
   log: process.stderr,
   isInteractive: process.stdin.isTTY === true && process.stderr.isTTY === true,
   isTerminal: process.stdout.isTTY === true,

@@ -88,7 +88,7 @@ export async function createTransport(
 ): Promise<MailTransport> {
   if (mail.resend) return createResendTransport({ ...mail.resend, from: mail.from });
   if (production) throw new Error('RESEND_API_KEY is missing');
-  const { createDevMailbox, devMailboxRoutes } = await import('./development/mailbox/mailbox.ts');
+  const { createDevMailbox, devMailboxRoutes } = await import('./development/mailbox.ts');
   const mailbox = createDevMailbox();
   await app.register(devMailboxRoutes, { mailbox });
   return mailbox;
@@ -96,7 +96,7 @@ export async function createTransport(
 
 /** Registers the page of the provider for development, which only a configuration outside production has. */
 export async function registerDevelopmentLogin(app: FastifyInstance, page: DevelopmentLogin): Promise<void> {
-  const { developmentLoginRoutes } = await import('./development/login/page.ts');
+  const { developmentLoginRoutes } = await import('./development/login.ts');
   await app.register(developmentLoginRoutes, page);
 }
 

@@ -16,12 +16,13 @@ const exception = /^-- Allow ([a-z-]+): (\S.{15,})$/;
 export async function checkMigrations(paths: string[]): Promise<string[]> {
   const migrations = await Promise.all(paths.map(read));
   const byMode = await Promise.all(
-    [true, false].map((isOutside) =>
-      runSquawk(
-        migrations.filter((one) => one.isOutsideTransaction === isOutside).map(({ path }) => path),
-        isOutside,
-      ),
-    ),
+    [true, false].map((isOutsideTransaction) => {
+      const some = migrations.filter((one) => one.isOutsideTransaction === isOutsideTransaction);
+      return runSquawk(
+        some.map(({ path }) => path),
+        { isOutsideTransaction },
+      );
+    }),
   );
   return migrations.flatMap((migration) => {
     const { path, statements } = migration;

@@ -22,7 +22,7 @@ const program = join(
 /** Runs squawk with .squawk.toml. @returns what it found, by file */
 export async function runSquawk(
   files: string[],
-  isOutsideTransaction: boolean,
+  { isOutsideTransaction }: { isOutsideTransaction: boolean },
 ): Promise<Map<string, Finding[]>> {
   const found = new Map<string, Finding[]>();
   if (files.length === 0) return found;

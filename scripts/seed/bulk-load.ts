@@ -25,12 +25,11 @@ const indexProgress = `
  * that takes a fraction of the time. All of it is one transaction, so that an interrupted run leaves the tables as they were.
  * Where the tables have many more rows already, rows are just added.
  *
- * @param rows how many rows are about to be added
+ * @param load `rows`: how many rows are about to be added
  */
 export async function bulkLoad<Result>(
   run: SeedRun,
-  tables: string[],
-  rows: number,
+  { tables, rows }: { tables: string[]; rows: number },
   work: () => Promise<Result>,
 ): Promise<Result> {
   const { client } = run;
@@ -50,7 +49,8 @@ export async function bulkLoad<Result>(
   // Shared by the workers of one index; what does not fit is sorted on disk.
   await client.query(`SET LOCAL maintenance_work_mem = '256MB'`);
   // Indexes first, which a foreign key may need.
-  for (const { name, create } of definitions.reverse()) await executeLong(run, name, create, indexProgress);
+  for (const { name, create } of definitions.reverse())
+    await executeLong(run, { label: name, statement: create, progress: indexProgress });
   await client.query('COMMIT');
   return result;
 }

@@ -34,19 +34,23 @@ export async function seedDatabase(
   const run: SeedRun = { client, observer, print };
   try {
     await client.query('ANALYZE');
-    await bulkLoad(run, ['users', 'stores', 'store_category_links'], users, () =>
+    await bulkLoad(run, { tables: ['users', 'stores', 'store_category_links'], rows: users }, () =>
       addUsersWithStores(run, users),
     );
     await client.query('ANALYZE');
     await addSavedSearches(run);
     const stores = await seededStores(client);
-    const added = await bulkLoad(run, ['posts'], posts, () => addPosts(run, stores, posts));
+    const added = await bulkLoad(run, { tables: ['posts'], rows: posts }, () => addPosts(run, stores, posts));
     await client.query('ANALYZE posts');
     const tables = ['partner_requests', 'notifications'];
-    await bulkLoad(run, tables, notifications, () =>
-      addRequestsWithNotifications(run, stores, added, notifications),
+    await bulkLoad(run, { tables, rows: notifications }, () =>
+      addRequestsWithNotifications(run, { stores, posts: added, total: notifications }),
     );
-    await executeLong(run, 'vacuum and statistics', 'VACUUM ANALYZE', vacuumProgress);
+    await executeLong(run, {
+      label: 'vacuum and statistics',
+      statement: 'VACUUM ANALYZE',
+      progress: vacuumProgress,
+    });
   } finally {
     await Promise.all([client.end(), observer.end()]);
   }

@@ -33,7 +33,7 @@ export async function addPosts(run: SeedRun, stores: Int32Array, total: number):
   };
   const { rows } = await client.query<{ last: number }>('SELECT coalesce(max(id), 0) AS last FROM posts');
   const first = (rows[0]?.last ?? 0) + 1;
-  await inBatches(run, 'posts', total, async (done) => {
+  await inBatches(run, { label: 'posts', total }, async (done) => {
     const size = Math.min(batchSize, total - done);
     const positions = Array.from({ length: size }, (_, index) => done + index);
     const texts = positions.map((position) => postText(first + position, position));

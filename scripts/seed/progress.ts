@@ -18,8 +18,7 @@ const secondsBetweenLines = 5;
  */
 export async function inBatches(
   { print }: SeedRun,
-  label: string,
-  total: number,
+  { label, total }: { label: string; total: number },
   write: (done: number) => Promise<number>,
 ): Promise<void> {
   const began = performance.now();
@@ -43,9 +42,7 @@ export async function inBatches(
  */
 export async function executeLong(
   { client, observer, print }: SeedRun,
-  label: string,
-  statement: string,
-  progress: string,
+  { label, statement, progress }: Record<'label' | 'statement' | 'progress', string>,
 ): Promise<void> {
   const began = performance.now();
   const seconds = () => `${((performance.now() - began) / 1_000).toFixed(1)} s`;

@@ -29,9 +29,7 @@ function senderOf(n: number, receiver: number, stores: number): number {
  */
 export async function addRequestsWithNotifications(
   run: SeedRun,
-  stores: Int32Array,
-  posts: SeededPosts,
-  total: number,
+  { stores, posts, total }: { stores: Int32Array; posts: SeededPosts; total: number },
 ): Promise<void> {
   const { client } = run;
   const { rows: owners } = await client.query<{ owner_id: number }>(
@@ -40,7 +38,7 @@ export async function addRequestsWithNotifications(
   );
   const postsPerRequest = (posts.ids.length * notificationsPerRequest) / total;
   let next = 0;
-  await inBatches(run, 'notifications with their requests', total, async (done) => {
+  await inBatches(run, { label: 'notifications with their requests', total }, async (done) => {
     const size = Math.min(batchSize, Math.ceil((total - done) / notificationsPerRequest));
     const numbers = Array.from({ length: size }, (_, index) => next + index);
     next += size;

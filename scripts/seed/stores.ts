@@ -36,7 +36,7 @@ export async function addUsersWithStores(run: SeedRun, users: number): Promise<v
   });
   const first = (await lastNumber(client)) + 1;
   const start = Date.now() - 731 * dayMs;
-  await inBatches(run, 'users with a store', users, async (done) => {
+  await inBatches(run, { label: 'users with a store', total: users }, async (done) => {
     const size = Math.min(batchSize, users - done);
     const numbers = Array.from({ length: size }, (_, index) => first + done + index);
     const addresses = numbers.map(storeAddress);

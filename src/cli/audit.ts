@@ -11,8 +11,8 @@ interface Options extends AuditOptions {
 export function addAuditCommand(program: Command, invocation: Invocation): void {
   const audit = addCommand(program, 'audit', {
     summary: 'list what operators did, newest first',
-    description:
-      'Lists the newest audit entries: what admins did through the API (`admin:<user id>`) and operators with this command (`cli:<name>`), looks at this list included. They are kept for a year.',
+    details:
+      'Entries are of admins of the API (`admin:<user id>`) and of operators with this command (`cli:<name>`), looks at this list included. They are kept for a year.',
     examples: ['dure audit', 'dure audit --limit 200 --json', 'dure audit --user 12'],
     isAudited: true,
   });
@@ -25,9 +25,9 @@ export function addAuditCommand(program: Command, invocation: Invocation): void 
     .action(async (options: Options) => {
       const { listAuditEntries } = await import('../domains/admin/index.ts');
       const { withAudit } = await import('./services.ts');
-      const { limit, user } = options;
+      const { limit, user, operator } = options;
       const subject = user === undefined ? undefined : ({ kind: 'user', id: user } as const);
-      const items = await withAudit(invocation, options, { action: 'audit_listed', subject }, (tx) =>
+      const items = await withAudit(invocation, { action: 'audit_listed', subject, operator }, (tx) =>
         listAuditEntries(tx, { limit, userId: user }),
       );
       invocation.output.result({ items }, () => {

@@ -35,8 +35,8 @@ export class CommandError extends CommanderError {
 export interface Help {
   /** One line, for the list of commands. */
   summary: string;
-  /** What it does, and what to know before it is used. */
-  description: string;
+  /** What to know before it is used; follows the summary. */
+  details?: string;
   /** Lines that can be pasted. */
   examples: readonly string[];
   /** What the general exit codes mean here, such as `4  nothing to unlock`. */
@@ -46,7 +46,7 @@ export interface Help {
 }
 
 export interface AuditOptions {
-  operator?: string;
+  operator?: string | undefined;
 }
 
 /** The options of a command that lists a page, see {@link addPageOptions}. */
@@ -66,12 +66,13 @@ export function addGroup(program: Command, name: string, description: string): C
  * @param syntax name and arguments, such as `show <user>`
  */
 export function addCommand(parent: Command, syntax: string, help: Help): Command {
-  const { summary, description, examples, exitCodes = [], isAudited = false } = help;
+  const { summary, details, examples, exitCodes = [], isAudited = false } = help;
   const codes = ['0  done', '1  failed, such as an unreachable database', '2  wrong usage', ...exitCodes];
+  const sentence = `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
   const command = parent
     .command(syntax)
     .summary(summary)
-    .description(description)
+    .description(details === undefined ? sentence : `${sentence} ${details}`)
     .option('--json', 'print one JSON document')
     .addHelpText('after', `\nExamples:\n${indent(examples)}\n\nExit codes:\n${indent(codes)}`);
   if (!isAudited) return command;
@@ -84,10 +85,8 @@ export function addCommand(parent: Command, syntax: string, help: Help): Command
 
 /** Adds the options of a list that is read page by page. */
 export function addPageOptions(command: Command): Command {
-  return addLimit(command, 100, 20).option(
-    '--cursor <text>',
-    'continue the list, with the cursor that the page before printed',
-  );
+  const cursor = 'continue the list, with the cursor that the page before printed';
+  return addLimit(command, 100, 20).option('--cursor <text>', cursor);
 }
 
 /** Adds `--limit`. */
@@ -95,13 +94,13 @@ export function addLimit(command: Command, maximum: number, byDefault: number): 
   return command.option('--limit <number>', 'maximum number', wholeNumber(1, maximum), byDefault);
 }
 
-/** Prints a page, for people as a table of some rows, and how to read the next one. */
+/** Prints a page, for people as a table, and how to read the next one. */
 export function printPage<Row extends object>(
   { output }: Invocation,
   page: { items: unknown; next_cursor: string | null },
-  ...shown: Parameters<typeof table<Row>>
+  { rows, columns, empty }: { rows: readonly Row[]; columns: readonly (keyof Row & string)[]; empty: string },
 ): void {
-  output.result(page, () => table(...shown));
+  output.result(page, () => table(rows, columns, empty));
   if (page.next_cursor !== null) output.note(`there are more: --cursor ${page.next_cursor}`);
 }
 

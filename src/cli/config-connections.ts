@@ -16,58 +16,56 @@ const otherConnections = 6;
 
 type Findings = Record<'problems' | 'warnings' | 'notes', string[]>;
 
-/** Tries the database, the replica and Redis, with reads only, and adds what it finds. */
-export async function tryConnections(config: Config, findings: Findings): Promise<void> {
-  const { url, directUrl } = config.database;
-  for (const one of new Set([url, directUrl])) {
-    if (one === undefined) continue;
-    const isDirect = one === directUrl;
-    try {
-      if (isDirect) await checkServer(one);
-      await withSession({ directUrl: one }, async (client) => {
-        if (isDirect) await inspectServer(client, config, findings);
-      });
-    } catch (error) {
-      findings.problems.push(toCommandError(error).message);
-    }
-  }
-  const { replica } = config.database;
-  if (replica !== undefined) {
-    const attempt = withSession({ directUrl: replica.url }, async () => undefined);
-    await attempt.catch((error: unknown) =>
-      findings.warnings.push(`The replica is not read: ${toCommandError(error).message}`),
-    );
-  }
-  if (config.redisUrl !== undefined) await tryRedis(config.redisUrl, findings);
+/** Tries the database, with and without its pooler, the replica and Redis, with reads only. @returns what it finds */
+export async function tryConnections({ database, redisUrl }: Config): Promise<Findings> {
+  const { url, directUrl, replica } = database;
+  const notes: string[] = [];
+  const problems = await problemsOf(async () => {
+    if (directUrl === undefined) return [];
+    await checkServer(directUrl);
+    const found = await withSession({ directUrl }, (client) => inspectServer(client, database));
+    notes.push(found.note);
+    return found.problems;
+  });
+  const connect = (url: string) => problemsOf(() => withSession({ directUrl: url }, async () => []));
+  if (url !== undefined && url !== directUrl) problems.push(...(await connect(url)));
+  const ofReplica = replica === undefined ? [] : await connect(replica.url);
+  // Without the replica and Redis the service works, so these are no problems that stop a start.
+  const warnings = ofReplica.map((problem) => `The replica is not read: ${problem}`);
+  if (redisUrl !== undefined) warnings.push(...(await tryRedis(redisUrl)));
+  return { problems, warnings, notes };
 }
 
-async function inspectServer(
-  client: pg.Client,
-  { database }: Config,
-  { problems, notes }: Findings,
-): Promise<void> {
+/** @returns what the work finds, or why it failed */
+async function problemsOf(work: () => Promise<string[]>): Promise<string[]> {
+  try {
+    return await work();
+  } catch (error) {
+    return [toCommandError(error).message];
+  }
+}
+
+async function inspectServer(client: pg.Client, { pooled, poolSize }: Config['database']) {
   const { rows } = await client.query<{ version: number; text: string; connections: number }>(
     `SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS text,
        current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int AS connections`,
   );
   const { version = 0, text = '', connections = 0 } = rows[0] ?? {};
+  const problems: string[] = [];
   if (version < oldestVersion) problems.push(`PostgreSQL ${text} is too old: 14 or newer is needed`);
-  const pending = await pendingMigrations(client);
-  if (pending.length > 0) {
-    problems.push(
-      `migrations of this release that the database lacks: ${pending.length}; run \`dure migrate up\``,
-    );
-  }
-  const instances = Math.floor(connections / (database.poolSize + otherConnections));
-  notes.push(
-    database.pooled
-      ? `PostgreSQL ${text} takes ${connections} connections, those of the pooler and ${otherConnections} of each instance`
-      : `PostgreSQL ${text} takes ${connections} connections: enough for ${instances} instances with DATABASE_POOL_SIZE ${database.poolSize}`,
-  );
+  const { length: pending } = await pendingMigrations(client);
+  if (pending > 0)
+    problems.push(`migrations of this release that the database lacks: ${pending}; run \`dure migrate up\``);
+  const instances = Math.floor(connections / (poolSize + otherConnections));
+  const enough = pooled
+    ? `those of the pooler and ${otherConnections} of each instance`
+    : `enough for ${instances} instances with DATABASE_POOL_SIZE ${poolSize}`;
+  const note = `PostgreSQL ${text} takes ${connections} connections${pooled ? ',' : ':'} ${enough}`;
+  return { problems, note };
 }
 
-/** Without Redis the service works, so this is no problem that stops a start. */
-async function tryRedis(url: string, { warnings }: Findings): Promise<void> {
+/** @returns a warning where it does not answer */
+async function tryRedis(url: string): Promise<string[]> {
   const redis = new Redis(url, {
     lazyConnect: true,
     connectTimeout: 3_000,
@@ -79,11 +77,12 @@ async function tryRedis(url: string, { warnings }: Findings): Promise<void> {
   redis.on('error', (error: Error) => (reason ||= reasonOf(error)));
   try {
     await redis.ping();
+    return [];
   } catch (error) {
     const { hostname, port } = new URL(url);
-    warnings.push(
+    return [
       `Redis at ${hostname}:${port || '6379'} cannot be reached, so each instance counts limits by itself: ${reason || reasonOf(error)}`,
-    );
+    ];
   } finally {
     redis.disconnect();
   }

@@ -15,7 +15,7 @@ export function addConfigCommands(program: Command, invocation: Invocation): voi
 
   addCommand(config, 'check', {
     summary: 'validate the environment variables',
-    description: `Reads the environment variables as the service does at its start, and prints
+    details: `It reads them as the service does at its start, and prints
   problem  stops the start of the service
   warning  works, but is weak or will not do what it is for
   note     right or wrong, depending on how the service is deployed
@@ -39,11 +39,13 @@ async function checkConfig({ environment: given, output }: Invocation, options: 
   const { findDeploymentWarnings } = await import('../infrastructure/config/warnings.ts');
   const { texts, config, problems } = inspectConfig(given);
   const { warnings, notes } = findDeploymentWarnings(texts, config);
-  const found = { problems: [...problems], warnings: [...config.warnings, ...warnings], notes: [...notes] };
-  if (options.connect) {
-    const { tryConnections } = await import('./config-connections.ts');
-    await tryConnections(config, found);
-  }
+  const connect = async () => (await import('./config-connections.ts')).tryConnections(config);
+  const tried = options.connect ? await connect() : { problems: [], warnings: [], notes: [] };
+  const found = {
+    problems: [...problems, ...tried.problems],
+    warnings: [...config.warnings, ...warnings, ...tried.warnings],
+    notes: [...notes, ...tried.notes],
+  };
   const settings = options.settings ? effectiveSettings(given, texts, config) : undefined;
   output.result({ is_usable: found.problems.length === 0, ...found, ...(settings && { settings }) }, () => {
     const lines = [

@@ -27,8 +27,8 @@ export function addJobCommands(program: Command, invocation: Invocation): void {
 
   const list = addCommand(jobs, 'list', {
     summary: 'list the jobs that wait or run',
-    description:
-      'Lists the jobs of the queue, the next one first: emails and push messages that wait to be sent or retried, and the clean-up. An email that failed permanently is no job any more: see `dure mails failed`.',
+    details:
+      'The next one comes first. An email that failed permanently is no job any more: see `dure mails failed`.',
     examples: ['dure jobs list', 'dure jobs list --failed --json', 'dure jobs list --locked'],
   })
     .option('--failed', 'only those whose last attempt failed')
@@ -46,8 +46,8 @@ export function addJobCommands(program: Command, invocation: Invocation): void {
 
   addCommand(jobs, 'unlock', {
     summary: 'release the jobs of workers that died',
-    description:
-      'Releases jobs that a worker took and did not finish. Running instances do this for emails and push messages by themselves, 45 seconds after a worker took a job. So it is of use when no instance runs, or for the clean-up, which would wait for four hours. Without an option only those that were taken more than 45 seconds ago are released: no living worker has them.',
+    details:
+      'Running instances do this for emails and push messages by themselves, 45 seconds after a worker took a job. So it is of use when no instance runs, or for the clean-up, which would wait for four hours. Without an option only those that were taken more than 45 seconds ago are released: no living worker has them.',
     examples: ['dure jobs unlock', 'dure jobs unlock --worker worker-0a1b2c3d', 'dure jobs unlock --all'],
     exitCodes: ['4  nothing to unlock'],
     isAudited: true,
@@ -70,8 +70,8 @@ async function unlockQueue(invocation: Invocation, options: UnlockOptions): Prom
   const { worker, all } = options;
   if (all) output.note('all locks are released: a job that a worker still runs will run twice');
   const kind = all ? 'all' : worker === undefined ? 'stale' : 'worker';
-  const entry = { action: 'jobs_unlocked', reason: worker ?? kind } as const;
-  const jobs = await withAudit(invocation, options, entry, async (tx) => {
+  const entry = { action: 'jobs_unlocked', reason: worker ?? kind, operator: options.operator } as const;
+  const jobs = await withAudit(invocation, entry, async (tx) => {
     const unlocked = await unlockJobs(tx, options);
     if (unlocked.length > 0) return unlocked;
     throw new CommandError('nothing_to_unlock', nothingToUnlock[kind]);

@@ -20,8 +20,8 @@ export function addMailCommands(program: Command, invocation: Invocation): void 
 
   const failed = addCommand(mails, 'failed', {
     summary: 'list the emails that failed permanently',
-    description:
-      'Lists the emails that are not retried by themselves, newest first, with the reason. They are kept for 90 days. Emails that are still retried are jobs: see `dure jobs list --failed`.',
+    details:
+      'They are listed newest first, with the reason, and kept for 90 days. Emails that are still retried are jobs: see `dure jobs list --failed`.',
     examples: ['dure mails failed', 'dure mails failed --limit 100 --json'],
     isAudited: true,
   });
@@ -31,7 +31,7 @@ export function addMailCommands(program: Command, invocation: Invocation): void 
       failedMails.list(operator, options),
     );
     const columns = ['id', 'kind', 'user_id', 'attempts', 'created_at', 'reason'] as const;
-    printPage(invocation, page, page.items, columns, 'no failed emails');
+    printPage(invocation, page, { rows: page.items, columns, empty: 'no failed emails' });
   });
 
   const parseId = wholeNumber(1, Number.MAX_SAFE_INTEGER);
@@ -40,8 +40,8 @@ export function addMailCommands(program: Command, invocation: Invocation): void 
 
   addCommand(mails, 'retry', {
     summary: 'put failed emails back into the queue',
-    description:
-      'Puts failed emails back into the queue. An email is composed when it is sent, so one that has become obsolete is dropped then. Remove the reason first: what the provider rejected once it will reject again.',
+    details:
+      'An email is composed when it is sent, so one that has become obsolete is dropped then. Remove the reason first: what the provider rejected once it will reject again.',
     examples: ['dure mails retry 17 18', 'dure mails retry --all'],
     exitCodes: [notFound],
     isAudited: true,
@@ -49,18 +49,17 @@ export function addMailCommands(program: Command, invocation: Invocation): void 
     .argument('[ids...]', idsHelp, parseIds)
     .option('--all', 'all that have failed; succeeds when there are none')
     .action((ids: number[], options: AuditOptions & { all?: true }) =>
-      changeMails(invocation, 'retry', ids, options),
+      changeMails(invocation, 'retry', { ...options, ids }),
     );
 
   addCommand(mails, 'drop', {
     summary: 'delete failed emails that are not worth another attempt',
-    description: 'Deletes failed emails permanently.',
     examples: ['dure mails drop 17 18'],
     exitCodes: [notFound],
     isAudited: true,
   })
     .argument('<ids...>', idsHelp, parseIds)
-    .action((ids: number[], options: AuditOptions) => changeMails(invocation, 'drop', ids, options));
+    .action((ids: number[], options: AuditOptions) => changeMails(invocation, 'drop', { ...options, ids }));
 }
 
 /**
@@ -71,26 +70,24 @@ export function addMailCommands(program: Command, invocation: Invocation): void 
 async function changeMails(
   invocation: Invocation,
   action: 'retry' | 'drop',
-  given: readonly number[],
-  options: AuditOptions & { all?: true },
+  { ids, all = false, operator }: AuditOptions & { ids: readonly number[]; all?: boolean },
 ): Promise<void> {
-  if (given.length > 0 === (options.all === true)) {
+  if (ids.length > 0 === all) {
     throw new CommandError('usage', 'which emails? Give their ids, or --all', exitCodes.usage);
   }
   const { ApiError } = await import('../http/errors.ts');
   const { withServices } = await import('./services.ts');
   const done: number[] = [];
   const missing: number[] = [];
-  await withServices(invocation, options, async (services) => {
-    const { failedMails, operator } = services;
-    for (const id of options.all ? await allFailed(services) : given) {
+  await withServices(invocation, { operator }, async (services) => {
+    for (const id of all ? await allFailed(services) : ids) {
       try {
-        await failedMails[action](operator, id);
+        await services.failedMails[action](services.operator, id);
         done.push(id);
       } catch (error) {
         if (!(error instanceof ApiError) || error.definition.status !== 404) throw error;
         // With --all, another run may have taken it.
-        if (!options.all) missing.push(id);
+        if (!all) missing.push(id);
       }
     }
   });

@@ -9,8 +9,8 @@ export function addMigrateCommands(program: Command, invocation: Invocation): vo
 
   addCommand(group, 'status', {
     summary: 'list which migrations the database has',
-    description:
-      'Lists the migrations of this release and those of the database, oldest first. Changes nothing. Needs DATABASE_URL or DATABASE_DIRECT_URL only.\nStates: applied, pending (`dure migrate up` applies it), newer (of a newer release), edited and unfinished (`up` rejects both).',
+    details:
+      'Those of this release and those of the database, oldest first. Changes nothing. Needs DATABASE_URL or DATABASE_DIRECT_URL only.\nStates: applied, pending (`dure migrate up` applies it), newer (of a newer release), edited and unfinished (`up` rejects both).',
     examples: ['dure migrate status', 'dure migrate status --pending', 'dure migrate status --json'],
     exitCodes: ['4  the database is not up to date'],
   })
@@ -19,8 +19,8 @@ export function addMigrateCommands(program: Command, invocation: Invocation): vo
 
   addCommand(group, 'up', {
     summary: 'apply the pending migrations',
-    description:
-      'Applies the pending migrations, oldest first, each in a transaction of its own, and prints how long each took. Needs DATABASE_URL or DATABASE_DIRECT_URL only: a direct connection or a session pooler, no transaction pooler. Concurrent runs wait for each other. A migration that failed leaves nothing behind, and the next run applies it again.',
+    details:
+      'Oldest first, each in a transaction of its own; prints how long each took. Needs DATABASE_URL or DATABASE_DIRECT_URL only: a direct connection or a session pooler, no transaction pooler. Concurrent runs wait for each other. A migration that failed leaves nothing behind, and the next run applies it again.',
     examples: ['dure migrate up', 'dure migrate up --json'],
   }).action(async () => {
     const { migrate } = await import('../infrastructure/database/migrations.ts');

@@ -2,12 +2,15 @@ import type { Writable } from 'node:stream';
 
 export type Output = ReturnType<typeof createOutput>;
 
-/**
- * Where a command writes. Standard output has the result only, so that it can be piped.
- *
- * @param json whether results and errors are JSON documents
- */
-export function createOutput(json: boolean, stdout: Writable, stderr: Writable) {
+interface Streams {
+  /** Whether results and errors are JSON documents. */
+  json: boolean;
+  stdout: Writable;
+  stderr: Writable;
+}
+
+/** Where a command writes. Standard output has the result only, so that it can be piped. */
+export function createOutput({ json, stdout, stderr }: Streams) {
   return {
     json,
     /** Writes the result. @param text what it looks like without `--json`; not called otherwise */

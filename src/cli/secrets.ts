@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
-import type { Config, inspectConfig } from '../infrastructure/config/config.ts';
+import type { inspectConfig } from '../infrastructure/config/config.ts';
 import { generatePrivateKey, type PrivateKey } from '../infrastructure/config/private-keys.ts';
 import { generateSecret, secretPath, splitSecrets, toSecrets } from '../infrastructure/config/secrets.ts';
 import { addCommand, addGroup, CommandError, type Invocation } from './command.ts';
@@ -17,16 +17,15 @@ const steps = {
   switch: (values: Value[]) => [...values.slice(-1), ...values.slice(0, -1)],
   finish: (values: Value[]) => values.slice(0, 1),
 };
-type StepName = keyof typeof steps;
 type Inspected = ReturnType<typeof inspectConfig>;
 
 /** What is rotated. */
-type Rotation = Awaited<ReturnType<typeof rotationOfSecrets>>;
+type Rotation = ReturnType<typeof rotationOfSecrets>;
 
 const algorithms = { es256: 'ES256', eddsa: 'EdDSA' } as const;
 
 interface RotateOptions {
-  step?: StepName;
+  step?: keyof typeof steps;
   leaked?: true;
   asymmetric?: true | keyof typeof algorithms;
 }
@@ -37,7 +36,7 @@ export function addSecretCommands(program: Command, invocation: Invocation): voi
 
   addCommand(group, 'rotate', {
     summary: 'print the next JWT_SECRET or JWT_PRIVATE_KEY and what to do with it',
-    description: `Prints the values that JWT_SECRET takes one after the other while a new secret replaces the current one. Changes nothing: you deploy each value. It reads the current JWT_SECRET from the environment, never from an argument.
+    details: `Prints the values that it takes one after the other while a new secret replaces the current one. Changes nothing: you deploy each value. It reads the current JWT_SECRET from the environment, never from an argument.
 With --asymmetric it does the same for JWT_PRIVATE_KEY, or the file of JWT_PRIVATE_KEY_FILE; where there is no key yet, it prints a first one.
 
   1  add     the new secret last: every instance accepts it, none uses it yet
@@ -74,10 +73,13 @@ Without --step it prints all three values, one a line, and explains them on stan
 
 /** @throws {CommandError} `no_secret`, `weak_secret`, `invalid_key`, `nothing_to_switch` */
 async function rotate(invocation: Invocation, { step, leaked, asymmetric }: RotateOptions): Promise<void> {
-  const { output, environment } = invocation;
+  const { output, environment, isTerminal } = invocation;
   const { inspectConfig } = await import('../infrastructure/config/config.ts');
+  const { publicKeysMaxAge, undoDays } = await import('../domains/auth/index.ts');
   const inspected = inspectConfig(environment);
-  const rotation = await (asymmetric ? rotationOfKeys(inspected, asymmetric) : rotationOfSecrets(inspected));
+  const rotation = asymmetric
+    ? rotationOfKeys(inspected, asymmetric, publicKeysMaxAge)
+    : rotationOfSecrets(inspected, undoDays);
   const { noun, source, values, problem, notes, create } = rotation;
   if (problem && !leaked) throw problem;
   // --leaked takes no step.
@@ -87,38 +89,35 @@ async function rotate(invocation: Invocation, { step, leaked, asymmetric }: Rota
       `${source} holds fewer than two ${noun}s: --step ${step} continues from the value of the step before`,
     );
   }
-  if (leaked || values.length === 0) {
-    output.note(`The new value of ${source}. Deploy it to all instances at once.`, ...notes.alone);
-    printValue(invocation, rotation, leaked ? 'replace' : 'add', [create()]);
-  } else if (step === undefined) {
+  const isAlone = leaked || values.length === 0;
+  if (!isAlone && step === undefined) {
     printPlan(invocation, rotation);
-  } else {
-    const next = steps[step](values, create());
-    output.note(`${step}: from the ${noun}s ${idsOf(values)} to ${idsOf(next)}; the first one signs`);
-    printValue(invocation, rotation, step, next);
+    return;
   }
+  const next = isAlone || step === undefined ? [create()] : steps[step](values, create());
+  if (isAlone) {
+    output.note(`The new value of ${source}. Deploy it to all instances at once.`, ...notes.alone);
+  } else {
+    output.note(`${step}: from the ${noun}s ${idsOf(values)} to ${idsOf(next)}; the first one signs`);
+  }
+  const shown = describe(rotation, next);
+  // Without a line feed in a pipe: it would become a part of the last secret where a store keeps it.
+  if (!output.json && !isTerminal) output.raw(shown.value);
+  else output.result({ step: leaked ? 'replace' : (step ?? 'add'), source, ...shown }, () => shown.value);
 }
 
-async function rotationOfSecrets({ texts, config, problems }: Inspected) {
+function rotationOfSecrets({ texts, config, problems }: Inspected, undoDays: number) {
+  const { tokens, email, production } = config;
   const path = secretPath(config.dataDirectory);
-  const isFile = texts['JWT_SECRET'] === undefined && !config.production;
+  const isFile = texts['JWT_SECRET'] === undefined && !production;
   const source = isFile ? path : 'JWT_SECRET';
   const stored = isFile && existsSync(path) ? readFileSync(path, 'utf8').trim() : undefined;
   const text = stored ?? texts['JWT_SECRET'] ?? '';
-  let problem: CommandError | undefined;
-  if (text === '') {
-    problem = new CommandError(
-      'no_secret',
-      isFile
-        ? `JWT_SECRET is not set, and the service has not generated a secret in ${path} yet: there is nothing to rotate`
-        : 'JWT_SECRET is not set: run the command with the environment of the service, or print a first secret with --leaked',
-    );
-  } else if (problems.some((one) => one.startsWith('JWT_SECRET') || one.startsWith(path))) {
-    problem = new CommandError(
-      'weak_secret',
-      `${source} is weak or a placeholder, so that it must not be kept beside a new one: use --leaked`,
-    );
-  }
+  const missing = isFile
+    ? `JWT_SECRET is not set, and the service has not generated a secret in ${path} yet: there is nothing to rotate`
+    : 'JWT_SECRET is not set: run the command with the environment of the service, or print a first secret with --leaked';
+  const weak = `${source} is weak or a placeholder, so that it must not be kept beside a new one: use --leaked`;
+  const isWeak = problems.some((one) => one.startsWith('JWT_SECRET') || one.startsWith(path));
   return {
     noun: 'secret',
     /** The variable or the file of the values. */
@@ -127,10 +126,26 @@ async function rotationOfSecrets({ texts, config, problems }: Inspected) {
     /** Those that are deployed; the first one signs. */
     values: splitSecrets(text).map(secretValue),
     /** Why they cannot be kept beside a new one. */
-    problem,
+    problem:
+      text === ''
+        ? new CommandError('no_secret', missing)
+        : isWeak
+          ? new CommandError('weak_secret', weak)
+          : undefined,
     create: () => secretValue(generateSecret()),
     /** Seconds to wait before a step when all instances have the one before. */
-    waits: { switch: 0, finish: await longestUse(config) },
+    waits: {
+      switch: 0,
+      // Until the last thing that a secret signed or derived has expired, unsubscribe links excepted.
+      finish: Math.max(
+        tokens.accessTtl,
+        Math.min(tokens.refreshTtl, tokens.sessionMaxAge),
+        email.codeTtl,
+        email.verificationTokenTtl,
+        email.passwordResetTtl,
+        undoDays * 86_400,
+      ),
+    },
     /** What to know about a value that replaces all others at once, and about the steps. */
     notes: {
       // Anybody who has the old secret can sign with it, so there is no time in which both are valid.
@@ -147,11 +162,11 @@ async function rotationOfSecrets({ texts, config, problems }: Inspected) {
   };
 }
 
-async function rotationOfKeys(
+function rotationOfKeys(
   { texts, config, problems }: Inspected,
   algorithm: NonNullable<RotateOptions['asymmetric']>,
-): Promise<Rotation> {
-  const { publicKeysMaxAge } = await import('../domains/auth/index.ts');
+  publicKeysMaxAge: number,
+): Rotation {
   const { privateKeys, publicUrl, tokens } = config;
   const problem = problems.find((text) => text.startsWith('JWT_PRIVATE_KEY'));
   const chosen = algorithm === true ? (privateKeys[0]?.algorithm ?? 'ES256') : algorithms[algorithm];
@@ -195,33 +210,8 @@ function printPlan({ output }: Invocation, rotation: Rotation): void {
   output.result(document, () => plan.map(({ value }) => value).join('\n'));
 }
 
-/** Without a line feed in a pipe: it would become a part of the last secret where a store keeps it. */
-function printValue(
-  { output, isTerminal }: Invocation,
-  rotation: Rotation,
-  step: StepName | 'replace',
-  values: Value[],
-): void {
-  const { value, key_ids } = describe(rotation, values);
-  if (!output.json && !isTerminal) output.raw(value);
-  else output.result({ step, source: rotation.source, value, key_ids }, () => value);
-}
-
 function describe({ separator }: Rotation, values: Value[]) {
   return { value: values.map(({ text }) => text).join(separator), key_ids: values.map(({ id }) => id) };
-}
-
-/** Seconds until the last thing that a secret signed or derived has expired, unsubscribe links excepted. */
-async function longestUse({ tokens, email }: Config): Promise<number> {
-  const { undoDays } = await import('../domains/auth/index.ts');
-  return Math.max(
-    tokens.accessTtl,
-    Math.min(tokens.refreshTtl, tokens.sessionMaxAge),
-    email.codeTtl,
-    email.verificationTokenTtl,
-    email.passwordResetTtl,
-    undoDays * 86_400,
-  );
 }
 
 /** A time in words, rounded up. */
@@ -231,15 +221,9 @@ function durationOf(seconds: number): string {
   return `${count} ${name}${count === 1 ? '' : 's'}`;
 }
 
-function secretValue(text: string): Value {
-  return { id: toSecrets(text)[0].id, text };
-}
+const secretValue = (text: string): Value => ({ id: toSecrets(text)[0].id, text });
 
 /** With escaped line feeds, so that it is one line; the service reads both. */
-function keyValue({ id, pem }: PrivateKey): Value {
-  return { id, text: pem.replaceAll('\n', '\\n') };
-}
+const keyValue = ({ id, pem }: PrivateKey): Value => ({ id, text: pem.replaceAll('\n', '\\n') });
 
-function idsOf(values: readonly Value[]): string {
-  return values.map(({ id }) => id).join(', ');
-}
+const idsOf = (values: readonly Value[]) => values.map(({ id }) => id).join(', ');

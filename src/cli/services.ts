@@ -47,13 +47,11 @@ export async function withServices<Result>(
 /** Runs work and writes its audit entry in one transaction. It needs the variables of the database only. */
 export async function withAudit<Result>(
   invocation: Invocation,
-  options: AuditOptions,
-  entry: AuditedAction,
+  { operator, ...entry }: AuditedAction & AuditOptions,
   work: (tx: Tx) => Promise<Result>,
 ): Promise<Result> {
-  const operator = createOperator(invocation, options);
   return withDatabase(invocation.environment, (database) =>
-    createAudit(database).audited(operator, entry, work),
+    createAudit(database).audited(createOperator(invocation, { operator }), entry, work),
   );
 }
 

@@ -5,9 +5,10 @@ import { table } from './output.ts';
 /** `dure stats`. */
 export function addStatsCommand(program: Command, invocation: Invocation): void {
   addCommand(program, 'stats', {
-    summary: 'count users, stores, requests and emails; size of the database',
-    description:
-      'Counts users, sessions, stores, posts, partner requests, images, emails and open reports, and measures the database. It reads whole tables, which takes seconds where they have millions of rows: do not poll it, `/metrics` is for that.',
+    summary:
+      'count users, sessions, stores, posts, requests, images, emails and reports; size of the database',
+    details:
+      'It reads whole tables, which takes seconds where they have millions of rows: do not poll it, `/metrics` is for that.',
     examples: ['dure stats', "dure stats --json | jq '.emails.failed'"],
   }).action(() => showStats(invocation));
 }

@@ -28,7 +28,7 @@ export async function dureText(environment: Record<string, string>, ...args: str
   const log: string[] = [];
   const code = await runProgram(args, {
     environment,
-    output: createOutput(args.includes('--json'), stdout.stream, stderr.stream),
+    output: createOutput({ json: args.includes('--json'), stdout: stdout.stream, stderr: stderr.stream }),
     log: { write: (line) => log.push(line) },
     isInteractive: false,
     isTerminal: false,

@@ -234,7 +234,7 @@ t.test('the variables of the database are enough for what needs nothing else', a
 
 const program = createProgram({
   environment: {},
-  output: createOutput(false, process.stdout, process.stderr),
+  output: createOutput({ json: false, stdout: process.stdout, stderr: process.stderr }),
   log: process.stderr,
   isInteractive: false,
   isTerminal: false,

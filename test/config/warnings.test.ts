@@ -87,6 +87,14 @@ t.test('what is usual inside of a network, or as strong, is not warned about', a
   for (const overrides of usual) t.strictSame(find(overrides).warnings, [], JSON.stringify(overrides));
 });
 
+t.test('what is missing is a problem and no warning', async (t) => {
+  const { problems, warnings } = find({ FRONTEND_URL: '' });
+  t.strictSame(
+    { problems, warnings },
+    { problems: ['FRONTEND_URL must be set in production'], warnings: [] },
+  );
+});
+
 t.test('outside production only an API key that is sent in plain http is warned about', async (t) => {
   const local = { FRONTEND_URL: 'http://localhost:5173', DATABASE_URL: 'postgresql://dure:dure@db/dure' };
   t.strictSame(load(local).warnings, []);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import Fastify from 'fastify';
 import t, { type Test } from 'tap';
-import { createDevMailbox, devMailboxRoutes } from '../../src/development/mailbox/mailbox.ts';
+import { createDevMailbox, devMailboxRoutes } from '../../src/development/mailbox.ts';
 import { requestContextPlugin } from '../../src/http/request-context.ts';
 import type { OutgoingMail } from '../../src/infrastructure/mail/transport.ts';
 import { createTestApp } from '../support/app.ts';

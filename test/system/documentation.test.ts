@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { transform } from 'esbuild';
 import t from 'tap';
-import { createDevMailbox, devMailboxRoutes } from '../../src/development/mailbox/mailbox.ts';
+import { createDevMailbox, devMailboxRoutes } from '../../src/development/mailbox.ts';
 import { environmentNames } from '../config/environments.ts';
 import { createTestApp } from '../support/app.ts';
 import { readText, root, temporaryFolder } from '../support/files.ts';

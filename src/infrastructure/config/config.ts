@@ -54,11 +54,11 @@ export function loadConfig(source: NodeJS.ProcessEnv, { generateSecret = true } 
 /**
  * Reads the configuration as {@link loadConfig} does, but generates no secret unless told to.
  *
- * @returns also `problems`, one line each, and the `texts` of the variables without one, set or by default
+ * @returns also `problems`, one line each, and `texts`, what each variable is set to or has by default
  */
 export function inspectConfig(source: NodeJS.ProcessEnv, { generateSecret = false } = {}) {
   const production = source['NODE_ENV'] === 'production';
-  const { values, texts, problems } = readVariables(variables(production), source);
+  const { values, texts, problems } = readVariables(variables({ production }), source);
   /** Reads a part, whose problems are collected, so that one message lists all. */
   const read = <Part>(part: () => Part, fallback: Part): Part => {
     try {
@@ -133,18 +133,12 @@ const together: [one: string, other: string][] = [
   ['TERMS_VERSION', 'TERMS_URL'],
   ['PRIVACY_VERSION', 'PRIVACY_URL'],
 ];
-const neededInProduction = 'DATABASE_URL JWT_SECRET RESEND_API_KEY MAIL_FROM FRONTEND_URL PUBLIC_URL'.split(
-  ' ',
-);
 
 /** What is missing. A variable that is set and wrong counts as set. */
 function findMissing(source: NodeJS.ProcessEnv): string[] {
   const isSet = (name: string) => Boolean(source[name]);
-  const missing =
-    source['NODE_ENV'] === 'production' ? neededInProduction.filter((name) => !isSet(name)) : [];
   const regionIsMissing = isSet('S3_BUCKET') && !isSet('S3_REGION') && !isSet('S3_ENDPOINT');
   return [
-    ...missing.map((name) => `${name} must be set in production`),
     ...needed.flatMap(([name, by, why = '']) => {
       const given = by.filter(isSet);
       return given.length > 0 && !isSet(name) ? `${name} must be set with ${given.join(', ')}${why}` : [];

@@ -24,14 +24,17 @@ import { isPlaceholder } from './secrets.ts';
  * Every environment variable that the service reads, at its place in the configuration, but for those of `login-providers.ts`, whose
  * names vary. docs/configuration.md says what they mean.
  */
-export function variables(production: boolean) {
+export function variables({ production }: { production: boolean }) {
   const unlessProduction = production ? 'false' : 'true';
   const web = { protocols: ['https:', 'http:'], production };
   const links = { ...web, continuation: 'the links in emails', reason: 'the links in emails carry secrets' };
   const documents = { ...web, reason: 'users agree to what is there' };
   const quota: [number, number] = [0, 1_000_000];
+  const missing = production ? 'must be set in production' : undefined;
+  const { urls, ...others } = databaseVariables;
   return {
-    ...databaseVariables,
+    ...others,
+    urls: { ...urls, pooled: { ...urls.pooled, missing } },
     host: variable('HOST', production ? '0.0.0.0' : '127.0.0.1', (host) => host),
     port: integer('PORT', '3000', [0, 65_535]),
     /** Serves `/metrics` in place of {@link port}. */
@@ -41,7 +44,7 @@ export function variables(production: boolean) {
       poolSize: integer('DATABASE_POOL_SIZE', '10', [2, 1_000]),
       migrateOnStart: flag('MIGRATE_ON_START', unlessProduction),
     },
-    secrets: text('JWT_SECRET'),
+    secrets: { ...text('JWT_SECRET'), missing },
     privateKeys: { pem: text('JWT_PRIVATE_KEY'), path: text('JWT_PRIVATE_KEY_FILE') },
     tokens: {
       accessTtl: lifetime('ACCESS_TOKEN_TTL', '15m'),
@@ -72,9 +75,12 @@ export function variables(production: boolean) {
         Math.max(1, Math.min(availableParallelism(), readInteger(threads, [1, 1_024]) - 2)),
       ),
     },
-    frontendUrl: variable('FRONTEND_URL', 'http://localhost:5173', (given) => readUrl(given, links)),
+    frontendUrl: {
+      ...variable('FRONTEND_URL', 'http://localhost:5173', (given) => readUrl(given, links)),
+      missing,
+    },
     /** Under which clients reach the service, without a slash at its end. */
-    publicUrl: url('PUBLIC_URL', links),
+    publicUrl: { ...url('PUBLIC_URL', links), missing },
     images: {
       /** Where browsers find uploaded images, without a slash at its end. */
       baseUrl: url('MEDIA_BASE_URL', {
@@ -91,9 +97,9 @@ export function variables(production: boolean) {
       },
     },
     mail: {
-      from: variable('MAIL_FROM', 'Dure <no-reply@example.com>', readMailAddress),
+      from: { ...variable('MAIL_FROM', 'Dure <no-reply@example.com>', readMailAddress), missing },
       resend: {
-        apiKey: optional('RESEND_API_KEY', (key) => (production ? readResendKey(key) : key)),
+        apiKey: { ...optional('RESEND_API_KEY', (key) => (production ? readResendKey(key) : key)), missing },
         baseUrl: url('RESEND_BASE_URL', web),
       },
     },

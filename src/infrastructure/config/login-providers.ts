@@ -1,5 +1,5 @@
 import { createPrivateKey } from 'node:crypto';
-import { ConfigError, readUrl, splitList, withoutSlash } from './readers.ts';
+import { ConfigError, readUrl, readVariables, splitList, text, variable, withoutSlash } from './readers.ts';
 
 interface Client {
   id: string;
@@ -50,14 +50,6 @@ const development: LoginProviderSettings = {
 /** The methods of a session are the ids of providers and these. */
 const reservedIds = [development.id, 'password', 'passkey', 'totp'];
 
-const urlRules = {
-  protocols: ['https:', 'http:'],
-  continuation: 'other paths',
-  reason: 'secrets are sent there',
-};
-
-const variable = (id: string, suffix: string) => `LOGIN_${id.toUpperCase().replaceAll('-', '_')}_${suffix}`;
-
 interface ProvidersSettings {
   /** Of `LOGIN_PROVIDERS`. */
   list: string | undefined;
@@ -90,61 +82,70 @@ export function readLoginProviders({ list, source, production }: ProvidersSettin
 
 function readProvider(id: string, { source, production }: Omit<ProvidersSettings, 'list'>) {
   const problems: string[] = [];
-  const read = (suffix: string) => source[variable(id, suffix)] || undefined;
+  const read = <Table extends object>(table: Table) => {
+    const result = readVariables(table, source);
+    problems.push(...result.problems);
+    return result.values;
+  };
+  const named = (suffix: string) => `LOGIN_${id.toUpperCase().replaceAll('-', '_')}_${suffix}`;
+  const missing = `must be set with ${id} in LOGIN_PROVIDERS`;
+  const needed = (suffix: string) => ({ ...variable(named(suffix), '', (given) => given), missing });
+  const url = (suffix: string, byDefault: string | undefined) => ({
+    ...variable(named(suffix), byDefault ?? '', (given) => given && checkUrl(given, { production })),
+    missing: byDefault === undefined ? missing : undefined,
+  });
+  const isOpenId = id !== 'naver';
+  const { name, issuer, scope } = known[id] ?? { name: { ko: id, en: id }, scope: 'openid email profile' };
+  const { displayName, ...common } = read({
+    displayName: text(named('DISPLAY_NAME')),
+    clientId: needed('CLIENT_ID'),
+    issuer: url(isOpenId ? 'ISSUER' : 'BASE_URL', issuer),
+    scope: variable(named('SCOPES'), scope, (given) => (isOpenId ? checkScope(given) : given)),
+  });
+  const { clientSecret } =
+    id === 'apple' ? { clientSecret: '' } : read({ clientSecret: needed('CLIENT_SECRET') });
+  const names = displayName === undefined ? name : { ko: displayName, en: displayName };
+  const client = { id, name: names, ...common, clientSecret };
 
-  function required(suffix: string): string {
-    const value = read(suffix);
-    if (value === undefined)
-      problems.push(`${variable(id, suffix)} must be set with ${id} in LOGIN_PROVIDERS`);
-    return value ?? '';
-  }
-
-  function url(suffix: string, byDefault?: string): string {
-    const value = byDefault === undefined ? required(suffix) : (read(suffix) ?? byDefault);
-    try {
-      if (value !== '') readUrl(value, { ...urlRules, production });
-    } catch (error) {
-      if (!(error instanceof ConfigError)) throw error;
-      problems.push(`${variable(id, suffix)} ${error.problems[0]}`);
-    }
-    return value;
-  }
-
-  function readSettings(): LoginProviderSettings {
-    const { name, issuer, scope } = known[id] ?? { name: { ko: id, en: id }, scope: 'openid email profile' };
-    const displayName = read('DISPLAY_NAME');
-    const client = {
-      id,
-      name: displayName === undefined ? name : { ko: displayName, en: displayName },
-      clientId: required('CLIENT_ID'),
-      clientSecret: id === 'apple' ? '' : required('CLIENT_SECRET'),
-      issuer: url(id === 'naver' ? 'BASE_URL' : 'ISSUER', issuer),
-      scope: read('SCOPES') ?? scope,
-    };
+  function readKind(): LoginProviderSettings {
     if (id === 'naver') {
-      const apiUrl = withoutSlash(url('API_URL', 'https://openapi.naver.com'));
-      return { kind: 'naver', ...client, issuer: withoutSlash(client.issuer), apiUrl };
+      const { apiUrl } = read({ apiUrl: url('API_URL', 'https://openapi.naver.com') });
+      return { kind: 'naver', ...client, issuer: withoutSlash(client.issuer), apiUrl: withoutSlash(apiUrl) };
     }
-    if (!client.scope.split(' ').includes('openid'))
-      problems.push(`${variable(id, 'SCOPES')} must hold openid`);
-    if (id === 'kakao')
-      return {
-        kind: 'kakao',
-        ...client,
-        userInfoUrl: url('USER_INFO_URL', 'https://kapi.kakao.com/v2/user/me'),
-      };
+    if (id === 'kakao') {
+      const byDefault = 'https://kapi.kakao.com/v2/user/me';
+      return { kind: 'kakao', ...client, ...read({ userInfoUrl: url('USER_INFO_URL', byDefault) }) };
+    }
     if (id !== 'apple') return { kind: 'openid', ...client };
-    // In one line, as many tools keep it.
-    const privateKey = required('PRIVATE_KEY').replaceAll('\\n', '\n');
-    if (privateKey !== '' && !isP256Key(privateKey)) {
-      problems.push(
-        `${variable(id, 'PRIVATE_KEY')} must be the key that Apple gives, in PEM: -----BEGIN PRIVATE KEY-----`,
-      );
-    }
-    return { kind: 'apple', ...client, teamId: required('TEAM_ID'), keyId: required('KEY_ID'), privateKey };
+    const privateKey = { ...variable(named('PRIVATE_KEY'), '', readAppleKey), missing };
+    return {
+      kind: 'apple',
+      ...client,
+      ...read({ teamId: needed('TEAM_ID'), keyId: needed('KEY_ID'), privateKey }),
+    };
   }
 
-  return { settings: readSettings(), problems };
+  return { settings: readKind(), problems };
+}
+
+/** @returns the text as it is, because issuers are compared */
+function checkUrl(given: string, { production }: { production: boolean }): string {
+  const rules = { continuation: 'other paths', reason: 'secrets are sent there' };
+  readUrl(given, { protocols: ['https:', 'http:'], production, ...rules });
+  return given;
+}
+
+function checkScope(given: string): string {
+  if (given.split(' ').includes('openid')) return given;
+  throw new ConfigError('must hold openid');
+}
+
+/** @returns the key in PEM; empty without one */
+function readAppleKey(given: string): string {
+  // In one line, as many tools keep it.
+  const pem = given.replaceAll('\\n', '\n');
+  if (given === '' || isP256Key(pem)) return pem;
+  throw new ConfigError('must be the key that Apple gives, in PEM: -----BEGIN PRIVATE KEY-----');
 }
 
 function isP256Key(pem: string): boolean {

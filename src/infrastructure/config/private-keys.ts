@@ -8,7 +8,7 @@ import {
 import { readFileSync } from 'node:fs';
 import { ConfigError } from './readers.ts';
 
-export type KeyAlgorithm = 'ES256' | 'EdDSA';
+type KeyAlgorithm = 'ES256' | 'EdDSA';
 
 /** A key that signs access tokens, which others can verify with its public half. */
 export type PrivateKey = ReturnType<typeof toPrivateKey>;

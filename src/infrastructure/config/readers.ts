@@ -17,6 +17,8 @@ interface Variable<Value> {
   name: string;
   /** The text that counts where it is not set. */
   byDefault?: string | undefined;
+  /** The problem where it is not set, if that is one. */
+  missing?: string | undefined;
   /** @throws {ConfigError} whose problems continue the name */
   read(text: string): Value;
 }
@@ -29,16 +31,18 @@ type Values<Table> = {
 /**
  * Reads a table of variables, which may have tables in it. An empty variable is not set, as `compose.yaml` passes it.
  *
- * @returns `values`; `problems`, one line each, of variables that have their defaults then; `texts`, by name, of the others
+ * @returns `values`; `problems`, one line each, of variables that have their defaults then; `texts` of all, by name
  */
 export function readVariables<Table extends object>(table: Table, source: NodeJS.ProcessEnv) {
   const problems: string[] = [];
   const texts: Record<string, string | undefined> = {};
-  const readOne = ({ name, byDefault, read }: Variable<unknown>) => {
+  const readOne = ({ name, byDefault, missing, read }: Variable<unknown>) => {
     const text = source[name] || byDefault;
+    const isMissing = missing !== undefined && !source[name];
+    if (isMissing) problems.push(`${name} ${missing}`);
     try {
       const value = text === undefined ? undefined : read(text);
-      texts[name] = text;
+      texts[name] = isMissing ? undefined : text;
       return value;
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;

@@ -34,7 +34,7 @@ export function readVapid(settings: VapidSettings): Vapid | undefined {
   const privateKey = isDerived ? deriveVapidKey(secret) : value;
   const publicKey = privateKey === undefined ? undefined : publicKeyOf(privateKey);
   const problems: string[] = [];
-  if ((given !== undefined || value !== undefined) && !isSubject(subject, production)) {
+  if ((given !== undefined || value !== undefined) && !isSubject(subject, settings)) {
     problems.push(
       'VAPID_SUBJECT must be an address such as mailto:push@example.com, or a URL that starts with https://; in production one that push services can reach: without it MAIL_FROM counts',
     );
@@ -66,7 +66,7 @@ function publicKeyOf(privateKey: string): string | undefined {
 }
 
 /** In production a host of the internet, because Apple refuses the tokens of any other subject (`BadJwtToken`). */
-function isSubject(text: string, production: boolean): boolean {
+function isSubject(text: string, { production }: VapidSettings): boolean {
   const [, domain] = /^mailto:[^\s@]+@([^\s@]+)$/.exec(text) ?? [];
   const url = parseUrl(domain === undefined ? text : `https://${domain}`);
   if (url?.protocol !== 'https:') return false;

@@ -1,6 +1,6 @@
 import axe from 'axe-core';
 import t from 'tap';
-import { createDevMailbox, devMailboxRoutes } from '../../../src/development/mailbox/mailbox.ts';
+import { createDevMailbox, devMailboxRoutes } from '../../../src/development/mailbox.ts';
 import type { Language } from '../../../src/http/language.ts';
 import { type Mail, render } from '../../mail/samples.ts';
 import { createTestApp } from '../../support/app.ts';

@@ -1,13 +1,59 @@
-import type { FastifyReply } from 'fastify';
-import type { Language, LocalizedText } from '../../http/language.ts';
-import { hashSource, sendPage } from '../../http/pages.ts';
-import { escapeHtml, type RenderedMail } from '../../infrastructure/mail/rendering.ts';
+import { Type } from '@sinclair/typebox';
+import type { FastifyPluginAsync, FastifyReply } from 'fastify';
+import type { Language, LocalizedText } from '../http/language.ts';
+import { hashSource, sendPage } from '../http/pages.ts';
+import { escapeHtml, type RenderedMail } from '../infrastructure/mail/rendering.ts';
+import type { OutgoingMail } from '../infrastructure/mail/transport.ts';
+import { requireOwnHost } from './own-host.ts';
 
-export interface StoredMail extends RenderedMail {
+interface StoredMail extends RenderedMail {
   id: number;
   to: string;
   created_at: string;
 }
+
+type DevMailbox = ReturnType<typeof createDevMailbox>;
+
+/** Keeps emails in development instead of sending them: in memory only, because they contain codes and links. */
+export function createDevMailbox() {
+  // By idempotency key, oldest first.
+  const mails = new Map<string, StoredMail>();
+  let lastId = 0;
+
+  return {
+    async send({ to, language, subject, text, html, idempotencyKey }: OutgoingMail): Promise<void> {
+      if (mails.has(idempotencyKey)) return;
+      const created_at = new Date().toISOString();
+      mails.set(idempotencyKey, { id: ++lastId, to, language, subject, text, html, created_at });
+      for (const key of mails.keys()) if (mails.size > 200) mails.delete(key);
+    },
+    /** The newest 200 emails, newest first: to one address, in any case, or to all. */
+    list(to?: string): StoredMail[] {
+      const newestFirst = [...mails.values()].reverse();
+      return to ? newestFirst.filter((mail) => mail.to.toLowerCase() === to.toLowerCase()) : newestFirst;
+    },
+  };
+}
+
+/**
+ * `GET /dev/mailbox/`: a page with the emails, or with `Accept: application/json` `{ items: StoredMail[] }`; `?to=` leaves those
+ * to one address. Register it outside production only: the emails are enough to take over any account.
+ */
+export const devMailboxRoutes: FastifyPluginAsync<{ mailbox: DevMailbox }> = async (app, { mailbox }) => {
+  const schema = { hide: true, querystring: Type.Object({ to: Type.Optional(Type.String()) }) };
+  app.get<{ Querystring: { to?: string } }>(
+    '/dev/mailbox/',
+    // The open page polls, so its requests are not logged.
+    { schema, logLevel: 'warn', onRequest: requireOwnHost },
+    async ({ query, headers, language }, reply) => {
+      // A plus sign that is not encoded arrives as a space, which no address has.
+      const to = query.to?.trim().replaceAll(' ', '+');
+      const mails = mailbox.list(to);
+      if (headers.accept?.includes('application/json')) return { items: mails };
+      return sendMailboxPage(reply, mails, { language, to });
+    },
+  );
+};
 
 const wording = {
   title: { ko: '개발용 메일함', en: 'Dev mailbox' },
@@ -94,7 +140,7 @@ function copyable(html: string, label: string): string {
 // 24 hours: with 12, newer versions of `Intl` write AM and PM in Korean as well.
 const timeFormat = { dateStyle: 'long', timeStyle: 'long', hourCycle: 'h23' } as const;
 
-function mailHtml(mail: StoredMail, language: Language, isOpen: boolean): string {
+function mailHtml(mail: StoredMail, { language, isOpen }: { language: Language; isOpen: boolean }): string {
   const subject = escapeHtml(mail.subject);
   const time = new Date(mail.created_at).toLocaleString(language, timeFormat);
   return `<article><details${isOpen ? ' open' : ''}>
@@ -106,9 +152,13 @@ ${highlights(mail.text, language)}
 </details></article>`;
 }
 
-/** Sends the page of the dev mailbox: the newest email open, older ones closed. @param to shows emails to this address only */
-export function sendMailboxPage(reply: FastifyReply, mails: StoredMail[], language: Language, to?: string) {
-  const list = mails.map((mail, index) => mailHtml(mail, language, index === 0)).join('\n');
+/** Sends the page of the dev mailbox: the newest email open, older ones closed. */
+function sendMailboxPage(
+  reply: FastifyReply,
+  mails: StoredMail[],
+  { language, to }: { language: Language; to?: string | undefined },
+) {
+  const list = mails.map((mail, index) => mailHtml(mail, { language, isOpen: index === 0 })).join('\n');
   const filter = to
     ? `<p>${wording.to[language]} <strong>${escapeHtml(to)}</strong> · <a href="/dev/mailbox/">${wording.showAll[language]}</a></p>\n`
     : '';

@@ -1,10 +1,10 @@
 import { Type } from '@sinclair/typebox';
 import type { FastifyPluginAsync } from 'fastify';
-import type { LocalizedText } from '../../http/language.ts';
-import { sendPage } from '../../http/pages.ts';
-import { readForm } from '../../http/plugins/body-reader.ts';
-import { escapeHtml } from '../../infrastructure/mail/rendering.ts';
-import { requireOwnHost } from '../own-host.ts';
+import type { LocalizedText } from '../http/language.ts';
+import { sendPage } from '../http/pages.ts';
+import { readForm } from '../http/plugins/body-reader.ts';
+import { escapeHtml } from '../infrastructure/mail/rendering.ts';
+import { requireOwnHost } from './own-host.ts';
 
 interface LoginPageOptions {
   callbackUrl: string;
