@@ -45,7 +45,7 @@ type WorkerOptions = Parameters<typeof startWorker>[0];
 type Needed = Pick<LaneOptions, 'database' | 'logger' | 'transport'> &
   Pick<WorkerOptions, 'connectionString'>;
 
-/** Starts a worker of emails that have no topic. */
+/** Starts a worker of emails that have no topic, and of other lanes. */
 export function startMailWorker(options: Needed & Partial<LaneOptions & WorkerOptions>) {
   const all = {
     composers,
@@ -56,7 +56,7 @@ export function startMailWorker(options: Needed & Partial<LaneOptions & WorkerOp
     cleanUp: async () => ({ deleted: {}, isComplete: true }),
     ...options,
   };
-  return startWorker({ ...all, lanes: [createMailLane(all)] });
+  return startWorker({ ...all, lanes: [createMailLane(all), ...(options.lanes ?? [])] });
 }
 
 /** Options of the worker, and how the provider takes an email. */

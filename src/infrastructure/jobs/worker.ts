@@ -63,7 +63,8 @@ export function startWorker(options: WorkerOptions) {
   const times = { ...defaultTimes, ...options.times };
   const stopping = new AbortController();
   const { signal } = stopping;
-  const lanes = [backgroundLane({ ...options, logger }), ...options.lanes];
+  // The clean-up is last: its schedule fails at once where the database takes no writes, while the other lanes would still start.
+  const lanes = [...options.lanes, backgroundLane({ ...options, logger })];
   const countRun = countRuns(metrics, lanes);
   const stopped = keepRunning(() => runUntilStopped({ ...options, lanes, logger, countRun, signal }), {
     delay: restartDelay,
