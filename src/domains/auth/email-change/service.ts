@@ -95,11 +95,9 @@ export function createEmailChange(auth: AuthContext) {
   }
 
   /**
-   * Brings the old address back. The user may have lost the account: every session ends, ways to log in that were added since the
-   * change are removed, a reset link goes to the address, and until the password is reset, who knows it can change neither
-   * password nor address.
-   * An unverified account without a store that has taken the address is deleted, as at a sign-up that proves its address.
-   * An error does not use the link up.
+   * Brings the old address back. Somebody else may have the account: every session ends, ways to log in that were added since the
+   * change are removed, a reset link goes to the address, and until then the password changes neither password nor address. An
+   * unverified account without a store that has taken the address is deleted. An error does not use the link up.
    *
    * @throws {ApiError} `undo_link_invalid`, `email_taken`
    */

@@ -91,7 +91,7 @@ export function createSecondFactor(auth: AuthContext) {
      * Switches the second factor on with a code of its app.
      *
      * @returns the recovery codes
-     * @throws {ApiError} `second_factor_exists`, and as {@link attempt} and {@link ConfirmationService.require}
+     * @throws {ApiError} `second_factor_exists`, and as {@link attempt} and `confirmation.require`
      */
     async confirm(user: CurrentUser, code: string, context: RequestContext) {
       const recovery_codes = await attemptOwn(user, context, async (tx) => {
@@ -159,7 +159,7 @@ export function createSecondFactor(auth: AuthContext) {
     /**
      * Saves that the user of a session proved again who they are, by one of password and code.
      *
-     * @throws {ApiError} `validation_error`, and as {@link LoginService.verifyOwnPassword} and {@link attempt}
+     * @throws {ApiError} `validation_error`, and as `verifyOwnPassword` and {@link attempt}
      */
     async confirmUser(user: CurrentUser, { password, code }: ConfirmationBody, context: RequestContext) {
       if ((password === undefined) === (code === undefined)) {

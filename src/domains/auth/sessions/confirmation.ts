@@ -101,7 +101,7 @@ export function createConfirmation(
      * Verifies the password of an operation that takes one. An account without a password needs a recent confirmation instead.
      *
      * @returns the hash that the password was verified against; null without a password
-     * @throws {ApiError} `validation_error`, and as {@link LoginService.verifyOwnPassword} or {@link require}
+     * @throws {ApiError} `validation_error`, and as `verifyOwnPassword` or {@link require}
      */
     async authorize(user: CurrentUser, password: string | undefined, context: RequestContext) {
       if (password !== undefined) return verifyOwnPassword(user, password, context);
