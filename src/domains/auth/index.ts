@@ -106,7 +106,7 @@ export function createAuth(options: AuthOptions) {
       removeSecondFactor: secondFactor.removeByOperator,
     },
     askAboutMarketing: auth.consents.askAgain,
-    sealSecondFactorsAgain: secondFactor.sealAgain,
+    sealSecondFactorsAgain: auth.secondFactors.sealAgain,
     deleteAbandonedAccounts:
       config.email.unverifiedAccountTtl === 0 ? async function* () {} : removal.removeAbandoned,
   };
