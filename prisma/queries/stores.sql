@@ -112,7 +112,7 @@ RETURNING
   id;
 
 -- repository: findOpen
--- Columns: categories, phoneNumber, businessHours, latitude, longitude, showExactLocation, createdAt, updatedAt, name, id, address, description, sido, sigungu, dong
+-- Columns: categories, phoneNumber, businessHours, latitude, longitude, showExactLocation, createdAt, updatedAt, name, id, address, description, sigungu, sido, dong
 SELECT
   s.id,
   s.name,
@@ -158,7 +158,7 @@ WHERE
   AND s.suspended_at IS NULL;
 
 -- repository: findOpen
--- Columns: categories, phoneNumber, businessHours, latitude, longitude, showExactLocation, createdAt, updatedAt, name, id, address, description, sido, sigungu, dong
+-- Columns: categories, phoneNumber, businessHours, latitude, longitude, showExactLocation, createdAt, updatedAt, name, id, address, description, sigungu, sido, dong
 SELECT
   s.id,
   s.name,

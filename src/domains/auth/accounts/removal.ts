@@ -20,8 +20,6 @@ export interface AccountDeletionSteps {
   closeStore(tx: Tx, storeId: number): Promise<void>;
 }
 
-export type AccountRemoval = ReturnType<typeof createAccountRemoval>;
-
 /** Deletes accounts: by their owners, by operators, by a sign-up that proves the address, and by the clean-up. */
 export function createAccountRemoval(auth: AuthBase) {
   const { database, logger, accounts, emailCodes, identities, passwordResets } = auth;

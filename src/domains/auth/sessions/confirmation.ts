@@ -18,8 +18,6 @@ interface MethodChange extends Pick<LoginMethodChange, 'change' | 'method'> {
   context: RequestContext;
 }
 
-export type ConfirmationService = ReturnType<typeof createConfirmation>;
-
 /** Whether the user of a session lately proved again who they are, which changes of the ways to log in need. */
 export function createConfirmation(
   { database, mailQueue, accounts, sessions }: AuthBase,
