@@ -46,10 +46,7 @@ export const expiredAuthRows = [
 
 export type AccountAdministration = ReturnType<typeof createAuth>['administration'];
 
-/**
- * Builds the authentication domain: how tokens are checked, the emails it sends, its part of the clean-up, what operators need
- * of it, and its routes under `/auth`.
- */
+/** Builds the authentication domain: its features, what other domains and operators need of them, and its routes under `/auth`. */
 export function createAuth(options: AuthOptions) {
   const auth = createAuthContext(options);
   const { config, database, sessions, tokens, passwords, login, confirmation, removal, codes } = auth;

@@ -39,8 +39,7 @@ export function createUndoLinkRepository(database: Database, secrets: DerivedSec
   }
 
   /**
-   * Uses up a link of an account that is locked, and voids the links of later changes: who made those may not have been the
-   * owner.
+   * Uses up a link of a locked account, and voids the links of later changes: who made those may not have been the owner.
    *
    * @returns false when the link was used or voided meanwhile, or has expired
    */

@@ -29,10 +29,7 @@ interface Attempt extends Pick<RemovableAccount, 'email' | 'isVerified'> {
 
 export type EmailChangeService = ReturnType<typeof createEmailChange>;
 
-/**
- * Changes the email address of an account to one that the user has proven with a mailed code, and undoes that with the link
- * that the old address got.
- */
+/** Changes the email address of an account to one that its user has proven, and undoes that with the link that the old one got. */
 export function createEmailChange(auth: AuthContext) {
   const { database, mailQueue, confirmation, codes, removal } = auth;
   const { accounts, sessions, emailCodes, passwordResets, logins, undoLinks, mailSends } = auth;

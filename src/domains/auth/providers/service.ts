@@ -36,10 +36,7 @@ interface Services {
 
 export type ProviderLogin = ReturnType<typeof createProviderLogin>;
 
-/**
- * Logins with providers. An account is found by the issuer and the subject of an identity, and never by an address, which can be
- * another person's.
- */
+/** Logins with providers. An account is found by issuer and subject, and never by an address, which can be another person's. */
 export function createProviderLogin(auth: AuthContext, { providers, ...services }: Services) {
   const { config, database, accounts, identities, flows, logins, login, confirmation } = auth;
   const refused = () => new ApiError(authErrors.providerRefused);
@@ -67,12 +64,7 @@ export function createProviderLogin(auth: AuthContext, { providers, ...services 
     };
   }
 
-  /**
-   * Begins a login at a provider.
-   *
-   * @param caller undefined without an access token
-   * @throws {ApiError} `provider_not_found`, `not_authenticated`, `confirmation_required`, `service_unavailable`
-   */
+  /** @throws {ApiError} `provider_not_found`, `not_authenticated`, `confirmation_required`, `service_unavailable` */
   async function start(
     providerId: string,
     purpose: LoginPurpose,
