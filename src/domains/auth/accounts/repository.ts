@@ -115,7 +115,7 @@ export function createAccountRepository(database: Database, { unverifiedAccountT
       });
     },
 
-    /** Whether an account has a way to log in besides one of its identities or passkeys. Lock it first: another may be removed at once. */
+    /** Whether an account has a way to log in besides one of its identities or passkeys. Lock it first, so that this stays true. */
     async hasOtherLoginMethod(tx: Tx, id: number): Promise<boolean> {
       const select = { passwordHash: true, _count: { select: { identities: true, passkeys: true } } };
       const account = await tx.prisma.user.findFirstOrThrow({ where: { id }, select });
