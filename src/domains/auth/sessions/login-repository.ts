@@ -120,9 +120,8 @@ export function createLoginRepository(database: Database, { tokens, secrets: [se
     return { account, counters: account?.isAddressKnown ? known : unknown, delay: row?.delay ?? 0 };
   }
 
-  async function accountOf(condition: Sql, address: string): Promise<LoginAccount | undefined> {
-    return (await database.query<LoginAccount>(accountWhere(condition, address)))[0];
-  }
+  const accountOf = async (condition: Sql, address: string) =>
+    (await database.query<LoginAccount>(accountWhere(condition, address)))[0];
 
   /**
    * Locks counters until the transaction ends, so that the delay begins before more than the allowed attempts are evaluated.
