@@ -1,5 +1,5 @@
 -- accounts/repository: findAbandoned
--- Columns: id, email, isVerified
+-- Columns: email, id, isVerified
 SELECT
   u.id,
   u.email,
@@ -29,7 +29,7 @@ WHERE
   );
 
 -- codes/repository: tryCode
--- Columns: id, keyId, attempts, isMailed
+-- Columns: attempts, id, isMailed, keyId
 SELECT
   id,
   key_id AS "keyId",
@@ -50,7 +50,7 @@ WHERE
 FOR UPDATE;
 
 -- consents/repository: ask
--- Columns: version, language, givenAt
+-- Columns: givenAt, language, version
 SELECT
   u.language,
   c.version,
@@ -96,7 +96,7 @@ LIMIT
   $1;
 
 -- consents/repository: latest
--- Columns: kind, action, version, createdAt, id
+-- Columns: action, createdAt, id, kind, version
 SELECT
   c.*
 FROM
@@ -143,7 +143,7 @@ WHERE
   AND true;
 
 -- recovery/repository: open
--- Columns: userId, username, email, expiresAt
+-- Columns: email, expiresAt, userId, username
 SELECT
   u.id AS "userId",
   u.username,
@@ -160,7 +160,7 @@ FOR UPDATE OF
   r;
 
 -- sessions/flow-repository: attempt
--- Columns: id, userId, attempts, sessionId, keyId, data
+-- Columns: attempts, data, id, keyId, sessionId, userId
 UPDATE login_flows
 SET
   attempts = attempts + 1
@@ -201,7 +201,7 @@ VALUES
   );
 
 -- sessions/flow-repository: end
--- Columns: id, userId, attempts, sessionId, keyId, data
+-- Columns: attempts, data, id, keyId, sessionId, userId
 DELETE FROM login_flows
 WHERE
   id = $1::uuid
@@ -217,7 +217,7 @@ RETURNING
   attempts;
 
 -- sessions/flow-repository: lock
--- Columns: id, userId, attempts, sessionId, keyId, data
+-- Columns: attempts, data, id, keyId, sessionId, userId
 SELECT
   id,
   key_id AS "keyId",
@@ -234,8 +234,33 @@ WHERE
   AND expires_at > now()
 FOR UPDATE;
 
--- sessions/login-repository: accountOf
--- Columns: isSuspended, hasSecondFactor, isAddressKnown, name, id, email, username, role, isVerified, passwordHash, needsReset
+-- sessions/login-repository: countFailure
+UPDATE login_failures f
+SET
+  failed_at = ARRAY(
+    SELECT
+      t
+    FROM
+      unnest(failed_at) t
+    WHERE
+      t > clock_timestamp() - make_interval(secs => $1)
+    ORDER BY
+      t DESC
+    LIMIT
+      $2
+  ) || clock_timestamp(),
+  delay_seconds = n.delay,
+  locked_until = CASE
+    WHEN n.delay > 0 THEN clock_timestamp() + make_interval(secs => n.delay)
+  END,
+  updated_at = clock_timestamp()
+FROM
+  unnest($3::text[], $4::int[]) AS n (key, delay)
+WHERE
+  f.key = n.key;
+
+-- sessions/login-repository: createLoginRepository
+-- Columns: email, hasSecondFactor, id, isAddressKnown, isSuspended, isVerified, name, needsReset, passwordHash, role, username
 SELECT
   id,
   username,
@@ -268,8 +293,8 @@ FROM
 WHERE
   id = $3;
 
--- sessions/login-repository: accountOf
--- Columns: isSuspended, hasSecondFactor, isAddressKnown, name, id, email, username, role, isVerified, passwordHash, needsReset
+-- sessions/login-repository: createLoginRepository
+-- Columns: email, hasSecondFactor, id, isAddressKnown, isSuspended, isVerified, name, needsReset, passwordHash, role, username
 SELECT
   id,
   username,
@@ -309,31 +334,6 @@ WHERE
       p.id = $3
   );
 
--- sessions/login-repository: countFailure
-UPDATE login_failures f
-SET
-  failed_at = ARRAY(
-    SELECT
-      t
-    FROM
-      unnest(failed_at) t
-    WHERE
-      t > clock_timestamp() - make_interval(secs => $1)
-    ORDER BY
-      t DESC
-    LIMIT
-      $2
-  ) || clock_timestamp(),
-  delay_seconds = n.delay,
-  locked_until = CASE
-    WHEN n.delay > 0 THEN clock_timestamp() + make_interval(secs => n.delay)
-  END,
-  updated_at = clock_timestamp()
-FROM
-  unnest($3::text[], $4::int[]) AS n (key, delay)
-WHERE
-  f.key = n.key;
-
 -- sessions/login-repository: createLoginRepository
 DELETE FROM login_failures
 WHERE
@@ -369,7 +369,7 @@ SELECT
   ) AS delay;
 
 -- sessions/login-repository: lockCounters
--- Columns: key, recent, delaySeconds, remaining
+-- Columns: delaySeconds, key, recent, remaining
 INSERT INTO
   login_failures AS f (key, failed_at)
 SELECT
@@ -625,7 +625,7 @@ RETURNING
   confirmed_at AS "confirmedAt";
 
 -- sessions/repository: confirmation
--- Columns: isRecent, needsReset, methods
+-- Columns: isRecent, methods, needsReset
 SELECT
   coalesce(s.confirmed_at, s.created_at) > now() - make_interval(secs => $1) AS "isRecent",
   u.needs_reset AS "needsReset",
@@ -660,7 +660,7 @@ WHERE
   s.id = $3::uuid;
 
 -- sessions/repository: createSessionRepository
--- Columns: name, id, email, username, role, isVerified, sessionId
+-- Columns: email, id, isVerified, name, role, sessionId, username
 SELECT
   u.id,
   u.username,
@@ -693,7 +693,7 @@ WHERE
   s.id = ANY ($2::uuid[]);
 
 -- sessions/repository: list
--- Columns: id, createdAt, userAgent, ip, lastUsedAt, methods, authenticatedAt
+-- Columns: authenticatedAt, createdAt, id, ip, lastUsedAt, methods, userAgent
 SELECT
   s.id,
   s.user_agent AS "userAgent",

@@ -1,5 +1,5 @@
 -- repository: claimDeleted
--- Columns: id, createdAt, key
+-- Columns: createdAt, id, key
 UPDATE images
 SET
   check_after = now() + make_interval(mins => $1)

@@ -1,5 +1,5 @@
 -- repository: createMyPageRepository
--- Columns: ownerId, store, posts, sentRequests
+-- Columns: ownerId, posts, sentRequests, store
 SELECT
   s.owner_id AS "ownerId",
   json_build_object(

@@ -35,7 +35,7 @@ RETURNING
   matches > $3 AS "isOfDigest";
 
 -- inbox/repository: createNotificationRepository
--- Columns: place, unreadCount, rows
+-- Columns: place, rows, unreadCount
 SELECT
   wanted.place::int,
   coalesce(c.unread, 0) AS "unreadCount",
@@ -140,7 +140,7 @@ FROM
   LEFT JOIN notification_counts c ON c.user_id = wanted.user_id;
 
 -- inbox/repository: createNotificationRepository
--- Columns: userId, unread
+-- Columns: unread, userId
 SELECT
   user_id AS "userId",
   unread
@@ -1398,7 +1398,7 @@ FROM
   deleted;
 
 -- inbox/repository: listAfter
--- Columns: kind, requestId, postId, postTitle, senderStoreName, receiverStoreName, toSender, id, isRead, createdAt, senderStoreId, receiverStoreId, status, message, match, matches
+-- Columns: createdAt, id, isRead, kind, match, matches, message, postId, postTitle, receiverStoreId, receiverStoreName, requestId, senderStoreId, senderStoreName, status, toSender
 SELECT
   n.id,
   n.kind,
@@ -1490,7 +1490,7 @@ ORDER BY
   n.id;
 
 -- inbox/repository: markBatch
--- Columns: updated, last
+-- Columns: last, updated
 WITH
   locked AS MATERIALIZED (
     SELECT
@@ -1624,7 +1624,7 @@ WHERE
   id = $12;
 
 -- preferences/repository: decideDelivery
--- Columns: language, hours, now
+-- Columns: hours, language, now
 SELECT
   language,
   clock_timestamp() AS now,
@@ -1639,7 +1639,7 @@ WHERE
   AND $2::mail_topic <> ALL (muted_mails);
 
 -- preferences/repository: decideDelivery
--- Columns: language, hours, now
+-- Columns: hours, language, now
 SELECT
   language,
   clock_timestamp() AS now,
@@ -1654,7 +1654,7 @@ WHERE
   AND $2::mail_topic <> ALL (muted_pushes);
 
 -- preferences/repository: decideDelivery
--- Columns: language, hours, now
+-- Columns: hours, language, now
 SELECT
   language,
   clock_timestamp() AS now,
@@ -1669,7 +1669,7 @@ WHERE
   AND has_match_mails;
 
 -- push/repository: save
--- Columns: id, createdAt, userAgent, isNew
+-- Columns: createdAt, id, isNew, userAgent
 WITH
   own AS (
     UPDATE push_subscriptions

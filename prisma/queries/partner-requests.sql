@@ -1,5 +1,5 @@
 -- repository/changes: close
--- Columns: kind, userId, requestId
+-- Columns: kind, requestId, userId
 WITH
   locked AS (
     SELECT
@@ -100,7 +100,7 @@ ORDER BY
   "requestId";
 
 -- repository/changes: send
--- Columns: refusal, request, replayedIn, wait
+-- Columns: refusal, replayedIn, request, wait
 SELECT
   refusal,
   wait,
@@ -123,7 +123,7 @@ FROM
   );
 
 -- repository/changes: transition
--- Columns: box, receiverStoreId, receiverStoreName, id, postId, postTitle, createdAt, updatedAt, status, message, otherUserId, sentWithinHour, senderStore
+-- Columns: box, createdAt, id, message, otherUserId, postId, postTitle, receiverStoreId, receiverStoreName, senderStore, sentWithinHour, status, updatedAt
 WITH
   changed AS (
     UPDATE partner_requests r
@@ -228,7 +228,7 @@ FROM
   changed r;
 
 -- repository/requests: findDetail
--- Columns: box, receiverStoreId, receiverStoreName, id, postId, postTitle, createdAt, updatedAt, status, message, senderStore, receiverStore, post, contact
+-- Columns: box, contact, createdAt, id, message, post, postId, postTitle, receiverStore, receiverStoreId, receiverStoreName, senderStore, status, updatedAt
 SELECT
   CASE
     WHEN o.id = s.id THEN 'received'
@@ -353,7 +353,7 @@ WHERE
   );
 
 -- repository/requests: list
--- Columns: box, receiverStoreId, receiverStoreName, id, postId, postTitle, createdAt, updatedAt, status, message
+-- Columns: box, createdAt, id, message, postId, postTitle, receiverStoreId, receiverStoreName, status, updatedAt
 SELECT
   'sent' AS box,
   r.id,
@@ -406,7 +406,7 @@ ORDER BY
   r.id DESC;
 
 -- repository/requests: list
--- Columns: box, senderStore, id, postId, postTitle, createdAt, updatedAt, status, message
+-- Columns: box, createdAt, id, message, postId, postTitle, senderStore, status, updatedAt
 SELECT
   'received' AS box,
   r.id,
@@ -480,7 +480,7 @@ ORDER BY
   r.id DESC;
 
 -- repository/requests: list
--- Columns: box, senderStore, id, postId, postTitle, createdAt, updatedAt, status, message
+-- Columns: box, createdAt, id, message, postId, postTitle, senderStore, status, updatedAt
 SELECT
   'received' AS box,
   r.id,
@@ -555,7 +555,7 @@ ORDER BY
   r.id DESC;
 
 -- repository/requests: listPartners
--- Columns: id, createdAt, store, contact, stoppedTime, stoppedId
+-- Columns: contact, createdAt, id, stoppedId, stoppedTime, store
 WITH
   own AS MATERIALIZED (
     SELECT

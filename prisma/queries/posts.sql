@@ -1,5 +1,5 @@
 -- repository: change
--- Columns: closesOn, isOpen, isMine, myRequestStatus, createdAt, updatedAt, store, id, title, content, images
+-- Columns: closesOn, content, createdAt, id, images, isMine, isOpen, myRequestStatus, store, title, updatedAt
 WITH
   edited AS (
     INSERT INTO
@@ -122,7 +122,7 @@ FROM
   JOIN stores s ON s.id = p.store_id;
 
 -- repository: create
--- Columns: closesOn, isOpen, isMine, myRequestStatus, createdAt, updatedAt, store, id, title, content, images
+-- Columns: closesOn, content, createdAt, id, images, isMine, isOpen, myRequestStatus, store, title, updatedAt
 WITH
   created AS (
     INSERT INTO
@@ -207,7 +207,7 @@ FROM
   JOIN stores s ON s.id = p.store_id;
 
 -- repository: find
--- Columns: closesOn, isOpen, isMine, myRequestStatus, createdAt, updatedAt, store, id, title, content, images
+-- Columns: closesOn, content, createdAt, id, images, isMine, isOpen, myRequestStatus, store, title, updatedAt
 SELECT
   p.id,
   p.title,
@@ -277,7 +277,7 @@ WHERE
   AND s.suspended_at IS NULL;
 
 -- repository: list
--- Columns: closesOn, isOpen, isMine, myRequestStatus, createdAt, updatedAt, store, id, title, content, images, distance, isUsable, stoppedTime, stoppedId
+-- Columns: closesOn, content, createdAt, distance, id, images, isMine, isOpen, isUsable, myRequestStatus, stoppedId, stoppedTime, store, title, updatedAt
 WITH
   walked AS (
     SELECT
@@ -525,7 +525,7 @@ ORDER BY
   found.id DESC;
 
 -- repository: list
--- Columns: closesOn, isOpen, isMine, myRequestStatus, createdAt, updatedAt, store, id, title, content, images, distance, isUsable, stoppedTime, stoppedId
+-- Columns: closesOn, content, createdAt, distance, id, images, isMine, isOpen, isUsable, myRequestStatus, stoppedId, stoppedTime, store, title, updatedAt
 WITH
   walked AS (
     SELECT

@@ -10,7 +10,7 @@ WHERE
   a.after_user_id = $3;
 
 -- repository: findMatch
--- Columns: name, email, searchName, storeName, postTitle, language
+-- Columns: email, language, name, postTitle, searchName, storeName
 SELECT
   u.email,
   u.name,
@@ -41,7 +41,7 @@ WHERE
   AND s.suspended_at IS NULL;
 
 -- repository: findMatches
--- Columns: userId, savedSearchId
+-- Columns: savedSearchId, userId
 WITH
   post AS MATERIALIZED (
     SELECT

@@ -112,7 +112,7 @@ RETURNING
   id;
 
 -- repository: findOpen
--- Columns: categories, phoneNumber, businessHours, latitude, longitude, showExactLocation, createdAt, updatedAt, description, name, id, address, sido, sigungu, dong
+-- Columns: address, businessHours, categories, createdAt, description, dong, id, latitude, longitude, name, phoneNumber, showExactLocation, sido, sigungu, updatedAt
 SELECT
   s.id,
   s.name,
@@ -158,7 +158,7 @@ WHERE
   AND s.suspended_at IS NULL;
 
 -- repository: findOpen
--- Columns: categories, phoneNumber, businessHours, latitude, longitude, showExactLocation, createdAt, updatedAt, description, name, id, address, sido, sigungu, dong
+-- Columns: address, businessHours, categories, createdAt, description, dong, id, latitude, longitude, name, phoneNumber, showExactLocation, sido, sigungu, updatedAt
 SELECT
   s.id,
   s.name,
@@ -204,7 +204,7 @@ WHERE
   AND s.suspended_at IS NULL;
 
 -- repository: listStores
--- Columns: categories, firstImage, distance, createdAt, description, name, id, address, isUsable, stoppedTime, stoppedId
+-- Columns: address, categories, createdAt, description, distance, firstImage, id, isUsable, name, stoppedId, stoppedTime
 WITH
   walked AS (
     SELECT

@@ -193,7 +193,7 @@ async function compareQueries(t: Test, places: Map<string, string>): Promise<voi
   for (const [text, place] of places) {
     const [, domain, path] = /^src\/domains\/([\w-]+)\/(.+)\.ts:/.exec(place) ?? [];
     if (domain === undefined) continue;
-    const columns = [...(declarations.get(place)?.keys() ?? [])].join(', ');
+    const columns = [...(declarations.get(place)?.keys() ?? [])].sort().join(', ');
     const statement = format(text, { language: 'postgresql', expressionWidth: 100 });
     const query = `-- ${path}: ${functions.get(place)}\n${columns && `-- Columns: ${columns}\n`}${statement};\n`;
     ofDomain.set(domain, [...(ofDomain.get(domain) ?? []), query]);

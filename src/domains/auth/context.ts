@@ -13,9 +13,11 @@ import { createEmailCodes } from './codes/service.ts';
 import { createConsentRepository } from './consents/repository.ts';
 import { createUndoLinkRepository } from './email-change/repository.ts';
 import { authKinds } from './kinds.ts';
+import { createPasskeyRepository } from './passkeys/repository.ts';
 import { createPasswords } from './passwords.ts';
 import { createIdentityRepository } from './providers/repository.ts';
 import { createPasswordResetRepository } from './recovery/repository.ts';
+import { createSecondFactorRepository } from './second-factor/repository.ts';
 import { createConfirmation } from './sessions/confirmation.ts';
 import { createFlowRepository } from './sessions/flow-repository.ts';
 import { createLoginRepository } from './sessions/login-repository.ts';
@@ -78,9 +80,10 @@ export type AuthBase = ReturnType<typeof createBase>;
 function createBase(options: AuthOptions) {
   const { config, database, mailQueue } = options;
   const secrets = createDerivedSecrets(config.secrets);
+  const sealer = createSealer(config.secrets);
   return {
     ...options,
-    sealer: createSealer(config.secrets),
+    sealer,
     tokens: createTokens(options.jwt, config),
     passwords: createPasswords(options),
     accounts: createAccountRepository(database, config.email),
@@ -88,6 +91,8 @@ function createBase(options: AuthOptions) {
     logins: createLoginRepository(database, config),
     flows: createFlowRepository(secrets),
     identities: createIdentityRepository(database),
+    passkeys: createPasskeyRepository(database),
+    secondFactors: createSecondFactorRepository(database, sealer),
     consents: createConsentRepository(database, mailQueue),
     emailCodes: createEmailCodeRepository(database, secrets, config.email),
     passwordResets: createPasswordResetRepository(database, secrets, config.email),

@@ -47,10 +47,7 @@ export const expiredAuthRows = [
 
 export type AccountAdministration = ReturnType<typeof createAuth>['administration'];
 
-/**
- * Builds the authentication domain: how tokens are checked, the emails it sends, its part of the clean-up, what operators need
- * of it, and its routes under `/auth`.
- */
+/** Builds the authentication domain: its features, what other domains and operators need of them, and its routes under `/auth`. */
 export function createAuth(options: AuthOptions) {
   const auth = createAuthContext(options);
   const { config, database, sessions, tokens, passwords, login, confirmation, removal, codes } = auth;
@@ -107,7 +104,7 @@ export function createAuth(options: AuthOptions) {
       removeSecondFactor: secondFactor.removeByOperator,
     },
     askAboutMarketing: auth.consents.askAgain,
-    sealSecondFactorsAgain: secondFactor.sealAgain,
+    sealSecondFactorsAgain: auth.secondFactors.sealAgain,
     deleteAbandonedAccounts:
       config.email.unverifiedAccountTtl === 0 ? async function* () {} : removal.removeAbandoned,
   };

@@ -52,6 +52,7 @@ const passwordProblems = {
 } satisfies Record<string, Problem>;
 
 interface NewPassword {
+  /** Its name in the request. */
   field: string;
   password: string;
   account: { username: string; email: string };
@@ -109,8 +110,6 @@ export function createPasswords(options: { config: Config; logger: FastifyBaseLo
      * Checks a new password by the rules that the schema cannot express (NIST SP 800-63B, section 3.1.1.2: a list of common
      * passwords and context, no composition rules).
      *
-     * @param given.field the name of the password's field
-     * @param given.account whose it will be
      * @param others what else is wrong with the request
      * @throws {ApiError} `validation_error`
      */

@@ -77,8 +77,8 @@ export function createTokens(
   /** By the header of the tokens of a key. A token that has another one was not issued here. */
   const verifiers = new Map<string, (token: string) => unknown>([
     [headerFields({ alg: 'HS256', typ: 'JWT', kid: secrets[0].id }), jwt.verify],
-    ...secrets.slice(1).map(({ id, key }) => verifierOf('HS256', id, key, issuer)),
-    ...privateKeys.map(({ algorithm, id, publicPem }) => verifierOf(algorithm, id, publicPem, publicUrl)),
+    ...secrets.slice(1).map(({ id, key }) => verifierOf({ id, key, algorithm: 'HS256' }, issuer)),
+    ...privateKeys.map(({ algorithm, id, publicPem: key }) => verifierOf({ id, key, algorithm }, publicUrl)),
   ]);
 
   /** @param lifetime whole seconds, at least 1 */
@@ -132,7 +132,10 @@ function readHeader(encoded: string): string {
 }
 
 /** `@fastify/jwt` has one key. For a token of another one it would build a verifier, without a cache. */
-function verifierOf(algorithm: Algorithm, id: string, key: string | Buffer, iss: string) {
+function verifierOf(
+  { id, key, algorithm }: { id: string; key: string | Buffer; algorithm: Algorithm },
+  iss: string,
+) {
   const verifier = createVerifier({ key, algorithms: [algorithm], allowedIss: iss, cache });
   return [headerFields({ alg: algorithm, typ: 'JWT', kid: id }), verifier] as const;
 }
@@ -146,9 +149,8 @@ export type FlowSecret = 'state' | 'nonce' | 'code verifier' | 'challenge';
 export type DerivedSecrets = ReturnType<typeof createDerivedSecrets>;
 
 /**
- * Codes and link tokens of emails. They are not stored: a row has a random id and the id of the secret of its time, from which the
- * code or token is derived whenever it is mailed or checked. So a retried email holds the same code, and a copy of the database
- * reveals none. They are undefined when that secret is no longer configured.
+ * Codes and link tokens of emails. They are not stored but derived from the random id of their row, with the secret of its time: a
+ * retried email has the same code, and a copy of the database reveals none. Undefined when that secret is no longer configured.
  */
 export function createDerivedSecrets(secrets: readonly [Secret, ...Secret[]]) {
   const find = (keyId: string) => secrets.find(({ id }) => id === keyId);

@@ -20,12 +20,11 @@ export interface AccountDeletionSteps {
   closeStore(tx: Tx, storeId: number): Promise<void>;
 }
 
-export type AccountRemoval = ReturnType<typeof createAccountRemoval>;
-
 /** Deletes accounts: by their owners, by operators, by a sign-up that proves the address, and by the clean-up. */
 export function createAccountRemoval(auth: AuthBase) {
   const { database, logger, accounts, emailCodes, identities, passwordResets } = auth;
   const steps = auth.deletionSteps;
+
   /**
    * Deletes an account with everything that only it has; its username and email address are free again. Its store stays,
    * closed and without contact details, for the other side of its requests. To avoid deadlocks, notifying comes after all other
@@ -59,11 +58,7 @@ export function createAccountRemoval(auth: AuthBase) {
     return steps.lockStore(tx, id);
   }
 
-  /**
-   * Deletes an account by its id, in the same way as its owner does. @returns whether it existed
-   *
-   * @throws {ApiError} `service_unavailable` when its email address was changed meanwhile, so that other codes are to be locked
-   */
+  /** Deletes an account as its owner does. @throws {ApiError} `service_unavailable` when its email address was changed meanwhile */
   async function removeById(tx: Tx, id: number): Promise<boolean> {
     const known = await accounts.find(tx, { id });
     if (known === null) return false;

@@ -115,22 +115,16 @@ export function createAccountRepository(database: Database, { unverifiedAccountT
       });
     },
 
-    /**
-     * Whether an account would keep a password, an identity or a passkey without one of its identities or passkeys. Lock the
-     * account first, so that two removals at once do not count each other's.
-     */
+    /** Whether an account has a way to log in besides one of its identities or passkeys. Lock it first, so that this stays true. */
     async hasOtherLoginMethod(tx: Tx, id: number): Promise<boolean> {
       const select = { passwordHash: true, _count: { select: { identities: true, passkeys: true } } };
-      const { passwordHash, _count: count } = await tx.prisma.user.findFirstOrThrow({
-        where: { id },
-        select,
-      });
+      const account = await tx.prisma.user.findFirstOrThrow({ where: { id }, select });
+      const { passwordHash, _count: count } = account;
       return passwordHash !== null || count.identities + count.passkeys > 1;
     },
 
     /**
-     * Unverified accounts without a store and without a login for long. A refresh is no login, but a live session keeps the
-     * account.
+     * Unverified accounts without a store, a live session, and a login for long.
      *
      * @param condition on the user `u`: which accounts to look at
      */

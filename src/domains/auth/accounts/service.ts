@@ -80,7 +80,7 @@ export function createAccounts(auth: AuthContext, consents: ConsentService) {
     if (await accounts.find(tx, { username })) throw takenError('username', authErrors.usernameTaken);
     if (await accounts.find(tx, { email })) throw takenError('email', authErrors.emailTaken);
     const user = await accounts.create(tx, { username, email, name, passwordHash, language, isVerified });
-    if (input.consents) await consents.record(tx, { userId: user.id, answers: input.consents }, context);
+    if (input.consents) await consents.record(tx, user.id, { answers: input.consents, ip: context.ip });
     if (!isVerified) await codes.enqueue(tx, email, language);
     tx.afterCommit(() => context.logSecurityEvent('signup', user));
     return user;

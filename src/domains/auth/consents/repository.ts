@@ -8,8 +8,8 @@ export type Answer = Pick<Consent, 'kind' | 'action' | 'version'>;
 
 export type AnswerRow = Answer & Pick<Consent, 'createdAt'> & { id: number };
 
-/** Users who are asked in one step of the clean-up. */
-const batchSize = 100;
+/** Users in one step of the clean-up. */
+const askedAtOnce = 100;
 
 /** A month before two years have passed. The index of these users has the conditions, too. */
 const isDue = sql`
@@ -40,9 +40,9 @@ export function createConsentRepository(database: Database, mailQueue: MailQueue
    * how many each step asked.
    */
   async function* askAgain(): AsyncGenerator<number, void> {
-    for (let asked = batchSize; asked > 0; yield asked) {
+    for (let asked = askedAtOnce; asked > 0; yield asked) {
       const due = await database.query<{ id: number }>(sql`
-        SELECT u.id FROM users u WHERE ${isDue} ORDER BY u.marketing_asked_at LIMIT ${batchSize}`);
+        SELECT u.id FROM users u WHERE ${isDue} ORDER BY u.marketing_asked_at LIMIT ${askedAtOnce}`);
       asked = 0;
       for (const { id } of due) if (await ask(id)) asked++;
     }

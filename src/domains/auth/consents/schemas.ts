@@ -83,4 +83,3 @@ export type GivenConsent = Static<typeof GivenConsent>;
 export const GivenConsents = NamedObject('GivenConsents', 'The answers of a user', {
   items: List(Ref(GivenConsent), 3, 'The latest answer to each question'),
 });
-export type GivenConsents = Static<typeof GivenConsents>;

@@ -7,10 +7,7 @@ import type { AuthContext } from '../context.ts';
 import type { Answer, AnswerRow } from './repository.ts';
 import type { ConsentChanges, ConsentId, ConsentList, GivenConsent, NewConsents } from './schemas.ts';
 
-interface NewAnswers {
-  userId: number;
-  answers: NewConsents;
-}
+const ids = ['terms', 'privacy', 'marketing'] as const;
 
 export type ConsentService = ReturnType<typeof createConsents>;
 
@@ -21,7 +18,6 @@ export function createConsents({ config, database, accounts, consents }: AuthCon
   const current = { terms, privacy, marketing: privacy ?? terms };
 
   function list(): ConsentList {
-    const ids = ['terms', 'privacy', 'marketing'] as const;
     const items = ids.flatMap((id) => {
       const document = current[id];
       return document ? [{ id, ...document, required: id !== 'marketing' }] : [];
@@ -51,24 +47,22 @@ export function createConsents({ config, database, accounts, consents }: AuthCon
 
   function toAnswers({ terms, privacy, marketing, is_14_or_older: isOldEnough }: NewConsents): Answer[] {
     const version = current.marketing?.version ?? privacy ?? terms ?? null;
-    return [
-      terms === undefined ? [] : [{ kind: 'terms', action: 'given', version: terms } as const],
-      privacy === undefined ? [] : [{ kind: 'privacy', action: 'given', version: privacy } as const],
-      marketing === undefined
-        ? []
-        : [{ kind: 'marketing', action: marketing ? 'given' : 'withdrawn', version } as const],
-      isOldEnough ? [{ kind: 'age', action: 'given', version: null } as const] : [],
-    ].flat();
+    const answers: Answer[] = [];
+    if (terms !== undefined) answers.push({ kind: 'terms', action: 'given', version: terms });
+    if (privacy !== undefined) answers.push({ kind: 'privacy', action: 'given', version: privacy });
+    if (marketing !== undefined)
+      answers.push({ kind: 'marketing', action: marketing ? 'given' : 'withdrawn', version });
+    if (isOldEnough) answers.push({ kind: 'age', action: 'given', version: null });
+    return answers;
   }
 
   /** Records the answers of a sign-up in its transaction. */
-  function record(tx: Tx, { userId, answers }: NewAnswers, { ip: address }: RequestContext): Promise<void> {
-    return consents.record(tx, { userId, address }, toAnswers(answers));
-  }
+  const record = (tx: Tx, userId: number, { answers, ip: address }: { answers: NewConsents; ip: string }) =>
+    consents.record(tx, { userId, address }, toAnswers(answers));
 
   async function find(userId: number, tx: Tx = database): Promise<GivenConsent[]> {
     const rows = await consents.latest(tx, userId);
-    return (['terms', 'privacy', 'marketing'] as const).flatMap((id) => {
+    return ids.flatMap((id) => {
       const ofKind = rows.filter(({ kind, action }) => kind === id && action !== 'asked');
       return ofKind.length > 0 ? [toGivenConsent(id, ofKind)] : [];
     });

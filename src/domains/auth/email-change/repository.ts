@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
-import type { EmailChange } from '../../../infrastructure/database/generated/client.ts';
+import type { EmailChange as EmailChangeRow } from '../../../infrastructure/database/generated/client.ts';
 import { sql } from '../../../infrastructure/database/sql.ts';
 import { unexpired } from '../codes/repository.ts';
 import type { DerivedSecrets } from '../tokens.ts';
@@ -9,7 +9,7 @@ import type { DerivedSecrets } from '../tokens.ts';
 export const undoDays = 7;
 
 /** A link that brings `oldEmail` back. */
-export type UndoLink = Pick<EmailChange, 'id' | 'userId' | 'oldEmail' | 'expiresAt'>;
+export type UndoLink = Pick<EmailChangeRow, 'id' | 'userId' | 'oldEmail' | 'expiresAt'>;
 
 /** Links that bring the old address of an account back. The rows do not reveal them. */
 export function createUndoLinkRepository(database: Database, secrets: DerivedSecrets) {
@@ -39,8 +39,7 @@ export function createUndoLinkRepository(database: Database, secrets: DerivedSec
   }
 
   /**
-   * Uses up a link of an account that is locked, and voids the links of later changes: who made those may not have been the
-   * owner.
+   * Uses up a link of a locked account, and voids the links of later changes: who made those may not have been the owner.
    *
    * @returns false when the link was used or voided meanwhile, or has expired
    */

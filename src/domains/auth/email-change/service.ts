@@ -29,10 +29,7 @@ interface Attempt extends Pick<RemovableAccount, 'email' | 'isVerified'> {
 
 export type EmailChangeService = ReturnType<typeof createEmailChange>;
 
-/**
- * Changes the email address of an account to one that the user has proven with a mailed code, and undoes that with the link
- * that the old address got.
- */
+/** Changes the email address of an account to one that its user has proven, and undoes that with the link that the old one got. */
 export function createEmailChange(auth: AuthContext) {
   const { database, mailQueue, confirmation, codes, removal } = auth;
   const { accounts, sessions, emailCodes, passwordResets, logins, undoLinks, mailSends } = auth;
@@ -95,11 +92,9 @@ export function createEmailChange(auth: AuthContext) {
   }
 
   /**
-   * Brings the old address back. The user may have lost the account: every session ends, ways to log in that were added since the
-   * change are removed, a reset link goes to the address, and until the password is reset, who knows it can change neither
-   * password nor address.
-   * An unverified account without a store that has taken the address is deleted, as at a sign-up that proves its address.
-   * An error does not use the link up.
+   * Brings the old address back. Somebody else may have the account: every session ends, ways to log in that were added since the
+   * change are removed, a reset link goes to the address, and until then the password changes neither password nor address. An
+   * unverified account without a store that has taken the address is deleted. An error does not use the link up.
    *
    * @throws {ApiError} `undo_link_invalid`, `email_taken`
    */

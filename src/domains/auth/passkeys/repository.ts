@@ -38,10 +38,9 @@ export function createPasskeyRepository({ prisma }: Database) {
     },
 
     /**
-     * Saves that a passkey signed a login. Of concurrent calls with the same counter one succeeds, unless the authenticator has no
-     * counter.
+     * Saves that a passkey signed a login.
      *
-     * @returns false when the counter did not grow: the passkey was copied, or its signature was seen before
+     * @returns false when its counter, if it has one, did not grow: the passkey was copied, or its signature was seen before
      */
     async use(id: number, { counter, isSynced }: { counter: number; isSynced: boolean }): Promise<boolean> {
       const where = { id, counter: counter === 0 ? 0 : { lt: counter } };

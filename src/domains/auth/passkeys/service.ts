@@ -3,7 +3,7 @@ import { ApiError } from '../../../http/errors.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
 import type { AuthContext } from '../context.ts';
 import { authErrors } from '../errors.ts';
-import { createPasskeyRepository, type PasskeyRow } from './repository.ts';
+import type { PasskeyRow } from './repository.ts';
 import type { NewPasskey, PasskeyLogin } from './schemas.ts';
 import { createWebauthn } from './webauthn.ts';
 
@@ -14,9 +14,8 @@ export type PasskeyService = ReturnType<typeof createPasskeys>;
 
 /** Adds and removes the passkeys of an account, and logs in with them. */
 export function createPasskeys(auth: AuthContext) {
-  const { config, database, accounts, logins, flows, login, confirmation } = auth;
-  const passkeys = createPasskeyRepository(database);
-  const webauthn = createWebauthn(config);
+  const { database, accounts, passkeys, logins, flows, login, confirmation } = auth;
+  const webauthn = createWebauthn(auth.config);
 
   /** @throws {ApiError} `confirmation_required`, `too_many_passkeys` */
   async function startRegistration(user: CurrentUser) {

@@ -13,7 +13,7 @@ import type {
 const timeout = flowLifetimes.passkey_login * 1000;
 
 /** ES256, EdDSA and RS256 by their numbers in COSE. */
-const algorithms = [-7, -8, -257];
+const coseAlgorithms = [-7, -8, -257];
 
 const type = 'public-key' as const;
 
@@ -43,7 +43,7 @@ export function createWebauthn({
         timeout,
         rp: { id: rpId, name: 'Dure' },
         user: { id: userHandleOf(user.id), name: user.username, displayName: user.name },
-        pubKeyCredParams: algorithms.map((alg) => ({ type, alg })),
+        pubKeyCredParams: coseAlgorithms.map((alg) => ({ type, alg })),
         excludeCredentials: existing.map(({ credentialId: id, transports }) => ({ type, id, transports })),
         authenticatorSelection: {
           residentKey: 'required',
@@ -76,7 +76,7 @@ export function createWebauthn({
         ...expected,
         response: toLibrary(credential),
         expectedChallenge: challenge,
-        supportedAlgorithmIDs: algorithms,
+        supportedAlgorithmIDs: coseAlgorithms,
       });
       if (!verified) throw new Error('the attestation is not valid');
       if (info.credential.id !== credential.id) throw new Error('the id is not that of the credential');

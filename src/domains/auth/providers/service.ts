@@ -36,10 +36,7 @@ interface Services {
 
 export type ProviderLogin = ReturnType<typeof createProviderLogin>;
 
-/**
- * Logins with providers. An account is found by the issuer and the subject of an identity, and never by an address, which can be
- * another person's.
- */
+/** Logins with providers. An account is found by issuer and subject, and never by an address, which can be another person's. */
 export function createProviderLogin(auth: AuthContext, { providers, ...services }: Services) {
   const { config, database, accounts, identities, flows, logins, login, confirmation } = auth;
   const refused = () => new ApiError(authErrors.providerRefused);
@@ -67,12 +64,7 @@ export function createProviderLogin(auth: AuthContext, { providers, ...services 
     };
   }
 
-  /**
-   * Begins a login at a provider.
-   *
-   * @param caller undefined without an access token
-   * @throws {ApiError} `provider_not_found`, `not_authenticated`, `confirmation_required`, `service_unavailable`
-   */
+  /** @throws {ApiError} `provider_not_found`, `not_authenticated`, `confirmation_required`, `service_unavailable` */
   async function start(
     providerId: string,
     purpose: LoginPurpose,
@@ -107,12 +99,7 @@ export function createProviderLogin(auth: AuthContext, { providers, ...services 
     return `${config.frontendUrl}/login/callback?${page}`;
   }
 
-  /**
-   * Finishes a login at a provider. The flow is over before the provider is called, whatever it says. No transaction waits for a
-   * provider.
-   *
-   * @throws {ApiError} those of the operation
-   */
+  /** Finishes a login. The flow is over before the provider is called, and no transaction waits for it. @throws {ApiError} */
   async function finishLogin(
     { providerId, flow_token: token, code, state, caller }: FinishedFlow & Finish,
     context: RequestContext,
@@ -186,7 +173,7 @@ export function createProviderLogin(auth: AuthContext, { providers, ...services 
   /**
    * Creates an account without a password, with the identity of the token. An error does not use the token up.
    *
-   * @throws {ApiError} `sign_up_token_invalid`, `identity_taken`, and as {@link AccountService.createAccount}
+   * @throws {ApiError} `sign_up_token_invalid`, `identity_taken`, and as `createAccount`
    */
   async function signUp({ sign_up_token: token, ...input }: NewUserOfProvider, context: RequestContext) {
     const identity = await database.transaction(async (tx) => {
@@ -195,11 +182,8 @@ export function createProviderLogin(auth: AuthContext, { providers, ...services 
       // Before the account, whose id a rollback would use up.
       if (await identities.isTaken(tx, flow.data)) throw new ApiError(authErrors.identityTaken);
       const isProved = flow.data.isEmailProved && flow.data.email === input.email;
-      const user = await services.accounts.createAccount(
-        tx,
-        { ...input, passwordHash: null, isProved },
-        context,
-      );
+      const account = { ...input, passwordHash: null, isProved };
+      const user = await services.accounts.createAccount(tx, account, context);
       await services.identities.addTo(tx, user.id, flow.data);
       return flow.data;
     });

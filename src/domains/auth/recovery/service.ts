@@ -11,6 +11,7 @@ export type RecoveryService = ReturnType<typeof createRecovery>;
 /** Recovery of a forgotten password or username. No response reveals whether an address has an account. */
 export function createRecovery(auth: AuthContext) {
   const { database, mailQueue, passwords, accounts, sessions, logins, passwordResets, mailSends } = auth;
+
   /**
    * Sends an email to an address if it has an account; the response is the same for every address.
    *

@@ -10,6 +10,13 @@ const window = 1;
 const recoveryCodeCount = 10;
 const batchSize = 100;
 
+/** What an account has. */
+export interface SecondFactorStatus {
+  enabledAt: Date | null;
+  recoveryCodes: number;
+  passkeys: number;
+}
+
 /** What the code of a login or a confirmation was. */
 type CodeMethod = 'totp' | 'recovery_code';
 
@@ -37,14 +44,13 @@ export function createSecondFactorRepository(database: Database, sealer: Sealer)
   }
 
   return {
-    /** What a user sees of the own second factor. */
-    async status(userId: number) {
+    async status(userId: number): Promise<SecondFactorStatus> {
       const factor = { confirmedAt: true, _count: { select: { recoveryCodes: true } } } as const;
       const select = { secondFactor: { select: factor }, _count: { select: { passkeys: true } } } as const;
       const user = await database.prisma.user.findFirst({ where: { id: userId }, select });
       return {
-        totp_enabled_at: user?.secondFactor?.confirmedAt?.toISOString() ?? null,
-        recovery_codes_left: user?.secondFactor?._count.recoveryCodes ?? 0,
+        enabledAt: user?.secondFactor?.confirmedAt ?? null,
+        recoveryCodes: user?.secondFactor?._count.recoveryCodes ?? 0,
         passkeys: user?._count.passkeys ?? 0,
       };
     },
@@ -59,7 +65,7 @@ export function createSecondFactorRepository(database: Database, sealer: Sealer)
       const secret = totp.secret.base32;
       const data = { secret: sealer.seal(secret, contextOf(userId)) };
       await tx.prisma.secondFactor.upsert({ where: { userId }, create: { userId, ...data }, update: data });
-      return { secret, otpauth_uri: totp.toString() };
+      return { secret, uri: totp.toString() };
     },
 
     /** Switches the second factor on, and uses the code. @returns false for a wrong code, or without a secret */

@@ -11,6 +11,7 @@ import {
 } from '../../../http/schemas.ts';
 import { TextField } from '../../../http/text.ts';
 import { flowToken, optionalPassword, verificationCode } from '../schemas.ts';
+import type { SecondFactorStatus } from './repository.ts';
 
 /** Of an authenticator app, or a recovery code. */
 const secondFactorCode = TextField('code', {
@@ -31,6 +32,12 @@ export const SecondFactor = NamedObject('SecondFactor', 'What a login needs besi
   recovery_codes_left: Int32('Recovery codes that were not used yet', 10),
   passkeys: Int32('Passkeys of the account: a login with one needs no code', 0),
 });
+
+/** The state of the second factor as its user sees it. */
+export function toSecondFactor({ enabledAt, recoveryCodes, passkeys }: SecondFactorStatus) {
+  const totp_enabled_at = enabledAt?.toISOString() ?? null;
+  return { totp_enabled_at, recovery_codes_left: recoveryCodes, passkeys };
+}
 
 export const TotpSecret = NamedObject('TotpSecret', 'A secret for an authenticator app, shown once', {
   secret: Text('In base32, to type it', 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP', {

@@ -8,8 +8,7 @@ import { loginMethodNotice } from '../notices.ts';
 import { maxFlowAttempts } from '../sessions/flow-repository.ts';
 import type { LoginAccount } from '../sessions/login-repository.ts';
 import type { LoginProof } from '../sessions/service.ts';
-import { createSecondFactorRepository } from './repository.ts';
-import type { ConfirmationBody, SecondFactorLogin } from './schemas.ts';
+import { type ConfirmationBody, type SecondFactorLogin, toSecondFactor } from './schemas.ts';
 
 const removal = { change: 'removed', method: 'second_factor' } as const;
 
@@ -28,8 +27,7 @@ export type SecondFactorService = ReturnType<typeof createSecondFactor>;
 
 /** One-time codes of an authenticator app, recovery codes, and what they are asked for: logins and confirmations. */
 export function createSecondFactor(auth: AuthContext) {
-  const { database, mailQueue, sealer, accounts, logins, flows, login, confirmation } = auth;
-  const factors = createSecondFactorRepository(database, sealer);
+  const { database, mailQueue, accounts, secondFactors, logins, flows, login, confirmation } = auth;
 
   function rejectFor(seconds: number, actor: EventSubject, context: RequestContext): void {
     if (seconds <= 0) return;
@@ -75,15 +73,15 @@ export function createSecondFactor(auth: AuthContext) {
   }
 
   return {
-    sealAgain: factors.sealAgain,
-    status: factors.status,
+    status: async (userId: number) => toSecondFactor(await secondFactors.status(userId)),
 
     /** Makes a secret, which is not asked for before it is confirmed. @throws {ApiError} `second_factor_exists` */
     begin(user: CurrentUser) {
       return database.transaction(async (tx) => {
         await confirmation.require(user, tx);
-        if (await factors.isOn(tx, user.id)) throw new ApiError(authErrors.secondFactorExists);
-        return factors.begin(tx, user.id, user.username);
+        if (await secondFactors.isOn(tx, user.id)) throw new ApiError(authErrors.secondFactorExists);
+        const { secret, uri } = await secondFactors.begin(tx, user.id, user.username);
+        return { secret, otpauth_uri: uri };
       });
     },
 
@@ -91,14 +89,14 @@ export function createSecondFactor(auth: AuthContext) {
      * Switches the second factor on with a code of its app.
      *
      * @returns the recovery codes
-     * @throws {ApiError} `second_factor_exists`, and as {@link attempt} and {@link ConfirmationService.require}
+     * @throws {ApiError} `second_factor_exists`, and as {@link attempt} and `confirmation.require`
      */
     async confirm(user: CurrentUser, code: string, context: RequestContext) {
       const recovery_codes = await attemptOwn(user, context, async (tx) => {
         await confirmation.require(user, tx);
-        if (await factors.isOn(tx, user.id)) throw new ApiError(authErrors.secondFactorExists);
-        if (!(await factors.confirm(tx, user.id, code))) return { result: undefined };
-        const result = await factors.replaceRecoveryCodes(tx, user.id);
+        if (await secondFactors.isOn(tx, user.id)) throw new ApiError(authErrors.secondFactorExists);
+        if (!(await secondFactors.confirm(tx, user.id, code))) return { result: undefined };
+        const result = await secondFactors.replaceRecoveryCodes(tx, user.id);
         const notice = { change: 'added', method: 'second_factor' } as const;
         await mailQueue.addUnrequested(tx, loginMethodNotice(user.id, context.language, notice));
         return { result };
@@ -111,8 +109,8 @@ export function createSecondFactor(auth: AuthContext) {
     async replaceRecoveryCodes(user: CurrentUser, context: RequestContext) {
       const recovery_codes = await database.transaction(async (tx) => {
         await confirmation.require(user, tx);
-        if (!(await factors.isOn(tx, user.id))) throw new ApiError(authErrors.secondFactorNotFound);
-        return factors.replaceRecoveryCodes(tx, user.id);
+        if (!(await secondFactors.isOn(tx, user.id))) throw new ApiError(authErrors.secondFactorNotFound);
+        return secondFactors.replaceRecoveryCodes(tx, user.id);
       });
       context.logSecurityEvent('recovery_codes_replaced', user);
       return { recovery_codes };
@@ -121,14 +119,14 @@ export function createSecondFactor(auth: AuthContext) {
     /** Nothing happens where there is none. */
     async remove(user: CurrentUser, context: RequestContext): Promise<void> {
       await confirmation.change({ user, context, ...removal }, async (tx) =>
-        (await factors.remove(tx, user.id)) ? { label: '' } : undefined,
+        (await secondFactors.remove(tx, user.id)) ? { label: '' } : undefined,
       );
     },
 
     /** The same by an operator. */
     async removeByOperator(tx: Tx, userId: number): Promise<void> {
       const user = await accounts.find(tx, { id: userId });
-      if (!user || !(await factors.remove(tx, userId))) return;
+      if (!user || !(await secondFactors.remove(tx, userId))) return;
       await mailQueue.addUnrequested(tx, loginMethodNotice(userId, user.language, removal));
     },
 
@@ -142,7 +140,7 @@ export function createSecondFactor(auth: AuthContext) {
       if (account === undefined) throw invalidToken;
       const actor = { id: userId };
       const methods = await attempt({ account, actor, context }, async (tx) => {
-        const method = await factors.use(tx, userId, code);
+        const method = await secondFactors.use(tx, userId, code);
         const flow = await flows.attempt<LoginProof>(tx, 'second_factor', token);
         if (flow === undefined) throw invalidToken;
         if (method === undefined) return { result: method, attemptsLeft: maxFlowAttempts - flow.attempts };
@@ -159,7 +157,7 @@ export function createSecondFactor(auth: AuthContext) {
     /**
      * Saves that the user of a session proved again who they are, by one of password and code.
      *
-     * @throws {ApiError} `validation_error`, and as {@link LoginService.verifyOwnPassword} and {@link attempt}
+     * @throws {ApiError} `validation_error`, and as `verifyOwnPassword` and {@link attempt}
      */
     async confirmUser(user: CurrentUser, { password, code }: ConfirmationBody, context: RequestContext) {
       if ((password === undefined) === (code === undefined)) {
@@ -171,7 +169,7 @@ export function createSecondFactor(auth: AuthContext) {
         return confirmation.save(user, 'password', context);
       }
       const method = await attemptOwn(user, context, async (tx) => ({
-        result: await factors.use(tx, user.id, code ?? ''),
+        result: await secondFactors.use(tx, user.id, code ?? ''),
       }));
       return confirmation.save(user, method, context);
     },

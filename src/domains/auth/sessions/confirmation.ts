@@ -18,8 +18,6 @@ interface MethodChange extends Pick<LoginMethodChange, 'change' | 'method'> {
   context: RequestContext;
 }
 
-export type ConfirmationService = ReturnType<typeof createConfirmation>;
-
 /** Whether the user of a session lately proved again who they are, which changes of the ways to log in need. */
 export function createConfirmation(
   { database, mailQueue, accounts, sessions }: AuthBase,
@@ -101,7 +99,7 @@ export function createConfirmation(
      * Verifies the password of an operation that takes one. An account without a password needs a recent confirmation instead.
      *
      * @returns the hash that the password was verified against; null without a password
-     * @throws {ApiError} `validation_error`, and as {@link LoginService.verifyOwnPassword} or {@link require}
+     * @throws {ApiError} `validation_error`, and as `verifyOwnPassword` or {@link require}
      */
     async authorize(user: CurrentUser, password: string | undefined, context: RequestContext) {
       if (password !== undefined) return verifyOwnPassword(user, password, context);

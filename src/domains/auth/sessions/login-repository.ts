@@ -78,9 +78,9 @@ const delayOf = (keys: Sql) => sql`(
   WHERE key = ANY (${keys}) AND locked_until > clock_timestamp())`;
 
 /**
- * What logins read and write, and the counters of their failures. Failures are counted by the name that was typed, with or without an
- * account, so that no counter tells which username and email address belong together. A client address from which the account logged
- * in lately has a counter of its own, so that a stranger cannot lock the owner out.
+ * What logins read and write, and their failures, which are counted by the name that was typed, with or without an account: no counter
+ * tells which username and email address belong together. A client address from which the account logged in lately has a counter of
+ * its own, so that a stranger cannot lock the owner out.
  */
 export function createLoginRepository(database: Database, { tokens, secrets: [secret] }: Config) {
   const { refreshTtl, sessionMaxAge } = tokens;
@@ -120,13 +120,11 @@ export function createLoginRepository(database: Database, { tokens, secrets: [se
     return { account, counters: account?.isAddressKnown ? known : unknown, delay: row?.delay ?? 0 };
   }
 
-  async function accountOf(condition: Sql, address: string): Promise<LoginAccount | undefined> {
-    return (await database.query<LoginAccount>(accountWhere(condition, address)))[0];
-  }
+  const accountOf = async (condition: Sql, address: string) =>
+    (await database.query<LoginAccount>(accountWhere(condition, address)))[0];
 
   /**
-   * Locks counters until the transaction ends, so that no more than the allowed number of attempts is evaluated before the delay
-   * begins.
+   * Locks counters until the transaction ends, so that the delay begins before more than the allowed attempts are evaluated.
    *
    * @returns seconds of a delay that has begun, and what counts a failure where none has
    */
@@ -158,11 +156,7 @@ export function createLoginRepository(database: Database, { tokens, secrets: [se
     countersOf,
     lockCounters,
 
-    /**
-     * One statement whether the account exists or not, so that the time reveals nothing.
-     *
-     * @param login the username or the email address, lower-cased
-     */
+    /** By the lower-cased username or email address. One statement for known and unknown ones, so that the time reveals nothing. */
     find: (login: string, address: string) =>
       subjectWhere(sql`username = ${login} OR email = ${login}`, [login], address),
 
@@ -181,9 +175,8 @@ export function createLoginRepository(database: Database, { tokens, secrets: [se
     },
 
     /**
-     * Saves a successful login: its time, the language unless the user chose one, the address, a hash with the current parameters
-     * and a session; and resets the counters of the account. The counters are locked first, so that a failure that is being
-     * counted is awaited, and none is counted between the check of the delay and the login.
+     * Saves a successful login: its time, the language unless the user chose one, the address, the hash and a session; and resets
+     * the counters of the account. They are locked first, so that no failure is counted between the check of the delay and the login.
      *
      * @param account with the password that it had when it was found
      * @param counters whose delay rejects the login; none where no secret was guessed

@@ -42,6 +42,13 @@ const headers = {
 
 /** The public halves of the private keys, with which other services verify access tokens. */
 export async function publicKeyRoutes(app: FastifyInstance, { privateKeys, publicUrl }: Config) {
+  const keys = privateKeys.map(({ jwk }) => jwk);
+  const issuer = {
+    issuer: publicUrl,
+    jwks_uri: `${publicUrl}/.well-known/jwks.json`,
+    id_token_signing_alg_values_supported: [...new Set(privateKeys.map(({ algorithm }) => algorithm))],
+  };
+
   app.get('/jwks.json', {
     schema: {
       operationId: 'getPublicKeys',
@@ -51,8 +58,7 @@ export async function publicKeyRoutes(app: FastifyInstance, { privateKeys, publi
       tags: ['system'],
       response: { 200: Ref(PublicKeys, { description: 'The public keys' }) },
     },
-    handler: async (_request, reply) =>
-      reply.headers(headers).send({ keys: privateKeys.map(({ jwk }) => jwk) }),
+    handler: async (_request, reply) => reply.headers(headers).send({ keys }),
   });
 
   app.get('/openid-configuration', {
@@ -64,13 +70,6 @@ export async function publicKeyRoutes(app: FastifyInstance, { privateKeys, publi
       tags: ['system'],
       response: { 200: Ref(Issuer, { description: 'The issuer' }) },
     },
-    handler: async (_request, reply) =>
-      reply
-        .headers(headers)
-        .send({
-          issuer: publicUrl,
-          jwks_uri: `${publicUrl}/.well-known/jwks.json`,
-          id_token_signing_alg_values_supported: [...new Set(privateKeys.map(({ algorithm }) => algorithm))],
-        }),
+    handler: async (_request, reply) => reply.headers(headers).send(issuer),
   });
 }

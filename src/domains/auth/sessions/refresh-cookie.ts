@@ -59,10 +59,7 @@ export function createRefreshCookie({ production, publicUrl, pageOrigins }: Conf
     if (statuses.includes(reply.statusCode) && isAllowed(request)) reply.clearCookie(name, attributes);
   };
 
-  /**
-   * Gives the cookie to every operation of the scope that responds with tokens or takes a refresh token, which their schemas tell.
-   * The handlers of the former do not know of it.
-   */
+  /** Gives the cookie to every operation that responds with tokens or takes a refresh token, which their schemas tell. */
   const plugin = fastifyPlugin(async (app: FastifyInstance) => {
     await app.register(cookie);
     app.addHook('onRoute', (route) => {

@@ -19,10 +19,8 @@ import {
   toSession,
 } from '../schemas.ts';
 import type { RefreshCookie } from './refresh-cookie.ts';
-import type { LoginService } from './service.ts';
 
-interface SessionRoutesOptions extends Pick<AuthContext, 'sessions'> {
-  login: LoginService;
+interface SessionRoutesOptions extends Pick<AuthContext, 'sessions' | 'login'> {
   refreshCookie: RefreshCookie;
 }
 

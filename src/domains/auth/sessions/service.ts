@@ -38,6 +38,7 @@ export type LoginService = ReturnType<typeof createLogin>;
 /** Verifies passwords; starts, refreshes and ends sessions. */
 export function createLogin(auth: AuthBase) {
   const { config, database, tokens, passwords, accounts, logins, sessions, flows } = auth;
+
   /** @throws {ApiError} `invalid_credentials`, `too_many_attempts`, and as {@link startSession} */
   async function logIn(credentials: Credentials, context: RequestContext): Promise<TokenPairWithUser> {
     const { username: login, password } = credentials;
@@ -114,8 +115,7 @@ export function createLogin(auth: AuthBase) {
   }
 
   /**
-   * Verifies a password; an account without one has none that is right. Too many failures delay further attempts, whether their
-   * password is right or not.
+   * Verifies a password. Too many failures delay further attempts, whether their password is right or not.
    *
    * @throws {ApiError} `invalid_credentials`, `too_many_attempts`
    */

@@ -29,11 +29,7 @@ export type BoundedFetch = (url: string, options?: Partial<CustomFetchOptions>) 
 export function createCalls(id: string) {
   let running = 0;
 
-  /**
-   * Runs calls that belong together.
-   *
-   * @throws {ApiError} `service_unavailable` after a call without a usable response, `provider_refused` after any other error
-   */
+  /** @throws {ApiError} `service_unavailable` after a call without a usable response, `provider_refused` after any other error */
   return async function call<Result>(work: (fetch: BoundedFetch) => Promise<Result>): Promise<Result> {
     if (running >= maxRunning)
       throw serviceUnavailable(new ProviderUnavailable(`${id}: too many calls wait`));
