@@ -743,10 +743,9 @@ DO $$ BEGIN
   END LOOP;
 END $$;
 
--- For the clean-up, which deletes those that were read, and of the others those of saved searches.
-CREATE INDEX "notifications_read_created_at_idx" ON "notifications" ("created_at") WHERE "is_read";
-CREATE INDEX "notifications_matches_created_at_idx" ON "notifications" ("created_at")
-  WHERE NOT "is_read" AND "kind" IN ('saved_search_match', 'saved_search_digest');
+-- What the clean-up deletes: those that were read, and those of saved searches.
+CREATE INDEX "notifications_expiring_idx" ON "notifications" ("created_at")
+  WHERE "is_read" OR "kind" IN ('saved_search_match', 'saved_search_digest');
 
 -- Users who get a digest.
 CREATE INDEX "notification_counts_waiting_idx" ON "notification_counts" ("user_id") WHERE "waiting_matches" > 0;
