@@ -1,5 +1,4 @@
-import type { FastifyPluginAsyncTypebox, TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import type { FastifyInstance, FastifyPluginAsync, FastifyPluginOptions, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { ApiError, httpErrors } from './errors.ts';
 
@@ -37,7 +36,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** What the `Authorization` header contains; null without a Bearer token. */
     credentials: AccessClaims | { problem: TokenProblem } | null;
-    /** Set in scopes that require a user; read it with {@link currentUser}. */
+    /** Set where `access` of the route asks for a user; read it with {@link currentUser}. */
     currentUser: CurrentUser | null;
     /** The result of {@link findUser}. */
     foundUser: Promise<CurrentUser | undefined> | undefined;
@@ -65,13 +64,17 @@ export function claimedUserId({ credentials }: FastifyRequest): number | undefin
   return credentials && 'userId' in credentials ? credentials.userId : undefined;
 }
 
-/** Reads the Bearer token (RFC 6750, section 2.1) of every request, before rate limits are counted per user. */
+/**
+ * Reads the Bearer token (RFC 6750, section 2.1) of every request, before rate limits are counted per user, and lets those call a
+ * route that its `access` allows. Register it before the limits, whose hooks of routes come after those of it.
+ */
 export const credentialsPlugin = fastifyPlugin(
   async (app: FastifyInstance, { authenticator }: { authenticator: Authenticator }) => {
     app.decorate('authenticator', authenticator);
     app.decorateRequest('credentials', null);
     app.decorateRequest('currentUser', null);
     app.decorateRequest('foundUser', undefined);
+    app.addHook('onRoute', guard);
     app.addHook('onRequest', (request, _reply, done) => {
       const token = /^Bearer +(\S.*)$/i.exec(request.headers.authorization ?? '')?.[1];
       if (token !== undefined) request.credentials = authenticator.verifyAccessToken(token.trim());
@@ -109,51 +112,33 @@ export async function authenticate(request: FastifyRequest): Promise<CurrentUser
 /** The security of an operation for which a Bearer token is optional. */
 export const optionalBearer = [{ bearer: [] }, {}];
 
-/** Requires a user in the scope that registers it, and documents that in OpenAPI. */
-export const requireUser = fastifyPlugin(async (app: FastifyInstance) => {
-  app.addHook('onRoute', (route) => {
-    route.schema = { ...route.schema, security: [{ bearer: [] }] };
-  });
-  app.addHook('onRequest', async (request) => {
-    request.currentUser = await authenticate(request);
-  });
-});
+const securities = { optional: optionalBearer, user: [{ bearer: [] }], admin: [{ bearer: [] }] };
 
-/** Requires an admin in the scope that registers it. For all other users there is nothing at its paths, whatever they send. */
-export const requireAdmin = fastifyPlugin(async (app: FastifyInstance) => {
-  await app.register(requireUser);
-  app.addHook('onRoute', (route) => {
-    route.config = { ...route.config, errors: [...(route.config?.errors ?? []), httpErrors.notFound] };
-  });
-  app.addHook('onRequest', async (request) => {
-    if (currentUser(request).role !== 'admin') throw new ApiError(httpErrors.notFound);
-  });
-});
-
-/** A plugin with routes in the scope of {@link requireUser} or {@link requireAdmin}. */
-export function routesBehind<Options extends FastifyPluginOptions>(
-  guard: FastifyPluginAsync,
-  routes: FastifyPluginAsyncTypebox<Options>,
-  options: Options,
-) {
-  return async (scope: FastifyInstance): Promise<void> => {
-    await scope.register(guard);
-    await routes(scope.withTypeProvider<TypeBoxTypeProvider>(), options);
-  };
+/** Sets {@link FastifyRequest.currentUser}, or rejects the request, as `access` of the route says. */
+async function checkAccess(request: FastifyRequest): Promise<void> {
+  const { access } = request.routeOptions.config;
+  if (access === 'optional' && !request.credentials) return;
+  const user = await authenticate(request);
+  if (access === 'admin' && user.role !== 'admin') throw new ApiError(httpErrors.notFound);
+  request.currentUser = user;
 }
 
-/** Accepts a Bearer token in the scope that registers it: without one a request is anonymous, an invalid one is rejected. */
-export const acceptUser = fastifyPlugin(async (app: FastifyInstance) => {
-  app.addHook('onRoute', (route) => {
-    route.schema = { ...route.schema, security: optionalBearer };
-  });
-  app.addHook('onRequest', async (request) => {
-    if (request.credentials) request.currentUser = await authenticate(request);
-  });
-});
+/** @throws Error for an operation that does not say who may call it */
+function guard(route: RouteOptions): void {
+  const { access, errors = [] } = route.config ?? {};
+  const { schema } = route;
+  if (access === undefined) {
+    if (schema && 'operationId' in schema) throw new Error(`${route.url} does not say who may call it`);
+    return;
+  }
+  if (access === 'anyone') return;
+  route.schema = { ...schema, security: securities[access] };
+  if (access === 'admin') route.config = { ...route.config, errors: [...errors, httpErrors.notFound] };
+  route.onRequest = [checkAccess, ...[route.onRequest ?? []].flat()];
+}
 
-/** The user of a request inside a scope of {@link requireUser}. */
+/** The user of a request to a route with `access: 'user'` or `'admin'`. */
 export function currentUser(request: FastifyRequest): CurrentUser {
-  if (request.currentUser === null) throw new Error('the route is not in a scope that requires a user');
+  if (request.currentUser === null) throw new Error('the route does not require a user');
   return request.currentUser;
 }

@@ -13,14 +13,22 @@ export interface RateLimit {
   per?: 'client' | 'user';
 }
 
+/**
+ * Who may call an operation: anyone; anyone, who is known where the request has a Bearer token, of which an invalid one is rejected;
+ * a user; an admin, and for all other users there is nothing at its path.
+ */
+export type Access = 'anyone' | 'optional' | 'user' | 'admin';
+
 /** What a route says in its `config`; hooks read it from `request.routeOptions.config`. */
 export interface RouteConfig {
+  /** Who may call it; an operation without it stops the start. `security` of the document follows from it. */
+  access?: Access;
   /** The `message` of a success. A route that has one responds in the envelope. */
   message?: LocalizedText;
   /** A second `message` of a success, for `data` whose `accepted` is false. */
   alternateMessage?: LocalizedText;
   /**
-   * Errors of the operation besides those that follow from its schema and scope. A streaming route has no `message`; with `[]`
+   * Errors of the operation besides those that follow from its schema and access. A streaming route has no `message`; with `[]`
    * its errors are documented all the same.
    */
   errors?: readonly ErrorDefinition[];

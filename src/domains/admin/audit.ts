@@ -15,7 +15,7 @@ export interface Operator {
   log: Pick<FastifyBaseLogger, 'info'>;
 }
 
-/** The admin who sent a request, in a scope of `requireAdmin`. */
+/** The admin who sent a request, of a route with `access: 'admin'`. */
 export function requestOperator(request: FastifyRequest): Operator {
   const { id } = currentUser(request);
   return {

@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import { requireAdmin } from '../../http/authentication.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
 import type { MailQueue } from '../../infrastructure/mail/queue.ts';
 import type { AccountAdministration } from '../auth/index.ts';
@@ -33,14 +32,13 @@ export function createAdmin({ database, audit, accounts, mailQueue }: AdminOptio
   const failedMails = createFailedMailAdministration(repository, audit, mailQueue);
 
   async function routes(scope: FastifyInstance): Promise<void> {
-    await scope.register(requireAdmin);
     for (const plugin of [userRoutes, failedMailRoutes]) await scope.register(plugin, { users, failedMails });
     // Every other path and method. Only an admin can tell them from those above.
     for (const url of ['/', '/*']) {
       scope.route({
         method: scope.supportedMethods,
         url,
-        config: { catchAll: true },
+        config: { access: 'admin', catchAll: true },
         schema: { hide: true },
         onRequest: async (request) => {
           throw scope.unmatchedError(request);

@@ -25,7 +25,7 @@ export const userRoutes: FastifyPluginAsyncTypebox<AdminServices> = async (app, 
   app.get(
     '/users/',
     {
-      config: { message: { ko: '사용자 목록을 조회했습니다.', en: 'Here are the users.' } },
+      config: { access: 'admin', message: { ko: '사용자 목록을 조회했습니다.', en: 'Here are the users.' } },
       schema: {
         operationId: 'listUsers',
         summary: 'Find accounts',
@@ -41,7 +41,7 @@ export const userRoutes: FastifyPluginAsyncTypebox<AdminServices> = async (app, 
   app.get(
     '/users/:user_id/',
     {
-      config: { message: { ko: '사용자를 조회했습니다.', en: 'Here is the user.' } },
+      config: { access: 'admin', message: { ko: '사용자를 조회했습니다.', en: 'Here is the user.' } },
       schema: {
         operationId: 'getUser',
         summary: 'Read an account',
@@ -57,6 +57,7 @@ export const userRoutes: FastifyPluginAsyncTypebox<AdminServices> = async (app, 
     '/users/:user_id/suspend/',
     {
       config: {
+        access: 'admin',
         message: { ko: '계정을 정지했습니다.', en: 'The account has been suspended.' },
         errors: [adminErrors.adminAccount],
       },
@@ -77,6 +78,7 @@ export const userRoutes: FastifyPluginAsyncTypebox<AdminServices> = async (app, 
     '/users/:user_id/reactivate/',
     {
       config: {
+        access: 'admin',
         message: { ko: '계정 정지를 해제했습니다.', en: 'The suspension of the account has been lifted.' },
         errors: [adminErrors.adminAccount],
       },
@@ -96,6 +98,7 @@ export const userRoutes: FastifyPluginAsyncTypebox<AdminServices> = async (app, 
     '/users/:user_id/sessions/',
     {
       config: {
+        access: 'admin',
         message: {
           ko: '사용자를 모든 기기에서 로그아웃했습니다.',
           en: 'All sessions of the user have ended.',
@@ -116,6 +119,7 @@ export const userRoutes: FastifyPluginAsyncTypebox<AdminServices> = async (app, 
     '/users/:user_id/second-factor/',
     {
       config: {
+        access: 'admin',
         message: { ko: '사용자의 2단계 인증을 껐습니다.', en: 'The second factor of the user is off.' },
       },
       schema: {
@@ -136,7 +140,10 @@ export const failedMailRoutes: FastifyPluginAsyncTypebox<AdminServices> = async 
   app.get(
     '/failed-mails/',
     {
-      config: { message: { ko: '보내지 못한 메일 목록을 조회했습니다.', en: 'Here are the failed mails.' } },
+      config: {
+        access: 'admin',
+        message: { ko: '보내지 못한 메일 목록을 조회했습니다.', en: 'Here are the failed mails.' },
+      },
       schema: {
         operationId: 'listFailedMails',
         summary: 'List failed emails',
@@ -152,7 +159,10 @@ export const failedMailRoutes: FastifyPluginAsyncTypebox<AdminServices> = async 
   app.post(
     '/failed-mails/:failed_mail_id/retry/',
     {
-      config: { message: { ko: '메일을 다시 보냅니다.', en: 'The mail will be tried again.' } },
+      config: {
+        access: 'admin',
+        message: { ko: '메일을 다시 보냅니다.', en: 'The mail will be tried again.' },
+      },
       schema: {
         operationId: 'retryFailedMail',
         summary: 'Send a failed email again',

@@ -1,16 +1,16 @@
 import type { FastifyInstance } from 'fastify';
-import { type Authenticator, requireUser, routesBehind } from '../../http/authentication.ts';
-import { accountRoutes, ownAccountRoutes } from './accounts/routes.ts';
+import type { Authenticator } from '../../http/authentication.ts';
+import { accountRoutes } from './accounts/routes.ts';
 import { createAccounts } from './accounts/service.ts';
 import { expiredCodesAndLinks } from './codes/repository.ts';
 import { emailCodeRoutes } from './codes/routes.ts';
-import { consentRoutes, ownConsentRoutes } from './consents/routes.ts';
+import { consentRoutes } from './consents/routes.ts';
 import { createConsents } from './consents/service.ts';
 import { type AuthOptions, createAuthContext } from './context.ts';
-import { emailChangeRoutes, emailChangeUndoRoutes } from './email-change/routes.ts';
+import { emailChangeRoutes } from './email-change/routes.ts';
 import { createEmailChange } from './email-change/service.ts';
 import { authMails } from './mails.ts';
-import { ownPasskeyRoutes, passkeyRoutes } from './passkeys/routes.ts';
+import { passkeyRoutes } from './passkeys/routes.ts';
 import { createPasskeys } from './passkeys/service.ts';
 import { createLoginProviders } from './providers/clients/adapters.ts';
 import { createIdentities } from './providers/identities.ts';
@@ -19,7 +19,7 @@ import { identityRoutes, providerRoutes } from './providers/routes.ts';
 import { createProviderLogin } from './providers/service.ts';
 import { recoveryRoutes } from './recovery/routes.ts';
 import { createRecovery } from './recovery/service.ts';
-import { ownSecondFactorRoutes, secondFactorRoutes } from './second-factor/routes.ts';
+import { secondFactorRoutes } from './second-factor/routes.ts';
 import { createSecondFactor } from './second-factor/service.ts';
 import { expiredLoginFlows } from './sessions/flow-repository.ts';
 import { expiredLoginRows } from './sessions/login-repository.ts';
@@ -65,21 +65,16 @@ export function createAuth(options: AuthOptions) {
   async function routes(scope: FastifyInstance): Promise<void> {
     await scope.register(refreshCookie.plugin);
     await scope.register(accountRoutes, accounts);
-    await scope.register(emailChangeUndoRoutes, emailChange);
-    await scope.register(routesBehind(requireUser, ownAccountRoutes, accounts));
-    await scope.register(routesBehind(requireUser, emailChangeRoutes, emailChange));
+    await scope.register(emailChangeRoutes, emailChange);
     await scope.register(consentRoutes, consents);
-    await scope.register(routesBehind(requireUser, ownConsentRoutes, consents));
     await scope.register(sessionRoutes, { sessions, login, refreshCookie });
-    await scope.register(routesBehind(requireUser, ownSessionRoutes, { database, sessions }));
+    await scope.register(ownSessionRoutes, { database, sessions });
     await scope.register(secondFactorRoutes, secondFactor);
-    await scope.register(routesBehind(requireUser, ownSecondFactorRoutes, secondFactor));
     await scope.register(emailCodeRoutes, codes);
     await scope.register(recoveryRoutes, recovery);
     await scope.register(passkeyRoutes, passkeys);
-    await scope.register(routesBehind(requireUser, ownPasskeyRoutes, passkeys));
     await scope.register(providerRoutes, providerLogin);
-    await scope.register(routesBehind(requireUser, identityRoutes, identities));
+    await scope.register(identityRoutes, identities);
   }
 
   return {

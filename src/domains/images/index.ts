@@ -1,5 +1,4 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
-import { requireUser } from '../../http/authentication.ts';
 import type { Config, Patience } from '../../infrastructure/config/config.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
 import type { Metrics } from '../../infrastructure/telemetry/metrics.ts';
@@ -39,7 +38,6 @@ export async function createImages(options: ImagesOptions) {
   metrics.addGauge('image_conversions_waiting', 'Images that wait to be converted', queue.waiting);
 
   async function routes(scope: FastifyInstance): Promise<void> {
-    await scope.register(requireUser);
     await scope.register(uploadRoutes, { service, imageUrls });
     await scope.register(imageRoutes, { service });
   }

@@ -30,6 +30,7 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<{
     {
       bodyLimit: maxUploadBytes,
       config: {
+        access: 'user',
         message: { ko: '사진을 올렸습니다.', en: 'Your image has been uploaded.' },
         errors: [
           imageErrors.invalidImage,
@@ -73,6 +74,7 @@ export const imageRoutes: FastifyPluginAsyncTypebox<{ service: ImageService }> =
     '/:image_id/',
     {
       config: {
+        access: 'user',
         message: { ko: '사진을 삭제했습니다.', en: 'Your image has been deleted.' },
         errors: [imageErrors.imageNotFound, imageErrors.imageInUse],
       },

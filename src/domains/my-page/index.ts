@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
-import { currentUser, requireUser } from '../../http/authentication.ts';
+import { currentUser } from '../../http/authentication.ts';
 import { NamedObject, Ref, RefOrNull } from '../../http/schemas.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
 import type { ImageUrls } from '../images/index.ts';
@@ -28,11 +28,13 @@ export function createMyPage({ database, imageUrls }: { database: Database; imag
   const myPages = createMyPageRepository(database);
 
   async function routes(scope: FastifyInstance): Promise<void> {
-    await scope.register(requireUser);
     scope.get(
       '/mypage/',
       {
-        config: { message: { ko: '마이페이지 정보를 조회했습니다.', en: 'Here is your page.' } },
+        config: {
+          access: 'user',
+          message: { ko: '마이페이지 정보를 조회했습니다.', en: 'Here is your page.' },
+        },
         schema: {
           operationId: 'getMyPage',
           summary: 'Read my-page information',

@@ -1,5 +1,4 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
-import { requireUser, routesBehind } from '../../http/authentication.ts';
 import { ApiError, httpErrors } from '../../http/errors.ts';
 import type { Config } from '../../infrastructure/config/config.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
@@ -49,16 +48,16 @@ export function createNotifications(options: NotificationsOptions) {
     scope: FastifyInstance,
     streamOptions: Pick<HubOptions, 'listen' | 'findLiveSessions' | 'streamTimes'>,
   ): Promise<void> {
-    await scope.register(routesBehind(requireUser, preferenceRoutes, { preferences }));
+    await scope.register(preferenceRoutes, { preferences });
     await scope.register(unsubscribeRoutes, { preferences, unsubscribeLinks });
     await scope.register(ownPushRoutes, { prefix: '/push/' });
-    await scope.register(routesBehind(requireUser, inboxRoutes, { notifications, imageUrls }));
+    await scope.register(inboxRoutes, { notifications, imageUrls });
     // Streams use a third of the pool at most; the rest is for requests.
     const maxConcurrentReads = Math.max(1, Math.floor(config.database.poolSize / 3));
     const reading = { notifications, imageUrls, maxConcurrentReads, logger: scope.log };
     const streams = createStreamHub({ ...streamOptions, ...reading });
     metrics.addGauge('notification_streams', 'Open streams of notifications', streams.count);
-    await scope.register(routesBehind(requireUser, streamRoutes, { streams }));
+    await scope.register(streamRoutes, { streams });
   }
 
   async function ownPushRoutes(scope: FastifyInstance): Promise<void> {
@@ -69,7 +68,7 @@ export function createNotifications(options: NotificationsOptions) {
     scope.addHook('onRequest', async () => {
       if (config.vapid === undefined) throw new ApiError(httpErrors.notFound);
     });
-    await scope.register(routesBehind(requireUser, pushRoutes, { subscriptions, config }));
+    await scope.register(pushRoutes, { subscriptions, config });
   }
 
   /**

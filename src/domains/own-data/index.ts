@@ -1,13 +1,8 @@
 import { Readable } from 'node:stream';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import {
-  type CurrentUser,
-  currentUser,
-  requireUser,
-  routesBehind,
-  tokenNotValid,
-} from '../../http/authentication.ts';
+import type { FastifyInstance } from 'fastify';
+import { type CurrentUser, currentUser, tokenNotValid } from '../../http/authentication.ts';
 import { httpErrors, retryLater } from '../../http/errors.ts';
 import { requestContext } from '../../http/request-context.ts';
 import { Ref, RefOrNull, Timestamp } from '../../http/schemas.ts';
@@ -30,7 +25,10 @@ interface Options {
 
 /** Builds the download of the own data, under `/auth`. */
 export function createOwnData({ database, imageUrls, requireConfirmation }: Options) {
-  return { routes: routesBehind(requireUser, ownDataRoutes, { database, imageUrls, requireConfirmation }) };
+  return {
+    routes: async (scope: FastifyInstance) =>
+      scope.register(ownDataRoutes, { database, imageUrls, requireConfirmation }),
+  };
 }
 
 const OwnDataPart = Type.Unsafe<object>({
@@ -60,7 +58,7 @@ const ownDataRoutes: FastifyPluginAsyncTypebox<Options> = async (app, options) =
   app.get(
     '/me/data/',
     {
-      config: { errors: [...confirmationErrors, httpErrors.quotaExceeded], readAhead },
+      config: { access: 'user', errors: [...confirmationErrors, httpErrors.quotaExceeded], readAhead },
       schema: {
         operationId: 'downloadOwnData',
         summary: 'Download the own data',

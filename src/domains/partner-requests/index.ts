@@ -1,4 +1,4 @@
-import { requireUser, routesBehind } from '../../http/authentication.ts';
+import type { FastifyInstance } from 'fastify';
 import type { Config } from '../../infrastructure/config/config.ts';
 import type { ImageUrls } from '../images/index.ts';
 import { partnerRequestMails } from './mails.ts';
@@ -28,8 +28,8 @@ export function createPartnerRequests(options: PartnerRequestsOptions) {
   const service = createPartnerRequestService({ ...options, partnerRequests, changes });
   const routeOptions = { partnerRequests, service, imageUrls };
   return {
-    routes: routesBehind(requireUser, partnerRequestRoutes, routeOptions),
-    partnerRoutes: routesBehind(requireUser, partnerRoutes, routeOptions),
+    routes: async (scope: FastifyInstance) => scope.register(partnerRequestRoutes, routeOptions),
+    partnerRoutes: async (scope: FastifyInstance) => scope.register(partnerRoutes, routeOptions),
     mails: partnerRequestMails(config, partnerRequests),
     withdrawRequestsOfPost: service.withdrawRequestsOfPost,
     closeRequestsOfStore: service.closeRequestsOfStore,

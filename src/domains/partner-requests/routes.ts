@@ -40,6 +40,7 @@ export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (a
     '/partner-request/',
     {
       config: {
+        access: 'user',
         message: { ko: '제휴를 요청했습니다.', en: 'Your partnership request has been sent.' },
         errors: [
           postErrors.storeRequired,
@@ -70,7 +71,10 @@ export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (a
   app.get(
     '/partner-request/',
     {
-      config: { message: { ko: '제휴 요청 목록을 조회했습니다.', en: 'Here are the partnership requests.' } },
+      config: {
+        access: 'user',
+        message: { ko: '제휴 요청 목록을 조회했습니다.', en: 'Here are the partnership requests.' },
+      },
       schema: {
         operationId: 'listPartnerRequests',
         summary: 'List partnership requests',
@@ -95,6 +99,7 @@ export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (a
     '/partner-request/:partner_request_id/',
     {
       config: {
+        access: 'user',
         message: { ko: '제휴 요청을 조회했습니다.', en: 'Here is the partnership request.' },
         errors: [partnerRequestErrors.partnerRequestNotFound],
       },
@@ -122,7 +127,7 @@ export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (a
     app.post(
       `/partner-request/:partner_request_id/${action}/`,
       {
-        config: { message, errors },
+        config: { access: 'user', message, errors },
         schema: { ...documentation, params: RequestParams, response: { 200: Ref(response) } },
       },
       async (request) =>
@@ -173,7 +178,10 @@ export const partnerRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { p
   app.get(
     '/partners/',
     {
-      config: { message: { ko: '제휴 가게 목록을 조회했습니다.', en: 'Here are your partners.' } },
+      config: {
+        access: 'user',
+        message: { ko: '제휴 가게 목록을 조회했습니다.', en: 'Here are your partners.' },
+      },
       schema: {
         operationId: 'listPartners',
         summary: 'List partners',

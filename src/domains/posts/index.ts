@@ -1,4 +1,4 @@
-import { requireUser, routesBehind } from '../../http/authentication.ts';
+import type { FastifyInstance } from 'fastify';
 import { createPostRepository } from './repository.ts';
 import { type PostRoutesOptions, postRoutes } from './routes.ts';
 import { createPostService, type PostServiceOptions } from './service.ts';
@@ -22,12 +22,7 @@ export function createPosts({ read, checkCategoryFilter, ...options }: PostsOpti
   const posts = createPostRepository(options.database);
   const service = createPostService({ ...options, posts });
   const { imageUrls } = options;
-  const routes = routesBehind(requireUser, postRoutes, {
-    posts,
-    service,
-    imageUrls,
-    read,
-    checkCategoryFilter,
-  });
+  const routes = async (scope: FastifyInstance) =>
+    scope.register(postRoutes, { posts, service, imageUrls, read, checkCategoryFilter });
   return { routes, deletePostsOfStore: posts.removeOfStore };
 }

@@ -50,6 +50,7 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (a
     {
       bodyLimit,
       config: {
+        access: 'user',
         message: { ko: '글을 등록했습니다.', en: 'Your post has been published.' },
         errors: [postErrors.storeRequired, httpErrors.quotaExceeded],
         idempotent: true,
@@ -73,7 +74,7 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (a
   app.get(
     '/',
     {
-      config: { message: { ko: '글 목록을 조회했습니다.', en: 'Here are the posts.' } },
+      config: { access: 'user', message: { ko: '글 목록을 조회했습니다.', en: 'Here are the posts.' } },
       schema: {
         operationId: 'listPosts',
         summary: 'Find posts',
@@ -107,6 +108,7 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (a
     '/:post_id/',
     {
       config: {
+        access: 'user',
         message: { ko: '글을 조회했습니다.', en: 'Here is the post.' },
         errors: [postErrors.postNotFound],
       },
@@ -132,6 +134,7 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (a
     {
       bodyLimit,
       config: {
+        access: 'user',
         message: { ko: '글을 수정했습니다.', en: 'Your post has been updated.' },
         errors: [
           postErrors.notYourPost,
@@ -161,6 +164,7 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (a
     '/:post_id/',
     {
       config: {
+        access: 'user',
         message: { ko: '글을 삭제했습니다.', en: 'Your post has been deleted.' },
         errors: [postErrors.notYourPost, postErrors.postNotFound, httpErrors.preconditionFailed],
       },

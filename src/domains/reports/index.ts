@@ -1,4 +1,4 @@
-import { requireAdmin, requireUser, routesBehind } from '../../http/authentication.ts';
+import type { FastifyInstance } from 'fastify';
 import type { Database } from '../../infrastructure/database/client.ts';
 import type { Audit } from '../admin/index.ts';
 import { createReportRepository } from './repository.ts';
@@ -13,8 +13,9 @@ export function createReports({ database, audit }: { database: Database; audit: 
 
   return {
     service,
-    postRoutes: routesBehind(requireUser, reportingRoutes, { service, kind: 'post' }),
-    storeRoutes: routesBehind(requireUser, reportingRoutes, { service, kind: 'store' }),
-    adminRoutes: routesBehind(requireAdmin, reportRoutes, { service }),
+    postRoutes: async (scope: FastifyInstance) => scope.register(reportingRoutes, { service, kind: 'post' }),
+    storeRoutes: async (scope: FastifyInstance) =>
+      scope.register(reportingRoutes, { service, kind: 'store' }),
+    adminRoutes: async (scope: FastifyInstance) => scope.register(reportRoutes, { service }),
   };
 }

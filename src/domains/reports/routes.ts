@@ -37,6 +37,7 @@ export const reportingRoutes: FastifyPluginAsyncTypebox<Options & { kind: keyof 
     `/:${kind}_id/report/`,
     {
       config: {
+        access: 'user',
         message: { ko: '신고를 접수했습니다.', en: 'Your report has been received.' },
         errors: [notFound, reportErrors.alreadyReported, httpErrors.quotaExceeded],
       },
@@ -63,7 +64,7 @@ export const reportRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { se
   app.get(
     '/',
     {
-      config: { message: { ko: '신고 목록을 조회했습니다.', en: 'Here are the reports.' } },
+      config: { access: 'admin', message: { ko: '신고 목록을 조회했습니다.', en: 'Here are the reports.' } },
       schema: {
         operationId: 'listReports',
         summary: 'List reports',
@@ -79,7 +80,7 @@ export const reportRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { se
   app.post(
     '/:report_id/close/',
     {
-      config: { message: { ko: '신고를 처리했습니다.', en: 'The report has been closed.' } },
+      config: { access: 'admin', message: { ko: '신고를 처리했습니다.', en: 'The report has been closed.' } },
       schema: {
         operationId: 'closeReport',
         summary: 'Close a report',

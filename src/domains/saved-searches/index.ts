@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
-import { requireUser, routesBehind } from '../../http/authentication.ts';
+import type { FastifyInstance } from 'fastify';
 import type { Config } from '../../infrastructure/config/config.ts';
 import { savedSearchMails } from './mails.ts';
 import { createSavedSearchRepository } from './repository.ts';
@@ -27,7 +27,7 @@ export function createSavedSearches({ config, ...options }: SavedSearchesOptions
   const service = createSavedSearchService({ ...options, savedSearches });
 
   return {
-    routes: routesBehind(requireUser, savedSearchRoutes, { savedSearches, service }),
+    routes: async (scope: FastifyInstance) => scope.register(savedSearchRoutes, { savedSearches, service }),
     mails: savedSearchMails(config, savedSearches),
     queueMatching: service.queueMatching,
     tasks: {

@@ -21,6 +21,7 @@ export const savedSearchRoutes: FastifyPluginAsyncTypebox<Options> = async (app,
     '/',
     {
       config: {
+        access: 'user',
         message: { ko: '검색 조건을 저장했습니다.', en: 'Your search has been saved.' },
         errors: [savedSearchErrors.tooManySavedSearches],
       },
@@ -42,7 +43,10 @@ export const savedSearchRoutes: FastifyPluginAsyncTypebox<Options> = async (app,
   app.get(
     '/',
     {
-      config: { message: { ko: '저장한 검색을 조회했습니다.', en: 'Here are your saved searches.' } },
+      config: {
+        access: 'user',
+        message: { ko: '저장한 검색을 조회했습니다.', en: 'Here are your saved searches.' },
+      },
       schema: {
         operationId: 'listSavedSearches',
         summary: 'Saved searches',
@@ -61,6 +65,7 @@ export const savedSearchRoutes: FastifyPluginAsyncTypebox<Options> = async (app,
     '/:saved_search_id/',
     {
       config: {
+        access: 'user',
         message: { ko: '저장한 검색을 삭제했습니다.', en: 'The saved search has been deleted.' },
         errors: [savedSearchErrors.savedSearchNotFound],
       },

@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import { requireUser, routesBehind } from '../../http/authentication.ts';
 import type { Metrics } from '../../infrastructure/telemetry/metrics.ts';
 import { createAddressReader } from './regions.ts';
 import { createStoreRepository } from './repository.ts';
@@ -41,12 +40,13 @@ export function createStores({ config, database, idempotency, imageUrls, metrics
   /** The categories, and the store of the logged-in user. */
   async function routes(app: FastifyInstance): Promise<void> {
     await app.register(categoryRoutes, { stores });
-    await app.register(routesBehind(requireUser, ownStoreRoutes, { service }));
+    await app.register(ownStoreRoutes, { service });
   }
 
   return {
     routes,
-    directory: routesBehind(requireUser, directoryRoutes, { stores, service, imageUrls, read }),
+    directory: async (scope: FastifyInstance) =>
+      scope.register(directoryRoutes, { stores, service, imageUrls, read }),
     checkCategoryFilter: service.checkCategoryFilter,
     lockStore: stores.lockStore,
     closeStore: stores.close,

@@ -34,7 +34,10 @@ export const categoryRoutes: FastifyPluginAsyncTypebox<{ stores: Stores }> = asy
   app.get(
     '/categories/',
     {
-      config: { message: { ko: '카테고리 목록을 조회했습니다.', en: 'Here are the categories.' } },
+      config: {
+        access: 'anyone',
+        message: { ko: '카테고리 목록을 조회했습니다.', en: 'Here are the categories.' },
+      },
       schema: {
         operationId: 'listStoreCategories',
         summary: 'List store categories',
@@ -63,7 +66,7 @@ export const directoryRoutes: FastifyPluginAsyncTypebox<DirectoryOptions> = asyn
   app.get(
     '/',
     {
-      config: { message: { ko: '가게 목록을 조회했습니다.', en: 'Here are the stores.' } },
+      config: { access: 'user', message: { ko: '가게 목록을 조회했습니다.', en: 'Here are the stores.' } },
       schema: {
         operationId: 'listStores',
         summary: 'Find stores',
@@ -91,6 +94,7 @@ export const directoryRoutes: FastifyPluginAsyncTypebox<DirectoryOptions> = asyn
     '/:store_id/',
     {
       config: {
+        access: 'user',
         message: { ko: '가게 정보를 조회했습니다.', en: 'Here is the store.' },
         errors: [storeErrors.storeNotFound],
       },
@@ -119,6 +123,7 @@ export const ownStoreRoutes: FastifyPluginAsyncTypebox<{ service: StoreService }
     '/',
     {
       config: {
+        access: 'user',
         message: { ko: '가게를 등록했습니다.', en: 'Your store has been registered.' },
         errors: [storeErrors.storeExists],
         idempotent: true,
@@ -143,6 +148,7 @@ export const ownStoreRoutes: FastifyPluginAsyncTypebox<{ service: StoreService }
     '/me/',
     {
       config: {
+        access: 'user',
         message: { ko: '내 가게를 조회했습니다.', en: 'Here is your store.' },
         errors: [storeErrors.storeNotFound],
       },
@@ -161,6 +167,7 @@ export const ownStoreRoutes: FastifyPluginAsyncTypebox<{ service: StoreService }
     '/me/',
     {
       config: {
+        access: 'user',
         message: { ko: '가게 정보를 수정했습니다.', en: 'Your store has been updated.' },
         errors: [storeErrors.storeNotFound, httpErrors.preconditionFailed, httpErrors.quotaExceeded],
       },

@@ -13,7 +13,7 @@ const Health = NamedObject('Health', 'All is well', {
 const HealthProblem = NamedObject('HealthProblem', 'The service cannot answer requests', {
   status: StringEnum(['unavailable'], { description: 'Always `unavailable`' }),
 });
-const config = { probe: true };
+const config = { access: 'anyone', probe: true } as const;
 
 /** `live`: the process answers. `ready`: it can do its work, so a load balancer may send requests. */
 export async function healthRoutes(app: FastifyInstance, { checkReady }: HealthOptions): Promise<void> {

@@ -11,6 +11,7 @@ import type { AccountService } from './service.ts';
 export const accountRoutes: FastifyPluginAsyncTypebox<AccountService> = async (app, accounts) => {
   app.post('/signup/', {
     config: {
+      access: 'anyone',
       limit: { group: 'signup', max: 20 },
       message: { ko: '회원가입이 완료되었습니다.', en: 'Your account has been created.' },
       errors: [authErrors.verificationTokenInvalid, authErrors.usernameTaken, authErrors.emailTaken],
@@ -29,12 +30,9 @@ export const accountRoutes: FastifyPluginAsyncTypebox<AccountService> = async (a
       return sendCreated(reply, await accounts.signUp(request.body, key, requestContext(request)));
     },
   });
-};
 
-/** The account of the logged-in user. */
-export const ownAccountRoutes: FastifyPluginAsyncTypebox<AccountService> = async (app, accounts) => {
   app.get('/me/', {
-    config: { message: { ko: '내 정보를 조회했습니다.', en: 'Here is your account.' } },
+    config: { access: 'user', message: { ko: '내 정보를 조회했습니다.', en: 'Here is your account.' } },
     schema: {
       operationId: 'getCurrentUser',
       summary: 'Current user information',
@@ -45,7 +43,10 @@ export const ownAccountRoutes: FastifyPluginAsyncTypebox<AccountService> = async
   });
 
   app.patch('/me/', {
-    config: { message: { ko: '내 정보를 수정했습니다.', en: 'Your account has been changed.' } },
+    config: {
+      access: 'user',
+      message: { ko: '내 정보를 수정했습니다.', en: 'Your account has been changed.' },
+    },
     schema: {
       operationId: 'updateCurrentUser',
       summary: 'Change the name',
@@ -61,6 +62,7 @@ export const ownAccountRoutes: FastifyPluginAsyncTypebox<AccountService> = async
 
   app.delete('/me/', {
     config: {
+      access: 'user',
       limit: passwordLimit,
       message: { ko: '회원 탈퇴가 완료되었습니다.', en: 'Your account has been deleted.' },
       errors: authorizationErrors,
@@ -79,6 +81,7 @@ export const ownAccountRoutes: FastifyPluginAsyncTypebox<AccountService> = async
 
   app.post('/change-password/', {
     config: {
+      access: 'user',
       limit: passwordLimit,
       message: { ko: '비밀번호를 변경했습니다.', en: 'Your password has been changed.' },
       errors: passwordErrors,

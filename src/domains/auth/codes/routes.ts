@@ -1,6 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifySchemaValidationError } from 'fastify';
-import { acceptUser } from '../../../http/authentication.ts';
 import { type ApiError, invalidFields } from '../../../http/errors.ts';
 import { describeErrors } from '../../../http/field-errors.ts';
 import { requestContext } from '../../../http/request-context.ts';
@@ -18,10 +17,9 @@ import type { EmailCodes } from './service.ts';
 
 /** Verification of an email address by a code or a link. */
 export const emailCodeRoutes: FastifyPluginAsyncTypebox<EmailCodes> = async (app, codes) => {
-  await app.register(acceptUser);
-
   app.post('/email-verify/send/', {
     config: {
+      access: 'optional',
       limit: { group: 'email-verify-send', max: 10 },
       message: {
         ko: '입력하신 이메일로 인증번호를 보내 드립니다.',
@@ -45,6 +43,7 @@ export const emailCodeRoutes: FastifyPluginAsyncTypebox<EmailCodes> = async (app
 
   app.post('/email-verify/confirm/', {
     config: {
+      access: 'optional',
       limit: { group: 'email-verify-confirm', max: 30 },
       message: { ko: '이메일이 인증되었습니다.', en: 'The email address is verified.' },
       errors: [authErrors.invalidCode, authErrors.tooManyCodeAttempts],

@@ -8,7 +8,10 @@ import type { ConsentService } from './service.ts';
 /** What users can agree to. */
 export const consentRoutes: FastifyPluginAsyncTypebox<ConsentService> = async (app, consents) => {
   app.get('/consents/', {
-    config: { message: { ko: '동의 항목을 조회했습니다.', en: 'Here is what users can agree to.' } },
+    config: {
+      access: 'anyone',
+      message: { ko: '동의 항목을 조회했습니다.', en: 'Here is what users can agree to.' },
+    },
     schema: {
       operationId: 'listConsents',
       summary: 'What users can agree to',
@@ -18,12 +21,12 @@ export const consentRoutes: FastifyPluginAsyncTypebox<ConsentService> = async (a
     },
     handler: async () => consents.list(),
   });
-};
 
-/** What the logged-in user has answered. */
-export const ownConsentRoutes: FastifyPluginAsyncTypebox<ConsentService> = async (app, consents) => {
   app.get('/me/consents/', {
-    config: { message: { ko: '동의 내역을 조회했습니다.', en: 'Here is what you have agreed to.' } },
+    config: {
+      access: 'user',
+      message: { ko: '동의 내역을 조회했습니다.', en: 'Here is what you have agreed to.' },
+    },
     schema: {
       operationId: 'getOwnConsents',
       summary: 'Consents of the user',
@@ -34,7 +37,10 @@ export const ownConsentRoutes: FastifyPluginAsyncTypebox<ConsentService> = async
   });
 
   app.patch('/me/consents/', {
-    config: { message: { ko: '동의 내역을 변경했습니다.', en: 'Your answers have been saved.' } },
+    config: {
+      access: 'user',
+      message: { ko: '동의 내역을 변경했습니다.', en: 'Your answers have been saved.' },
+    },
     schema: {
       operationId: 'updateOwnConsents',
       summary: 'Agree to a new version, give or withdraw the marketing consent',

@@ -11,6 +11,7 @@ import type { EmailChangeService } from './service.ts';
 export const emailChangeRoutes: FastifyPluginAsyncTypebox<EmailChangeService> = async (app, emailChange) => {
   app.post('/change-email/', {
     config: {
+      access: 'user',
       limit: passwordLimit,
       message: { ko: '이메일을 변경했습니다.', en: 'Your email address has been changed.' },
       errors: [
@@ -31,15 +32,10 @@ export const emailChangeRoutes: FastifyPluginAsyncTypebox<EmailChangeService> = 
     handler: async (request) =>
       emailChange.change(currentUser(request), request.body, requestContext(request)),
   });
-};
 
-/** The way back, for which no login is needed. */
-export const emailChangeUndoRoutes: FastifyPluginAsyncTypebox<EmailChangeService> = async (
-  app,
-  emailChange,
-) => {
   app.post('/change-email/undo/', {
     config: {
+      access: 'anyone',
       limit: { group: 'change-email-undo', max: 30 },
       message: {
         ko: '이전 이메일로 되돌렸습니다. 비밀번호를 다시 설정하는 링크를 그 주소로 보내 드립니다.',

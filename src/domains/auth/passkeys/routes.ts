@@ -23,7 +23,10 @@ const params = Type.Object({ passkey_id: PathId('`id` of a passkey') });
 /** Login with a passkey. */
 export const passkeyRoutes: FastifyPluginAsyncTypebox<PasskeyService> = async (app, passkeys) => {
   app.post('/passkeys/login/start/', {
-    config: { message: { ko: '패스키로 로그인해 주세요.', en: 'Please use your passkey.' } },
+    config: {
+      access: 'anyone',
+      message: { ko: '패스키로 로그인해 주세요.', en: 'Please use your passkey.' },
+    },
     schema: {
       operationId: 'startPasskeyLogin',
       summary: 'Start a login with a passkey',
@@ -36,6 +39,7 @@ export const passkeyRoutes: FastifyPluginAsyncTypebox<PasskeyService> = async (a
 
   app.post('/passkeys/login/finish/', {
     config: {
+      access: 'anyone',
       limit: { group: 'login', max: 30 },
       message: { ko: '로그인되었습니다.', en: 'You are logged in.' },
       errors: [authErrors.passkeyRejected, authErrors.accountSuspended],
@@ -50,12 +54,10 @@ export const passkeyRoutes: FastifyPluginAsyncTypebox<PasskeyService> = async (a
     },
     handler: async (request) => passkeys.finishLogin(request.body, requestContext(request)),
   });
-};
 
-/** The passkeys of the logged-in user. */
-export const ownPasskeyRoutes: FastifyPluginAsyncTypebox<PasskeyService> = async (app, passkeys) => {
   app.post('/passkeys/register/start/', {
     config: {
+      access: 'user',
       message: { ko: '기기에서 패스키를 만들어 주세요.', en: 'Please create a passkey on your device.' },
       errors: [...confirmationErrors, authErrors.tooManyPasskeys],
     },
@@ -71,6 +73,7 @@ export const ownPasskeyRoutes: FastifyPluginAsyncTypebox<PasskeyService> = async
 
   app.post('/passkeys/register/finish/', {
     config: {
+      access: 'user',
       message: { ko: '패스키를 등록했습니다.', en: 'Your passkey has been added.' },
       errors: [...confirmationErrors, authErrors.passkeyRefused, authErrors.tooManyPasskeys],
     },
@@ -89,7 +92,7 @@ export const ownPasskeyRoutes: FastifyPluginAsyncTypebox<PasskeyService> = async
   });
 
   app.get('/passkeys/', {
-    config: { message: { ko: '패스키를 조회했습니다.', en: 'Here are your passkeys.' } },
+    config: { access: 'user', message: { ko: '패스키를 조회했습니다.', en: 'Here are your passkeys.' } },
     schema: {
       operationId: 'listPasskeys',
       summary: 'Passkeys of the user',
@@ -105,6 +108,7 @@ export const ownPasskeyRoutes: FastifyPluginAsyncTypebox<PasskeyService> = async
 
   app.patch('/passkeys/:passkey_id/', {
     config: {
+      access: 'user',
       message: { ko: '패스키 이름을 변경했습니다.', en: 'Your passkey has been renamed.' },
       errors: [authErrors.passkeyNotFound],
     },
@@ -124,6 +128,7 @@ export const ownPasskeyRoutes: FastifyPluginAsyncTypebox<PasskeyService> = async
 
   app.delete('/passkeys/:passkey_id/', {
     config: {
+      access: 'user',
       message: { ko: '패스키를 삭제했습니다.', en: 'Your passkey has been removed.' },
       errors: [...confirmationErrors, authErrors.passkeyNotFound, authErrors.lastLoginMethod],
     },

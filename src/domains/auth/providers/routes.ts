@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import type { FastifyRequest } from 'fastify';
-import { acceptUser, currentUser } from '../../../http/authentication.ts';
+import { currentUser } from '../../../http/authentication.ts';
 import { httpErrors } from '../../../http/errors.ts';
 import { PageQuery, paginate } from '../../../http/pagination.ts';
 import { readForm } from '../../../http/plugins/body-reader.ts';
@@ -28,7 +28,10 @@ import type { ProviderLogin } from './service.ts';
 /** Login with providers. */
 export const providerRoutes: FastifyPluginAsyncTypebox<ProviderLogin> = async (app, login) => {
   app.get('/providers/', {
-    config: { message: { ko: '로그인 방법을 조회했습니다.', en: 'Here are the login providers.' } },
+    config: {
+      access: 'anyone',
+      message: { ko: '로그인 방법을 조회했습니다.', en: 'Here are the login providers.' },
+    },
     schema: {
       operationId: 'listLoginProviders',
       summary: 'Providers of logins',
@@ -43,6 +46,7 @@ export const providerRoutes: FastifyPluginAsyncTypebox<ProviderLogin> = async (a
 
   app.post('/providers/sign-up/', {
     config: {
+      access: 'anyone',
       limit: { group: 'signup', max: 20 },
       message: { ko: '회원가입이 완료되었습니다.', en: 'Your account has been created.' },
       errors: [
@@ -70,10 +74,9 @@ export const providerRoutes: FastifyPluginAsyncTypebox<ProviderLogin> = async (a
 };
 
 const flowRoutes: FastifyPluginAsyncTypebox<ProviderLogin> = async (app, login) => {
-  await app.register(acceptUser);
-
   app.post('/providers/:provider/start/', {
     config: {
+      access: 'optional',
       message: { ko: '로그인을 시작합니다.', en: 'The login begins.' },
       errors: [authErrors.providerNotFound, httpErrors.notAuthenticated, ...confirmationErrors],
     },
@@ -94,6 +97,7 @@ const flowRoutes: FastifyPluginAsyncTypebox<ProviderLogin> = async (app, login) 
 
   app.post('/providers/:provider/finish/', {
     config: {
+      access: 'optional',
       limit: { group: 'login', max: 30 },
       message: { ko: '확인되었습니다.', en: 'The login at the provider is verified.' },
       errors: [
@@ -143,6 +147,7 @@ const callbackRoutes: FastifyPluginAsyncTypebox<ProviderLogin> = async (app, { c
   });
 
   app.get('/providers/:provider/callback/', {
+    config: { access: 'anyone' },
     schema: schemaOf('receiveProviderRedirect', 'Where providers send the browser'),
     handler: async (request, reply) =>
       reply.redirect(callbackPage(request.params.provider, request.query), 303),
@@ -150,6 +155,7 @@ const callbackRoutes: FastifyPluginAsyncTypebox<ProviderLogin> = async (app, { c
 
   const formSummary = 'Where providers that send a form send the browser';
   app.post('/providers/:provider/callback/', {
+    config: { access: 'anyone' },
     schema: schemaOf('receiveProviderForm', formSummary, ' Apple does so.'),
     handler: async (request, reply) =>
       reply.redirect(callbackPage(request.params.provider, request.body), 303),
@@ -159,7 +165,10 @@ const callbackRoutes: FastifyPluginAsyncTypebox<ProviderLogin> = async (app, { c
 /** The identities of a user at providers. */
 export const identityRoutes: FastifyPluginAsyncTypebox<IdentityService> = async (app, identities) => {
   app.get('/identities/', {
-    config: { message: { ko: '연결된 로그인 방법을 조회했습니다.', en: 'Here are your connected logins.' } },
+    config: {
+      access: 'user',
+      message: { ko: '연결된 로그인 방법을 조회했습니다.', en: 'Here are your connected logins.' },
+    },
     schema: {
       operationId: 'listIdentities',
       summary: 'Identities of the user',
@@ -179,6 +188,7 @@ export const identityRoutes: FastifyPluginAsyncTypebox<IdentityService> = async 
 
   app.post('/identities/', {
     config: {
+      access: 'user',
       message: { ko: '로그인 방법을 연결했습니다.', en: 'The login is connected.' },
       errors: [authErrors.linkTokenInvalid, authErrors.identityTaken, ...confirmationErrors],
     },
@@ -198,6 +208,7 @@ export const identityRoutes: FastifyPluginAsyncTypebox<IdentityService> = async 
 
   app.delete('/identities/:identity_id/', {
     config: {
+      access: 'user',
       message: { ko: '로그인 방법의 연결을 해제했습니다.', en: 'The login is no longer connected.' },
       errors: [authErrors.identityNotFound, authErrors.lastLoginMethod, ...confirmationErrors],
     },

@@ -14,6 +14,7 @@ const alreadyRequested = {
 export const recoveryRoutes: FastifyPluginAsyncTypebox<RecoveryService> = async (app, recovery) => {
   app.post('/reset-password-request/', {
     config: {
+      access: 'anyone',
       limit: { group: 'reset-password-request', max: 10 },
       message: {
         ko: '가입된 이메일이면 비밀번호 재설정 링크를 보내 드립니다.',
@@ -34,6 +35,7 @@ export const recoveryRoutes: FastifyPluginAsyncTypebox<RecoveryService> = async 
 
   app.get('/reset-password-validate/', {
     config: {
+      access: 'anyone',
       limit: { group: 'reset-password-validate', max: 30 },
       message: { ko: '사용할 수 있는 링크입니다.', en: 'The link works.' },
       errors: [authErrors.resetLinkInvalid],
@@ -52,6 +54,7 @@ export const recoveryRoutes: FastifyPluginAsyncTypebox<RecoveryService> = async 
 
   app.post('/reset-password-confirm/', {
     config: {
+      access: 'anyone',
       limit: { group: 'reset-password-confirm', max: 30 },
       message: { ko: '비밀번호를 재설정했습니다.', en: 'Your password has been reset.' },
       errors: [authErrors.resetLinkInvalid],
@@ -69,6 +72,7 @@ export const recoveryRoutes: FastifyPluginAsyncTypebox<RecoveryService> = async 
 
   app.post('/find-id/', {
     config: {
+      access: 'anyone',
       limit: { group: 'find-id', max: 10 },
       message: {
         ko: '가입된 이메일이면 아이디를 메일로 보내 드립니다.',

@@ -23,6 +23,7 @@ export const secondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorService> 
 ) => {
   app.post('/login/second-factor/', {
     config: {
+      access: 'anyone',
       limit: { group: 'second-factor', max: 30 },
       message: { ko: '로그인되었습니다.', en: 'You are logged in.' },
       errors: [...codeErrors, authErrors.secondFactorTokenInvalid, authErrors.accountSuspended],
@@ -37,15 +38,10 @@ export const secondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorService> 
     },
     handler: async (request) => secondFactor.logIn(request.body, requestContext(request)),
   });
-};
 
-/** The second factor of the logged-in user. */
-export const ownSecondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorService> = async (
-  app,
-  secondFactor,
-) => {
   app.post('/confirm/', {
     config: {
+      access: 'user',
       limit: passwordLimit,
       message: { ko: '본인 확인이 완료되었습니다.', en: 'Thank you, it is you.' },
       errors: [...passwordErrors, ...codeErrors],
@@ -63,7 +59,10 @@ export const ownSecondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorServic
   });
 
   app.get('/second-factor/', {
-    config: { message: { ko: '2단계 인증 상태를 조회했습니다.', en: 'Here is your second factor.' } },
+    config: {
+      access: 'user',
+      message: { ko: '2단계 인증 상태를 조회했습니다.', en: 'Here is your second factor.' },
+    },
     schema: {
       operationId: 'getSecondFactor',
       summary: 'Whether a login needs a code',
@@ -75,6 +74,7 @@ export const ownSecondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorServic
 
   app.post('/second-factor/totp/', {
     config: {
+      access: 'user',
       message: {
         ko: '인증 앱에 등록한 뒤 인증번호를 입력해 주세요.',
         en: 'Add this to your authenticator app, then enter its code.',
@@ -93,6 +93,7 @@ export const ownSecondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorServic
 
   app.post('/second-factor/totp/confirm/', {
     config: {
+      access: 'user',
       message: {
         ko: '2단계 인증을 켰습니다. 복구 코드를 안전한 곳에 보관해 주세요.',
         en: 'The second factor is on. Please keep the recovery codes in a safe place.',
@@ -113,6 +114,7 @@ export const ownSecondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorServic
 
   app.post('/second-factor/recovery-codes/', {
     config: {
+      access: 'user',
       message: { ko: '복구 코드를 새로 만들었습니다.', en: 'Here are new recovery codes.' },
       errors: [...confirmationErrors, authErrors.secondFactorNotFound],
     },
@@ -128,6 +130,7 @@ export const ownSecondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorServic
 
   app.delete('/second-factor/totp/', {
     config: {
+      access: 'user',
       message: { ko: '2단계 인증을 껐습니다.', en: 'The second factor is off.' },
       errors: confirmationErrors,
     },

@@ -50,6 +50,7 @@ export async function publicKeyRoutes(app: FastifyInstance, { privateKeys, publi
   };
 
   app.get('/jwks.json', {
+    config: { access: 'anyone' },
     schema: {
       operationId: 'getPublicKeys',
       summary: 'The keys of access tokens',
@@ -62,6 +63,7 @@ export async function publicKeyRoutes(app: FastifyInstance, { privateKeys, publi
   });
 
   app.get('/openid-configuration', {
+    config: { access: 'anyone' },
     schema: {
       operationId: 'getIssuer',
       summary: 'Where the keys of access tokens are',

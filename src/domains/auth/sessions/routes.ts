@@ -31,6 +31,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionRoutesOptions> = as
 ) => {
   app.post('/login/', {
     config: {
+      access: 'anyone',
       limit: { group: 'login', max: 30 },
       message: { ko: '로그인되었습니다.', en: 'You are logged in.' },
       errors: [
@@ -53,6 +54,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionRoutesOptions> = as
 
   app.post('/token/refresh/', {
     config: {
+      access: 'anyone',
       limit: { group: 'refresh', max: 60 },
       message: { ko: '토큰을 갱신했습니다.', en: 'Here are new tokens.' },
       errors: [httpErrors.notAuthenticated, httpErrors.tokenNotValid],
@@ -75,6 +77,8 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionRoutesOptions> = as
 
   app.post('/logout/', {
     config: {
+      // The handler looks at the access token itself.
+      access: 'anyone',
       message: { ko: '로그아웃되었습니다.', en: 'You are logged out.' },
       errors: [httpErrors.notAuthenticated],
     },
@@ -125,7 +129,10 @@ export const ownSessionRoutes: FastifyPluginAsyncTypebox<Pick<AuthContext, 'data
   { database, sessions },
 ) => {
   app.get('/sessions/', {
-    config: { message: { ko: '로그인된 기기를 조회했습니다.', en: 'Here are your sessions.' } },
+    config: {
+      access: 'user',
+      message: { ko: '로그인된 기기를 조회했습니다.', en: 'Here are your sessions.' },
+    },
     schema: {
       operationId: 'listSessions',
       summary: 'Where the user is logged in',
@@ -145,6 +152,7 @@ export const ownSessionRoutes: FastifyPluginAsyncTypebox<Pick<AuthContext, 'data
 
   app.delete('/sessions/:session_id/', {
     config: {
+      access: 'user',
       message: { ko: '해당 기기에서 로그아웃되었습니다.', en: 'The session has ended.' },
       errors: [authErrors.sessionNotFound],
     },
@@ -166,6 +174,7 @@ export const ownSessionRoutes: FastifyPluginAsyncTypebox<Pick<AuthContext, 'data
 
   app.delete('/sessions/', {
     config: {
+      access: 'user',
       message: { ko: '다른 모든 기기에서 로그아웃되었습니다.', en: 'All other sessions have ended.' },
     },
     schema: {

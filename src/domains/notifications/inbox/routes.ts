@@ -27,7 +27,10 @@ export const inboxRoutes: FastifyPluginAsyncTypebox<{
   app.get(
     '/mypage/',
     {
-      config: { message: { ko: '알림 목록을 조회했습니다.', en: 'Here are your notifications.' } },
+      config: {
+        access: 'user',
+        message: { ko: '알림 목록을 조회했습니다.', en: 'Here are your notifications.' },
+      },
       schema: {
         operationId: 'listNotifications',
         summary: 'List notifications',
@@ -58,6 +61,7 @@ export const inboxRoutes: FastifyPluginAsyncTypebox<{
     '/mark-read/',
     {
       config: {
+        access: 'user',
         message: { ko: '알림을 읽음으로 표시했습니다.', en: 'Your notifications have been marked as read.' },
       },
       schemaErrorFormatter: markReadError,
@@ -80,7 +84,10 @@ export const inboxRoutes: FastifyPluginAsyncTypebox<{
   app.get(
     '/unread-count/',
     {
-      config: { message: { ko: '읽지 않은 알림 수를 조회했습니다.', en: 'Here is the unread count.' } },
+      config: {
+        access: 'user',
+        message: { ko: '읽지 않은 알림 수를 조회했습니다.', en: 'Here is the unread count.' },
+      },
       schema: {
         operationId: 'countUnreadNotifications',
         summary: 'Count unread notifications',

@@ -19,7 +19,10 @@ export const preferenceRoutes: FastifyPluginAsyncTypebox<{ preferences: Preferen
   app.get(
     '/preferences/',
     {
-      config: { message: { ko: '알림 설정을 조회했습니다.', en: 'Here are your notification preferences.' } },
+      config: {
+        access: 'user',
+        message: { ko: '알림 설정을 조회했습니다.', en: 'Here are your notification preferences.' },
+      },
       schema: {
         operationId: 'getMailPreferences',
         summary: 'Notification preferences',
@@ -35,6 +38,7 @@ export const preferenceRoutes: FastifyPluginAsyncTypebox<{ preferences: Preferen
     '/preferences/',
     {
       config: {
+        access: 'user',
         message: { ko: '알림 설정을 변경했습니다.', en: 'Your notification preferences have been changed.' },
       },
       schema: {

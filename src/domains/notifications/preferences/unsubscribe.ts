@@ -87,7 +87,7 @@ export const unsubscribeRoutes: FastifyPluginAsyncTypebox<{
   app.get(
     '/unsubscribe/',
     {
-      config: { errors: [] },
+      config: { access: 'anyone', errors: [] },
       schema: {
         operationId: 'showUnsubscribePage',
         summary: 'Page of the unsubscribe link',
@@ -111,7 +111,10 @@ export const unsubscribeRoutes: FastifyPluginAsyncTypebox<{
   app.post(
     '/unsubscribe/',
     {
-      config: { message: { ko: '이제 이 메일을 보내지 않습니다.', en: 'These mails are switched off.' } },
+      config: {
+        access: 'anyone',
+        message: { ko: '이제 이 메일을 보내지 않습니다.', en: 'These mails are switched off.' },
+      },
       schema: {
         operationId: 'unsubscribe',
         summary: 'Unsubscribe from mails',

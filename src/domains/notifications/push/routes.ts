@@ -35,7 +35,7 @@ export const pushRoutes: FastifyPluginAsyncTypebox<{
   app.get(
     '/key/',
     {
-      config: { message: { ko: '푸시 알림 키를 조회했습니다.', en: 'Here is the key.' } },
+      config: { access: 'user', message: { ko: '푸시 알림 키를 조회했습니다.', en: 'Here is the key.' } },
       schema: {
         operationId: 'getPushKey',
         summary: 'Key of push messages',
@@ -51,6 +51,7 @@ export const pushRoutes: FastifyPluginAsyncTypebox<{
     '/subscriptions/',
     {
       config: {
+        access: 'user',
         message: { ko: '이 브라우저로 푸시 알림을 보냅니다.', en: 'This browser gets push messages now.' },
         errors: [pushErrors.tooManySubscriptions],
       },
@@ -77,7 +78,10 @@ export const pushRoutes: FastifyPluginAsyncTypebox<{
   app.get(
     '/subscriptions/',
     {
-      config: { message: { ko: '푸시 알림을 받는 브라우저를 조회했습니다.', en: 'Here are your browsers.' } },
+      config: {
+        access: 'user',
+        message: { ko: '푸시 알림을 받는 브라우저를 조회했습니다.', en: 'Here are your browsers.' },
+      },
       schema: {
         operationId: 'listPushSubscriptions',
         summary: 'Browsers that get push messages',
@@ -98,6 +102,7 @@ export const pushRoutes: FastifyPluginAsyncTypebox<{
     '/subscriptions/:subscription_id/',
     {
       config: {
+        access: 'user',
         message: {
           ko: '이 브라우저로는 푸시 알림을 보내지 않습니다.',
           en: 'This browser gets no more push messages.',

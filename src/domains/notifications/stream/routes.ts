@@ -65,7 +65,7 @@ export const streamRoutes: FastifyPluginAsyncTypebox<{ streams: StreamHub }> = a
   app.get(
     '/stream/',
     {
-      config: { errors: [] },
+      config: { access: 'user', errors: [] },
       schema: {
         operationId: 'streamNotifications',
         summary: 'Stream notifications',
