@@ -37,9 +37,9 @@ export function storesOf({ data }: ListPartnerRequestsResponse): string[] {
 }
 
 export function titlesOf({ data }: ListNotificationsResponse): string[] {
-  return data.items.map((notification) =>
-    notification.kind === 'saved_search_match'
-      ? notification.post.title
-      : notification.partner_request.post_title,
-  );
+  return data.items.map((notification) => {
+    if (notification.kind === 'saved_search_match') return notification.post.title;
+    if (notification.kind === 'saved_search_digest') return `${notification.count}`;
+    return notification.partner_request.post_title;
+  });
 }
