@@ -11,12 +11,12 @@ import { until } from '../support/until.ts';
 /** A service that prints how it was started and each signal that it gets, and ends half a second after the first one. */
 const service = `
   const { env, execArgv } = process;
-  console.log(JSON.stringify({ threads: env.UV_THREADPOOL_SIZE, tunables: env.GLIBC_TUNABLES, execArgv }));
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
     process.on(signal, () => {
       console.log(signal);
       setTimeout(() => process.exit(3), 500);
     });
+  console.log(JSON.stringify({ threads: env.UV_THREADPOOL_SIZE, tunables: env.GLIBC_TUNABLES, execArgv }));
   setInterval(() => undefined, 1_000);`;
 
 /** Runs the script of `npm start` in a folder where nothing needs to be built, until its service runs. */

@@ -18,17 +18,23 @@ export function connectRedis(app: FastifyInstance, url: string): Redis {
     enableOfflineQueue: false,
     retryStrategy: (attempt) => Math.min(attempt * times.minBackoff, times.maxBackoff),
   });
-  // One line for each outage; the client reports every attempt. A server that ends closes the connection without an error, which the
-  // next attempt has.
+  // One line for each outage; the client reports every attempt.
   let isReported = false;
-  client.on('error', (err) => {
-    if (!isReported) app.log.warn({ err }, 'redis is not reachable, each instance counts limits by itself');
+  const report = (cause: { err: Error } | { reason: string }) => {
+    if (!isReported) app.log.warn(cause, 'redis is not reachable, each instance counts limits by itself');
     isReported = true;
-  });
+  };
+  // A server that ends closes the connection without an error.
+  const reportClose = () => report({ reason: 'the server closed the connection' });
+  client.on('error', (err) => report({ err }));
+  client.on('close', reportClose);
   client.on('ready', () => {
     if (isReported) app.log.info('redis is reachable again, limits are shared');
     isReported = false;
   });
-  app.addHook('onClose', async () => client.disconnect());
+  app.addHook('onClose', async () => {
+    client.off('close', reportClose);
+    client.disconnect();
+  });
   return client;
 }

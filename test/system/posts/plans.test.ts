@@ -257,7 +257,7 @@ t.test('counting against a quota reads what the quota allows, however much a sto
   const { storeId: sender, ownerId } = first;
   const { rows } = await pool.query('SELECT id FROM posts WHERE store_id <> $1 AND id % 3 = 0 LIMIT $2', [
     sender,
-    2 * modes.length,
+    4 * modes.length,
   ]);
   const post = { title: '글', content: '내용', images: ['https://example.com/1.jpg'] };
   for (const [index, mode] of modes.entries()) {
@@ -266,24 +266,25 @@ t.test('counting against a quota reads what the quota allows, however much a sto
     const { seconds = 0 } = await posts.create(writing.database, { userId: ownerId, quota: 30, ...post });
     t.ok(seconds > 0, 'the quota is used up');
     const { database, executions } = explainingDatabase(answers, mode);
-    // The second one, as the first one of a connection reads the catalog, too.
-    for (const { id: postId } of rows.slice(2 * index, 2 * index + 2)) {
+    for (const { id: postId } of rows.slice(4 * index, 4 * index + 4)) {
       const request = { userId: ownerId, postId, message: '함께', quota: 300, key: undefined };
       // Without its row it throws.
       await createPartnerRequestChanges(database, mailQueue)
         .send(request)
         .catch(() => undefined);
     }
-    const [[, counted], [, sent]] = [writing.executions, executions];
+    const [, counted] = writing.executions;
     t.strictSame(
       [writing.executions.length, executions.length],
-      [2, 2],
+      [2, 4],
       'the lock of the store, and one each',
     );
+    // The first one of a connection reads the catalog, too, and so does one after a change of statistics.
+    const pages = Math.min(...executions.map(({ buffers }) => buffers));
     t.ok(counted?.indexes.includes('posts_invisible_idx'), `${mode} plan`);
     t.ok((counted?.rowsRead ?? 0) < 40, `${mode} plan: ${counted?.rowsRead} rows`);
     // Of all that the function does, the quotas, which read 100 requests of the store, included.
-    t.ok((sent?.buffers ?? 0) < 150, `${mode} plan: ${sent?.buffers} pages`);
+    t.ok(pages > 0 && pages < 150, `${mode} plan: ${pages} pages`);
   }
 });
 
