@@ -7,7 +7,7 @@ import { run } from './run.mjs';
  * npm start, npm run dev, npm run example
  *
  * Builds the service and runs it: with the settings of the image, or compiled and restarted on each change, or with the frontend
- * of examples/web.
+ * of examples/web. The scripts of package.json call it with `exec`: npm passes signals to its shell only, and would end before it.
  */
 const service = ['--enable-source-maps', 'dist/server.js'];
 const compiler = 'node_modules/typescript/bin/tsc -p tsconfig.build.json --watch --preserveWatchOutput';
@@ -18,43 +18,40 @@ const modes = {
     // Read before a process starts, so it cannot set them itself. The Dockerfile says what they are for.
     variables: {
       GLIBC_TUNABLES: 'glibc.malloc.arena_max=1:glibc.malloc.hugetlb=1',
-      UV_THREADPOOL_SIZE: String(Math.max(4, 2 * availableParallelism())),
+      UV_THREADPOOL_SIZE: process.env.UV_THREADPOOL_SIZE || String(Math.max(4, 2 * availableParallelism())),
     },
   },
-  dev: { scripts: ['build'], programs: [compiler.split(' '), ['--watch', ...service]] },
+  dev: { scripts: ['build'], programs: [compiler.split(' '), ['--watch', ...service]], hasChildren: true },
   example: {
     scripts: ['build', 'build:client'],
     programs: [['--enable-source-maps', 'scripts/example.mjs']],
   },
 };
 
-const { scripts, programs, variables } = modes[process.argv[2] ?? 'start'];
+const { scripts, programs, variables, hasChildren = false } = modes[process.argv[2] ?? 'start'];
+const { ppid } = process;
 run(...scripts.map((script) => `npm run --silent ${script}`));
 
-const isWindows = process.platform === 'win32';
 let isEnding = false;
 const children = programs.map((args) =>
   spawn(process.execPath, args, {
-    // A terminal sends Ctrl-C to all processes of its group, and npm sends it once more: these get it from here only, once.
-    detached: !isWindows,
-    env: { ...variables, ...process.env },
-    stdio: 'inherit',
+    // A group of its own, with what runs below it.
+    detached: hasChildren,
+    env: { ...process.env, ...variables },
+    // The channel closes when this process is killed, which the service notices.
+    stdio: hasChildren ? 'inherit' : ['inherit', 'inherit', 'inherit', 'ipc'],
   }),
 );
 for (const child of children) {
   child.on('exit', (code) => {
     process.exitCode ||= code ?? (isEnding ? 0 : 1);
     end('SIGTERM');
-    endGroup(child.pid);
+    if (hasChildren) endGroup(child.pid);
   });
 }
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
-  // On Windows the console sends it to every process.
-  process.on(signal, () => isWindows || end(signal));
-}
+for (const signal of ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM']) process.on(signal, () => end(signal));
 
-// npm sends SIGTERM to its shell, which ends without this process and is then no longer its parent.
-const { ppid } = process;
+// An npm that is killed sends no signal.
 if (process.env.npm_lifecycle_event !== undefined)
   setInterval(() => process.ppid === ppid || end('SIGTERM'), 500).unref();
 
@@ -68,7 +65,7 @@ function end(signal) {
 /** Ends what a program has left, such as the compiler, which runs below its script. */
 function endGroup(pid) {
   try {
-    if (!isWindows) process.kill(-pid, 'SIGTERM');
+    process.kill(-pid, 'SIGTERM');
   } catch {
     // Nothing is left.
   }

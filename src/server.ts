@@ -17,10 +17,17 @@ import { migrate } from './infrastructure/database/migrations.ts';
 const connectionTimeout = 10_000;
 const shutdownTimeout = 14_500;
 
+/** A terminal sends its signal to npm and to this process, and npm sends it once more: within this time, in milliseconds, it is the same. */
+const sameSignal = 1_000;
+const signals = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM'] as const;
+
 // The optimizing compiler takes 30 MiB for Prisma's query compiler, which is WebAssembly and seldom runs.
 setFlagsFromString('--liftoff-only');
 
 async function start(): Promise<void> {
+  // `npm start` ends without a signal where it is killed.
+  process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
+  process.channel?.unref();
   const { port, release } = await reservePort(loadConfig(process.env));
   const config = loadConfig({ ...process.env, PORT: String(port) });
   // There is no log yet. If PostgreSQL does not start, the error contains its output.
@@ -59,9 +66,9 @@ async function reservePort({ port, host }: Config): Promise<{ port: number; rele
 }
 
 async function serve(app: FastifyInstance, config: Config, stopDatabase: () => Promise<void>): Promise<void> {
-  closeWithGrace({ delay: shutdownTimeout, logger: app.log }, async ({ err, signal }) => {
+  const options = { delay: shutdownTimeout, logger: app.log, skip: [...signals] };
+  const { close } = closeWithGrace(options, async ({ err }) => {
     if (err) app.log.fatal({ err }, 'unhandled error, shutting down');
-    else app.log.info({ signal }, 'shutting down');
     setTimeout(() => app.server.closeAllConnections(), connectionTimeout).unref();
     // Load balancers notice that the instance is not ready while it still responds. A process in an unknown state does not wait.
     app.shutdown.announced = true;
@@ -71,6 +78,19 @@ async function serve(app: FastifyInstance, config: Config, stopDatabase: () => P
     app.log.info('shut down');
     await flushLog(app.log);
   });
+  let signalledAt: number | undefined;
+  for (const signal of signals) {
+    process.on(signal, () => {
+      if (signalledAt === undefined) {
+        signalledAt = performance.now();
+        app.log.info({ signal }, 'shutting down');
+        close();
+      } else if (performance.now() - signalledAt > sameSignal) {
+        app.log.error({ signal }, 'second signal, ending at once');
+        process.exit(1);
+      }
+    });
+  }
   try {
     await app.listen({ host: config.host, port: config.port });
   } catch (error) {

@@ -20,13 +20,13 @@ WHERE
   )
 ON CONFLICT (user_id) DO UPDATE
 SET
-  match_day = excluded.match_day,
+  match_day = greatest(c.match_day, excluded.match_day),
   matches = 1 + CASE
-    WHEN c.match_day = excluded.match_day THEN c.matches
+    WHEN c.match_day >= excluded.match_day THEN c.matches
     ELSE 0
   END,
   waiting_matches = c.waiting_matches + CASE
-    WHEN c.match_day = excluded.match_day
+    WHEN c.match_day >= excluded.match_day
     AND c.matches >= $2 THEN 1
     ELSE 0
   END
@@ -1488,6 +1488,16 @@ FROM
   LEFT JOIN stores v ON v.id = r.receiver_store_id
 ORDER BY
   n.id;
+
+-- inbox/repository: lockCounts
+SELECT
+FROM
+  notification_counts
+WHERE
+  user_id = ANY ($1)
+ORDER BY
+  user_id + 0
+FOR NO KEY UPDATE;
 
 -- inbox/repository: markBatch
 -- Columns: last, updated

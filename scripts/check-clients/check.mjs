@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
-import pLimit from 'p-limit';
+import PQueue from 'p-queue';
 import { isNewer } from '../is-newer.mjs';
 
 /*
@@ -44,13 +44,13 @@ if (isNewer(passed, [document, ...sources])) {
 const problems = [];
 await rm(output, { recursive: true, force: true });
 await mkdir(output, { recursive: true });
-const inTurn = pLimit(availableParallelism());
+const queue = new PQueue({ concurrency: availableParallelism() });
 const steps = [
   ...Object.keys(generators).map((name) => [name, () => generate(name)]),
   ['types of the newest release', generateReleased],
   ['spectral', lint],
 ];
-await Promise.all(steps.map(([name, check]) => inTurn(step, name, check)));
+await Promise.all(steps.map(([name, check]) => queue.add(() => step(name, check))));
 await step('strict compilation', compile);
 for (const problem of problems) process.stderr.write(`${problem}\n`);
 if (problems.length > 0) process.exitCode = 1;

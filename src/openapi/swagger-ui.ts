@@ -144,6 +144,11 @@ declare const durePlugins: object;
 /** Serves Swagger UI at `/docs/`, where `canLogIn` is set with a button that signs up and logs in. */
 export async function swaggerUiRoutes(app: FastifyInstance, options: { canLogIn: boolean }): Promise<void> {
   await app.register(staticFilesPlugin);
+  // It has the document at two more paths, and makes it anew for each request.
+  app.addHook('onRequest', async (request, reply) => {
+    const [, extension] = /^\/docs\/(json|yaml)$/.exec(request.routeOptions.url ?? '') ?? [];
+    if (extension) return reply.redirect(`/openapi.${extension}`);
+  });
   await app.register(swaggerUi, {
     routePrefix: '/docs',
     // Swagger UI styles elements from its scripts.

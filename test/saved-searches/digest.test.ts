@@ -151,3 +151,25 @@ t.test('unread notifications of saved searches are deleted after MATCH_TTL, and 
   t.equal(left.items.length, 1);
   t.match(await notificationsOf(app, recent), { items: { length: 3 }, unread_count: 3 });
 });
+
+t.test(
+  'a digest that is late belongs to the day before, and what began yesterday counts for today',
+  async (t) => {
+    const user = await searcher('쌀빵');
+    await publish(1, '쌀빵');
+    const korean = "now() AT TIME ZONE 'Asia/Seoul'";
+    const change = (columns: string) =>
+      pool.query(`UPDATE notification_counts SET ${columns} WHERE user_id = $1`, [user.id]);
+    // As of a transaction that began after midnight, before this one that began before it.
+    await change(`match_day = (${korean})::date + 1, matches = 20`);
+    await publish(1, '쌀빵');
+    t.equal((await matchesOf(user))[0]?.length, 1);
+    // The last digest was due at the last 19:00.
+    await change(`digest_day = (${korean} - interval '19 hours')::date`);
+    await sendDigests();
+    t.strictSame(await digestsOf(user), []);
+    await change(`digest_day = (${korean} - interval '43 hours')::date`);
+    await sendDigests();
+    t.match(await digestsOf(user), [{ count: 1 }]);
+  },
+);

@@ -58,11 +58,11 @@ t.test('users who switched it on get an email about a match, which a link switch
   t.equal(mailsTo(first).length, 1);
 });
 
-t.test('no email goes out for a search that was deleted, or beyond 20 an hour to an address', async (t) => {
+t.test('no email goes out for a search that was deleted, or beyond 21 an hour to an address', async (t) => {
   const [busy, leaving] = [await subscriber('호밀빵 나눔'), await subscriber('호밀빵 나눔')];
   await pool.query(
     `INSERT INTO mail_sends (purpose, email, sent_at)
-     SELECT 'saved_search_match', $1, array_agg(now()) FROM generate_series(1, 19)`,
+     SELECT 'saved_search_match', $1, array_agg(now()) FROM generate_series(1, 20)`,
     [busy.email],
   );
   // As if the email waited in the queue.

@@ -212,6 +212,8 @@ t.test(
 
     const idleCloses = once(idle.socket, 'close');
     const ended = end('SIGTERM');
+    // As npm repeats it.
+    child.kill('SIGTERM');
     await until('not ready', async () => (await fetch(`${url}/health/ready`)).status === 503);
     // Together, because there are five seconds for both.
     const [live, invalid] = await Promise.all([fetch(`${url}/health/live`), post(`${url}/auth/signup/`, {})]);

@@ -4,7 +4,7 @@ import { accountReason, noticeKinds } from './notices.ts';
 /** Emails that anyone can request for any address. The numbers apply to every address alike, known or not; there is a cooldown, too. */
 const requestedKinds = {
   verification_code: mailKind<{ code: string; url: string; minutes: number }>({
-    isUrgent: true,
+    priority: -10,
     cap: { purpose: 'email_verify', perHour: 5 },
     reason: {
       ko: '두레에 이 이메일 주소의 인증 요청이 접수되어 보내 드리는 메일입니다.',
@@ -78,7 +78,7 @@ const requestedKinds = {
   }),
 
   reset_link: mailKind<{ name: string; url: string; minutes: number }>({
-    isUrgent: true,
+    priority: -10,
     cap: { purpose: 'reset_password', perHour: 5 },
     reason: accountReason,
     ko: (mail) => ({
@@ -110,7 +110,7 @@ const requestedKinds = {
   }),
 
   user_id: mailKind<{ name: string; username: string }>({
-    isUrgent: true,
+    priority: -10,
     cap: { purpose: 'find_id', perHour: 5 },
     reason: accountReason,
     ko: (mail) => ({

@@ -90,6 +90,7 @@ export function createNotifications(options: NotificationsOptions) {
   return {
     routes,
     notify: notifications.notify,
+    lockCounts: notifications.lockCounts,
     countMatches: notifications.countMatches,
     takeWaitingMatches: notifications.takeWaitingMatches,
     deleteOldMatches: notifications.deleteOldMatches,

@@ -49,6 +49,8 @@ export interface PartnerRequestServiceOptions {
   changes: PartnerRequestChanges;
   /** Adds notifications; the last statement of a transaction. */
   notify(tx: Tx, recipients: Recipient[]): Promise<void>;
+  /** Locks what {@link notify} locks, and the same of a user who is deleted after it. */
+  lockCounts(tx: Tx, userIds: number[]): Promise<void>;
 }
 
 export type PartnerRequestService = ReturnType<typeof createPartnerRequestService>;
@@ -56,7 +58,7 @@ export type PartnerRequestService = ReturnType<typeof createPartnerRequestServic
 /** Partner requests, with the notifications and emails that belong to a change in its transaction. */
 export function createPartnerRequestService(options: PartnerRequestServiceOptions) {
   const quota = options.config.quotas.requestsPerDay;
-  const { database, outbox, mailQueue, idempotency, partnerRequests, changes, notify } = options;
+  const { database, outbox, mailQueue, idempotency, partnerRequests, changes, notify, lockCounts } = options;
 
   /** @throws {ApiError} `store_required`, `post_not_found`, `own_post`, `post_closed`, `already_requested`, `quota_exceeded` */
   async function send(
@@ -109,13 +111,17 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
   }
 
   /** Withdraws and ends the requests of a store that is being closed. Other sides are notified; those that lose a partner get an email. */
-  async function closeRequestsOfStore(tx: Tx, storeId: number): Promise<void> {
-    const recipients = await changes.closeOfStore(tx, storeId);
+  async function closeRequestsOfStore(
+    tx: Tx,
+    { id, ownerId }: { id: number; ownerId: number },
+  ): Promise<void> {
+    const recipients = await changes.closeOfStore(tx, id);
     const ended = recipients.filter(({ kind }) => kind === 'partner_request_ended');
     const newest = new Map(ended.map((recipient) => [recipient.userId, recipient]));
     // In the order of the users, to avoid deadlocks at the caps of their addresses.
     for (const recipient of [...newest.values()].sort((a, b) => a.userId - b.userId))
       await mail(tx, recipient);
+    await lockCounts(tx, [ownerId, ...recipients.map(({ userId }) => userId)]);
     await notify(tx, recipients);
   }
 

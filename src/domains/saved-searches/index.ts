@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import type { FastifyInstance } from 'fastify';
+import type { JobHelpers } from 'graphile-worker';
 import type { Config } from '../../infrastructure/config/config.ts';
 import { savedSearchMails } from './mails.ts';
 import { createSavedSearchRepository } from './repository.ts';
@@ -35,7 +36,9 @@ export function createSavedSearches({ config, ...options }: SavedSearchesOptions
         if (!Value.Check(Job, payload)) throw new Error('the job names no post');
         await service.notifyMatches(payload.post_id);
       },
-      [digestTask]: service.sendDigests,
+      async [digestTask](_payload: unknown, { addJob }: JobHelpers) {
+        if (!(await service.sendDigests())) await addJob(digestTask, {}, { jobKey: digestTask });
+      },
     },
     /** At 19:00 in Korea; later the same day where no worker ran then. */
     crontab: `0 10 * * * ${digestTask} ?fill=5h&jobKey=${digestTask}`,

@@ -24,8 +24,10 @@ export const matchPage = (postId: number) => `posts/${postId}`;
 export const digestPage = '';
 
 const mailed = {
+  priority: 10,
   // Apart from those about partnerships, which must not be left out because of them.
-  cap: { purpose: 'saved_search_match', perHour: 20 },
+  // With room for the digest of the day.
+  cap: { purpose: 'saved_search_match', perHour: 21 },
   reason: {
     ko: '저장한 검색의 메일 알림을 켜 두신 분께 보내 드리는 메일입니다.',
     en: 'You get this email because you switched on emails about your saved searches.',

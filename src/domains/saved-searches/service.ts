@@ -12,6 +12,9 @@ export const digestTask = 'send_saved_search_digests';
 /** Users who are notified in one transaction. */
 const batchSize = 500;
 
+/** Milliseconds of a run of digests, between which other jobs have their turn. */
+const runTime = 20_000;
+
 const noFilter = {
   field: 'q',
   code: 'required',
@@ -104,11 +107,17 @@ export function createSavedSearchService(options: SavedSearchServiceOptions) {
     await notifications.notify(tx, recipients);
   }
 
-  /** Notifies users of the matches that wait, once a day. A run after a crash continues with those who were not notified. */
-  async function sendDigests(): Promise<void> {
+  /**
+   * Notifies users of the matches that wait, once a day, for {@link runTime}. A run after a crash continues with those who were not
+   * notified.
+   *
+   * @returns whether there are no more
+   */
+  async function sendDigests(): Promise<boolean> {
     const kind = 'saved_search_digest';
-    for (let sent = 1; sent > 0; ) {
-      sent = await database.transaction(async (tx) => {
+    const end = performance.now() + runTime;
+    while (performance.now() < end) {
+      const sent = await database.transaction(async (tx) => {
         const recipients = await notifications.takeWaitingMatches(tx);
         const mails = recipients.map(({ userId, matches }) => ({ userId, payload: { count: matches } }));
         await mailQueue.addUnrequestedToAll(tx, kind, mails);
@@ -116,7 +125,9 @@ export function createSavedSearchService(options: SavedSearchServiceOptions) {
         await notifications.notify(tx, digests);
         return recipients.length;
       });
+      if (sent === 0) return true;
     }
+    return false;
   }
 
   return { create, queueMatching, notifyMatches, sendDigests };

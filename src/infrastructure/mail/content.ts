@@ -3,8 +3,8 @@ import { timeInKorea } from '../korean-time.ts';
 
 /** What the queue has to know of a kind of email. */
 export interface MailRules {
-  /** Sent before all others, because a user waits for it: a flood of others does not delay it. */
-  isUrgent?: boolean;
+  /** Of its jobs, 0 by default; smaller ones come first. -10: a user waits for it, 10: many are sent at once, which delay no others. */
+  priority?: -10 | 10;
   /** How many emails of a purpose an address gets within an hour. Each kind that anyone can request, or nobody did, has one. */
   cap?: { purpose: MailPurpose; perHour: number };
   /** With which its recipient can switch it off. */

@@ -26,11 +26,13 @@ const Job = Type.Intersect([
 
 /** The jobs of emails in the outbox, for `createOutbox`. */
 export function mailJobs(kinds: MailKinds): Sql {
-  const urgent = Object.keys(kinds).filter((kind) => kinds[kind]?.isUrgent);
+  const priorities = Object.fromEntries(
+    Object.entries(kinds).map(([kind, { priority = 0 }]) => [kind, priority]),
+  );
   return sql`
     SELECT id, json_build_object(
       'identifier', ${sendMailTask}::text, 'payload', mail, 'max_attempts', ${maxAttempts}::int,
-      'priority', CASE WHEN mail->>'kind' = ANY (${urgent}) THEN -10 ELSE 0 END) AS spec
+      'priority', coalesce((${JSON.stringify(priorities)}::jsonb ->> (mail->>'kind'))::int, 0)) AS spec
     FROM taken WHERE mail IS NOT NULL`;
 }
 

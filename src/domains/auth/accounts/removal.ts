@@ -16,7 +16,7 @@ export interface AccountDeletionSteps {
   /** Marks the uploaded images as unused; no post has them any more. */
   releaseImagesOf(tx: Tx, userId: number): Promise<void>;
   /** Withdraws pending requests, ends accepted ones, and notifies the other sides. */
-  closeRequestsOfStore(tx: Tx, storeId: number): Promise<void>;
+  closeRequestsOfStore(tx: Tx, store: { id: number; ownerId: number }): Promise<void>;
   closeStore(tx: Tx, storeId: number): Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export function createAccountRemoval(auth: AuthBase) {
     await steps.releaseImagesOf(tx, id);
     if (storeId !== undefined) {
       await steps.closeStore(tx, storeId);
-      await steps.closeRequestsOfStore(tx, storeId);
+      await steps.closeRequestsOfStore(tx, { id: storeId, ownerId: id });
     }
     await identities.queueRevocations(tx, id);
     return accounts.remove(tx, id);

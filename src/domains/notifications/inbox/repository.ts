@@ -103,6 +103,9 @@ const matchesPerDay = 20;
 
 const today = raw(`(now() AT TIME ZONE 'Asia/Seoul')::date`);
 
+/** The day of the last time for digests, which is 19:00 in Korea. */
+const digestDay = raw(`(now() AT TIME ZONE 'Asia/Seoul' - interval '19 hours')::date`);
+
 /** Notifications that are marked as read in one transaction. */
 const batchSize = 5_000;
 
@@ -238,6 +241,12 @@ export function createNotificationRepository(database: Database, { wake }: Pick<
     return row ?? { updated: 0, last: null };
   }
 
+  /** Locks the counts of users, in the order that everything locks them in: where a transaction changes others before it deletes one. */
+  async function lockCounts(tx: Tx, userIds: number[]): Promise<void> {
+    await tx.execute(sql`
+      SELECT FROM notification_counts WHERE user_id = ANY (${userIds}) ORDER BY user_id + 0 FOR NO KEY UPDATE`);
+  }
+
   /**
    * Counts a match for each user, and locks the counts until the transaction ends. Users who were deleted meanwhile are left out.
    *
@@ -249,23 +258,28 @@ export function createNotificationRepository(database: Database, { wake }: Pick<
       INSERT INTO notification_counts AS c (user_id, unread, match_day, matches)
       SELECT id, 0, ${today}, 1 FROM unnest(${ids}::int[]) AS matched(id)
       WHERE (SELECT true FROM users u WHERE u.id = matched.id)
-      ON CONFLICT (user_id) DO UPDATE SET match_day = excluded.match_day,
-        matches = 1 + CASE WHEN c.match_day = excluded.match_day THEN c.matches ELSE 0 END,
+      ON CONFLICT (user_id) DO UPDATE SET match_day = greatest(c.match_day, excluded.match_day),
+        matches = 1 + CASE WHEN c.match_day >= excluded.match_day THEN c.matches ELSE 0 END,
         waiting_matches = c.waiting_matches
-          + CASE WHEN c.match_day = excluded.match_day AND c.matches >= ${matchesPerDay} THEN 1 ELSE 0 END
+          + CASE WHEN c.match_day >= excluded.match_day AND c.matches >= ${matchesPerDay} THEN 1 ELSE 0 END
       RETURNING user_id AS id, matches > ${matchesPerDay} AS "isOfDigest"`);
     return new Set(counted.flatMap(({ id, isOfDigest }) => (isOfDigest ? [] : [id])));
   }
 
-  /** Takes the matches that wait, of some users who got no digest today. @returns none when there are no more */
+  /**
+   * Takes the matches that wait, of some users who got no digest since the last time for one: a run after midnight belongs to the day
+   * before.
+   *
+   * @returns none when there are no more
+   */
   async function takeWaitingMatches(tx: Tx): Promise<{ userId: number; matches: number }[]> {
     return tx.query(sql`
       WITH due AS MATERIALIZED (
         SELECT c.user_id, c.waiting_matches FROM notification_counts c JOIN users u ON u.id = c.user_id
-        WHERE c.waiting_matches > 0 AND c.digest_day IS DISTINCT FROM ${today} AND u.suspended_at IS NULL
+        WHERE c.waiting_matches > 0 AND c.digest_day IS DISTINCT FROM ${digestDay} AND u.suspended_at IS NULL
         ORDER BY c.user_id LIMIT 500 FOR NO KEY UPDATE OF c
       )
-      UPDATE notification_counts c SET waiting_matches = 0, digest_day = ${today} FROM due WHERE c.user_id = due.user_id
+      UPDATE notification_counts c SET waiting_matches = 0, digest_day = ${digestDay} FROM due WHERE c.user_id = due.user_id
       RETURNING c.user_id AS "userId", due.waiting_matches AS matches`);
   }
 
@@ -310,6 +324,7 @@ export function createNotificationRepository(database: Database, { wake }: Pick<
     listAfter,
     countUnread,
     markRead,
+    lockCounts,
     countMatches,
     takeWaitingMatches,
     deleteOldMatches,

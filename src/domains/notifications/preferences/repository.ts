@@ -101,9 +101,12 @@ export function createPreferencesRepository(database: Database) {
   /** Whether the notification that an email is about has not been read. */
   async function isUnread(userId: number, kind: string, payload: MailPayload): Promise<boolean> {
     const found = await database.execute(sql`
-      SELECT FROM notifications WHERE user_id = ${userId} AND NOT is_read AND kind = ${kind}::notification_kind
-        AND partner_request_id IS NOT DISTINCT FROM ${payload['request_id'] ?? null}::bigint
-        AND post_id IS NOT DISTINCT FROM ${payload['post_id'] ?? null}::bigint LIMIT 1`);
+      SELECT FROM (
+        SELECT is_read FROM notifications WHERE user_id = ${userId} AND kind = ${kind}::notification_kind
+          AND partner_request_id IS NOT DISTINCT FROM ${payload['request_id'] ?? null}::bigint
+          AND post_id IS NOT DISTINCT FROM ${payload['post_id'] ?? null}::bigint
+        ORDER BY id DESC LIMIT 1
+      ) newest WHERE NOT is_read`);
     return found > 0;
   }
 

@@ -744,7 +744,7 @@ DO $$ BEGIN
 END $$;
 
 -- What the clean-up deletes: those that were read, and those of saved searches.
-CREATE INDEX "notifications_expiring_idx" ON "notifications" ("created_at")
+CREATE INDEX "notifications_expiring_idx" ON "notifications" ("is_read", "created_at")
   WHERE "is_read" OR "kind" IN ('saved_search_match', 'saved_search_digest');
 
 -- Users who get a digest.
@@ -778,7 +778,7 @@ ALTER TABLE "email_changes"
 ALTER TABLE "mail_sends"
   ADD CONSTRAINT "mail_sends_email_check" CHECK ("email" = lower("email")),
   ADD CONSTRAINT "mail_sends_sent_at_check" CHECK (
-    cardinality("sent_at") <= CASE "purpose" WHEN 'partner_request' THEN 60 WHEN 'saved_search_match' THEN 20 ELSE 5 END);
+    cardinality("sent_at") <= CASE "purpose" WHEN 'partner_request' THEN 60 WHEN 'saved_search_match' THEN 21 ELSE 5 END);
 
 ALTER TABLE "login_failures"
   ADD CONSTRAINT "login_failures_failed_at_check" CHECK (cardinality("failed_at") <= 10);
