@@ -41,8 +41,8 @@ const utilisation = 0.5;
 
 /** Rows of each user that do not grow with time. Sessions and addresses are those that have not expired. */
 const rowsPerUser = { users: 1, stores: 0.4, store_category_links: 0.8, sessions: 0.8, known_addresses: 1.2 };
-/** Days for which the rows of an operation are kept, in years of one year: `NOTIFICATION_TTL` and 24 hours; for ever without one. */
-const keptDays: Record<string, number> = { notifications: 365, idempotency_keys: 2 };
+/** Days for which the rows of an operation are kept, for ever without one: `NOTIFICATION_TTL`, and 24 hours. */
+const keptDays: Record<string, number> = { notifications: 365, idempotency_keys: 1 };
 /** Tables and indexes in use, as a multiple of newly written ones. */
 const bloat = 1.3;
 
