@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import process from 'node:process';
 import { run } from './run.mjs';
@@ -30,6 +31,11 @@ const modes = {
 
 const { scripts, programs, variables, hasChildren = false } = modes[process.argv[2] ?? 'start'];
 const { ppid } = process;
+if (!existsSync('node_modules/typescript')) {
+  process.stderr.write('The packages are not installed. Run: npm ci\n');
+  process.exit(1);
+}
+process.stderr.write('Building. The first time takes some seconds.\n');
 run(...scripts.map((script) => `npm run --silent ${script}`));
 
 let isEnding = false;

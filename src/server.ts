@@ -127,6 +127,8 @@ function describe(error: unknown): string {
   // Error codes of the operating system and of PostgreSQL, such as a port in use or a missing database.
   const code = 'code' in error ? String(error.code) : '';
   const isSystem = /^(E[A-Z]+|[0-9A-Z]{5})$/.test(code);
+  if (code === 'EADDRINUSE')
+    return `${error.message}. Stop what listens there, or choose another port: PORT=3001 npm start`;
   return isOwn || isSystem ? error.message || code : String(error.stack);
 }
 

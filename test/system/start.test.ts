@@ -24,7 +24,11 @@ async function start(
   t: Test,
   { shell = false, ...variables }: { shell?: boolean; UV_THREADPOOL_SIZE?: string } = {},
 ) {
-  const folder = t.testdir({ npm: '#!/bin/sh\n', dist: { 'server.js': service } });
+  const folder = t.testdir({
+    npm: '#!/bin/sh\n',
+    dist: { 'server.js': service },
+    node_modules: { typescript: {} },
+  });
   const { UV_THREADPOOL_SIZE: _, GLIBC_TUNABLES: __, ...env } = process.env;
   chmodSync(join(folder, 'npm'), 0o755);
   const script = join(root, 'scripts/start.mjs');
@@ -80,4 +84,13 @@ t.test('a SIGTERM that ends the shell of npm only ends the service, too', async 
   const { pid, lines } = await start(t, { shell: true });
   process.kill(pid, 'SIGTERM');
   await until('the signal', () => lines().includes('SIGTERM'));
+});
+
+t.test('without packages, npm start says what to do', async (t) => {
+  const script = join(root, 'scripts/start.mjs');
+  const child = spawn(process.execPath, [script], { cwd: t.testdir({}), stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += data));
+  t.strictSame(await once(child, 'close'), [1, null]);
+  t.equal(output, 'The packages are not installed. Run: npm ci\n');
 });
