@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { existsSync, openSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { connect } from 'node:net';
+import { connect, createServer } from 'node:net';
 import process from 'node:process';
 import pg from 'pg';
 import t from 'tap';
@@ -170,6 +170,19 @@ t.test('a database that cannot keep Korean ends the start before anything is wri
   t.match(output(), /the database has the encoding LATIN1: create it with ENCODING 'UTF8'/);
   t.notMatch(output(), /\n\s+at /, 'no stack');
   t.strictSame(await query(latin, "SELECT FROM pg_tables WHERE schemaname = 'public'"), []);
+});
+
+t.test('a port that is taken ends the start with one line that helps', async (t) => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  t.teardown(() => taken.close());
+  await once(taken, 'listening');
+  const address = taken.address();
+  const port = String(typeof address === 'object' ? address?.port : undefined);
+  const { child, output } = spawnService({ ...(await productionSettings()), HOST: '127.0.0.1', PORT: port });
+  t.equal((await once(child, 'close'))[0], 1);
+  const last = output().trimEnd().split('\n').at(-1);
+  t.match(last, new RegExp(`in use 127.0.0.1:${port}. .*choose another port: PORT=3001 npm start$`));
+  t.notMatch(output(), /\n\s+at /, 'no stack');
 });
 
 t.test('demo and seed data are rejected in production', async (t) => {
