@@ -1,4 +1,4 @@
--- inbox/repository: countMatches
+-- inbox/match-repository: countMatches
 -- Columns: id, isOfDigest
 INSERT INTO
   notification_counts AS c (user_id, unread, match_day, matches)
@@ -33,6 +33,1254 @@ SET
 RETURNING
   user_id AS id,
   matches > $3 AS "isOfDigest";
+
+-- inbox/match-repository: deleteOldMatches
+-- Columns: deleted
+WITH
+  expired AS MATERIALIZED (
+    SELECT
+      user_id,
+      id
+    FROM
+      notifications_0
+    WHERE
+      NOT is_read
+      AND kind IN ('saved_search_match', 'saved_search_digest')
+      AND created_at < now() - make_interval(secs => $1)
+    LIMIT
+      1000
+  ),
+  locked AS MATERIALIZED (
+    SELECT
+    FROM
+      notification_counts
+    WHERE
+      user_id IN (
+        SELECT
+          user_id
+        FROM
+          expired
+      )
+    ORDER BY
+      user_id + 0
+    FOR NO KEY UPDATE
+  ),
+  deleted AS (
+    DELETE FROM notifications_0 n USING expired e
+    WHERE
+      n.user_id = e.user_id
+      AND n.id = e.id
+      AND NOT n.is_read
+      AND (
+        SELECT
+          count(*)
+        FROM
+          locked
+      ) > 0
+    RETURNING
+      n.user_id
+  ),
+  counted AS (
+    UPDATE notification_counts c
+    SET
+      unread = c.unread - d.deleted
+    FROM
+      (
+        SELECT
+          user_id,
+          count(*) AS deleted
+        FROM
+          deleted
+        GROUP BY
+          user_id
+      ) d
+    WHERE
+      c.user_id = d.user_id
+    RETURNING
+      c.user_id
+  ),
+  woken AS (
+    INSERT INTO
+      outbox (user_id)
+    SELECT
+      user_id
+    FROM
+      counted
+  )
+SELECT
+  count(*)::int AS deleted
+FROM
+  deleted;
+
+-- inbox/match-repository: deleteOldMatches
+-- Columns: deleted
+WITH
+  expired AS MATERIALIZED (
+    SELECT
+      user_id,
+      id
+    FROM
+      notifications_1
+    WHERE
+      NOT is_read
+      AND kind IN ('saved_search_match', 'saved_search_digest')
+      AND created_at < now() - make_interval(secs => $1)
+    LIMIT
+      1000
+  ),
+  locked AS MATERIALIZED (
+    SELECT
+    FROM
+      notification_counts
+    WHERE
+      user_id IN (
+        SELECT
+          user_id
+        FROM
+          expired
+      )
+    ORDER BY
+      user_id + 0
+    FOR NO KEY UPDATE
+  ),
+  deleted AS (
+    DELETE FROM notifications_1 n USING expired e
+    WHERE
+      n.user_id = e.user_id
+      AND n.id = e.id
+      AND NOT n.is_read
+      AND (
+        SELECT
+          count(*)
+        FROM
+          locked
+      ) > 0
+    RETURNING
+      n.user_id
+  ),
+  counted AS (
+    UPDATE notification_counts c
+    SET
+      unread = c.unread - d.deleted
+    FROM
+      (
+        SELECT
+          user_id,
+          count(*) AS deleted
+        FROM
+          deleted
+        GROUP BY
+          user_id
+      ) d
+    WHERE
+      c.user_id = d.user_id
+    RETURNING
+      c.user_id
+  ),
+  woken AS (
+    INSERT INTO
+      outbox (user_id)
+    SELECT
+      user_id
+    FROM
+      counted
+  )
+SELECT
+  count(*)::int AS deleted
+FROM
+  deleted;
+
+-- inbox/match-repository: deleteOldMatches
+-- Columns: deleted
+WITH
+  expired AS MATERIALIZED (
+    SELECT
+      user_id,
+      id
+    FROM
+      notifications_10
+    WHERE
+      NOT is_read
+      AND kind IN ('saved_search_match', 'saved_search_digest')
+      AND created_at < now() - make_interval(secs => $1)
+    LIMIT
+      1000
+  ),
+  locked AS MATERIALIZED (
+    SELECT
+    FROM
+      notification_counts
+    WHERE
+      user_id IN (
+        SELECT
+          user_id
+        FROM
+          expired
+      )
+    ORDER BY
+      user_id + 0
+    FOR NO KEY UPDATE
+  ),
+  deleted AS (
+    DELETE FROM notifications_10 n USING expired e
+    WHERE
+      n.user_id = e.user_id
+      AND n.id = e.id
+      AND NOT n.is_read
+      AND (
+        SELECT
+          count(*)
+        FROM
+          locked
+      ) > 0
+    RETURNING
+      n.user_id
+  ),
+  counted AS (
+    UPDATE notification_counts c
+    SET
+      unread = c.unread - d.deleted
+    FROM
+      (
+        SELECT
+          user_id,
+          count(*) AS deleted
+        FROM
+          deleted
+        GROUP BY
+          user_id
+      ) d
+    WHERE
+      c.user_id = d.user_id
+    RETURNING
+      c.user_id
+  ),
+  woken AS (
+    INSERT INTO
+      outbox (user_id)
+    SELECT
+      user_id
+    FROM
+      counted
+  )
+SELECT
+  count(*)::int AS deleted
+FROM
+  deleted;
+
+-- inbox/match-repository: deleteOldMatches
+-- Columns: deleted
+WITH
+  expired AS MATERIALIZED (
+    SELECT
+      user_id,
+      id
+    FROM
+      notifications_11
+    WHERE
+      NOT is_read
+      AND kind IN ('saved_search_match', 'saved_search_digest')
+      AND created_at < now() - make_interval(secs => $1)
+    LIMIT
+      1000
+  ),
+  locked AS MATERIALIZED (
+    SELECT
+    FROM
+      notification_counts
+    WHERE
+      user_id IN (
+        SELECT
+          user_id
+        FROM
+          expired
+      )
+    ORDER BY
+      user_id + 0
+    FOR NO KEY UPDATE
+  ),
+  deleted AS (
+    DELETE FROM notifications_11 n USING expired e
+    WHERE
+      n.user_id = e.user_id
+      AND n.id = e.id
+      AND NOT n.is_read
+      AND (
+        SELECT
+          count(*)
+        FROM
+          locked
+      ) > 0
+    RETURNING
+      n.user_id
+  ),
+  counted AS (
+    UPDATE notification_counts c
+    SET
+      unread = c.unread - d.deleted
+    FROM
+      (
+        SELECT
+          user_id,
+          count(*) AS deleted
+        FROM
+          deleted
+        GROUP BY
+          user_id
+      ) d
+    WHERE
+      c.user_id = d.user_id
+    RETURNING
+      c.user_id
+  ),
+  woken AS (
+    INSERT INTO
+      outbox (user_id)
+    SELECT
+      user_id
+    FROM
+      counted
+  )
+SELECT
+  count(*)::int AS deleted
+FROM
+  deleted;
+
+-- inbox/match-repository: deleteOldMatches
+-- Columns: deleted
+WITH
+  expired AS MATERIALIZED (
+    SELECT
+      user_id,
+      id
+    FROM
+      notifications_12
+    WHERE
+      NOT is_read
+      AND kind IN ('saved_search_match', 'saved_search_digest')
+      AND created_at < now() - make_interval(secs => $1)
+    LIMIT
+      1000
+  ),
+  locked AS MATERIALIZED (
+    SELECT
+    FROM
+      notification_counts
+    WHERE
+      user_id IN (
+        SELECT
+          user_id
+        FROM
+          expired
+      )
+    ORDER BY
+      user_id + 0
+    FOR NO KEY UPDATE
+  ),
+  deleted AS (
+    DELETE FROM notifications_12 n USING expired e
+    WHERE
+      n.user_id = e.user_id
+      AND n.id = e.id
+      AND NOT n.is_read
+      AND (
+        SELECT
+          count(*)
+        FROM
+          locked
+      ) > 0
+    RETURNING
+      n.user_id
+  ),
+  counted AS (
+    UPDATE notification_counts c
+    SET
+      unread = c.unread - d.deleted
+    FROM
+      (
+        SELECT
+          user_id,
+          count(*) AS deleted
+        FROM
+          deleted
+        GROUP BY
+          user_id
+      ) d
+    WHERE
+      c.user_id = d.user_id
+    RETURNING
+      c.user_id
+  ),
+  woken AS (
+    INSERT INTO
+      outbox (user_id)
+    SELECT
+      user_id
+    FROM
+      counted
+  )
+SELECT
+  count(*)::int AS deleted
+FROM
+  deleted;
+
+-- inbox/match-repository: deleteOldMatches
+-- Columns: deleted
+WITH
+  expired AS MATERIALIZED (
+    SELECT
+      user_id,
+      id
+    FROM
+      notifications_13
+    WHERE
+      NOT is_read
+      AND kind IN ('saved_search_match', 'saved_search_digest')
+      AND created_at < now() - make_interval(secs => $1)
+    LIMIT
+      1000
+  ),
+  locked AS MATERIALIZED (
+    SELECT
+    FROM
+      notification_counts
+    WHERE
+      user_id IN (
+        SELECT
+          user_id
+        FROM
+          expired
+      )
+    ORDER BY
+      user_id + 0
+    FOR NO KEY UPDATE
+  ),
+  deleted AS (
+    DELETE FROM notifications_13 n USING expired e
+    WHERE
+      n.user_id = e.user_id
+      AND n.id = e.id
+      AND NOT n.is_read
+      AND (
+        SELECT
+          count(*)
+        FROM
+          locked
+      ) > 0
+    RETURNING
+      n.user_id
+  ),
+  counted AS (
+    UPDATE notification_counts c
+    SET
+      unread = c.unread - d.deleted
+    FROM
+      (
+        SELECT
+          user_id,
+          count(*) AS deleted
+        FROM
+          deleted
+        GROUP BY
+          user_id
+      ) d
+    WHERE
+      c.user_id = d.user_id
+    RETURNING
+      c.user_id
+  ),
+  woken AS (
+    INSERT INTO
+      outbox (user_id)
+    SELECT
+      user_id
+    FROM
+      counted
+  )
+SELECT
+  count(*)::int AS deleted
+FROM
+  deleted;
+
+-- inbox/match-repository: deleteOldMatches
+-- Columns: deleted
+WITH
+  expired AS MATERIALIZED (
+    SELECT
+      user_id,
+      id
+    FROM
+      notifications_14
+    WHERE
+      NOT is_read
+      AND kind IN ('saved_search_match', 'saved_search_digest')
+      AND created_at < now() - make_interval(secs => $1)
+    LIMIT
+      1000
+  ),
+  locked AS MATERIALIZED (
+    SELECT
+    FROM
+      notification_counts
+    WHERE
+      user_id IN (
+        SELECT
+          user_id
+        FROM
+          expired
+      )
+    ORDER BY
+      user_id + 0
+    FOR NO KEY UPDATE
+  ),
+  deleted AS (
+    DELETE FROM notifications_14 n USING expired e
+    WHERE
+      n.user_id = e.user_id
+      AND n.id = e.id
+      AND NOT n.is_read
+      AND (
+        SELECT
+          count(*)
+        FROM
+          locked
+      ) > 0
+    RETURNING
+      n.user_id
+  ),
+  counted AS (
+    UPDATE notification_counts c
+    SET
+      unread = c.unread - d.deleted
+    FROM
+      (
+        SELECT
+          user_id,
+          count(*) AS deleted
+        FROM
+          deleted
+        GROUP BY
+          user_id
+      ) d
+    WHERE
+      c.user_id = d.user_id
+    RETURNING
+      c.user_id
+  ),
+  woken AS (
+    INSERT INTO
+      outbox (user_id)
+    SELECT
+      user_id
+    FROM
+      counted
+  )
+SELECT
+  count(*)::int AS deleted
+FROM
+  deleted;
+
+-- inbox/match-repository: deleteOldMatches
+-- Columns: deleted
+WITH
+  expired AS MATERIALIZED (
+    SELECT
+      user_id,
+      id
+    FROM
+      notifications_15
+    WHERE
+      NOT is_read
+      AND kind IN ('saved_search_match', 'saved_search_digest')
+      AND created_at < now() - make_interval(secs => $1)
+    LIMIT
+      1000
+  ),
+  locked AS MATERIALIZED (
+    SELECT
+    FROM
+      notification_counts
+    WHERE
+      user_id IN (
+        SELECT
+          user_id
+        FROM
+          expired
+      )
+    ORDER BY
+      user_id + 0
+    FOR NO KEY UPDATE
+  ),
+  deleted AS (
+    DELETE FROM notifications_15 n USING expired e
+    WHERE
+      n.user_id = e.user_id
+      AND n.id = e.id
+      AND NOT n.is_read
+      AND (
+        SELECT
+          count(*)
+        FROM
+          locked
+      ) > 0
+    RETURNING
+      n.user_id
+  ),
+  counted AS (
+    UPDATE notification_counts c
+    SET
+      unread = c.unread - d.deleted
+    FROM
+      (
+        SELECT
+          user_id,
+          count(*) AS deleted
+        FROM
+          deleted
+        GROUP BY
+          user_id
+      ) d
+    WHERE
+      c.user_id = d.user_id
+    RETURNING
+      c.user_id
+  ),
+  woken AS (
+    INSERT INTO
+      outbox (user_id)
+    SELECT
+      user_id
+    FROM
+      counted
+  )
+SELECT
+  count(*)::int AS deleted
+FROM
+  deleted;
+
+-- inbox/match-repository: deleteOldMatches
+-- Columns: deleted
+WITH
+  expired AS MATERIALIZED (
+    SELECT
+      user_id,
+      id
+    FROM
+      notifications_2
+    WHERE
+      NOT is_read
+      AND kind IN ('saved_search_match', 'saved_search_digest')
+      AND created_at < now() - make_interval(secs => $1)
+    LIMIT
+      1000
+  ),
+  locked AS MATERIALIZED (
+    SELECT
+    FROM
+      notification_counts
+    WHERE
+      user_id IN (
+        SELECT
+          user_id
+        FROM
+          expired
+      )
+    ORDER BY
+      user_id + 0
+    FOR NO KEY UPDATE
+  ),
+  deleted AS (
+    DELETE FROM notifications_2 n USING expired e
+    WHERE
+      n.user_id = e.user_id
+      AND n.id = e.id
+      AND NOT n.is_read
+      AND (
+        SELECT
+          count(*)
+        FROM
+          locked
+      ) > 0
+    RETURNING
+      n.user_id
+  ),
+  counted AS (
+    UPDATE notification_counts c
+    SET
+      unread = c.unread - d.deleted
+    FROM
+      (
+        SELECT
+          user_id,
+          count(*) AS deleted
+        FROM
+          deleted
+        GROUP BY
+          user_id
+      ) d
+    WHERE
+      c.user_id = d.user_id
+    RETURNING
+      c.user_id
+  ),
+  woken AS (
+    INSERT INTO
+      outbox (user_id)
+    SELECT
+      user_id
+    FROM
+      counted
+  )
+SELECT
+  count(*)::int AS deleted
+FROM
+  deleted;
+
+-- inbox/match-repository: deleteOldMatches
+-- Columns: deleted
+WITH
+  expired AS MATERIALIZED (
+    SELECT
+      user_id,
+      id
+    FROM
+      notifications_3
+    WHERE
+      NOT is_read
+      AND kind IN ('saved_search_match', 'saved_search_digest')
+      AND created_at < now() - make_interval(secs => $1)
+    LIMIT
+      1000
+  ),
+  locked AS MATERIALIZED (
+    SELECT
+    FROM
+      notification_counts
+    WHERE
+      user_id IN (
+        SELECT
+          user_id
+        FROM
+          expired
+      )
+    ORDER BY
+      user_id + 0
+    FOR NO KEY UPDATE
+  ),
+  deleted AS (
+    DELETE FROM notifications_3 n USING expired e
+    WHERE
+      n.user_id = e.user_id
+      AND n.id = e.id
+      AND NOT n.is_read
+      AND (
+        SELECT
+          count(*)
+        FROM
+          locked
+      ) > 0
+    RETURNING
+      n.user_id
+  ),
+  counted AS (
+    UPDATE notification_counts c
+    SET
+      unread = c.unread - d.deleted
+    FROM
+      (
+        SELECT
+          user_id,
+          count(*) AS deleted
+        FROM
+          deleted
+        GROUP BY
+          user_id
+      ) d
+    WHERE
+      c.user_id = d.user_id
+    RETURNING
+      c.user_id
+  ),
+  woken AS (
+    INSERT INTO
+      outbox (user_id)
+    SELECT
+      user_id
+    FROM
+      counted
+  )
+SELECT
+  count(*)::int AS deleted
+FROM
+  deleted;
+
+-- inbox/match-repository: deleteOldMatches
+-- Columns: deleted
+WITH
+  expired AS MATERIALIZED (
+    SELECT
+      user_id,
+      id
+    FROM
+      notifications_4
+    WHERE
+      NOT is_read
+      AND kind IN ('saved_search_match', 'saved_search_digest')
+      AND created_at < now() - make_interval(secs => $1)
+    LIMIT
+      1000
+  ),
+  locked AS MATERIALIZED (
+    SELECT
+    FROM
+      notification_counts
+    WHERE
+      user_id IN (
+        SELECT
+          user_id
+        FROM
+          expired
+      )
+    ORDER BY
+      user_id + 0
+    FOR NO KEY UPDATE
+  ),
+  deleted AS (
+    DELETE FROM notifications_4 n USING expired e
+    WHERE
+      n.user_id = e.user_id
+      AND n.id = e.id
+      AND NOT n.is_read
+      AND (
+        SELECT
+          count(*)
+        FROM
+          locked
+      ) > 0
+    RETURNING
+      n.user_id
+  ),
+  counted AS (
+    UPDATE notification_counts c
+    SET
+      unread = c.unread - d.deleted
+    FROM
+      (
+        SELECT
+          user_id,
+          count(*) AS deleted
+        FROM
+          deleted
+        GROUP BY
+          user_id
+      ) d
+    WHERE
+      c.user_id = d.user_id
+    RETURNING
+      c.user_id
+  ),
+  woken AS (
+    INSERT INTO
+      outbox (user_id)
+    SELECT
+      user_id
+    FROM
+      counted
+  )
+SELECT
+  count(*)::int AS deleted
+FROM
+  deleted;
+
+-- inbox/match-repository: deleteOldMatches
+-- Columns: deleted
+WITH
+  expired AS MATERIALIZED (
+    SELECT
+      user_id,
+      id
+    FROM
+      notifications_5
+    WHERE
+      NOT is_read
+      AND kind IN ('saved_search_match', 'saved_search_digest')
+      AND created_at < now() - make_interval(secs => $1)
+    LIMIT
+      1000
+  ),
+  locked AS MATERIALIZED (
+    SELECT
+    FROM
+      notification_counts
+    WHERE
+      user_id IN (
+        SELECT
+          user_id
+        FROM
+          expired
+      )
+    ORDER BY
+      user_id + 0
+    FOR NO KEY UPDATE
+  ),
+  deleted AS (
+    DELETE FROM notifications_5 n USING expired e
+    WHERE
+      n.user_id = e.user_id
+      AND n.id = e.id
+      AND NOT n.is_read
+      AND (
+        SELECT
+          count(*)
+        FROM
+          locked
+      ) > 0
+    RETURNING
+      n.user_id
+  ),
+  counted AS (
+    UPDATE notification_counts c
+    SET
+      unread = c.unread - d.deleted
+    FROM
+      (
+        SELECT
+          user_id,
+          count(*) AS deleted
+        FROM
+          deleted
+        GROUP BY
+          user_id
+      ) d
+    WHERE
+      c.user_id = d.user_id
+    RETURNING
+      c.user_id
+  ),
+  woken AS (
+    INSERT INTO
+      outbox (user_id)
+    SELECT
+      user_id
+    FROM
+      counted
+  )
+SELECT
+  count(*)::int AS deleted
+FROM
+  deleted;
+
+-- inbox/match-repository: deleteOldMatches
+-- Columns: deleted
+WITH
+  expired AS MATERIALIZED (
+    SELECT
+      user_id,
+      id
+    FROM
+      notifications_6
+    WHERE
+      NOT is_read
+      AND kind IN ('saved_search_match', 'saved_search_digest')
+      AND created_at < now() - make_interval(secs => $1)
+    LIMIT
+      1000
+  ),
+  locked AS MATERIALIZED (
+    SELECT
+    FROM
+      notification_counts
+    WHERE
+      user_id IN (
+        SELECT
+          user_id
+        FROM
+          expired
+      )
+    ORDER BY
+      user_id + 0
+    FOR NO KEY UPDATE
+  ),
+  deleted AS (
+    DELETE FROM notifications_6 n USING expired e
+    WHERE
+      n.user_id = e.user_id
+      AND n.id = e.id
+      AND NOT n.is_read
+      AND (
+        SELECT
+          count(*)
+        FROM
+          locked
+      ) > 0
+    RETURNING
+      n.user_id
+  ),
+  counted AS (
+    UPDATE notification_counts c
+    SET
+      unread = c.unread - d.deleted
+    FROM
+      (
+        SELECT
+          user_id,
+          count(*) AS deleted
+        FROM
+          deleted
+        GROUP BY
+          user_id
+      ) d
+    WHERE
+      c.user_id = d.user_id
+    RETURNING
+      c.user_id
+  ),
+  woken AS (
+    INSERT INTO
+      outbox (user_id)
+    SELECT
+      user_id
+    FROM
+      counted
+  )
+SELECT
+  count(*)::int AS deleted
+FROM
+  deleted;
+
+-- inbox/match-repository: deleteOldMatches
+-- Columns: deleted
+WITH
+  expired AS MATERIALIZED (
+    SELECT
+      user_id,
+      id
+    FROM
+      notifications_7
+    WHERE
+      NOT is_read
+      AND kind IN ('saved_search_match', 'saved_search_digest')
+      AND created_at < now() - make_interval(secs => $1)
+    LIMIT
+      1000
+  ),
+  locked AS MATERIALIZED (
+    SELECT
+    FROM
+      notification_counts
+    WHERE
+      user_id IN (
+        SELECT
+          user_id
+        FROM
+          expired
+      )
+    ORDER BY
+      user_id + 0
+    FOR NO KEY UPDATE
+  ),
+  deleted AS (
+    DELETE FROM notifications_7 n USING expired e
+    WHERE
+      n.user_id = e.user_id
+      AND n.id = e.id
+      AND NOT n.is_read
+      AND (
+        SELECT
+          count(*)
+        FROM
+          locked
+      ) > 0
+    RETURNING
+      n.user_id
+  ),
+  counted AS (
+    UPDATE notification_counts c
+    SET
+      unread = c.unread - d.deleted
+    FROM
+      (
+        SELECT
+          user_id,
+          count(*) AS deleted
+        FROM
+          deleted
+        GROUP BY
+          user_id
+      ) d
+    WHERE
+      c.user_id = d.user_id
+    RETURNING
+      c.user_id
+  ),
+  woken AS (
+    INSERT INTO
+      outbox (user_id)
+    SELECT
+      user_id
+    FROM
+      counted
+  )
+SELECT
+  count(*)::int AS deleted
+FROM
+  deleted;
+
+-- inbox/match-repository: deleteOldMatches
+-- Columns: deleted
+WITH
+  expired AS MATERIALIZED (
+    SELECT
+      user_id,
+      id
+    FROM
+      notifications_8
+    WHERE
+      NOT is_read
+      AND kind IN ('saved_search_match', 'saved_search_digest')
+      AND created_at < now() - make_interval(secs => $1)
+    LIMIT
+      1000
+  ),
+  locked AS MATERIALIZED (
+    SELECT
+    FROM
+      notification_counts
+    WHERE
+      user_id IN (
+        SELECT
+          user_id
+        FROM
+          expired
+      )
+    ORDER BY
+      user_id + 0
+    FOR NO KEY UPDATE
+  ),
+  deleted AS (
+    DELETE FROM notifications_8 n USING expired e
+    WHERE
+      n.user_id = e.user_id
+      AND n.id = e.id
+      AND NOT n.is_read
+      AND (
+        SELECT
+          count(*)
+        FROM
+          locked
+      ) > 0
+    RETURNING
+      n.user_id
+  ),
+  counted AS (
+    UPDATE notification_counts c
+    SET
+      unread = c.unread - d.deleted
+    FROM
+      (
+        SELECT
+          user_id,
+          count(*) AS deleted
+        FROM
+          deleted
+        GROUP BY
+          user_id
+      ) d
+    WHERE
+      c.user_id = d.user_id
+    RETURNING
+      c.user_id
+  ),
+  woken AS (
+    INSERT INTO
+      outbox (user_id)
+    SELECT
+      user_id
+    FROM
+      counted
+  )
+SELECT
+  count(*)::int AS deleted
+FROM
+  deleted;
+
+-- inbox/match-repository: deleteOldMatches
+-- Columns: deleted
+WITH
+  expired AS MATERIALIZED (
+    SELECT
+      user_id,
+      id
+    FROM
+      notifications_9
+    WHERE
+      NOT is_read
+      AND kind IN ('saved_search_match', 'saved_search_digest')
+      AND created_at < now() - make_interval(secs => $1)
+    LIMIT
+      1000
+  ),
+  locked AS MATERIALIZED (
+    SELECT
+    FROM
+      notification_counts
+    WHERE
+      user_id IN (
+        SELECT
+          user_id
+        FROM
+          expired
+      )
+    ORDER BY
+      user_id + 0
+    FOR NO KEY UPDATE
+  ),
+  deleted AS (
+    DELETE FROM notifications_9 n USING expired e
+    WHERE
+      n.user_id = e.user_id
+      AND n.id = e.id
+      AND NOT n.is_read
+      AND (
+        SELECT
+          count(*)
+        FROM
+          locked
+      ) > 0
+    RETURNING
+      n.user_id
+  ),
+  counted AS (
+    UPDATE notification_counts c
+    SET
+      unread = c.unread - d.deleted
+    FROM
+      (
+        SELECT
+          user_id,
+          count(*) AS deleted
+        FROM
+          deleted
+        GROUP BY
+          user_id
+      ) d
+    WHERE
+      c.user_id = d.user_id
+    RETURNING
+      c.user_id
+  ),
+  woken AS (
+    INSERT INTO
+      outbox (user_id)
+    SELECT
+      user_id
+    FROM
+      counted
+  )
+SELECT
+  count(*)::int AS deleted
+FROM
+  deleted;
 
 -- inbox/repository: createNotificationRepository
 -- Columns: place, rows, unreadCount
@@ -148,1254 +1396,6 @@ FROM
   notification_counts
 WHERE
   user_id = ANY ($1);
-
--- inbox/repository: deleteOldMatches
--- Columns: deleted
-WITH
-  expired AS MATERIALIZED (
-    SELECT
-      user_id,
-      id
-    FROM
-      notifications_0
-    WHERE
-      NOT is_read
-      AND kind IN ('saved_search_match', 'saved_search_digest')
-      AND created_at < now() - make_interval(secs => $1)
-    LIMIT
-      1000
-  ),
-  locked AS MATERIALIZED (
-    SELECT
-    FROM
-      notification_counts
-    WHERE
-      user_id IN (
-        SELECT
-          user_id
-        FROM
-          expired
-      )
-    ORDER BY
-      user_id + 0
-    FOR NO KEY UPDATE
-  ),
-  deleted AS (
-    DELETE FROM notifications_0 n USING expired e
-    WHERE
-      n.user_id = e.user_id
-      AND n.id = e.id
-      AND NOT n.is_read
-      AND (
-        SELECT
-          count(*)
-        FROM
-          locked
-      ) > 0
-    RETURNING
-      n.user_id
-  ),
-  counted AS (
-    UPDATE notification_counts c
-    SET
-      unread = c.unread - d.deleted
-    FROM
-      (
-        SELECT
-          user_id,
-          count(*) AS deleted
-        FROM
-          deleted
-        GROUP BY
-          user_id
-      ) d
-    WHERE
-      c.user_id = d.user_id
-    RETURNING
-      c.user_id
-  ),
-  woken AS (
-    INSERT INTO
-      outbox (user_id)
-    SELECT
-      user_id
-    FROM
-      counted
-  )
-SELECT
-  count(*)::int AS deleted
-FROM
-  deleted;
-
--- inbox/repository: deleteOldMatches
--- Columns: deleted
-WITH
-  expired AS MATERIALIZED (
-    SELECT
-      user_id,
-      id
-    FROM
-      notifications_1
-    WHERE
-      NOT is_read
-      AND kind IN ('saved_search_match', 'saved_search_digest')
-      AND created_at < now() - make_interval(secs => $1)
-    LIMIT
-      1000
-  ),
-  locked AS MATERIALIZED (
-    SELECT
-    FROM
-      notification_counts
-    WHERE
-      user_id IN (
-        SELECT
-          user_id
-        FROM
-          expired
-      )
-    ORDER BY
-      user_id + 0
-    FOR NO KEY UPDATE
-  ),
-  deleted AS (
-    DELETE FROM notifications_1 n USING expired e
-    WHERE
-      n.user_id = e.user_id
-      AND n.id = e.id
-      AND NOT n.is_read
-      AND (
-        SELECT
-          count(*)
-        FROM
-          locked
-      ) > 0
-    RETURNING
-      n.user_id
-  ),
-  counted AS (
-    UPDATE notification_counts c
-    SET
-      unread = c.unread - d.deleted
-    FROM
-      (
-        SELECT
-          user_id,
-          count(*) AS deleted
-        FROM
-          deleted
-        GROUP BY
-          user_id
-      ) d
-    WHERE
-      c.user_id = d.user_id
-    RETURNING
-      c.user_id
-  ),
-  woken AS (
-    INSERT INTO
-      outbox (user_id)
-    SELECT
-      user_id
-    FROM
-      counted
-  )
-SELECT
-  count(*)::int AS deleted
-FROM
-  deleted;
-
--- inbox/repository: deleteOldMatches
--- Columns: deleted
-WITH
-  expired AS MATERIALIZED (
-    SELECT
-      user_id,
-      id
-    FROM
-      notifications_10
-    WHERE
-      NOT is_read
-      AND kind IN ('saved_search_match', 'saved_search_digest')
-      AND created_at < now() - make_interval(secs => $1)
-    LIMIT
-      1000
-  ),
-  locked AS MATERIALIZED (
-    SELECT
-    FROM
-      notification_counts
-    WHERE
-      user_id IN (
-        SELECT
-          user_id
-        FROM
-          expired
-      )
-    ORDER BY
-      user_id + 0
-    FOR NO KEY UPDATE
-  ),
-  deleted AS (
-    DELETE FROM notifications_10 n USING expired e
-    WHERE
-      n.user_id = e.user_id
-      AND n.id = e.id
-      AND NOT n.is_read
-      AND (
-        SELECT
-          count(*)
-        FROM
-          locked
-      ) > 0
-    RETURNING
-      n.user_id
-  ),
-  counted AS (
-    UPDATE notification_counts c
-    SET
-      unread = c.unread - d.deleted
-    FROM
-      (
-        SELECT
-          user_id,
-          count(*) AS deleted
-        FROM
-          deleted
-        GROUP BY
-          user_id
-      ) d
-    WHERE
-      c.user_id = d.user_id
-    RETURNING
-      c.user_id
-  ),
-  woken AS (
-    INSERT INTO
-      outbox (user_id)
-    SELECT
-      user_id
-    FROM
-      counted
-  )
-SELECT
-  count(*)::int AS deleted
-FROM
-  deleted;
-
--- inbox/repository: deleteOldMatches
--- Columns: deleted
-WITH
-  expired AS MATERIALIZED (
-    SELECT
-      user_id,
-      id
-    FROM
-      notifications_11
-    WHERE
-      NOT is_read
-      AND kind IN ('saved_search_match', 'saved_search_digest')
-      AND created_at < now() - make_interval(secs => $1)
-    LIMIT
-      1000
-  ),
-  locked AS MATERIALIZED (
-    SELECT
-    FROM
-      notification_counts
-    WHERE
-      user_id IN (
-        SELECT
-          user_id
-        FROM
-          expired
-      )
-    ORDER BY
-      user_id + 0
-    FOR NO KEY UPDATE
-  ),
-  deleted AS (
-    DELETE FROM notifications_11 n USING expired e
-    WHERE
-      n.user_id = e.user_id
-      AND n.id = e.id
-      AND NOT n.is_read
-      AND (
-        SELECT
-          count(*)
-        FROM
-          locked
-      ) > 0
-    RETURNING
-      n.user_id
-  ),
-  counted AS (
-    UPDATE notification_counts c
-    SET
-      unread = c.unread - d.deleted
-    FROM
-      (
-        SELECT
-          user_id,
-          count(*) AS deleted
-        FROM
-          deleted
-        GROUP BY
-          user_id
-      ) d
-    WHERE
-      c.user_id = d.user_id
-    RETURNING
-      c.user_id
-  ),
-  woken AS (
-    INSERT INTO
-      outbox (user_id)
-    SELECT
-      user_id
-    FROM
-      counted
-  )
-SELECT
-  count(*)::int AS deleted
-FROM
-  deleted;
-
--- inbox/repository: deleteOldMatches
--- Columns: deleted
-WITH
-  expired AS MATERIALIZED (
-    SELECT
-      user_id,
-      id
-    FROM
-      notifications_12
-    WHERE
-      NOT is_read
-      AND kind IN ('saved_search_match', 'saved_search_digest')
-      AND created_at < now() - make_interval(secs => $1)
-    LIMIT
-      1000
-  ),
-  locked AS MATERIALIZED (
-    SELECT
-    FROM
-      notification_counts
-    WHERE
-      user_id IN (
-        SELECT
-          user_id
-        FROM
-          expired
-      )
-    ORDER BY
-      user_id + 0
-    FOR NO KEY UPDATE
-  ),
-  deleted AS (
-    DELETE FROM notifications_12 n USING expired e
-    WHERE
-      n.user_id = e.user_id
-      AND n.id = e.id
-      AND NOT n.is_read
-      AND (
-        SELECT
-          count(*)
-        FROM
-          locked
-      ) > 0
-    RETURNING
-      n.user_id
-  ),
-  counted AS (
-    UPDATE notification_counts c
-    SET
-      unread = c.unread - d.deleted
-    FROM
-      (
-        SELECT
-          user_id,
-          count(*) AS deleted
-        FROM
-          deleted
-        GROUP BY
-          user_id
-      ) d
-    WHERE
-      c.user_id = d.user_id
-    RETURNING
-      c.user_id
-  ),
-  woken AS (
-    INSERT INTO
-      outbox (user_id)
-    SELECT
-      user_id
-    FROM
-      counted
-  )
-SELECT
-  count(*)::int AS deleted
-FROM
-  deleted;
-
--- inbox/repository: deleteOldMatches
--- Columns: deleted
-WITH
-  expired AS MATERIALIZED (
-    SELECT
-      user_id,
-      id
-    FROM
-      notifications_13
-    WHERE
-      NOT is_read
-      AND kind IN ('saved_search_match', 'saved_search_digest')
-      AND created_at < now() - make_interval(secs => $1)
-    LIMIT
-      1000
-  ),
-  locked AS MATERIALIZED (
-    SELECT
-    FROM
-      notification_counts
-    WHERE
-      user_id IN (
-        SELECT
-          user_id
-        FROM
-          expired
-      )
-    ORDER BY
-      user_id + 0
-    FOR NO KEY UPDATE
-  ),
-  deleted AS (
-    DELETE FROM notifications_13 n USING expired e
-    WHERE
-      n.user_id = e.user_id
-      AND n.id = e.id
-      AND NOT n.is_read
-      AND (
-        SELECT
-          count(*)
-        FROM
-          locked
-      ) > 0
-    RETURNING
-      n.user_id
-  ),
-  counted AS (
-    UPDATE notification_counts c
-    SET
-      unread = c.unread - d.deleted
-    FROM
-      (
-        SELECT
-          user_id,
-          count(*) AS deleted
-        FROM
-          deleted
-        GROUP BY
-          user_id
-      ) d
-    WHERE
-      c.user_id = d.user_id
-    RETURNING
-      c.user_id
-  ),
-  woken AS (
-    INSERT INTO
-      outbox (user_id)
-    SELECT
-      user_id
-    FROM
-      counted
-  )
-SELECT
-  count(*)::int AS deleted
-FROM
-  deleted;
-
--- inbox/repository: deleteOldMatches
--- Columns: deleted
-WITH
-  expired AS MATERIALIZED (
-    SELECT
-      user_id,
-      id
-    FROM
-      notifications_14
-    WHERE
-      NOT is_read
-      AND kind IN ('saved_search_match', 'saved_search_digest')
-      AND created_at < now() - make_interval(secs => $1)
-    LIMIT
-      1000
-  ),
-  locked AS MATERIALIZED (
-    SELECT
-    FROM
-      notification_counts
-    WHERE
-      user_id IN (
-        SELECT
-          user_id
-        FROM
-          expired
-      )
-    ORDER BY
-      user_id + 0
-    FOR NO KEY UPDATE
-  ),
-  deleted AS (
-    DELETE FROM notifications_14 n USING expired e
-    WHERE
-      n.user_id = e.user_id
-      AND n.id = e.id
-      AND NOT n.is_read
-      AND (
-        SELECT
-          count(*)
-        FROM
-          locked
-      ) > 0
-    RETURNING
-      n.user_id
-  ),
-  counted AS (
-    UPDATE notification_counts c
-    SET
-      unread = c.unread - d.deleted
-    FROM
-      (
-        SELECT
-          user_id,
-          count(*) AS deleted
-        FROM
-          deleted
-        GROUP BY
-          user_id
-      ) d
-    WHERE
-      c.user_id = d.user_id
-    RETURNING
-      c.user_id
-  ),
-  woken AS (
-    INSERT INTO
-      outbox (user_id)
-    SELECT
-      user_id
-    FROM
-      counted
-  )
-SELECT
-  count(*)::int AS deleted
-FROM
-  deleted;
-
--- inbox/repository: deleteOldMatches
--- Columns: deleted
-WITH
-  expired AS MATERIALIZED (
-    SELECT
-      user_id,
-      id
-    FROM
-      notifications_15
-    WHERE
-      NOT is_read
-      AND kind IN ('saved_search_match', 'saved_search_digest')
-      AND created_at < now() - make_interval(secs => $1)
-    LIMIT
-      1000
-  ),
-  locked AS MATERIALIZED (
-    SELECT
-    FROM
-      notification_counts
-    WHERE
-      user_id IN (
-        SELECT
-          user_id
-        FROM
-          expired
-      )
-    ORDER BY
-      user_id + 0
-    FOR NO KEY UPDATE
-  ),
-  deleted AS (
-    DELETE FROM notifications_15 n USING expired e
-    WHERE
-      n.user_id = e.user_id
-      AND n.id = e.id
-      AND NOT n.is_read
-      AND (
-        SELECT
-          count(*)
-        FROM
-          locked
-      ) > 0
-    RETURNING
-      n.user_id
-  ),
-  counted AS (
-    UPDATE notification_counts c
-    SET
-      unread = c.unread - d.deleted
-    FROM
-      (
-        SELECT
-          user_id,
-          count(*) AS deleted
-        FROM
-          deleted
-        GROUP BY
-          user_id
-      ) d
-    WHERE
-      c.user_id = d.user_id
-    RETURNING
-      c.user_id
-  ),
-  woken AS (
-    INSERT INTO
-      outbox (user_id)
-    SELECT
-      user_id
-    FROM
-      counted
-  )
-SELECT
-  count(*)::int AS deleted
-FROM
-  deleted;
-
--- inbox/repository: deleteOldMatches
--- Columns: deleted
-WITH
-  expired AS MATERIALIZED (
-    SELECT
-      user_id,
-      id
-    FROM
-      notifications_2
-    WHERE
-      NOT is_read
-      AND kind IN ('saved_search_match', 'saved_search_digest')
-      AND created_at < now() - make_interval(secs => $1)
-    LIMIT
-      1000
-  ),
-  locked AS MATERIALIZED (
-    SELECT
-    FROM
-      notification_counts
-    WHERE
-      user_id IN (
-        SELECT
-          user_id
-        FROM
-          expired
-      )
-    ORDER BY
-      user_id + 0
-    FOR NO KEY UPDATE
-  ),
-  deleted AS (
-    DELETE FROM notifications_2 n USING expired e
-    WHERE
-      n.user_id = e.user_id
-      AND n.id = e.id
-      AND NOT n.is_read
-      AND (
-        SELECT
-          count(*)
-        FROM
-          locked
-      ) > 0
-    RETURNING
-      n.user_id
-  ),
-  counted AS (
-    UPDATE notification_counts c
-    SET
-      unread = c.unread - d.deleted
-    FROM
-      (
-        SELECT
-          user_id,
-          count(*) AS deleted
-        FROM
-          deleted
-        GROUP BY
-          user_id
-      ) d
-    WHERE
-      c.user_id = d.user_id
-    RETURNING
-      c.user_id
-  ),
-  woken AS (
-    INSERT INTO
-      outbox (user_id)
-    SELECT
-      user_id
-    FROM
-      counted
-  )
-SELECT
-  count(*)::int AS deleted
-FROM
-  deleted;
-
--- inbox/repository: deleteOldMatches
--- Columns: deleted
-WITH
-  expired AS MATERIALIZED (
-    SELECT
-      user_id,
-      id
-    FROM
-      notifications_3
-    WHERE
-      NOT is_read
-      AND kind IN ('saved_search_match', 'saved_search_digest')
-      AND created_at < now() - make_interval(secs => $1)
-    LIMIT
-      1000
-  ),
-  locked AS MATERIALIZED (
-    SELECT
-    FROM
-      notification_counts
-    WHERE
-      user_id IN (
-        SELECT
-          user_id
-        FROM
-          expired
-      )
-    ORDER BY
-      user_id + 0
-    FOR NO KEY UPDATE
-  ),
-  deleted AS (
-    DELETE FROM notifications_3 n USING expired e
-    WHERE
-      n.user_id = e.user_id
-      AND n.id = e.id
-      AND NOT n.is_read
-      AND (
-        SELECT
-          count(*)
-        FROM
-          locked
-      ) > 0
-    RETURNING
-      n.user_id
-  ),
-  counted AS (
-    UPDATE notification_counts c
-    SET
-      unread = c.unread - d.deleted
-    FROM
-      (
-        SELECT
-          user_id,
-          count(*) AS deleted
-        FROM
-          deleted
-        GROUP BY
-          user_id
-      ) d
-    WHERE
-      c.user_id = d.user_id
-    RETURNING
-      c.user_id
-  ),
-  woken AS (
-    INSERT INTO
-      outbox (user_id)
-    SELECT
-      user_id
-    FROM
-      counted
-  )
-SELECT
-  count(*)::int AS deleted
-FROM
-  deleted;
-
--- inbox/repository: deleteOldMatches
--- Columns: deleted
-WITH
-  expired AS MATERIALIZED (
-    SELECT
-      user_id,
-      id
-    FROM
-      notifications_4
-    WHERE
-      NOT is_read
-      AND kind IN ('saved_search_match', 'saved_search_digest')
-      AND created_at < now() - make_interval(secs => $1)
-    LIMIT
-      1000
-  ),
-  locked AS MATERIALIZED (
-    SELECT
-    FROM
-      notification_counts
-    WHERE
-      user_id IN (
-        SELECT
-          user_id
-        FROM
-          expired
-      )
-    ORDER BY
-      user_id + 0
-    FOR NO KEY UPDATE
-  ),
-  deleted AS (
-    DELETE FROM notifications_4 n USING expired e
-    WHERE
-      n.user_id = e.user_id
-      AND n.id = e.id
-      AND NOT n.is_read
-      AND (
-        SELECT
-          count(*)
-        FROM
-          locked
-      ) > 0
-    RETURNING
-      n.user_id
-  ),
-  counted AS (
-    UPDATE notification_counts c
-    SET
-      unread = c.unread - d.deleted
-    FROM
-      (
-        SELECT
-          user_id,
-          count(*) AS deleted
-        FROM
-          deleted
-        GROUP BY
-          user_id
-      ) d
-    WHERE
-      c.user_id = d.user_id
-    RETURNING
-      c.user_id
-  ),
-  woken AS (
-    INSERT INTO
-      outbox (user_id)
-    SELECT
-      user_id
-    FROM
-      counted
-  )
-SELECT
-  count(*)::int AS deleted
-FROM
-  deleted;
-
--- inbox/repository: deleteOldMatches
--- Columns: deleted
-WITH
-  expired AS MATERIALIZED (
-    SELECT
-      user_id,
-      id
-    FROM
-      notifications_5
-    WHERE
-      NOT is_read
-      AND kind IN ('saved_search_match', 'saved_search_digest')
-      AND created_at < now() - make_interval(secs => $1)
-    LIMIT
-      1000
-  ),
-  locked AS MATERIALIZED (
-    SELECT
-    FROM
-      notification_counts
-    WHERE
-      user_id IN (
-        SELECT
-          user_id
-        FROM
-          expired
-      )
-    ORDER BY
-      user_id + 0
-    FOR NO KEY UPDATE
-  ),
-  deleted AS (
-    DELETE FROM notifications_5 n USING expired e
-    WHERE
-      n.user_id = e.user_id
-      AND n.id = e.id
-      AND NOT n.is_read
-      AND (
-        SELECT
-          count(*)
-        FROM
-          locked
-      ) > 0
-    RETURNING
-      n.user_id
-  ),
-  counted AS (
-    UPDATE notification_counts c
-    SET
-      unread = c.unread - d.deleted
-    FROM
-      (
-        SELECT
-          user_id,
-          count(*) AS deleted
-        FROM
-          deleted
-        GROUP BY
-          user_id
-      ) d
-    WHERE
-      c.user_id = d.user_id
-    RETURNING
-      c.user_id
-  ),
-  woken AS (
-    INSERT INTO
-      outbox (user_id)
-    SELECT
-      user_id
-    FROM
-      counted
-  )
-SELECT
-  count(*)::int AS deleted
-FROM
-  deleted;
-
--- inbox/repository: deleteOldMatches
--- Columns: deleted
-WITH
-  expired AS MATERIALIZED (
-    SELECT
-      user_id,
-      id
-    FROM
-      notifications_6
-    WHERE
-      NOT is_read
-      AND kind IN ('saved_search_match', 'saved_search_digest')
-      AND created_at < now() - make_interval(secs => $1)
-    LIMIT
-      1000
-  ),
-  locked AS MATERIALIZED (
-    SELECT
-    FROM
-      notification_counts
-    WHERE
-      user_id IN (
-        SELECT
-          user_id
-        FROM
-          expired
-      )
-    ORDER BY
-      user_id + 0
-    FOR NO KEY UPDATE
-  ),
-  deleted AS (
-    DELETE FROM notifications_6 n USING expired e
-    WHERE
-      n.user_id = e.user_id
-      AND n.id = e.id
-      AND NOT n.is_read
-      AND (
-        SELECT
-          count(*)
-        FROM
-          locked
-      ) > 0
-    RETURNING
-      n.user_id
-  ),
-  counted AS (
-    UPDATE notification_counts c
-    SET
-      unread = c.unread - d.deleted
-    FROM
-      (
-        SELECT
-          user_id,
-          count(*) AS deleted
-        FROM
-          deleted
-        GROUP BY
-          user_id
-      ) d
-    WHERE
-      c.user_id = d.user_id
-    RETURNING
-      c.user_id
-  ),
-  woken AS (
-    INSERT INTO
-      outbox (user_id)
-    SELECT
-      user_id
-    FROM
-      counted
-  )
-SELECT
-  count(*)::int AS deleted
-FROM
-  deleted;
-
--- inbox/repository: deleteOldMatches
--- Columns: deleted
-WITH
-  expired AS MATERIALIZED (
-    SELECT
-      user_id,
-      id
-    FROM
-      notifications_7
-    WHERE
-      NOT is_read
-      AND kind IN ('saved_search_match', 'saved_search_digest')
-      AND created_at < now() - make_interval(secs => $1)
-    LIMIT
-      1000
-  ),
-  locked AS MATERIALIZED (
-    SELECT
-    FROM
-      notification_counts
-    WHERE
-      user_id IN (
-        SELECT
-          user_id
-        FROM
-          expired
-      )
-    ORDER BY
-      user_id + 0
-    FOR NO KEY UPDATE
-  ),
-  deleted AS (
-    DELETE FROM notifications_7 n USING expired e
-    WHERE
-      n.user_id = e.user_id
-      AND n.id = e.id
-      AND NOT n.is_read
-      AND (
-        SELECT
-          count(*)
-        FROM
-          locked
-      ) > 0
-    RETURNING
-      n.user_id
-  ),
-  counted AS (
-    UPDATE notification_counts c
-    SET
-      unread = c.unread - d.deleted
-    FROM
-      (
-        SELECT
-          user_id,
-          count(*) AS deleted
-        FROM
-          deleted
-        GROUP BY
-          user_id
-      ) d
-    WHERE
-      c.user_id = d.user_id
-    RETURNING
-      c.user_id
-  ),
-  woken AS (
-    INSERT INTO
-      outbox (user_id)
-    SELECT
-      user_id
-    FROM
-      counted
-  )
-SELECT
-  count(*)::int AS deleted
-FROM
-  deleted;
-
--- inbox/repository: deleteOldMatches
--- Columns: deleted
-WITH
-  expired AS MATERIALIZED (
-    SELECT
-      user_id,
-      id
-    FROM
-      notifications_8
-    WHERE
-      NOT is_read
-      AND kind IN ('saved_search_match', 'saved_search_digest')
-      AND created_at < now() - make_interval(secs => $1)
-    LIMIT
-      1000
-  ),
-  locked AS MATERIALIZED (
-    SELECT
-    FROM
-      notification_counts
-    WHERE
-      user_id IN (
-        SELECT
-          user_id
-        FROM
-          expired
-      )
-    ORDER BY
-      user_id + 0
-    FOR NO KEY UPDATE
-  ),
-  deleted AS (
-    DELETE FROM notifications_8 n USING expired e
-    WHERE
-      n.user_id = e.user_id
-      AND n.id = e.id
-      AND NOT n.is_read
-      AND (
-        SELECT
-          count(*)
-        FROM
-          locked
-      ) > 0
-    RETURNING
-      n.user_id
-  ),
-  counted AS (
-    UPDATE notification_counts c
-    SET
-      unread = c.unread - d.deleted
-    FROM
-      (
-        SELECT
-          user_id,
-          count(*) AS deleted
-        FROM
-          deleted
-        GROUP BY
-          user_id
-      ) d
-    WHERE
-      c.user_id = d.user_id
-    RETURNING
-      c.user_id
-  ),
-  woken AS (
-    INSERT INTO
-      outbox (user_id)
-    SELECT
-      user_id
-    FROM
-      counted
-  )
-SELECT
-  count(*)::int AS deleted
-FROM
-  deleted;
-
--- inbox/repository: deleteOldMatches
--- Columns: deleted
-WITH
-  expired AS MATERIALIZED (
-    SELECT
-      user_id,
-      id
-    FROM
-      notifications_9
-    WHERE
-      NOT is_read
-      AND kind IN ('saved_search_match', 'saved_search_digest')
-      AND created_at < now() - make_interval(secs => $1)
-    LIMIT
-      1000
-  ),
-  locked AS MATERIALIZED (
-    SELECT
-    FROM
-      notification_counts
-    WHERE
-      user_id IN (
-        SELECT
-          user_id
-        FROM
-          expired
-      )
-    ORDER BY
-      user_id + 0
-    FOR NO KEY UPDATE
-  ),
-  deleted AS (
-    DELETE FROM notifications_9 n USING expired e
-    WHERE
-      n.user_id = e.user_id
-      AND n.id = e.id
-      AND NOT n.is_read
-      AND (
-        SELECT
-          count(*)
-        FROM
-          locked
-      ) > 0
-    RETURNING
-      n.user_id
-  ),
-  counted AS (
-    UPDATE notification_counts c
-    SET
-      unread = c.unread - d.deleted
-    FROM
-      (
-        SELECT
-          user_id,
-          count(*) AS deleted
-        FROM
-          deleted
-        GROUP BY
-          user_id
-      ) d
-    WHERE
-      c.user_id = d.user_id
-    RETURNING
-      c.user_id
-  ),
-  woken AS (
-    INSERT INTO
-      outbox (user_id)
-    SELECT
-      user_id
-    FROM
-      counted
-  )
-SELECT
-  count(*)::int AS deleted
-FROM
-  deleted;
 
 -- inbox/repository: listAfter
 -- Columns: createdAt, id, isRead, kind, match, matches, message, postId, postTitle, receiverStoreId, receiverStoreName, requestId, senderStoreId, senderStoreName, status, toSender

@@ -6,7 +6,7 @@ import fastifyPlugin from 'fastify-plugin';
 import { defaultLanguage, type Language, negotiateLanguage } from './language.ts';
 
 /** The security events of the service, by name: each domain adds its own (`declare module`). */
-// biome-ignore lint/suspicious/noEmptyInterface: see above
+// biome-ignore lint/suspicious/noEmptyInterface: domains add its members
 export interface SecurityEvents {}
 
 /** The account and the session of a security event. */

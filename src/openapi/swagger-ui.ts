@@ -144,7 +144,7 @@ declare const durePlugins: object;
 /** Serves Swagger UI at `/docs/`, where `canLogIn` is set with a button that signs up and logs in. */
 export async function swaggerUiRoutes(app: FastifyInstance, options: { canLogIn: boolean }): Promise<void> {
   await app.register(staticFilesPlugin);
-  // It has the document at two more paths, and makes it anew for each request.
+  // It has the document at two more paths, and generates it for each request.
   app.addHook('onRequest', async (request, reply) => {
     const [, extension] = /^\/docs\/(json|yaml)$/.exec(request.routeOptions.url ?? '') ?? [];
     if (extension) return reply.redirect(`/openapi.${extension}`);

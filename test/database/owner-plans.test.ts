@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { createSessionRepository } from '../../src/domains/auth/sessions/repository.ts';
 import { createMyPageRepository } from '../../src/domains/my-page/repository.ts';
+import { createMatchRepository } from '../../src/domains/notifications/inbox/match-repository.ts';
 import { createNotificationRepository } from '../../src/domains/notifications/inbox/repository.ts';
 import { createOwnDataRepository, sections } from '../../src/domains/own-data/repository.ts';
 import { createPartnerRequestChanges } from '../../src/domains/partner-requests/repository/changes.ts';
@@ -249,7 +250,7 @@ for (const mode of modes) {
   t.test(`the clean-up of unread matches does not read what was read (${mode} plan)`, async (t) => {
     const { database, executions } = explainingDatabase(own, mode);
     // Milliseconds, so that all are old enough.
-    for await (const deleted of createNotificationRepository(database, idleOutbox).deleteOldMatches(0.001))
+    for await (const deleted of createMatchRepository(database, idleOutbox).deleteOldMatches(0.001))
       t.equal(deleted, 0);
     t.equal(executions.length, 16, 'a statement for each partition');
     // A partition of few rows may be read through another index; those of the first users have thousands.

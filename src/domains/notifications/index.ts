@@ -7,6 +7,7 @@ import type { MailKinds } from '../../infrastructure/mail/content.ts';
 import type { MailPermission, MailToCheck } from '../../infrastructure/mail/sending.ts';
 import type { Metrics } from '../../infrastructure/telemetry/metrics.ts';
 import type { ImageUrls } from '../images/index.ts';
+import { createMatchRepository } from './inbox/match-repository.ts';
 import { createNotificationRepository } from './inbox/repository.ts';
 import { inboxRoutes } from './inbox/routes.ts';
 import { createPreferencesRepository } from './preferences/repository.ts';
@@ -91,9 +92,7 @@ export function createNotifications(options: NotificationsOptions) {
     routes,
     notify: notifications.notify,
     lockCounts: notifications.lockCounts,
-    countMatches: notifications.countMatches,
-    takeWaitingMatches: notifications.takeWaitingMatches,
-    deleteOldMatches: notifications.deleteOldMatches,
+    ...createMatchRepository(database, outbox),
     mailPreferences: { keyId: unsubscribeLinks.keyId, checkMail },
     pushLane: createPushDelivery({ ...options, notifications, preferences, subscriptions }),
   };

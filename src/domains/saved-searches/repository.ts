@@ -10,7 +10,7 @@ import { isOpenPost } from '../posts/index.ts';
 import { defaultRadius, isOpenStore } from '../stores/index.ts';
 import { maxSavedSearches } from './schemas.ts';
 
-export type SavedSearchRow = Omit<SavedSearch, 'qKey' | 'regionKey'>;
+export type SavedSearchRow = Omit<SavedSearch, 'qKey'>;
 
 /** A user whose saved search a post matches: the oldest one, where several do. */
 export interface Match {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
 import pg from 'pg';
-import { endIfReadOnly } from './client.ts';
 import { keepRunning } from './keep-running.ts';
+import { endIfReadOnly } from './pool.ts';
 
 export type Listener = ReturnType<typeof startListener>;
 

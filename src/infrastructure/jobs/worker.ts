@@ -4,9 +4,10 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { LogFunctionFactory, Runner, Task, WorkerEvents } from 'graphile-worker';
 import type pg from 'pg';
 import type { cleanUp } from '../database/clean-up.ts';
-import { openPool, type Tx } from '../database/client.ts';
+import type { Tx } from '../database/client.ts';
 import { reasonOf } from '../database/errors.ts';
 import { keepRunning } from '../database/keep-running.ts';
+import { openPool } from '../database/pool.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { cleanUpTask, recoverJobs, staleLock } from './jobs.ts';
 

@@ -5,7 +5,7 @@ import { timeInKorea } from '../korean-time.ts';
 export interface MailRules {
   /** Of its jobs, 0 by default; smaller ones come first. -10: a user waits for it, 10: many are sent at once, which delay no others. */
   priority?: -10 | 10;
-  /** How many emails of a purpose an address gets within an hour. Each kind that anyone can request, or nobody did, has one. */
+  /** How many emails of a purpose an address gets within an hour. Each kind that anyone can request, or that its recipient did not request, has one. */
   cap?: { purpose: MailPurpose; perHour: number };
   /** With which its recipient can switch it off. */
   topic?: MailTopic;
