@@ -19,7 +19,8 @@ copy_images() {
 
 # Before the database, for images that are deleted while it is dumped; and after it, for those that were uploaded since.
 copy_images
-pg_dump --format=custom --no-owner --no-privileges --file="$unfinished/database.dump"
+# The schemas of the service and its queue: extensions and schemas of others belong to the server, and only a superuser restores them.
+pg_dump --schema=public --schema=graphile_worker --format=custom --no-owner --no-privileges --file="$unfinished/database.dump"
 copy_images
 mv "$unfinished" "$backup"
 echo "$backup"

@@ -6,7 +6,7 @@ import t from 'tap';
 import { migrate } from '../../src/infrastructure/database/migrations.ts';
 import { createTestApp, logIn, relayed, signUpUser, type TestApp } from '../support/app.ts';
 import { lockRows } from '../support/concurrency.ts';
-import { execute } from '../support/database.ts';
+import { databaseUrl, execute } from '../support/database.ts';
 import { root } from '../support/files.ts';
 import { uploadImage } from '../support/images.ts';
 import {
@@ -42,8 +42,8 @@ t.test(
         await run(scriptOf('deploy/backup/backup.sh'), [join(folder, 'backups')], { env })
       ).stdout.trim();
     };
-    const restore = (backup: string) =>
-      run(scriptOf('deploy/backup/restore.sh'), [backup], { env: environmentOfScripts });
+    const restore = (backup: string, other = {}) =>
+      run(scriptOf('deploy/backup/restore.sh'), [backup], { env: { ...environmentOfScripts, ...other } });
 
     // A service with rows, images, and emails that wait.
     const before = await createTestApp({ ...environment, WORKER_ENABLED: 'false' }, { databaseUrl: url });
@@ -58,6 +58,8 @@ t.test(
     t.ok(waiting[0].mails > 0);
     await before.pool.query(`INSERT INTO outbox (mail) VALUES ('{"kind": "partner_request_ended"}')`);
     const relay = await lockRows(t, before, 'SELECT FROM outbox FOR UPDATE');
+    // What an operator adds with the rights of a superuser is not the service's to restore.
+    await execute(databaseUrl(superuserUrl, 'dure'), 'CREATE EXTENSION pg_trgm', 'CREATE SCHEMA monitoring');
     const backup = await backUp();
     await relay.release();
 
@@ -77,6 +79,18 @@ t.test(
     });
 
     await before.close();
+    await t.test('a restore that fails puts everything back', async (t) => {
+      await t.rejects(
+        restore(backup, { DURE_PASSWORD: 'another' }),
+        /password authentication failed.*not restored/s,
+      );
+      const same = await createTestApp(environment, { databaseUrl: url });
+      const { rows } = await same.pool.query(`SELECT datname FROM pg_database WHERE datname LIKE 'dure%'`);
+      t.strictSame(rows, [{ datname: 'dure' }]);
+      t.equal((await same.call('GET', '/auth/me/', { token: late.token })).status, 200);
+      t.equal(await statusOf(same, lateImage), 200);
+      await same.close();
+    });
     await execute(superuserUrl, 'DROP DATABASE dure');
     rmSync(environment.DATA_DIR, { recursive: true });
     await run('mkdir', [environment.DATA_DIR]);
