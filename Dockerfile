@@ -25,7 +25,7 @@ COPY deploy/trim-dependencies.sh ./
 RUN npm run --silent build:argon2 && ./trim-dependencies.sh
 
 # Node.js without npm and the headers: nothing is installed or compiled here.
-FROM debian:bookworm-slim
+FROM debian:12.11-slim
 COPY --from=build /usr/local/bin/node /usr/local/bin/node
 # The commit of which the image was built, for `dure_build_info`.
 ARG DURE_COMMIT=

@@ -3,13 +3,14 @@
 # kept beside it, with the time in its name, and is back in its place when anything fails. Stop the service and the pooler before: it
 # does not run while anything is connected.
 #
-# PGHOST, PGPORT, PGUSER and PGPASSWORD are those of the superuser; DURE_PASSWORD is that of the role of the service.
+# PGHOST, PGPORT, PGUSER and PGPASSWORD are those of the superuser; DURE_PASSWORD is that of the role of the service,
+# which is `dure` unless DURE_ROLE names another one.
 set -eu
 scripts=$(cd "$(dirname "$0")" && pwd)
 backup=$1
 stamp=$(date -u +%Y%m%d%H%M%S)
 psql() { command psql --no-psqlrc --quiet --set ON_ERROR_STOP=1 --set stamp="$stamp" "$@"; }
-as_service() { PGUSER=dure PGPASSWORD="$DURE_PASSWORD" PGDATABASE=dure "$@"; }
+as_service() { PGUSER="${DURE_ROLE:-dure}" PGPASSWORD="$DURE_PASSWORD" PGDATABASE=dure "$@"; }
 
 # Unreadable backups are found before anything changes.
 pg_restore --file=/dev/null "$backup/database.dump"

@@ -16,6 +16,7 @@ const composeFile = readText('compose.yaml');
 
 /** What an operator puts into `.env`. */
 const settings: Record<string, string> = {
+  DURE_VERSION: '1.0.0',
   PUBLIC_URL: 'https://api.example.com',
   FRONTEND_URL: 'https://app.example.com',
   CORS_ORIGINS: 'https://app.example.com',
@@ -74,7 +75,7 @@ t.test('.env.example has every setting and no value, and create-env.sh makes the
 
   const folder = temporaryFolder(t);
   mkdirSync(join(folder, 'deploy'));
-  cpSync(fileOf('deploy/create-env.sh'), join(folder, 'deploy/create-env.sh'));
+  for (const path of ['deploy/create-env.sh', 'package.json']) cpSync(fileOf(path), join(folder, path));
   writeFileSync(join(folder, '.env.example'), example);
   const create = () => spawnSync(join(folder, 'deploy/create-env.sh'), { encoding: 'utf8' }).status;
   t.equal(create(), 0);
@@ -82,6 +83,7 @@ t.test('.env.example has every setting and no value, and create-env.sh makes the
   const created = readFileSync(file, 'utf8');
   const secrets = [...created.matchAll(/^\w+=([0-9a-f]{64})$/gm)].map(([, secret]) => secret);
   t.equal(new Set(secrets).size, 4);
+  t.match(created, `DURE_VERSION=${JSON.parse(readText('package.json')).version}\n`);
   const vapid = { VAPID_PRIVATE_KEY: /^VAPID_PRIVATE_KEY=(.*)$/m.exec(created)?.[1] };
   t.ok(loadConfig({ ...settings, ...vapid }).vapid, 'a key of push messages');
   t.equal(statSync(file).mode & 0o077, 0, 'others cannot read it');

@@ -1,0 +1,84 @@
+import { execFile, spawn } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import process from 'node:process';
+import { promisify } from 'node:util';
+import t from 'tap';
+import { migrate } from '../../../src/infrastructure/database/migrations.ts';
+import { createTestApp, logIn, signUpUser } from '../../support/app.ts';
+import { execute } from '../../support/database.ts';
+import { readText, root, temporaryFolder } from '../../support/files.ts';
+import { freePort } from '../../support/free-port.ts';
+import { asPostgres, createServer, postgresPrograms, rolePassword } from '../../support/postgres.ts';
+import { without } from '../../support/requirements.ts';
+import { until } from '../../support/until.ts';
+
+const run = promisify(execFile);
+
+t.test(
+  'the password of the database is replaced, by a second role, without a failed request',
+  { skip: postgresPrograms.skip || without('pgbouncer') },
+  async (t) => {
+    const folder = temporaryFolder(t);
+    const server = await createServer(t, folder);
+    await migrate(server.url);
+    const port = await freePort();
+    const environment = {
+      PATH: process.env['PATH'],
+      USERS_FILE: join(folder, 'users.txt'),
+      PGBOUNCER_FILE: join(folder, 'pgbouncer.ini'),
+    };
+    const settings = readText('deploy/pgbouncer/pgbouncer.ini')
+      .replace('host=postgres port=5432', `host=127.0.0.1 port=${server.superuser.PGPORT}`)
+      .replace(/^listen_port.*/m, `listen_port = ${port}`)
+      .replace(/^auth_file.*/m, `auth_file = ${environment.USERS_FILE}`);
+    await writeFile(environment.PGBOUNCER_FILE, settings);
+    const entrypoint = join(root, 'deploy/pgbouncer/entrypoint.sh');
+    const old = { DURE_ROLE: 'dure', DURE_PASSWORD: rolePassword };
+    const [command = '', ...args] = [...asPostgres, entrypoint];
+    const pooler = spawn(command, args, { env: { ...environment, ...old }, stdio: 'ignore' });
+    t.teardown(() => pooler.kill('SIGKILL'));
+
+    const start = ({ DURE_ROLE, DURE_PASSWORD }: typeof old) => {
+      const login = `postgresql://${DURE_ROLE}:${DURE_PASSWORD}@127.0.0.1`;
+      const DATABASE_DIRECT_URL = `${login}:${server.superuser.PGPORT}/dure`;
+      return createTestApp({ DATABASE_DIRECT_URL }, { databaseUrl: `${login}:${port}/dure` });
+    };
+    const accepted = ({ DURE_ROLE, DURE_PASSWORD }: typeof old) =>
+      until(`PgBouncer for ${DURE_ROLE}`, () =>
+        execute(`postgresql://${DURE_ROLE}:${DURE_PASSWORD}@127.0.0.1:${port}/dure`, 'SELECT 1').then(
+          () => true,
+          () => false,
+        ),
+      );
+    await accepted(old);
+    const before = await start(old);
+    const user = await signUpUser(before);
+
+    // Of an instance that stays until the other one is ready. A response of 500 or more fails the test.
+    let rotated = false;
+    let requests = 0;
+    const traffic = (async () => {
+      for (; !rotated; requests++) t.equal((await before.call('GET', '/auth/me/', user)).status, 200);
+    })();
+
+    const next = { DURE_ROLE: 'dure_2', DURE_PASSWORD: 'd5e8f1a4b7c0d3e6' };
+    const script = join(root, 'deploy/pgbouncer/login-role.sql');
+    await run('psql', ['--no-psqlrc', '--dbname=postgres', `--file=${script}`], {
+      env: { ...server.superuser, ...next },
+    });
+    await run(entrypoint, ['add'], { env: { ...environment, ...next, POOLER_PID: String(pooler.pid) } });
+    await accepted(next);
+    const after = await start(next);
+    rotated = true;
+    await traffic;
+    t.ok(requests > 0);
+    await before.close();
+
+    await execute(server.superuserUrl, 'ALTER ROLE dure NOLOGIN');
+    await logIn(after, user);
+    await signUpUser(after);
+    const { rows } = await after.pool.query('SELECT session_user AS login, current_user AS owner');
+    t.strictSame(rows, [{ login: 'dure_2', owner: 'dure' }]);
+  },
+);
