@@ -190,3 +190,20 @@ t.test('PgBouncer is where the service looks for it, with room for all pools', a
   const { poolSize } = loadConfig(environment).database;
   t.ok(Number(setting('max_client_conn')) >= (instances.length + 1) * poolSize);
 });
+
+t.test('systemd reports nothing about the units', { skip: without('systemd-analyze') }, async (t) => {
+  const folder = temporaryFolder(t);
+  for (const [file, unit] of Object.entries({
+    'dure@.service': 'dure@3001.service',
+    'dure-migrate.service': 'dure-migrate.service',
+  })) {
+    // The programs are not where an operator installs them.
+    const text = readText(`deploy/systemd/${file}`).replace(/^ExecStart=\S+/m, 'ExecStart=/bin/true');
+    writeFileSync(join(folder, unit), text);
+    const verify = (name: string) =>
+      spawnSync('systemd-analyze', ['verify', join(folder, name)], { encoding: 'utf8' }).stderr;
+    t.notMatch(verify(unit), 'dure');
+    writeFileSync(join(folder, `broken-${unit}`), text.replace('User=', 'Usr='));
+    t.match(verify(`broken-${unit}`), 'dure');
+  }
+});
