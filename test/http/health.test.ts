@@ -145,7 +145,10 @@ t.test('metrics are Prometheus text, by route pattern, at METRICS_PORT only wher
   await app.call('REPORT', '/auth/nothing/');
   await relayed(app);
   const url = `http://127.0.0.1:${METRICS_PORT}`;
+  const { now } = Date;
+  const clock = t.intercept(Date, 'now', { value: () => now() + 600_000 });
   const response = await fetch(`${url}/metrics`);
+  clock.restore();
   t.equal(response.status, 200);
   t.match(response.headers.get('content-type'), /^text\/plain; version=0\.0\.4/);
   const text = await response.text();
@@ -170,6 +173,9 @@ t.test('metrics are Prometheus text, by route pattern, at METRICS_PORT only wher
     /^database_up 1$/m,
     /^migrations_pending 0$/m,
     /^failed_mails 0$/m,
+    // Of a clock that is ten minutes ahead, less the time of the response.
+    /^clock_offset_seconds (?:600|59\d|60\d)\b/m,
+    /^image_disk_free_ratio [01]/m,
     /^queue_jobs\{task="send_mail",kind="verification_code"\} 1$/m,
     /^queue_oldest_due_job_age_seconds\{task="send_mail"\} \d/m,
     /^queue_oldest_due_job_age_seconds\{task="outbox"\} 0$/m,

@@ -1,3 +1,5 @@
+import { statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { Config, Patience } from '../../infrastructure/config/config.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
@@ -36,6 +38,14 @@ export async function createImages(options: ImagesOptions) {
   const service = createImageService({ images, storage, queue, logLeftFiles });
   metrics.addGauge('image_conversions_running', 'Images that are being converted', queue.running);
   metrics.addGauge('image_conversions_waiting', 'Images that wait to be converted', queue.waiting);
+  if (!config.images.s3) {
+    const { directory } = config.images;
+    metrics.addGauge('image_disk_free_ratio', 'Free part of the disk of the images: 0 to 1', async () => {
+      // The first upload creates the folder.
+      const { bavail, blocks } = await statfs(directory).catch(() => statfs(dirname(directory)));
+      return bavail / blocks;
+    });
+  }
 
   async function routes(scope: FastifyInstance): Promise<void> {
     await scope.register(uploadRoutes, { service, imageUrls });

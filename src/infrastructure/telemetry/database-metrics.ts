@@ -86,6 +86,11 @@ export function addDatabaseMetrics({ addGauge }: Metrics, database: Database, ta
     async () => (await read())?.failedMails,
   );
   addGauge(
+    'clock_offset_seconds',
+    'How far the clock of this instance is ahead of that of the database',
+    async () => (await read())?.clockOffset,
+  );
+  addGauge(
     'migrations_pending',
     'Migrations of this build that the database lacks',
     async () => (await read())?.pending,
@@ -93,11 +98,20 @@ export function addDatabaseMetrics({ addGauge }: Metrics, database: Database, ta
 }
 
 async function readDatabase(database: Database) {
-  const [jobs, failedMails, pending] = await Promise.all([
+  const [jobs, failedMails, pending, clockOffset] = await Promise.all([
     database.query<JobsRow>(selectJobs),
     database.prisma.failedMail.count(),
     pendingMigrations(database.pool),
+    readClockOffset(database),
     database.pool.query(endIfReadOnly),
   ]);
-  return { jobs, failedMails, pending: pending.length };
+  return { jobs, failedMails, pending: pending.length, clockOffset };
+}
+
+/** Seconds; wrong by the time that the response takes, at most. Tokens of an instance whose clock is ahead are rejected by others. */
+async function readClockOffset(database: Database): Promise<number> {
+  const [row] = await database.query<{ now: number }>(
+    sql`SELECT extract(epoch FROM clock_timestamp())::float8 AS now`,
+  );
+  return row ? Date.now() / 1_000 - row.now : 0;
 }
