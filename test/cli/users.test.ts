@@ -178,3 +178,24 @@ t.test('a command whose connection is lost says so', async (t) => {
   await pool.query('SELECT pg_terminate_backend($1)', [backend]);
   failed(t, await listed, 1, 'database_unavailable', /^the database failed: /);
 });
+
+t.test('a command that waits for a lock in vain says so in one sentence', async (t) => {
+  const { username } = await createUser(app);
+  for (const args of [
+    ['users', 'list'],
+    ['users', 'show', username],
+  ]) {
+    const lock = await lockRows(t, app, 'LOCK TABLE users IN ACCESS EXCLUSIVE MODE');
+    const shown = dure(...args);
+    const [backend] = await lock.waiters(1);
+    await pool.query('SELECT pg_cancel_backend($1)', [backend]);
+    failed(
+      t,
+      await shown,
+      1,
+      'database_unavailable',
+      /^the database failed: canceling statement due to user request$/,
+    );
+    await lock.release();
+  }
+});

@@ -47,9 +47,10 @@ export function hasCode(error: unknown, ...codes: unknown[]): error is Error {
   return error instanceof Error && 'code' in error && codes.includes(error.code);
 }
 
-/** The message of an error, in one line. Connection errors may have a code only. */
+/** The message of an error, in one line: PostgreSQL's own where Prisma quotes it. Connection errors may have a code only. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'an error without a message';
   const code = 'code' in error ? String(error.code) : error.name;
-  return (error.message || code).replace(/\s+/g, ' ').trim();
+  const [, quoted] = /invocation:.* Message: `([^`]+)`\s*$/s.exec(error.message) ?? [];
+  return (quoted || error.message || code).replace(/\s+/g, ' ').trim();
 }
