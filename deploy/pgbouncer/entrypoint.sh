@@ -11,5 +11,6 @@ if [ "${1:-}" = add ]; then
   exit
 fi
 printf '"%s" "%s"\n' "$DURE_ROLE" "$quoted" >"$users"
-unset DURE_PASSWORD quoted
+[ -z "${STATS_PASSWORD:-}" ] || printf '"stats" "%s"\n' "$STATS_PASSWORD" >>"$users"
+unset DURE_PASSWORD STATS_PASSWORD quoted
 exec pgbouncer "${PGBOUNCER_FILE:-/etc/pgbouncer/pgbouncer.ini}"

@@ -35,8 +35,9 @@ t.test(
     await writeFile(environment.PGBOUNCER_FILE, settings);
     const entrypoint = join(root, 'deploy/pgbouncer/entrypoint.sh');
     const old = { DURE_ROLE: 'dure', DURE_PASSWORD: rolePassword };
+    const STATS_PASSWORD = 'f6a9b2c5d8e1f4a7';
     const [command = '', ...args] = [...asPostgres, entrypoint];
-    const pooler = spawn(command, args, { env: { ...environment, ...old }, stdio: 'ignore' });
+    const pooler = spawn(command, args, { env: { ...environment, ...old, STATS_PASSWORD }, stdio: 'ignore' });
     t.teardown(() => pooler.kill('SIGKILL'));
 
     const start = ({ DURE_ROLE, DURE_PASSWORD }: typeof old) => {
@@ -52,6 +53,8 @@ t.test(
         ),
       );
     await accepted(old);
+    await execute(`postgresql://stats:${STATS_PASSWORD}@127.0.0.1:${port}/pgbouncer`, 'SHOW POOLS');
+    await t.rejects(execute(`postgresql://dure:${rolePassword}@127.0.0.1:${port}/pgbouncer`, 'SHOW POOLS'));
     const before = await start(old);
     const user = await signUpUser(before);
 
