@@ -48,8 +48,8 @@ async function rows(): Promise<{ state: string }[]> {
 }
 
 /** The side of the service of the next connection, and how many bytes it has read. */
-async function nextConnection(): Promise<Socket> {
-  const [socket] = await once(app.app.server, 'connection');
+async function nextConnection({ server } = app.app): Promise<Socket> {
+  const [socket] = await once(server, 'connection');
   return socket;
 }
 
@@ -185,8 +185,13 @@ t.test('uploads from one address that fill the memory lose it to those from othe
   t.teardown(behindProxy.close);
   const at = await listen(behindProxy.app);
   const open = async (address: string, body: Buffer, sent = body.length) => {
-    const one = await uploader(t, body, { at, headers: { 'x-forwarded-for': address } });
+    const headers = { 'x-forwarded-for': address };
+    const [served, one] = await Promise.all([
+      nextConnection(behindProxy.app),
+      uploader(t, body, { at, headers }),
+    ]);
     one.start(sent);
+    await until('its bytes', () => served.bytesRead >= sent);
     return one;
   };
   const photo = fileOf(Buffer.concat([await plainImage(), Buffer.alloc(400_000)]));
