@@ -1,16 +1,15 @@
-import type { CurrentUser } from '../../../http/authentication.ts';
-import { ApiError, invalidFields } from '../../../http/errors.ts';
-import { problems } from '../../../http/field-errors.ts';
-import type { RequestContext } from '../../../http/request-context.ts';
-import type { Tx } from '../../../infrastructure/database/client.ts';
-import { isUniqueViolation } from '../../../infrastructure/database/errors.ts';
-import type { RemovableAccount, UserRow } from '../accounts/repository.ts';
-import type { WrongCode } from '../codes/repository.ts';
-import type { EmailChange } from '../codes/schemas.ts';
-import type { AuthContext } from '../context.ts';
-import { authErrors, takenError } from '../errors.ts';
-import { toUser, type User } from '../schemas.ts';
-import { type UndoLink, undoDays } from './repository.ts';
+import type { CurrentUser } from '../../../../http/authentication.ts';
+import { ApiError, invalidFields } from '../../../../http/errors.ts';
+import { problems } from '../../../../http/field-errors.ts';
+import type { RequestContext } from '../../../../http/request-context.ts';
+import type { Tx } from '../../../../infrastructure/database/client.ts';
+import { isUniqueViolation } from '../../../../infrastructure/database/errors.ts';
+import type { RemovableAccount, UserRow } from '../../accounts/repository.ts';
+import type { AuthContext } from '../../context.ts';
+import { authErrors, takenError } from '../../errors.ts';
+import { toUser, type User } from '../../schemas.ts';
+import { type UndoLink, undoDays, type WrongCode } from '../repository.ts';
+import type { EmailChange } from '../schemas.ts';
 
 const currentAddress = {
   field: 'new_email',
