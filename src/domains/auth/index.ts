@@ -23,7 +23,7 @@ import { expiredLoginRows } from './sessions/login-repository.ts';
 import { publicKeyRoutes } from './sessions/public-keys.ts';
 import { createRefreshCookie } from './sessions/refresh-cookie.ts';
 import { expiredSessions } from './sessions/repository.ts';
-import { ownSessionRoutes, sessionRoutes } from './sessions/routes.ts';
+import { sessionRoutes } from './sessions/routes.ts';
 
 export { userColumns } from './accounts/repository.ts';
 export { securityEvents } from './context.ts';
@@ -63,8 +63,7 @@ export function createAuth(options: AuthOptions) {
     await scope.register(accountRoutes, accounts);
     await scope.register(emailChangeRoutes, emailChange);
     await scope.register(consentRoutes, consents);
-    await scope.register(sessionRoutes, { sessions, login, refreshCookie });
-    await scope.register(ownSessionRoutes, { database, sessions });
+    await scope.register(sessionRoutes, { database, sessions, login, refreshCookie });
     await scope.register(secondFactorRoutes, secondFactor);
     await scope.register(emailRoutes, { codes, recovery });
     await scope.register(passkeyRoutes, passkeys);

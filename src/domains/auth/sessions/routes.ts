@@ -12,14 +12,14 @@ import { authErrors } from '../errors.ts';
 import * as schemas from '../schemas.ts';
 import type { RefreshCookie } from './refresh-cookie.ts';
 
-interface SessionRoutesOptions extends Pick<AuthContext, 'sessions' | 'login'> {
+interface SessionRoutesOptions extends Pick<AuthContext, 'database' | 'sessions' | 'login'> {
   refreshCookie: RefreshCookie;
 }
 
-/** Login, refresh and logout. */
+/** Login, refresh and logout, and the sessions of the logged-in user. */
 export const sessionRoutes: FastifyPluginAsyncTypebox<SessionRoutesOptions> = async (
   app,
-  { sessions, login, refreshCookie },
+  { database, sessions, login, refreshCookie },
 ) => {
   app.post('/login/', {
     config: {
@@ -108,18 +108,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionRoutesOptions> = as
       return {};
     },
   });
-};
 
-/** Most often the session of the access token is that of the cookie, and has just ended. */
-function ignoreRejection(error: unknown): void {
-  if (!(error instanceof ApiError)) throw error;
-}
-
-/** The sessions of the logged-in user. */
-export const ownSessionRoutes: FastifyPluginAsyncTypebox<Pick<AuthContext, 'database' | 'sessions'>> = async (
-  app,
-  { database, sessions },
-) => {
   app.get('/sessions/', {
     config: {
       access: 'user',
@@ -183,3 +172,8 @@ export const ownSessionRoutes: FastifyPluginAsyncTypebox<Pick<AuthContext, 'data
     },
   });
 };
+
+/** Most often the session of the access token is that of the cookie, and has just ended. */
+function ignoreRejection(error: unknown): void {
+  if (!(error instanceof ApiError)) throw error;
+}
