@@ -4,7 +4,7 @@ import { createTestApp, createUser, logIn as logInByPassword } from '../support/
 import { invalid, rejected, tally, tokenRejected } from '../support/assertions.ts';
 import { inParallel, lockRows } from '../support/concurrency.ts';
 import { createAuthenticator, type Deviations, encodeCbor } from '../support/webauthn.ts';
-import { accountsOf } from './accounts.ts';
+import { accountsOf, during } from './accounts.ts';
 import { newResetLink } from './mailbox.ts';
 import { origin, passkeysOf } from './passkeys.ts';
 
@@ -217,11 +217,9 @@ t.test('a registration or a login in progress fails after a reset of the passwor
 
 t.test('a login in progress begins no session after its passkey was removed', async (t) => {
   const owner = await createOwner();
-  const passkey = await lockRows(t, app, 'DELETE FROM passkeys WHERE user_id = $1', [owner.id]);
-  const login = logIn(owner.authenticator);
-  await passkey.waiters(1);
-  await passkey.release('COMMIT');
-  rejected(t, await login, 401, 'invalid_credentials');
+  const removal: [string, number] = ['DELETE FROM passkeys WHERE user_id = $1', owner.id];
+  const login = await during(t, app, removal, () => logIn(owner.authenticator));
+  rejected(t, login, 401, 'invalid_credentials');
 });
 
 t.test('a body of another shape is a validation error', async (t) => {

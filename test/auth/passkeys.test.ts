@@ -8,9 +8,9 @@ import {
   verifyEmails,
 } from '../support/app.ts';
 import { invalid, rejected, tally } from '../support/assertions.ts';
-import { inParallel, lockRows } from '../support/concurrency.ts';
+import { inParallel } from '../support/concurrency.ts';
 import { createAuthenticator } from '../support/webauthn.ts';
-import { accountsOf } from './accounts.ts';
+import { accountsOf, inOrder } from './accounts.ts';
 import { passConfirmation } from './authenticator.ts';
 import { isRecent, mailsTo } from './mailbox.ts';
 import { origin, passkeysOf } from './passkeys.ts';
@@ -183,12 +183,9 @@ t.test('the last way to log in stays, also when two are removed at once', async 
   const owner = await createOwner();
   const { id } = (await register(owner)).body.data;
   await removePassword(owner);
-  // Until both have begun.
-  const account = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [owner.id]);
-  const removals = Promise.all([remove(owner.token, id), remove(owner.token, owner.passkey.id)]);
-  await account.waiters(2);
-  await account.release();
-  t.strictSame(tally(await removals), { '200': 1, '409 last_login_method': 1 });
+  const removeOne = (one: number) => () => remove(owner.token, one);
+  const removals = await inOrder(t, app, owner, removeOne(id), removeOne(owner.passkey.id));
+  t.strictSame(tally(removals), { '200': 1, '409 last_login_method': 1 });
   t.equal((await list(owner.token)).body.data.items.length, 1);
 });
 
