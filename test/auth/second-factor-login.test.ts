@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
-import { createTestApp, createUser, password, suspend } from '../support/app.ts';
-import { delayed, invalid, rejected, tally } from '../support/assertions.ts';
+import { createTestApp, createUser, suspend } from '../support/app.ts';
+import { delayed, rejected, tally } from '../support/assertions.ts';
 import { inParallel, lockRows } from '../support/concurrency.ts';
 import { accountsOf, during } from './accounts.ts';
 import { asPasted, authenticatorOf, forgetSteps, secondFactorOf, stopClock } from './authenticator.ts';
@@ -8,7 +8,7 @@ import { sessionIdIn } from './tokens.ts';
 
 const app = await createTestApp();
 const { pool } = app;
-const { tryLogin, post, me, refresh } = accountsOf(app);
+const { tryLogin, me, refresh } = accountsOf(app);
 const { begin, confirm, firstFactor, finishLogin, confirmUser, switchOn } = secondFactorOf(app);
 
 const stranger = '203.0.113.9';
@@ -308,13 +308,4 @@ t.test('a password that is reset after it was checked leads to no code', async (
   const user = await createProtected();
   const login = await during(t, app, [reset, user.id], () => tryLogin(user.username));
   rejected(t, login, 401, 'invalid_credentials');
-});
-
-t.test('a body without a code or with another field is refused', async (t) => {
-  const token = await firstFactor(await createProtected());
-  invalid(t, await post('login/second-factor', { second_factor_token: token }), 'code');
-  invalid(t, await post('login/second-factor', { code: '123456' }), 'second_factor_token');
-  invalid(t, await finishLogin(token, '12345'), 'code');
-  const both = { second_factor_token: token, code: '123456', password };
-  invalid(t, await post('login/second-factor', both), 'password');
 });
