@@ -1,6 +1,6 @@
 import t from 'tap';
 import { createEmailSecretRepository } from '../../src/domains/auth/email/repository.ts';
-import { createDerivedSecrets } from '../../src/domains/auth/tokens.ts';
+import { createDerivedSecrets } from '../../src/domains/auth/secrets.ts';
 import { advisoryLocks } from '../../src/infrastructure/database/advisory-locks.ts';
 import { createTestApp, createUser, type TestResponse } from '../support/app.ts';
 import { inParallel, lockRows } from '../support/concurrency.ts';

@@ -16,12 +16,13 @@ import { createPasskeyRepository } from './passkeys/repository.ts';
 import { createPasswords } from './passwords.ts';
 import { createIdentityRepository } from './providers/repository.ts';
 import { createSecondFactorRepository } from './second-factor/repository.ts';
+import { createDerivedSecrets, createSealer } from './secrets.ts';
 import { createConfirmation } from './sessions/confirmation.ts';
 import { createFlowRepository } from './sessions/flow-repository.ts';
 import { createLoginRepository } from './sessions/login-repository.ts';
 import { createSessionRepository } from './sessions/repository.ts';
 import { createLogin } from './sessions/service.ts';
-import { createDerivedSecrets, createSealer, createTokens } from './tokens.ts';
+import { createTokens } from './tokens.ts';
 
 /** Security events that operators search the log for. */
 export const securityEvents = [

@@ -4,7 +4,7 @@ import type { ExpiredRows } from '../../../infrastructure/database/clean-up.ts';
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
 import type { EmailChange as EmailChangeRow } from '../../../infrastructure/database/generated/client.ts';
 import { sql } from '../../../infrastructure/database/sql.ts';
-import { type DerivedSecrets, secretsEqual } from '../tokens.ts';
+import { type DerivedSecrets, secretsEqual } from '../secrets.ts';
 import type { ResetLinkParts } from './schemas.ts';
 
 const maxAttempts = 5;
