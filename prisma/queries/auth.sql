@@ -28,27 +28,6 @@ WHERE
       s.owner_id = u.id
   );
 
--- codes/repository: tryCode
--- Columns: attempts, id, isMailed, keyId
-SELECT
-  id,
-  key_id AS "keyId",
-  attempts,
-  NOT EXISTS (
-    SELECT
-    FROM
-      users u
-    WHERE
-      u.email = c.email
-      AND u.is_verified
-  ) AS "isMailed"
-FROM
-  email_codes c
-WHERE
-  email = $1
-  AND expires_at > now()
-FOR UPDATE;
-
 -- consents/repository: ask
 -- Columns: givenAt, language, version
 SELECT
@@ -123,6 +102,44 @@ FROM
 ORDER BY
   c.id;
 
+-- email/repository: open
+-- Columns: email, expiresAt, userId, username
+SELECT
+  u.id AS "userId",
+  u.username,
+  r.email,
+  r.expires_at AS "expiresAt"
+FROM
+  password_resets r
+  JOIN users u ON u.email = r.email
+WHERE
+  r.id = $1::uuid
+  AND r.key_id = $2
+  AND r.expires_at > now()
+FOR UPDATE OF
+  r;
+
+-- email/repository: tryCode
+-- Columns: attempts, id, isMailed, keyId
+SELECT
+  id,
+  key_id AS "keyId",
+  attempts,
+  NOT EXISTS (
+    SELECT
+    FROM
+      users u
+    WHERE
+      u.email = c.email
+      AND u.is_verified
+  ) AS "isMailed"
+FROM
+  email_codes c
+WHERE
+  email = $1
+  AND expires_at > now()
+FOR UPDATE;
+
 -- providers/repository: queueRevocations
 INSERT INTO
   outbox (job)
@@ -141,23 +158,6 @@ WHERE
   user_id = $3
   AND token IS NOT NULL
   AND true;
-
--- recovery/repository: open
--- Columns: email, expiresAt, userId, username
-SELECT
-  u.id AS "userId",
-  u.username,
-  r.email,
-  r.expires_at AS "expiresAt"
-FROM
-  password_resets r
-  JOIN users u ON u.email = r.email
-WHERE
-  r.id = $1::uuid
-  AND r.key_id = $2
-  AND r.expires_at > now()
-FOR UPDATE OF
-  r;
 
 -- sessions/flow-repository: attempt
 -- Columns: attempts, data, id, keyId, sessionId, userId

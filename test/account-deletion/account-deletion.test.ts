@@ -1,5 +1,5 @@
 import t from 'tap';
-import { accountsOf, startInstance } from '../auth/accounts.ts';
+import { accountsOf, during, startInstance } from '../auth/accounts.ts';
 import { createSettledUser, newResetLink } from '../auth/mailbox.ts';
 import { createTestApp, createUser, deleteAccount, logIn, password } from '../support/app.ts';
 import { rejected, tally, tokenRejected } from '../support/assertions.ts';
@@ -146,11 +146,9 @@ t.test('a post written during the deletion of its account is deleted', async (t)
 t.test('a password reset of an account in deletion is rejected', async (t) => {
   const user = await createSettledUser(app);
   const link = await newResetLink(app, user.email);
-  const lock = await lockRows(t, app, 'DELETE FROM users WHERE id = $1', [user.id]);
-  const reset = confirmReset(link);
-  await lock.waiters(1);
-  await lock.release('COMMIT');
-  rejected(t, await reset, 400, 'reset_link_invalid');
+  const deletion: [string, number] = ['DELETE FROM users WHERE id = $1', user.id];
+  const reset = await during(t, app, deletion, () => confirmReset(link));
+  rejected(t, reset, 400, 'reset_link_invalid');
 });
 
 t.test('a store in an uncommitted registration is closed by the deletion of its account', async (t) => {

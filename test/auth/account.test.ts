@@ -2,8 +2,8 @@ import argon2 from 'argon2';
 import t from 'tap';
 import { createTestApp, createUser, logIn, password } from '../support/app.ts';
 import { delayed, invalid, rejected, tally, tokenRejected } from '../support/assertions.ts';
-import { inParallel, lockRows } from '../support/concurrency.ts';
-import { accountsOf, newPassword, startInstance } from './accounts.ts';
+import { inParallel } from '../support/concurrency.ts';
+import { accountsOf, during, newPassword, startInstance } from './accounts.ts';
 import { mailsTo, newResetLink } from './mailbox.ts';
 
 const app = await createTestApp();
@@ -119,14 +119,9 @@ t.test(
       const link = await newResetLink(app, user.email);
       // As a login with new parameters, and as a change of the password.
       const hash = await argon2.hash(given, { memoryCost: 1024, timeCost: 1, parallelism: 1 });
-      const lock = await lockRows(t, app, 'UPDATE users SET password_hash = $2 WHERE id = $1', [
-        user.id,
-        hash,
-      ]);
-      const change = changePassword(user.token, password);
-      await lock.waiters(1);
-      await lock.release('COMMIT');
-      t.equal((await change).status, status);
+      const replace = 'UPDATE users SET password_hash = $2 WHERE id = $1';
+      const change = () => changePassword(user.token, password);
+      t.equal((await during(t, app, [replace, user.id, hash], change)).status, status);
       t.equal((await validateReset(link)).status, status === 200 ? 400 : 200);
     }
   },

@@ -120,10 +120,42 @@ export function isTaken(t: Test, response: TestResponse, field: string): void {
   rejected(t, response, 409, 'email_taken', extra);
 }
 
-/** An uncommitted row with an email, as that of a sign-up in progress. */
-export function insertUser(t: Test, app: TestApp, email: string) {
+/** The statement of a sign-up with an email. */
+export function insertUser(email: string): [string, string] {
   const row = `('racer-' || split_part($1::text, '@', 1), $1, 'x', 'x')`;
-  return lockRows(t, app, `INSERT INTO users (username, email, name, password_hash) VALUES ${row}`, [email]);
+  return [`INSERT INTO users (username, email, name, password_hash) VALUES ${row}`, email];
+}
+
+/** Sends a request that waits for the rows of a statement until its transaction ends. */
+export async function during(
+  t: Test,
+  app: TestApp,
+  [statement, ...values]: [string, ...unknown[]],
+  request: () => Promise<TestResponse>,
+  end: 'COMMIT' | 'ROLLBACK' = 'COMMIT',
+): Promise<TestResponse> {
+  const lock = await lockRows(t, app, statement, values);
+  const response = request();
+  await lock.waiters(1);
+  await lock.release(end);
+  return response;
+}
+
+/** Sends two requests that wait for the row of an account, and get it in this order. */
+export async function inOrder(
+  t: Test,
+  app: TestApp,
+  { id }: { id: number },
+  first: () => Promise<TestResponse>,
+  second: () => Promise<TestResponse>,
+): Promise<[TestResponse, TestResponse]> {
+  const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [id]);
+  const one = first();
+  await lock.waiters(1);
+  const two = second();
+  await lock.waiters(2);
+  await lock.release();
+  return Promise.all([one, two]);
 }
 
 /** The accounts whose deletion is in the log, oldest first. */

@@ -10,7 +10,7 @@ import { origin, passkeysOf } from './passkeys.ts';
 
 const app = await createTestApp();
 const { call, mails } = app;
-const { startRegistration, startLogin } = passkeysOf(app);
+const { beginRegistration, beginLogin } = passkeysOf(app);
 
 /** The log of a request, by its request id. */
 function linesOf(requestId: unknown): Record<string, unknown>[] {
@@ -133,18 +133,15 @@ t.test('every security event is a line in the log, with user, session, address a
   await causes('login_delayed', { userId: suspended.id }, 'POST', '/auth/login/', wrong);
 
   const owner = await createUser(app);
-  const { options, flow_token } = (await startRegistration(owner.token)).body.data;
   const authenticator = createAuthenticator(origin);
-  const passkey = { token: owner.token, body: { flow_token, credential: authenticator.create(options) } };
+  const passkey = { token: owner.token, body: await beginRegistration(owner.token, authenticator) };
   const ofOwner = { userId: owner.id, sessionId: uuid };
   const added = await causes('passkey_added', ofOwner, 'POST', '/auth/passkeys/register/finish/', passkey);
   for (const [counter, event] of [
     [9, 'login'],
     [8, 'passkey_refused'],
   ] as const) {
-    const start = (await startLogin()).body.data;
-    const credential = authenticator.get(start.options, { counter });
-    const body = { flow_token: start.flow_token, credential };
+    const body = await beginLogin(authenticator, { counter });
     await causes(event, { userId: owner.id }, 'POST', '/auth/passkeys/login/finish/', { body });
   }
   const path = `/auth/passkeys/${added.body.data.id}/`;

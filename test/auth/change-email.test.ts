@@ -1,8 +1,8 @@
 import t from 'tap';
 import { createTestApp, createUser, deleteAccount, logIn } from '../support/app.ts';
 import { delayed, invalid, rejected, tally, tokenRejected } from '../support/assertions.ts';
-import { inParallel, lockRows } from '../support/concurrency.ts';
-import { accountsOf, insertUser, isTaken } from './accounts.ts';
+import { inParallel } from '../support/concurrency.ts';
+import { accountsOf, during, insertUser, isTaken } from './accounts.ts';
 import { asPasted } from './authenticator.ts';
 import { createVerifiedUser, latestMail, mailsTo, newResetLink, verifyLinkTokenIn } from './mailbox.ts';
 
@@ -151,11 +151,8 @@ t.test('of a change and a sign-up with one address at once, one succeeds', async
   const user = await createVerifiedUser(app);
   const email = newAddress();
   const code = await newCode(email);
-  const signingUp = await insertUser(t, app, email);
-  const changing = changeEmail(user.token, { new_email: email, code });
-  await signingUp.waiters(1);
-  await signingUp.release('COMMIT');
-  isTaken(t, await changing, 'new_email');
+  const change = () => changeEmail(user.token, { new_email: email, code });
+  isTaken(t, await during(t, app, insertUser(email), change), 'new_email');
   t.equal((await me(user.token)).body.data.email, user.email);
   t.strictSame(await mailsTo(app, user.email), [], 'no notice of a change that did not happen');
 });
@@ -174,21 +171,13 @@ t.test('of changes of one account at once, each finds the account as the one bef
 
 t.test('a change of the password during a change of the address wins or comes before it', async (t) => {
   const user = await createVerifiedUser(app);
-  const email = newAddress();
-  const code = await newCode(email);
-  const row = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [user.id]);
-  const changing = changeEmail(user.token, { new_email: email, code });
-  await row.waiters(1);
-  await row.release();
-  t.equal((await changing).status, 200);
-
-  const next = newAddress();
-  const nextCode = await newCode(next);
-  const reset = await lockRows(t, app, "UPDATE users SET password_hash = 'another' WHERE id = $1", [user.id]);
-  const late = changeEmail(user.token, { new_email: next, code: nextCode });
-  await reset.waiters(1);
-  await reset.release('COMMIT');
-  rejected(t, await late, 401, 'invalid_credentials');
+  const [email, next] = [newAddress(), newAddress()];
+  const [code, nextCode] = [await newCode(email), await newCode(next)];
+  const reset: [string, number] = ["UPDATE users SET password_hash = 'another' WHERE id = $1", user.id];
+  const change = () => changeEmail(user.token, { new_email: email, code });
+  t.equal((await during(t, app, reset, change, 'ROLLBACK')).status, 200);
+  const late = () => changeEmail(user.token, { new_email: next, code: nextCode });
+  rejected(t, await during(t, app, reset, late), 401, 'invalid_credentials');
   t.equal((await me(user.token)).body.data.email, email);
 });
 

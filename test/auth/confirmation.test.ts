@@ -1,9 +1,12 @@
 import t, { type Test } from 'tap';
+import { eachOperation, notRejected, operations, unknownPath, validBody } from '../http/operations.ts';
 import { createTestApp, createUser, logIn, password, type TestResponse } from '../support/app.ts';
 import { delayed, invalid, rejected, tally, tokenRejected } from '../support/assertions.ts';
 import { inParallel, lockRows } from '../support/concurrency.ts';
+import type { DocumentedOperation } from '../support/contract.ts';
 import { accountsOf } from './accounts.ts';
 import { asPasted, passConfirmation, secondFactorOf } from './authenticator.ts';
+import { developmentLogin } from './development-login.ts';
 import { isRecent } from './mailbox.ts';
 
 const app = await createTestApp();
@@ -169,4 +172,41 @@ t.test('without a password, a change of email and a deletion need a confirmation
   confirmed(t, await confirmUser(user.token, { code: code() }));
   t.equal((await change()).status, 200);
   t.equal((await remove(user.token)).status, 200);
+});
+
+/*
+ * What only the owner of an account may do: every operation that is documented to do so asks for a recent confirmation, and does
+ * nothing between an undone change of email and the reset of the password.
+ */
+const withCode = (code: string) =>
+  operations.filter(
+    ({ path, responses: { 403: response } }) =>
+      path.startsWith('/auth/') && code in (response?.content?.['application/json']?.examples ?? {}),
+  );
+
+/** They take the password; the tests above and `undo-email-change.test.ts` have them. */
+const withPassword = /^(?:deleteCurrentUser|changePassword|changeEmail|confirmUser)$/;
+
+t.test('owner operations ask for a confirmation, and wait for the reset after an undo', async (t) => {
+  const user = await createUser(app);
+  await switchOn(user);
+  const login = await developmentLogin(app, { subject: 'another' }, { purpose: 'link', token: user.token });
+  const bodies: Record<string, unknown> = {
+    changeEmail: { new_email: 'elsewhere@example.com', code: '123456' },
+    deleteCurrentUser: {},
+    startProviderLogin: { purpose: 'link' },
+    finishProviderLogin: login.body,
+  };
+  const rejectedAs = (code: string) => async (operation: DocumentedOperation) => {
+    const { method, path, operationId } = operation;
+    const url = unknownPath({ ...operation, path: path.replace('{provider}', 'development') });
+    const body = bodies[operationId] ?? validBody(operation);
+    return notRejected(await call(method, url, { token: user.token, body }), 403, code);
+  };
+  await pool.query('UPDATE users SET password_hash = NULL WHERE id = $1', [user.id]);
+  await passConfirmation(app, user);
+  await eachOperation(t, withCode('confirmation_required'), 14, rejectedAs('confirmation_required'));
+  await pool.query('UPDATE users SET needs_reset = true WHERE id = $1', [user.id]);
+  const others = withCode('forbidden').filter(({ operationId }) => !withPassword.test(operationId));
+  await eachOperation(t, others, 12, rejectedAs('forbidden'));
 });

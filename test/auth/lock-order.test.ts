@@ -1,8 +1,6 @@
 import t from 'tap';
-import { createEmailCodeRepository } from '../../src/domains/auth/codes/repository.ts';
-import { createUndoLinkRepository } from '../../src/domains/auth/email-change/repository.ts';
-import { createPasswordResetRepository } from '../../src/domains/auth/recovery/repository.ts';
-import { createDerivedSecrets } from '../../src/domains/auth/tokens.ts';
+import { createEmailSecretRepository } from '../../src/domains/auth/email/repository.ts';
+import { createDerivedSecrets } from '../../src/domains/auth/secrets.ts';
 import { advisoryLocks } from '../../src/infrastructure/database/advisory-locks.ts';
 import { createTestApp, createUser, type TestResponse } from '../support/app.ts';
 import { inParallel, lockRows } from '../support/concurrency.ts';
@@ -14,9 +12,8 @@ import { accountsOf, signUpBody } from './accounts.ts';
 const app = await createTestApp();
 const database = openTestDatabase(t, app.url, 4);
 const secrets = createDerivedSecrets(app.config.secrets);
-const emailCodes = createEmailCodeRepository(database, secrets, app.config.email);
-const passwordResets = createPasswordResetRepository(database, secrets, app.config.email);
-const undoLinks = createUndoLinkRepository(database, secrets);
+const repository = createEmailSecretRepository(database, secrets, app.config.email);
+const { emailCodes, passwordResets, undoLinks } = repository;
 const accounts = accountsOf(app);
 const { confirm, changeEmail } = accounts;
 

@@ -42,13 +42,6 @@ const age = (interval: string) =>
     [interval],
   );
 
-t.test('after 10 failed logins an account is delayed for 30 s, also for the right password', async (t) => {
-  const { username } = await createUser(app);
-  await fail(t, 10, username);
-  delayedFor(t, await logIn(username, wrong), 30);
-  delayedFor(t, await logIn(username), 30);
-});
-
 t.test('accounts that do not exist are delayed the same', async (t) => {
   const { username } = await createUser(app);
   for (let time = 0; time < 10; time++) {

@@ -2,8 +2,8 @@ import argon2 from 'argon2';
 import t from 'tap';
 import { createTestApp, createUser, password, suspend } from '../support/app.ts';
 import { delayed, rejected } from '../support/assertions.ts';
-import { inParallel, lockRows } from '../support/concurrency.ts';
-import { accountsOf, newPassword } from './accounts.ts';
+import { inParallel } from '../support/concurrency.ts';
+import { accountsOf, during, inOrder, newPassword } from './accounts.ts';
 import { newResetLink } from './mailbox.ts';
 
 const app = await createTestApp();
@@ -30,16 +30,9 @@ t.test('a delay that begins while the password is verified rejects the right one
     const user = await createUser(app);
     await fail(user[name], 9);
     const before = await stateOf(user);
-    const tenth = await lockRows(
-      t,
-      app,
-      `UPDATE login_failures SET locked_until = clock_timestamp() + interval '30 seconds'
-       WHERE updated_at = (SELECT max(updated_at) FROM login_failures)`,
-    );
-    const login = tryLogin(user[name]);
-    await tenth.waiters(1);
-    await tenth.release('COMMIT');
-    delayed(t, await login, 31);
+    const tenth = `UPDATE login_failures SET locked_until = clock_timestamp() + interval '30 seconds'
+      WHERE updated_at = (SELECT max(updated_at) FROM login_failures)`;
+    delayed(t, await during(t, app, [tenth], () => tryLogin(user[name])), 31);
     t.strictSame(await stateOf(user), before, 'nothing was written');
     t.equal((await tryLogin(user[name === 'email' ? 'username' : 'email'])).status, 200, 'by the other name');
   }
@@ -64,14 +57,10 @@ t.test('nor is it confirmed for a suspended account, or to change the password',
 t.test('no failure is counted between the check of the delay and the login', async (t) => {
   const user = await createUser(app);
   await fail(user.username, 9);
-  const account = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [user.id]);
-  const login = tryLogin(user.username);
-  await account.waiters(1);
-  const failure = tryLogin(user.username, 'not the password');
-  await account.waiters(2);
-  await account.release();
-  t.equal((await login).status, 200);
-  rejected(t, await failure, 401, 'invalid_credentials');
+  const logIn = (given?: string) => () => tryLogin(user.username, given);
+  const [login, failure] = await inOrder(t, app, user, logIn(), logIn('not the password'));
+  t.equal(login.status, 200);
+  rejected(t, failure, 401, 'invalid_credentials');
   const { rows } = await app.pool.query(
     'SELECT cardinality(failed_at) AS failures FROM login_failures ORDER BY updated_at DESC LIMIT 1',
   );
@@ -86,11 +75,8 @@ t.test('an account that is suspended, deleted or gets a password meanwhile begin
   ] as const) {
     const user = await createUser(app);
     await fail(user.username, 1);
-    const other = await lockRows(t, app, change, [user.id]);
-    const login = tryLogin(user.username);
-    await other.waiters(1);
-    await other.release('COMMIT');
-    rejected(t, await login, status, code);
+    const login = await during(t, app, [change, user.id], () => tryLogin(user.username));
+    rejected(t, login, status, code);
     const { rowCount } = await app.pool.query('SELECT FROM sessions WHERE user_id = $1', [user.id]);
     t.equal(rowCount, sessions, change);
   }
@@ -100,14 +86,10 @@ t.test('a reset and a login with the old password at once do not deadlock', asyn
   const user = await createUser(app);
   await fail(user.username, 1);
   const link = await newResetLink(app, user.email);
-  const account = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [user.id]);
-  const reset = confirmReset(link);
-  await account.waiters(1);
-  const login = tryLogin(user.username, password);
-  await account.waiters(2);
-  await account.release();
-  t.equal((await reset).status, 200);
-  rejected(t, await login, 401, 'invalid_credentials');
+  const logIn = () => tryLogin(user.username, password);
+  const [reset, login] = await inOrder(t, app, user, () => confirmReset(link), logIn);
+  t.equal(reset.status, 200);
+  rejected(t, login, 401, 'invalid_credentials');
   t.equal((await tryLogin(user.username, newPassword)).status, 200);
 });
 

@@ -4,14 +4,13 @@ import { createTestApp, createUser, logIn as logInByPassword } from '../support/
 import { invalid, rejected, tally, tokenRejected } from '../support/assertions.ts';
 import { inParallel, lockRows } from '../support/concurrency.ts';
 import { createAuthenticator, type Deviations, encodeCbor } from '../support/webauthn.ts';
-import { accountsOf } from './accounts.ts';
+import { accountsOf, during } from './accounts.ts';
 import { newResetLink } from './mailbox.ts';
 import { origin, passkeysOf } from './passkeys.ts';
 
 const app = await createTestApp();
-const { register, startRegistration, finishRegistration, startLogin, finishLogin, logIn, ...others } =
-  passkeysOf(app);
-const { list, createOwner } = others;
+const { startRegistration, beginRegistration, finishRegistration, register, ...others } = passkeysOf(app);
+const { startLogin, beginLogin, finishLogin, logIn, list, createOwner } = others;
 const { confirmReset } = accountsOf(app);
 const foreignKey = createAuthenticator(origin).keys.privateKey;
 const handleOf = (id: number) => Buffer.from(String(id)).toString('base64url');
@@ -51,19 +50,14 @@ t.test('a registration is refused with', async (t) => {
     const response = await register(user, createAuthenticator(origin), deviation);
     await t.test(name, async (t) => rejected(t, response, 400, 'passkey_refused'));
   }
-  const { options, flow_token } = (await startRegistration(user.token)).body.data;
-  const credential = { ...createAuthenticator(origin).create(options), type: 'password' };
-  invalid(t, await finishRegistration(user.token, { flow_token, credential }), '/credential/type');
-  const login = await startLogin();
-  const got = {
-    ...createAuthenticator(origin).get(login.body.data.options, { userHandle: 'MQ' }),
-    type: 'password',
-  };
-  invalid(
-    t,
-    await finishLogin({ ...login.body.data, options: undefined, credential: got }),
-    '/credential/type',
-  );
+  const ofType = <Begun extends { credential: object }>({ credential, ...begun }: Begun) => ({
+    ...begun,
+    credential: { ...credential, type: 'password' },
+  });
+  const registration = ofType(await beginRegistration(user.token));
+  invalid(t, await finishRegistration(user.token, registration), '/credential/type');
+  const login = ofType(await beginLogin(createAuthenticator(origin), { userHandle: 'MQ' }));
+  invalid(t, await finishLogin(login), '/credential/type');
   const weak = createAuthenticator(origin, { algorithm: 'ES384' });
   rejected(t, await register(user, weak), 400, 'passkey_refused');
   t.strictSame((await list(user.token)).body.data.items, []);
@@ -92,8 +86,7 @@ t.test('a login is refused with', async (t) => {
 t.test('what was signed cannot be changed', async (t) => {
   const { authenticator } = await createOwner();
   for (const field of ['clientDataJSON', 'authenticatorData', 'signature'] as const) {
-    const { options, flow_token } = (await startLogin()).body.data;
-    const credential = authenticator.get(options);
+    const { flow_token, credential } = await beginLogin(authenticator);
     const bytes = Buffer.from(credential.response[field], 'base64url');
     bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1;
     const response = { ...credential.response, [field]: bytes.toString('base64url') };
@@ -104,8 +97,7 @@ t.test('what was signed cannot be changed', async (t) => {
 
 t.test('a flow works once, also for parallel requests and after a failed attempt', async (t) => {
   const { authenticator, token } = await createOwner({ hasCounter: false });
-  const login = (await startLogin()).body.data;
-  const signed = { flow_token: login.flow_token, credential: authenticator.get(login.options) };
+  const signed = await beginLogin(authenticator);
   const logins = await inParallel(5, () => finishLogin(signed));
   t.strictSame(tally(logins), { '200': 1, '401 invalid_credentials': 4 });
   const failed = (await startLogin()).body.data;
@@ -124,20 +116,16 @@ t.test('a flow works once, also for parallel requests and after a failed attempt
 
 t.test('a flow is over after five minutes', async (t) => {
   const { authenticator, token } = await createOwner();
-  const login = (await startLogin()).body.data;
-  const registration = (await startRegistration(token)).body.data;
+  const login = await beginLogin(authenticator);
+  const registration = await beginRegistration(token);
   const { rows } = await app.pool.query(
     `UPDATE login_flows SET expires_at = expires_at - interval '5 minutes' WHERE id = ANY ($1)
      RETURNING expires_at > now() - interval '2 minutes' AS is_recent`,
     [[login, registration].map(({ flow_token }) => flow_token.split('.')[0])],
   );
   t.strictSame(rows, [{ is_recent: true }, { is_recent: true }]);
-  const { flow_token } = login;
-  const late = await finishLogin({ flow_token, credential: authenticator.get(login.options) });
-  rejected(t, late, 401, 'invalid_credentials');
-  const credential = createAuthenticator(origin).create(registration.options);
-  const added = await finishRegistration(token, { flow_token: registration.flow_token, credential });
-  rejected(t, added, 400, 'passkey_refused');
+  rejected(t, await finishLogin(login), 401, 'invalid_credentials');
+  rejected(t, await finishRegistration(token, registration), 400, 'passkey_refused');
 });
 
 t.test('a flow of one kind is not one of the other', async (t) => {
@@ -158,14 +146,11 @@ t.test('a flow of one kind is not one of the other', async (t) => {
 
 t.test('a registration is finished by the session that started it', async (t) => {
   const [victim, attacker] = [await createUser(app), await createUser(app)];
-  const { options, flow_token } = (await startRegistration(attacker.token)).body.data;
-  const credential = createAuthenticator(origin).create(options);
-  rejected(t, await finishRegistration(victim.token, { flow_token, credential }), 400, 'passkey_refused');
+  const foreign = await beginRegistration(attacker.token);
+  rejected(t, await finishRegistration(victim.token, foreign), 400, 'passkey_refused');
   const second = await logInByPassword(app, victim);
-  const own = (await startRegistration(victim.token)).body.data;
-  const created = createAuthenticator(origin).create(own.options);
-  const body = { flow_token: own.flow_token, credential: created };
-  rejected(t, await finishRegistration(second.token, body), 400, 'passkey_refused');
+  const own = await beginRegistration(victim.token);
+  rejected(t, await finishRegistration(second.token, own), 400, 'passkey_refused');
 });
 
 t.test('a credential belongs to one account', async (t) => {
@@ -199,12 +184,11 @@ t.test('of parallel logins with the same counter one succeeds', async (t) => {
 t.test('a registration or a login in progress fails after a reset of the password', async (t) => {
   const owner = await createOwner();
   const link = await newResetLink(app, owner.email);
-  const { options, flow_token } = (await startRegistration(owner.token)).body.data;
-  const credential = createAuthenticator(origin).create(options);
+  const begun = await beginRegistration(owner.token);
   const account = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [owner.id]);
   const reset = confirmReset(link);
   await account.waiters(1);
-  const added = finishRegistration(owner.token, { flow_token, credential });
+  const added = finishRegistration(owner.token, begun);
   const login = logIn(owner.authenticator);
   await account.waiters(3);
   await account.release();
@@ -217,17 +201,14 @@ t.test('a registration or a login in progress fails after a reset of the passwor
 
 t.test('a login in progress begins no session after its passkey was removed', async (t) => {
   const owner = await createOwner();
-  const passkey = await lockRows(t, app, 'DELETE FROM passkeys WHERE user_id = $1', [owner.id]);
-  const login = logIn(owner.authenticator);
-  await passkey.waiters(1);
-  await passkey.release('COMMIT');
-  rejected(t, await login, 401, 'invalid_credentials');
+  const removal: [string, number] = ['DELETE FROM passkeys WHERE user_id = $1', owner.id];
+  const login = await during(t, app, removal, () => logIn(owner.authenticator));
+  rejected(t, login, 401, 'invalid_credentials');
 });
 
 t.test('a body of another shape is a validation error', async (t) => {
   const { authenticator, token } = await createOwner();
-  const { options, flow_token } = (await startLogin()).body.data;
-  const credential = authenticator.get(options);
+  const { flow_token, credential } = await beginLogin(authenticator);
   const { response } = credential;
   const cases: [unknown, string][] = [
     [undefined, 'credential'],
@@ -240,11 +221,10 @@ t.test('a body of another shape is a validation error', async (t) => {
   for (const [wrong, field] of cases) invalid(t, await finishLogin({ flow_token, credential: wrong }), field);
   invalid(t, await finishLogin({ flow_token, credential, extra: 1 }), 'extra');
   for (const text of ['null', '[]', '"text"', '{', '']) {
-    const start = (await startRegistration(token)).body.data;
-    const created = createAuthenticator(origin).create(start.options);
+    const { credential: created, ...begun } = await beginRegistration(token);
     const clientDataJSON = Buffer.from(text || ' ').toString('base64url');
-    const body = { ...created, response: { ...created.response, clientDataJSON } };
-    const refused = await finishRegistration(token, { flow_token: start.flow_token, credential: body });
+    const credential = { ...created, response: { ...created.response, clientDataJSON } };
+    const refused = await finishRegistration(token, { ...begun, credential });
     rejected(t, refused, 400, 'passkey_refused');
   }
 });

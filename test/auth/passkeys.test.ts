@@ -8,16 +8,17 @@ import {
   verifyEmails,
 } from '../support/app.ts';
 import { invalid, rejected, tally } from '../support/assertions.ts';
-import { inParallel, lockRows } from '../support/concurrency.ts';
+import { inParallel } from '../support/concurrency.ts';
 import { createAuthenticator } from '../support/webauthn.ts';
-import { accountsOf } from './accounts.ts';
+import { accountsOf, inOrder } from './accounts.ts';
 import { passConfirmation } from './authenticator.ts';
 import { isRecent, mailsTo } from './mailbox.ts';
 import { origin, passkeysOf } from './passkeys.ts';
 
 const app = await createTestApp();
-const { startRegistration, finishRegistration, startLogin, register, logIn, ...others } = passkeysOf(app);
-const { list, rename, remove, createOwner, removePassword } = others;
+const { startRegistration, beginRegistration, finishRegistration, startLogin, register, ...others } =
+  passkeysOf(app);
+const { logIn, list, rename, remove, createOwner, removePassword } = others;
 const { me, refresh } = accountsOf(app);
 
 /** Milliseconds in which a browser may finish what it began. */
@@ -169,12 +170,8 @@ t.test('a verified address gets a notice of each passkey that is added or remove
 t.test('an account has at most ten passkeys', async (t) => {
   const user = await createUser(app);
   for (let count = 0; count < 8; count++) await register(user);
-  const starts = await inParallel(4, async () => (await startRegistration(user.token)).body.data);
-  const finished = await inParallel(4, async (at) => {
-    const { options, flow_token } = starts[at];
-    const credential = createAuthenticator(origin).create(options);
-    return finishRegistration(user.token, { flow_token, credential });
-  });
+  const begun = await inParallel(4, () => beginRegistration(user.token));
+  const finished = await inParallel(4, (at) => finishRegistration(user.token, begun[at]));
   t.strictSame(tally(finished), { '201': 2, '409 too_many_passkeys': 2 });
   rejected(t, await startRegistration(user.token), 409, 'too_many_passkeys');
 });
@@ -183,20 +180,16 @@ t.test('the last way to log in stays, also when two are removed at once', async 
   const owner = await createOwner();
   const { id } = (await register(owner)).body.data;
   await removePassword(owner);
-  // Until both have begun.
-  const account = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [owner.id]);
-  const removals = Promise.all([remove(owner.token, id), remove(owner.token, owner.passkey.id)]);
-  await account.waiters(2);
-  await account.release();
-  t.strictSame(tally(await removals), { '200': 1, '409 last_login_method': 1 });
+  const removeOne = (one: number) => () => remove(owner.token, one);
+  const removals = await inOrder(t, app, owner, removeOne(id), removeOne(owner.passkey.id));
+  t.strictSame(tally(removals), { '200': 1, '409 last_login_method': 1 });
   t.equal((await list(owner.token)).body.data.items.length, 1);
 });
 
 t.test('a registration that waited for a confirmation goes on after it', async (t) => {
   const owner = await createOwner();
-  const { options, flow_token } = (await startRegistration(owner.token)).body.data;
+  const body = await beginRegistration(owner.token);
   await passConfirmation(app, owner);
-  const body = { flow_token, credential: createAuthenticator(origin).create(options) };
   const late = await finishRegistration(owner.token, body);
   rejected(t, late, 403, 'confirmation_required', { methods: ['password'] });
   const { token } = await logInByPassword(app, owner);

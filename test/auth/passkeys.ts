@@ -19,29 +19,44 @@ export function passkeysOf({ app, config, pool, call }: TestApp) {
   const startLogin = () => send('POST', 'login/start/', {});
   const finishLogin = (body: unknown) => send('POST', 'login/finish/', body);
 
+  /** Begins a registration. @returns what finishes it */
+  async function beginRegistration(
+    token: string,
+    authenticator: TestAuthenticator = createAuthenticator(origin),
+    deviations: Deviations = {},
+  ) {
+    const { options, flow_token } = (await startRegistration(token)).body.data;
+    return { flow_token: String(flow_token), credential: authenticator.create(options, deviations) };
+  }
+
+  /** Begins a login. @returns what finishes it */
+  async function beginLogin(authenticator: TestAuthenticator, deviations: Deviations = {}) {
+    const { options, flow_token } = (await startLogin()).body.data;
+    return { flow_token: String(flow_token), credential: authenticator.get(options, deviations) };
+  }
+
   /** Registers the passkey of an authenticator. */
   async function register(
     { token }: Owner,
-    authenticator: TestAuthenticator = createAuthenticator(origin),
-    deviations: Deviations = {},
+    authenticator?: TestAuthenticator,
+    deviations?: Deviations,
     fields: Record<string, unknown> = {},
   ): Promise<TestResponse> {
-    const { options, flow_token } = (await startRegistration(token)).body.data;
-    const credential = authenticator.create(options, deviations);
-    return finishRegistration(token, { flow_token, credential, ...fields });
+    const begun = await beginRegistration(token, authenticator, deviations);
+    return finishRegistration(token, { ...begun, ...fields });
   }
 
   /** Logs in with the passkey of an authenticator. */
-  async function logIn(authenticator: TestAuthenticator, deviations: Deviations = {}): Promise<TestResponse> {
-    const { options, flow_token } = (await startLogin()).body.data;
-    return finishLogin({ flow_token, credential: authenticator.get(options, deviations) });
-  }
+  const logIn = async (authenticator: TestAuthenticator, deviations?: Deviations) =>
+    finishLogin(await beginLogin(authenticator, deviations));
 
   return {
     startRegistration,
+    beginRegistration,
     finishRegistration,
     register,
     startLogin,
+    beginLogin,
     finishLogin,
     logIn,
     list: (token: string, query = '') => send('GET', query, undefined, token),

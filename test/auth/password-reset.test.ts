@@ -122,13 +122,6 @@ t.test('a link is void after a newer request, but not after one inside the coold
   t.equal((await confirmReset(newer)).status, 200);
 });
 
-t.test('a link is void after a password change', async (t) => {
-  const { link, token } = await createUserWithLink();
-  t.equal((await changePassword(token, password)).status, 200);
-  rejected(t, await validateReset(link), 400, 'reset_link_invalid');
-  rejected(t, await confirmReset(link, 'another-good-one-5'), 400, 'reset_link_invalid');
-});
-
 t.test('a request before the sign-up of its address mails no link', async (t) => {
   const email = 'requested-early@example.com';
   t.equal((await requestReset(email)).status, 200);

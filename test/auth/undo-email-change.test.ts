@@ -9,9 +9,9 @@ import {
   suspend,
 } from '../support/app.ts';
 import { rejected, tally, tokenRejected } from '../support/assertions.ts';
-import { inParallel, lockRows } from '../support/concurrency.ts';
+import { inParallel } from '../support/concurrency.ts';
 import { createStore } from '../support/stores.ts';
-import { accountsOf, insertUser, isTaken, newPassword, signUpBody } from './accounts.ts';
+import { accountsOf, during, inOrder, insertUser, isTaken, newPassword, signUpBody } from './accounts.ts';
 import { createVerifiedUser, latestMail, mailsTo, newResetLink, undoTokenIn } from './mailbox.ts';
 
 const app = await createTestApp();
@@ -92,28 +92,20 @@ t.test('after an undo only a reset changes the account', async (t) => {
 
 t.test('a change of the password that waits for an undo does not void its reset link', async (t) => {
   const { undoToken, token, ...user } = await createChanged();
-  const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [user.id]);
-  const undone = undoEmailChange(undoToken);
-  await lock.waiters(1);
-  const changed = changePassword(token, password);
-  await lock.waiters(2);
-  await lock.release();
-  t.equal((await undone).status, 200);
-  tokenRejected(t, await changed, 'revoked');
+  const undo = () => undoEmailChange(undoToken);
+  const [undone, changed] = await inOrder(t, app, user, undo, () => changePassword(token, password));
+  t.equal(undone.status, 200);
+  tokenRejected(t, changed, 'revoked');
   t.equal((await confirmReset(await mailedLink(user.email))).status, 200);
 });
 
 t.test('a reset by a link to the new address that waits for an undo does not win', async (t) => {
   const { undoToken, newEmail, ...user } = await createChanged();
   const link = await newResetLink(app, newEmail);
-  const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [user.id]);
-  const undone = undoEmailChange(undoToken);
-  await lock.waiters(1);
-  const reset = confirmReset(link);
-  await lock.waiters(2);
-  await lock.release();
-  t.equal((await undone).status, 200);
-  rejected(t, await reset, 400, 'reset_link_invalid');
+  const undo = () => undoEmailChange(undoToken);
+  const [undone, reset] = await inOrder(t, app, user, undo, () => confirmReset(link));
+  t.equal(undone.status, 200);
+  rejected(t, reset, 400, 'reset_link_invalid');
   rejected(t, await tryLogin(user.email, newPassword), 401, 'invalid_credentials');
 });
 
@@ -207,24 +199,18 @@ t.test('a verified account that has taken the old address is email_taken', async
 
 t.test('of an undo and a sign-up with the old address at once, one succeeds', async (t) => {
   const user = await createChanged();
-  const signingUp = await insertUser(t, app, user.email);
-  const undoing = undoEmailChange(user.undoToken);
-  await signingUp.waiters(1);
-  await signingUp.release('COMMIT');
-  isTaken(t, await undoing, 'token');
+  const undo = () => undoEmailChange(user.undoToken);
+  isTaken(t, await during(t, app, insertUser(user.email), undo), 'token');
   t.equal((await undoEmailChange(user.undoToken)).status, 200, 'the next try deletes the unverified account');
 });
 
 t.test('an undo waits for a change in progress, and voids its link', async (t) => {
   const user = await createChanged();
-  const row = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [user.id]);
-  const changing = moveTo(user.token, newAddress());
-  await row.waiters(1);
-  const undoing = undoEmailChange(user.undoToken);
-  await row.waiters(2);
-  await row.release();
-  await changing;
-  t.equal((await undoing).status, 200);
+  const email = newAddress();
+  const body = { new_email: email, code: await newCode(email) };
+  const change = () => changeEmail(user.token, body);
+  const responses = await inOrder(t, app, user, change, () => undoEmailChange(user.undoToken));
+  t.strictSame(tally(responses), { 200: 2 });
   t.equal((await tryLogin(user.email)).status, 200);
   t.equal((await app.pool.query('SELECT FROM email_changes WHERE user_id = $1', [user.id])).rowCount, 0);
 });

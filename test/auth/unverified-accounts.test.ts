@@ -4,7 +4,15 @@ import { invalid, rejected, tally, tokenRejected } from '../support/assertions.t
 import { inParallel, lockRows } from '../support/concurrency.ts';
 import { tablesWith } from '../support/rows.ts';
 import { createStore } from '../support/stores.ts';
-import { accountsOf, deletedIds, newPassword, signUpBody, statements, verifyAddress } from './accounts.ts';
+import {
+  accountsOf,
+  deletedIds,
+  during,
+  newPassword,
+  signUpBody,
+  statements,
+  verifyAddress,
+} from './accounts.ts';
 import { newResetLink, passTime } from './mailbox.ts';
 
 const app = await createTestApp();
@@ -119,11 +127,8 @@ t.test('deleting an unverified account does not void a token or a code', async (
 /** A sign-up that waits for a transaction on the account that it replaces, which then ends. */
 async function signUpDuring(t: Test, statement: string, end: 'COMMIT' | 'ROLLBACK') {
   const { squatter, body } = await createRivals();
-  const lock = await lockRows(t, app, statement, [squatter.id]);
-  const response = signUp(body);
-  await lock.waiters(1);
-  await lock.release(end);
-  return { squatter, body, response: await response };
+  const response = await during(t, app, [statement, squatter.id], () => signUp(body), end);
+  return { body, response };
 }
 
 const remove = 'DELETE FROM users WHERE id = $1';

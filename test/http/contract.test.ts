@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
-import { createDerivedSecrets } from '../../src/domains/auth/tokens.ts';
+import { createDerivedSecrets } from '../../src/domains/auth/secrets.ts';
 import { createUnsubscribeLinks } from '../../src/domains/notifications/preferences/unsubscribe.ts';
 import { toSecrets } from '../../src/infrastructure/config/secrets.ts';
 import { createAdmin } from '../support/admin.ts';

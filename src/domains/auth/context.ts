@@ -8,22 +8,21 @@ import type { MailQueue } from '../../infrastructure/mail/queue.ts';
 import type { Metrics } from '../../infrastructure/telemetry/metrics.ts';
 import { type AccountDeletionSteps, createAccountRemoval } from './accounts/removal.ts';
 import { createAccountRepository } from './accounts/repository.ts';
-import { createEmailCodeRepository } from './codes/repository.ts';
-import { createEmailCodes } from './codes/service.ts';
 import { createConsentRepository } from './consents/repository.ts';
-import { createUndoLinkRepository } from './email-change/repository.ts';
+import { createEmailSecretRepository } from './email/repository.ts';
+import { createEmailCodes } from './email/service/verification.ts';
 import { authKinds } from './kinds.ts';
 import { createPasskeyRepository } from './passkeys/repository.ts';
 import { createPasswords } from './passwords.ts';
 import { createIdentityRepository } from './providers/repository.ts';
-import { createPasswordResetRepository } from './recovery/repository.ts';
 import { createSecondFactorRepository } from './second-factor/repository.ts';
+import { createDerivedSecrets, createSealer } from './secrets.ts';
 import { createConfirmation } from './sessions/confirmation.ts';
 import { createFlowRepository } from './sessions/flow-repository.ts';
 import { createLoginRepository } from './sessions/login-repository.ts';
 import { createSessionRepository } from './sessions/repository.ts';
 import { createLogin } from './sessions/service.ts';
-import { createDerivedSecrets, createSealer, createTokens } from './tokens.ts';
+import { createTokens } from './tokens.ts';
 
 /** Security events that operators search the log for. */
 export const securityEvents = [
@@ -94,9 +93,7 @@ function createBase(options: AuthOptions) {
     passkeys: createPasskeyRepository(database),
     secondFactors: createSecondFactorRepository(database, sealer),
     consents: createConsentRepository(database, mailQueue),
-    emailCodes: createEmailCodeRepository(database, secrets, config.email),
-    passwordResets: createPasswordResetRepository(database, secrets, config.email),
-    undoLinks: createUndoLinkRepository(database, secrets),
+    ...createEmailSecretRepository(database, secrets, config.email),
     mailSends: createMailSends(config.email, authKinds),
   };
 }

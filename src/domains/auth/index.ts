@@ -2,23 +2,20 @@ import type { FastifyInstance } from 'fastify';
 import type { Authenticator } from '../../http/authentication.ts';
 import { accountRoutes } from './accounts/routes.ts';
 import { createAccounts } from './accounts/service.ts';
-import { expiredCodesAndLinks } from './codes/repository.ts';
-import { emailCodeRoutes } from './codes/routes.ts';
 import { consentRoutes } from './consents/routes.ts';
 import { createConsents } from './consents/service.ts';
 import { type AuthOptions, createAuthContext } from './context.ts';
-import { emailChangeRoutes } from './email-change/routes.ts';
-import { createEmailChange } from './email-change/service.ts';
+import { expiredCodesAndLinks } from './email/repository.ts';
+import { emailChangeRoutes, emailRoutes } from './email/routes.ts';
+import { createEmailChange } from './email/service/change.ts';
+import { createRecovery } from './email/service/recovery.ts';
 import { authMails } from './mails.ts';
 import { passkeyRoutes } from './passkeys/routes.ts';
 import { createPasskeys } from './passkeys/service.ts';
 import { createLoginProviders } from './providers/clients/adapters.ts';
-import { createIdentities } from './providers/identities.ts';
 import { revokeIdentityTask } from './providers/repository.ts';
-import { identityRoutes, providerRoutes } from './providers/routes.ts';
+import { providerRoutes } from './providers/routes.ts';
 import { createProviderLogin } from './providers/service.ts';
-import { recoveryRoutes } from './recovery/routes.ts';
-import { createRecovery } from './recovery/service.ts';
 import { secondFactorRoutes } from './second-factor/routes.ts';
 import { createSecondFactor } from './second-factor/service.ts';
 import { expiredLoginFlows } from './sessions/flow-repository.ts';
@@ -26,11 +23,11 @@ import { expiredLoginRows } from './sessions/login-repository.ts';
 import { publicKeyRoutes } from './sessions/public-keys.ts';
 import { createRefreshCookie } from './sessions/refresh-cookie.ts';
 import { expiredSessions } from './sessions/repository.ts';
-import { ownSessionRoutes, sessionRoutes } from './sessions/routes.ts';
+import { sessionRoutes } from './sessions/routes.ts';
 
 export { userColumns } from './accounts/repository.ts';
 export { securityEvents } from './context.ts';
-export { undoDays } from './email-change/repository.ts';
+export { undoDays } from './email/repository.ts';
 export { confirmationErrors } from './errors.ts';
 export { authKinds } from './kinds.ts';
 export type { DevelopmentLogin } from './providers/clients/development.ts';
@@ -58,8 +55,7 @@ export function createAuth(options: AuthOptions) {
   const secondFactor = createSecondFactor(auth);
   const passkeys = createPasskeys(auth);
   const { providers, developmentLogin } = createLoginProviders(auth);
-  const identities = createIdentities(auth, providers);
-  const providerLogin = createProviderLogin(auth, { accounts, identities, providers });
+  const providerLogin = createProviderLogin(auth, accounts, providers);
   const refreshCookie = createRefreshCookie(config);
 
   async function routes(scope: FastifyInstance): Promise<void> {
@@ -67,14 +63,11 @@ export function createAuth(options: AuthOptions) {
     await scope.register(accountRoutes, accounts);
     await scope.register(emailChangeRoutes, emailChange);
     await scope.register(consentRoutes, consents);
-    await scope.register(sessionRoutes, { sessions, login, refreshCookie });
-    await scope.register(ownSessionRoutes, { database, sessions });
+    await scope.register(sessionRoutes, { database, sessions, login, refreshCookie });
     await scope.register(secondFactorRoutes, secondFactor);
-    await scope.register(emailCodeRoutes, codes);
-    await scope.register(recoveryRoutes, recovery);
+    await scope.register(emailRoutes, { codes, recovery });
     await scope.register(passkeyRoutes, passkeys);
     await scope.register(providerRoutes, providerLogin);
-    await scope.register(identityRoutes, identities);
   }
 
   return {
@@ -87,7 +80,7 @@ export function createAuth(options: AuthOptions) {
     } satisfies Authenticator,
     routes,
     developmentLogin,
-    tasks: { [revokeIdentityTask]: identities.revoke },
+    tasks: { [revokeIdentityTask]: providerLogin.revoke },
     publicKeys: (scope: FastifyInstance) => publicKeyRoutes(scope, config),
     mails: authMails(config, database, auth),
     requireConfirmation: confirmation.require,

@@ -2,7 +2,7 @@ import t from 'tap';
 import { createUser, logIn, password, resetLinkIn } from '../../support/app.ts';
 import { rejected, tally, tokenRejected } from '../../support/assertions.ts';
 import { inParallel, lockRows } from '../../support/concurrency.ts';
-import { newPassword } from '../accounts.ts';
+import { during, inOrder, newPassword } from '../accounts.ts';
 import { passConfirmation } from '../authenticator.ts';
 import { createVerifiedUser } from '../mailbox.ts';
 import { newAccount, startProviders } from './setup.ts';
@@ -232,12 +232,16 @@ t.test('of the last two ways to log in, concurrent removals leave one', async (t
   const account = await app.signUpWith(acme, newAccount());
   const { token } = account;
   await app.logInWith(kakao, newAccount(), 'link', token);
-  const identities = await app.identitiesOf(account);
-  const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [account.id]);
-  const removals = identities.map(({ id }) => call('DELETE', `/auth/identities/${id}/`, { token }));
-  await lock.waiters(2);
-  await lock.release();
-  t.strictSame(tally(await Promise.all(removals)), { '200': 1, '409 last_login_method': 1 });
+  const [one, two] = await app.identitiesOf(account);
+  const remove = ({ id }: { id: number }) => call('DELETE', `/auth/identities/${id}/`, { token });
+  const removals = await inOrder(
+    t,
+    app,
+    account,
+    () => remove(one),
+    () => remove(two),
+  );
+  t.strictSame(tally(removals), { '200': 1, '409 last_login_method': 1 });
   t.equal((await app.identitiesOf(account)).length, 1);
 });
 
@@ -264,12 +268,9 @@ t.test('an identity that is linked while a reset ends the session is not added',
 t.test('a flow that begins while its account is deleted can be finished by no one', async (t) => {
   for (const path of ['providers/acme/start', 'passkeys/register/start']) {
     const { id, token } = await createUser(app);
-    const deletion = await lockRows(t, app, 'DELETE FROM users WHERE id = $1', [id]);
-    const starting = post(path, path.startsWith('passkeys') ? {} : { purpose: 'link' }, { token });
-    await deletion.waiters(1);
-    await deletion.release('COMMIT');
-    const { flow_token } = (await starting).body.data;
-    const flow = String(flow_token).split('.')[0];
+    const start = () => post(path, path.startsWith('passkeys') ? {} : { purpose: 'link' }, { token });
+    const { body } = await during(t, app, ['DELETE FROM users WHERE id = $1', id], start);
+    const [flow] = String(body.data.flow_token).split('.');
     const { rows } = await app.pool.query('SELECT user_id FROM login_flows WHERE id = $1', [flow]);
     t.strictSame(rows, [{ user_id: null }], path);
   }

@@ -123,13 +123,6 @@ t.test('a reset link sets the first password, and the identity stays', async (t)
   t.equal((await app.logInWith(acme, user)).status, 200);
 });
 
-t.test('without a password, the account is deleted after a recent login', async (t) => {
-  const user = newAccount();
-  const account = await app.signUpWith(acme, user);
-  t.equal((await call('DELETE', '/auth/me/', { token: account.token, body: {} })).status, 200);
-  t.equal((await app.logInWith(acme, user)).body.data.code, 'sign_up_required');
-});
-
 t.test('account_suspended comes only after the provider has named the user', async (t) => {
   const user = newAccount();
   await suspend(app, await app.signUpWith(acme, user));

@@ -98,27 +98,25 @@ export function createAccounts(auth: AuthContext, consents: ConsentService) {
    *
    * @throws {ApiError} `invalid_credentials`, `too_many_attempts`, `validation_error`
    */
-  async function changePassword(
-    user: CurrentUser,
-    input: PasswordChange,
-    context: RequestContext,
-  ): Promise<void> {
+  async function changePassword(user: CurrentUser, input: PasswordChange, context: RequestContext) {
     const { id, sessionId } = user;
     const { new_password: password } = input;
-    passwords.checkNew({ field: 'new_password', password, account: user });
-    const from = await login.verifyOwnPassword(user, input.current_password, context);
-    const to = await passwords.hash(password, { ...context, userId: id });
-    const changed = await confirmation.locked(user, { passwordHash: from }, async (tx, account) => {
-      const storeId = await removal.lockAccount(tx, user);
-      // Into an unverified account with a store, a reset is the only way for the owner of the address.
-      if (account.isVerified || storeId === undefined) await passwordResets.revoke(tx, account.email);
-      await accounts.changePassword(tx, { id, from, to });
-      await sessions.endAll(tx, id, sessionId);
-      await mailQueue.addUnrequested(tx, passwordChangedNotice(id, context.language, 'others'));
-      return true;
+    await confirmation.runLocked(user, async (current) => {
+      passwords.checkNew({ field: 'new_password', password, account: current });
+      const from = await login.verifyOwnPassword(current, input.current_password, context);
+      const to = await passwords.hash(password, { ...context, userId: id });
+      return {
+        passwordHash: from,
+        async work(tx, { email, isVerified }) {
+          const storeId = await removal.lockAccount(tx, { id, email });
+          // Into an unverified account with a store, a reset is the only way for the owner of the address.
+          if (isVerified || storeId === undefined) await passwordResets.revoke(tx, email);
+          await accounts.changePassword(tx, { id, from, to });
+          await sessions.endAll(tx, id, sessionId);
+          await mailQueue.addUnrequested(tx, passwordChangedNotice(id, context.language, 'others'));
+        },
+      };
     });
-    // A concurrent login may have hashed the same password again.
-    if (!changed) return changePassword(await confirmation.readAgain(user), input, context);
     context.logSecurityEvent('password_changed', user);
   }
 
@@ -128,16 +126,11 @@ export function createAccounts(auth: AuthContext, consents: ConsentService) {
    * @param password undefined for an account without one
    * @throws {ApiError} as `authorize`
    */
-  async function deleteAccount(
-    user: CurrentUser,
-    password: string | undefined,
-    context: RequestContext,
-  ): Promise<void> {
-    const passwordHash = await confirmation.authorize(user, password, context);
-    const deleted = await confirmation.locked(user, { passwordHash }, (tx, account) =>
-      removal.remove(tx, { id: user.id, ...account }),
-    );
-    if (deleted === undefined) return deleteAccount(await confirmation.readAgain(user), password, context);
+  async function deleteAccount(user: CurrentUser, password: string | undefined, context: RequestContext) {
+    await confirmation.runLocked(user, async (current) => ({
+      passwordHash: await confirmation.authorize(current, password, context),
+      work: (tx, account) => removal.remove(tx, { id: user.id, ...account }),
+    }));
     context.logSecurityEvent('account_deleted', user);
   }
 

@@ -6,16 +6,7 @@ import { requestContext } from '../../../http/request-context.ts';
 import { EmptyData, emptyData, isId, PathId, Ref } from '../../../http/schemas.ts';
 import { authErrors, confirmationErrors } from '../errors.ts';
 import { TokenPairWithUser } from '../schemas.ts';
-import {
-  NewPasskey,
-  Passkey,
-  PasskeyChanges,
-  PasskeyLogin,
-  PasskeyLoginStart,
-  PasskeyPage,
-  PasskeyRegistrationStart,
-  toPasskey,
-} from './schemas.ts';
+import * as schemas from './schemas.ts';
 import type { PasskeyService } from './service.ts';
 
 const params = Type.Object({ passkey_id: PathId('`id` of a passkey') });
@@ -32,7 +23,7 @@ export const passkeyRoutes: FastifyPluginAsyncTypebox<PasskeyService> = async (a
       summary: 'Start a login with a passkey',
       description:
         'Pass the `options` to `navigator.credentials.get()`, and what it gives to `finishPasskeyLogin`. They name no account: the authenticator offers the accounts that it has for this service.',
-      response: { 200: Ref(PasskeyLoginStart) },
+      response: { 200: Ref(schemas.PasskeyLoginStart) },
     },
     handler: async () => passkeys.startLogin(),
   });
@@ -49,7 +40,7 @@ export const passkeyRoutes: FastifyPluginAsyncTypebox<PasskeyService> = async (a
       summary: 'Log in with a passkey',
       description:
         'Begins a session as `logIn` does. A passkey counts as both factors, because the authenticator verifies its user. After any error, start again.',
-      body: Ref(PasskeyLogin),
+      body: Ref(schemas.PasskeyLogin),
       response: { 200: Ref(TokenPairWithUser) },
     },
     handler: async (request) => passkeys.finishLogin(request.body, requestContext(request)),
@@ -66,7 +57,7 @@ export const passkeyRoutes: FastifyPluginAsyncTypebox<PasskeyService> = async (a
       summary: 'Start to add a passkey',
       description:
         'Pass the `options` to `navigator.credentials.create()`, and what it gives to `finishPasskeyRegistration`, in the same session. An account has at most ten passkeys.',
-      response: { 200: Ref(PasskeyRegistrationStart) },
+      response: { 200: Ref(schemas.PasskeyRegistrationStart) },
     },
     handler: async (request) => passkeys.startRegistration(currentUser(request)),
   });
@@ -81,13 +72,13 @@ export const passkeyRoutes: FastifyPluginAsyncTypebox<PasskeyService> = async (a
       operationId: 'finishPasskeyRegistration',
       summary: 'Add a passkey',
       description: 'A notice is mailed to a verified address. After `passkey_refused`, start again.',
-      body: Ref(NewPasskey),
-      response: { 201: Ref(Passkey) },
+      body: Ref(schemas.NewPasskey),
+      response: { 201: Ref(schemas.Passkey) },
     },
     handler: async (request, reply) => {
       const user = currentUser(request);
       const added = await passkeys.finishRegistration(user, request.body, requestContext(request));
-      return reply.code(201).send(toPasskey(added));
+      return reply.code(201).send(schemas.toPasskey(added));
     },
   });
 
@@ -98,11 +89,15 @@ export const passkeyRoutes: FastifyPluginAsyncTypebox<PasskeyService> = async (a
       summary: 'Passkeys of the user',
       description: 'Newest first.',
       querystring: Type.Object(PageQuery),
-      response: { 200: Ref(PasskeyPage) },
+      response: { 200: Ref(schemas.PasskeyPage) },
     },
     handler: async (request) => {
       const { id } = currentUser(request);
-      return paginate(request.query, { isId, find: (page) => passkeys.list(id, page), present: toPasskey });
+      return paginate(request.query, {
+        isId,
+        find: (page) => passkeys.list(id, page),
+        present: schemas.toPasskey,
+      });
     },
   });
 
@@ -117,12 +112,12 @@ export const passkeyRoutes: FastifyPluginAsyncTypebox<PasskeyService> = async (a
       summary: 'Rename a passkey',
       description: 'The name is for the user only.',
       params,
-      body: Ref(PasskeyChanges),
-      response: { 200: Ref(Passkey) },
+      body: Ref(schemas.PasskeyChanges),
+      response: { 200: Ref(schemas.Passkey) },
     },
     handler: async (request) => {
       const { id } = currentUser(request);
-      return toPasskey(await passkeys.rename(id, request.params.passkey_id, request.body.name));
+      return schemas.toPasskey(await passkeys.rename(id, request.params.passkey_id, request.body.name));
     },
   });
 

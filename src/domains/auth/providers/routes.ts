@@ -9,20 +9,7 @@ import { requestContext } from '../../../http/request-context.ts';
 import { EmptyData, emptyData, isId, PathId, Ref } from '../../../http/schemas.ts';
 import { authErrors, confirmationErrors } from '../errors.ts';
 import { TokenPairWithUser } from '../schemas.ts';
-import type { IdentityService } from './identities.ts';
-import {
-  FinishedFlow,
-  Identity,
-  IdentityPage,
-  LoginOrConfirmation,
-  LoginProviders,
-  NewIdentity,
-  NewUserOfProvider,
-  ProviderLoginStart,
-  ProviderPath,
-  StartedFlow,
-  toIdentity,
-} from './schemas.ts';
+import * as schemas from './schemas.ts';
 import type { ProviderLogin } from './service.ts';
 
 /** Login with providers. */
@@ -37,7 +24,7 @@ export const providerRoutes: FastifyPluginAsyncTypebox<ProviderLogin> = async (a
       summary: 'Providers of logins',
       description:
         'With what users can log in beside a password, as the operator has configured it; may be empty.',
-      response: { 200: Ref(LoginProviders) },
+      response: { 200: Ref(schemas.LoginProviders) },
     },
     handler: async ({ language }) => ({
       items: login.providers.map(({ id, name }) => ({ id, name: name[language] })),
@@ -62,18 +49,13 @@ export const providerRoutes: FastifyPluginAsyncTypebox<ProviderLogin> = async (a
       summary: 'Sign up with a provider',
       description:
         'Creates an account without a password and logs in to it. Its address is verified when the provider has verified that very address, or with a `verification_token`; otherwise a code is mailed, as by `signUp`. A password can be set with a reset link. An error does not use the `sign_up_token` up.',
-      body: Ref(NewUserOfProvider),
+      body: Ref(schemas.NewUserOfProvider),
       response: { 201: Ref(TokenPairWithUser) },
     },
     handler: async (request, reply) =>
       reply.code(201).send(await login.signUp(request.body, requestContext(request))),
   });
 
-  await app.register(flowRoutes, login);
-  await app.register(callbackRoutes, login);
-};
-
-const flowRoutes: FastifyPluginAsyncTypebox<ProviderLogin> = async (app, login) => {
   app.post('/providers/:provider/start/', {
     config: {
       access: 'optional',
@@ -85,13 +67,13 @@ const flowRoutes: FastifyPluginAsyncTypebox<ProviderLogin> = async (app, login) 
       summary: 'Begin a login with a provider',
       description:
         'Gives the URL at the provider to which the browser goes. `link` and `confirm` take an access token. The provider sends the browser back to the callback of this service, and that to `{FRONTEND_URL}/login/callback`, whose page calls `finishProviderLogin`.',
-      params: ProviderPath,
-      body: Ref(ProviderLoginStart),
-      response: { 200: Ref(StartedFlow) },
+      params: schemas.ProviderPath,
+      body: Ref(schemas.ProviderLoginStart),
+      response: { 200: Ref(schemas.StartedFlow) },
     },
     handler: async (request) => {
-      const { body, params, currentUser: user } = request;
-      return login.start(params.provider, body.purpose, user ?? undefined);
+      const { body, params, currentUser } = request;
+      return login.start(params.provider, body.purpose, currentUser);
     },
   });
 
@@ -117,23 +99,46 @@ const flowRoutes: FastifyPluginAsyncTypebox<ProviderLogin> = async (app, login) 
       summary: 'Finish a login with a provider',
       description:
         'Takes what the callback page got, with the `flow_token` of the same browser; for `link` and `confirm` also the access token of the session that began. An account is found by the identity at the provider and never by its email address: where the identity is new, 403 `sign_up_required` leads to `signUpWithProvider`, or 409 `link_required`, when a verified account has the address that the provider has verified, to a login to that account and `addIdentity`. Each login is finished once, whatever comes of it; only 401 `token_not_valid`, `not_authenticated` and 403 `confirmation_required` leave it open.',
-      params: ProviderPath,
-      body: Ref(FinishedFlow),
-      response: { 200: Ref(LoginOrConfirmation), 201: Ref(Identity) },
+      params: schemas.ProviderPath,
+      body: Ref(schemas.FinishedFlow),
+      response: { 200: Ref(schemas.LoginOrConfirmation), 201: Ref(schemas.Identity) },
     },
     handler: async (request, reply) => {
-      const { body, params, currentUser: user } = request;
-      const context = requestContext(request);
-      const finish = { ...body, providerId: params.provider, caller: user ?? undefined };
-      const result = await login.finishLogin(finish, context);
-      if ('identity' in result) return reply.code(201).send(result.identity);
-      return 'login' in result ? result.login : result.confirmation;
+      const { body, params, currentUser: caller } = request;
+      const finish = { ...body, providerId: params.provider, caller };
+      const result = await login.finishLogin(finish, requestContext(request));
+      return 'provider' in result ? reply.code(201).send(result) : result;
     },
   });
+
+  await app.register(callbackRoutes, login);
+  await app.register(identityRoutes, login);
 };
 
+/** What the callback page gets, and nothing else that a provider sends (RFC 6749, appendix A). */
+const shapes = { code: /^[ -~]{1,2000}$/, state: /^[\w-]{1,200}$/, error: /^\w{1,100}$/ };
+
+/** The URL of the page to which the callback sends the browser on, with what the provider sent. */
+function callbackPage({ providers, frontendUrl }: ProviderLogin, providerId: string, sent: unknown): string {
+  const form = new Map<string, unknown>(Object.entries(sent ?? {}));
+  const provider = providers.find(({ id }) => id === providerId);
+  const page = new URLSearchParams(provider && { provider: provider.id });
+  const read = (name: keyof typeof shapes) => {
+    const value = form.get(name);
+    return typeof value === 'string' && shapes[name].test(value) ? value : undefined;
+  };
+  const [code, state, error] = [read('code'), read('state'), read('error')];
+  if (provider === undefined || code === undefined || state === undefined || error !== undefined) {
+    page.set('error', error ?? 'invalid_request');
+  } else {
+    page.set('code', provider.callbackCode?.(code, form) ?? code);
+    page.set('state', state);
+  }
+  return `${frontendUrl}/login/callback?${page}`;
+}
+
 /** Where providers send the browser. Changes nothing: it does not know which browser began the login. */
-const callbackRoutes: FastifyPluginAsyncTypebox<ProviderLogin> = async (app, { callbackPage }) => {
+const callbackRoutes: FastifyPluginAsyncTypebox<ProviderLogin> = async (app, login) => {
   app.addContentTypeParser('application/x-www-form-urlencoded', async (request: FastifyRequest) =>
     Object.fromEntries(await readForm(request)),
   );
@@ -142,7 +147,7 @@ const callbackRoutes: FastifyPluginAsyncTypebox<ProviderLogin> = async (app, { c
     operationId,
     summary,
     description: `Sends the browser on to \`{FRONTEND_URL}/login/callback\`, with \`provider\`, and \`code\` and \`state\` or \`error\`. Changes nothing.${note}`,
-    params: ProviderPath,
+    params: schemas.ProviderPath,
     response: { 303: Type.Null({ description: 'To the callback page' }) },
   });
 
@@ -150,7 +155,7 @@ const callbackRoutes: FastifyPluginAsyncTypebox<ProviderLogin> = async (app, { c
     config: { access: 'anyone' },
     schema: schemaOf('receiveProviderRedirect', 'Where providers send the browser'),
     handler: async (request, reply) =>
-      reply.redirect(callbackPage(request.params.provider, request.query), 303),
+      reply.redirect(callbackPage(login, request.params.provider, request.query), 303),
   });
 
   const formSummary = 'Where providers that send a form send the browser';
@@ -158,12 +163,12 @@ const callbackRoutes: FastifyPluginAsyncTypebox<ProviderLogin> = async (app, { c
     config: { access: 'anyone' },
     schema: schemaOf('receiveProviderForm', formSummary, ' Apple does so.'),
     handler: async (request, reply) =>
-      reply.redirect(callbackPage(request.params.provider, request.body), 303),
+      reply.redirect(callbackPage(login, request.params.provider, request.body), 303),
   });
 };
 
 /** The identities of a user at providers. */
-export const identityRoutes: FastifyPluginAsyncTypebox<IdentityService> = async (app, identities) => {
+const identityRoutes: FastifyPluginAsyncTypebox<ProviderLogin> = async (app, identities) => {
   app.get('/identities/', {
     config: {
       access: 'user',
@@ -174,14 +179,14 @@ export const identityRoutes: FastifyPluginAsyncTypebox<IdentityService> = async 
       summary: 'Identities of the user',
       description: 'The accounts at providers with which the user logs in, newest first.',
       querystring: Type.Object(PageQuery),
-      response: { 200: Ref(IdentityPage) },
+      response: { 200: Ref(schemas.IdentityPage) },
     },
     handler: async (request) => {
       const { id } = currentUser(request);
       return paginate(request.query, {
         isId,
         find: (page) => identities.list(id, page),
-        present: toIdentity,
+        present: schemas.toIdentity,
       });
     },
   });
@@ -197,8 +202,8 @@ export const identityRoutes: FastifyPluginAsyncTypebox<IdentityService> = async 
       summary: 'Connect an identity',
       description:
         'Connects the identity of a login that ended with 409 `link_required` with the account whose address it has, after a login to that account.',
-      body: Ref(NewIdentity),
-      response: { 201: Ref(Identity) },
+      body: Ref(schemas.NewIdentity),
+      response: { 201: Ref(schemas.Identity) },
     },
     handler: async (request, reply) => {
       reply.code(201);

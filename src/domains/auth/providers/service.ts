@@ -1,57 +1,59 @@
+import { Type } from '@sinclair/typebox';
+import { Value } from '@sinclair/typebox/value';
 import type { CurrentUser } from '../../../http/authentication.ts';
 import { ApiError, httpErrors } from '../../../http/errors.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
 import { cleanText } from '../../../http/text.ts';
+import type { Tx } from '../../../infrastructure/database/client.ts';
 import type { AccountService } from '../accounts/service.ts';
 import type { AuthContext } from '../context.ts';
 import { authErrors } from '../errors.ts';
-import type { Confirmation, TokenPairWithUser } from '../schemas.ts';
+import type { TokenPairWithUser } from '../schemas.ts';
+import { secretsEqual } from '../secrets.ts';
 import { flowLifetimes, type LoginFlow } from '../sessions/flow-repository.ts';
-import { secretsEqual } from '../tokens.ts';
 import type { LoginAttempt, ProviderClient, ProviderUser } from './clients/openid-connect.ts';
-import type { IdentityService } from './identities.ts';
-import type { ProviderIdentity } from './repository.ts';
+import type { IdentityRow, ProviderIdentity } from './repository.ts';
 import type { FinishedFlow, Identity, LoginPurpose, NewUserOfProvider, StartedFlow } from './schemas.ts';
+import { toIdentity } from './schemas.ts';
 
-interface BegunLogin {
-  provider: string;
-  purpose: LoginPurpose;
-}
+/** The payload of a job. */
+const Revocation = Type.Object({ provider: Type.String(), token: Type.String() });
 
-/** What the callback page gets, and nothing else that a provider sends (RFC 6749, appendix A). */
-const shapes = { code: /^[ -~]{1,2000}$/, state: /^[\w-]{1,200}$/, error: /^\w{1,100}$/ };
+/** What a refresh token of a provider is sealed for. */
+const tokenContext = (provider: string) => `refresh token of ${provider}`;
 
-/** The request that finishes a login. */
-interface Finish {
-  providerId: string;
-  /** Undefined without an access token, which the purpose `login` needs none of. */
-  caller: CurrentUser | undefined;
-}
+/** What the flow of a login keeps. */
+type BegunLogin = { provider: string; purpose: LoginPurpose };
 
-interface Services {
-  accounts: AccountService;
-  identities: IdentityService;
-  providers: readonly ProviderClient[];
-}
+/** The request that finishes a login; the purpose `login` needs no access token, without which there is no `caller`. */
+type Finish = FinishedFlow & { providerId: string; caller: CurrentUser | null };
 
 export type ProviderLogin = ReturnType<typeof createProviderLogin>;
 
-/** Logins with providers. An account is found by issuer and subject, and never by an address, which can be another person's. */
-export function createProviderLogin(auth: AuthContext, { providers, ...services }: Services) {
-  const { config, database, accounts, identities, flows, logins, login, confirmation } = auth;
+/**
+ * Logins with providers, and the identities with which accounts are connected. An account is found by issuer and subject, and never
+ * by an address, which can be another person's.
+ */
+export function createProviderLogin(
+  auth: AuthContext,
+  { createAccount }: AccountService,
+  providers: readonly ProviderClient[],
+) {
+  const { config, database, accounts, identities, flows, logins, login, confirmation, sealer } = auth;
   const refused = () => new ApiError(authErrors.providerRefused);
+  const find = (providerId: string) => providers.find(({ id }) => id === providerId);
 
   /** @throws {ApiError} `provider_not_found` */
-  function find(id: string): ProviderClient {
-    const provider = providers.find((one) => one.id === id);
+  function require(id: string): ProviderClient {
+    const provider = find(id);
     if (provider === undefined) throw new ApiError(authErrors.providerNotFound);
     return provider;
   }
 
   /** The user of a flow; none for a login. @throws {ApiError} `not_authenticated` */
-  function userFor(purpose: LoginPurpose, caller: CurrentUser | undefined): CurrentUser | undefined {
+  function userFor(purpose: LoginPurpose, caller: CurrentUser | null): CurrentUser | undefined {
     if (purpose === 'login') return undefined;
-    if (caller === undefined) throw new ApiError(httpErrors.notAuthenticated);
+    if (caller === null) throw new ApiError(httpErrors.notAuthenticated);
     return caller;
   }
 
@@ -68,45 +70,31 @@ export function createProviderLogin(auth: AuthContext, { providers, ...services 
   async function start(
     providerId: string,
     purpose: LoginPurpose,
-    caller: CurrentUser | undefined,
+    caller: CurrentUser | null,
   ): Promise<StartedFlow> {
-    const provider = find(providerId);
+    const provider = require(providerId);
     const user = userFor(purpose, caller);
     // Before the user goes to the provider.
     if (user && purpose === 'link') await confirmation.require(user);
-    const data: BegunLogin = { provider: provider.id, purpose };
+    const data: BegunLogin = { provider: providerId, purpose };
     const flow = await flows.begin(database, 'provider', { user, data });
     const url = await provider.authorizationUrl(attemptOf(flow, provider));
     return { authorization_url: url.href, flow_token: flow.token, expires_in: flowLifetimes.provider };
   }
 
-  /** The URL of the page to which the callback sends the browser on, with what the provider sent. */
-  function callbackPage(providerId: string, sent: unknown): string {
-    const form = new Map<string, unknown>(Object.entries(sent ?? {}));
-    const provider = providers.find(({ id }) => id === providerId);
-    const page = new URLSearchParams(provider && { provider: provider.id });
-    const read = (name: keyof typeof shapes) => {
-      const value = form.get(name);
-      return typeof value === 'string' && shapes[name].test(value) ? value : undefined;
-    };
-    const [code, state, error] = [read('code'), read('state'), read('error')];
-    if (provider === undefined || code === undefined || state === undefined || error !== undefined) {
-      page.set('error', error ?? 'invalid_request');
-    } else {
-      page.set('code', provider.callbackCode?.(code, form) ?? code);
-      page.set('state', state);
-    }
-    return `${config.frontendUrl}/login/callback?${page}`;
-  }
-
-  /** Finishes a login. The flow is over before the provider is called, and no transaction waits for it. @throws {ApiError} */
+  /**
+   * Finishes a login. The flow is over before the provider is called, and no transaction waits for it.
+   *
+   * @returns the tokens of a login, the identity that was connected, or the confirmation
+   * @throws {ApiError}
+   */
   async function finishLogin(
-    { providerId, flow_token: token, code, state, caller }: FinishedFlow & Finish,
+    { providerId, flow_token: token, code, state, caller }: Finish,
     context: RequestContext,
-  ): Promise<{ login: TokenPairWithUser } | { identity: Identity } | { confirmation: Confirmation }> {
-    const provider = find(providerId);
+  ) {
+    const provider = require(providerId);
     const flow = await flows.lock<BegunLogin>(database, 'provider', token);
-    if (flow?.data.provider !== provider.id) throw refused();
+    if (flow?.data.provider !== providerId) throw refused();
     const { purpose } = flow.data;
     const user = userFor(purpose, caller);
     if (user && (flow.userId !== user.id || flow.sessionId !== user.sessionId)) throw refused();
@@ -116,13 +104,13 @@ export function createProviderLogin(auth: AuthContext, { providers, ...services 
     if (!secretsEqual(attempt.state, state)) throw refused();
     if (!(await flows.end(database, 'provider', token))) throw refused();
 
-    const identity = readIdentity(provider.id, await provider.readUser(attempt, code));
-    if (user === undefined) return { login: await logIn(identity, context) };
-    if (purpose === 'link') return { identity: await services.identities.add(user, identity, context) };
+    const identity = readIdentity(providerId, await provider.readUser(attempt, code));
+    if (user === undefined) return logIn(identity, context);
+    if (purpose === 'link') return add(user, identity, context);
     const owner = await logins.findByIdentity(identity, context.clientAddress);
     if (owner?.id !== user.id) throw refused();
     await identities.use(identity);
-    return { confirmation: await confirmation.save(user, provider.id, context) };
+    return confirmation.save(user, providerId, context);
   }
 
   /** What a provider says, in the form of the database. @throws {ApiError} `provider_refused` for a subject that does not fit */
@@ -134,15 +122,10 @@ export function createProviderLogin(auth: AuthContext, { providers, ...services 
     const { issuer, subject, refreshToken } = user;
     if (clean('line', subject) !== subject || subject.length > 255) throw refused();
     const email = clean('email', user.email);
-    return {
-      provider,
-      issuer,
-      subject,
-      email,
-      isEmailProved: email !== null && user.isEmailProved,
-      name: clean('line', user.name?.slice(0, 50)),
-      token: refreshToken === undefined ? null : services.identities.sealToken(provider, refreshToken),
-    };
+    const isEmailProved = email !== null && user.isEmailProved;
+    const name = clean('line', user.name?.slice(0, 50));
+    const token = refreshToken === undefined ? null : sealer.seal(refreshToken, tokenContext(provider));
+    return { provider, issuer, subject, email, isEmailProved, name, token };
   }
 
   async function logIn(identity: ProviderIdentity, context: RequestContext): Promise<TokenPairWithUser> {
@@ -182,13 +165,83 @@ export function createProviderLogin(auth: AuthContext, { providers, ...services 
       // Before the account, whose id a rollback would use up.
       if (await identities.isTaken(tx, flow.data)) throw new ApiError(authErrors.identityTaken);
       const isProved = flow.data.isEmailProved && flow.data.email === input.email;
-      const account = { ...input, passwordHash: null, isProved };
-      const user = await services.accounts.createAccount(tx, account, context);
-      await services.identities.addTo(tx, user.id, flow.data);
+      const user = await createAccount(tx, { ...input, passwordHash: null, isProved }, context);
+      await addTo(tx, user.id, flow.data);
       return flow.data;
     });
     return logIn(identity, context);
   }
 
-  return { providers, start, callbackPage, finishLogin, signUp };
+  /** @throws {ApiError} `identity_taken` */
+  async function addTo(tx: Tx, userId: number, identity: ProviderIdentity): Promise<IdentityRow> {
+    const added = await identities.add(tx, userId, identity);
+    if (added === undefined) throw new ApiError(authErrors.identityTaken);
+    return added;
+  }
+
+  async function add(
+    user: CurrentUser,
+    identity: ProviderIdentity,
+    context: RequestContext,
+  ): Promise<Identity> {
+    const change = { user, context, change: 'added', method: 'identity' } as const;
+    const { row } = await confirmation.change(change, async (tx) => {
+      const row = await addTo(tx, user.id, identity);
+      return { row, label: labelOf(row, context) };
+    });
+    return toIdentity(row);
+  }
+
+  /**
+   * Adds the identity of a `link_token` to the account whose address it has.
+   *
+   * @throws {ApiError} `link_token_invalid`, `confirmation_required`, `identity_taken`
+   */
+  async function addByToken(user: CurrentUser, token: string, context: RequestContext): Promise<Identity> {
+    await confirmation.require(user);
+    const flow = await flows.lock<ProviderIdentity>(database, 'link', token);
+    if (flow?.userId !== user.id || !(await flows.end(database, 'link', token))) {
+      throw new ApiError(authErrors.linkTokenInvalid);
+    }
+    return add(user, flow.data, context);
+  }
+
+  /** @throws {ApiError} `identity_not_found`, `last_login_method`, `confirmation_required` */
+  async function remove(user: CurrentUser, id: number, context: RequestContext): Promise<void> {
+    const change = { user, context, change: 'removed', method: 'identity' } as const;
+    await confirmation.change(change, async (tx) => {
+      const identity = await identities.find(tx, user.id, id);
+      if (identity === null) throw new ApiError(authErrors.identityNotFound);
+      if (!(await accounts.hasOtherLoginMethod(tx, user.id))) throw new ApiError(authErrors.lastLoginMethod);
+      await identities.queueRevocations(tx, user.id, id);
+      await identities.remove(tx, id);
+      return { label: labelOf(identity, context) };
+    });
+  }
+
+  const labelOf = ({ provider }: IdentityRow, { language }: RequestContext) =>
+    find(provider)?.name[language] ?? provider;
+
+  /**
+   * A job: takes back the consent to a provider, after its identity was removed.
+   *
+   * @throws when the provider has not done it; then it is tried again
+   */
+  async function revoke(payload: unknown): Promise<void> {
+    const { provider, token: sealed } = Value.Parse(Revocation, payload);
+    // Without the secret of its time there is nothing to do.
+    const token = sealer.unseal(sealed, tokenContext(provider));
+    if (token === undefined) return;
+    await find(provider)
+      ?.revoke?.(token)
+      .catch((error: unknown) => {
+        // The refresh token ended with the consent (RFC 6749, section 5.2).
+        const isOver = error instanceof ApiError && String(error.cause).includes('invalid_grant');
+        if (!isOver) throw error;
+      });
+  }
+
+  const { list } = identities;
+  const { frontendUrl } = config;
+  return { providers, frontendUrl, start, finishLogin, signUp, list, addByToken, remove, revoke };
 }

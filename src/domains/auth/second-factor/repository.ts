@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
-import type { Sealer } from '../tokens.ts';
+import type { Sealer } from '../secrets.ts';
 
 /** The only parameters that all authenticator apps know (RFC 6238). */
 const parameters = { issuer: 'Dure', algorithm: 'SHA1', digits: 6, period: 30 };

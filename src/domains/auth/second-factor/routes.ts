@@ -4,14 +4,7 @@ import { requestContext } from '../../../http/request-context.ts';
 import { EmptyData, emptyData, Ref } from '../../../http/schemas.ts';
 import { authErrors, confirmationErrors, passwordErrors, passwordLimit } from '../errors.ts';
 import { Confirmation, TokenPairWithUser } from '../schemas.ts';
-import {
-  ConfirmationBody,
-  RecoveryCodes,
-  SecondFactor,
-  SecondFactorLogin,
-  TotpCode,
-  TotpSecret,
-} from './schemas.ts';
+import * as schemas from './schemas.ts';
 import type { SecondFactorService } from './service.ts';
 
 const codeErrors = [authErrors.invalidCode, authErrors.tooManySecondFactors];
@@ -33,7 +26,7 @@ export const secondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorService> 
       summary: 'Complete a login with a code',
       description:
         'Begins a session after `second_factor_required`, with a code of the authenticator app or a recovery code; each works once. A token has five tries. Wrong codes count like failed logins: after ten in 15 minutes every code is answered with 429 for a while, also with another token.',
-      body: Ref(SecondFactorLogin),
+      body: Ref(schemas.SecondFactorLogin),
       response: { 200: Ref(TokenPairWithUser) },
     },
     handler: async (request) => secondFactor.logIn(request.body, requestContext(request)),
@@ -51,7 +44,7 @@ export const secondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorService> 
       summary: 'Confirm who the user is',
       description:
         'With the password, or with a code of the authenticator app or a recovery code. For ten minutes the session may then change the ways to log in and the second factor, and do without the password what an account without one does.',
-      body: Ref(ConfirmationBody),
+      body: Ref(schemas.ConfirmationBody),
       response: { 200: Ref(Confirmation) },
     },
     handler: async (request) =>
@@ -67,7 +60,7 @@ export const secondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorService> 
       operationId: 'getSecondFactor',
       summary: 'Whether a login needs a code',
       description: 'The state of the second factor.',
-      response: { 200: Ref(SecondFactor) },
+      response: { 200: Ref(schemas.SecondFactor) },
     },
     handler: async (request) => secondFactor.status(currentUser(request).id),
   });
@@ -86,7 +79,7 @@ export const secondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorService> 
       summary: 'Get a secret for an authenticator app',
       description:
         'Nothing is asked for at logins before `confirmTotp`. Called again before that, it gives another secret and the first one is void. Needs a login or a confirmation within ten minutes.',
-      response: { 200: Ref(TotpSecret) },
+      response: { 200: Ref(schemas.TotpSecret) },
     },
     handler: async (request) => secondFactor.begin(currentUser(request)),
   });
@@ -105,8 +98,8 @@ export const secondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorService> 
       summary: 'Switch the second factor on',
       description:
         'Takes a code of the authenticator app, which is then used up. From now on logins need a code; a notice is mailed. Sessions stay. Needs a login or a confirmation within ten minutes.',
-      body: Ref(TotpCode),
-      response: { 200: Ref(RecoveryCodes) },
+      body: Ref(schemas.TotpCode),
+      response: { 200: Ref(schemas.RecoveryCodes) },
     },
     handler: async (request) =>
       secondFactor.confirm(currentUser(request), request.body.code, requestContext(request)),
@@ -122,7 +115,7 @@ export const secondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorService> 
       operationId: 'replaceRecoveryCodes',
       summary: 'Get new recovery codes',
       description: 'The old ones are void. Needs a login or a confirmation within ten minutes.',
-      response: { 200: Ref(RecoveryCodes) },
+      response: { 200: Ref(schemas.RecoveryCodes) },
     },
     handler: async (request) =>
       secondFactor.replaceRecoveryCodes(currentUser(request), requestContext(request)),

@@ -18,6 +18,13 @@ interface MethodChange extends Pick<LoginMethodChange, 'change' | 'method'> {
   context: RequestContext;
 }
 
+interface LockedWork<Result> {
+  /** Against which the user was verified; null without a password. */
+  passwordHash: string | null;
+  names?: string[];
+  work: (tx: Tx, account: { email: string; isVerified: boolean }) => Promise<Result>;
+}
+
 /** Whether the user of a session lately proved again who they are, which changes of the ways to log in need. */
 export function createConfirmation(
   { database, mailQueue, accounts, sessions }: AuthBase,
@@ -43,36 +50,33 @@ export function createConfirmation(
     if (!isRecent) throw new ApiError(authErrors.confirmationRequired, { data: { methods } });
   }
 
+  /**
+   * Runs work in a transaction in which the account, its address and other names are locked.
+   *
+   * @param prepare verifies the user; runs again where address or password were changed since then
+   * @throws {ApiError} `forbidden`, `token_not_valid` when the session has ended meanwhile
+   */
+  async function runLocked<Result>(
+    user: CurrentUser,
+    prepare: (user: CurrentUser) => Promise<LockedWork<Result>>,
+  ): Promise<Result> {
+    const { passwordHash, names = [], work } = await prepare(user);
+    const done = await database.transaction(async (tx) => {
+      await accounts.lockNames(tx, user.email, ...names);
+      const account = await accounts.lock(tx, user.id);
+      await read(user, tx);
+      const isSame = account?.email === user.email && account.passwordHash === passwordHash;
+      return isSame ? { result: await work(tx, account) } : undefined;
+    });
+    if (done) return done.result;
+    const current = await sessions.findUser({ userId: user.id, sessionId: user.sessionId });
+    if (current === undefined) throw tokenNotValid('access', 'revoked');
+    return runLocked(current, prepare);
+  }
+
   return {
     require,
-
-    /**
-     * Runs work in a transaction in which the account, its address and other names are locked.
-     *
-     * @param passwordHash what {@link authorize} returned
-     * @returns undefined when address or password were changed since then: {@link readAgain} and authorize again
-     * @throws {ApiError} `forbidden`, `token_not_valid` when the session has ended meanwhile
-     */
-    locked<Result>(
-      user: CurrentUser,
-      { passwordHash, names = [] }: { passwordHash: string | null; names?: string[] },
-      work: (tx: Tx, account: { email: string; isVerified: boolean }) => Promise<Result>,
-    ): Promise<Result | undefined> {
-      return database.transaction(async (tx) => {
-        await accounts.lockNames(tx, user.email, ...names);
-        const account = await accounts.lock(tx, user.id);
-        await read(user, tx);
-        const isSame = account?.email === user.email && account.passwordHash === passwordHash;
-        return isSame ? work(tx, account) : undefined;
-      });
-    },
-
-    /** @throws {ApiError} `token_not_valid` when the session has ended */
-    async readAgain({ id: userId, sessionId }: CurrentUser): Promise<CurrentUser> {
-      const current = await sessions.findUser({ userId, sessionId });
-      if (current === undefined) throw tokenNotValid('access', 'revoked');
-      return current;
-    },
+    runLocked,
 
     /**
      * Adds or removes a way to log in of a confirmed session, and mails a notice.

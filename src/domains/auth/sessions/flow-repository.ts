@@ -4,7 +4,7 @@ import type { Tx } from '../../../infrastructure/database/client.ts';
 import type { LoginFlow as LoginFlowRow } from '../../../infrastructure/database/generated/client.ts';
 import type { LoginFlowKind } from '../../../infrastructure/database/generated/enums.ts';
 import { type Sql, sql } from '../../../infrastructure/database/sql.ts';
-import type { DerivedSecrets, FlowSecret } from '../tokens.ts';
+import type { DerivedSecrets, FlowSecret } from '../secrets.ts';
 
 /** Seconds. */
 export const flowLifetimes: Record<LoginFlowKind, number> = {

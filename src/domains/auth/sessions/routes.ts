@@ -9,25 +9,17 @@ import { requestContext } from '../../../http/request-context.ts';
 import { EmptyData, isUuid, PathUuid, Ref } from '../../../http/schemas.ts';
 import type { AuthContext } from '../context.ts';
 import { authErrors } from '../errors.ts';
-import {
-  Credentials,
-  LogoutBody,
-  RefreshBody,
-  SessionPage,
-  TokenPair,
-  TokenPairWithUser,
-  toSession,
-} from '../schemas.ts';
+import * as schemas from '../schemas.ts';
 import type { RefreshCookie } from './refresh-cookie.ts';
 
-interface SessionRoutesOptions extends Pick<AuthContext, 'sessions' | 'login'> {
+interface SessionRoutesOptions extends Pick<AuthContext, 'database' | 'sessions' | 'login'> {
   refreshCookie: RefreshCookie;
 }
 
-/** Login, refresh and logout. */
+/** Login, refresh and logout, and the sessions of the logged-in user. */
 export const sessionRoutes: FastifyPluginAsyncTypebox<SessionRoutesOptions> = async (
   app,
-  { sessions, login, refreshCookie },
+  { database, sessions, login, refreshCookie },
 ) => {
   app.post('/login/', {
     config: {
@@ -46,8 +38,8 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionRoutesOptions> = as
       summary: 'Log in',
       description:
         'Begins a session. An unknown user and a wrong password are answered alike. After ten failures with a username or an email address in 15 minutes, further attempts with it are answered with 429 for a while. With a second factor, the right password is answered with `second_factor_required`: complete the login at `finishLogin`.',
-      body: Ref(Credentials),
-      response: { 200: Ref(TokenPairWithUser) },
+      body: Ref(schemas.Credentials),
+      response: { 200: Ref(schemas.TokenPairWithUser) },
     },
     handler: async (request) => login.logIn(request.body, requestContext(request)),
   });
@@ -64,8 +56,8 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionRoutesOptions> = as
       summary: 'Refresh token',
       description:
         'Gives a new access token and a new refresh token. The refresh token that was sent works for a few more seconds, so that parallel refreshes are safe; sent later again, it ends the session (`reason: "reused"`). With `X-Refresh-Token: cookie` the body may be empty: the token is that of the cookie, which counts for pages of the frontend and of `CORS_ORIGINS` only, and is cleared when it is rejected.',
-      body: Ref(RefreshBody),
-      response: { 200: Ref(TokenPair) },
+      body: Ref(schemas.RefreshBody),
+      response: { 200: Ref(schemas.TokenPair) },
     },
     handler: async (request) => {
       const { refresh = refreshCookie.read(request) } = request.body;
@@ -93,7 +85,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionRoutesOptions> = as
       description:
         'Ends the session of the access token. Where that is not sent or no longer valid, ends the session of the refresh token in the body. With `X-Refresh-Token: cookie` the session of the cookie ends as well, and the cookie is cleared.',
       security: optionalBearer,
-      body: Ref(LogoutBody),
+      body: Ref(schemas.LogoutBody),
       response: { 200: Ref(EmptyData) },
     },
     handler: async (request) => {
@@ -116,18 +108,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionRoutesOptions> = as
       return {};
     },
   });
-};
 
-/** Most often the session of the access token is that of the cookie, and has just ended. */
-function ignoreRejection(error: unknown): void {
-  if (!(error instanceof ApiError)) throw error;
-}
-
-/** The sessions of the logged-in user. */
-export const ownSessionRoutes: FastifyPluginAsyncTypebox<Pick<AuthContext, 'database' | 'sessions'>> = async (
-  app,
-  { database, sessions },
-) => {
   app.get('/sessions/', {
     config: {
       access: 'user',
@@ -138,14 +119,14 @@ export const ownSessionRoutes: FastifyPluginAsyncTypebox<Pick<AuthContext, 'data
       summary: 'Where the user is logged in',
       description: 'Live sessions, newest first.',
       querystring: Type.Object(PageQuery),
-      response: { 200: Ref(SessionPage) },
+      response: { 200: Ref(schemas.SessionPage) },
     },
     handler: async (request) => {
       const user = currentUser(request);
       return paginate(request.query, {
         isId: isUuid,
         find: (page) => sessions.list(database, user.id, page),
-        present: (row) => ({ ...toSession(row), is_current: row.id === user.sessionId }),
+        present: (row) => ({ ...schemas.toSession(row), is_current: row.id === user.sessionId }),
       });
     },
   });
@@ -191,3 +172,8 @@ export const ownSessionRoutes: FastifyPluginAsyncTypebox<Pick<AuthContext, 'data
     },
   });
 };
+
+/** Most often the session of the access token is that of the cookie, and has just ended. */
+function ignoreRejection(error: unknown): void {
+  if (!(error instanceof ApiError)) throw error;
+}

@@ -1,6 +1,6 @@
 import { type CurrentUser, tokenNotValid } from '../../../http/authentication.ts';
 import { ApiError, retryLater } from '../../../http/errors.ts';
-import type { EventSubject, RequestContext } from '../../../http/request-context.ts';
+import type { RequestContext } from '../../../http/request-context.ts';
 import type { AuthBase } from '../context.ts';
 import { authErrors } from '../errors.ts';
 import { type Credentials, type TokenPair, type TokenPairWithUser, toUser } from '../schemas.ts';
@@ -9,15 +9,8 @@ import { flowLifetimes } from './flow-repository.ts';
 import type { LoginAccount, LoginSubject } from './login-repository.ts';
 import type { LiveSession } from './repository.ts';
 
-/** A password that a client sent for an account. */
-interface PasswordAttempt {
-  /** Without an account the check takes the same time. */
-  subject: LoginSubject;
-  password: string;
-  isLogin: boolean;
-  /** Whom the log names. */
-  actor: EventSubject;
-}
+/** A password that a client sent for an account, without which the check takes the same time; with the user who is logged in. */
+type PasswordAttempt = { subject: LoginSubject; password: string; user?: CurrentUser };
 
 /** How a user proved to be the owner of an account. */
 export interface LoginProof {
@@ -44,8 +37,7 @@ export function createLogin(auth: AuthBase) {
     const { username: login, password } = credentials;
     const { clientAddress } = context;
     const subject = await logins.find(login.toLowerCase(), clientAddress);
-    const actor = { id: subject.account?.id };
-    const account = await verifyAttempt({ subject, password, isLogin: true, actor }, context);
+    const account = await verifyAttempt({ subject, password }, context);
     const isOutdated = !account.isSuspended && passwords.needsRehash(account.passwordHash);
     const passwordHash = isOutdated
       ? await passwords.hash(password, { clientAddress, isLogin: true })
@@ -107,8 +99,7 @@ export function createLogin(auth: AuthBase) {
   async function verifyOwnPassword(user: CurrentUser, password: string, context: RequestContext) {
     const subject = await logins.findOwn(user, context.clientAddress);
     if (subject.account === undefined) throw tokenNotValid('access', 'revoked');
-    const attempt = { subject, password, isLogin: false, actor: user };
-    const account = await verifyAttempt(attempt, context);
+    const account = await verifyAttempt({ subject, password, user }, context);
     // Somebody else knows the password, and would make the reset link void or delete the account.
     if (account.needsReset) throw new ApiError(authErrors.resetRequired);
     return account.passwordHash;
@@ -119,28 +110,27 @@ export function createLogin(auth: AuthBase) {
    *
    * @throws {ApiError} `invalid_credentials`, `too_many_attempts`
    */
-  async function verifyAttempt(
-    { subject: { account, counters, delay }, password, isLogin, actor }: PasswordAttempt,
-    context: RequestContext,
-  ) {
+  async function verifyAttempt({ subject, password, user }: PasswordAttempt, context: RequestContext) {
+    const { account, counters, delay } = subject;
+    const actor = user ?? { id: account?.id };
     const rejectFor = (seconds: number) => {
       if (seconds <= 0) return;
       context.logSecurityEvent('login_delayed', actor);
-      throw retryLater(isLogin ? authErrors.tooManyLogins : authErrors.tooManyPasswords, seconds);
+      throw retryLater(user ? authErrors.tooManyPasswords : authErrors.tooManyLogins, seconds);
     };
     rejectFor(delay);
     const { clientAddress } = context;
-    const request = isLogin ? { clientAddress, isLogin } : { clientAddress, userId: account?.id };
     const passwordHash = account?.passwordHash ?? undefined;
+    const request = { clientAddress, userId: user?.id, isLogin: user === undefined };
     const isRight = await passwords.verify(passwordHash, password, request);
     if (account === undefined || passwordHash === undefined || !isRight) {
       rejectFor(await logins.countFailure(counters));
       context.logSecurityEvent('login_failed', actor);
-      throw new ApiError(isLogin ? authErrors.invalidCredentials : authErrors.wrongPassword);
+      throw new ApiError(user ? authErrors.wrongPassword : authErrors.invalidCredentials);
     }
     // The delay may have begun while this hash was computed. A right password must not be confirmed during a delay. The statement
     // of a login checks it as well.
-    if (!isLogin || account.isSuspended || account.hasSecondFactor) rejectFor(await logins.delay(counters));
+    if (user || account.isSuspended || account.hasSecondFactor) rejectFor(await logins.delay(counters));
     return { ...account, passwordHash };
   }
 

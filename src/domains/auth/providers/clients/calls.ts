@@ -13,10 +13,8 @@ const maxSize = 1024 * 1024;
 /** Logins that may wait for one provider at once. */
 const maxRunning = 100;
 
-/** The provider does not answer, or not in its protocol. The message has no secret. */
-export class ProviderUnavailable extends Error {
-  override readonly name = 'ProviderUnavailable';
-}
+/** The error of a provider that does not answer, or not in its protocol. The message has no secret. */
+export const unavailable = (message: string): ApiError => serviceUnavailable(new Error(message));
 
 /** As `openid-client` calls it. */
 export type BoundedFetch = (url: string, options?: Partial<CustomFetchOptions>) => Promise<Response>;
@@ -31,28 +29,25 @@ export function createCalls(id: string) {
 
   /** @throws {ApiError} `service_unavailable` after a call without a usable response, `provider_refused` after any other error */
   return async function call<Result>(work: (fetch: BoundedFetch) => Promise<Result>): Promise<Result> {
-    if (running >= maxRunning)
-      throw serviceUnavailable(new ProviderUnavailable(`${id}: too many calls wait`));
+    if (running >= maxRunning) throw unavailable(`${id}: too many calls wait`);
     const signal = AbortSignal.timeout(timeLimit);
-    let failure: ProviderUnavailable | undefined;
+    // `openid-client` wraps what its `fetch` throws.
+    let failure: ApiError | undefined;
     running += 1;
     try {
-      return await work(async (url, options) => {
-        try {
-          return await readJson(url, options, signal);
-        } catch (error) {
+      return await work((url, options) =>
+        readJson(url, options, signal).catch((error: unknown) => {
           // Without the query, which may have secrets.
-          failure = new ProviderUnavailable(`${id}: ${url.replace(/[?#].*/, '')}: ${describe(error)}`);
-          throw failure;
-        }
-      });
+          const message = `${id}: ${url.replace(/[?#].*/, '')}: ${describe(error)}`;
+          failure = unavailable(message);
+          throw new Error(message);
+        }),
+      );
     } catch (error) {
-      // `openid-client` wraps what its `fetch` throws.
-      const unavailable = failure ?? (error instanceof ProviderUnavailable ? error : undefined);
-      if (unavailable !== undefined) throw serviceUnavailable(unavailable);
+      if (failure || error instanceof ApiError) throw failure ?? error;
       const reason = `${id}: ${describe(error)}`;
       // The operator has to change the client id or the secret.
-      if (reason.includes('invalid_client')) throw serviceUnavailable(new ProviderUnavailable(reason));
+      if (reason.includes('invalid_client')) throw unavailable(reason);
       throw new ApiError(authErrors.providerRefused, { cause: new Error(reason) });
     } finally {
       running -= 1;

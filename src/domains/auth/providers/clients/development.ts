@@ -3,7 +3,7 @@ import { Value } from '@sinclair/typebox/value';
 import { ApiError } from '../../../../http/errors.ts';
 import type { Config, LoginProviderSettings } from '../../../../infrastructure/config/config.ts';
 import { authErrors } from '../../errors.ts';
-import { type Sealer, secretsEqual } from '../../tokens.ts';
+import { type Sealer, secretsEqual } from '../../secrets.ts';
 import type { ProviderClient } from './openid-connect.ts';
 
 /** Milliseconds. */

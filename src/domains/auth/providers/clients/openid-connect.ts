@@ -7,7 +7,7 @@ import type {
 } from 'openid-client';
 import type { LocalizedText } from '../../../../http/language.ts';
 import type { LoginProviderSettings } from '../../../../infrastructure/config/config.ts';
-import { type BoundedFetch, createCalls, describe, ProviderUnavailable } from './calls.ts';
+import { type BoundedFetch, createCalls, describe, unavailable } from './calls.ts';
 
 /** What only the flow of one login has. */
 export interface LoginAttempt {
@@ -70,16 +70,14 @@ function createConnection(settings: ClientSettings, options: Pick<Adapter, 'meta
 
   async function discover(openid: OpenIdClient, fetch: BoundedFetch): Promise<ServerMetadata> {
     const execute = isInsecure ? [openid.allowInsecureRequests] : [];
-    try {
-      const found = await openid.discovery(issuer, clientId, {}, openid.None(), {
-        execute,
-        [openid.customFetch]: fetch,
+    const options = { execute, [openid.customFetch]: fetch };
+    const found = await openid
+      .discovery(issuer, clientId, {}, openid.None(), options)
+      .catch((error: unknown) => {
+        discovered = undefined;
+        throw unavailable(`${id}: discovery: ${describe(error)}`);
       });
-      return found.serverMetadata();
-    } catch (error) {
-      discovered = undefined;
-      throw new ProviderUnavailable(`${id}: discovery: ${describe(error)}`);
-    }
+    return found.serverMetadata();
   }
 
   /** Concurrent logins wait for one discovery. */

@@ -1,12 +1,12 @@
-import type { CurrentUser } from '../../../http/authentication.ts';
-import { ApiError, retryLater } from '../../../http/errors.ts';
-import type { Language } from '../../../http/language.ts';
-import type { RequestContext } from '../../../http/request-context.ts';
-import type { Tx } from '../../../infrastructure/database/client.ts';
-import type { AuthBase } from '../context.ts';
-import { authErrors } from '../errors.ts';
-import type { WrongCode } from './repository.ts';
-import type { CodeSent, EmailConfirmation, EmailVerification, MailSent } from './schemas.ts';
+import type { CurrentUser } from '../../../../http/authentication.ts';
+import { ApiError, retryLater } from '../../../../http/errors.ts';
+import type { Language } from '../../../../http/language.ts';
+import type { RequestContext } from '../../../../http/request-context.ts';
+import type { Tx } from '../../../../infrastructure/database/client.ts';
+import type { AuthBase } from '../../context.ts';
+import { authErrors } from '../../errors.ts';
+import type { WrongCode } from '../repository.ts';
+import type { CodeSent, EmailConfirmation, EmailVerification, MailSent } from '../schemas.ts';
 
 export type EmailCodes = ReturnType<typeof createEmailCodes>;
 

@@ -1,10 +1,10 @@
-import { ApiError } from '../../../http/errors.ts';
-import type { RequestContext } from '../../../http/request-context.ts';
-import type { Tx } from '../../../infrastructure/database/client.ts';
-import type { MailSent, PasswordReset, ResetLinkParts } from '../codes/schemas.ts';
-import type { AuthContext } from '../context.ts';
-import { authErrors } from '../errors.ts';
-import { passwordChangedNotice } from '../notices.ts';
+import { ApiError } from '../../../../http/errors.ts';
+import type { RequestContext } from '../../../../http/request-context.ts';
+import type { Tx } from '../../../../infrastructure/database/client.ts';
+import type { AuthContext } from '../../context.ts';
+import { authErrors } from '../../errors.ts';
+import { passwordChangedNotice } from '../../notices.ts';
+import type { MailSent, PasswordReset, ResetLinkParts } from '../schemas.ts';
 
 export type RecoveryService = ReturnType<typeof createRecovery>;
 

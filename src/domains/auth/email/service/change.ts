@@ -1,16 +1,15 @@
-import type { CurrentUser } from '../../../http/authentication.ts';
-import { ApiError, invalidFields } from '../../../http/errors.ts';
-import { problems } from '../../../http/field-errors.ts';
-import type { RequestContext } from '../../../http/request-context.ts';
-import type { Tx } from '../../../infrastructure/database/client.ts';
-import { isUniqueViolation } from '../../../infrastructure/database/errors.ts';
-import type { RemovableAccount, UserRow } from '../accounts/repository.ts';
-import type { WrongCode } from '../codes/repository.ts';
-import type { EmailChange } from '../codes/schemas.ts';
-import type { AuthContext } from '../context.ts';
-import { authErrors, takenError } from '../errors.ts';
-import { toUser, type User } from '../schemas.ts';
-import { type UndoLink, undoDays } from './repository.ts';
+import type { CurrentUser } from '../../../../http/authentication.ts';
+import { ApiError, invalidFields } from '../../../../http/errors.ts';
+import { problems } from '../../../../http/field-errors.ts';
+import type { RequestContext } from '../../../../http/request-context.ts';
+import type { Tx } from '../../../../infrastructure/database/client.ts';
+import { isUniqueViolation } from '../../../../infrastructure/database/errors.ts';
+import type { RemovableAccount, UserRow } from '../../accounts/repository.ts';
+import type { AuthContext } from '../../context.ts';
+import { authErrors, takenError } from '../../errors.ts';
+import { toUser, type User } from '../../schemas.ts';
+import { type UndoLink, undoDays, type WrongCode } from '../repository.ts';
+import type { EmailChange } from '../schemas.ts';
 
 const currentAddress = {
   field: 'new_email',
@@ -42,19 +41,22 @@ export function createEmailChange(auth: AuthContext) {
    */
   async function change(user: CurrentUser, input: EmailChange, context: RequestContext): Promise<User> {
     const { new_email: newEmail } = input;
-    if (newEmail === user.email) throw invalidFields([currentAddress]);
-    if (!input.code && !input.verification_token)
-      throw invalidFields([{ field: 'code', ...problems.required }]);
-    const passwordHash = await confirmation.authorize(user, input.password, context);
     const attempt = await confirmation
-      .locked(user, { passwordHash, names: [newEmail] }, (tx, account) =>
-        tryChange(tx, { user, input, ...account }, context),
-      )
+      .runLocked(user, async (current) => {
+        if (newEmail === current.email) throw invalidFields([currentAddress]);
+        if (!input.code && !input.verification_token)
+          throw invalidFields([{ field: 'code', ...problems.required }]);
+        const passwordHash = await confirmation.authorize(current, input.password, context);
+        return {
+          passwordHash,
+          names: [newEmail],
+          work: (tx, account) => tryChange(tx, { user, input, ...account }, context),
+        };
+      })
       .catch((error: unknown) => {
         // The whole transaction was rolled back, so the code still works.
         throw isUniqueViolation(error) ? takenError('new_email', authErrors.newEmailTaken) : error;
       });
-    if (attempt === undefined) return change(await confirmation.readAgain(user), input, context);
     if (!attempt.correct) {
       context.logSecurityEvent('email_code_failed', user);
       throw await codes.codeError(newEmail, attempt);

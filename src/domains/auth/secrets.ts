@@ -1,0 +1,119 @@
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  hkdfSync,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto';
+import { serviceUnavailable } from '../../http/errors.ts';
+import { isUuid } from '../../http/schemas.ts';
+import type { Secret } from '../../infrastructure/config/config.ts';
+import type { LoginFlowKind } from '../../infrastructure/database/generated/enums.ts';
+
+/** What a derived secret is for. Part of the HMAC, so that the id of a code gives no link. */
+type Purpose = 'email code' | FlowSecret | LinkPurpose;
+type LinkPurpose = 'email link' | 'email proof' | 'password reset' | 'email change' | `${LoginFlowKind} flow`;
+/** What a login flow sends to a provider or an authenticator besides its token. */
+export type FlowSecret = 'state' | 'nonce' | 'code verifier' | 'challenge';
+
+export type DerivedSecrets = ReturnType<typeof createDerivedSecrets>;
+
+/**
+ * Codes and link tokens of emails. They are not stored but derived from the random id of their row, with the secret of its time: a
+ * retried email has the same code, and a copy of the database reveals none. Undefined when that secret is no longer configured.
+ */
+export function createDerivedSecrets(secrets: readonly [Secret, ...Secret[]]) {
+  const find = (keyId: string) => secrets.find(({ id }) => id === keyId);
+  const digest = ({ key }: Secret, purpose: Purpose, id: string) =>
+    createHmac('sha256', key).update(`dure ${purpose}:${id}`).digest();
+
+  function code(id: string, keyId: string): string | undefined {
+    const secret = find(keyId);
+    // 48 bits over a million values: the bias is below one in 10^8.
+    const number = secret && digest(secret, 'email code', id).readUIntBE(0, 6);
+    return number === undefined ? undefined : String(number % 1_000_000).padStart(6, '0');
+  }
+
+  /** The id of the row, a dot, and 256 bits, URL-safe. */
+  function newToken(purpose: LinkPurpose, id: string, secret = secrets[0]): string {
+    return `${id}.${digest(secret, purpose, id).toString('base64url')}`;
+  }
+
+  function token(purpose: LinkPurpose, id: string, keyId: string): string | undefined {
+    const secret = find(keyId);
+    return secret && newToken(purpose, id, secret);
+  }
+
+  /** 256 bits of a row, URL-safe. */
+  function derive(purpose: FlowSecret, id: string, keyId: string): string | undefined {
+    const secret = find(keyId);
+    return secret && digest(secret, purpose, id).toString('base64url');
+  }
+
+  /** The row that a token is of, which may be gone; undefined for every other text. */
+  function open(purpose: LinkPurpose, given: string): { id: string; keyId: string } | undefined {
+    const [id = ''] = given.split('.');
+    const secret = isUuid(id)
+      ? secrets.find((one) => secretsEqual(newToken(purpose, id, one), given))
+      : undefined;
+    return secret && { id, keyId: secret.id };
+  }
+
+  /** `keyId` is that of new rows. */
+  return { keyId: secrets[0].id, code, token, newToken, derive, open };
+}
+
+export type Sealer = ReturnType<typeof createSealer>;
+
+/** Encrypts what must be read again: with a key of the first secret, while each secret opens what it sealed (AES-256-GCM). */
+export function createSealer(secrets: readonly [Secret, ...Secret[]]) {
+  const toKey = ({ id, key }: Secret) => ({
+    id,
+    key: Buffer.from(hkdfSync('sha256', key, '', 'dure sealed values', 32)),
+  });
+  const sealing = toKey(secrets[0]);
+  const keys = [sealing, ...secrets.slice(1).map(toKey)];
+
+  /** @param context what the value is and whose, without which it does not open */
+  function seal(text: string, context: string): string {
+    const { id, key } = sealing;
+    const iv = randomBytes(12);
+    const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(context));
+    const sealed = Buffer.concat([iv, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+    return `${id}.${sealed.toString('base64url')}`;
+  }
+
+  /** @returns undefined when no secret opens it, or it was sealed for another context */
+  function unseal(sealed: string, context: string): string | undefined {
+    const [id, text = ''] = sealed.split('.');
+    const key = keys.find((one) => one.id === id)?.key;
+    const bytes = Buffer.from(text, 'base64url');
+    if (key === undefined || bytes.length < 28) return undefined;
+    try {
+      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12))
+        .setAAD(Buffer.from(context))
+        .setAuthTag(bytes.subarray(-16));
+      return decipher.update(bytes.subarray(12, -16), undefined, 'utf8') + decipher.final('utf8');
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** @param name for the log @throws {ApiError} `service_unavailable` when no secret opens it */
+  function unsealNeeded(sealed: string, context: string, name: string): string {
+    const text = unseal(sealed, context);
+    if (text === undefined) throw serviceUnavailable(new Error(`no JWT_SECRET opens ${name}`));
+    return text;
+  }
+
+  /** `prefix` is the start of everything that the first secret sealed. */
+  return { seal, unseal, unsealNeeded, prefix: `${sealing.id}.` };
+}
+
+/** Compares in constant time. An undefined expected value equals nothing. */
+export function secretsEqual(expected: string | undefined, given: string): boolean {
+  if (expected === undefined) return false;
+  const [a, b] = [Buffer.from(expected), Buffer.from(given)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}
