@@ -2,10 +2,9 @@ import { join } from 'node:path';
 import { type DatabaseLocation, toDatabase } from './database-settings.ts';
 import { variables } from './environment.ts';
 import { readLoginProviders } from './login-providers.ts';
-import { readPrivateKeys } from './private-keys.ts';
+import { deriveVapidKey, isVapidSubject } from './private-keys.ts';
 import { ConfigError, parseUrl, readVariables } from './readers.ts';
 import { readSecrets, toSecrets } from './secrets.ts';
-import { readVapid } from './vapid.ts';
 import { findWarnings } from './warnings.ts';
 
 export type { LoginProviderSettings } from './login-providers.ts';
@@ -18,9 +17,6 @@ interface ConsentDocument {
   version: string;
   url: string;
 }
-
-/** The documents that are configured: none, the terms of use, or these and the privacy policy. */
-export type ConsentDocuments = Partial<Record<'terms' | 'privacy', ConsentDocument>>;
 
 /** The configuration, validated and converted. Durations are in seconds. */
 export type Config = ReturnType<typeof inspectConfig>['config'];
@@ -69,14 +65,24 @@ export function inspectConfig(source: NodeJS.ProcessEnv, { generateSecret = fals
       return fallback;
     }
   };
-  problems.push(...findMissing(source));
+  problems.push(...checkTogether(source));
   const { urls, environment, ...settings } = values;
   const { port, dataDirectory, frontendUrl, publicUrl = `http://localhost:${port}` } = settings;
   if (settings.metricsPort === port)
     problems.push('METRICS_PORT must differ from PORT, which is for clients');
   const given = { value: settings.secrets, production, dataDirectory, generates: generateSecret };
   const secrets = read(() => readSecrets(given), toSecrets(''));
-  const { apiKey, baseUrl } = settings.mail.resend;
+  const { vapid, mail } = settings;
+  const { subject = `mailto:${/[^\s<>]+@[^\s<>]+/.exec(mail.from)?.[0]}` } = vapid;
+  if ((vapid.key ?? vapid.subject) !== undefined && !isVapidSubject(subject, { production })) {
+    problems.push(
+      'VAPID_SUBJECT must be an address such as mailto:push@example.com, or a URL that starts with https://; in production one that push services can reach: without it MAIL_FROM counts',
+    );
+  }
+  const [{ key: secret }] = secrets;
+  const isDerived = !production && secret.length > 0;
+  const vapidKey = vapid.key ?? (isDerived ? deriveVapidKey(secret) : undefined);
+  const { apiKey, baseUrl } = mail.resend;
   const { bucket, endpoint, region = 'us-east-1', accessKeyId, secretAccessKey } = settings.images.s3;
   const credentials = accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey } : undefined;
   const { terms, privacy } = settings.consentDocuments;
@@ -91,7 +97,7 @@ export function inspectConfig(source: NodeJS.ProcessEnv, { generateSecret = fals
     database: { ...settings.database, ...toDatabase(urls) },
     secrets,
     /** The first one signs access tokens, the first secret does without any. All verify. */
-    privateKeys: read(() => readPrivateKeys(settings.privateKeys), []),
+    privateKeys: settings.privateKeys.given ?? settings.privateKeys.ofFile ?? [],
     publicUrl,
     images: {
       /** Where browsers find uploaded images, without a slash at its end. */
@@ -100,13 +106,9 @@ export function inspectConfig(source: NodeJS.ProcessEnv, { generateSecret = fals
       directory: join(dataDirectory, 'media'),
       s3: bucket === undefined ? undefined : { bucket, endpoint, region, credentials },
     },
-    mail: { from: settings.mail.from, resend: apiKey === undefined ? undefined : { apiKey, baseUrl } },
+    mail: { from: mail.from, resend: apiKey === undefined ? undefined : { apiKey, baseUrl } },
     /** Of push messages; undefined where there are none. */
-    vapid: read(
-      () =>
-        readVapid({ ...settings.vapid, mailFrom: settings.mail.from, secret: secrets[0].key, production }),
-      undefined,
-    ),
+    vapid: vapidKey && { ...vapidKey, subject },
     corsOrigins,
     /** Of pages that may use the refresh token in the cookie: of the frontend, which may be that of the service, and the others. */
     pageOrigins: [frontendOrigin, ...corsOrigins].filter(Boolean),
@@ -134,8 +136,8 @@ const together: [one: string, other: string][] = [
   ['PRIVACY_VERSION', 'PRIVACY_URL'],
 ];
 
-/** What is missing. A variable that is set and wrong counts as set. */
-function findMissing(source: NodeJS.ProcessEnv): string[] {
+/** What is missing, or too much. A variable that is set and wrong counts as set. */
+function checkTogether(source: NodeJS.ProcessEnv): string[] {
   const isSet = (name: string) => Boolean(source[name]);
   const regionIsMissing = isSet('S3_BUCKET') && !isSet('S3_REGION') && !isSet('S3_ENDPOINT');
   return [
@@ -143,6 +145,9 @@ function findMissing(source: NodeJS.ProcessEnv): string[] {
       const given = by.filter(isSet);
       return given.length > 0 && !isSet(name) ? `${name} must be set with ${given.join(', ')}${why}` : [];
     }),
+    ...(isSet('JWT_PRIVATE_KEY') && isSet('JWT_PRIVATE_KEY_FILE')
+      ? ['JWT_PRIVATE_KEY and JWT_PRIVATE_KEY_FILE must not both be set']
+      : []),
     ...(regionIsMissing ? ['S3_REGION must be set with S3_BUCKET, unless S3_ENDPOINT is'] : []),
     ...together
       .filter(([one, other]) => isSet(one) !== isSet(other))

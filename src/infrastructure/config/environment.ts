@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { databaseVariables, readReplica } from './database-settings.ts';
+import { readPrivateKeyFile, readPrivateKeys, readVapidKey } from './private-keys.ts';
 import {
   ConfigError,
   duration,
@@ -45,7 +46,10 @@ export function variables({ production }: { production: boolean }) {
       migrateOnStart: flag('MIGRATE_ON_START', unlessProduction),
     },
     secrets: { ...text('JWT_SECRET'), missing },
-    privateKeys: { pem: text('JWT_PRIVATE_KEY'), path: text('JWT_PRIVATE_KEY_FILE') },
+    privateKeys: {
+      given: optional('JWT_PRIVATE_KEY', readPrivateKeys),
+      ofFile: optional('JWT_PRIVATE_KEY_FILE', readPrivateKeyFile),
+    },
     tokens: {
       accessTtl: lifetime('ACCESS_TOKEN_TTL', '15m'),
       refreshTtl: lifetime('REFRESH_TOKEN_TTL', '14d'),
@@ -100,10 +104,10 @@ export function variables({ production }: { production: boolean }) {
       from: { ...variable('MAIL_FROM', 'Dure <no-reply@example.com>', readMailAddress), missing },
       resend: {
         apiKey: { ...optional('RESEND_API_KEY', (key) => (production ? readResendKey(key) : key)), missing },
-        baseUrl: url('RESEND_BASE_URL', web),
+        baseUrl: url('RESEND_BASE_URL', { ...web, reason: 'the API key and the emails are sent there' }),
       },
     },
-    vapid: { privateKey: text('VAPID_PRIVATE_KEY'), subject: text('VAPID_SUBJECT') },
+    vapid: { key: optional('VAPID_PRIVATE_KEY', readVapidKey), subject: text('VAPID_SUBJECT') },
     // Of Chrome and most others, Firefox, Safari, Edge.
     pushServices: variable(
       'PUSH_SERVICES',
