@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { type DatabaseLocation, toDatabase } from './database-settings.ts';
 import { variables } from './environment.ts';
 import { readLoginProviders } from './login-providers.ts';
 import { deriveVapidKey, isVapidSubject } from './private-keys.ts';
@@ -26,6 +25,15 @@ export interface Patience {
   limitFactor?: number;
 }
 
+/** Where the database is. */
+export interface DatabaseLocation {
+  url: string;
+  /** Without a transaction pooler. */
+  directUrl: string;
+  /** Whether `url` goes through a transaction pooler. */
+  pooled: boolean;
+}
+
 /** A configuration with the location of the database: of the variables, or of the embedded server once it runs. */
 export type AppConfig = Config & Patience & { database: DatabaseLocation };
 
@@ -47,6 +55,29 @@ export function loadConfig(source: NodeJS.ProcessEnv, { generateSecret = true } 
   return config;
 }
 
+/** Reads what it takes to reach the database; other variables may be missing or wrong. @throws {ConfigError} with every problem */
+export function loadDatabaseSettings(source: NodeJS.ProcessEnv): Pick<Config, 'database' | 'dataDirectory'> {
+  const { config, problems } = inspectConfig(source);
+  const ofDatabase = problems.filter((text) => /^(NODE_ENV|DATA_DIR|DATABASE_(DIRECT_)?URL) /.test(text));
+  if (ofDatabase.length > 0) throw new ConfigError(...ofDatabase);
+  return config;
+}
+
+/**
+ * Locates the database of the settings: that of the variables, else the embedded one.
+ *
+ * @param start starts or reaches the embedded server in a folder
+ * @returns its location, and `stop`, which ends what was started
+ */
+export async function locateDatabase(
+  { database: { url, directUrl, pooled }, dataDirectory }: Pick<Config, 'database' | 'dataDirectory'>,
+  start: (directory: string) => Promise<{ url: string; stop(): Promise<void> }>,
+): Promise<DatabaseLocation & { stop(): Promise<void> }> {
+  if (url !== undefined) return { url, directUrl: directUrl ?? url, pooled, stop: async () => undefined };
+  const server = await start(join(dataDirectory, 'postgres'));
+  return { url: server.url, directUrl: server.url, pooled: false, stop: server.stop };
+}
+
 /**
  * Reads the configuration as {@link loadConfig} does, but generates no secret unless told to.
  *
@@ -65,7 +96,7 @@ export function inspectConfig(source: NodeJS.ProcessEnv, { generateSecret = fals
       return fallback;
     }
   };
-  problems.push(...checkTogether(source));
+  problems.push(...findConflicts(source));
   const { urls, environment, ...settings } = values;
   const { port, dataDirectory, frontendUrl, publicUrl = `http://localhost:${port}` } = settings;
   if (settings.metricsPort === port)
@@ -94,7 +125,13 @@ export function inspectConfig(source: NodeJS.ProcessEnv, { generateSecret = fals
     production,
     /** Settings that work but are weak, for the log. */
     warnings: findWarnings(texts),
-    database: { ...settings.database, ...toDatabase(urls) },
+    /** One of the two URLs is enough; without both, the database is the embedded one. */
+    database: {
+      ...settings.database,
+      url: urls.pooled ?? urls.direct,
+      directUrl: urls.direct ?? urls.pooled,
+      pooled: urls.pooled !== undefined && urls.direct !== undefined,
+    },
     secrets,
     /** The first one signs access tokens, the first secret does without any. All verify. */
     privateKeys: settings.privateKeys.given ?? settings.privateKeys.ofFile ?? [],
@@ -124,33 +161,32 @@ function isWhole(document: Record<keyof ConsentDocument, string | undefined>): d
   return document.version !== undefined && document.url !== undefined;
 }
 
-/** Variables that need another one: that which is missing, those that need it, and why. */
-const needed: [name: string, by: string[], why?: string][] = [
-  ['S3_BUCKET', ['S3_ENDPOINT', 'S3_REGION', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY']],
-  ['MEDIA_BASE_URL', ['S3_BUCKET'], ': the URL under which browsers find the bucket'],
-  ['TERMS_VERSION', ['PRIVACY_VERSION']],
-];
-const together: [one: string, other: string][] = [
-  ['S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'],
-  ['TERMS_VERSION', 'TERMS_URL'],
-  ['PRIVACY_VERSION', 'PRIVACY_URL'],
-];
-
-/** What is missing, or too much. A variable that is set and wrong counts as set. */
-function checkTogether(source: NodeJS.ProcessEnv): string[] {
+/** What is missing, or too much, beside other variables. One that is set and wrong counts as set. */
+function findConflicts(source: NodeJS.ProcessEnv): string[] {
   const isSet = (name: string) => Boolean(source[name]);
-  const regionIsMissing = isSet('S3_BUCKET') && !isSet('S3_REGION') && !isSet('S3_ENDPOINT');
-  return [
-    ...needed.flatMap(([name, by, why = '']) => {
-      const given = by.filter(isSet);
-      return given.length > 0 && !isSet(name) ? `${name} must be set with ${given.join(', ')}${why}` : [];
-    }),
-    ...(isSet('JWT_PRIVATE_KEY') && isSet('JWT_PRIVATE_KEY_FILE')
-      ? ['JWT_PRIVATE_KEY and JWT_PRIVATE_KEY_FILE must not both be set']
-      : []),
-    ...(regionIsMissing ? ['S3_REGION must be set with S3_BUCKET, unless S3_ENDPOINT is'] : []),
-    ...together
-      .filter(([one, other]) => isSet(one) !== isSet(other))
-      .map(([one, other]) => `${one} and ${other} must be set together, or neither`),
+  const ofBucket = ['S3_ENDPOINT', 'S3_REGION', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'].filter(isSet);
+  const isAlone = (one: string, other: string): [boolean, string] => [
+    isSet(one) !== isSet(other),
+    `${one} and ${other} must be set together, or neither`,
   ];
+  const rules: [isBroken: boolean, problem: string][] = [
+    [ofBucket.length > 0 && !isSet('S3_BUCKET'), `S3_BUCKET must be set with ${ofBucket.join(', ')}`],
+    [
+      isSet('S3_BUCKET') && !isSet('MEDIA_BASE_URL'),
+      'MEDIA_BASE_URL must be set with S3_BUCKET: the URL under which browsers find the bucket',
+    ],
+    [
+      isSet('S3_BUCKET') && !isSet('S3_REGION') && !isSet('S3_ENDPOINT'),
+      'S3_REGION must be set with S3_BUCKET, unless S3_ENDPOINT is',
+    ],
+    isAlone('S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'),
+    [isSet('PRIVACY_VERSION') && !isSet('TERMS_VERSION'), 'TERMS_VERSION must be set with PRIVACY_VERSION'],
+    isAlone('TERMS_VERSION', 'TERMS_URL'),
+    isAlone('PRIVACY_VERSION', 'PRIVACY_URL'),
+    [
+      isSet('JWT_PRIVATE_KEY') && isSet('JWT_PRIVATE_KEY_FILE'),
+      'JWT_PRIVATE_KEY and JWT_PRIVATE_KEY_FILE must not both be set',
+    ],
+  ];
+  return rules.flatMap(([isBroken, problem]) => (isBroken ? problem : []));
 }

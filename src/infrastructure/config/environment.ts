@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { databaseVariables, readReplica } from './database-settings.ts';
+import { resolve } from 'node:path';
 import { readPrivateKeyFile, readPrivateKeys, readVapidKey } from './private-keys.ts';
 import {
   ConfigError,
@@ -11,6 +11,7 @@ import {
   lifetime,
   oneOf,
   optional,
+  parseUrl,
   readDate,
   readInteger,
   readList,
@@ -32,10 +33,14 @@ export function variables({ production }: { production: boolean }) {
   const documents = { ...web, reason: 'users agree to what is there' };
   const quota: [number, number] = [0, 1_000_000];
   const missing = production ? 'must be set in production' : undefined;
-  const { urls, ...others } = databaseVariables;
   return {
-    ...others,
-    urls: { ...urls, pooled: { ...urls.pooled, missing } },
+    // A misspelt `production` must not run without the checks of production.
+    environment: oneOf('NODE_ENV', 'development', ['development', 'test', 'production']),
+    dataDirectory: variable('DATA_DIR', '.data', (path) => resolve(path)),
+    urls: {
+      pooled: { ...url('DATABASE_URL', postgres), missing },
+      direct: url('DATABASE_DIRECT_URL', postgres),
+    },
     host: variable('HOST', production ? '0.0.0.0' : '127.0.0.1', (host) => host),
     port: integer('PORT', '3000', [0, 65_535]),
     /** Serves `/metrics` in place of {@link port}. */
@@ -149,6 +154,14 @@ export function variables({ production }: { production: boolean }) {
     commit: optional('DURE_COMMIT', readCommit),
     otlpEndpoint: url('OTEL_EXPORTER_OTLP_ENDPOINT', web),
   };
+}
+
+const postgres = { protocols: ['postgres:', 'postgresql:'] };
+
+/** The standby that may answer reads of posts and stores. A transaction pooler in front of it is marked as for Prisma. */
+function readReplica(given: string) {
+  const pooled = parseUrl(given)?.searchParams.get('pgbouncer') === 'true';
+  return { url: readUrl(given, postgres), pooled };
 }
 
 // Origins are compared as they are, so a wildcard would match none.
