@@ -92,8 +92,9 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   const needsRedis = config.rateLimitEnabled || replicaLocation;
   const redis = needsRedis && redisUrl ? await openRedis(app, redisUrl, metrics) : undefined;
   const ownWrites = redis ? rememberInRedis(redis) : rememberHere();
-  const primary = { primary: database, ownWrites, metrics, logger };
-  const replica = replicaLocation && openReplica({ ...replicaLocation, ...primary, poolSize, limitFactor });
+  const replica =
+    replicaLocation &&
+    openReplica({ ...replicaLocation, poolSize, limitFactor, primary: database, ownWrites, metrics, logger });
   if (replica) {
     app.addHook('onReady', async () => void replica.watch());
     app.addHook('onClose', () => replica.close());
