@@ -52,7 +52,7 @@ export function readPrivateKeys(text: string): PrivateKey[] {
     );
   }
   const keys = blocks.map((block, index) => {
-    const key = parseKey(block);
+    const key = parsePrivateKey(block);
     if (key !== undefined) return key;
     const rule = `number ${index + 1} must be of the curve P-256 or Ed25519, and have no password`;
     throw new ConfigError(`holds a key that cannot be used: ${rule}`);
@@ -61,7 +61,8 @@ export function readPrivateKeys(text: string): PrivateKey[] {
   return keys;
 }
 
-function parseKey(pem: string): PrivateKey | undefined {
+/** One key in PEM; undefined for what cannot sign access tokens. */
+export function parsePrivateKey(pem: string): PrivateKey | undefined {
   try {
     const key = createPrivateKey(pem);
     const algorithm = algorithmOf(key);
