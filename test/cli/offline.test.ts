@@ -221,7 +221,8 @@ t.test('the variables of the database are enough for what needs nothing else', a
   const url = 'postgresql://dure@db.example.com/dure';
   const wrong = { PORT: 'many', JWT_SECRET: 'x', FRONTEND_URL: 'http://x.example.com' };
   const other = { NODE_ENV: 'production', ...wrong };
-  t.match(loadDatabaseSettings({ ...other, DATABASE_URL: url }), { database: { url } });
+  for (const name of ['DATABASE_URL', 'DATABASE_DIRECT_URL'])
+    t.match(loadDatabaseSettings({ ...other, [name]: url }), { database: { url } }, name);
   for (const [environment, message] of [
     [other, /:\n {2}- DATABASE_URL must be set in production$/],
     [{ DATABASE_URL: 'mysql://db/dure' }, /:\n {2}- DATABASE_URL [^\n]+$/],

@@ -58,7 +58,11 @@ export function loadConfig(source: NodeJS.ProcessEnv, { generateSecret = true } 
 /** Reads what it takes to reach the database; other variables may be missing or wrong. @throws {ConfigError} with every problem */
 export function loadDatabaseSettings(source: NodeJS.ProcessEnv): Pick<Config, 'database' | 'dataDirectory'> {
   const { config, problems } = inspectConfig(source);
-  const ofDatabase = problems.filter((text) => /^(NODE_ENV|DATA_DIR|DATABASE_(DIRECT_)?URL) /.test(text));
+  // The service needs `DATABASE_URL` in production; here one of the two is enough.
+  const ignored = config.database.url === undefined ? undefined : 'DATABASE_URL must be set in production';
+  const ofDatabase = problems.filter(
+    (text) => /^(NODE_ENV|DATABASE_(DIRECT_)?URL) /.test(text) && text !== ignored,
+  );
   if (ofDatabase.length > 0) throw new ConfigError(...ofDatabase);
   return config;
 }
