@@ -1,7 +1,11 @@
 import process from 'node:process';
 import { startEmbeddedServer } from '../src/development/embedded-postgres/server.ts';
-import { type AppConfig, loadConfig, withDatabase } from '../src/infrastructure/config/config.ts';
-import { locateDatabase } from '../src/infrastructure/config/database-settings.ts';
+import {
+  type AppConfig,
+  loadConfig,
+  locateDatabase,
+  withDatabase,
+} from '../src/infrastructure/config/config.ts';
 import { migrate } from '../src/infrastructure/database/migrations.ts';
 
 /**

@@ -2,17 +2,11 @@ import type { Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import jwt from '@fastify/jwt';
 import { type FastifyHttpOptions, type FastifyInstance, fastify, LogController } from 'fastify';
-import { expiredAuditEntries } from './domains/admin/index.ts';
-import { expiredAuthRows, jwtOptions, securityEvents } from './domains/auth/index.ts';
-import { erasedImages, type ImageStorage } from './domains/images/index.ts';
-import { type EventStreamTimes, expiredNotifications, sendPushTask } from './domains/notifications/index.ts';
-import { expiredDataDownloads } from './domains/own-data/index.ts';
-import { erasedMessages } from './domains/partner-requests/index.ts';
-import { duePosts } from './domains/posts/index.ts';
-import { expiredReports } from './domains/reports/index.ts';
-import { expiredPostAlerts } from './domains/saved-searches/index.ts';
-import { storeEdits } from './domains/stores/index.ts';
-import { createDomains } from './domains.ts';
+import type { Redis } from 'ioredis';
+import { jwtOptions, securityEvents } from './domains/auth/index.ts';
+import type { ImageStorage } from './domains/images/index.ts';
+import { createDomains } from './domains/index.ts';
+import { type EventStreamTimes, sendPushTask } from './domains/notifications/index.ts';
 import { credentialsPlugin } from './http/authentication.ts';
 import { rootRoutes } from './http/pages.ts';
 import { bodyLimit, bodyReaderPlugin } from './http/plugins/body-reader.ts';
@@ -34,47 +28,29 @@ import { unreadResponsesPlugin } from './http/plugins/unread-responses.ts';
 import { validationPlugin } from './http/plugins/validation.ts';
 import { requestContextPlugin, trustedProxies } from './http/request-context.ts';
 import type { AppConfig, Config } from './infrastructure/config/config.ts';
-import { cleanUp } from './infrastructure/database/clean-up.ts';
-import type { Database } from './infrastructure/database/client.ts';
-import { expiredIdempotencyKeys } from './infrastructure/database/idempotency.ts';
+import { type Database, openDatabase } from './infrastructure/database/client.ts';
+import { listenWithApp } from './infrastructure/database/listener.ts';
 import { pendingMigrations } from './infrastructure/database/migrations.ts';
 import { onceASecond } from './infrastructure/database/once-a-second.ts';
+import { rememberHere, rememberInRedis } from './infrastructure/database/own-writes.ts';
 import { endIfReadOnly } from './infrastructure/database/pool.ts';
-import { expiredMailSends } from './infrastructure/mail/mail-sends.ts';
-import { expiredFailedMails, sendMailTask } from './infrastructure/mail/queue.ts';
+import { openReplica } from './infrastructure/database/replica.ts';
+import { startWorker, type Worker } from './infrastructure/jobs/worker.ts';
+import { sendMailTask } from './infrastructure/mail/queue.ts';
 import { createMailLane } from './infrastructure/mail/sending.ts';
-import type { MailTransport } from './infrastructure/mail/transport.ts';
+import { createResendTransport, type MailTransport } from './infrastructure/mail/transport.ts';
 import { addDatabaseMetrics } from './infrastructure/telemetry/database-metrics.ts';
-import { addPoolMetrics, addProcessMetrics, createMetrics } from './infrastructure/telemetry/metrics.ts';
-import type { Tracing } from './infrastructure/telemetry/tracing.ts';
-import { openApiPlugin, openApiRoutes } from './openapi/plugin.ts';
 import {
-  createTransport,
-  listenWithApp,
-  openAppDatabase,
-  openAppReplica,
-  openRedis,
-  openTracing,
-  registerDevelopmentLogin,
-  startWorkerWithApp,
-} from './resources.ts';
+  addPoolMetrics,
+  addProcessMetrics,
+  createMetrics,
+  type Metrics,
+} from './infrastructure/telemetry/metrics.ts';
+import { openTracing, type Tracing } from './infrastructure/telemetry/tracing.ts';
+import { openApiPlugin, openApiRoutes } from './openapi/plugin.ts';
 
 /** Milliseconds; load balancers often wait two seconds. */
 const readyTimeout = 1_800;
-
-/** What the clean-up deletes. */
-export const expiredRows = [
-  ...expiredAuthRows,
-  expiredIdempotencyKeys,
-  expiredMailSends,
-  expiredFailedMails,
-  erasedImages,
-  expiredAuditEntries,
-  expiredReports,
-  expiredDataDownloads,
-  storeEdits.expired,
-  expiredPostAlerts,
-];
 
 /** What tests replace. */
 export interface AppOverrides {
@@ -96,34 +72,42 @@ export interface AppOverrides {
  * @param config from `loadConfig`, with the URL of the database
  */
 export async function buildApp(config: AppConfig, overrides: AppOverrides = {}): Promise<FastifyInstance> {
-  const tracing = await openTracing(config);
+  const { limitFactor, redisUrl } = config;
+  const { poolSize, directUrl, replica: replicaLocation } = config.database;
+  const tracing = await openTracing(config.otlpEndpoint);
   const metrics = createMetrics();
-  const logTo = overrides.logStream ?? logStream(metrics);
-  const app = fastify(serverOptions(config, logTo, tracing));
-  for (const warning of config.warnings) app.log.warn(warning);
+  const app = fastify(serverOptions(config, overrides.logStream ?? logStream(metrics), tracing));
+  const logger = app.log;
+  for (const warning of config.warnings) logger.warn(warning);
   if (tracing) {
     await app.register(tracingPlugin, { tracing });
     app.addHook('onClose', () => tracing.close());
   }
-  const database = openAppDatabase(app, config);
-  const redis = await openRedis(app, config, metrics);
-  const replica = openAppReplica(app, config, { primary: database, redis, metrics });
+  await app.register(shutdownPlugin);
+  const database = openDatabase({ ...config.database, limitFactor });
+  database.pool.on('error', (err) => {
+    if (!app.shutdown.announced) logger.warn({ err }, 'idle database connection lost');
+  });
+  app.addHook('onClose', () => database.close());
+  const needsRedis = config.rateLimitEnabled || replicaLocation;
+  const redis = needsRedis && redisUrl ? await openRedis(app, redisUrl, metrics) : undefined;
+  const ownWrites = redis ? rememberInRedis(redis) : rememberHere();
+  const replica =
+    replicaLocation &&
+    openReplica({ ...replicaLocation, poolSize, limitFactor, primary: database, ownWrites, metrics, logger });
+  if (replica) {
+    app.addHook('onReady', async () => void replica.watch());
+    app.addHook('onClose', () => replica.close());
+  }
   for (const { pool } of [database, ...(replica ? [replica] : [])]) tracing?.tracePool(pool);
   addProcessMetrics(metrics, config.commit);
   addPoolMetrics(metrics, database.pool);
   addDatabaseMetrics(metrics, database, [sendMailTask, sendPushTask]);
 
   await app.register(jwt, jwtOptions(config));
-  const domains = await createDomains({
-    config,
-    database,
-    read: replica?.read,
-    jwt: app.jwt,
-    logger: app.log,
-    metrics,
-    tracing,
-    storage: overrides.storage,
-  });
+  const shared = { config, database, metrics, tracing, logger };
+  const { storage } = overrides;
+  const domains = await createDomains({ ...shared, read: replica?.read, jwt: app.jwt, storage });
   const { auth, stores, posts, images, partnerRequests, notifications, myPage } = domains;
   const { admin, reports, savedSearches } = domains;
 
@@ -132,14 +116,13 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   await app.register(requestLogPlugin);
   await app.register(metricsPlugin, { metrics, preregistered: securityEvents });
   await app.register(errorHandlerPlugin);
-  await app.register(shutdownPlugin);
   await app.register(deadlinePlugin, { timeLimit: overrides.timeLimit });
   await app.register(securityHeadersPlugin, { config });
   await app.register(overloadPlugin, { maxEventLoopDelay: overrides.maxEventLoopDelay });
   await app.register(credentialsPlugin, { authenticator: auth.authenticator });
   await app.register(rateLimitPlugin, { config, metrics, redis });
   await app.register(userTurnsPlugin, { config });
-  if (replica) await app.register(ownWritesPlugin, replica);
+  if (replica) await app.register(ownWritesPlugin, { ownWrites });
   await app.register(unreadResponsesPlugin);
   await app.register(bodyReaderPlugin);
   await app.register(validationPlugin);
@@ -162,7 +145,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   await app.register(partnerRequests.routes, { prefix: '/api/v1/notifications/' });
   await app.register(notifications.routes, {
     prefix: '/api/v1/notifications/',
-    listen: (subscription) => listenWithApp(app, config, subscription),
+    listen: (subscription) => listenWithApp(app, directUrl, subscription),
     findLiveSessions: auth.findLiveSessions,
     streamTimes: overrides.streamTimes,
   });
@@ -174,42 +157,45 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   else serveMetrics(app, { metrics, host: config.host, port: config.metricsPort });
   await app.register(healthRoutes, { checkReady: onceASecond(() => checkReady(database)) });
   await app.register(rootRoutes, { docsEnabled: config.docsEnabled });
-  if (auth.developmentLogin) await registerDevelopmentLogin(app, auth.developmentLogin);
+  if (auth.developmentLogin) {
+    const { developmentLoginRoutes } = await import('./development/login.ts');
+    await app.register(developmentLoginRoutes, auth.developmentLogin);
+  }
   await app.register(openApiRoutes, config);
 
   // Mails, streams and clean-up.
   app.addHook('onReady', async () => domains.outbox.start());
   app.addHook('onClose', () => domains.outbox.stop());
-  const transport = overrides.transport ?? (await createTransport(app, config));
+  const transport = overrides.transport ?? (await openTransport(app, config));
   if (config.workerEnabled) {
-    const read = expiredNotifications(config.notificationTtl);
-    const expired = [...expiredRows, ...read, erasedMessages, duePosts];
-    const mailLane = createMailLane({
-      transport,
-      composers: { ...auth.mails, ...partnerRequests.mails, ...savedSearches.mails },
-      checkMail: notifications.mailPreferences.checkMail,
-      database,
-      metrics,
-      tracing,
-      logger: app.log,
+    const { checkMail } = notifications.mailPreferences;
+    const mailLane = createMailLane({ ...shared, transport, composers: domains.mails, checkMail });
+    const { tasks, cleanUp } = domains;
+    const { crontab } = savedSearches;
+    const jobs = { tasks, crontab, cleanUp, lanes: [mailLane, notifications.pushLane] };
+    let worker: Worker | undefined;
+    app.addHook('onReady', async () => {
+      worker = startWorker({ ...jobs, connectionString: directUrl, database, metrics, logger, limitFactor });
     });
-    startWorkerWithApp(app, config, {
-      tasks: { ...auth.tasks, ...savedSearches.tasks },
-      crontab: savedSearches.crontab,
-      lanes: [mailLane, notifications.pushLane],
-      database,
-      metrics,
-      cleanUp: () =>
-        cleanUp(database, expired, {
-          users: auth.deleteAbandonedAccounts(),
-          consents: auth.askAboutMarketing(),
-          second_factors: auth.sealSecondFactorsAgain(),
-          images: images.cleanUpImages(),
-          old_matches: notifications.deleteOldMatches(config.matchTtl),
-        }),
-    });
+    app.addHook('onClose', async () => worker?.stop());
   }
   return app;
+}
+
+/** The client is loaded only where it is needed. */
+async function openRedis(app: FastifyInstance, url: string, metrics: Metrics): Promise<Redis> {
+  const { connectRedis } = await import('./http/plugins/redis.ts');
+  return connectRedis(app, url, metrics);
+}
+
+/** Resend with an API key; without one, outside production, the dev mailbox. */
+async function openTransport(app: FastifyInstance, { mail, production }: Config): Promise<MailTransport> {
+  if (mail.resend) return createResendTransport({ ...mail.resend, from: mail.from });
+  if (production) throw new Error('RESEND_API_KEY is missing');
+  const { createDevMailbox, devMailboxRoutes } = await import('./development/mailbox.ts');
+  const mailbox = createDevMailbox();
+  await app.register(devMailboxRoutes, { mailbox });
+  return mailbox;
 }
 
 function serverOptions(

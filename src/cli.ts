@@ -1,6 +1,6 @@
 import process from 'node:process';
 import { setFlagsFromString } from 'node:v8';
-import { createOutput } from './cli/output.ts';
+import { createOutput } from './cli/command.ts';
 import { runProgram } from './cli/program.ts';
 
 /** The process of `dure`, the administration command. */

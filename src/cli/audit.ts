@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import { type AuditOptions, addCommand, addLimit, type Invocation, wholeNumber } from './command.ts';
-import { table } from './output.ts';
+import { type AuditOptions, addCommand, addLimit, type Invocation, table, wholeNumber } from './command.ts';
 
 interface Options extends AuditOptions {
   limit: number;

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import type { Config } from '../infrastructure/config/config.ts';
-import { addCommand, addGroup, CommandError, type Invocation } from './command.ts';
-import { table } from './output.ts';
+import { addCommand, addGroup, CommandError, type Invocation, table } from './command.ts';
 
 interface CheckOptions {
   settings?: true;

@@ -1,11 +1,11 @@
 import type pg from 'pg';
 import { ApiError } from '../http/errors.ts';
-import { ConfigError } from '../infrastructure/config/config.ts';
 import {
+  ConfigError,
   type DatabaseLocation,
   loadDatabaseSettings,
   locateDatabase,
-} from '../infrastructure/config/database-settings.ts';
+} from '../infrastructure/config/config.ts';
 import { type Database, int8AsNumber, openDatabase } from '../infrastructure/database/client.ts';
 import { DatabaseConnectError, withClient } from '../infrastructure/database/connection.ts';
 import { reasonOf, unavailableReason } from '../infrastructure/database/errors.ts';

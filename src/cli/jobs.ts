@@ -7,8 +7,8 @@ import {
   addLimit,
   CommandError,
   type Invocation,
+  table,
 } from './command.ts';
-import { table } from './output.ts';
 
 interface ListOptions {
   failed?: boolean;

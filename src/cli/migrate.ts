@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import type { AppliedMigration } from '../infrastructure/database/migrations.ts';
-import { addCommand, addGroup, CommandError, type Invocation } from './command.ts';
-import { table } from './output.ts';
+import { addCommand, addGroup, CommandError, type Invocation, table } from './command.ts';
 
 /** `dure migrate`. */
 export function addMigrateCommands(program: Command, invocation: Invocation): void {

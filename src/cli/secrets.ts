@@ -81,7 +81,7 @@ async function rotate(invocation: Invocation, { step, leaked, asymmetric }: Rota
     ? rotationOfKeys(inspected, asymmetric, publicKeysMaxAge)
     : rotationOfSecrets(inspected, undoDays);
   const { noun, source, values, problem, notes, create } = rotation;
-  if (problem && !leaked) throw problem;
+  if (problem && !leaked) throw new CommandError(...problem);
   // --leaked takes no step.
   if (step !== undefined && step !== 'add' && values.length < 2) {
     throw new CommandError(
@@ -90,10 +90,7 @@ async function rotate(invocation: Invocation, { step, leaked, asymmetric }: Rota
     );
   }
   const isAlone = leaked || values.length === 0;
-  if (!isAlone && step === undefined) {
-    printPlan(invocation, rotation);
-    return;
-  }
+  if (!isAlone && step === undefined) return printPlan(invocation, rotation);
   const next = isAlone || step === undefined ? [create()] : steps[step](values, create());
   if (isAlone) {
     output.note(`The new value of ${source}. Deploy it to all instances at once.`, ...notes.alone);
@@ -118,6 +115,8 @@ function rotationOfSecrets({ texts, config, problems }: Inspected, undoDays: num
     : 'JWT_SECRET is not set: run the command with the environment of the service, or print a first secret with --leaked';
   const weak = `${source} is weak or a placeholder, so that it must not be kept beside a new one: use --leaked`;
   const isWeak = problems.some((one) => one.startsWith('JWT_SECRET') || one.startsWith(path));
+  let problem: [code: string, message: string] | undefined = isWeak ? ['weak_secret', weak] : undefined;
+  if (text === '') problem = ['no_secret', missing];
   return {
     noun: 'secret',
     /** The variable or the file of the values. */
@@ -126,12 +125,7 @@ function rotationOfSecrets({ texts, config, problems }: Inspected, undoDays: num
     /** Those that are deployed; the first one signs. */
     values: splitSecrets(text).map(secretValue),
     /** Why they cannot be kept beside a new one. */
-    problem:
-      text === ''
-        ? new CommandError('no_secret', missing)
-        : isWeak
-          ? new CommandError('weak_secret', weak)
-          : undefined,
+    problem,
     create: () => secretValue(generateSecret()),
     /** Seconds to wait before a step when all instances have the one before. */
     waits: {
@@ -175,7 +169,7 @@ function rotationOfKeys(
     source: texts['JWT_PRIVATE_KEY_FILE'] ?? 'JWT_PRIVATE_KEY',
     separator: '',
     values: privateKeys.map(keyValue),
-    problem: problem === undefined ? undefined : new CommandError('invalid_key', problem),
+    problem: problem === undefined ? undefined : ['invalid_key', problem],
     create: () => keyValue(generatePrivateKey(chosen)),
     waits: { switch: publicKeysMaxAge, finish: tokens.accessTtl },
     notes: {

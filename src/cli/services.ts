@@ -4,7 +4,7 @@ import { fastify } from 'fastify';
 import { pino } from 'pino';
 import { type AuditedAction, commandOperator, createAudit, type Operator } from '../domains/admin/index.ts';
 import { jwtOptions } from '../domains/auth/index.ts';
-import { createDomains, type Domains } from '../domains.ts';
+import { createDomains, type Domains } from '../domains/index.ts';
 import { loadConfig } from '../infrastructure/config/config.ts';
 import type { Tx } from '../infrastructure/database/client.ts';
 import { createMetrics } from '../infrastructure/telemetry/metrics.ts';
@@ -37,8 +37,6 @@ export async function withServices<Result>(
       jwt: app.jwt,
       logger: pino({ level: 'warn' }, invocation.log),
       metrics: createMetrics(),
-      tracing: undefined,
-      storage: undefined,
     });
     return work({ ...admin, operator });
   });

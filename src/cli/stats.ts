@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import { addCommand, type Invocation } from './command.ts';
-import { table } from './output.ts';
+import { addCommand, type Invocation, table } from './command.ts';
 
 /** `dure stats`. */
 export function addStatsCommand(program: Command, invocation: Invocation): void {

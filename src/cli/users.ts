@@ -12,9 +12,9 @@ import {
   type Help,
   type Invocation,
   type PageOptions,
+  pairs,
   printPage,
 } from './command.ts';
-import { pairs } from './output.ts';
 import type { Services } from './services.ts';
 
 const columns = ['id', 'username', 'email', 'name', 'role', 'verified'] as const;

@@ -65,13 +65,6 @@ const wording = {
   to: { ko: '받는 사람', en: 'To' },
   showAll: { ko: '모든 메일 보기', en: 'Show all emails' },
   html: { ko: 'HTML로 보기', en: 'Show as HTML' },
-  copyCode: { ko: '번호 복사', en: 'Copy code' },
-  copyLink: { ko: '링크 복사', en: 'Copy link' },
-  copied: { ko: '복사했습니다', en: 'Copied' },
-  notCopied: {
-    ko: '복사하지 못했습니다. 직접 선택해 복사해 주세요',
-    en: 'Not copied. Please select the text and copy it',
-  },
 } satisfies Record<string, LocalizedText>;
 
 const style = `h1{font-size:24px}
@@ -81,60 +74,30 @@ a{color:var(--brand)}
 article{margin:0 0 12px;padding:4px 16px;background:var(--card);border-radius:14px}
 summary{padding:10px 0;cursor:pointer}
 summary .soft{display:block}
-.highlight{display:flex;flex-wrap:wrap;gap:8px 12px;align-items:center;justify-content:space-between;margin:0 0 12px;padding:12px;background:var(--box);border-radius:10px;color:var(--brand)}
-.highlight>:first-child{flex:1 1 200px;min-width:0}
+.highlight{margin:0 0 12px;padding:12px;background:var(--box);border-radius:10px;color:var(--brand)}
 .code{font:700 30px/1.2 ui-monospace,monospace;user-select:all}
-button{min-height:44px;padding:0 14px;border:1px solid currentColor;border-radius:10px;background:none;color:inherit;font:inherit;font-size:14px;cursor:pointer}
 pre{white-space:pre-wrap;font:inherit}
 .html>summary{color:var(--brand)}
-iframe{width:100%;height:70vh;min-height:320px;border:0;border-radius:10px;background:#fff;resize:vertical}
-#status:not(:empty){position:fixed;inset:auto 16px 16px;width:fit-content;margin:0 auto;padding:10px 16px;border-radius:10px;background:var(--ink);color:var(--page)}`;
+iframe{width:100%;height:70vh;min-height:320px;border:0;border-radius:10px;background:#fff;resize:vertical}`;
 
-/**
- * Copies codes and links, and reloads the page when there is a new email. The clipboard needs a secure context, which a page at an
- * IP address is not: there the text is selected and copied by the older command.
- */
-const script = `const { dataset } = document.querySelector('main');
-const status = document.getElementById('status');
-let hiding;
-async function copy(button) {
-  const text = button.previousElementSibling;
-  if (navigator.clipboard) return navigator.clipboard.writeText(text.textContent);
-  getSelection().selectAllChildren(text);
-  if (!document.execCommand('copy')) throw new Error('not copied');
-}
-document.addEventListener('click', async ({ target }) => {
-  const button = target.closest('button');
-  if (!button) return;
-  clearTimeout(hiding);
-  status.textContent = '';
-  const text = await copy(button).then(() => dataset.copied, () => dataset.notCopied);
-  status.textContent = text;
-  hiding = setTimeout(() => { status.textContent = ''; }, 4000);
-});
+/** Reloads the page when there is a new email. */
+const script = `const { newest } = document.querySelector('main').dataset;
 setInterval(async () => {
   const response = await fetch(location.href, { headers: { accept: 'application/json' } }).catch(() => undefined);
   if (!response?.ok) return;
   const { items } = await response.json();
-  if ((items[0]?.created_at ?? '') !== dataset.newest) location.reload();
+  if ((items[0]?.created_at ?? '') !== newest) location.reload();
 }, 3000);`;
 
 /** The templates put codes and links on lines of their own, and prefix the lines that a user wrote. */
-function highlights(text: string, language: Language): string {
+function highlights(text: string): string {
   const html = text.split('\n').map((line) => {
     const escaped = escapeHtml(line);
-    if (/^\d{6}$/.test(line)) {
-      return copyable(`<span class="code">${escaped}</span>`, wording.copyCode[language]);
-    }
+    if (/^\d{6}$/.test(line)) return `<p class="highlight code">${escaped}</p>`;
     if (!/^https?:\/\/\S+$/.test(line)) return '';
-    const link = `<a href="${escaped}" target="_blank" rel="noopener noreferrer">${escaped}</a>`;
-    return copyable(link, wording.copyLink[language]);
+    return `<p class="highlight"><a href="${escaped}" target="_blank" rel="noopener noreferrer">${escaped}</a></p>`;
   });
   return html.join('');
-}
-
-function copyable(html: string, label: string): string {
-  return `<div class="highlight">${html}<button type="button">${label}</button></div>`;
 }
 
 // 24 hours: with 12, newer versions of `Intl` write AM and PM in Korean as well.
@@ -146,7 +109,7 @@ function mailHtml(mail: StoredMail, { language, isOpen }: { language: Language; 
   return `<article><details${isOpen ? ' open' : ''}>
 <summary><h2 lang="${mail.language}">${subject}</h2>
 <span class="soft">${wording.to[language]} <strong>${escapeHtml(mail.to)}</strong> · <time datetime="${mail.created_at}">${time}</time></span></summary>
-${highlights(mail.text, language)}
+${highlights(mail.text)}
 <pre lang="${mail.language}">${escapeHtml(mail.text.trimEnd())}</pre>
 <details class="html"><summary>${wording.html[language]}</summary><iframe lang="${mail.language}" title="${subject}" loading="lazy" sandbox="allow-popups allow-popups-to-escape-sandbox" srcdoc="${escapeHtml(mail.html)}"></iframe></details>
 </details></article>`;
@@ -169,12 +132,11 @@ function sendMailboxPage(
     // Emails are styled inline, and their frames inherit this policy.
     styles: "'unsafe-inline'",
     policy: [`script-src ${hashSource(script)}`, "connect-src 'self'; frame-src 'self'; form-action 'none'"],
-    body: `<main data-newest="${mails[0]?.created_at ?? ''}" data-copied="${wording.copied[language]}" data-not-copied="${wording.notCopied[language]}">
+    body: `<main data-newest="${mails[0]?.created_at ?? ''}">
 <h1>${wording.title[language]}</h1>
 <p class="soft">${wording.intro[language]}</p>
 ${filter}${list || `<h2>${wording.empty[language]}</h2>`}
 </main>
-<p id="status" role="status"></p>
 <script>${script}</script>`,
   });
 }

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import type { Test } from 'tap';
-import { createOutput } from '../../src/cli/output.ts';
+import { createOutput } from '../../src/cli/command.ts';
 import { runProgram } from '../../src/cli/program.ts';
 import { type TestApp, testEnvironment } from '../support/app.ts';
 import type { Json } from '../support/json.ts';

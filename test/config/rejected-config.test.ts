@@ -82,17 +82,14 @@ t.test('private keys that cannot sign are rejected, and the message says why', a
     [secret, /PEM form/],
     [good.slice(0, -20), /PEM form/],
     [`${good}${secret}`, /PEM form/],
-    [good.replace('MIG', 'MIH'), /number 1 is damaged/],
-    [
+    [good + pemOf(generateKeyPairSync('ec', { namedCurve: 'P-384' }).privateKey), /number 2 must be/],
+    ...[
+      good.replace('MIG', 'MIH'),
       pemOf(generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey),
-      /number 1 is neither .* P-256 nor Ed25519/,
-    ],
-    [good + pemOf(generateKeyPairSync('ec', { namedCurve: 'P-384' }).privateKey), /number 2 is neither/],
-    [pemOf(generateKeyPairSync('ec', { namedCurve: 'secp256k1' }).privateKey), /number 1 is neither/],
-    [pemOf(generateKeyPairSync('ed448').privateKey), /number 1 is neither/],
-    [pemOf(key, { cipher: 'aes-256-cbc', passphrase: 'hunter2' }), /number 1 is encrypted/],
-    [pemOf(key, { type: 'sec1' }), /number 1 is a EC PRIVATE KEY and not a PKCS#8/],
-    [pemOf(p256.publicKey, { type: 'spki' }), /number 1 is a PUBLIC KEY/],
+      pemOf(generateKeyPairSync('ed448').privateKey),
+      pemOf(key, { cipher: 'aes-256-cbc', passphrase: 'hunter2' }),
+      pemOf(p256.publicKey, { type: 'spki' }),
+    ].map((pem): [string, RegExp] => [pem, /number 1 must be of the curve P-256 or Ed25519/]),
     [good + good, /same key twice/],
   ];
   for (const [value, message] of wrong) {
@@ -102,11 +99,12 @@ t.test('private keys that cannot sign are rejected, and the message says why', a
     t.match(found[0], message);
     t.notMatch(found[0], value.split('\n')[1] ?? value, 'it never shows the key');
   }
-  const both = { JWT_PRIVATE_KEY: good, JWT_PRIVATE_KEY_FILE: '/nowhere/key.pem' };
+  const folder = t.testdir({ empty: '', good });
+  const file = join(folder, 'empty');
+  const both = { JWT_PRIVATE_KEY: good, JWT_PRIVATE_KEY_FILE: join(folder, 'good') };
   t.match(problems(t, { JWT_SECRET: secret, ...both }), [
     /JWT_PRIVATE_KEY and JWT_PRIVATE_KEY_FILE must not both/,
   ]);
-  const file = join(t.testdir({ empty: '' }), 'empty');
   rejected(t, 'JWT_PRIVATE_KEY_FILE', '/nowhere/key.pem', file, dirname(file));
   const listed = problems(t, { JWT_PRIVATE_KEY: 'x', JWT_SECRET: 'x', PORT: 'x' });
   t.equal(listed.length, 3, 'they are listed with all other problems');
@@ -121,8 +119,6 @@ t.test('placeholder secrets are rejected in production', async (t) => {
     'a-string-secret-at-least-256-bits-long',
     'replace_me_zK4mP9wQ2xV7bN5cT8rY1uE3iO6',
     '<output of openssl rand -base64 48 here>',
-    secret.slice(0, 20).repeat(2),
-    `${secret},${secret.slice(0, 17).repeat(3).slice(0, 40)}`,
     `${secret},please-change-this-to-a-long-random-string`,
   ];
   for (const placeholder of placeholders) {
@@ -196,6 +192,8 @@ t.test('invalid values are rejected', async (t) => {
     rejected(t, name, ...(Array.isArray(values) ? values : values.split(' ')));
   const local = { ...production, FRONTEND_URL: 'http://localhost:5173' };
   t.doesNotThrow(() => loadConfig(local), 'https is for other machines');
+  const open = problems(t, { ...production, RESEND_BASE_URL: 'http://mail.example.com' });
+  t.match(open, [/RESEND_BASE_URL must be https/], 'the API key is sent there');
 });
 
 t.test('in production push services can reach the subject of the key', async (t) => {

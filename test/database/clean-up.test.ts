@@ -1,6 +1,6 @@
 import pg from 'pg';
 import t from 'tap';
-import { expiredRows } from '../../src/app.ts';
+import { expiredRows } from '../../src/domains/index.ts';
 import { cleanUp, pagesOfRun } from '../../src/infrastructure/database/clean-up.ts';
 import { sql } from '../../src/infrastructure/database/sql.ts';
 import { createTestDatabase, openTestDatabase } from '../support/database.ts';

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import t from 'tap';
-import { expiredRows } from '../../src/app.ts';
+import { expiredRows } from '../../src/domains/index.ts';
 import { createNotificationRepository } from '../../src/domains/notifications/inbox/repository.ts';
 import { expiredNotifications } from '../../src/domains/notifications/index.ts';
 import { cleanUp } from '../../src/infrastructure/database/clean-up.ts';

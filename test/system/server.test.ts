@@ -9,7 +9,6 @@ import { password } from '../support/app.ts';
 import { createEmptyDatabase, createTestDatabase, databaseUrl, execute } from '../support/database.ts';
 import { temporaryFolder } from '../support/files.ts';
 import { freePort } from '../support/free-port.ts';
-import { createProvider } from '../support/provider.ts';
 import { rawConnection } from '../support/raw-http.ts';
 import { insist, post, production, type Service, spawnService, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -145,16 +144,7 @@ t.test('production without what it needs stops with one message that lists every
   const service = spawnService({ NODE_ENV: 'production', JWT_SECRET: 'short' });
   const [code] = await once(service.child, 'close');
   t.equal(code, 1);
-  for (const name of [
-    'DATABASE_URL',
-    'JWT_SECRET',
-    'RESEND_API_KEY',
-    'MAIL_FROM',
-    'FRONTEND_URL',
-    'PUBLIC_URL',
-  ]) {
-    t.match(service.output(), name);
-  }
+  for (const name of ['DATABASE_URL', 'JWT_SECRET', 'PUBLIC_URL']) t.match(service.output(), name);
   t.notMatch(service.output(), /\n\s+at /, 'no stack');
 });
 
@@ -304,30 +294,4 @@ t.test('a full disk below the log stops nothing', { skip: !existsSync('/dev/full
   for (let turn = 0; turn < 20; turn++) await fetch(`http://127.0.0.1:${PORT}/${'a'.repeat(600)}`);
   t.equal(await live(), 200);
   t.same(await end(), { code: 0, signal: null });
-});
-
-t.test('an email of a killed process is sent once after the restart', async (t) => {
-  const provider = await createProvider(t);
-  const environment = { ...(await productionSettings()), RESEND_BASE_URL: provider.url };
-
-  provider.behaviour = () => undefined;
-  const killed = await startService(environment);
-  t.equal((await insist(`${killed.url}/auth/signup/`, account)).status, 201);
-  await until('the first attempt', () => provider.attempts.length === 1);
-  await killed.end('SIGKILL');
-  // As if 45 seconds had passed: then the lock of a dead worker is released.
-  await execute(
-    environment.DATABASE_URL,
-    `UPDATE graphile_worker._private_jobs SET locked_at = now() - interval '1 minute'`,
-  );
-
-  provider.behaviour = 'ok';
-  const again = await startService(environment);
-  t.teardown(() => again.end());
-  const jobs = () => query(environment.DATABASE_URL, 'SELECT id FROM graphile_worker._private_jobs');
-  await until('an empty queue', async () => (await jobs()).length === 0);
-  const [first, second, ...others] = provider.attempts;
-  t.ok(first?.key);
-  t.same(second, first, 'the same mail under the same idempotency key');
-  t.same(others, []);
 });

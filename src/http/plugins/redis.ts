@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { Redis } from 'ioredis';
+import type { Metrics } from '../../infrastructure/telemetry/metrics.ts';
 
 /** In milliseconds. */
 const times = { connect: 1_000, response: 500, minBackoff: 100, maxBackoff: 1_000 };
@@ -8,7 +9,7 @@ const times = { connect: 1_000, response: 500, minBackoff: 100, maxBackoff: 1_00
  * Connects to Redis, and again whenever it was lost. A connection that does not answer is closed: until Redis answers
  * another one, its status is not `ready` and no request waits for it.
  */
-export function connectRedis(app: FastifyInstance, url: string): Redis {
+export function connectRedis(app: FastifyInstance, url: string, metrics: Metrics): Redis {
   const client = new Redis(url, {
     connectTimeout: times.connect,
     commandTimeout: times.response,
@@ -18,6 +19,9 @@ export function connectRedis(app: FastifyInstance, url: string): Redis {
     enableOfflineQueue: false,
     retryStrategy: (attempt) => Math.min(attempt * times.minBackoff, times.maxBackoff),
   });
+  metrics.addGauge('redis_connected', 'Whether Redis answers, so that limits are shared: 1 or 0', () =>
+    Number(client.status === 'ready'),
+  );
   // One line for each outage; the client reports every attempt.
   let isReported = false;
   const report = (cause: { err: Error } | { reason: string }) => {

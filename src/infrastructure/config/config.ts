@@ -1,11 +1,9 @@
 import { join } from 'node:path';
-import { type DatabaseLocation, toDatabase } from './database-settings.ts';
 import { variables } from './environment.ts';
 import { readLoginProviders } from './login-providers.ts';
-import { readPrivateKeys } from './private-keys.ts';
+import { deriveVapidKey, isVapidSubject } from './private-keys.ts';
 import { ConfigError, parseUrl, readVariables } from './readers.ts';
 import { readSecrets, toSecrets } from './secrets.ts';
-import { readVapid } from './vapid.ts';
 import { findWarnings } from './warnings.ts';
 
 export type { LoginProviderSettings } from './login-providers.ts';
@@ -19,15 +17,21 @@ interface ConsentDocument {
   url: string;
 }
 
-/** The documents that are configured: none, the terms of use, or these and the privacy policy. */
-export type ConsentDocuments = Partial<Record<'terms' | 'privacy', ConsentDocument>>;
-
 /** The configuration, validated and converted. Durations are in seconds. */
 export type Config = ReturnType<typeof inspectConfig>['config'];
 
 /** How many times longer than in production work may take: tests set it, for slow machines, and no variable does. */
 export interface Patience {
   limitFactor?: number;
+}
+
+/** Where the database is. */
+export interface DatabaseLocation {
+  url: string;
+  /** Without a transaction pooler. */
+  directUrl: string;
+  /** Whether `url` goes through a transaction pooler. */
+  pooled: boolean;
 }
 
 /** A configuration with the location of the database: of the variables, or of the embedded server once it runs. */
@@ -51,6 +55,33 @@ export function loadConfig(source: NodeJS.ProcessEnv, { generateSecret = true } 
   return config;
 }
 
+/** Reads what it takes to reach the database; other variables may be missing or wrong. @throws {ConfigError} with every problem */
+export function loadDatabaseSettings(source: NodeJS.ProcessEnv): Pick<Config, 'database' | 'dataDirectory'> {
+  const { config, problems } = inspectConfig(source);
+  // The service needs `DATABASE_URL` in production; here one of the two is enough.
+  const ignored = config.database.url === undefined ? undefined : 'DATABASE_URL must be set in production';
+  const ofDatabase = problems.filter(
+    (text) => /^(NODE_ENV|DATABASE_(DIRECT_)?URL) /.test(text) && text !== ignored,
+  );
+  if (ofDatabase.length > 0) throw new ConfigError(...ofDatabase);
+  return config;
+}
+
+/**
+ * Locates the database of the settings: that of the variables, else the embedded one.
+ *
+ * @param start starts or reaches the embedded server in a folder
+ * @returns its location, and `stop`, which ends what was started
+ */
+export async function locateDatabase(
+  { database: { url, directUrl, pooled }, dataDirectory }: Pick<Config, 'database' | 'dataDirectory'>,
+  start: (directory: string) => Promise<{ url: string; stop(): Promise<void> }>,
+): Promise<DatabaseLocation & { stop(): Promise<void> }> {
+  if (url !== undefined) return { url, directUrl: directUrl ?? url, pooled, stop: async () => undefined };
+  const server = await start(join(dataDirectory, 'postgres'));
+  return { url: server.url, directUrl: server.url, pooled: false, stop: server.stop };
+}
+
 /**
  * Reads the configuration as {@link loadConfig} does, but generates no secret unless told to.
  *
@@ -69,14 +100,24 @@ export function inspectConfig(source: NodeJS.ProcessEnv, { generateSecret = fals
       return fallback;
     }
   };
-  problems.push(...findMissing(source));
+  problems.push(...findConflicts(source));
   const { urls, environment, ...settings } = values;
   const { port, dataDirectory, frontendUrl, publicUrl = `http://localhost:${port}` } = settings;
   if (settings.metricsPort === port)
     problems.push('METRICS_PORT must differ from PORT, which is for clients');
   const given = { value: settings.secrets, production, dataDirectory, generates: generateSecret };
   const secrets = read(() => readSecrets(given), toSecrets(''));
-  const { apiKey, baseUrl } = settings.mail.resend;
+  const { vapid, mail } = settings;
+  const { subject = `mailto:${/[^\s<>]+@[^\s<>]+/.exec(mail.from)?.[0]}` } = vapid;
+  if ((vapid.key ?? vapid.subject) !== undefined && !isVapidSubject(subject, { production })) {
+    problems.push(
+      'VAPID_SUBJECT must be an address such as mailto:push@example.com, or a URL that starts with https://; in production one that push services can reach: without it MAIL_FROM counts',
+    );
+  }
+  const [{ key: secret }] = secrets;
+  const isDerived = !production && secret.length > 0;
+  const vapidKey = vapid.key ?? (isDerived ? deriveVapidKey(secret) : undefined);
+  const { apiKey, baseUrl } = mail.resend;
   const { bucket, endpoint, region = 'us-east-1', accessKeyId, secretAccessKey } = settings.images.s3;
   const credentials = accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey } : undefined;
   const { terms, privacy } = settings.consentDocuments;
@@ -88,10 +129,16 @@ export function inspectConfig(source: NodeJS.ProcessEnv, { generateSecret = fals
     production,
     /** Settings that work but are weak, for the log. */
     warnings: findWarnings(texts),
-    database: { ...settings.database, ...toDatabase(urls) },
+    /** One of the two URLs is enough; without both, the database is the embedded one. */
+    database: {
+      ...settings.database,
+      url: urls.pooled ?? urls.direct,
+      directUrl: urls.direct ?? urls.pooled,
+      pooled: urls.pooled !== undefined && urls.direct !== undefined,
+    },
     secrets,
     /** The first one signs access tokens, the first secret does without any. All verify. */
-    privateKeys: read(() => readPrivateKeys(settings.privateKeys), []),
+    privateKeys: settings.privateKeys.given ?? settings.privateKeys.ofFile ?? [],
     publicUrl,
     images: {
       /** Where browsers find uploaded images, without a slash at its end. */
@@ -100,13 +147,9 @@ export function inspectConfig(source: NodeJS.ProcessEnv, { generateSecret = fals
       directory: join(dataDirectory, 'media'),
       s3: bucket === undefined ? undefined : { bucket, endpoint, region, credentials },
     },
-    mail: { from: settings.mail.from, resend: apiKey === undefined ? undefined : { apiKey, baseUrl } },
+    mail: { from: mail.from, resend: apiKey === undefined ? undefined : { apiKey, baseUrl } },
     /** Of push messages; undefined where there are none. */
-    vapid: read(
-      () =>
-        readVapid({ ...settings.vapid, mailFrom: settings.mail.from, secret: secrets[0].key, production }),
-      undefined,
-    ),
+    vapid: vapidKey && { ...vapidKey, subject },
     corsOrigins,
     /** Of pages that may use the refresh token in the cookie: of the frontend, which may be that of the service, and the others. */
     pageOrigins: [frontendOrigin, ...corsOrigins].filter(Boolean),
@@ -122,30 +165,32 @@ function isWhole(document: Record<keyof ConsentDocument, string | undefined>): d
   return document.version !== undefined && document.url !== undefined;
 }
 
-/** Variables that need another one: that which is missing, those that need it, and why. */
-const needed: [name: string, by: string[], why?: string][] = [
-  ['S3_BUCKET', ['S3_ENDPOINT', 'S3_REGION', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY']],
-  ['MEDIA_BASE_URL', ['S3_BUCKET'], ': the URL under which browsers find the bucket'],
-  ['TERMS_VERSION', ['PRIVACY_VERSION']],
-];
-const together: [one: string, other: string][] = [
-  ['S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'],
-  ['TERMS_VERSION', 'TERMS_URL'],
-  ['PRIVACY_VERSION', 'PRIVACY_URL'],
-];
-
-/** What is missing. A variable that is set and wrong counts as set. */
-function findMissing(source: NodeJS.ProcessEnv): string[] {
+/** What is missing, or too much, beside other variables. One that is set and wrong counts as set. */
+function findConflicts(source: NodeJS.ProcessEnv): string[] {
   const isSet = (name: string) => Boolean(source[name]);
-  const regionIsMissing = isSet('S3_BUCKET') && !isSet('S3_REGION') && !isSet('S3_ENDPOINT');
-  return [
-    ...needed.flatMap(([name, by, why = '']) => {
-      const given = by.filter(isSet);
-      return given.length > 0 && !isSet(name) ? `${name} must be set with ${given.join(', ')}${why}` : [];
-    }),
-    ...(regionIsMissing ? ['S3_REGION must be set with S3_BUCKET, unless S3_ENDPOINT is'] : []),
-    ...together
-      .filter(([one, other]) => isSet(one) !== isSet(other))
-      .map(([one, other]) => `${one} and ${other} must be set together, or neither`),
+  const ofBucket = ['S3_ENDPOINT', 'S3_REGION', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'].filter(isSet);
+  const isAlone = (one: string, other: string): [boolean, string] => [
+    isSet(one) !== isSet(other),
+    `${one} and ${other} must be set together, or neither`,
   ];
+  const rules: [isBroken: boolean, problem: string][] = [
+    [ofBucket.length > 0 && !isSet('S3_BUCKET'), `S3_BUCKET must be set with ${ofBucket.join(', ')}`],
+    [
+      isSet('S3_BUCKET') && !isSet('MEDIA_BASE_URL'),
+      'MEDIA_BASE_URL must be set with S3_BUCKET: the URL under which browsers find the bucket',
+    ],
+    [
+      isSet('S3_BUCKET') && !isSet('S3_REGION') && !isSet('S3_ENDPOINT'),
+      'S3_REGION must be set with S3_BUCKET, unless S3_ENDPOINT is',
+    ],
+    isAlone('S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'),
+    [isSet('PRIVACY_VERSION') && !isSet('TERMS_VERSION'), 'TERMS_VERSION must be set with PRIVACY_VERSION'],
+    isAlone('TERMS_VERSION', 'TERMS_URL'),
+    isAlone('PRIVACY_VERSION', 'PRIVACY_URL'),
+    [
+      isSet('JWT_PRIVATE_KEY') && isSet('JWT_PRIVATE_KEY_FILE'),
+      'JWT_PRIVATE_KEY and JWT_PRIVATE_KEY_FILE must not both be set',
+    ],
+  ];
+  return rules.flatMap(([isBroken, problem]) => (isBroken ? problem : []));
 }

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
-import { databaseVariables, readReplica } from './database-settings.ts';
+import { resolve } from 'node:path';
+import { readPrivateKeyFile, readPrivateKeys, readVapidKey } from './private-keys.ts';
 import {
   ConfigError,
   duration,
@@ -10,6 +11,7 @@ import {
   lifetime,
   oneOf,
   optional,
+  parseUrl,
   readDate,
   readInteger,
   readList,
@@ -31,10 +33,14 @@ export function variables({ production }: { production: boolean }) {
   const documents = { ...web, reason: 'users agree to what is there' };
   const quota: [number, number] = [0, 1_000_000];
   const missing = production ? 'must be set in production' : undefined;
-  const { urls, ...others } = databaseVariables;
   return {
-    ...others,
-    urls: { ...urls, pooled: { ...urls.pooled, missing } },
+    // A misspelt `production` must not run without the checks of production.
+    environment: oneOf('NODE_ENV', 'development', ['development', 'test', 'production']),
+    dataDirectory: variable('DATA_DIR', '.data', (path) => resolve(path)),
+    urls: {
+      pooled: { ...url('DATABASE_URL', postgres), missing },
+      direct: url('DATABASE_DIRECT_URL', postgres),
+    },
     host: variable('HOST', production ? '0.0.0.0' : '127.0.0.1', (host) => host),
     port: integer('PORT', '3000', [0, 65_535]),
     /** Serves `/metrics` in place of {@link port}. */
@@ -45,7 +51,10 @@ export function variables({ production }: { production: boolean }) {
       migrateOnStart: flag('MIGRATE_ON_START', unlessProduction),
     },
     secrets: { ...text('JWT_SECRET'), missing },
-    privateKeys: { pem: text('JWT_PRIVATE_KEY'), path: text('JWT_PRIVATE_KEY_FILE') },
+    privateKeys: {
+      given: optional('JWT_PRIVATE_KEY', readPrivateKeys),
+      ofFile: optional('JWT_PRIVATE_KEY_FILE', readPrivateKeyFile),
+    },
     tokens: {
       accessTtl: lifetime('ACCESS_TOKEN_TTL', '15m'),
       refreshTtl: lifetime('REFRESH_TOKEN_TTL', '14d'),
@@ -100,10 +109,10 @@ export function variables({ production }: { production: boolean }) {
       from: { ...variable('MAIL_FROM', 'Dure <no-reply@example.com>', readMailAddress), missing },
       resend: {
         apiKey: { ...optional('RESEND_API_KEY', (key) => (production ? readResendKey(key) : key)), missing },
-        baseUrl: url('RESEND_BASE_URL', web),
+        baseUrl: url('RESEND_BASE_URL', { ...web, reason: 'the API key and the emails are sent there' }),
       },
     },
-    vapid: { privateKey: text('VAPID_PRIVATE_KEY'), subject: text('VAPID_SUBJECT') },
+    vapid: { key: optional('VAPID_PRIVATE_KEY', readVapidKey), subject: text('VAPID_SUBJECT') },
     // Of Chrome and most others, Firefox, Safari, Edge.
     pushServices: variable(
       'PUSH_SERVICES',
@@ -145,6 +154,14 @@ export function variables({ production }: { production: boolean }) {
     commit: optional('DURE_COMMIT', readCommit),
     otlpEndpoint: url('OTEL_EXPORTER_OTLP_ENDPOINT', web),
   };
+}
+
+const postgres = { protocols: ['postgres:', 'postgresql:'] };
+
+/** The standby that may answer reads of posts and stores. A transaction pooler in front of it is marked as for Prisma. */
+function readReplica(given: string) {
+  const pooled = parseUrl(given)?.searchParams.get('pgbouncer') === 'true';
+  return { url: readUrl(given, postgres), pooled };
 }
 
 // Origins are compared as they are, so a wildcard would match none.

@@ -1,5 +1,5 @@
-import { createPrivateKey } from 'node:crypto';
-import { ConfigError, readUrl, readVariables, splitList, text, variable, withoutSlash } from './readers.ts';
+import { parsePrivateKey } from './private-keys.ts';
+import { ConfigError, readUrl, readVariables, splitList, variable, withoutSlash } from './readers.ts';
 
 interface Client {
   id: string;
@@ -82,57 +82,48 @@ export function readLoginProviders({ list, source, production }: ProvidersSettin
 
 function readProvider(id: string, { source, production }: Omit<ProvidersSettings, 'list'>) {
   const problems: string[] = [];
-  const read = <Table extends object>(table: Table) => {
-    const result = readVariables(table, source);
+  /** Reads a variable, whose problem is collected. Without a default it must be set. */
+  function read(suffix: string, byDefault?: string, check = (given: string) => given): string {
+    const name = `LOGIN_${id.toUpperCase().replaceAll('-', '_')}_${suffix}`;
+    const missing = byDefault === undefined ? `must be set with ${id} in LOGIN_PROVIDERS` : undefined;
+    const value = { ...variable(name, byDefault ?? '', (given) => given && check(given)), missing };
+    const result = readVariables({ value }, source);
     problems.push(...result.problems);
-    return result.values;
-  };
-  const named = (suffix: string) => `LOGIN_${id.toUpperCase().replaceAll('-', '_')}_${suffix}`;
-  const missing = `must be set with ${id} in LOGIN_PROVIDERS`;
-  const needed = (suffix: string) => ({ ...variable(named(suffix), '', (given) => given), missing });
-  const url = (suffix: string, byDefault: string | undefined) => ({
-    ...variable(named(suffix), byDefault ?? '', (given) => given && checkUrl(given, { production })),
-    missing: byDefault === undefined ? missing : undefined,
-  });
+    return result.values.value;
+  }
+  /** @returns the text as it is, because issuers are compared */
+  function checkUrl(given: string): string {
+    const rules = { continuation: 'other paths', reason: 'secrets are sent there' };
+    readUrl(given, { protocols: ['https:', 'http:'], production, ...rules });
+    return given;
+  }
   const isOpenId = id !== 'naver';
   const { name, issuer, scope } = known[id] ?? { name: { ko: id, en: id }, scope: 'openid email profile' };
-  const { displayName, ...common } = read({
-    displayName: text(named('DISPLAY_NAME')),
-    clientId: needed('CLIENT_ID'),
-    issuer: url(isOpenId ? 'ISSUER' : 'BASE_URL', issuer),
-    scope: variable(named('SCOPES'), scope, (given) => (isOpenId ? checkScope(given) : given)),
-  });
-  const { clientSecret } =
-    id === 'apple' ? { clientSecret: '' } : read({ clientSecret: needed('CLIENT_SECRET') });
-  const names = displayName === undefined ? name : { ko: displayName, en: displayName };
-  const client = { id, name: names, ...common, clientSecret };
+  const displayName = read('DISPLAY_NAME', '');
+  const client = {
+    id,
+    name: displayName === '' ? name : { ko: displayName, en: displayName },
+    clientId: read('CLIENT_ID'),
+    clientSecret: id === 'apple' ? '' : read('CLIENT_SECRET'),
+    issuer: read(isOpenId ? 'ISSUER' : 'BASE_URL', issuer, checkUrl),
+    scope: read('SCOPES', scope, isOpenId ? checkScope : undefined),
+  };
 
   function readKind(): LoginProviderSettings {
     if (id === 'naver') {
-      const { apiUrl } = read({ apiUrl: url('API_URL', 'https://openapi.naver.com') });
-      return { kind: 'naver', ...client, issuer: withoutSlash(client.issuer), apiUrl: withoutSlash(apiUrl) };
+      const apiUrl = read('API_URL', 'https://openapi.naver.com', checkUrl);
+      return { kind: id, ...client, issuer: withoutSlash(client.issuer), apiUrl: withoutSlash(apiUrl) };
     }
     if (id === 'kakao') {
-      const byDefault = 'https://kapi.kakao.com/v2/user/me';
-      return { kind: 'kakao', ...client, ...read({ userInfoUrl: url('USER_INFO_URL', byDefault) }) };
+      const userInfoUrl = read('USER_INFO_URL', 'https://kapi.kakao.com/v2/user/me', checkUrl);
+      return { kind: id, ...client, userInfoUrl };
     }
     if (id !== 'apple') return { kind: 'openid', ...client };
-    const privateKey = { ...variable(named('PRIVATE_KEY'), '', readAppleKey), missing };
-    return {
-      kind: 'apple',
-      ...client,
-      ...read({ teamId: needed('TEAM_ID'), keyId: needed('KEY_ID'), privateKey }),
-    };
+    const [teamId, keyId] = [read('TEAM_ID'), read('KEY_ID')];
+    return { kind: id, ...client, teamId, keyId, privateKey: read('PRIVATE_KEY', undefined, checkAppleKey) };
   }
 
   return { settings: readKind(), problems };
-}
-
-/** @returns the text as it is, because issuers are compared */
-function checkUrl(given: string, { production }: { production: boolean }): string {
-  const rules = { continuation: 'other paths', reason: 'secrets are sent there' };
-  readUrl(given, { protocols: ['https:', 'http:'], production, ...rules });
-  return given;
 }
 
 function checkScope(given: string): string {
@@ -140,18 +131,9 @@ function checkScope(given: string): string {
   throw new ConfigError('must hold openid');
 }
 
-/** @returns the key in PEM; empty without one */
-function readAppleKey(given: string): string {
-  // In one line, as many tools keep it.
+/** @returns the key in PEM, which may have been in one line, as many tools keep it */
+function checkAppleKey(given: string): string {
   const pem = given.replaceAll('\\n', '\n');
-  if (given === '' || isP256Key(pem)) return pem;
+  if (parsePrivateKey(pem)?.algorithm === 'ES256') return pem;
   throw new ConfigError('must be the key that Apple gives, in PEM: -----BEGIN PRIVATE KEY-----');
-}
-
-function isP256Key(pem: string): boolean {
-  try {
-    return createPrivateKey(pem).asymmetricKeyDetails?.namedCurve === 'prime256v1';
-  } catch {
-    return false;
-  }
 }

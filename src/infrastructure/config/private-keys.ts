@@ -1,38 +1,29 @@
 import {
+  createECDH,
   createHash,
   createPrivateKey,
   createPublicKey,
   generateKeyPairSync,
+  hkdfSync,
   type KeyObject,
 } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { ConfigError } from './readers.ts';
+import { ConfigError, parseUrl } from './readers.ts';
 
 type KeyAlgorithm = 'ES256' | 'EdDSA';
 
 /** A key that signs access tokens, which others can verify with its public half. */
 export type PrivateKey = ReturnType<typeof toPrivateKey>;
 
-/**
- * Reads the keys that sign access tokens.
- *
- * @returns the signing key first; all verify
- * @throws {ConfigError}
- */
-export function readPrivateKeys({ pem, path }: Record<'pem' | 'path', string | undefined>): PrivateKey[] {
-  if (pem !== undefined && path !== undefined)
-    throw new ConfigError('JWT_PRIVATE_KEY and JWT_PRIVATE_KEY_FILE must not both be set');
-  if (pem !== undefined) return parseKeys('JWT_PRIVATE_KEY', pem);
-  if (path === undefined) return [];
+/** Reads the file of `JWT_PRIVATE_KEY_FILE`. @throws {ConfigError} */
+export function readPrivateKeyFile(path: string): PrivateKey[] {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    throw new ConfigError(
-      `JWT_PRIVATE_KEY_FILE cannot be read: ${error instanceof Error ? error.message : error}`,
-    );
+    throw new ConfigError(`cannot be read: ${error instanceof Error ? error.message : error}`);
   }
-  return parseKeys('JWT_PRIVATE_KEY_FILE', text);
+  return readPrivateKeys(text);
 }
 
 /** A new key. */
@@ -46,37 +37,38 @@ export function generatePrivateKey(algorithm: KeyAlgorithm): PrivateKey {
 
 const pemBlock = /-----BEGIN ([A-Z0-9 ]+)-----[^-]*-----END \1-----/g;
 
-/** The keys of a text, in which line feeds may be written as `\n`, because many tools keep one line only. */
-function parseKeys(name: string, text: string): PrivateKey[] {
+/**
+ * Reads keys that sign access tokens, the signing one first, from a text in which line feeds may be written as `\n`, because many
+ * tools keep one line only.
+ *
+ * @throws {ConfigError}
+ */
+export function readPrivateKeys(text: string): PrivateKey[] {
   const pem = text.replaceAll('\\n', '\n');
-  const blocks = [...pem.matchAll(pemBlock)];
-  if (blocks.length === 0 || pem.replaceAll(pemBlock, '').trim() !== '') {
+  const blocks = pem.match(pemBlock);
+  if (!blocks || pem.replaceAll(pemBlock, '').trim() !== '') {
     throw new ConfigError(
-      `${name} must hold private keys in PEM form and nothing else, for example of \`openssl genpkey -algorithm ed25519\``,
+      'must hold private keys in PEM form and nothing else, for example of `openssl genpkey -algorithm ed25519`',
     );
   }
-  const parsed = blocks.map(([block, label = '']) => parseKey(block, label));
-  const problems = parsed.flatMap((key, index) =>
-    typeof key === 'string' ? `${name} holds a key that cannot be used: number ${index + 1} ${key}` : [],
-  );
-  if (problems.length > 0) throw new ConfigError(...problems);
-  const keys = parsed.filter((key) => typeof key !== 'string');
-  if (new Set(keys.map(({ id }) => id)).size < keys.length)
-    throw new ConfigError(`${name} holds the same key twice`);
+  const keys = blocks.map((block, index) => {
+    const key = parsePrivateKey(block);
+    if (key !== undefined) return key;
+    const rule = `number ${index + 1} must be of the curve P-256 or Ed25519, and have no password`;
+    throw new ConfigError(`holds a key that cannot be used: ${rule}`);
+  });
+  if (new Set(keys.map(({ id }) => id)).size < keys.length) throw new ConfigError('holds the same key twice');
   return keys;
 }
 
-/** @returns what is wrong, where it is no key that can be used */
-function parseKey(block: string, label: string): PrivateKey | string {
-  if (label === 'ENCRYPTED PRIVATE KEY') return 'is encrypted: remove its password with `openssl pkey`';
-  if (label !== 'PRIVATE KEY')
-    return `is a ${label} and not a PKCS#8 PRIVATE KEY: convert it with \`openssl pkey\``;
+/** One key in PEM; undefined for what cannot sign access tokens. */
+export function parsePrivateKey(pem: string): PrivateKey | undefined {
   try {
-    const key = createPrivateKey(block);
+    const key = createPrivateKey(pem);
     const algorithm = algorithmOf(key);
-    return algorithm ? toPrivateKey(key, algorithm) : 'is neither of the curve P-256 nor Ed25519';
+    return algorithm && toPrivateKey(key, algorithm);
   } catch {
-    return 'is damaged';
+    return undefined;
   }
 }
 
@@ -99,4 +91,45 @@ function toPrivateKey(privateKey: KeyObject, algorithm: KeyAlgorithm) {
     /** The public half (RFC 7517). */
     jwk: { kid: id, alg: algorithm, use: 'sig', kty, crv, x, y },
   };
+}
+
+/** How the service names itself to push services (RFC 8292). */
+export interface Vapid {
+  /** The uncompressed point and the scalar of a P-256 key, in base64url. */
+  publicKey: string;
+  privateKey: string;
+  /** Where the operator of a push service finds that of this one. */
+  subject: string;
+}
+
+/** Reads the key that signs requests to push services. @throws {ConfigError} */
+export function readVapidKey(privateKey: string): Pick<Vapid, 'publicKey' | 'privateKey'> {
+  const curve = createECDH('prime256v1');
+  try {
+    if (!/^[\w-]{43}$/.test(privateKey)) throw new Error('not 32 bytes');
+    curve.setPrivateKey(privateKey, 'base64url');
+    return { privateKey, publicKey: curve.getPublicKey('base64url') };
+  } catch {
+    throw new ConfigError(
+      'must be the 32 bytes of a P-256 private key in base64url, for example of `npx web-push generate-vapid-keys`',
+    );
+  }
+}
+
+/** Derives that key from a secret, so that it survives restarts as the secret does. One of four billion secrets gives no key. */
+export function deriveVapidKey(secret: Buffer) {
+  return readVapidKey(
+    Buffer.from(hkdfSync('sha256', secret, '', 'dure vapid key', 32)).toString('base64url'),
+  );
+}
+
+/**
+ * Whether a text can be the subject of that key: in production with a host of the internet, because Apple refuses the tokens of
+ * any other one (`BadJwtToken`).
+ */
+export function isVapidSubject(text: string, { production }: { production: boolean }): boolean {
+  const [, domain] = /^mailto:[^\s@]+@([^\s@]+)$/.exec(text) ?? [];
+  const url = parseUrl(domain === undefined ? text : `https://${domain}`);
+  if (url?.protocol !== 'https:') return false;
+  return !production || /\.(?!(localhost|invalid)$)[a-z][a-z0-9-]+$/.test(url.hostname);
 }

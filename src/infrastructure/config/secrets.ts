@@ -7,6 +7,9 @@ import { ConfigError } from './readers.ts';
 const placeholder =
   /change[-_ ]?(?:me|this|it)|replace[-_ ]?(?:me|this|it)|please[-_ ]|your[-_ .]|super[-_ ]?secret|a-string-secret|placeholder|insecure|xxxxx|[<>]/i;
 
+/** Whether a text is an example of a secret and not a secret. */
+export const isPlaceholder = (text: string) => placeholder.test(text);
+
 /** A secret, and the short public id by which tokens and rows refer to it. */
 export interface Secret {
   id: string;
@@ -22,7 +25,7 @@ export function secretPath(dataDirectory: string): string {
 export type Secrets = [Secret, ...Secret[]];
 
 interface SecretSettings {
-  /** Of `JWT_SECRET`. Outside production a missing one is generated once and kept in the data directory. */
+  /** Of `JWT_SECRET`. */
   value: string | undefined;
   production: boolean;
   dataDirectory: string;
@@ -30,15 +33,18 @@ interface SecretSettings {
   generates: boolean;
 }
 
-/** Reads the secrets that sign tokens and derive codes, links and hashes. @throws {ConfigError} */
+/**
+ * Reads the secrets that sign tokens and derive codes, links and hashes. Outside production a missing one is generated once and
+ * kept in the data directory.
+ *
+ * @throws {ConfigError}
+ */
 export function readSecrets({ value, production, dataDirectory, generates }: SecretSettings): Secrets {
   const path = secretPath(dataDirectory);
-  const isGenerated = value === undefined && !production && (generates || existsSync(path));
-  if (isGenerated) return generatedSecrets(path);
+  if (value === undefined && !production && (generates || existsSync(path))) return generatedSecrets(path);
   const secrets = toSecrets(value ?? '');
-  const keys = secrets.map(({ key }) => key);
-  const isExample = production && keys.some((key) => isPlaceholder(String(key)) || isRepeated(key));
-  if (value === undefined || !(keys.some(isWeak) || isExample)) return secrets;
+  const isUsable = secrets.every(({ key }) => !(isWeak(key) || (production && isPlaceholder(String(key)))));
+  if (value === undefined || isUsable) return secrets;
   throw new ConfigError(
     'JWT_SECRET must hold secrets of at least 32 random bytes each and no placeholder, for example `openssl rand -base64 48`',
   );
@@ -92,15 +98,4 @@ function writeNew(path: string, text: string): void {
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
   }
-}
-
-/** Whether a text is an example of a secret and not a secret. */
-export function isPlaceholder(text: string): boolean {
-  return placeholder.test(text);
-}
-
-/** Whether a secret is a shorter one that is repeated. */
-function isRepeated(secret: Buffer): boolean {
-  const periods = Array.from({ length: Math.floor(secret.length / 2) }, (_, index) => index + 1);
-  return periods.some((period) => secret.subarray(period).equals(secret.subarray(0, -period)));
 }

@@ -2,7 +2,6 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import type { Config } from './config.ts';
 import { isLoopback, parseUrl } from './readers.ts';
-import { isPlaceholder } from './secrets.ts';
 
 /** What variables are set to, or have by default. */
 type Texts = Record<string, string | undefined>;
@@ -11,19 +10,9 @@ const databaseUrls = ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'DATABASE_REPLICA_U
 
 /** Warnings about settings that work but are weak, for the log at start. They contain no values. */
 export function findWarnings(texts: Texts): string[] {
-  const production = texts['NODE_ENV'] === 'production';
-  const provider = parseUrl(texts['RESEND_BASE_URL']);
-  const frontend = parseUrl(texts['FRONTEND_URL']);
-  const weak = databaseUrls.filter((name) => production && hasWeakPassword(parseUrl(texts[name])));
-  return [
-    ...weak.map((name) => `${name} has no password or a common one: use a long random one`),
-    ...textsOf({
-      'RESEND_BASE_URL is plain http: the API key and the emails are not encrypted on their way':
-        provider?.protocol === 'http:' && !isLoopback(provider),
-      'FRONTEND_URL is this machine: links in emails open on the machine of the reader':
-        production && frontend !== undefined && isLoopback(frontend),
-    }),
-  ];
+  if (texts['NODE_ENV'] !== 'production') return [];
+  const weak = databaseUrls.filter((name) => hasWeakPassword(parseUrl(texts[name])));
+  return weak.map((name) => `${name} has no password or a common one: use a long random one`);
 }
 
 /** Parts of passwords that are guessed first. */
@@ -36,7 +25,7 @@ function hasWeakPassword(url: URL | undefined): boolean {
   if (!url || url.hostname === '') return false;
   const { username, password, pathname } = url;
   const isName = [username, pathname.slice(1)].some((name) => name.toLowerCase() === password.toLowerCase());
-  return password.length < 8 || isName || isPlaceholder(password) || commonPassword.test(password);
+  return password.length < 8 || isName || commonPassword.test(password);
 }
 
 /**
@@ -50,8 +39,7 @@ export function findDeploymentWarnings(texts: Texts, config: Config) {
     const note = `NODE_ENV is ${texts['NODE_ENV']}: the rules of production are not checked`;
     return { warnings: [], notes: [note] };
   }
-  const { corsOrigins, trustProxy, logLevel, images } = config;
-  const frontendOrigin = parseUrl(config.frontendUrl)?.origin ?? config.frontendUrl;
+  const { trustProxy, logLevel, images, redisUrl } = config;
   return {
     warnings: [
       ...openConnections(texts),
@@ -64,13 +52,11 @@ export function findDeploymentWarnings(texts: Texts, config: Config) {
       }),
     ],
     notes: textsOf({
-      'REDIS_URL is not set: right for one instance, several do not share limits': !config.redisUrl,
+      'REDIS_URL is not set: right for one instance, several do not share limits': !redisUrl,
       'DATABASE_REPLICA_URL is set without REDIS_URL: right for one instance; with several, users may not see what they wrote two seconds ago on another one':
-        config.database.replica !== undefined && !config.redisUrl,
+        config.database.replica !== undefined && !redisUrl,
       [`S3_BUCKET is not set: images are files in ${images.directory}, which must outlive the container and be the same for all instances`]:
         images.s3 === undefined,
-      'CORS_ORIGINS does not hold the origin of FRONTEND_URL: browsers block its calls, unless its server passes them on':
-        frontendOrigin !== parseUrl(config.publicUrl)?.origin && !corsOrigins.includes(frontendOrigin),
     }),
   };
 }

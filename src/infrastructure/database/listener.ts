@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FastifyBaseLogger } from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import pg from 'pg';
 import { keepRunning } from './keep-running.ts';
 import { endIfReadOnly } from './pool.ts';
-
-export type Listener = ReturnType<typeof startListener>;
 
 /** What is listened to. */
 export interface Subscription {
@@ -91,4 +89,17 @@ export function startListener(options: ListenerOptions) {
       await running;
     },
   };
+}
+
+/** Listens to the database while the app listens to clients. @param connectionString see {@link ListenerOptions} */
+export function listenWithApp(
+  app: FastifyInstance,
+  connectionString: string,
+  subscription: Subscription,
+): void {
+  let listener: ReturnType<typeof startListener> | undefined;
+  app.addHook('onListen', async () => {
+    listener = startListener({ ...subscription, connectionString, logger: app.log });
+  });
+  app.addHook('onClose', async () => listener?.close());
 }

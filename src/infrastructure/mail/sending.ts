@@ -8,15 +8,16 @@ import type { Lane } from '../jobs/worker.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { inSpan, type Tracing } from '../telemetry/tracing.ts';
 import type { WrittenMail } from './content.ts';
-import { endOfMailPause, pauseMails } from './pause.ts';
 import {
+  endOfMailPause,
   type MailPayload,
   moveExhaustedMails,
+  pauseMails,
   type QueuedMail,
   readQueuedMail,
   sendMailTask,
 } from './queue.ts';
-import { type RenderedMail, renderMail } from './rendering.ts';
+import { renderMail } from './rendering.ts';
 import { MailRejectedError, type MailTransport, RateLimitedError } from './transport.ts';
 
 /** An email as it is before it is rendered, and its recipient. */
@@ -140,7 +141,6 @@ async function attempt(
   const logger = traceId === undefined ? options.logger : options.logger.child({ request_trace_id: traceId });
   const compose = Object.hasOwn(composers, kind) ? composers[kind] : undefined;
   let userId = 'user_id' in payload ? Number(payload['user_id']) : undefined;
-  let rendered: RenderedMail | undefined;
   try {
     if (compose === undefined) throw new MailRejectedError('there is no such kind of email');
     const composed = await compose(payload);
@@ -156,7 +156,7 @@ async function attempt(
     }
     userId ??= composed.userId;
     const { unsubscribeUrl: url } = permission;
-    rendered = renderMail(composed.mail, url);
+    const rendered = renderMail(composed.mail, url);
     signal.throwIfAborted();
     const headers = url === undefined ? {} : { headers: unsubscribeHeaders(url) };
     const outgoing = { to: composed.to, ...rendered, ...headers, idempotencyKey };
@@ -165,7 +165,7 @@ async function attempt(
     logger.info({ job, kind, attempts, idempotencyKey }, 'mail sent');
   } catch (error) {
     if (error instanceof RateLimitedError) throw error;
-    const reason = redact(reasonOf(error), rendered);
+    const reason = reasonOf(error).slice(0, 500);
     // graphile-worker stores the message with the job and schedules the next attempt.
     if (!(error instanceof MailRejectedError)) throw new Error(reason);
     logger.error({ job, kind, payload, attempts, idempotencyKey, reason }, 'mail rejected, not retried');
@@ -181,17 +181,4 @@ async function attempt(
 /** The headers with which mail clients offer to unsubscribe (RFC 2369, RFC 8058). */
 function unsubscribeHeaders(url: string): Record<string, string> {
   return { 'List-Unsubscribe': `<${url}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' };
-}
-
-/** Removes what an error may quote of the email: whole lines, codes, and the parts of links. */
-function redact(reason: string, mail: RenderedMail | undefined): string {
-  if (mail === undefined) return reason.slice(0, 500);
-  const lines = [mail.subject, ...mail.text.split('\n')]
-    .map((line) => line.trim())
-    .filter((line) => line.length > 9);
-  const words = mail.text.split(/[\s?&=<>"']+/).filter((word) => /^(?=.*\d).{4,}|^.{16,}/.test(word));
-  return [...lines, ...words]
-    .sort((one, other) => other.length - one.length)
-    .reduce((text, quoted) => text.replaceAll(quoted, '[...]'), reason)
-    .slice(0, 500);
 }

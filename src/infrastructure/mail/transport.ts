@@ -33,6 +33,8 @@ const longestPause = 600;
 
 export interface MailTransport {
   /**
+   * The messages of its errors quote nothing of the email, because they are stored and logged.
+   *
    * @throws {MailRejectedError} when a retry cannot succeed; {RateLimitedError} when the provider accepts none at the moment; any
    * other error when the email may be accepted later
    */

@@ -4,7 +4,7 @@ import { pendingMigrations } from '../database/migrations.ts';
 import { onceASecond } from '../database/once-a-second.ts';
 import { endIfReadOnly } from '../database/pool.ts';
 import { sql } from '../database/sql.ts';
-import { mailPauseTask } from '../mail/pause.ts';
+import { mailPauseTask } from '../mail/queue.ts';
 import type { Metrics } from './metrics.ts';
 
 /** Milliseconds for which a scrape waits for the database. */

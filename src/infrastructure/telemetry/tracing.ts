@@ -6,6 +6,11 @@ export type Tracing = ReturnType<typeof connectCollector>;
 /** The span of a request. */
 export type RequestSpan = ReturnType<Tracing['startRequest']>;
 
+/** Opens tracing where a collector is configured. The libraries are large and loaded only then. */
+export async function openTracing(endpoint: string | undefined): Promise<Tracing | undefined> {
+  return endpoint === undefined ? undefined : (await import('./collector.ts')).connectCollector(endpoint);
+}
+
 /** Runs work in a span where tracing is on. */
 export function inSpan<Result>(
   tracing: Tracing | undefined,

@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
-import { type Config, loadConfig } from '../../../src/infrastructure/config/config.ts';
 import { MailRejectedError } from '../../../src/infrastructure/mail/transport.ts';
 import { statementSummary } from '../../../src/infrastructure/telemetry/traced-pool.ts';
-import { openTracing } from '../../../src/resources.ts';
 import { createTestApp, signUpUser, verifyEmails } from '../../support/app.ts';
 import { createCollector } from '../../support/collector.ts';
 import { inParallel } from '../../support/concurrency.ts';
@@ -214,9 +212,4 @@ t.test('a statement is named by what it does, never by a value', async (t) => {
   ]) {
     t.equal(statementSummary(text ?? ''), summary);
   }
-});
-
-t.test('without an endpoint nothing is traced', async (t) => {
-  const config: Config = loadConfig({ JWT_SECRET: 'a secret that only tests have 0123456789' });
-  t.equal(await openTracing(config), undefined);
 });

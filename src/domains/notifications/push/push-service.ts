@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Vapid } from '../../../infrastructure/config/vapid.ts';
+import type { Vapid } from '../../../infrastructure/config/private-keys.ts';
 import { reasonOf } from '../../../infrastructure/database/errors.ts';
 import { type CallableUrls, guardedFetch } from '../../../infrastructure/guarded-fetch.ts';
 import type { PushMessage } from '../inbox/schemas.ts';
