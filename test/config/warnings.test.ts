@@ -4,7 +4,7 @@ import { findDeploymentWarnings } from '../../src/infrastructure/config/warnings
 import { createTestApp } from '../support/app.ts';
 import { load, production } from './environments.ts';
 
-const strong = 'postgresql://dure:wQ3v9eLk2xRt7y@db.example.com/dure';
+const strong = 'postgresql://dure:wQ3v9eLk2xRt7y@db.shops.kr/dure';
 
 t.test('warnings are in the log at start', async (t) => {
   const { url: databaseUrl } = await createTestApp();
@@ -16,13 +16,16 @@ t.test('warnings are in the log at start', async (t) => {
 /** Nothing to warn about, and nothing to note. */
 const sound = {
   ...production,
+  MAIL_FROM: 'Dure <no-reply@shops.kr>',
+  FRONTEND_URL: 'https://app.shops.kr',
+  PUBLIC_URL: 'https://api.shops.kr',
   DATABASE_URL: `${strong}?sslmode=verify-full`,
   DATABASE_REPLICA_URL: `${strong}?sslmode=verify-full`,
   TRUST_PROXY: '10.0.0.0/8',
-  REDIS_URL: 'rediss://redis.example.com',
+  REDIS_URL: 'rediss://redis.shops.kr',
   S3_BUCKET: 'dure',
-  S3_ENDPOINT: 'https://s3.example.com',
-  MEDIA_BASE_URL: 'https://media.example.com',
+  S3_ENDPOINT: 'https://s3.shops.kr',
+  MEDIA_BASE_URL: 'https://media.shops.kr',
 };
 
 function find(overrides: Record<string, string> = {}) {
@@ -52,6 +55,10 @@ t.test('what is weak is one warning that names the variable', async (t) => {
     ['DATABASE_DIRECT_URL', strong],
     ['DATABASE_REPLICA_URL', 'postgresql://dure:dure@db/dure'],
     ['DATABASE_REPLICA_URL', strong],
+    ['DATABASE_REPLICA_URL', 'postgresql://dure:wQ3v9eLk2xRt7y@postgres-replica.example.internal/dure'],
+    ['PUBLIC_URL', 'https://dure.example.com'],
+    ['MAIL_FROM', 'Dure <no-reply@example.com>'],
+    ['CORS_ORIGINS', 'https://shops.kr,https://app.example.com'],
     ['TRUST_PROXY', 'false'],
     ['LOG_LEVEL', 'warn'],
   ];

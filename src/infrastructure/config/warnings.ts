@@ -6,6 +6,12 @@ import { isLoopback, parseUrl } from './readers.ts';
 /** What variables are set to, or have by default. */
 type Texts = Record<string, string | undefined>;
 
+/** Variables that the examples of deployments set to hosts of their own. */
+const hosts =
+  /^(DATABASE_(DIRECT_|REPLICA_)?URL|REDIS_URL|PUBLIC_URL|FRONTEND_URL|CORS_ORIGINS|MAIL_FROM|MEDIA_BASE_URL|TERMS_URL|PRIVACY_URL)$/;
+/** What leads nowhere: RFC 2606, and the host of the example of Kubernetes. */
+const exampleHost = /[@/.]example\.(com|net|org|internal)\b/;
+
 const databaseUrls = ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'DATABASE_REPLICA_URL'] as const;
 
 /** Warnings about settings that work but are weak, for the log at start. They contain no values. */
@@ -43,6 +49,9 @@ export function findDeploymentWarnings(texts: Texts, config: Config) {
   return {
     warnings: [
       ...openConnections(texts),
+      ...Object.keys(texts)
+        .filter((name) => hosts.test(name) && exampleHost.test(texts[name] ?? ''))
+        .map((name) => `${name} is still the one of an example`),
       ...textsOf({
         // The service itself does not speak TLS, so https means that there is a proxy.
         'TRUST_PROXY is not set, but PUBLIC_URL is https: the proxy that ends TLS counts as the client of every request, so that all clients share one limit':
