@@ -36,55 +36,49 @@ interface Options {
 export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (app, options) => {
   const { partnerRequests, service, imageUrls } = options;
 
-  app.post(
-    '/partner-request/',
-    {
-      config: {
-        access: 'user',
-        message: { ko: '제휴를 요청했습니다.', en: 'Your partnership request has been sent.' },
-        errors: [
-          postErrors.storeRequired,
-          postErrors.postNotFound,
-          partnerRequestErrors.ownPost,
-          partnerRequestErrors.postClosed,
-          partnerRequestErrors.alreadyRequested,
-          httpErrors.quotaExceeded,
-        ],
-        idempotent: true,
-        location: true,
-      },
-      schema: {
-        operationId: 'createPartnerRequest',
-        summary: 'Create a partnership request',
-        description:
-          'Sends a request to the store that wrote an open post. The receiver is notified and, at a verified address, gets an email: at most five an hour about one post from one store and sixty in all. A store has one pending or accepted request for a post; after a declined, withdrawn or ended one it may ask again. It can send 100 requests within 24 hours, five of them for the same post, whatever became of them; an installation may have another number or no quota.',
-        body: Ref(NewPartnerRequest),
-        response: { 201: Ref(PartnerRequest) },
-      },
+  app.post('/partner-request/', {
+    config: {
+      access: 'user',
+      message: { ko: '제휴를 요청했습니다.', en: 'Your partnership request has been sent.' },
+      errors: [
+        postErrors.storeRequired,
+        postErrors.postNotFound,
+        partnerRequestErrors.ownPost,
+        partnerRequestErrors.postClosed,
+        partnerRequestErrors.alreadyRequested,
+        httpErrors.quotaExceeded,
+      ],
+      idempotent: true,
+      location: true,
     },
-    async (request, reply) => {
+    schema: {
+      operationId: 'createPartnerRequest',
+      summary: 'Create a partnership request',
+      description:
+        'Sends a request to the store that wrote an open post. The receiver is notified and, at a verified address, gets an email: at most five an hour about one post from one store and sixty in all. A store has one pending or accepted request for a post; after a declined, withdrawn or ended one it may ask again. It can send 100 requests within 24 hours, five of them for the same post, whatever became of them; an installation may have another number or no quota.',
+      body: Ref(NewPartnerRequest),
+      response: { 201: Ref(PartnerRequest) },
+    },
+    handler: async (request, reply) => {
       const { id: userId } = currentUser(request);
       return sendCreated(reply, await service.send(userId, request.body, idempotencyKey(request)));
     },
-  );
+  });
 
-  app.get(
-    '/partner-request/',
-    {
-      config: {
-        access: 'user',
-        message: { ko: '제휴 요청 목록을 조회했습니다.', en: 'Here are the partnership requests.' },
-      },
-      schema: {
-        operationId: 'listPartnerRequests',
-        summary: 'List partnership requests',
-        description:
-          "Requests that the user's store sent or received, newest first; none without a store. `box` tells which of the two an item is.",
-        querystring: PartnerRequestQuery,
-        response: { 200: Ref(PartnerRequestPage) },
-      },
+  app.get('/partner-request/', {
+    config: {
+      access: 'user',
+      message: { ko: '제휴 요청 목록을 조회했습니다.', en: 'Here are the partnership requests.' },
     },
-    async (request) => {
+    schema: {
+      operationId: 'listPartnerRequests',
+      summary: 'List partnership requests',
+      description:
+        "Requests that the user's store sent or received, newest first; none without a store. `box` tells which of the two an item is.",
+      querystring: PartnerRequestQuery,
+      response: { 200: Ref(PartnerRequestPage) },
+    },
+    handler: async (request) => {
       const { box, status } = request.query;
       const filter = { userId: currentUser(request).id, box, status: status && stateOfStatus(status) };
       return paginate(request.query, {
@@ -93,26 +87,23 @@ export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (a
         present: toPartnerRequest,
       });
     },
-  );
+  });
 
-  app.get(
-    '/partner-request/:partner_request_id/',
-    {
-      config: {
-        access: 'user',
-        message: { ko: '제휴 요청을 조회했습니다.', en: 'Here is the partnership request.' },
-        errors: [partnerRequestErrors.partnerRequestNotFound],
-      },
-      schema: {
-        operationId: 'getPartnerRequest',
-        summary: 'Read a partnership request',
-        description:
-          "A request that the user's store sent or received, with its post, both stores and, while it is accepted, how to reach the other store. `box` tells on which side the user is.",
-        params: RequestParams,
-        response: { 200: Ref(PartnerRequestDetail) },
-      },
+  app.get('/partner-request/:partner_request_id/', {
+    config: {
+      access: 'user',
+      message: { ko: '제휴 요청을 조회했습니다.', en: 'Here is the partnership request.' },
+      errors: [partnerRequestErrors.partnerRequestNotFound],
     },
-    async (request) => {
+    schema: {
+      operationId: 'getPartnerRequest',
+      summary: 'Read a partnership request',
+      description:
+        "A request that the user's store sent or received, with its post, both stores and, while it is accepted, how to reach the other store. `box` tells on which side the user is.",
+      params: RequestParams,
+      response: { 200: Ref(PartnerRequestDetail) },
+    },
+    handler: async (request) => {
       const found = await partnerRequests.findDetail(
         request.params.partner_request_id,
         currentUser(request).id,
@@ -120,19 +111,16 @@ export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (a
       if (found === undefined) throw new ApiError(partnerRequestErrors.partnerRequestNotFound);
       return toPartnerRequestDetail(found, imageUrls);
     },
-  );
+  });
 
   const errors = [partnerRequestErrors.partnerRequestNotFound, partnerRequestErrors.invalidTransition];
   for (const { action, message, response, ...documentation } of transitions) {
-    app.post(
-      `/partner-request/:partner_request_id/${action}/`,
-      {
-        config: { access: 'user', message, errors },
-        schema: { ...documentation, params: RequestParams, response: { 200: Ref(response) } },
-      },
-      async (request) =>
+    app.post(`/partner-request/:partner_request_id/${action}/`, {
+      config: { access: 'user', message, errors },
+      schema: { ...documentation, params: RequestParams, response: { 200: Ref(response) } },
+      handler: async (request) =>
         service.transition(action, currentUser(request).id, request.params.partner_request_id),
-    );
+    });
   }
 };
 
@@ -175,23 +163,20 @@ const transitions = [
 ] as const;
 
 export const partnerRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { partnerRequests }) => {
-  app.get(
-    '/partners/',
-    {
-      config: {
-        access: 'user',
-        message: { ko: '제휴 가게 목록을 조회했습니다.', en: 'Here are your partners.' },
-      },
-      schema: {
-        operationId: 'listPartners',
-        summary: 'List partners',
-        description:
-          "Stores with which a request that the user's store sent or received is accepted, with how to reach them, by when it was accepted, newest first; none without a store. A store with several accepted requests is listed once, with the newest. Stores of suspended accounts are left out. A page may have fewer items than `limit`, or none, before the end of the list, because a request examines a bounded number of requests: continue until `next_cursor` is `null`.",
-        querystring: PartnerQuery,
-        response: { 200: Ref(PartnerPage) },
-      },
+  app.get('/partners/', {
+    config: {
+      access: 'user',
+      message: { ko: '제휴 가게 목록을 조회했습니다.', en: 'Here are your partners.' },
     },
-    async (request) => {
+    schema: {
+      operationId: 'listPartners',
+      summary: 'List partners',
+      description:
+        "Stores with which a request that the user's store sent or received is accepted, with how to reach them, by when it was accepted, newest first; none without a store. A store with several accepted requests is listed once, with the newest. Stores of suspended accounts are left out. A page may have fewer items than `limit`, or none, before the end of the list, because a request examines a bounded number of requests: continue until `next_cursor` is `null`.",
+      querystring: PartnerQuery,
+      response: { 200: Ref(PartnerPage) },
+    },
+    handler: async (request) => {
       const { id: userId } = currentUser(request);
       return paginate(request.query, {
         isId: isBigId,
@@ -199,5 +184,5 @@ export const partnerRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { p
         present: toPartner,
       });
     },
-  );
+  });
 };
