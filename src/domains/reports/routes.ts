@@ -17,25 +17,20 @@ import {
 } from './schemas.ts';
 import type { ReportService } from './service.ts';
 
-interface Options {
-  service: ReportService;
-}
-
 /** What can be reported: the last part of its operation, its id in the path, and the error when it is not found. */
 const targets = {
   post: { name: 'Post', id: BigPathId('`id` of a post'), notFound: postErrors.postNotFound },
   store: { name: 'Store', id: PathId('`id` of a store'), notFound: storeErrors.storeNotFound },
 };
 
-/** Reporting a post or a store. */
-export const reportingRoutes: FastifyPluginAsyncTypebox<Options & { kind: keyof typeof targets }> = async (
+/** Reporting posts and stores, and what admins do with the reports. */
+export const reportRoutes: FastifyPluginAsyncTypebox<{ service: ReportService }> = async (
   app,
-  { service, kind },
+  { service },
 ) => {
-  const { name, id, notFound } = targets[kind];
-  app.post(
-    `/:${kind}_id/report/`,
-    {
+  for (const kind of ['post', 'store'] as const) {
+    const { name, id, notFound } = targets[kind];
+    app.post(`/${kind}s/:${kind}_id/report/`, {
       config: {
         access: 'user',
         message: { ko: '신고를 접수했습니다.', en: 'Your report has been received.' },
@@ -50,47 +45,38 @@ export const reportingRoutes: FastifyPluginAsyncTypebox<Options & { kind: keyof 
         body: Ref(NewReport),
         response: { 201: Ref(ReportReceipt) },
       },
-    },
-    async (request, reply) => {
-      const target = { kind, id: Number(request.params[`${kind}_id`]) };
-      reply.code(201);
-      return service.report(currentUser(request).id, target, request.body);
-    },
-  );
-};
-
-/** What admins do with reports. */
-export const reportRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { service }) => {
-  app.get(
-    '/',
-    {
-      config: { access: 'admin', message: { ko: '신고 목록을 조회했습니다.', en: 'Here are the reports.' } },
-      schema: {
-        operationId: 'listReports',
-        summary: 'List reports',
-        description:
-          'Newest first. A closed report is kept for a year, and for as long as it hides something.',
-        querystring: ReportQuery,
-        response: { 200: Ref(ReportPage) },
+      handler: async (request, reply) => {
+        const target = { kind, id: Number(request.params[`${kind}_id`]) };
+        reply.code(201);
+        return service.report(currentUser(request).id, target, request.body);
       },
-    },
-    async (request) => service.list(requestOperator(request), request.query),
-  );
+    });
+  }
 
-  app.post(
-    '/:report_id/close/',
-    {
-      config: { access: 'admin', message: { ko: '신고를 처리했습니다.', en: 'The report has been closed.' } },
-      schema: {
-        operationId: 'closeReport',
-        summary: 'Close a report',
-        description:
-          'With `hide` the post or store is not found, not even by its owner; requests about it stay with both sides. Closing the report again, with `none`, shows it again, unless another report about it was closed with `hide`. A post that was deleted stays deleted.',
-        params: Type.Object({ report_id: BigPathId('`id` of a report') }),
-        body: Ref(ReportDecision),
-        response: { 200: Ref(Report) },
-      },
+  app.get('/admin/reports/', {
+    config: { access: 'admin', message: { ko: '신고 목록을 조회했습니다.', en: 'Here are the reports.' } },
+    schema: {
+      operationId: 'listReports',
+      summary: 'List reports',
+      description: 'Newest first. A closed report is kept for a year, and for as long as it hides something.',
+      querystring: ReportQuery,
+      response: { 200: Ref(ReportPage) },
     },
-    async (request) => service.close(requestOperator(request), request.params.report_id, request.body),
-  );
+    handler: async (request) => service.list(requestOperator(request), request.query),
+  });
+
+  app.post('/admin/reports/:report_id/close/', {
+    config: { access: 'admin', message: { ko: '신고를 처리했습니다.', en: 'The report has been closed.' } },
+    schema: {
+      operationId: 'closeReport',
+      summary: 'Close a report',
+      description:
+        'With `hide` the post or store is not found, not even by its owner; requests about it stay with both sides. Closing the report again, with `none`, shows it again, unless another report about it was closed with `hide`. A post that was deleted stays deleted.',
+      params: Type.Object({ report_id: BigPathId('`id` of a report') }),
+      body: Ref(ReportDecision),
+      response: { 200: Ref(Report) },
+    },
+    handler: async (request) =>
+      service.close(requestOperator(request), request.params.report_id, request.body),
+  });
 };

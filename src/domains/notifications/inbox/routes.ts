@@ -24,23 +24,20 @@ export const inboxRoutes: FastifyPluginAsyncTypebox<{
   notifications: Notifications;
   imageUrls: ImageUrls;
 }> = async (app, { notifications, imageUrls }) => {
-  app.get(
-    '/mypage/',
-    {
-      config: {
-        access: 'user',
-        message: { ko: '알림 목록을 조회했습니다.', en: 'Here are your notifications.' },
-      },
-      schema: {
-        operationId: 'listNotifications',
-        summary: 'List notifications',
-        description:
-          'What happened to the partnership requests of the user, and new posts that match a saved search, newest first. `unread_count` counts all unread notifications, regardless of page and filter.',
-        querystring: NotificationQuery,
-        response: { 200: Ref(NotificationPage) },
-      },
+  app.get('/mypage/', {
+    config: {
+      access: 'user',
+      message: { ko: '알림 목록을 조회했습니다.', en: 'Here are your notifications.' },
     },
-    async (request) => {
+    schema: {
+      operationId: 'listNotifications',
+      summary: 'List notifications',
+      description:
+        'What happened to the partnership requests of the user, and new posts that match a saved search, newest first. `unread_count` counts all unread notifications, regardless of page and filter.',
+      querystring: NotificationQuery,
+      response: { 200: Ref(NotificationPage) },
+    },
+    handler: async (request) => {
       const { id: userId } = currentUser(request);
       const { is_read: isRead } = request.query;
       let unread_count = 0;
@@ -55,52 +52,46 @@ export const inboxRoutes: FastifyPluginAsyncTypebox<{
       });
       return { ...page, unread_count };
     },
-  );
+  });
 
-  app.post(
-    '/mark-read/',
-    {
-      config: {
-        access: 'user',
-        message: { ko: '알림을 읽음으로 표시했습니다.', en: 'Your notifications have been marked as read.' },
-      },
-      schemaErrorFormatter: markReadError,
-      schema: {
-        operationId: 'markNotificationsRead',
-        summary: 'Mark as read',
-        description:
-          'Marks single notifications, or one and all older ones. Repeating it changes nothing. Unknown ids and notifications of other users are ignored and not counted.',
-        body: Ref(NotificationsToMark),
-        response: { 200: Ref(ReadCount) },
-      },
+  app.post('/mark-read/', {
+    config: {
+      access: 'user',
+      message: { ko: '알림을 읽음으로 표시했습니다.', en: 'Your notifications have been marked as read.' },
     },
-    async (request) => {
+    schemaErrorFormatter: markReadError,
+    schema: {
+      operationId: 'markNotificationsRead',
+      summary: 'Mark as read',
+      description:
+        'Marks single notifications, or one and all older ones. Repeating it changes nothing. Unknown ids and notifications of other users are ignored and not counted.',
+      body: Ref(NotificationsToMark),
+      response: { 200: Ref(ReadCount) },
+    },
+    handler: async (request) => {
       const { id } = currentUser(request);
       const updated = await notifications.markRead(id, request.body);
       return { updated_count: updated, unread_count: await notifications.countUnread(id) };
     },
-  );
+  });
 
-  app.get(
-    '/unread-count/',
-    {
-      config: {
-        access: 'user',
-        message: { ko: '읽지 않은 알림 수를 조회했습니다.', en: 'Here is the unread count.' },
-      },
-      schema: {
-        operationId: 'countUnreadNotifications',
-        summary: 'Count unread notifications',
-        description: 'Send the `ETag` of the last response as `If-None-Match` to poll cheaply.',
-        headers: ReadConditions,
-        response: { 200: Ref(UnreadCount), 304: NotModified },
-      },
+  app.get('/unread-count/', {
+    config: {
+      access: 'user',
+      message: { ko: '읽지 않은 알림 수를 조회했습니다.', en: 'Here is the unread count.' },
     },
-    async (request, reply) => {
+    schema: {
+      operationId: 'countUnreadNotifications',
+      summary: 'Count unread notifications',
+      description: 'Send the `ETag` of the last response as `If-None-Match` to poll cheaply.',
+      headers: ReadConditions,
+      response: { 200: Ref(UnreadCount), 304: NotModified },
+    },
+    handler: async (request, reply) => {
       const unread_count = await notifications.countUnread(currentUser(request).id);
       return sendIfChanged(reply, { unread_count });
     },
-  );
+  });
 };
 
 const neither: Problem = {

@@ -2,7 +2,7 @@ import { ECDH } from 'node:crypto';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { currentUser, tokenNotValid } from '../../../http/authentication.ts';
-import { ApiError, invalidFields } from '../../../http/errors.ts';
+import { ApiError, httpErrors, invalidFields } from '../../../http/errors.ts';
 import { PageQuery, paginate } from '../../../http/pagination.ts';
 import { requestContext } from '../../../http/request-context.ts';
 import { EmptyData, isId, PathId, Ref } from '../../../http/schemas.ts';
@@ -32,38 +32,40 @@ export const pushRoutes: FastifyPluginAsyncTypebox<{
   subscriptions: PushSubscriptions;
   config: Pick<Config, 'vapid' | 'production' | 'pushServices'>;
 }> = async (app, { subscriptions, config: { vapid, production, pushServices: hosts } }) => {
-  app.get(
-    '/key/',
-    {
-      config: { access: 'user', message: { ko: '푸시 알림 키를 조회했습니다.', en: 'Here is the key.' } },
-      schema: {
-        operationId: 'getPushKey',
-        summary: 'Key of push messages',
-        description:
-          'For `applicationServerKey` of `pushManager.subscribe()`. A service without push messages responds with 404 `not_found` here and at all other paths below `push/`.',
-        response: { 200: Ref(PushKey) },
-      },
-    },
-    async () => ({ public_key: vapid?.publicKey ?? '' }),
-  );
+  app.addHook('onRoute', (route) => {
+    route.config = { ...route.config, errors: [...(route.config?.errors ?? []), httpErrors.notFound] };
+  });
+  // Without a key of the service there is nothing at these paths.
+  app.addHook('onRequest', async () => {
+    if (vapid === undefined) throw new ApiError(httpErrors.notFound);
+  });
 
-  app.post(
-    '/subscriptions/',
-    {
-      config: {
-        access: 'user',
-        message: { ko: '이 브라우저로 푸시 알림을 보냅니다.', en: 'This browser gets push messages now.' },
-        errors: [pushErrors.tooManySubscriptions],
-      },
-      schema: {
-        operationId: 'createPushSubscription',
-        summary: 'Push notifications to a browser',
-        description,
-        body: Ref(NewPushSubscription),
-        response: { 200: Ref(StoredPushSubscription), 201: Ref(StoredPushSubscription) },
-      },
+  app.get('/key/', {
+    config: { access: 'user', message: { ko: '푸시 알림 키를 조회했습니다.', en: 'Here is the key.' } },
+    schema: {
+      operationId: 'getPushKey',
+      summary: 'Key of push messages',
+      description:
+        'For `applicationServerKey` of `pushManager.subscribe()`. A service without push messages responds with 404 `not_found` here and at all other paths below `push/`.',
+      response: { 200: Ref(PushKey) },
     },
-    async (request, reply) => {
+    handler: async () => ({ public_key: vapid?.publicKey ?? '' }),
+  });
+
+  app.post('/subscriptions/', {
+    config: {
+      access: 'user',
+      message: { ko: '이 브라우저로 푸시 알림을 보냅니다.', en: 'This browser gets push messages now.' },
+      errors: [pushErrors.tooManySubscriptions],
+    },
+    schema: {
+      operationId: 'createPushSubscription',
+      summary: 'Push notifications to a browser',
+      description,
+      body: Ref(NewPushSubscription),
+      response: { 200: Ref(StoredPushSubscription), 201: Ref(StoredPushSubscription) },
+    },
+    handler: async (request, reply) => {
       const { keys, endpoint } = readSubscription(request.body, { allowsLoopback: !production, hosts });
       const { userAgent } = requestContext(request);
       const { id: userId, sessionId } = currentUser(request);
@@ -73,57 +75,51 @@ export const pushRoutes: FastifyPluginAsyncTypebox<{
       reply.code(saved.isNew ? 201 : 200);
       return toSubscription(saved);
     },
-  );
+  });
 
-  app.get(
-    '/subscriptions/',
-    {
-      config: {
-        access: 'user',
-        message: { ko: '푸시 알림을 받는 브라우저를 조회했습니다.', en: 'Here are your browsers.' },
-      },
-      schema: {
-        operationId: 'listPushSubscriptions',
-        summary: 'Browsers that get push messages',
-        description:
-          'Newest first. A subscription whose push service says that it has ended, or does not take messages for four days, is removed.',
-        querystring: Type.Object(PageQuery),
-        response: { 200: Ref(PushSubscriptionPage) },
-      },
+  app.get('/subscriptions/', {
+    config: {
+      access: 'user',
+      message: { ko: '푸시 알림을 받는 브라우저를 조회했습니다.', en: 'Here are your browsers.' },
     },
-    async (request) => {
+    schema: {
+      operationId: 'listPushSubscriptions',
+      summary: 'Browsers that get push messages',
+      description:
+        'Newest first. A subscription whose push service says that it has ended, or does not take messages for four days, is removed.',
+      querystring: Type.Object(PageQuery),
+      response: { 200: Ref(PushSubscriptionPage) },
+    },
+    handler: async (request) => {
       const { id } = currentUser(request);
       const find = subscriptions.list.bind(null, id);
       return paginate(request.query, { isId, find, present: toSubscription });
     },
-  );
+  });
 
-  app.delete(
-    '/subscriptions/:subscription_id/',
-    {
-      config: {
-        access: 'user',
-        message: {
-          ko: '이 브라우저로는 푸시 알림을 보내지 않습니다.',
-          en: 'This browser gets no more push messages.',
-        },
-        errors: [pushErrors.subscriptionNotFound],
+  app.delete('/subscriptions/:subscription_id/', {
+    config: {
+      access: 'user',
+      message: {
+        ko: '이 브라우저로는 푸시 알림을 보내지 않습니다.',
+        en: 'This browser gets no more push messages.',
       },
-      schema: {
-        operationId: 'deletePushSubscription',
-        summary: 'Stop push messages to a browser',
-        description: 'Nothing that still waits to be pushed to it is pushed.',
-        params: Type.Object({ subscription_id: PathId('`id` of a subscription') }),
-        response: { 200: Ref(EmptyData) },
-      },
+      errors: [pushErrors.subscriptionNotFound],
     },
-    async (request) => {
+    schema: {
+      operationId: 'deletePushSubscription',
+      summary: 'Stop push messages to a browser',
+      description: 'Nothing that still waits to be pushed to it is pushed.',
+      params: Type.Object({ subscription_id: PathId('`id` of a subscription') }),
+      response: { 200: Ref(EmptyData) },
+    },
+    handler: async (request) => {
       const { id } = currentUser(request);
       if (!(await subscriptions.remove(id, request.params.subscription_id)))
         throw new ApiError(pushErrors.subscriptionNotFound);
       return {};
     },
-  );
+  });
 };
 
 const wrongEndpoint = {
