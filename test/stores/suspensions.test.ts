@@ -56,37 +56,34 @@ const ownPaths = [
   `${notifications}mypage/`,
 ];
 
-t.test(
-  'the store and posts of a suspended account are not found, until the suspension is lifted',
-  async (t) => {
-    const reader = await openShop(app, '보는 가게');
-    const shop = await openShop(app, '멈춘 빵집', { category_ids: [3] });
-    const post = await createPost(app, shop.token, { title: '멈춘 빵집의 글' });
-    const lists = publicLists(shop, post);
-    const single = [`${stores}${shop.store.id}/`, `${posts}${post.id}/`];
-    const before = await readAll(reader, [...lists, ...single]);
+t.test('the store and posts of a suspended account are not found, until that is lifted', async (t) => {
+  const reader = await openShop(app, '보는 가게');
+  const shop = await openShop(app, '멈춘 빵집', { category_ids: [3] });
+  const post = await createPost(app, shop.token, { title: '멈춘 빵집의 글' });
+  const lists = publicLists(shop, post);
+  const single = [`${stores}${shop.store.id}/`, `${posts}${post.id}/`];
+  const before = await readAll(reader, [...lists, ...single]);
 
-    await suspend(shop);
-    for (const path of lists) {
-      t.match(before[path], { status: 200 });
-      t.match(JSON.stringify(before[path]), '멈춘 빵집', path);
-      const { status, text } = await app.call('GET', path, { token: reader.token });
-      t.equal(status, 200);
-      t.notMatch(text, '멈춘 빵집', path);
-    }
-    const { token } = reader;
-    rejected(t, await app.call('GET', `${stores}${shop.store.id}/`, { token }), 404, 'store_not_found');
-    const path = `${posts}${post.id}/`;
-    rejected(t, await app.call('GET', path, { token }), 404, 'post_not_found');
-    rejected(t, await app.call('PATCH', path, { token, body: { title: '새' } }), 404, 'post_not_found');
-    rejected(t, await app.call('DELETE', path, { token }), 404, 'post_not_found');
-    rejected(t, await requestPartnership(app, reader, post), 404, 'post_not_found');
+  await suspend(shop);
+  for (const path of lists) {
+    t.match(before[path], { status: 200 });
+    t.match(JSON.stringify(before[path]), '멈춘 빵집', path);
+    const { status, text } = await app.call('GET', path, { token: reader.token });
+    t.equal(status, 200);
+    t.notMatch(text, '멈춘 빵집', path);
+  }
+  const { token } = reader;
+  rejected(t, await app.call('GET', `${stores}${shop.store.id}/`, { token }), 404, 'store_not_found');
+  const path = `${posts}${post.id}/`;
+  rejected(t, await app.call('GET', path, { token }), 404, 'post_not_found');
+  rejected(t, await app.call('PATCH', path, { token, body: { title: '새' } }), 404, 'post_not_found');
+  rejected(t, await app.call('DELETE', path, { token }), 404, 'post_not_found');
+  rejected(t, await requestPartnership(app, reader, post), 404, 'post_not_found');
 
-    await lift(shop);
-    t.strictSame(await readAll(reader, [...lists, ...single]), before, 'nothing is lost');
-    t.equal((await requestPartnership(app, reader, post)).status, 201);
-  },
-);
+  await lift(shop);
+  t.strictSame(await readAll(reader, [...lists, ...single]), before, 'nothing is lost');
+  t.equal((await requestPartnership(app, reader, post)).status, 201);
+});
 
 t.test('what both sides have stays while one is suspended, who gets all back but the sessions', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
