@@ -175,32 +175,6 @@ t.test('a post and its image deleted at the same time: the first one wins, witho
   }
 });
 
-t.test('an instance of the release before, which knows no links, lets images of a post go', async (t) => {
-  const shop = await openShop(app);
-  const { token } = shop;
-  const [kept, former, last] = [
-    await addImage(app, shop),
-    await addImage(app, shop),
-    await addImage(app, shop),
-  ];
-  const post = await createPost(app, token, { images: [kept.url, former.url, last.url] });
-  await createPost(app, token, { images: [kept.url] });
-  await app.pool.query('UPDATE images SET check_after = NULL WHERE user_id = $1', [shop.id]);
-  await app.pool.query('UPDATE posts SET images = $2 WHERE id = $1', [post.id, [last.key, kept.key]]);
-  t.equal((await remove(token, former.id)).status, 200, 'its change');
-  rejected(t, await remove(token, last.id), 409, 'image_in_use');
-  // Not even emptied, as releases did at first.
-  await app.pool.query('UPDATE posts SET deleted_at = now() WHERE id = $1', [post.id]);
-  const { rows } = await app.pool.query(
-    `SELECT id FROM images
-     WHERE user_id = $1 AND state = 'ready' AND check_after = created_at + interval '24 hours' ORDER BY id`,
-    [shop.id],
-  );
-  t.strictSame(rows, [{ id: kept.id }, { id: last.id }], 'the clean-up looks at them');
-  t.equal((await remove(token, last.id)).status, 200, 'its deletion');
-  rejected(t, await remove(token, kept.id), 409, 'image_in_use');
-});
-
 t.test('a deletion of a post that waits for a change of its images lets the new ones go', async (t) => {
   const shop = await openShop(app);
   const { token } = shop;

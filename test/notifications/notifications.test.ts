@@ -59,6 +59,30 @@ t.test('pages go from the newest to the oldest while notifications are added and
   t.equal(third.unread_count, 7, 'counts all pages');
 });
 
+t.test('pages that are read together are those that were asked for', async (t) => {
+  const { sender, receiver, ids } = await notified(4);
+  await sendRequest(app, receiver, await createPost(app, sender.token));
+  const ofSender = await idsOf(sender);
+  const { next_cursor } = await notificationsOf(app, receiver, '?limit=3');
+  await markRead(receiver, { ids: ids.slice(0, 1) });
+  const asked = [
+    [receiver, '', ids, 3],
+    [receiver, '?limit=2', ids.slice(0, 2), 3],
+    [sender, '', ofSender, 1],
+    [receiver, `?cursor=${next_cursor}`, ids.slice(3), 3],
+    [receiver, '?is_read=true', ids.slice(0, 1), 3],
+    [receiver, '?is_read=false&limit=1', ids.slice(1, 2), 3],
+    [receiver, `?is_read=false&cursor=${next_cursor}`, ids.slice(3), 3],
+  ] as const;
+  // More than are read with one statement.
+  const twice = [...asked, ...asked];
+  const pages = await Promise.all(twice.map(([shop, query]) => notificationsOf(app, shop, query)));
+  for (const [index, [, query, expected, unread]] of twice.entries()) {
+    const { items, unread_count } = pages[index];
+    t.strictSame([items.map(({ id }: { id: number }) => id), unread_count], [expected, unread], query);
+  }
+});
+
 t.test('marking ids as read is idempotent; ids of others and unknown ones are not counted', async (t) => {
   const { receiver, ids } = await notified(4);
   const stranger = await openShop(app, '다른 가게');

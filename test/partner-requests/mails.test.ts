@@ -92,21 +92,24 @@ t.test('the other side gets an email when a partnership ends, also with an accou
   t.strictSame(others, [], 'one email, however many requests end');
 });
 
-t.test("emails are in the recipient's language; withdrawals and rejected transitions send none", async (t) => {
-  const { sender, receiver, post } = await openTwoVerifiedShops(app);
-  const { username, password } = receiver;
-  const headers = { 'accept-language': 'en' };
-  await app.call('POST', '/auth/login/', { body: { username, password }, headers });
-  const id = await sendRequest(app, sender, post);
-  t.match(await mailsTo(receiver), [{ subject: '두레 베이커리 sent you a partnership request' }]);
-  await transition(app, sender, id, 'withdraw');
-  await transition(app, receiver, id, 'accept');
-  await transition(app, sender, id, 'decline');
-  t.strictSame([(await mailsTo(receiver)).length, (await mailsTo(sender)).length], [1, 0]);
-  const other = await sendRequest(app, sender, post);
-  await app.call('POST', `${requestsPath}${other}/accept/`, { token: receiver.token, headers });
-  t.match(await mailsTo(sender), [{ subject: '[두레] 햇살카페에서 제휴 요청을 수락했습니다' }]);
-});
+t.test(
+  "emails are in the recipient's language; withdrawals and rejected transitions send none",
+  async (t) => {
+    const { sender, receiver, post } = await openTwoVerifiedShops(app);
+    const { username, password } = receiver;
+    const headers = { 'accept-language': 'en' };
+    await app.call('POST', '/auth/login/', { body: { username, password }, headers });
+    const id = await sendRequest(app, sender, post);
+    t.match(await mailsTo(receiver), [{ subject: '두레 베이커리 sent you a partnership request' }]);
+    await transition(app, sender, id, 'withdraw');
+    await transition(app, receiver, id, 'accept');
+    await transition(app, sender, id, 'decline');
+    t.strictSame([(await mailsTo(receiver)).length, (await mailsTo(sender)).length], [1, 0]);
+    const other = await sendRequest(app, sender, post);
+    await app.call('POST', `${requestsPath}${other}/accept/`, { token: receiver.token, headers });
+    t.match(await mailsTo(sender), [{ subject: '[두레] 햇살카페에서 제휴 요청을 수락했습니다' }]);
+  },
+);
 
 t.test('a queued email has ids only', async (t) => {
   const { sender, receiver, post } = await openTwoQuietShops();

@@ -22,13 +22,8 @@ t.test('deleting a post erases its content from stored responses, and changes no
   const kept = await write('kept');
   const theirs = await write('deleted', other.token);
   t.equal((await call('DELETE', `${path}${id}/`, { token })).status, 200);
-  const { rows } = await pool.query(
-    `SELECT body FROM idempotency_keys WHERE body::text LIKE '%지울 내용%'`,
-  );
-  t.strictSame(
-    rows.map(({ body }) => body.data.id).sort(),
-    [kept.body.data.id, theirs.body.data.id].sort(),
-  );
+  const { rows } = await pool.query(`SELECT body FROM idempotency_keys WHERE body::text LIKE '%지울 내용%'`);
+  t.strictSame(rows.map(({ body }) => body.data.id).sort(), [kept.body.data.id, theirs.body.data.id].sort());
   t.equal((await write('kept')).body.data.id, kept.body.data.id);
   const again = await write('deleted');
   t.match(again, { status: 201, headers: { 'idempotency-replayed': 'true' } });

@@ -87,9 +87,7 @@ t.test('the words of a region are kept, and a metric counts addresses that tell 
   for (const address of ['마포구 망원동', '서울 은평구', '골목'])
     ids.push((await openShop(app, '전', { address })).store.id);
   t.equal(Number(await unread()), before + 1);
-  const { rows } = await pool.query('SELECT region_keys FROM stores WHERE id = ANY ($1) ORDER BY id', [
-    ids,
-  ]);
+  const { rows } = await pool.query('SELECT region_keys FROM stores WHERE id = ANY ($1) ORDER BY id', [ids]);
   t.strictSame(rows, [
     { region_keys: ['서울', '서울특별시', '서울시', '마포구', '망원동', '마포', '망원'] },
     { region_keys: ['서울', '서울특별시', '서울시', '은평구', '은평'] },

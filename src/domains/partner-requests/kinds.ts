@@ -36,16 +36,18 @@ export const partnerRequestTopics = {
 export type PartnerRequestKind = Extract<NotificationKind, `partner_request_${string}`>;
 
 /** What a notification about a request says. */
-type Subject = Record<'postTitle' | 'senderStoreName' | 'receiverStoreName', string> & {
+interface Subject {
+  request: Record<'post_title' | 'sender_store_name' | 'receiver_store_name', string>;
   /** Whether the recipient is the sender of the request; else the receiver. */
   toSender: boolean;
-};
+}
 
 /** What an email about a request says; the store is the other side. */
 type MailFields = Record<'name' | 'storeName' | 'postTitle' | 'message' | 'url', string>;
 
 /** An email in one language: what its subject says of the other store, its heading and its parts. */
 type MailText = (sentence: string, mail: MailFields) => [subject: string, heading: string, ...Block[]];
+type MailTexts = Record<Language, MailText>;
 
 interface Kind {
   /** What has happened, for the description of the API. */
@@ -56,19 +58,18 @@ interface Kind {
   sentence(otherStore: string, postTitle: string, toSender: boolean): LocalizedText;
 }
 
-/** A kind that has an email, too. */
-interface MailedKind extends Kind, Record<Language, MailText> {
-  /** The status that the request is in while the email tells of it. */
-  status: PartnerRequestStatus;
-}
-
 const kind = ({ sentence, ...rest }: Kind) => ({
   ...rest,
-  sentence: ({ postTitle, senderStoreName, receiverStoreName, toSender }: Subject) =>
-    sentence(toSender ? receiverStoreName : senderStoreName, postTitle, toSender),
+  sentence: ({ request, toSender }: Subject) =>
+    sentence(
+      toSender ? request.receiver_store_name : request.sender_store_name,
+      request.post_title,
+      toSender,
+    ),
 });
 
-function mailedKind({ status, ko, en, ...rest }: MailedKind) {
+/** A kind that has an email, too. `status`: of the request while the email tells of it. */
+function mailedKind({ status, ko, en, ...rest }: Kind & MailTexts & { status: PartnerRequestStatus }) {
   const toSender = status !== 'requested';
   const sentence = ({ storeName, postTitle }: MailFields) => rest.sentence(storeName, postTitle, toSender);
   return {
