@@ -129,13 +129,12 @@ t.test('a post and a deletion of its image: the first one wins, whichever waits'
     const image = await addImage(app, shop);
     // The deletion waits for the row; the post waits behind it.
     const first = await lockRows(t, app, 'SELECT FROM images WHERE id = $1 FOR UPDATE', [image.id]);
-    const deletion = remove(token, image.id);
-    await first.waiters(1);
-    const late = use(image.url);
-    await first.waiters(2);
-    await first.release();
-    t.equal((await deletion).status, 200);
-    invalid(t, await late, '/images/0');
+    const [deletion, late] = await first.queue(
+      () => remove(token, image.id),
+      () => use(image.url),
+    );
+    t.equal(deletion.status, 200);
+    invalid(t, late, '/images/0');
 
     // The post has linked the image, and waits to write its title; the deletion waits for its end.
     const kept = await addImage(app, shop);
@@ -160,12 +159,10 @@ t.test('a post and its image deleted at the same time: the first one wins, witho
       image: () => remove(token, image.id),
     };
     const lock = await lockRows(t, app, 'SELECT FROM images WHERE id = $1 FOR NO KEY UPDATE', [image.id]);
-    const first = isPostFirst ? deletions.post() : deletions.image();
-    await lock.waiters(1);
-    const second = isPostFirst ? deletions.image() : deletions.post();
-    await lock.waiters(2);
-    await lock.release();
-    const [one, other] = [await first, await second];
+    const [one, other] = await lock.queue(
+      () => (isPostFirst ? deletions.post() : deletions.image()),
+      () => (isPostFirst ? deletions.image() : deletions.post()),
+    );
     t.equal((isPostFirst ? one : other).status, 200);
     if (isPostFirst) t.equal(other.status, 200);
     else {
@@ -182,12 +179,11 @@ t.test('a deletion of a post that waits for a change of its images lets the new 
   const post = await createPost(app, token, { images: [] });
   // The change has the row of the post and waits for the image.
   const lock = await lockRows(t, app, 'SELECT FROM images WHERE id = $1 FOR UPDATE', [image.id]);
-  const changed = change(token, post.id, [image.url]);
-  await lock.waiters(1);
-  const deleted = call('DELETE', `${posts}${post.id}/`, { token });
-  await lock.waiters(2);
-  await lock.release();
-  t.strictSame([(await changed).status, (await deleted).status], [200, 200]);
+  const [changed, deleted] = await lock.queue(
+    () => change(token, post.id, [image.url]),
+    () => call('DELETE', `${posts}${post.id}/`, { token }),
+  );
+  t.strictSame([changed.status, deleted.status], [200, 200]);
   t.equal((await remove(token, image.id)).status, 200);
 });
 

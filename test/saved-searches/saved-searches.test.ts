@@ -81,13 +81,12 @@ t.test('they go with the account, also one that is being saved', async (t) => {
   const user = await createUser(app);
   await search(user, { q: '꽃' });
   const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [user.id]);
-  const deletion = deleteAccount(app, user);
-  await lock.waiters(1);
-  const late = save(user, { name: '검색', q: '꽃' });
-  await lock.waiters(2);
-  await lock.release();
-  t.equal((await deletion).status, 200);
-  t.ok((await late).status < 500);
+  const [deletion, late] = await lock.queue(
+    () => deleteAccount(app, user),
+    () => save(user, { name: '검색', q: '꽃' }),
+  );
+  t.equal(deletion.status, 200);
+  t.ok(late.status < 500);
   const { rowCount } = await app.pool.query('SELECT FROM saved_searches WHERE user_id = $1', [user.id]);
   t.equal(rowCount, 0);
 });
