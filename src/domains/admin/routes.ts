@@ -3,14 +3,7 @@ import { Type } from '@sinclair/typebox';
 import { PageQuery } from '../../http/pagination.ts';
 import { BigPathId, EmptyData, emptyData, PathId, Ref } from '../../http/schemas.ts';
 import { requestOperator } from './audit.ts';
-import {
-  AdminUser,
-  AdminUserPage,
-  AdminUserQuery,
-  adminErrors,
-  FailedMailPage,
-  Suspension,
-} from './schemas.ts';
+import * as schemas from './schemas.ts';
 import type { FailedMailAdministration, UserAdministration } from './service.ts';
 
 /** What admins do with accounts, and with emails that failed permanently. */
@@ -27,8 +20,8 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{
       summary: 'Find accounts',
       description:
         'Accounts, newest first. A page may have fewer items than `limit`, or none, before the end of the list, because a request examines a bounded number of accounts: continue until `next_cursor` is `null`.',
-      querystring: AdminUserQuery,
-      response: { 200: Ref(AdminUserPage) },
+      querystring: schemas.AdminUserQuery,
+      response: { 200: Ref(schemas.AdminUserPage) },
     },
     handler: async (request) => users.list(requestOperator(request), request.query),
   });
@@ -40,7 +33,7 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{
       summary: 'Read an account',
       description: 'Any account, also a suspended one.',
       params,
-      response: { 200: Ref(AdminUser) },
+      response: { 200: Ref(schemas.AdminUser) },
     },
     handler: async (request) => users.show(requestOperator(request), request.params.user_id),
   });
@@ -49,7 +42,7 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{
     config: {
       access: 'admin',
       message: { ko: '계정을 정지했습니다.', en: 'The account has been suspended.' },
-      errors: [adminErrors.adminAccount],
+      errors: [schemas.adminErrors.adminAccount],
     },
     schema: {
       operationId: 'suspendUser',
@@ -57,8 +50,8 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{
       description:
         'Ends all sessions of the account at once. Until it is reactivated, its user cannot log in and gets no mail, and its store and posts are not found. Of an account that is suspended already, only the reason changes. An admin cannot be suspended here.',
       params,
-      body: Ref(Suspension),
-      response: { 200: Ref(AdminUser) },
+      body: Ref(schemas.Suspension),
+      response: { 200: Ref(schemas.AdminUser) },
     },
     handler: async (request) =>
       users.suspend(requestOperator(request), request.params.user_id, request.body.reason),
@@ -68,7 +61,7 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{
     config: {
       access: 'admin',
       message: { ko: '계정 정지를 해제했습니다.', en: 'The suspension of the account has been lifted.' },
-      errors: [adminErrors.adminAccount],
+      errors: [schemas.adminErrors.adminAccount],
     },
     schema: {
       operationId: 'reactivateUser',
@@ -76,7 +69,7 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{
       description:
         'The user can log in again; the store and posts are found again, unless they are hidden because of a report. Nothing happens to an account that is not suspended. The account of an admin is 403 `forbidden`.',
       params,
-      response: { 200: Ref(AdminUser) },
+      response: { 200: Ref(schemas.AdminUser) },
     },
     handler: async (request) => users.reactivate(requestOperator(request), request.params.user_id),
   });
@@ -125,7 +118,7 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{
       description:
         'Emails that are not retried automatically, newest first. They are kept for 90 days, or until their account is deleted.',
       querystring: Type.Object(PageQuery),
-      response: { 200: Ref(FailedMailPage) },
+      response: { 200: Ref(schemas.FailedMailPage) },
     },
     handler: async (request) => failedMails.list(requestOperator(request), request.query),
   });

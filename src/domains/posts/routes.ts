@@ -17,17 +17,10 @@ import type { Read } from '../../infrastructure/database/replica.ts';
 import type { ImageUrls } from '../images/index.ts';
 import { readNear } from '../stores/index.ts';
 import type { Posts } from './repository.ts';
-import {
-  NewPost,
-  Post,
-  PostChanges,
-  PostPage,
-  PostQuery,
-  postErrors,
-  toPost,
-  toPostListItem,
-} from './schemas.ts';
+import * as schemas from './schemas.ts';
 import type { createPostService } from './service.ts';
+
+const { postErrors } = schemas;
 
 export interface PostRoutesOptions {
   posts: Posts;
@@ -59,8 +52,8 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (a
       summary: 'Write a post',
       description:
         "Publishes what kind of partnership the user's store is looking for. Rejected images are named by their JSON pointer, such as `/images/1`; one that is not an uploaded image of the user, although its URL looks like one, has the code `not_found`. A store can write 30 posts within 24 hours, deleted ones included; an installation may have another number. It takes partnership requests until the end of the day `closes_on` in Korea, which must not be over.",
-      body: Ref(NewPost),
-      response: { 201: Ref(Post) },
+      body: Ref(schemas.NewPost),
+      response: { 201: Ref(schemas.Post) },
     },
     handler: async (request, reply) => {
       const { id: userId } = currentUser(request);
@@ -75,8 +68,8 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (a
       summary: 'Find posts',
       description:
         'Posts that match every given filter, newest first; with `near`, those of the nearest stores first. A page may have fewer items than `limit`, or none, before the end of the list, because a request examines a bounded number of posts: continue until `next_cursor` is `null`. With `near`, the list has the newest 100 posts of each store and ends after the 5,000 nearest stores, unless `q`, `category_id` or `region` match few: all of those are found.',
-      querystring: PostQuery,
-      response: { 200: Ref(PostPage) },
+      querystring: schemas.PostQuery,
+      response: { 200: Ref(schemas.PostPage) },
     },
     handler: async (request) => {
       const { mine, store_id: storeId, category_id: categoryId, region = '', q = '' } = request.query;
@@ -90,7 +83,7 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (a
           read(userId, (tx) =>
             posts.list({ userId, ownerId, storeId, categoryId, region, near, status, q, ...page }, tx),
           ),
-        present: (post) => toPostListItem(post, imageUrls),
+        present: (post) => schemas.toPostListItem(post, imageUrls),
         step: 20,
       });
       if (result.items.length === 0) await checkCategoryFilter(categoryId);
@@ -110,13 +103,13 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (a
       description: 'Any post that was neither deleted nor hidden, of a store that can be found.',
       params,
       headers: ReadConditions,
-      response: { 200: Ref(Post), 304: NotModified },
+      response: { 200: Ref(schemas.Post), 304: NotModified },
     },
     handler: async (request, reply) => {
       const { id: userId } = currentUser(request);
       const post = await read(userId, (tx) => posts.find({ id: request.params.post_id, userId }, tx));
       if (post === undefined) throw new ApiError(postErrors.postNotFound);
-      return sendIfChanged(reply, toPost(post, imageUrls));
+      return sendIfChanged(reply, schemas.toPost(post, imageUrls));
     },
   });
 
@@ -139,8 +132,8 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (a
         'Changes the given fields of a post of the user. `images` replaces all images; an empty list removes them. `status` closes and opens the post; a `closes_on` that is over closes it at once. A closed post stays closed until `status` is `open`, which removes a `closes_on` that is over. A store can change its posts and itself 60 times in the 24 hours from the first change; an installation may have another number.',
       params,
       headers: WriteConditions,
-      body: Ref(PostChanges),
-      response: { 200: Ref(Post) },
+      body: Ref(schemas.PostChanges),
+      response: { 200: Ref(schemas.Post) },
     },
     handler: async (request, reply) => {
       const own = { id: request.params.post_id, userId: currentUser(request).id };

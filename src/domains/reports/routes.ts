@@ -6,15 +6,7 @@ import { BigPathId, PathId, Ref } from '../../http/schemas.ts';
 import { requestOperator } from '../admin/index.ts';
 import { postErrors } from '../posts/index.ts';
 import { storeErrors } from '../stores/index.ts';
-import {
-  NewReport,
-  Report,
-  ReportDecision,
-  ReportPage,
-  ReportQuery,
-  ReportReceipt,
-  reportErrors,
-} from './schemas.ts';
+import * as schemas from './schemas.ts';
 import type { ReportService } from './service.ts';
 
 /** What can be reported: the last part of its operation, its id in the path, and the error when it is not found. */
@@ -34,7 +26,7 @@ export const reportRoutes: FastifyPluginAsyncTypebox<{ service: ReportService }>
       config: {
         access: 'user',
         message: { ko: '신고를 접수했습니다.', en: 'Your report has been received.' },
-        errors: [notFound, reportErrors.alreadyReported, httpErrors.quotaExceeded],
+        errors: [notFound, schemas.reportErrors.alreadyReported, httpErrors.quotaExceeded],
       },
       schema: {
         operationId: `report${name}`,
@@ -42,8 +34,8 @@ export const reportRoutes: FastifyPluginAsyncTypebox<{ service: ReportService }>
         description:
           'Admins look at the report. A user has at most one open report about it; after that was closed, another one can be sent. A user can send 20 reports within 24 hours.',
         params: Type.Object({ [`${kind}_id`]: id }),
-        body: Ref(NewReport),
-        response: { 201: Ref(ReportReceipt) },
+        body: Ref(schemas.NewReport),
+        response: { 201: Ref(schemas.ReportReceipt) },
       },
       handler: async (request, reply) => {
         const target = { kind, id: Number(request.params[`${kind}_id`]) };
@@ -59,8 +51,8 @@ export const reportRoutes: FastifyPluginAsyncTypebox<{ service: ReportService }>
       operationId: 'listReports',
       summary: 'List reports',
       description: 'Newest first. A closed report is kept for a year, and for as long as it hides something.',
-      querystring: ReportQuery,
-      response: { 200: Ref(ReportPage) },
+      querystring: schemas.ReportQuery,
+      response: { 200: Ref(schemas.ReportPage) },
     },
     handler: async (request) => service.list(requestOperator(request), request.query),
   });
@@ -73,8 +65,8 @@ export const reportRoutes: FastifyPluginAsyncTypebox<{ service: ReportService }>
       description:
         'With `hide` the post or store is not found, not even by its owner; requests about it stay with both sides. Closing the report again, with `none`, shows it again, unless another report about it was closed with `hide`. A post that was deleted stays deleted.',
       params: Type.Object({ report_id: BigPathId('`id` of a report') }),
-      body: Ref(ReportDecision),
-      response: { 200: Ref(Report) },
+      body: Ref(schemas.ReportDecision),
+      response: { 200: Ref(schemas.Report) },
     },
     handler: async (request) =>
       service.close(requestOperator(request), request.params.report_id, request.body),

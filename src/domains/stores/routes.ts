@@ -16,16 +16,7 @@ import { isId, PathId, Ref } from '../../http/schemas.ts';
 import type { Read } from '../../infrastructure/database/replica.ts';
 import type { ImageUrls } from '../images/index.ts';
 import { listStores, type Stores } from './repository.ts';
-import {
-  NewStore,
-  Store,
-  StoreCategoryList,
-  StoreChanges,
-  StorePage,
-  storeErrors,
-  toStore,
-  toStoreListItem,
-} from './schemas.ts';
+import * as schemas from './schemas.ts';
 import { readNear, StoreQuery } from './search.ts';
 import type { StoreService } from './service.ts';
 
@@ -48,7 +39,7 @@ export const directoryRoutes: FastifyPluginAsyncTypebox<DirectoryOptions> = asyn
       description:
         'Stores that match every given filter, newest first; with `near`, nearest first. A page may have fewer items than `limit`, or none, before the end of the list, because a request examines a bounded number of stores: continue until `next_cursor` is `null`. With `near`, the list ends after the 5,000 nearest stores, unless `q`, `category_id` or `region` match few: all of those are found.',
       querystring: StoreQuery,
-      response: { 200: Ref(StorePage) },
+      response: { 200: Ref(schemas.StorePage) },
     },
     handler: async (request) => {
       const { q = '', category_id: categoryId, region = '' } = request.query;
@@ -57,7 +48,7 @@ export const directoryRoutes: FastifyPluginAsyncTypebox<DirectoryOptions> = asyn
       const result = await paginate(request.query, {
         isId,
         find: (page) => read(userId, (tx) => listStores(tx, { q, categoryId, region, near, ...page })),
-        present: (store) => toStoreListItem(store, imageUrls),
+        present: (store) => schemas.toStoreListItem(store, imageUrls),
       });
       if (result.items.length === 0) await service.checkCategoryFilter(categoryId);
       return result;
@@ -68,20 +59,20 @@ export const directoryRoutes: FastifyPluginAsyncTypebox<DirectoryOptions> = asyn
     config: {
       access: 'user',
       message: { ko: '가게 정보를 조회했습니다.', en: 'Here is the store.' },
-      errors: [storeErrors.storeNotFound],
+      errors: [schemas.storeErrors.storeNotFound],
     },
     schema: {
       operationId: 'getStore',
       summary: 'Read a store',
       description: 'Any store that was neither closed nor hidden, whose owner is not suspended.',
       params: Type.Object({ store_id: PathId('`id` of a store') }),
-      response: { 200: Ref(Store) },
+      response: { 200: Ref(schemas.Store) },
     },
     handler: async (request) => {
       const wanted = { id: request.params.store_id, userId: currentUser(request).id };
       const store = await read(wanted.userId, (tx) => stores.findOpen(wanted, tx));
-      if (store === undefined) throw new ApiError(storeErrors.storeNotFound);
-      return toStore(store);
+      if (store === undefined) throw new ApiError(schemas.storeErrors.storeNotFound);
+      return schemas.toStore(store);
     },
   });
 };
@@ -100,7 +91,7 @@ export const storeRoutes: FastifyPluginAsyncTypebox<Pick<DirectoryOptions, 'stor
       operationId: 'listStoreCategories',
       summary: 'List store categories',
       description: 'Every category that a store can have, in the order to show them.',
-      response: { 200: Ref(StoreCategoryList) },
+      response: { 200: Ref(schemas.StoreCategoryList) },
     },
     handler: async () => {
       const categories = await stores.categories();
@@ -112,7 +103,7 @@ export const storeRoutes: FastifyPluginAsyncTypebox<Pick<DirectoryOptions, 'stor
     config: {
       access: 'user',
       message: { ko: '가게를 등록했습니다.', en: 'Your store has been registered.' },
-      errors: [storeErrors.storeExists],
+      errors: [schemas.storeErrors.storeExists],
       idempotent: true,
       location: true,
     },
@@ -121,8 +112,8 @@ export const storeRoutes: FastifyPluginAsyncTypebox<Pick<DirectoryOptions, 'stor
       summary: 'Register a store',
       description:
         'A user has one store. Unknown categories are named by their JSON pointer, such as `/category_ids/1`.',
-      body: Ref(NewStore),
-      response: { 201: Ref(Store) },
+      body: Ref(schemas.NewStore),
+      response: { 201: Ref(schemas.Store) },
     },
     handler: async (request, reply) => {
       const { id: userId } = currentUser(request);
@@ -134,14 +125,14 @@ export const storeRoutes: FastifyPluginAsyncTypebox<Pick<DirectoryOptions, 'stor
     config: {
       access: 'user',
       message: { ko: '내 가게를 조회했습니다.', en: 'Here is your store.' },
-      errors: [storeErrors.storeNotFound],
+      errors: [schemas.storeErrors.storeNotFound],
     },
     schema: {
       operationId: 'getOwnStore',
       summary: 'Read own store',
       description: 'The store that the user registered.',
       headers: ReadConditions,
-      response: { 200: Ref(Store), 304: NotModified },
+      response: { 200: Ref(schemas.Store), 304: NotModified },
     },
     handler: async (request, reply) =>
       sendIfChanged(reply, await service.find({ userId: currentUser(request).id })),
@@ -151,7 +142,7 @@ export const storeRoutes: FastifyPluginAsyncTypebox<Pick<DirectoryOptions, 'stor
     config: {
       access: 'user',
       message: { ko: '가게 정보를 수정했습니다.', en: 'Your store has been updated.' },
-      errors: [storeErrors.storeNotFound, httpErrors.preconditionFailed, httpErrors.quotaExceeded],
+      errors: [schemas.storeErrors.storeNotFound, httpErrors.preconditionFailed, httpErrors.quotaExceeded],
     },
     schema: {
       operationId: 'updateOwnStore',
@@ -159,8 +150,8 @@ export const storeRoutes: FastifyPluginAsyncTypebox<Pick<DirectoryOptions, 'stor
       description:
         'Changes the given fields. `category_ids` replaces all categories. A store can change itself and its posts 60 times in the 24 hours from the first change; an installation may have another number.',
       headers: WriteConditions,
-      body: Ref(StoreChanges),
-      response: { 200: Ref(Store) },
+      body: Ref(schemas.StoreChanges),
+      response: { 200: Ref(schemas.Store) },
     },
     handler: async (request, reply) => {
       const { id: userId } = currentUser(request);

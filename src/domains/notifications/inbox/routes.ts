@@ -8,16 +8,7 @@ import { paginate } from '../../../http/pagination.ts';
 import { isBigId, Ref } from '../../../http/schemas.ts';
 import type { ImageUrls } from '../../images/index.ts';
 import type { Notifications } from './repository.ts';
-import {
-  MarkReadByIds,
-  MarkReadUpTo,
-  NotificationPage,
-  NotificationQuery,
-  NotificationsToMark,
-  ReadCount,
-  toNotification,
-  UnreadCount,
-} from './schemas.ts';
+import * as schemas from './schemas.ts';
 
 /** The notifications of the logged-in user. */
 export const inboxRoutes: FastifyPluginAsyncTypebox<{
@@ -34,8 +25,8 @@ export const inboxRoutes: FastifyPluginAsyncTypebox<{
       summary: 'List notifications',
       description:
         'What happened to the partnership requests of the user, and new posts that match a saved search, newest first. `unread_count` counts all unread notifications, regardless of page and filter.',
-      querystring: NotificationQuery,
-      response: { 200: Ref(NotificationPage) },
+      querystring: schemas.NotificationQuery,
+      response: { 200: Ref(schemas.NotificationPage) },
     },
     handler: async (request) => {
       const { id: userId } = currentUser(request);
@@ -48,7 +39,7 @@ export const inboxRoutes: FastifyPluginAsyncTypebox<{
           unread_count = found.unreadCount;
           return found.rows;
         },
-        present: (row) => toNotification(row, request.language, imageUrls),
+        present: (row) => schemas.toNotification(row, request.language, imageUrls),
       });
       return { ...page, unread_count };
     },
@@ -65,8 +56,8 @@ export const inboxRoutes: FastifyPluginAsyncTypebox<{
       summary: 'Mark as read',
       description:
         'Marks single notifications, or one and all older ones. Repeating it changes nothing. Unknown ids and notifications of other users are ignored and not counted.',
-      body: Ref(NotificationsToMark),
-      response: { 200: Ref(ReadCount) },
+      body: Ref(schemas.NotificationsToMark),
+      response: { 200: Ref(schemas.ReadCount) },
     },
     handler: async (request) => {
       const { id } = currentUser(request);
@@ -85,7 +76,7 @@ export const inboxRoutes: FastifyPluginAsyncTypebox<{
       summary: 'Count unread notifications',
       description: 'Send the `ETag` of the last response as `If-None-Match` to poll cheaply.',
       headers: ReadConditions,
-      response: { 200: Ref(UnreadCount), 304: NotModified },
+      response: { 200: Ref(schemas.UnreadCount), 304: NotModified },
     },
     handler: async (request, reply) => {
       const unread_count = await notifications.countUnread(currentUser(request).id);
@@ -122,7 +113,8 @@ function markReadError(errors: FastifySchemaValidationError[], part: string): Ap
     const others = describeErrors(errors).filter(({ field }) => !forms.includes(field));
     return invalidFields([...forms.map((field) => ({ field, ...problem })), ...others]);
   }
-  const meant = missing[0]?.params['missingProperty'] === 'ids' ? MarkReadUpTo : MarkReadByIds;
+  const meant =
+    missing[0]?.params['missingProperty'] === 'ids' ? schemas.MarkReadUpTo : schemas.MarkReadByIds;
   return invalidFields(
     describeErrors(errors.filter(({ schemaPath }) => schemaPath.startsWith(`${meant.$id}#`))),
   );

@@ -9,13 +9,7 @@ import { EmptyData, isId, PathId, Ref } from '../../../http/schemas.ts';
 import type { Config } from '../../../infrastructure/config/config.ts';
 import { type CallableUrls, isCallable } from '../../../infrastructure/guarded-fetch.ts';
 import type { PushSubscriptions, SubscriptionRow } from './repository.ts';
-import {
-  NewPushSubscription,
-  PushKey,
-  PushSubscriptionPage,
-  pushErrors,
-  StoredPushSubscription,
-} from './schemas.ts';
+import * as schemas from './schemas.ts';
 
 const description = `Send what \`toJSON()\` of the \`PushSubscription\` gives that \`pushManager.subscribe()\` resolves to, with \`getPushKey\` as \`applicationServerKey\`. The same endpoint again changes the keys of the subscription (200). A browser in which another user logs in belongs to that user from then on. It belongs to the session that sent it last, and ends with it: with a logout, a change or reset of the password, or a suspension, but not when the session expires. So send it again after each login.
 
@@ -47,7 +41,7 @@ export const pushRoutes: FastifyPluginAsyncTypebox<{
       summary: 'Key of push messages',
       description:
         'For `applicationServerKey` of `pushManager.subscribe()`. A service without push messages responds with 404 `not_found` here and at all other paths below `push/`.',
-      response: { 200: Ref(PushKey) },
+      response: { 200: Ref(schemas.PushKey) },
     },
     handler: async () => ({ public_key: vapid?.publicKey ?? '' }),
   });
@@ -56,14 +50,14 @@ export const pushRoutes: FastifyPluginAsyncTypebox<{
     config: {
       access: 'user',
       message: { ko: '이 브라우저로 푸시 알림을 보냅니다.', en: 'This browser gets push messages now.' },
-      errors: [pushErrors.tooManySubscriptions],
+      errors: [schemas.pushErrors.tooManySubscriptions],
     },
     schema: {
       operationId: 'createPushSubscription',
       summary: 'Push notifications to a browser',
       description,
-      body: Ref(NewPushSubscription),
-      response: { 200: Ref(StoredPushSubscription), 201: Ref(StoredPushSubscription) },
+      body: Ref(schemas.NewPushSubscription),
+      response: { 200: Ref(schemas.StoredPushSubscription), 201: Ref(schemas.StoredPushSubscription) },
     },
     handler: async (request, reply) => {
       const { keys, endpoint } = readSubscription(request.body, { allowsLoopback: !production, hosts });
@@ -71,7 +65,7 @@ export const pushRoutes: FastifyPluginAsyncTypebox<{
       const { id: userId, sessionId } = currentUser(request);
       const saved = await subscriptions.save({ ...keys, endpoint, userId, sessionId, userAgent });
       if (saved === 'session ended') throw tokenNotValid('access', 'revoked');
-      if (saved === undefined) throw new ApiError(pushErrors.tooManySubscriptions);
+      if (saved === undefined) throw new ApiError(schemas.pushErrors.tooManySubscriptions);
       reply.code(saved.isNew ? 201 : 200);
       return toSubscription(saved);
     },
@@ -88,7 +82,7 @@ export const pushRoutes: FastifyPluginAsyncTypebox<{
       description:
         'Newest first. A subscription whose push service says that it has ended, or does not take messages for four days, is removed.',
       querystring: Type.Object(PageQuery),
-      response: { 200: Ref(PushSubscriptionPage) },
+      response: { 200: Ref(schemas.PushSubscriptionPage) },
     },
     handler: async (request) => {
       const { id } = currentUser(request);
@@ -104,7 +98,7 @@ export const pushRoutes: FastifyPluginAsyncTypebox<{
         ko: '이 브라우저로는 푸시 알림을 보내지 않습니다.',
         en: 'This browser gets no more push messages.',
       },
-      errors: [pushErrors.subscriptionNotFound],
+      errors: [schemas.pushErrors.subscriptionNotFound],
     },
     schema: {
       operationId: 'deletePushSubscription',
@@ -116,7 +110,7 @@ export const pushRoutes: FastifyPluginAsyncTypebox<{
     handler: async (request) => {
       const { id } = currentUser(request);
       if (!(await subscriptions.remove(id, request.params.subscription_id)))
-        throw new ApiError(pushErrors.subscriptionNotFound);
+        throw new ApiError(schemas.pushErrors.subscriptionNotFound);
       return {};
     },
   });
@@ -138,7 +132,7 @@ const wrongPoint = {
 } as const;
 
 /** @throws {ApiError} `validation_error` */
-function readSubscription({ endpoint: text, keys }: NewPushSubscription, callable: CallableUrls) {
+function readSubscription({ endpoint: text, keys }: schemas.NewPushSubscription, callable: CallableUrls) {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const endpoint = url?.href ?? '';
   const isAccepted = url !== undefined && endpoint.length <= 2048 && isCallable(url, callable);
@@ -157,6 +151,6 @@ function isPoint(text: string): boolean {
   }
 }
 
-function toSubscription({ id, createdAt, userAgent }: SubscriptionRow): StoredPushSubscription {
+function toSubscription({ id, createdAt, userAgent }: SubscriptionRow): schemas.StoredPushSubscription {
   return { id, created_at: createdAt.toISOString(), user_agent: userAgent };
 }
