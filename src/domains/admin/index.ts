@@ -7,14 +7,7 @@ import { createAdminRepository } from './repository.ts';
 import { adminRoutes } from './routes.ts';
 import { createFailedMailAdministration, createUserAdministration } from './service.ts';
 
-export {
-  type Audit,
-  type AuditedAction,
-  commandOperator,
-  createAudit,
-  type Operator,
-  requestOperator,
-} from './audit.ts';
+export * from './audit.ts';
 export { expiredAuditEntries, listAuditEntries } from './repository.ts';
 export { AdminUser } from './schemas.ts';
 

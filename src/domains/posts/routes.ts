@@ -1,14 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { currentUser } from '../../http/authentication.ts';
-import {
-  NotModified,
-  preconditionOf,
-  ReadConditions,
-  sendIfChanged,
-  sendTagged,
-  WriteConditions,
-} from '../../http/entity-tags.ts';
+import * as entityTags from '../../http/entity-tags.ts';
 import { ApiError, httpErrors } from '../../http/errors.ts';
 import { idempotencyKey, sendCreated } from '../../http/idempotency.ts';
 import { paginate } from '../../http/pagination.ts';
@@ -102,14 +95,14 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (a
       summary: 'Read a post',
       description: 'Any post that was neither deleted nor hidden, of a store that can be found.',
       params,
-      headers: ReadConditions,
-      response: { 200: Ref(schemas.Post), 304: NotModified },
+      headers: entityTags.ReadConditions,
+      response: { 200: Ref(schemas.Post), 304: entityTags.NotModified },
     },
     handler: async (request, reply) => {
       const { id: userId } = currentUser(request);
       const post = await read(userId, (tx) => posts.find({ id: request.params.post_id, userId }, tx));
       if (post === undefined) throw new ApiError(postErrors.postNotFound);
-      return sendIfChanged(reply, schemas.toPost(post, imageUrls));
+      return entityTags.sendIfChanged(reply, schemas.toPost(post, imageUrls));
     },
   });
 
@@ -131,13 +124,16 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (a
       description:
         'Changes the given fields of a post of the user. `images` replaces all images; an empty list removes them. `status` closes and opens the post; a `closes_on` that is over closes it at once. A closed post stays closed until `status` is `open`, which removes a `closes_on` that is over. A store can change its posts and itself 60 times in the 24 hours from the first change; an installation may have another number.',
       params,
-      headers: WriteConditions,
+      headers: entityTags.WriteConditions,
       body: Ref(schemas.PostChanges),
       response: { 200: Ref(schemas.Post) },
     },
     handler: async (request, reply) => {
       const own = { id: request.params.post_id, userId: currentUser(request).id };
-      return sendTagged(reply, await service.change(own, request.body, preconditionOf(request)));
+      return entityTags.sendTagged(
+        reply,
+        await service.change(own, request.body, entityTags.preconditionOf(request)),
+      );
     },
   });
 
@@ -153,12 +149,12 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (a
       description:
         'Deletes a post of the user. Pending partnership requests for it are withdrawn; answered ones stay. Its content is erased from the answer that is kept for its `Idempotency-Key`, too.',
       params,
-      headers: WriteConditions,
+      headers: entityTags.WriteConditions,
       response: { 200: Ref(EmptyData) },
     },
     handler: async (request) => {
       const own = { id: request.params.post_id, userId: currentUser(request).id };
-      return emptyData(service.remove(own, preconditionOf(request)));
+      return emptyData(service.remove(own, entityTags.preconditionOf(request)));
     },
   });
 };

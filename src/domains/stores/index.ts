@@ -16,15 +16,7 @@ export {
   storeSummarySql,
 } from './repository.ts';
 export { PhoneNumber, StoreSummary, storeErrors, toStoreSummary } from './schemas.ts';
-export {
-  Distance,
-  defaultRadius,
-  NearFields,
-  readNear,
-  regionMatch,
-  SearchQuery,
-  textMatch,
-} from './search.ts';
+export * from './search.ts';
 
 interface StoresOptions
   extends Omit<StoreServiceOptions, 'stores'>,

@@ -1,14 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { currentUser } from '../../http/authentication.ts';
-import {
-  NotModified,
-  preconditionOf,
-  ReadConditions,
-  sendIfChanged,
-  sendTagged,
-  WriteConditions,
-} from '../../http/entity-tags.ts';
+import * as entityTags from '../../http/entity-tags.ts';
 import { ApiError, httpErrors } from '../../http/errors.ts';
 import { idempotencyKey, sendCreated } from '../../http/idempotency.ts';
 import { paginate } from '../../http/pagination.ts';
@@ -131,11 +124,11 @@ export const storeRoutes: FastifyPluginAsyncTypebox<Pick<DirectoryOptions, 'stor
       operationId: 'getOwnStore',
       summary: 'Read own store',
       description: 'The store that the user registered.',
-      headers: ReadConditions,
-      response: { 200: Ref(schemas.Store), 304: NotModified },
+      headers: entityTags.ReadConditions,
+      response: { 200: Ref(schemas.Store), 304: entityTags.NotModified },
     },
     handler: async (request, reply) =>
-      sendIfChanged(reply, await service.find({ userId: currentUser(request).id })),
+      entityTags.sendIfChanged(reply, await service.find({ userId: currentUser(request).id })),
   });
 
   app.patch('/me/', {
@@ -149,13 +142,16 @@ export const storeRoutes: FastifyPluginAsyncTypebox<Pick<DirectoryOptions, 'stor
       summary: 'Change own store',
       description:
         'Changes the given fields. `category_ids` replaces all categories. A store can change itself and its posts 60 times in the 24 hours from the first change; an installation may have another number.',
-      headers: WriteConditions,
+      headers: entityTags.WriteConditions,
       body: Ref(schemas.StoreChanges),
       response: { 200: Ref(schemas.Store) },
     },
     handler: async (request, reply) => {
       const { id: userId } = currentUser(request);
-      return sendTagged(reply, await service.change(userId, request.body, preconditionOf(request)));
+      return entityTags.sendTagged(
+        reply,
+        await service.change(userId, request.body, entityTags.preconditionOf(request)),
+      );
     },
   });
 };
