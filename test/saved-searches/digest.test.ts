@@ -1,6 +1,6 @@
 import t from 'tap';
 import { createMatchRepository } from '../../src/domains/notifications/inbox/match-repository.ts';
-import { sql } from '../../src/infrastructure/database/sql.ts';
+import { raw, sql } from '../../src/infrastructure/database/sql.ts';
 import { createTestApp, createUser, verifyEmails } from '../support/app.ts';
 import { inParallel } from '../support/concurrency.ts';
 import { openTestDatabase } from '../support/database.ts';
@@ -174,25 +174,31 @@ t.test('what began yesterday counts for today', async (t) => {
   t.strictSame(await matchesOf(user), [[]]);
 });
 
-t.test('a digest is once a day, and one that is late belongs to the day before', async (t) => {
+t.test('a digest is once a day, which begins at 19:00 in Korea', async (t) => {
   const { id } = await createUser(app);
   await pinDay(id);
   const database = openTestDatabase(t, app.url);
   const { takeWaitingMatches } = createMatchRepository(database, { wake: () => undefined });
-  // Time stands still in a transaction.
   await database.transaction(async (tx) => {
-    const take = async (matches: number, hoursAgo?: number) => {
-      const day = sql`(now() AT TIME ZONE 'Asia/Seoul' - make_interval(hours => ${hoursAgo ?? 0}::int))::date`;
-      await tx.execute(sql`
-        UPDATE notification_counts SET waiting_matches = ${matches},
-          digest_day = CASE WHEN ${hoursAgo !== undefined}::bool THEN ${day} ELSE digest_day END
-        WHERE user_id = ${id}`);
-      return (await takeWaitingMatches(tx)).filter(({ userId }) => userId === id);
-    };
-    t.match(await take(2), [{ matches: 2 }]);
-    t.strictSame(await take(1), [], 'once a day');
-    // The last digest was due at the last 19:00.
-    t.strictSame(await take(1, 19), []);
-    t.match(await take(1, 43), [{ matches: 1 }]);
+    // A `now()` that is found before that of PostgreSQL.
+    await tx.execute(sql`CREATE SCHEMA clock`);
+    await tx.execute(sql`SET LOCAL search_path = clock, pg_catalog, public`);
+    for (const [time, isDue] of [
+      ['2026-11-26T19:00:00', true],
+      ['2026-11-26T23:59:59', false],
+      // A digest that is late belongs to the day before.
+      ['2026-11-27T03:00:00', false],
+      ['2026-11-27T18:59:59', false],
+      ['2026-11-27T19:00:00', true],
+      ['2026-11-29T03:00:00', true],
+      ['2026-11-29T19:00:00', true],
+    ] as const) {
+      const now = `FUNCTION clock.now() RETURNS timestamptz STABLE RETURN timestamptz '${time}+09'`;
+      await tx.execute(raw(`CREATE OR REPLACE ${now}`));
+      await tx.execute(sql`UPDATE notification_counts SET waiting_matches = 2 WHERE user_id = ${id}`);
+      const taken = (await takeWaitingMatches(tx)).filter(({ userId }) => userId === id);
+      t.strictSame(taken, isDue ? [{ userId: id, matches: 2 }] : [], time);
+    }
+    await tx.execute(sql`DROP SCHEMA clock CASCADE`);
   });
 });
