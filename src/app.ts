@@ -149,9 +149,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
     findLiveSessions: auth.findLiveSessions,
     streamTimes: overrides.streamTimes,
   });
-  await app.register(reports.postRoutes, { prefix: '/api/v1/posts/' });
-  await app.register(reports.storeRoutes, { prefix: '/api/v1/stores/' });
-  await app.register(reports.adminRoutes, { prefix: '/api/v1/admin/reports/' });
+  await app.register(reports.routes, { prefix: '/api/v1/' });
   await app.register(admin.routes, { prefix: '/api/v1/admin/' });
   if (config.metricsPort === undefined) await app.register(metricsRoutes, { metrics });
   else serveMetrics(app, { metrics, host: config.host, port: config.metricsPort });

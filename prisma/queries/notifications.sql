@@ -1297,15 +1297,28 @@ SELECT
           n.kind,
           n.is_read AS "isRead",
           n.created_at AS "createdAt",
-          r.id AS "requestId",
-          r.post_id AS "postId",
-          p.title AS "postTitle",
-          r.status,
-          r.message,
-          r.sender_store_id AS "senderStoreId",
-          s.name AS "senderStoreName",
-          r.receiver_store_id AS "receiverStoreId",
-          v.name AS "receiverStoreName",
+          CASE
+            WHEN r.id IS NOT NULL THEN json_build_object(
+              'id',
+              r.id,
+              'post_id',
+              r.post_id,
+              'post_title',
+              p.title,
+              'status',
+              r.status,
+              'sender_store_id',
+              r.sender_store_id,
+              'sender_store_name',
+              s.name,
+              'receiver_store_id',
+              r.receiver_store_id,
+              'receiver_store_name',
+              v.name,
+              'message',
+              r.message
+            )
+          END AS request,
           coalesce(s.owner_id = n.user_id, false) AS "toSender",
           CASE
             WHEN n.post_id IS NOT NULL THEN (
@@ -1398,21 +1411,34 @@ WHERE
   user_id = ANY ($1);
 
 -- inbox/repository: listAfter
--- Columns: createdAt, id, isRead, kind, match, matches, message, postId, postTitle, receiverStoreId, receiverStoreName, requestId, senderStoreId, senderStoreName, status, toSender
+-- Columns: createdAt, id, isRead, kind, match, matches, request, toSender
 SELECT
   n.id,
   n.kind,
   n.is_read AS "isRead",
   n.created_at AS "createdAt",
-  r.id AS "requestId",
-  r.post_id AS "postId",
-  p.title AS "postTitle",
-  r.status,
-  r.message,
-  r.sender_store_id AS "senderStoreId",
-  s.name AS "senderStoreName",
-  r.receiver_store_id AS "receiverStoreId",
-  v.name AS "receiverStoreName",
+  CASE
+    WHEN r.id IS NOT NULL THEN json_build_object(
+      'id',
+      r.id,
+      'post_id',
+      r.post_id,
+      'post_title',
+      p.title,
+      'status',
+      r.status,
+      'sender_store_id',
+      r.sender_store_id,
+      'sender_store_name',
+      s.name,
+      'receiver_store_id',
+      r.receiver_store_id,
+      'receiver_store_name',
+      v.name,
+      'message',
+      r.message
+    )
+  END AS request,
   coalesce(s.owner_id = n.user_id, false) AS "toSender",
   CASE
     WHEN n.post_id IS NOT NULL THEN (

@@ -112,7 +112,7 @@ RETURNING
   id;
 
 -- repository: findOpen
--- Columns: address, businessHours, categories, createdAt, description, dong, id, latitude, longitude, name, phoneNumber, showExactLocation, sido, sigungu, updatedAt
+-- Columns: address, business_hours, created_at, description, id, location, name, phone_number, region, show_exact_location, store_categories, updated_at
 SELECT
   s.id,
   s.name,
@@ -131,19 +131,18 @@ SELECT
         l.store_id = s.id
     ),
     '[]'
-  ) AS categories,
+  ) AS store_categories,
   s.description,
   s.address,
-  s.phone_number AS "phoneNumber",
-  s.business_hours AS "businessHours",
-  coalesce(s.sido, '') AS sido,
-  s.sigungu,
-  s.dong,
-  place[1] AS latitude,
-  place[0] AS longitude,
-  s.show_exact_location AS "showExactLocation",
-  s.created_at AS "createdAt",
-  s.updated_at AS "updatedAt"
+  s.phone_number,
+  s.business_hours,
+  json_build_object('sido', coalesce(s.sido, ''), 'sigungu', s.sigungu, 'dong', s.dong) AS region,
+  CASE
+    WHEN place IS NOT NULL THEN json_build_object('latitude', place[1], 'longitude', place[0])
+  END AS location,
+  s.show_exact_location,
+  s.created_at,
+  s.updated_at
 FROM
   stores s,
   store_place (
@@ -158,7 +157,7 @@ WHERE
   AND s.suspended_at IS NULL;
 
 -- repository: findOpen
--- Columns: address, businessHours, categories, createdAt, description, dong, id, latitude, longitude, name, phoneNumber, showExactLocation, sido, sigungu, updatedAt
+-- Columns: address, business_hours, created_at, description, id, location, name, phone_number, region, show_exact_location, store_categories, updated_at
 SELECT
   s.id,
   s.name,
@@ -177,19 +176,18 @@ SELECT
         l.store_id = s.id
     ),
     '[]'
-  ) AS categories,
+  ) AS store_categories,
   s.description,
   s.address,
-  s.phone_number AS "phoneNumber",
-  s.business_hours AS "businessHours",
-  coalesce(s.sido, '') AS sido,
-  s.sigungu,
-  s.dong,
-  place[1] AS latitude,
-  place[0] AS longitude,
-  s.show_exact_location AS "showExactLocation",
-  s.created_at AS "createdAt",
-  s.updated_at AS "updatedAt"
+  s.phone_number,
+  s.business_hours,
+  json_build_object('sido', coalesce(s.sido, ''), 'sigungu', s.sigungu, 'dong', s.dong) AS region,
+  CASE
+    WHEN place IS NOT NULL THEN json_build_object('latitude', place[1], 'longitude', place[0])
+  END AS location,
+  s.show_exact_location,
+  s.created_at,
+  s.updated_at
 FROM
   stores s,
   store_place (

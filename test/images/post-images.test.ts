@@ -129,13 +129,12 @@ t.test('a post and a deletion of its image: the first one wins, whichever waits'
     const image = await addImage(app, shop);
     // The deletion waits for the row; the post waits behind it.
     const first = await lockRows(t, app, 'SELECT FROM images WHERE id = $1 FOR UPDATE', [image.id]);
-    const deletion = remove(token, image.id);
-    await first.waiters(1);
-    const late = use(image.url);
-    await first.waiters(2);
-    await first.release();
-    t.equal((await deletion).status, 200);
-    invalid(t, await late, '/images/0');
+    const [deletion, late] = await first.queue(
+      () => remove(token, image.id),
+      () => use(image.url),
+    );
+    t.equal(deletion.status, 200);
+    invalid(t, late, '/images/0');
 
     // The post has linked the image, and waits to write its title; the deletion waits for its end.
     const kept = await addImage(app, shop);
@@ -160,12 +159,10 @@ t.test('a post and its image deleted at the same time: the first one wins, witho
       image: () => remove(token, image.id),
     };
     const lock = await lockRows(t, app, 'SELECT FROM images WHERE id = $1 FOR NO KEY UPDATE', [image.id]);
-    const first = isPostFirst ? deletions.post() : deletions.image();
-    await lock.waiters(1);
-    const second = isPostFirst ? deletions.image() : deletions.post();
-    await lock.waiters(2);
-    await lock.release();
-    const [one, other] = [await first, await second];
+    const [one, other] = await lock.queue(
+      () => (isPostFirst ? deletions.post() : deletions.image()),
+      () => (isPostFirst ? deletions.image() : deletions.post()),
+    );
     t.equal((isPostFirst ? one : other).status, 200);
     if (isPostFirst) t.equal(other.status, 200);
     else {
@@ -175,32 +172,6 @@ t.test('a post and its image deleted at the same time: the first one wins, witho
   }
 });
 
-t.test('an instance of the release before, which knows no links, lets images of a post go', async (t) => {
-  const shop = await openShop(app);
-  const { token } = shop;
-  const [kept, former, last] = [
-    await addImage(app, shop),
-    await addImage(app, shop),
-    await addImage(app, shop),
-  ];
-  const post = await createPost(app, token, { images: [kept.url, former.url, last.url] });
-  await createPost(app, token, { images: [kept.url] });
-  await app.pool.query('UPDATE images SET check_after = NULL WHERE user_id = $1', [shop.id]);
-  await app.pool.query('UPDATE posts SET images = $2 WHERE id = $1', [post.id, [last.key, kept.key]]);
-  t.equal((await remove(token, former.id)).status, 200, 'its change');
-  rejected(t, await remove(token, last.id), 409, 'image_in_use');
-  // Not even emptied, as releases did at first.
-  await app.pool.query('UPDATE posts SET deleted_at = now() WHERE id = $1', [post.id]);
-  const { rows } = await app.pool.query(
-    `SELECT id FROM images
-     WHERE user_id = $1 AND state = 'ready' AND check_after = created_at + interval '24 hours' ORDER BY id`,
-    [shop.id],
-  );
-  t.strictSame(rows, [{ id: kept.id }, { id: last.id }], 'the clean-up looks at them');
-  t.equal((await remove(token, last.id)).status, 200, 'its deletion');
-  rejected(t, await remove(token, kept.id), 409, 'image_in_use');
-});
-
 t.test('a deletion of a post that waits for a change of its images lets the new ones go', async (t) => {
   const shop = await openShop(app);
   const { token } = shop;
@@ -208,12 +179,11 @@ t.test('a deletion of a post that waits for a change of its images lets the new 
   const post = await createPost(app, token, { images: [] });
   // The change has the row of the post and waits for the image.
   const lock = await lockRows(t, app, 'SELECT FROM images WHERE id = $1 FOR UPDATE', [image.id]);
-  const changed = change(token, post.id, [image.url]);
-  await lock.waiters(1);
-  const deleted = call('DELETE', `${posts}${post.id}/`, { token });
-  await lock.waiters(2);
-  await lock.release();
-  t.strictSame([(await changed).status, (await deleted).status], [200, 200]);
+  const [changed, deleted] = await lock.queue(
+    () => change(token, post.id, [image.url]),
+    () => call('DELETE', `${posts}${post.id}/`, { token }),
+  );
+  t.strictSame([changed.status, deleted.status], [200, 200]);
   t.equal((await remove(token, image.id)).status, 200);
 });
 

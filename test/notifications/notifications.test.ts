@@ -1,4 +1,5 @@
 import t from 'tap';
+import { savedSearchesIn } from '../saved-searches/searching.ts';
 import { createTestApp, createUser } from '../support/app.ts';
 import { invalid } from '../support/assertions.ts';
 import {
@@ -13,6 +14,8 @@ import { notificationsIn } from './notified.ts';
 
 const app = await createTestApp();
 const { idsOf, markRead, notified } = notificationsIn(app);
+const { search, matched, remove } = savedSearchesIn(app);
+const images = ['https://cdn.example.com/a.jpg'];
 
 const idsIn = ({ items }: { items: { id: number }[] }) => items.map(({ id }) => id);
 
@@ -57,6 +60,30 @@ t.test('pages go from the newest to the oldest while notifications are added and
   t.strictSame(idsIn(third), ids.slice(5));
   t.equal(third.next_cursor, null);
   t.equal(third.unread_count, 7, 'counts all pages');
+});
+
+t.test('pages that are read together are those that were asked for', async (t) => {
+  const { sender, receiver, ids } = await notified(4);
+  await sendRequest(app, receiver, await createPost(app, sender.token));
+  const ofSender = await idsOf(sender);
+  const { next_cursor } = await notificationsOf(app, receiver, '?limit=3');
+  await markRead(receiver, { ids: ids.slice(0, 1) });
+  const asked = [
+    [receiver, '', ids, 3],
+    [receiver, '?limit=2', ids.slice(0, 2), 3],
+    [sender, '', ofSender, 1],
+    [receiver, `?cursor=${next_cursor}`, ids.slice(3), 3],
+    [receiver, '?is_read=true', ids.slice(0, 1), 3],
+    [receiver, '?is_read=false&limit=1', ids.slice(1, 2), 3],
+    [receiver, `?is_read=false&cursor=${next_cursor}`, ids.slice(3), 3],
+  ] as const;
+  // More than are read with one statement.
+  const twice = [...asked, ...asked];
+  const pages = await Promise.all(twice.map(([shop, query]) => notificationsOf(app, shop, query)));
+  for (const [index, [, query, expected, unread]] of twice.entries()) {
+    const { items, unread_count } = pages[index];
+    t.strictSame([items.map(({ id }: { id: number }) => id), unread_count], [expected, unread], query);
+  }
 });
 
 t.test('marking ids as read is idempotent; ids of others and unknown ones are not counted', async (t) => {
@@ -129,4 +156,71 @@ t.test('a client that knows the count gets 304 without a body until it changes',
   t.equal(changed.body.data.unread_count, 1);
   t.not(changed.headers.etag, tag);
   t.equal((await count(sender)).body.data.unread_count, 0);
+});
+
+t.test('both kinds are in one list, are counted together and stay the same when they are read', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  const searchId = await search(receiver, { q: '같이 만드는 달력' });
+  await sendRequest(app, sender, post);
+  const found = await createPost(app, sender.token, { title: '같이 만드는 달력', images });
+  await matched();
+  const { items, unread_count } = await notificationsOf(app, receiver);
+  t.equal(unread_count, 2);
+  const [match, request] = items;
+  t.match(request, { kind: 'partner_request_received', partner_request: { post_id: post.id } });
+  t.strictSame(match, {
+    id: match.id,
+    kind: 'saved_search_match',
+    message: '두레 베이커리에서 저장하신 검색 조건에 맞는 ‘같이 만드는 달력’ 글을 올렸습니다.',
+    is_read: false,
+    created_at: match.created_at,
+    post: { id: found.id, title: found.title, thumbnail: found.thumbnail, created_at: found.created_at },
+    store: found.store,
+    saved_search_id: searchId,
+  });
+  const english = await notificationsOf(app, receiver, '', { 'accept-language': 'en' });
+  t.equal(
+    english.items[0].message,
+    '두레 베이커리 published “같이 만드는 달력”, which matches your saved search.',
+  );
+
+  t.match((await markRead(receiver, { ids: [match.id] })).body.data, { updated_count: 1, unread_count: 1 });
+  t.strictSame((await notificationsOf(app, receiver, '?is_read=false')).items, [request]);
+  t.strictSame((await notificationsOf(app, receiver, '?is_read=true')).items, [{ ...match, is_read: true }]);
+  await markRead(receiver, { up_to_id: match.id });
+  t.strictSame((await notificationsOf(app, receiver)).items, [
+    { ...match, is_read: true },
+    { ...request, is_read: true },
+  ]);
+});
+
+t.test('of a post that is gone, title and store stay', async (t) => {
+  const { sender, receiver } = await openTwoShops(app);
+  const searchId = await search(receiver, { q: '같이 굽는 쿠키' });
+  const kept = await createPost(app, sender.token, { title: '같이 굽는 쿠키', images: [] });
+  const hidden = await createPost(app, sender.token, { title: '같이 굽는 쿠키', images });
+  await matched();
+  await remove(receiver, searchId);
+  const show = async () =>
+    (await notificationsOf(app, receiver)).items
+      .map(({ post, store, saved_search_id }: { post: object; store: object; saved_search_id: number }) => ({
+        ...post,
+        store,
+        saved_search_id,
+      }))
+      .sort((a: { id: number }, b: { id: number }) => a.id - b.id);
+  const { thumbnail } = kept;
+  t.match(await show(), [{ thumbnail }, { thumbnail: images[0], saved_search_id: searchId }]);
+  const gone = [
+    { id: kept.id, thumbnail },
+    { id: hidden.id, title: '같이 굽는 쿠키', thumbnail, store: hidden.store, saved_search_id: searchId },
+  ];
+  await app.pool.query('UPDATE posts SET hidden_at = now() WHERE id = $1', [hidden.id]);
+  t.match(await show(), gone);
+  await app.pool.query('UPDATE posts SET hidden_at = NULL WHERE id = $1', [hidden.id]);
+  await app.pool.query('UPDATE stores SET suspended_at = now() WHERE id = $1', [sender.store.id]);
+  t.match(await show(), gone);
+  await app.pool.query('UPDATE stores SET suspended_at = NULL WHERE id = $1', [sender.store.id]);
+  await app.call('DELETE', `/api/v1/posts/${hidden.id}/`, { token: sender.token });
+  t.match(await show(), gone);
 });

@@ -67,15 +67,13 @@ t.test('notifications of a user become visible in the order of their ids', async
     BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NEW; END $$;
     CREATE TRIGGER pause BEFORE INSERT ON idempotency_keys FOR EACH ROW WHEN (NEW.key = 'slow') EXECUTE FUNCTION pause()`);
   t.teardown(() => app.pool.query('DROP FUNCTION pause CASCADE'));
-  const slow = requestPartnership(app, sender, post, { 'idempotency-key': 'slow' });
-  await lock.waiters(1);
-  const following = requestPartnership(app, other, post);
-  await lock.waiters(2);
-  await lock.release();
-  const fast = await following;
+  const [slow, fast] = await lock.queue(
+    () => requestPartnership(app, sender, post, { 'idempotency-key': 'slow' }),
+    () => requestPartnership(app, other, post),
+  );
   t.equal(fast.status, 201);
   const requests = (await notifiedOf(app, receiver)).map(([, id]) => id);
-  const [first, second] = [(await slow).body.data.id, fast.body.data.id];
+  const [first, second] = [slow.body.data.id, fast.body.data.id];
   t.strictSame(requests, [second, first], 'the one with the smaller id was there before');
 });
 

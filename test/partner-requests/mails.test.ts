@@ -54,26 +54,23 @@ async function endQuietHours() {
     NOTIFY "jobs:insert"`);
 }
 
-t.test(
-  'the receiver of a request gets an email, and the sender when it is declined or accepted',
-  async (t) => {
-    const { sender, receiver, post } = await openTwoVerifiedShops(app);
-    const id = await sendRequest(app, sender, post);
-    const [received, ...others] = await mailsTo(receiver);
-    t.equal(received?.subject, '[두레] 두레 베이커리에서 제휴를 요청했습니다');
-    const link = `https://app.example.com/requests/${id}\n`;
-    for (const part of ['김두레님', '주말 공동 할인', '함께 해요!', link]) t.match(received?.text, part);
-    t.strictSame([others, await mailsTo(sender)], [[], []]);
-    await transition(app, receiver, id, 'decline');
-    const acceptedId = await becomePartners(app, { sender, receiver, post });
-    const answers = await mailsTo(sender);
-    const subjects = ['거절', '수락'].map((answer) => `[두레] 햇살카페에서 제휴 요청을 ${answer}했습니다`);
-    t.strictSame(answers.map(({ subject }) => subject).sort(), subjects.toSorted());
-    const accepted = answers.find(({ subject }) => subject === subjects[1]);
-    t.match(accepted?.text, `연락처 보기:\nhttps://app.example.com/requests/${acceptedId}\n`);
-    t.notMatch(accepted?.text, receiver.email, 'the contact is not in the email');
-  },
-);
+t.test('the receiver of a request gets an email, and the sender when it is answered', async (t) => {
+  const { sender, receiver, post } = await openTwoVerifiedShops(app);
+  const id = await sendRequest(app, sender, post);
+  const [received, ...others] = await mailsTo(receiver);
+  t.equal(received?.subject, '[두레] 두레 베이커리에서 제휴를 요청했습니다');
+  const link = `https://app.example.com/requests/${id}\n`;
+  for (const part of ['김두레님', '주말 공동 할인', '함께 해요!', link]) t.match(received?.text, part);
+  t.strictSame([others, await mailsTo(sender)], [[], []]);
+  await transition(app, receiver, id, 'decline');
+  const acceptedId = await becomePartners(app, { sender, receiver, post });
+  const answers = await mailsTo(sender);
+  const subjects = ['거절', '수락'].map((answer) => `[두레] 햇살카페에서 제휴 요청을 ${answer}했습니다`);
+  t.strictSame(answers.map(({ subject }) => subject).sort(), subjects.toSorted());
+  const accepted = answers.find(({ subject }) => subject === subjects[1]);
+  t.match(accepted?.text, `연락처 보기:\nhttps://app.example.com/requests/${acceptedId}\n`);
+  t.notMatch(accepted?.text, receiver.email, 'the contact is not in the email');
+});
 
 t.test('the other side gets an email when a partnership ends, also with an account', async (t) => {
   const { sender, receiver, post } = await openTwoVerifiedShops(app);
@@ -96,7 +93,7 @@ t.test('the other side gets an email when a partnership ends, also with an accou
 });
 
 t.test(
-  "emails are in the recipient's language; a withdrawal and a rejected transition send none",
+  "emails are in the recipient's language; withdrawals and rejected transitions send none",
   async (t) => {
     const { sender, receiver, post } = await openTwoVerifiedShops(app);
     const { username, password } = receiver;
@@ -235,24 +232,21 @@ async function countedMails({ email }: Shop): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-t.test(
-  'repeated requests email the receiver, and declines the sender, at most five times an hour',
-  async (t) => {
-    const { sender, receiver, post } = await openTwoVerifiedShops(app);
-    for (let turn = 0; turn < 7; turn++)
-      await transition(app, receiver, await sendAndMail(sender, post), 'decline');
-    t.strictSame([(await mailsTo(sender)).length, (await mailsTo(receiver)).length], [5, 5]);
-    const received = (await notifiedOf(app, receiver)).filter(([kind]) => kind === 'received');
-    t.equal(received.length, 7, 'but gets all notifications');
+t.test('repeated requests email the receiver, and declines the sender, five times an hour', async (t) => {
+  const { sender, receiver, post } = await openTwoVerifiedShops(app);
+  for (let turn = 0; turn < 7; turn++)
+    await transition(app, receiver, await sendAndMail(sender, post), 'decline');
+  t.strictSame([(await mailsTo(sender)).length, (await mailsTo(receiver)).length], [5, 5]);
+  const received = (await notifiedOf(app, receiver)).filter(([kind]) => kind === 'received');
+  t.equal(received.length, 7, 'but gets all notifications');
 
-    const other = await createPost(app, receiver.token, { title: '다른 이야기' });
-    await transition(app, sender, await sendAndMail(sender, other), 'withdraw');
-    t.equal((await mailsTo(receiver)).length, 6, 'another post is another matter');
-    await app.pool.query("UPDATE partner_requests SET created_at = created_at - interval '61 minutes'");
-    await sendRequest(app, sender, post);
-    t.equal((await mailsTo(receiver)).length, 7, 'an hour later as well');
-  },
-);
+  const other = await createPost(app, receiver.token, { title: '다른 이야기' });
+  await transition(app, sender, await sendAndMail(sender, other), 'withdraw');
+  t.equal((await mailsTo(receiver)).length, 6, 'another post is another matter');
+  await app.pool.query("UPDATE partner_requests SET created_at = created_at - interval '61 minutes'");
+  await sendRequest(app, sender, post);
+  t.equal((await mailsTo(receiver)).length, 7, 'an hour later as well');
+});
 
 t.test('an address gets at most 60 emails an hour about requests', async (t) => {
   const { sender, receiver, post } = await openTwoVerifiedShops(app);

@@ -87,13 +87,12 @@ t.test('an acceptance during the deletion of an account is ended by it', async (
     const [gone, left] = leaving === 'sender' ? [sender, receiver] : [receiver, sender];
     // The acceptance has changed the request and waits before it notifies the sender.
     const lock = await lockRows(t, app, 'INSERT INTO notification_counts VALUES ($1, 0)', [sender.id]);
-    const accepted = transition(app, receiver, id, 'accept');
-    await lock.waiters(1);
-    const deleted = deleteAccount(app, gone);
-    await lock.waiters(2);
-    await lock.release();
-    t.equal((await accepted).status, 200, leaving);
-    t.equal((await deleted).status, 200, leaving);
+    const [accepted, deleted] = await lock.queue(
+      () => transition(app, receiver, id, 'accept'),
+      () => deleteAccount(app, gone),
+    );
+    t.equal(accepted.status, 200, leaving);
+    t.equal(deleted.status, 200, leaving);
     t.strictSame((await notifiedOf(app, left))[0], ['ended', id, '종료됨'], leaving);
     t.strictSame(await strandedRequests(app), []);
   }
@@ -102,14 +101,13 @@ t.test('an acceptance during the deletion of an account is ended by it', async (
 t.test('the deletion of a post withdraws an uncommitted request', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [receiver.id]);
-  const asked = requestPartnership(app, sender, post);
-  await lock.waiters(1);
-  const deleted = deletePost(receiver, post.id);
-  await lock.waiters(2);
-  await lock.release();
-  t.equal((await asked).status, 201);
-  t.equal((await deleted).status, 200);
-  const id = (await asked).body.data.id;
+  const [asked, deleted] = await lock.queue(
+    () => requestPartnership(app, sender, post),
+    () => deletePost(receiver, post.id),
+  );
+  t.equal(asked.status, 201);
+  t.equal(deleted.status, 200);
+  const id = asked.body.data.id;
   t.strictSame(await notifiedOf(app, sender), [['withdrawn', id, '취소됨']]);
   t.strictSame(await strandedRequests(app), []);
 });
@@ -119,13 +117,12 @@ t.test('a request for a post in deletion is rejected', async (t) => {
   const earlier = await openShop(app, '먼저 온 가게');
   const id = await sendRequest(app, earlier, post);
   const lock = await lockRows(t, app, 'SELECT FROM partner_requests WHERE id = $1 FOR UPDATE', [id]);
-  const deleted = deletePost(receiver, post.id);
-  await lock.waiters(1);
-  const asked = requestPartnership(app, sender, post);
-  await lock.waiters(2);
-  await lock.release();
-  t.equal((await deleted).status, 200);
-  rejected(t, await asked, 404, 'post_not_found');
+  const [deleted, asked] = await lock.queue(
+    () => deletePost(receiver, post.id),
+    () => requestPartnership(app, sender, post),
+  );
+  t.equal(deleted.status, 200);
+  rejected(t, asked, 404, 'post_not_found');
   t.strictSame(await strandedRequests(app), []);
 });
 
@@ -133,13 +130,12 @@ t.test('a post deleted during an acceptance leaves the request accepted', async 
   const { sender, receiver, post } = await openTwoShops(app);
   const id = await sendRequest(app, sender, post);
   const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [sender.id]);
-  const accepted = transition(app, receiver, id, 'accept');
-  await lock.waiters(1);
-  const deleted = deletePost(receiver, post.id);
-  await lock.waiters(2);
-  await lock.release();
-  t.equal((await accepted).status, 200);
-  t.equal((await deleted).status, 200);
+  const [accepted, deleted] = await lock.queue(
+    () => transition(app, receiver, id, 'accept'),
+    () => deletePost(receiver, post.id),
+  );
+  t.equal(accepted.status, 200);
+  t.equal(deleted.status, 200);
   t.strictSame(await notifiedOf(app, sender), [['accepted', id, '수락됨']]);
 });
 

@@ -172,14 +172,13 @@ t.test('a closed post takes no request; a pending one can be accepted', async (t
 t.test('a change of the status waits for a request that is being sent', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [receiver.id]);
-  const asked = requestPartnership(app, sender, post);
-  await lock.waiters(1);
-  const closed = patch(receiver, post.id, { status: 'closed' });
-  await lock.waiters(2);
-  await lock.release();
-  t.equal((await asked).status, 201);
-  t.equal((await closed).body.data.status, 'closed');
-  const accepted = await transition(app, receiver, (await asked).body.data.id, 'accept');
+  const [asked, closed] = await lock.queue(
+    () => requestPartnership(app, sender, post),
+    () => patch(receiver, post.id, { status: 'closed' }),
+  );
+  t.equal(asked.status, 201);
+  t.equal(closed.body.data.status, 'closed');
+  const accepted = await transition(app, receiver, asked.body.data.id, 'accept');
   t.equal(accepted.status, 200);
 });
 
@@ -191,13 +190,12 @@ t.test('a request waits for a change of the status, and sees it', async (t) => {
     const { sender, receiver, post } = await openTwoShops(app);
     if (status === 'open') await patch(receiver, post.id, { status: 'closed' });
     const lock = await lockRows(t, app, 'SELECT FROM posts WHERE id = $1 FOR UPDATE', [post.id]);
-    const changing = patch(receiver, post.id, { status });
-    await lock.waiters(1);
-    const asked = requestPartnership(app, sender, post);
-    await lock.waiters(2);
-    await lock.release();
-    t.equal((await changing).body.data.status, status);
-    t.equal((await asked).status, result, status);
+    const [changing, asked] = await lock.queue(
+      () => patch(receiver, post.id, { status }),
+      () => requestPartnership(app, sender, post),
+    );
+    t.equal(changing.body.data.status, status);
+    t.equal(asked.status, result, status);
   }
 });
 

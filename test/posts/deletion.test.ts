@@ -9,39 +9,31 @@ const app = await createTestApp();
 const { call, pool } = app;
 const path = '/api/v1/posts/';
 
-t.test(
-  'deleting a post erases its content from stored responses, and no other response changes',
-  async (t) => {
-    const { token } = await openShop(app);
-    const other = await openShop(app);
-    const write = (key: string, as = token) =>
-      call('POST', path, {
-        token: as,
-        body: { title: '공동 할인', content: '지울 내용' },
-        headers: { 'idempotency-key': key },
-      });
-    const { id } = (await write('deleted')).body.data;
-    const kept = await write('kept');
-    const theirs = await write('deleted', other.token);
-    t.equal((await call('DELETE', `${path}${id}/`, { token })).status, 200);
-    const { rows } = await pool.query(
-      `SELECT body FROM idempotency_keys WHERE body::text LIKE '%지울 내용%'`,
-    );
-    t.strictSame(
-      rows.map(({ body }) => body.data.id).sort(),
-      [kept.body.data.id, theirs.body.data.id].sort(),
-    );
-    t.equal((await write('kept')).body.data.id, kept.body.data.id);
-    const again = await write('deleted');
-    t.match(again, { status: 201, headers: { 'idempotency-replayed': 'true' } });
-    t.match(again.body.data, { id, content: '', images: [], thumbnail: 'about:blank' });
-    t.equal(
-      (await call('GET', `${path}${id}/`, { token })).status,
-      404,
-      'a retry does not bring the post back',
-    );
-  },
-);
+t.test('deleting a post erases its content from stored responses, and changes no others', async (t) => {
+  const { token } = await openShop(app);
+  const other = await openShop(app);
+  const write = (key: string, as = token) =>
+    call('POST', path, {
+      token: as,
+      body: { title: '공동 할인', content: '지울 내용' },
+      headers: { 'idempotency-key': key },
+    });
+  const { id } = (await write('deleted')).body.data;
+  const kept = await write('kept');
+  const theirs = await write('deleted', other.token);
+  t.equal((await call('DELETE', `${path}${id}/`, { token })).status, 200);
+  const { rows } = await pool.query(`SELECT body FROM idempotency_keys WHERE body::text LIKE '%지울 내용%'`);
+  t.strictSame(rows.map(({ body }) => body.data.id).sort(), [kept.body.data.id, theirs.body.data.id].sort());
+  t.equal((await write('kept')).body.data.id, kept.body.data.id);
+  const again = await write('deleted');
+  t.match(again, { status: 201, headers: { 'idempotency-replayed': 'true' } });
+  t.match(again.body.data, { id, content: '', images: [], thumbnail: 'about:blank' });
+  t.equal(
+    (await call('GET', `${path}${id}/`, { token })).status,
+    404,
+    'a retry does not bring the post back',
+  );
+});
 
 t.test('a deleted post is not found, and its content is erased', async (t) => {
   const { token, store } = await openShop(app);

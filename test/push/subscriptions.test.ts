@@ -132,55 +132,49 @@ const wrongEndpoints = [
   ...['https://[::ffff:10.0.0.1]/a', 'https://0xa.0.0.1/a', `https://push.example.com/${'a'.repeat(2_024)}`],
 ];
 
-t.test(
-  'an endpoint is an https URL of a push service, outside production also one of this machine',
-  async (t) => {
-    const user = await createUser(app);
-    const { keys } = service.subscribe().subscription;
-    for (const endpoint of wrongEndpoints) {
-      const fields = invalid(t, await add(user, { endpoint, keys }), 'endpoint');
-      t.notMatch(JSON.stringify(fields), endpoint);
-    }
-    const long = `https://push.example.com/${'a'.repeat(2_023)}`;
-    for (const endpoint of [
-      long,
-      'https://a.push.example.net/a',
-      'http://localhost:9/a',
-      'https://127.0.0.1/a',
-    ])
-      t.equal((await add(user, { endpoint, keys })).status, 201, endpoint);
-  },
-);
+t.test('an endpoint is a URL of a push service, outside production also one of this machine', async (t) => {
+  const user = await createUser(app);
+  const { keys } = service.subscribe().subscription;
+  for (const endpoint of wrongEndpoints) {
+    const fields = invalid(t, await add(user, { endpoint, keys }), 'endpoint');
+    t.notMatch(JSON.stringify(fields), endpoint);
+  }
+  const long = `https://push.example.com/${'a'.repeat(2_023)}`;
+  for (const endpoint of [
+    long,
+    'https://a.push.example.net/a',
+    'http://localhost:9/a',
+    'https://127.0.0.1/a',
+  ])
+    t.equal((await add(user, { endpoint, keys })).status, 201, endpoint);
+});
 
-t.test(
-  'in production endpoints of this machine are rejected, and without a key there is nothing',
-  async (t) => {
-    const { JWT_SECRET: _, DATABASE_URL: __, ...environment } = production;
-    const VAPID_PRIVATE_KEY = 'lf4hbWV9akSEqf-o-W3hlsb5lrPGeRusrH2IZrUcd2I';
-    const options = { databaseUrl: app.url };
-    const on = await createTestApp({ ...environment, VAPID_PRIVATE_KEY, WORKER_ENABLED: 'false' }, options);
-    const user = await createUser(on);
-    const other = await pushesOf(t, on);
-    t.match((await other.key(user)).body.data.public_key, /^BPjo_LaF/);
-    const { endpoint, keys } = service.subscribe().subscription;
-    for (const wrong of [endpoint, 'https://127.0.0.1/a', 'https://[::1]/a', 'https://a.localhost/'])
-      invalid(t, await other.add(user, { endpoint: wrong, keys }), 'endpoint');
-    t.equal((await other.add(user, { endpoint: 'https://web.push.apple.com/b', keys })).status, 201);
+t.test('production rejects endpoints of this machine, and without a key there is nothing', async (t) => {
+  const { JWT_SECRET: _, DATABASE_URL: __, ...environment } = production;
+  const VAPID_PRIVATE_KEY = 'lf4hbWV9akSEqf-o-W3hlsb5lrPGeRusrH2IZrUcd2I';
+  const options = { databaseUrl: app.url };
+  const on = await createTestApp({ ...environment, VAPID_PRIVATE_KEY, WORKER_ENABLED: 'false' }, options);
+  const user = await createUser(on);
+  const other = await pushesOf(t, on);
+  t.match((await other.key(user)).body.data.public_key, /^BPjo_LaF/);
+  const { endpoint, keys } = service.subscribe().subscription;
+  for (const wrong of [endpoint, 'https://127.0.0.1/a', 'https://[::1]/a', 'https://a.localhost/'])
+    invalid(t, await other.add(user, { endpoint: wrong, keys }), 'endpoint');
+  t.equal((await other.add(user, { endpoint: 'https://web.push.apple.com/b', keys })).status, 201);
 
-    const off = await createTestApp({ ...environment, WORKER_ENABLED: 'false' }, options);
-    const nothing = await pushesOf(t, off);
-    for (const caller of [user, { token: undefined }]) {
-      for (const response of [
-        await nothing.key(caller),
-        await nothing.list(caller),
-        await nothing.add(caller, {}),
-        await nothing.remove(caller, 1),
-      ]) {
-        rejected(t, response, 404, 'not_found');
-      }
+  const off = await createTestApp({ ...environment, WORKER_ENABLED: 'false' }, options);
+  const nothing = await pushesOf(t, off);
+  for (const caller of [user, { token: undefined }]) {
+    for (const response of [
+      await nothing.key(caller),
+      await nothing.list(caller),
+      await nothing.add(caller, {}),
+      await nothing.remove(caller, 1),
+    ]) {
+      rejected(t, response, 404, 'not_found');
     }
-  },
-);
+  }
+});
 
 /** How the session that subscribed is ended; `other` is a session of the same user. */
 const endings: Record<string, (user: Subscriber, other: { token: string }) => Promise<unknown>> = {

@@ -65,12 +65,11 @@ t.test('of two decisions at once the later one sees the earlier one', async (t) 
     await closeReport(app, admin, one, 'hide');
     // Both have decided and not committed yet, unless the second one waits for the first.
     const lock = await lockRows(t, app, 'LOCK TABLE audit_entries IN EXCLUSIVE MODE');
-    const shown = closeReport(app, admin, one, 'none');
-    await lock.waiters(1);
-    const hidden = closeReport(app, admin, other, 'hide');
-    await lock.waiters(2);
-    await lock.release();
-    t.strictSame([(await shown).status, (await hidden).status], [200, 200]);
+    const [shown, hidden] = await lock.queue(
+      () => closeReport(app, admin, one, 'none'),
+      () => closeReport(app, admin, other, 'hide'),
+    );
+    t.strictSame([shown.status, hidden.status], [200, 200]);
     t.equal((await read(path)).status, 404, `${kind}: the other report hides it`);
     await closeReport(app, admin, other, 'none');
     t.equal((await read(path)).status, 200);
@@ -131,11 +130,10 @@ t.test('a post that is shown again while its account is deleted is deleted', asy
   const report = await sendReport(app, reader, 'posts', post.id);
   await closeReport(app, admin, report, 'hide');
   const lock = await lockRows(t, app, 'SELECT FROM posts WHERE id = $1 FOR UPDATE', [post.id]);
-  const shown = closeReport(app, admin, report, 'none');
-  await lock.waiters(1);
-  const deleted = deleteAccount(app, shop);
-  await lock.waiters(2);
-  await lock.release();
-  t.strictSame([(await shown).status, (await deleted).status], [200, 200]);
+  const [shown, deleted] = await lock.queue(
+    () => closeReport(app, admin, report, 'none'),
+    () => deleteAccount(app, shop),
+  );
+  t.strictSame([shown.status, deleted.status], [200, 200]);
   t.match(await stateOf('posts', post.id), { content: '', hidden_at: null, deleted_at: Date });
 });

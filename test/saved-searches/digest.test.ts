@@ -1,6 +1,9 @@
 import t from 'tap';
+import { createMatchRepository } from '../../src/domains/notifications/inbox/match-repository.ts';
+import { raw, sql } from '../../src/infrastructure/database/sql.ts';
 import { createTestApp, createUser, verifyEmails } from '../support/app.ts';
 import { inParallel } from '../support/concurrency.ts';
+import { openTestDatabase } from '../support/database.ts';
 import { notificationsOf } from '../support/partner-requests.ts';
 import { createPost, openShop } from '../support/stores.ts';
 import { until } from '../support/until.ts';
@@ -13,6 +16,21 @@ const bakery = await openShop(app, '해님 빵집');
 
 const preferences = '/api/v1/notifications/preferences/';
 
+/** Nothing here may depend on the time of day: the digests of 19:00 have run in the future, and the day of users is pinned. */
+await pool.query(`
+  INSERT INTO graphile_worker._private_known_crontabs VALUES ('send_saved_search_digests', now(), '9999-01-01')
+  ON CONFLICT (identifier) DO UPDATE SET last_execution = excluded.last_execution`);
+
+const today = "(now() AT TIME ZONE 'Asia/Seoul')::date";
+
+/** Begins a day of a user that lasts over midnight, as after a transaction that began tomorrow. */
+const pinDay = (id: number, matches = 0) =>
+  pool.query(
+    `INSERT INTO notification_counts (user_id, unread, match_day, matches) VALUES ($1, 0, ${today} + 1, $2)
+     ON CONFLICT (user_id) DO UPDATE SET match_day = excluded.match_day, matches = excluded.matches`,
+    [id, matches],
+  );
+
 async function searcher(q: string, changes?: object) {
   const user = await createUser(app);
   await verifyEmails(app, user);
@@ -20,6 +38,7 @@ async function searcher(q: string, changes?: object) {
     const { status, text } = await call('PATCH', preferences, { token: user.token, body: changes });
     t.equal(status, 200, text);
   }
+  await pinDay(user.id);
   await search(user, { q });
   return user;
 }
@@ -54,7 +73,7 @@ const digestsOf = async (user: { token: string }, language = 'ko') => {
 /** Lets a day pass for a user. */
 const nextDay = ({ id }: { id: number }) =>
   pool.query(
-    'UPDATE notification_counts SET match_day = match_day - 1, digest_day = digest_day - 1 WHERE user_id = $1',
+    `UPDATE notification_counts SET match_day = ${today} - 1, digest_day = digest_day - 1 WHERE user_id = $1`,
     [id],
   );
 
@@ -80,9 +99,6 @@ t.test('what matches beyond 20 posts a day is one notification a day', async (t)
   t.equal((await notificationsOf(app, user)).unread_count, 21);
 
   await publish(1, '소금빵');
-  await sendDigests();
-  t.equal((await digestsOf(user)).length, 1, 'once a day');
-
   await nextDay(user);
   await publish(1, '소금빵');
   t.equal((await matchesOf(user))[0]?.length, 21, 'another day');
@@ -112,8 +128,7 @@ t.test('emails about the digest are those about matches: switched on, and after 
   });
   const without = await searcher('단팥빵');
   await publish(1, '단팥빵');
-  const ids = [user, waiting, without].map(({ id }) => id);
-  await pool.query('UPDATE notification_counts SET matches = 20 WHERE user_id = ANY ($1)', [ids]);
+  for (const { id } of [user, waiting, without]) await pinDay(id, 20);
   await publish(3, '단팥빵');
   await sendDigests();
   const mail = await mails.next(user.email, 1);
@@ -152,24 +167,38 @@ t.test('unread notifications of saved searches are deleted after MATCH_TTL, and 
   t.match(await notificationsOf(app, recent), { items: { length: 3 }, unread_count: 3 });
 });
 
-t.test(
-  'a digest that is late belongs to the day before, and what began yesterday counts for today',
-  async (t) => {
-    const user = await searcher('쌀빵');
-    await publish(1, '쌀빵');
-    const korean = "now() AT TIME ZONE 'Asia/Seoul'";
-    const change = (columns: string) =>
-      pool.query(`UPDATE notification_counts SET ${columns} WHERE user_id = $1`, [user.id]);
-    // As of a transaction that began after midnight, before this one that began before it.
-    await change(`match_day = (${korean})::date + 1, matches = 20`);
-    await publish(1, '쌀빵');
-    t.equal((await matchesOf(user))[0]?.length, 1);
-    // The last digest was due at the last 19:00.
-    await change(`digest_day = (${korean} - interval '19 hours')::date`);
-    await sendDigests();
-    t.strictSame(await digestsOf(user), []);
-    await change(`digest_day = (${korean} - interval '43 hours')::date`);
-    await sendDigests();
-    t.match(await digestsOf(user), [{ count: 1 }]);
-  },
-);
+t.test('what began yesterday counts for today', async (t) => {
+  const user = await searcher('쌀빵');
+  await pinDay(user.id, 20);
+  await publish(1, '쌀빵');
+  t.strictSame(await matchesOf(user), [[]]);
+});
+
+t.test('a digest is once a day, which begins at 19:00 in Korea', async (t) => {
+  const { id } = await createUser(app);
+  await pinDay(id);
+  const database = openTestDatabase(t, app.url);
+  const { takeWaitingMatches } = createMatchRepository(database, { wake: () => undefined });
+  await database.transaction(async (tx) => {
+    // A `now()` that is found before that of PostgreSQL.
+    await tx.execute(sql`CREATE SCHEMA clock`);
+    await tx.execute(sql`SET LOCAL search_path = clock, pg_catalog, public`);
+    for (const [time, isDue] of [
+      ['2026-11-26T19:00:00', true],
+      ['2026-11-26T23:59:59', false],
+      // A digest that is late belongs to the day before.
+      ['2026-11-27T03:00:00', false],
+      ['2026-11-27T18:59:59', false],
+      ['2026-11-27T19:00:00', true],
+      ['2026-11-29T03:00:00', true],
+      ['2026-11-29T19:00:00', true],
+    ] as const) {
+      const now = `FUNCTION clock.now() RETURNS timestamptz STABLE RETURN timestamptz '${time}+09'`;
+      await tx.execute(raw(`CREATE OR REPLACE ${now}`));
+      await tx.execute(sql`UPDATE notification_counts SET waiting_matches = 2 WHERE user_id = ${id}`);
+      const taken = (await takeWaitingMatches(tx)).filter(({ userId }) => userId === id);
+      t.strictSame(taken, isDue ? [{ userId: id, matches: 2 }] : [], time);
+    }
+    await tx.execute(sql`DROP SCHEMA clock CASCADE`);
+  });
+});

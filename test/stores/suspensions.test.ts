@@ -56,37 +56,34 @@ const ownPaths = [
   `${notifications}mypage/`,
 ];
 
-t.test(
-  'the store and posts of a suspended account are not found, until the suspension is lifted',
-  async (t) => {
-    const reader = await openShop(app, '보는 가게');
-    const shop = await openShop(app, '멈춘 빵집', { category_ids: [3] });
-    const post = await createPost(app, shop.token, { title: '멈춘 빵집의 글' });
-    const lists = publicLists(shop, post);
-    const single = [`${stores}${shop.store.id}/`, `${posts}${post.id}/`];
-    const before = await readAll(reader, [...lists, ...single]);
+t.test('the store and posts of a suspended account are not found, until that is lifted', async (t) => {
+  const reader = await openShop(app, '보는 가게');
+  const shop = await openShop(app, '멈춘 빵집', { category_ids: [3] });
+  const post = await createPost(app, shop.token, { title: '멈춘 빵집의 글' });
+  const lists = publicLists(shop, post);
+  const single = [`${stores}${shop.store.id}/`, `${posts}${post.id}/`];
+  const before = await readAll(reader, [...lists, ...single]);
 
-    await suspend(shop);
-    for (const path of lists) {
-      t.match(before[path], { status: 200 });
-      t.match(JSON.stringify(before[path]), '멈춘 빵집', path);
-      const { status, text } = await app.call('GET', path, { token: reader.token });
-      t.equal(status, 200);
-      t.notMatch(text, '멈춘 빵집', path);
-    }
-    const { token } = reader;
-    rejected(t, await app.call('GET', `${stores}${shop.store.id}/`, { token }), 404, 'store_not_found');
-    const path = `${posts}${post.id}/`;
-    rejected(t, await app.call('GET', path, { token }), 404, 'post_not_found');
-    rejected(t, await app.call('PATCH', path, { token, body: { title: '새' } }), 404, 'post_not_found');
-    rejected(t, await app.call('DELETE', path, { token }), 404, 'post_not_found');
-    rejected(t, await requestPartnership(app, reader, post), 404, 'post_not_found');
+  await suspend(shop);
+  for (const path of lists) {
+    t.match(before[path], { status: 200 });
+    t.match(JSON.stringify(before[path]), '멈춘 빵집', path);
+    const { status, text } = await app.call('GET', path, { token: reader.token });
+    t.equal(status, 200);
+    t.notMatch(text, '멈춘 빵집', path);
+  }
+  const { token } = reader;
+  rejected(t, await app.call('GET', `${stores}${shop.store.id}/`, { token }), 404, 'store_not_found');
+  const path = `${posts}${post.id}/`;
+  rejected(t, await app.call('GET', path, { token }), 404, 'post_not_found');
+  rejected(t, await app.call('PATCH', path, { token, body: { title: '새' } }), 404, 'post_not_found');
+  rejected(t, await app.call('DELETE', path, { token }), 404, 'post_not_found');
+  rejected(t, await requestPartnership(app, reader, post), 404, 'post_not_found');
 
-    await lift(shop);
-    t.strictSame(await readAll(reader, [...lists, ...single]), before, 'nothing is lost');
-    t.equal((await requestPartnership(app, reader, post)).status, 201);
-  },
-);
+  await lift(shop);
+  t.strictSame(await readAll(reader, [...lists, ...single]), before, 'nothing is lost');
+  t.equal((await requestPartnership(app, reader, post)).status, 201);
+});
 
 t.test('what both sides have stays while one is suspended, who gets all back but the sessions', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
@@ -157,15 +154,13 @@ t.test('a request and a post of an account that is being suspended are rejected'
 t.test('a suspension waits for a request that is being sent', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const lock = await lockRows(t, app, 'SELECT FROM posts WHERE id = $1 FOR UPDATE', [post.id]);
-  const asked = requestPartnership(app, sender, post);
-  await lock.waiters(1);
-  const suspended = suspend(receiver);
-  await lock.waiters(2);
-  await lock.release();
-  t.equal((await asked).status, 201);
-  await suspended;
+  const [asked] = await lock.queue(
+    () => requestPartnership(app, sender, post),
+    () => suspend(receiver),
+  );
+  t.equal(asked.status, 201);
   const { body } = await app.call('GET', `${requestsPath}?box=sent`, { token: sender.token });
-  t.strictSame(body.data.items, [(await asked).body.data], 'it is from before the suspension');
+  t.strictSame(body.data.items, [asked.body.data], 'it is from before the suspension');
   const third = await openShop(app, '셋째 가게');
   rejected(t, await requestPartnership(app, third, post), 404, 'post_not_found');
 });
@@ -187,13 +182,11 @@ t.test('a store that is registered during the suspension of its account is rejec
 
   const second = await createUser(app);
   const registering = await lockRows(t, app, 'LOCK TABLE store_category_links IN EXCLUSIVE MODE');
-  const early = register(second);
-  await registering.waiters(1);
-  const suspended = suspend(second);
-  await registering.waiters(2);
-  await registering.release();
-  t.equal((await early).status, 201);
-  await suspended;
+  const [early] = await registering.queue(
+    () => register(second),
+    () => suspend(second),
+  );
+  t.equal(early.status, 201);
   const { rows } = await app.pool.query('SELECT suspended_at FROM stores WHERE owner_id = $1', [second.id]);
   t.type(rows[0].suspended_at, Date);
 });
@@ -202,13 +195,12 @@ t.test('a suspension during the deletion of the account finds no account', async
   const { sender, post } = await openTwoShops(app);
   const id = await sendRequest(app, sender, post);
   const lock = await lockRows(t, app, 'SELECT FROM partner_requests WHERE id = $1 FOR UPDATE', [id]);
-  const deleted = deleteAccount(app, sender);
-  await lock.waiters(1);
-  const suspended = suspend(sender);
-  await lock.waiters(2);
-  await lock.release();
-  t.equal((await deleted).status, 200);
-  t.equal((await suspended).rowCount, 0);
+  const [deleted, suspended] = await lock.queue(
+    () => deleteAccount(app, sender),
+    () => suspend(sender),
+  );
+  t.equal(deleted.status, 200);
+  t.equal(suspended.rowCount, 0);
 });
 
 t.test('a deletion that waits for a suspension is rejected, as the session has ended', async (t) => {

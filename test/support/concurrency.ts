@@ -10,35 +10,36 @@ export function inParallel<Result>(
   return Promise.all(Array.from({ length: count }, (_, index) => request(index)));
 }
 
-/** A transaction of the test that keeps row locks, so that requests of the app wait at a known place. */
-interface RowLock {
-  /** Waits until `count` statements of the app wait for a lock. @returns their backend ids, oldest first */
-  waiters(count: number): Promise<number[]>;
-  /** Runs another statement in the transaction. */
-  run(statement: string, values: unknown[]): Promise<unknown>;
-  release(end?: 'COMMIT' | 'ROLLBACK'): Promise<void>;
-}
-
-/** Runs a locking statement in a transaction that stays open until it is released or the test ends. */
-export async function lockRows(
-  t: Test,
-  app: TestApp,
-  statement: string,
-  values: unknown[] = [],
-): Promise<RowLock> {
+/**
+ * Runs a locking statement in a transaction that stays open until it is released or the test ends, so that requests of the app wait
+ * at a known place.
+ */
+export async function lockRows(t: Test, app: TestApp, statement: string, values: unknown[] = []) {
   const client = await app.pool.connect();
   await client.query('BEGIN');
   await client.query(statement, values);
   let isOpen = true;
-  async function release(end: 'COMMIT' | 'ROLLBACK' = 'ROLLBACK') {
+  async function release(end: 'COMMIT' | 'ROLLBACK' = 'ROLLBACK'): Promise<void> {
     if (!isOpen) return;
     isOpen = false;
     await client.query(end);
     client.release();
   }
   t.teardown(() => release());
+  /** Waits until `count` statements of the app wait for a lock. @returns their backend ids, oldest first */
+  const waiters = (count: number) => waitForLockWait(app, count);
+  /** Runs another statement in the transaction. */
   const run = (text: string, others: unknown[]) => client.query(text, others);
-  return { waiters: (count) => waitForLockWait(app, count), run, release };
+  /** Starts two calls, the second one while the first one waits, and releases once both wait. @returns what they return */
+  async function queue<A, B>(first: () => Promise<A>, second: () => Promise<B>): Promise<[A, B]> {
+    const one = first();
+    await waiters(1);
+    const other = second();
+    await waiters(2);
+    await release();
+    return Promise.all([one, other]);
+  }
+  return { waiters, run, release, queue };
 }
 
 /**

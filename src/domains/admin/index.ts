@@ -4,17 +4,10 @@ import type { MailQueue } from '../../infrastructure/mail/queue.ts';
 import type { AccountAdministration } from '../auth/index.ts';
 import type { Audit } from './audit.ts';
 import { createAdminRepository } from './repository.ts';
-import { failedMailRoutes, userRoutes } from './routes.ts';
+import { adminRoutes } from './routes.ts';
 import { createFailedMailAdministration, createUserAdministration } from './service.ts';
 
-export {
-  type Audit,
-  type AuditedAction,
-  commandOperator,
-  createAudit,
-  type Operator,
-  requestOperator,
-} from './audit.ts';
+export * from './audit.ts';
 export { expiredAuditEntries, listAuditEntries } from './repository.ts';
 export { AdminUser } from './schemas.ts';
 
@@ -31,22 +24,6 @@ export function createAdmin({ database, audit, accounts, mailQueue }: AdminOptio
   const users = createUserAdministration(repository, audit, accounts);
   const failedMails = createFailedMailAdministration(repository, audit, mailQueue);
 
-  async function routes(scope: FastifyInstance): Promise<void> {
-    for (const plugin of [userRoutes, failedMailRoutes]) await scope.register(plugin, { users, failedMails });
-    // Every other path and method. Only an admin can tell them from those above.
-    for (const url of ['/', '/*']) {
-      scope.route({
-        method: scope.supportedMethods,
-        url,
-        config: { access: 'admin', catchAll: true },
-        schema: { hide: true },
-        onRequest: async (request) => {
-          throw scope.unmatchedError(request);
-        },
-        handler: async () => undefined,
-      });
-    }
-  }
-
+  const routes = async (scope: FastifyInstance) => scope.register(adminRoutes, { users, failedMails });
   return { users, failedMails, routes };
 }

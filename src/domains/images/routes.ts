@@ -25,33 +25,30 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<{
     request.body = { image: '' };
   });
 
-  app.post(
-    '/',
-    {
-      bodyLimit: maxUploadBytes,
-      config: {
-        access: 'user',
-        message: { ko: '사진을 올렸습니다.', en: 'Your image has been uploaded.' },
-        errors: [
-          imageErrors.invalidImage,
-          imageErrors.tooLarge,
-          imageErrors.notMultipart,
-          httpErrors.quotaExceeded,
-          httpErrors.requestTimeout,
-        ],
-        handlerReadsBody: true,
-      },
-      schema: {
-        operationId: 'uploadImage',
-        summary: 'Upload an image',
-        description:
-          'Keeps an image for posts of the user: put its `url` into `images` of a post. It is turned upright, encoded again as WebP in two sizes, and loses all metadata, such as the place where it was taken. What it is decides, not what it is called; of an animated image, the first frame is kept. An image that no post uses 24 hours after the upload is deleted. A user can upload 200 images within 24 hours, deleted, rejected and cancelled ones included, and two at once (429 `rate_limited`). In every 5 seconds of an upload at least 80 kB must arrive, else it ends with 408.',
-        consumes: ['multipart/form-data'],
-        body: Ref(NewImage),
-        response: { 201: Ref(Image) },
-      },
+  app.post('/', {
+    bodyLimit: maxUploadBytes,
+    config: {
+      access: 'user',
+      message: { ko: '사진을 올렸습니다.', en: 'Your image has been uploaded.' },
+      errors: [
+        imageErrors.invalidImage,
+        imageErrors.tooLarge,
+        imageErrors.notMultipart,
+        httpErrors.quotaExceeded,
+        httpErrors.requestTimeout,
+      ],
+      handlerReadsBody: true,
     },
-    async (request, reply) => {
+    schema: {
+      operationId: 'uploadImage',
+      summary: 'Upload an image',
+      description:
+        'Keeps an image for posts of the user: put its `url` into `images` of a post. It is turned upright, encoded again as WebP in two sizes, and loses all metadata, such as the place where it was taken. What it is decides, not what it is called; of an animated image, the first frame is kept. An image that no post uses 24 hours after the upload is deleted. A user can upload 200 images within 24 hours, deleted, rejected and cancelled ones included, and two at once (429 `rate_limited`). In every 5 seconds of an upload at least 80 kB must arrive, else it ends with 408.',
+      consumes: ['multipart/form-data'],
+      body: Ref(NewImage),
+      response: { 201: Ref(Image) },
+    },
+    handler: async (request, reply) => {
       const { id: userId } = currentUser(request);
       const image = await withUpload(request, (read) =>
         service.upload({
@@ -66,28 +63,25 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<{
       reply.code(201);
       return toImage(image, imageUrls);
     },
-  );
+  });
 };
 
 export const imageRoutes: FastifyPluginAsyncTypebox<{ service: ImageService }> = async (app, { service }) => {
-  app.delete(
-    '/:image_id/',
-    {
-      config: {
-        access: 'user',
-        message: { ko: '사진을 삭제했습니다.', en: 'Your image has been deleted.' },
-        errors: [imageErrors.imageNotFound, imageErrors.imageInUse],
-      },
-      schema: {
-        operationId: 'deleteImage',
-        summary: 'Delete an image',
-        description: 'Deletes an uploaded image of the user that no post uses.',
-        params: Type.Object({ image_id: BigPathId('`id` of an image') }),
-        response: { 200: Ref(EmptyData) },
-      },
+  app.delete('/:image_id/', {
+    config: {
+      access: 'user',
+      message: { ko: '사진을 삭제했습니다.', en: 'Your image has been deleted.' },
+      errors: [imageErrors.imageNotFound, imageErrors.imageInUse],
     },
-    async (request) => emptyData(service.remove(currentUser(request).id, request.params.image_id)),
-  );
+    schema: {
+      operationId: 'deleteImage',
+      summary: 'Delete an image',
+      description: 'Deletes an uploaded image of the user that no post uses.',
+      params: Type.Object({ image_id: BigPathId('`id` of an image') }),
+      response: { 200: Ref(EmptyData) },
+    },
+    handler: async (request) => emptyData(service.remove(currentUser(request).id, request.params.image_id)),
+  });
 };
 
 /** A page of posts shows dozens of them. */

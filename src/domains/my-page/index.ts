@@ -28,23 +28,20 @@ export function createMyPage({ database, imageUrls }: { database: Database; imag
   const myPages = createMyPageRepository(database);
 
   async function routes(scope: FastifyInstance): Promise<void> {
-    scope.get(
-      '/mypage/',
-      {
-        config: {
-          access: 'user',
-          message: { ko: '마이페이지 정보를 조회했습니다.', en: 'Here is your page.' },
-        },
-        schema: {
-          operationId: 'getMyPage',
-          summary: 'Read my-page information',
-          description:
-            'The store of the user, the latest 100 posts it wrote and the latest 100 partnership requests it sent. Without a store, `store` is `null` and both lists are empty.',
-          response: { 200: Ref(MyPage) },
-        },
+    scope.get('/mypage/', {
+      config: {
+        access: 'user',
+        message: { ko: '마이페이지 정보를 조회했습니다.', en: 'Here is your page.' },
       },
-      async (request) => toMyPage(await myPages.find(currentUser(request).id), imageUrls),
-    );
+      schema: {
+        operationId: 'getMyPage',
+        summary: 'Read my-page information',
+        description:
+          'The store of the user, the latest 100 posts it wrote and the latest 100 partnership requests it sent. Without a store, `store` is `null` and both lists are empty.',
+        response: { 200: Ref(MyPage) },
+      },
+      handler: async (request) => toMyPage(await myPages.find(currentUser(request).id), imageUrls),
+    });
   }
 
   return { routes };

@@ -1,5 +1,4 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
-import { ApiError, httpErrors } from '../../http/errors.ts';
 import type { Config } from '../../infrastructure/config/config.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
 import type { Outbox } from '../../infrastructure/jobs/outbox.ts';
@@ -51,7 +50,7 @@ export function createNotifications(options: NotificationsOptions) {
   ): Promise<void> {
     await scope.register(preferenceRoutes, { preferences });
     await scope.register(unsubscribeRoutes, { preferences, unsubscribeLinks });
-    await scope.register(ownPushRoutes, { prefix: '/push/' });
+    await scope.register(pushRoutes, { prefix: '/push/', subscriptions, config });
     await scope.register(inboxRoutes, { notifications, imageUrls });
     // Streams use a third of the pool at most; the rest is for requests.
     const maxConcurrentReads = Math.max(1, Math.floor(config.database.poolSize / 3));
@@ -59,17 +58,6 @@ export function createNotifications(options: NotificationsOptions) {
     const streams = createStreamHub({ ...streamOptions, ...reading });
     metrics.addGauge('notification_streams', 'Open streams of notifications', streams.count);
     await scope.register(streamRoutes, { streams });
-  }
-
-  async function ownPushRoutes(scope: FastifyInstance): Promise<void> {
-    scope.addHook('onRoute', (route) => {
-      route.config = { ...route.config, errors: [...(route.config?.errors ?? []), httpErrors.notFound] };
-    });
-    // Without a key of the service there is nothing at these paths.
-    scope.addHook('onRequest', async () => {
-      if (config.vapid === undefined) throw new ApiError(httpErrors.notFound);
-    });
-    await scope.register(pushRoutes, { subscriptions, config });
   }
 
   /**

@@ -55,24 +55,21 @@ const OwnData = Type.Object(
 const ownDataRoutes: FastifyPluginAsyncTypebox<Options> = async (app, options) => {
   const { imageUrls, requireConfirmation } = options;
   const ownData = createOwnDataRepository(options.database);
-  app.get(
-    '/me/data/',
-    {
-      config: { access: 'user', errors: [...confirmationErrors, httpErrors.quotaExceeded], readAhead },
-      schema: {
-        operationId: 'downloadOwnData',
-        summary: 'Download the own data',
-        description:
-          'Everything that the service has about the user, as one JSON file without the envelope; images are URLs, and secrets are left out. It is written while it is read, so that a change meanwhile may be in one part and not in another. Needs a confirmation; five downloads within 24 hours. A connection that ends before the last brace has not transferred all of it.',
-        response: {
-          200: {
-            description: 'The file',
-            content: { 'application/json': { schema: Type.Unsafe<Readable>(Ref(OwnData)) } },
-          },
+  app.get('/me/data/', {
+    config: { access: 'user', errors: [...confirmationErrors, httpErrors.quotaExceeded], readAhead },
+    schema: {
+      operationId: 'downloadOwnData',
+      summary: 'Download the own data',
+      description:
+        'Everything that the service has about the user, as one JSON file without the envelope; images are URLs, and secrets are left out. It is written while it is read, so that a change meanwhile may be in one part and not in another. Needs a confirmation; five downloads within 24 hours. A connection that ends before the last brace has not transferred all of it.',
+      response: {
+        200: {
+          description: 'The file',
+          content: { 'application/json': { schema: Type.Unsafe<Readable>(Ref(OwnData)) } },
         },
       },
     },
-    async (request, reply) => {
+    handler: async (request, reply) => {
       const user = currentUser(request);
       const context = requestContext(request);
       await requireConfirmation(user);
@@ -88,7 +85,7 @@ const ownDataRoutes: FastifyPluginAsyncTypebox<Options> = async (app, options) =
       context.logSecurityEvent('data_downloaded', user);
       return reply.send(Readable.from(write(user.id, now), { objectMode: false }));
     },
-  );
+  });
 
   /** Writes the file as the client reads it: one page of rows at a time, and no connection to the database between two pages. */
   async function* write(userId: number, now: Date): AsyncGenerator<string> {

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../../infrastructure/config/config.ts';
 import type { ImageUrls } from '../images/index.ts';
-import { partnerRequestMails } from './mails.ts';
+import { partnerRequestMails } from './kinds.ts';
 import { createPartnerRequestChanges } from './repository/changes.ts';
 import { createPartnerRequestReader } from './repository/requests.ts';
 import { partnerRequestRoutes, partnerRoutes } from './routes.ts';

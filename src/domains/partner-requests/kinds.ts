@@ -1,10 +1,14 @@
-import type { LocalizedText } from '../../http/language.ts';
+import type { Language, LocalizedText } from '../../http/language.ts';
+import type { Config } from '../../infrastructure/config/config.ts';
 import type {
   MailTopic,
   NotificationKind,
   PartnerRequestStatus,
 } from '../../infrastructure/database/generated/enums.ts';
-import { button, type MailKind, note, quote } from '../../infrastructure/mail/content.ts';
+import { type Block, button, note, quote, writeMail } from '../../infrastructure/mail/content.ts';
+import type { MailPayload } from '../../infrastructure/mail/queue.ts';
+import type { ComposedMail, MailComposers } from '../../infrastructure/mail/sending.ts';
+import type { PartnerRequests } from './repository/requests.ts';
 
 /** What recipients of emails and push messages switch on and off: the name, and what the API says about either. */
 export const partnerRequestTopics = {
@@ -33,191 +37,213 @@ export type PartnerRequestKind = Extract<NotificationKind, `partner_request_${st
 
 /** What a notification about a request says. */
 interface Subject {
-  postTitle: string;
-  senderStoreName: string;
-  receiverStoreName: string;
+  request: Record<'post_title' | 'sender_store_name' | 'receiver_store_name', string>;
   /** Whether the recipient is the sender of the request; else the receiver. */
   toSender: boolean;
 }
 
-/** What an email about a request says. */
-interface MailFields {
-  name: string;
-  /** The other side of the request. */
-  storeName: string;
-  postTitle: string;
-  message: string;
-  url: string;
-}
+/** What an email about a request says; the store is the other side. */
+type MailFields = Record<'name' | 'storeName' | 'postTitle' | 'message' | 'url', string>;
 
-/** A kind of notification, and its email if it has one. */
-interface Kind extends Partial<MailKind<MailFields>> {
+/** An email in one language: what its subject says of the other store, its heading and its parts. */
+type MailText = (sentence: string, mail: MailFields) => [subject: string, heading: string, ...Block[]];
+type MailTexts = Record<Language, MailText>;
+
+interface Kind {
   /** What has happened, for the description of the API. */
   description: string;
   topic: MailTopic;
   /** Of the push message, whose text is the sentence, as is that of the notification. */
   title: LocalizedText;
-  sentence(subject: Subject): LocalizedText;
-  /** The status that a request is in while an email tells of it. */
-  status?: PartnerRequestStatus;
+  sentence(otherStore: string, postTitle: string, toSender: boolean): LocalizedText;
 }
 
-const mailed = {
-  cap: { purpose: 'partner_request', perHour: 60 },
-  reason: {
-    ko: '두레에 등록하신 가게의 제휴 소식을 알려 드리는 메일입니다.',
-    en: 'You are receiving this email because your shop is registered with Dure.',
-  },
-} as const;
+const kind = ({ sentence, ...rest }: Kind) => ({
+  ...rest,
+  sentence: ({ request, toSender }: Subject) =>
+    sentence(
+      toSender ? request.receiver_store_name : request.sender_store_name,
+      request.post_title,
+      toSender,
+    ),
+});
+
+/** A kind that has an email, too. `status`: of the request while the email tells of it. */
+function mailedKind({ status, ko, en, ...rest }: Kind & MailTexts & { status: PartnerRequestStatus }) {
+  const toSender = status !== 'requested';
+  const sentence = ({ storeName, postTitle }: MailFields) => rest.sentence(storeName, postTitle, toSender);
+  return {
+    ...kind(rest),
+    status,
+    cap: { purpose: 'partner_request', perHour: 60 },
+    reason: {
+      ko: '두레에 등록하신 가게의 제휴 소식을 알려 드리는 메일입니다.',
+      en: 'You are receiving this email because your shop is registered with Dure.',
+    },
+    ko(mail: MailFields) {
+      const [subject, heading, ...blocks] = ko(sentence(mail).ko, mail);
+      const preheader = `글 제목: ${mail.postTitle}`;
+      return { subject: `[두레] ${mail.storeName}에서 ${subject}`, preheader, heading, blocks };
+    },
+    en(mail: MailFields) {
+      const [subject, heading, ...blocks] = en(sentence(mail).en, mail);
+      const preheader = `Post: ${mail.postTitle}`;
+      return { subject: `Dure: ${mail.storeName} ${subject}`, preheader, heading, blocks };
+    },
+  } as const;
+}
 
 /** The path of the page about a request. */
 export const requestPage = (id: number) => `requests/${id}`;
 
 /** Names and titles are followed only by 님, 에서, ’ or a word of its own, because other particles depend on the letter before them. */
 export const partnerRequestKinds = {
-  partner_request_received: {
-    ...mailed,
+  partner_request_received: mailedKind({
     description: 'A store sent a request to the user',
     topic: 'partner_request_received',
     title: { ko: '새 제휴 요청', en: 'New partnership request' },
-    sentence: ({ senderStoreName: sender, postTitle: title }) => ({
-      ko: `${sender}에서 ‘${title}’ 글을 보고 제휴를 요청했습니다.`,
-      en: `${sender} would like to partner with you on your post “${title}”.`,
+    sentence: (store, post) => ({
+      ko: `${store}에서 ‘${post}’ 글을 보고 제휴를 요청했습니다.`,
+      en: `${store} would like to partner with you on your post “${post}”.`,
     }),
     status: 'requested',
-    ko: (mail) => ({
-      subject: `[두레] ${mail.storeName}에서 제휴를 요청했습니다`,
-      preheader: `글 제목: ${mail.postTitle}`,
-      heading: '새로운 제휴 요청이 도착했습니다',
-      blocks: [
-        `${mail.storeName}에서 ‘${mail.postTitle}’ 글을 보고 제휴를 요청했습니다.`,
-        quote(mail.message),
-        button('요청 확인하기', mail.url),
-        note('요청을 확인하신 뒤 수락하거나 거절하실 수 있습니다.'),
-      ],
-    }),
-    en: (mail) => ({
-      subject: `Dure: ${mail.storeName} sent you a partnership request`,
-      preheader: `Post: ${mail.postTitle}`,
-      heading: 'You have a new partnership request',
-      blocks: [
-        `${mail.storeName} would like to partner with you on your post “${mail.postTitle}”.`,
-        quote(mail.message),
-        button('View the request', mail.url),
-        note('Once you have read it, you can accept or decline it.'),
-      ],
-    }),
-  },
+    ko: (sentence, { message, url }) => [
+      '제휴를 요청했습니다',
+      '새로운 제휴 요청이 도착했습니다',
+      sentence,
+      quote(message),
+      button('요청 확인하기', url),
+      note('요청을 확인하신 뒤 수락하거나 거절하실 수 있습니다.'),
+    ],
+    en: (sentence, { message, url }) => [
+      'sent you a partnership request',
+      'You have a new partnership request',
+      sentence,
+      quote(message),
+      button('View the request', url),
+      note('Once you have read it, you can accept or decline it.'),
+    ],
+  }),
 
-  partner_request_accepted: {
-    ...mailed,
+  partner_request_accepted: mailedKind({
     description: 'The receiver accepted a request of the user',
     topic: 'partner_request_answered',
     title: { ko: '제휴 요청 수락', en: 'Request accepted' },
-    sentence: ({ receiverStoreName: receiver, postTitle: title }) => ({
-      ko: `‘${title}’ 글에 보내신 제휴 요청을 ${receiver}에서 수락했습니다.`,
-      en: `${receiver} accepted your partnership request for “${title}”.`,
+    sentence: (store, post) => ({
+      ko: `‘${post}’ 글에 보내신 제휴 요청을 ${store}에서 수락했습니다.`,
+      en: `${store} accepted your partnership request for “${post}”.`,
     }),
     status: 'accepted',
-    ko: (mail) => ({
-      subject: `[두레] ${mail.storeName}에서 제휴 요청을 수락했습니다`,
-      preheader: `글 제목: ${mail.postTitle}`,
-      heading: '제휴 요청이 수락되었습니다',
-      blocks: [
-        `‘${mail.postTitle}’ 글에 보내신 제휴 요청을 ${mail.storeName}에서 수락했습니다. 좋은 인연으로 이어지기를 바랍니다.`,
-        '이제 요청 화면에서 서로의 연락처를 확인하실 수 있습니다.',
-        button('연락처 보기', mail.url),
-      ],
-    }),
-    en: (mail) => ({
-      subject: `Dure: ${mail.storeName} accepted your partnership request`,
-      preheader: `Post: ${mail.postTitle}`,
-      heading: 'Your request was accepted',
-      blocks: [
-        `${mail.storeName} accepted your partnership request for “${mail.postTitle}”. We hope this is the start of a good partnership.`,
-        'The page of the request now shows how to reach each other.',
-        button('Show contact details', mail.url),
-      ],
-    }),
-  },
+    ko: (sentence, { url }) => [
+      '제휴 요청을 수락했습니다',
+      '제휴 요청이 수락되었습니다',
+      `${sentence} 좋은 인연으로 이어지기를 바랍니다.`,
+      '이제 요청 화면에서 서로의 연락처를 확인하실 수 있습니다.',
+      button('연락처 보기', url),
+    ],
+    en: (sentence, { url }) => [
+      'accepted your partnership request',
+      'Your request was accepted',
+      `${sentence} We hope this is the start of a good partnership.`,
+      'The page of the request now shows how to reach each other.',
+      button('Show contact details', url),
+    ],
+  }),
 
-  partner_request_declined: {
-    ...mailed,
+  partner_request_declined: mailedKind({
     description: 'The receiver declined a request of the user',
     topic: 'partner_request_answered',
     title: { ko: '제휴 요청 거절', en: 'Request declined' },
-    sentence: ({ receiverStoreName: receiver, postTitle: title }) => ({
-      ko: `‘${title}’ 글에 보내신 제휴 요청을 ${receiver}에서 거절했습니다.`,
-      en: `${receiver} declined your partnership request for “${title}”.`,
+    sentence: (store, post) => ({
+      ko: `‘${post}’ 글에 보내신 제휴 요청을 ${store}에서 거절했습니다.`,
+      en: `${store} declined your partnership request for “${post}”.`,
     }),
     status: 'declined',
-    ko: (mail) => ({
-      subject: `[두레] ${mail.storeName}에서 제휴 요청을 거절했습니다`,
-      preheader: `글 제목: ${mail.postTitle}`,
-      heading: '제휴 요청이 거절되었습니다',
-      blocks: [
-        `아쉽게도 ‘${mail.postTitle}’ 글에 보내신 제휴 요청을 ${mail.storeName}에서 거절했습니다. 두레에서 다른 가게의 글도 둘러보세요.`,
-        button('요청 확인하기', mail.url),
-      ],
-    }),
-    en: (mail) => ({
-      subject: `Dure: ${mail.storeName} declined your partnership request`,
-      preheader: `Post: ${mail.postTitle}`,
-      heading: 'Your request was declined',
-      blocks: [
-        `Unfortunately, ${mail.storeName} declined your partnership request for “${mail.postTitle}”. There are more posts by other shops on Dure.`,
-        button('View the request', mail.url),
-      ],
-    }),
-  },
+    ko: (sentence, { url }) => [
+      '제휴 요청을 거절했습니다',
+      '제휴 요청이 거절되었습니다',
+      `아쉽게도 ${sentence} 두레에서 다른 가게의 글도 둘러보세요.`,
+      button('요청 확인하기', url),
+    ],
+    en: (sentence, { url }) => [
+      'declined your partnership request',
+      'Your request was declined',
+      `Unfortunately, ${sentence} There are more posts by other shops on Dure.`,
+      button('View the request', url),
+    ],
+  }),
 
-  partner_request_withdrawn: {
+  partner_request_withdrawn: kind({
     description: 'The sender withdrew a request to the user, or the post or an account was deleted',
     topic: 'partner_request_ended',
     title: { ko: '제휴 요청 취소', en: 'Request withdrawn' },
     // A receiver cannot withdraw a request: when its sender is notified of a withdrawal, the post was deleted.
-    sentence: ({ senderStoreName: sender, receiverStoreName: receiver, postTitle: title, toSender }) =>
+    sentence: (store, post, toSender) =>
       toSender
         ? {
-            ko: `${receiver}에서 올린 ‘${title}’ 글이 삭제되어 제휴 요청이 취소되었습니다.`,
-            en: `Your partnership request for “${title}” was withdrawn because ${receiver} deleted the post.`,
+            ko: `${store}에서 올린 ‘${post}’ 글이 삭제되어 제휴 요청이 취소되었습니다.`,
+            en: `Your partnership request for “${post}” was withdrawn because ${store} deleted the post.`,
           }
         : {
-            ko: `${sender}에서 ‘${title}’ 글에 보낸 제휴 요청을 취소했습니다.`,
-            en: `${sender} withdrew its request for your post “${title}”.`,
+            ko: `${store}에서 ‘${post}’ 글에 보낸 제휴 요청을 취소했습니다.`,
+            en: `${store} withdrew its request for your post “${post}”.`,
           },
-  },
+  }),
 
-  partner_request_ended: {
-    ...mailed,
+  partner_request_ended: mailedKind({
     description: 'The other store ended an accepted request, or its account was deleted',
     topic: 'partner_request_ended',
     title: { ko: '제휴 종료', en: 'Partnership ended' },
-    sentence: ({ senderStoreName, receiverStoreName, postTitle: title, toSender }) => {
-      const other = toSender ? receiverStoreName : senderStoreName;
-      return {
-        ko: `${other}에서 ‘${title}’ 글로 맺은 제휴를 종료했습니다.`,
-        en: `${other} ended your partnership from the post “${title}”.`,
-      };
-    },
+    sentence: (store, post) => ({
+      ko: `${store}에서 ‘${post}’ 글로 맺은 제휴를 종료했습니다.`,
+      en: `${store} ended your partnership from the post “${post}”.`,
+    }),
     status: 'ended',
-    ko: (mail) => ({
-      subject: `[두레] ${mail.storeName}에서 제휴를 종료했습니다`,
-      preheader: `글 제목: ${mail.postTitle}`,
-      heading: '제휴가 종료되었습니다',
-      blocks: [
-        `‘${mail.postTitle}’ 글로 맺은 제휴를 ${mail.storeName}에서 종료했습니다. 이제 두레에서 서로의 연락처가 보이지 않습니다.`,
-        button('요청 확인하기', mail.url),
-      ],
-    }),
-    en: (mail) => ({
-      subject: `Dure: ${mail.storeName} ended your partnership`,
-      preheader: `Post: ${mail.postTitle}`,
-      heading: 'Your partnership has ended',
-      blocks: [
-        `${mail.storeName} ended your partnership from the post “${mail.postTitle}”. Dure no longer shows your contact details to each other.`,
-        button('View the request', mail.url),
-      ],
-    }),
-  },
-} satisfies Record<PartnerRequestKind, Kind>;
+    ko: (_sentence, { storeName, postTitle, url }) => [
+      '제휴를 종료했습니다',
+      '제휴가 종료되었습니다',
+      `‘${postTitle}’ 글로 맺은 제휴를 ${storeName}에서 종료했습니다. 이제 두레에서 서로의 연락처가 보이지 않습니다.`,
+      button('요청 확인하기', url),
+    ],
+    en: (sentence, { url }) => [
+      'ended your partnership',
+      'Your partnership has ended',
+      `${sentence} Dure no longer shows your contact details to each other.`,
+      button('View the request', url),
+    ],
+  }),
+} satisfies Record<PartnerRequestKind, unknown>;
+
+type MailedName = Exclude<PartnerRequestKind, 'partner_request_withdrawn'>;
+
+/** Composes this domain's emails when they are sent, in the language of the recipient. */
+export function partnerRequestMails(
+  config: Config,
+  partnerRequests: PartnerRequests,
+): MailComposers<MailedName> {
+  /** An email about a request to the owner of one side: nothing once its status, a store or the address forbids it. */
+  async function compose(name: MailedName, payload: MailPayload): Promise<ComposedMail | null> {
+    const kind = partnerRequestKinds[name];
+    const request = await partnerRequests.findForMail(Number(payload['request_id']), kind.status);
+    if (!request) return null;
+    const { id, message, post, senderStore, receiverStore } = request;
+    const isToSender = senderStore.ownerId === payload['user_id'];
+    const [own, other] = isToSender ? [senderStore, receiverStore] : [receiverStore, senderStore];
+    if (own.ownerId !== payload['user_id'] || other.suspendedAt) return null;
+    // The address may have been changed and the account suspended since the email was queued.
+    if (!own.owner?.isVerified || own.owner.suspendedAt) return null;
+    // An answer is sent even if the post was deleted or hidden since.
+    if (name === 'partner_request_received' && !post.isVisible) return null;
+    const { email, name: recipient, language } = own.owner;
+    const url = `${config.frontendUrl}/${requestPage(id)}`;
+    const fields = { name: recipient, storeName: other.name, postTitle: post.title, message, url };
+    return { to: email, mail: writeMail(kind, language, fields) };
+  }
+
+  return {
+    partner_request_received: (payload) => compose('partner_request_received', payload),
+    partner_request_accepted: (payload) => compose('partner_request_accepted', payload),
+    partner_request_declined: (payload) => compose('partner_request_declined', payload),
+    partner_request_ended: (payload) => compose('partner_request_ended', payload),
+  };
+}

@@ -1,23 +1,14 @@
 import { ApiError, httpErrors, retryLater } from '../../http/errors.ts';
 import type { Config } from '../../infrastructure/config/config.ts';
 import type { Database, Tx } from '../../infrastructure/database/client.ts';
-import {
-  type Created,
-  type Idempotency,
-  IdempotencyConflictError,
-  type IdempotencyKey,
-} from '../../infrastructure/database/idempotency.ts';
+import type { Created, Idempotency, IdempotencyKey } from '../../infrastructure/database/idempotency.ts';
+import { IdempotencyConflictError } from '../../infrastructure/database/idempotency.ts';
 import type { Outbox } from '../../infrastructure/jobs/outbox.ts';
 import type { MailQueue } from '../../infrastructure/mail/queue.ts';
 import { postErrors } from '../posts/index.ts';
 import { maxMailsPerHour, type PartnerRequestChanges, type Recipient } from './repository/changes.ts';
 import type { PartnerRequests } from './repository/requests.ts';
-import {
-  type NewPartnerRequest,
-  type PartnerRequest,
-  partnerRequestErrors,
-  toPartnerRequest,
-} from './schemas.ts';
+import * as schemas from './schemas.ts';
 
 /**
  * The transitions of a request: in which box its user has it, and whether the other side gets an email about it. The trigger
@@ -34,9 +25,9 @@ const rules = {
 const refusals = {
   store_required: postErrors.storeRequired,
   post_not_found: postErrors.postNotFound,
-  own_post: partnerRequestErrors.ownPost,
-  post_closed: partnerRequestErrors.postClosed,
-  already_requested: partnerRequestErrors.alreadyRequested,
+  own_post: schemas.partnerRequestErrors.ownPost,
+  post_closed: schemas.partnerRequestErrors.postClosed,
+  already_requested: schemas.partnerRequestErrors.alreadyRequested,
 } as const;
 
 export interface PartnerRequestServiceOptions {
@@ -63,16 +54,16 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
   /** @throws {ApiError} `store_required`, `post_not_found`, `own_post`, `post_closed`, `already_requested`, `quota_exceeded` */
   async function send(
     userId: number,
-    request: NewPartnerRequest,
+    request: schemas.NewPartnerRequest,
     key?: IdempotencyKey,
-  ): Promise<Created<PartnerRequest>> {
+  ): Promise<Created<schemas.PartnerRequest>> {
     const { post_id: postId, message } = request;
     const stored = key && idempotency.stored(key);
     const sent = await changes.send({ userId, postId, message, quota, key: stored });
     if (sent.refusal === null) {
       outbox.wake();
       return {
-        data: toPartnerRequest(sent.request),
+        data: schemas.toPartnerRequest(sent.request),
         ...(sent.replayedIn && { replayedIn: sent.replayedIn }),
       };
     }
@@ -94,10 +85,10 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
       await notify(tx, [recipient]);
       return changed;
     });
-    if (request !== undefined) return toPartnerRequest(request);
+    if (request !== undefined) return schemas.toPartnerRequest(request);
     const found = await partnerRequests.findDetail(id, userId);
     const isAllowed = found && (rule.box === 'either' || rule.box === found.box);
-    const { invalidTransition, partnerRequestNotFound } = partnerRequestErrors;
+    const { invalidTransition, partnerRequestNotFound } = schemas.partnerRequestErrors;
     throw new ApiError(isAllowed ? invalidTransition : partnerRequestNotFound);
   }
 

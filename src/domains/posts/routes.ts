@@ -1,14 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { currentUser } from '../../http/authentication.ts';
-import {
-  NotModified,
-  preconditionOf,
-  ReadConditions,
-  sendIfChanged,
-  sendTagged,
-  WriteConditions,
-} from '../../http/entity-tags.ts';
+import * as entityTags from '../../http/entity-tags.ts';
 import { ApiError, httpErrors } from '../../http/errors.ts';
 import { idempotencyKey, sendCreated } from '../../http/idempotency.ts';
 import { paginate } from '../../http/pagination.ts';
@@ -17,17 +10,10 @@ import type { Read } from '../../infrastructure/database/replica.ts';
 import type { ImageUrls } from '../images/index.ts';
 import { readNear } from '../stores/index.ts';
 import type { Posts } from './repository.ts';
-import {
-  NewPost,
-  Post,
-  PostChanges,
-  PostPage,
-  PostQuery,
-  postErrors,
-  toPost,
-  toPostListItem,
-} from './schemas.ts';
+import * as schemas from './schemas.ts';
 import type { createPostService } from './service.ts';
+
+const { postErrors } = schemas;
 
 export interface PostRoutesOptions {
   posts: Posts;
@@ -45,46 +31,40 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (a
   const bodyLimit = 128 * 1024;
   const params = Type.Object({ post_id: BigPathId('`id` of a post') });
 
-  app.post(
-    '/',
-    {
-      bodyLimit,
-      config: {
-        access: 'user',
-        message: { ko: '글을 등록했습니다.', en: 'Your post has been published.' },
-        errors: [postErrors.storeRequired, httpErrors.quotaExceeded],
-        idempotent: true,
-        location: true,
-      },
-      schema: {
-        operationId: 'createPost',
-        summary: 'Write a post',
-        description:
-          "Publishes what kind of partnership the user's store is looking for. Rejected images are named by their JSON pointer, such as `/images/1`; one that is not an uploaded image of the user, although its URL looks like one, has the code `not_found`. A store can write 30 posts within 24 hours, deleted ones included; an installation may have another number. It takes partnership requests until the end of the day `closes_on` in Korea, which must not be over.",
-        body: Ref(NewPost),
-        response: { 201: Ref(Post) },
-      },
+  app.post('/', {
+    bodyLimit,
+    config: {
+      access: 'user',
+      message: { ko: '글을 등록했습니다.', en: 'Your post has been published.' },
+      errors: [postErrors.storeRequired, httpErrors.quotaExceeded],
+      idempotent: true,
+      location: true,
     },
-    async (request, reply) => {
+    schema: {
+      operationId: 'createPost',
+      summary: 'Write a post',
+      description:
+        "Publishes what kind of partnership the user's store is looking for. Rejected images are named by their JSON pointer, such as `/images/1`; one that is not an uploaded image of the user, although its URL looks like one, has the code `not_found`. A store can write 30 posts within 24 hours, deleted ones included; an installation may have another number. It takes partnership requests until the end of the day `closes_on` in Korea, which must not be over.",
+      body: Ref(schemas.NewPost),
+      response: { 201: Ref(schemas.Post) },
+    },
+    handler: async (request, reply) => {
       const { id: userId } = currentUser(request);
       return sendCreated(reply, await service.create(userId, request.body, idempotencyKey(request)));
     },
-  );
+  });
 
-  app.get(
-    '/',
-    {
-      config: { access: 'user', message: { ko: '글 목록을 조회했습니다.', en: 'Here are the posts.' } },
-      schema: {
-        operationId: 'listPosts',
-        summary: 'Find posts',
-        description:
-          'Posts that match every given filter, newest first; with `near`, those of the nearest stores first. A page may have fewer items than `limit`, or none, before the end of the list, because a request examines a bounded number of posts: continue until `next_cursor` is `null`. With `near`, the list has the newest 100 posts of each store and ends after the 5,000 nearest stores, unless `q`, `category_id` or `region` match few: all of those are found.',
-        querystring: PostQuery,
-        response: { 200: Ref(PostPage) },
-      },
+  app.get('/', {
+    config: { access: 'user', message: { ko: '글 목록을 조회했습니다.', en: 'Here are the posts.' } },
+    schema: {
+      operationId: 'listPosts',
+      summary: 'Find posts',
+      description:
+        'Posts that match every given filter, newest first; with `near`, those of the nearest stores first. A page may have fewer items than `limit`, or none, before the end of the list, because a request examines a bounded number of posts: continue until `next_cursor` is `null`. With `near`, the list has the newest 100 posts of each store and ends after the 5,000 nearest stores, unless `q`, `category_id` or `region` match few: all of those are found.',
+      querystring: schemas.PostQuery,
+      response: { 200: Ref(schemas.PostPage) },
     },
-    async (request) => {
+    handler: async (request) => {
       const { mine, store_id: storeId, category_id: categoryId, region = '', q = '' } = request.query;
       const status = request.query.status ?? (mine ? 'all' : 'open');
       const near = readNear(request.query);
@@ -96,91 +76,85 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (a
           read(userId, (tx) =>
             posts.list({ userId, ownerId, storeId, categoryId, region, near, status, q, ...page }, tx),
           ),
-        present: (post) => toPostListItem(post, imageUrls),
+        present: (post) => schemas.toPostListItem(post, imageUrls),
         step: 20,
       });
       if (result.items.length === 0) await checkCategoryFilter(categoryId);
       return result;
     },
-  );
+  });
 
-  app.get(
-    '/:post_id/',
-    {
-      config: {
-        access: 'user',
-        message: { ko: '글을 조회했습니다.', en: 'Here is the post.' },
-        errors: [postErrors.postNotFound],
-      },
-      schema: {
-        operationId: 'getPost',
-        summary: 'Read a post',
-        description: 'Any post that was neither deleted nor hidden, of a store that can be found.',
-        params,
-        headers: ReadConditions,
-        response: { 200: Ref(Post), 304: NotModified },
-      },
+  app.get('/:post_id/', {
+    config: {
+      access: 'user',
+      message: { ko: '글을 조회했습니다.', en: 'Here is the post.' },
+      errors: [postErrors.postNotFound],
     },
-    async (request, reply) => {
+    schema: {
+      operationId: 'getPost',
+      summary: 'Read a post',
+      description: 'Any post that was neither deleted nor hidden, of a store that can be found.',
+      params,
+      headers: entityTags.ReadConditions,
+      response: { 200: Ref(schemas.Post), 304: entityTags.NotModified },
+    },
+    handler: async (request, reply) => {
       const { id: userId } = currentUser(request);
       const post = await read(userId, (tx) => posts.find({ id: request.params.post_id, userId }, tx));
       if (post === undefined) throw new ApiError(postErrors.postNotFound);
-      return sendIfChanged(reply, toPost(post, imageUrls));
+      return entityTags.sendIfChanged(reply, schemas.toPost(post, imageUrls));
     },
-  );
+  });
 
-  app.patch(
-    '/:post_id/',
-    {
-      bodyLimit,
-      config: {
-        access: 'user',
-        message: { ko: '글을 수정했습니다.', en: 'Your post has been updated.' },
-        errors: [
-          postErrors.notYourPost,
-          postErrors.postNotFound,
-          httpErrors.preconditionFailed,
-          httpErrors.quotaExceeded,
-        ],
-      },
-      schema: {
-        operationId: 'updatePost',
-        summary: 'Change a post',
-        description:
-          'Changes the given fields of a post of the user. `images` replaces all images; an empty list removes them. `status` closes and opens the post; a `closes_on` that is over closes it at once. A closed post stays closed until `status` is `open`, which removes a `closes_on` that is over. A store can change its posts and itself 60 times in the 24 hours from the first change; an installation may have another number.',
-        params,
-        headers: WriteConditions,
-        body: Ref(PostChanges),
-        response: { 200: Ref(Post) },
-      },
+  app.patch('/:post_id/', {
+    bodyLimit,
+    config: {
+      access: 'user',
+      message: { ko: '글을 수정했습니다.', en: 'Your post has been updated.' },
+      errors: [
+        postErrors.notYourPost,
+        postErrors.postNotFound,
+        httpErrors.preconditionFailed,
+        httpErrors.quotaExceeded,
+      ],
     },
-    async (request, reply) => {
+    schema: {
+      operationId: 'updatePost',
+      summary: 'Change a post',
+      description:
+        'Changes the given fields of a post of the user. `images` replaces all images; an empty list removes them. `status` closes and opens the post; a `closes_on` that is over closes it at once. A closed post stays closed until `status` is `open`, which removes a `closes_on` that is over. A store can change its posts and itself 60 times in the 24 hours from the first change; an installation may have another number.',
+      params,
+      headers: entityTags.WriteConditions,
+      body: Ref(schemas.PostChanges),
+      response: { 200: Ref(schemas.Post) },
+    },
+    handler: async (request, reply) => {
       const own = { id: request.params.post_id, userId: currentUser(request).id };
-      return sendTagged(reply, await service.change(own, request.body, preconditionOf(request)));
+      return entityTags.sendTagged(
+        reply,
+        await service.change(own, request.body, entityTags.preconditionOf(request)),
+      );
     },
-  );
+  });
 
-  app.delete(
-    '/:post_id/',
-    {
-      config: {
-        access: 'user',
-        message: { ko: '글을 삭제했습니다.', en: 'Your post has been deleted.' },
-        errors: [postErrors.notYourPost, postErrors.postNotFound, httpErrors.preconditionFailed],
-      },
-      schema: {
-        operationId: 'deletePost',
-        summary: 'Delete a post',
-        description:
-          'Deletes a post of the user. Pending partnership requests for it are withdrawn; answered ones stay. Its content is erased from the answer that is kept for its `Idempotency-Key`, too.',
-        params,
-        headers: WriteConditions,
-        response: { 200: Ref(EmptyData) },
-      },
+  app.delete('/:post_id/', {
+    config: {
+      access: 'user',
+      message: { ko: '글을 삭제했습니다.', en: 'Your post has been deleted.' },
+      errors: [postErrors.notYourPost, postErrors.postNotFound, httpErrors.preconditionFailed],
     },
-    async (request) => {
+    schema: {
+      operationId: 'deletePost',
+      summary: 'Delete a post',
+      description:
+        'Deletes a post of the user. Pending partnership requests for it are withdrawn; answered ones stay. Its content is erased from the answer that is kept for its `Idempotency-Key`, too.',
+      params,
+      headers: entityTags.WriteConditions,
+      response: { 200: Ref(EmptyData) },
+    },
+    handler: async (request) => {
       const own = { id: request.params.post_id, userId: currentUser(request).id };
-      return emptyData(service.remove(own, preconditionOf(request)));
+      return emptyData(service.remove(own, entityTags.preconditionOf(request)));
     },
-  );
+  });
 };

@@ -6,20 +6,8 @@ import { BigPathId, PathId, Ref } from '../../http/schemas.ts';
 import { requestOperator } from '../admin/index.ts';
 import { postErrors } from '../posts/index.ts';
 import { storeErrors } from '../stores/index.ts';
-import {
-  NewReport,
-  Report,
-  ReportDecision,
-  ReportPage,
-  ReportQuery,
-  ReportReceipt,
-  reportErrors,
-} from './schemas.ts';
+import * as schemas from './schemas.ts';
 import type { ReportService } from './service.ts';
-
-interface Options {
-  service: ReportService;
-}
 
 /** What can be reported: the last part of its operation, its id in the path, and the error when it is not found. */
 const targets = {
@@ -27,19 +15,18 @@ const targets = {
   store: { name: 'Store', id: PathId('`id` of a store'), notFound: storeErrors.storeNotFound },
 };
 
-/** Reporting a post or a store. */
-export const reportingRoutes: FastifyPluginAsyncTypebox<Options & { kind: keyof typeof targets }> = async (
+/** Reporting posts and stores, and what admins do with the reports. */
+export const reportRoutes: FastifyPluginAsyncTypebox<{ service: ReportService }> = async (
   app,
-  { service, kind },
+  { service },
 ) => {
-  const { name, id, notFound } = targets[kind];
-  app.post(
-    `/:${kind}_id/report/`,
-    {
+  for (const kind of ['post', 'store'] as const) {
+    const { name, id, notFound } = targets[kind];
+    app.post(`/${kind}s/:${kind}_id/report/`, {
       config: {
         access: 'user',
         message: { ko: '신고를 접수했습니다.', en: 'Your report has been received.' },
-        errors: [notFound, reportErrors.alreadyReported, httpErrors.quotaExceeded],
+        errors: [notFound, schemas.reportErrors.alreadyReported, httpErrors.quotaExceeded],
       },
       schema: {
         operationId: `report${name}`,
@@ -47,50 +34,41 @@ export const reportingRoutes: FastifyPluginAsyncTypebox<Options & { kind: keyof 
         description:
           'Admins look at the report. A user has at most one open report about it; after that was closed, another one can be sent. A user can send 20 reports within 24 hours.',
         params: Type.Object({ [`${kind}_id`]: id }),
-        body: Ref(NewReport),
-        response: { 201: Ref(ReportReceipt) },
+        body: Ref(schemas.NewReport),
+        response: { 201: Ref(schemas.ReportReceipt) },
       },
-    },
-    async (request, reply) => {
-      const target = { kind, id: Number(request.params[`${kind}_id`]) };
-      reply.code(201);
-      return service.report(currentUser(request).id, target, request.body);
-    },
-  );
-};
+      handler: async (request, reply) => {
+        const target = { kind, id: Number(request.params[`${kind}_id`]) };
+        reply.code(201);
+        return service.report(currentUser(request).id, target, request.body);
+      },
+    });
+  }
 
-/** What admins do with reports. */
-export const reportRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { service }) => {
-  app.get(
-    '/',
-    {
-      config: { access: 'admin', message: { ko: '신고 목록을 조회했습니다.', en: 'Here are the reports.' } },
-      schema: {
-        operationId: 'listReports',
-        summary: 'List reports',
-        description:
-          'Newest first. A closed report is kept for a year, and for as long as it hides something.',
-        querystring: ReportQuery,
-        response: { 200: Ref(ReportPage) },
-      },
+  app.get('/admin/reports/', {
+    config: { access: 'admin', message: { ko: '신고 목록을 조회했습니다.', en: 'Here are the reports.' } },
+    schema: {
+      operationId: 'listReports',
+      summary: 'List reports',
+      description: 'Newest first. A closed report is kept for a year, and for as long as it hides something.',
+      querystring: schemas.ReportQuery,
+      response: { 200: Ref(schemas.ReportPage) },
     },
-    async (request) => service.list(requestOperator(request), request.query),
-  );
+    handler: async (request) => service.list(requestOperator(request), request.query),
+  });
 
-  app.post(
-    '/:report_id/close/',
-    {
-      config: { access: 'admin', message: { ko: '신고를 처리했습니다.', en: 'The report has been closed.' } },
-      schema: {
-        operationId: 'closeReport',
-        summary: 'Close a report',
-        description:
-          'With `hide` the post or store is not found, not even by its owner; requests about it stay with both sides. Closing the report again, with `none`, shows it again, unless another report about it was closed with `hide`. A post that was deleted stays deleted.',
-        params: Type.Object({ report_id: BigPathId('`id` of a report') }),
-        body: Ref(ReportDecision),
-        response: { 200: Ref(Report) },
-      },
+  app.post('/admin/reports/:report_id/close/', {
+    config: { access: 'admin', message: { ko: '신고를 처리했습니다.', en: 'The report has been closed.' } },
+    schema: {
+      operationId: 'closeReport',
+      summary: 'Close a report',
+      description:
+        'With `hide` the post or store is not found, not even by its owner; requests about it stay with both sides. Closing the report again, with `none`, shows it again, unless another report about it was closed with `hide`. A post that was deleted stays deleted.',
+      params: Type.Object({ report_id: BigPathId('`id` of a report') }),
+      body: Ref(schemas.ReportDecision),
+      response: { 200: Ref(schemas.Report) },
     },
-    async (request) => service.close(requestOperator(request), request.params.report_id, request.body),
-  );
+    handler: async (request) =>
+      service.close(requestOperator(request), request.params.report_id, request.body),
+  });
 };

@@ -6,14 +6,7 @@ import type { Audit, Operator } from '../admin/index.ts';
 import { postErrors } from '../posts/index.ts';
 import { storeErrors } from '../stores/index.ts';
 import type { ReportRepository, Target } from './repository.ts';
-import {
-  type NewReport,
-  type Report,
-  type ReportDecision,
-  type ReportQuery,
-  reportErrors,
-  toReport,
-} from './schemas.ts';
+import * as schemas from './schemas.ts';
 
 export type ReportService = ReturnType<typeof createReportService>;
 
@@ -21,35 +14,35 @@ export type ReportService = ReturnType<typeof createReportService>;
 export function createReportService(reports: ReportRepository, { audited }: Audit) {
   return {
     /** @throws {ApiError} `post_not_found` or `store_not_found`, `already_reported`, `quota_exceeded`, `token_not_valid` */
-    async report(userId: number, target: Target, input: NewReport): Promise<{ id: number }> {
+    async report(userId: number, target: Target, input: schemas.NewReport): Promise<{ id: number }> {
       const created = await reports.create({ userId, target, ...input });
       if ('id' in created) return created;
       if ('seconds' in created) throw retryLater(httpErrors.quotaExceeded, created.seconds);
       if (created.refusal === 'account_deleted') throw tokenNotValid('access', 'revoked');
-      if (created.refusal === 'already_reported') throw new ApiError(reportErrors.alreadyReported);
+      if (created.refusal === 'already_reported') throw new ApiError(schemas.reportErrors.alreadyReported);
       throw new ApiError(target.kind === 'post' ? postErrors.postNotFound : storeErrors.storeNotFound);
     },
 
     /** Newest first. @throws {ApiError} `invalid_cursor` */
-    list(operator: Operator, { status, ...query }: ReportQuery) {
+    list(operator: Operator, { status, ...query }: schemas.ReportQuery) {
       return audited(operator, { action: 'reports_listed' }, (tx) =>
         paginate(query, {
           isId: isBigId,
           find: (page) => reports.list(tx, { status, ...page }),
-          present: toReport,
+          present: schemas.toReport,
         }),
       );
     },
 
     /** Closes a report, or decides again: its target is hidden while one is closed with `hide`. @throws {ApiError} `not_found` */
-    close(operator: Operator, id: number, decision: ReportDecision): Promise<Report> {
+    close(operator: Operator, id: number, decision: schemas.ReportDecision): Promise<schemas.Report> {
       const { action, note } = decision;
       const subject = { kind: 'report', id } as const;
       const reason = note === '' ? undefined : note;
       return audited(operator, { action: `report_closed_${action}`, subject, reason }, async (tx) => {
         const closed = await reports.close(tx, id, { ...decision, closedBy: operator.name });
         if (closed === null) throw new ApiError(httpErrors.notFound);
-        return toReport(closed);
+        return schemas.toReport(closed);
       });
     },
   };

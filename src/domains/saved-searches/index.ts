@@ -3,7 +3,7 @@ import { Value } from '@sinclair/typebox/value';
 import type { FastifyInstance } from 'fastify';
 import type { JobHelpers } from 'graphile-worker';
 import type { Config } from '../../infrastructure/config/config.ts';
-import { savedSearchMails } from './mails.ts';
+import { savedSearchMails } from './kinds.ts';
 import { createSavedSearchRepository } from './repository.ts';
 import { savedSearchRoutes } from './routes.ts';
 import {

@@ -17,70 +17,61 @@ interface Options {
 export const savedSearchRoutes: FastifyPluginAsyncTypebox<Options> = async (app, options) => {
   const { savedSearches, service } = options;
 
-  app.post(
-    '/',
-    {
-      config: {
-        access: 'user',
-        message: { ko: '검색 조건을 저장했습니다.', en: 'Your search has been saved.' },
-        errors: [savedSearchErrors.tooManySavedSearches],
-      },
-      schema: {
-        operationId: 'createSavedSearch',
-        summary: 'Save a search',
-        description:
-          'From then on the user gets a notification of the kind `saved_search_match`, within a minute, of each new open post of another store that matches every given filter as in `listPosts`: one for a post, however many searches match. A user can save 20 searches and needs no store.',
-        body: Ref(NewSavedSearch),
-        response: { 201: Ref(SavedSearch) },
-      },
+  app.post('/', {
+    config: {
+      access: 'user',
+      message: { ko: '검색 조건을 저장했습니다.', en: 'Your search has been saved.' },
+      errors: [savedSearchErrors.tooManySavedSearches],
     },
-    async (request, reply) => {
+    schema: {
+      operationId: 'createSavedSearch',
+      summary: 'Save a search',
+      description:
+        'From then on the user gets a notification of the kind `saved_search_match`, within a minute, of each new open post of another store that matches every given filter as in `listPosts`: one for a post, however many searches match. A user can save 20 searches and needs no store.',
+      body: Ref(NewSavedSearch),
+      response: { 201: Ref(SavedSearch) },
+    },
+    handler: async (request, reply) => {
       reply.code(201);
       return service.create(currentUser(request).id, request.body);
     },
-  );
+  });
 
-  app.get(
-    '/',
-    {
-      config: {
-        access: 'user',
-        message: { ko: '저장한 검색을 조회했습니다.', en: 'Here are your saved searches.' },
-      },
-      schema: {
-        operationId: 'listSavedSearches',
-        summary: 'Saved searches',
-        description: 'Those of the user, newest first.',
-        querystring: Type.Object(PageQuery),
-        response: { 200: Ref(SavedSearchPage) },
-      },
+  app.get('/', {
+    config: {
+      access: 'user',
+      message: { ko: '저장한 검색을 조회했습니다.', en: 'Here are your saved searches.' },
     },
-    async (request) => {
+    schema: {
+      operationId: 'listSavedSearches',
+      summary: 'Saved searches',
+      description: 'Those of the user, newest first.',
+      querystring: Type.Object(PageQuery),
+      response: { 200: Ref(SavedSearchPage) },
+    },
+    handler: async (request) => {
       const find = savedSearches.list.bind(null, currentUser(request).id);
       return paginate(request.query, { isId, find, present: toSavedSearch });
     },
-  );
+  });
 
-  app.delete(
-    '/:saved_search_id/',
-    {
-      config: {
-        access: 'user',
-        message: { ko: '저장한 검색을 삭제했습니다.', en: 'The saved search has been deleted.' },
-        errors: [savedSearchErrors.savedSearchNotFound],
-      },
-      schema: {
-        operationId: 'deleteSavedSearch',
-        summary: 'Delete a saved search',
-        description: 'Its notifications stay.',
-        params: Type.Object({ saved_search_id: PathId('`id` of a saved search') }),
-        response: { 200: Ref(EmptyData) },
-      },
+  app.delete('/:saved_search_id/', {
+    config: {
+      access: 'user',
+      message: { ko: '저장한 검색을 삭제했습니다.', en: 'The saved search has been deleted.' },
+      errors: [savedSearchErrors.savedSearchNotFound],
     },
-    async (request) => {
+    schema: {
+      operationId: 'deleteSavedSearch',
+      summary: 'Delete a saved search',
+      description: 'Its notifications stay.',
+      params: Type.Object({ saved_search_id: PathId('`id` of a saved search') }),
+      response: { 200: Ref(EmptyData) },
+    },
+    handler: async (request) => {
       const isRemoved = await savedSearches.remove(currentUser(request).id, request.params.saved_search_id);
       if (!isRemoved) throw new ApiError(savedSearchErrors.savedSearchNotFound);
       return {};
     },
-  );
+  });
 };

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Metrics } from '../../infrastructure/telemetry/metrics.ts';
 import { createAddressReader } from './regions.ts';
 import { createStoreRepository } from './repository.ts';
-import { categoryRoutes, type DirectoryOptions, directoryRoutes, ownStoreRoutes } from './routes.ts';
+import { type DirectoryOptions, directoryRoutes, storeRoutes } from './routes.ts';
 import { createStoreService, type StoreServiceOptions } from './service.ts';
 
 export {
@@ -16,15 +16,7 @@ export {
   storeSummarySql,
 } from './repository.ts';
 export { PhoneNumber, StoreSummary, storeErrors, toStoreSummary } from './schemas.ts';
-export {
-  Distance,
-  defaultRadius,
-  NearFields,
-  readNear,
-  regionMatch,
-  SearchQuery,
-  textMatch,
-} from './search.ts';
+export * from './search.ts';
 
 interface StoresOptions
   extends Omit<StoreServiceOptions, 'stores'>,
@@ -37,14 +29,8 @@ export function createStores({ config, database, idempotency, imageUrls, metrics
   const stores = createStoreRepository(database, createAddressReader(metrics));
   const service = createStoreService({ config, database, idempotency, stores });
 
-  /** The categories, and the store of the logged-in user. */
-  async function routes(app: FastifyInstance): Promise<void> {
-    await app.register(categoryRoutes, { stores });
-    await app.register(ownStoreRoutes, { service });
-  }
-
   return {
-    routes,
+    routes: async (scope: FastifyInstance) => scope.register(storeRoutes, { stores, service }),
     directory: async (scope: FastifyInstance) =>
       scope.register(directoryRoutes, { stores, service, imageUrls, read }),
     checkCategoryFilter: service.checkCategoryFilter,

@@ -7,7 +7,7 @@ import { raw, type Sql, sql } from '../../infrastructure/database/sql.ts';
 import { findPage } from '../../infrastructure/search/page.ts';
 import { type SearchableList, type SearchFilter, scanBudgets } from '../../infrastructure/search/sources.ts';
 import type { ReadAddress } from './regions.ts';
-import type { NewStore, Region, Store, StoreCategory, StoreChanges, StoreListItem } from './schemas.ts';
+import type { NewStore, Store, StoreCategory, StoreChanges, StoreListItem } from './schemas.ts';
 
 /** True where a store, by its alias, exists for readers: its account was not deleted, and its owner is not suspended. */
 export function isOpenStore(alias: 's' | 'v' | 'item'): Sql {
@@ -44,17 +44,8 @@ export const storeSummarySelect = {
 
 export type StoreSummaryRow = Prisma.StoreGetPayload<{ select: typeof storeSummarySelect }>;
 
-export interface StoreRow extends Pick<Store, 'id' | 'name' | 'description' | 'address'>, Region {
-  categories: StoreCategory[];
-  phoneNumber: string;
-  businessHours: string;
-  /** In degrees, as the reader may see it; null without a location. */
-  latitude: number | null;
-  longitude: number | null;
-  showExactLocation: boolean;
-  createdAt: Date;
-  updatedAt: Date;
-}
+/** A store with the names of the API. */
+export type StoreRow = Omit<Store, 'created_at' | 'updated_at'> & Record<'created_at' | 'updated_at', Date>;
 
 /** A store as a user sees it: the one with an id, or the user's own. */
 export interface WantedStore {
@@ -79,10 +70,10 @@ export function createStoreRepository(database: Database, readAddress: ReadAddre
   async function findOpen({ userId, id }: WantedStore, tx: Reader = database): Promise<StoreRow | undefined> {
     const isAskedFor = id === undefined ? sql`s.owner_id = ${userId}` : sql`s.id = ${id}`;
     const [row] = await tx.query<StoreRow>(sql`
-      SELECT s.id, s.name, ${storeCategoriesSql} AS categories, s.description, s.address, s.phone_number AS "phoneNumber",
-        s.business_hours AS "businessHours", coalesce(s.sido, '') AS sido, s.sigungu, s.dong, place[1] AS latitude,
-        place[0] AS longitude, s.show_exact_location AS "showExactLocation", s.created_at AS "createdAt",
-        s.updated_at AS "updatedAt"
+      SELECT s.id, s.name, ${storeCategoriesSql} AS store_categories, s.description, s.address, s.phone_number, s.business_hours,
+        json_build_object('sido', coalesce(s.sido, ''), 'sigungu', s.sigungu, 'dong', s.dong) AS region,
+        CASE WHEN place IS NOT NULL THEN json_build_object('latitude', place[1], 'longitude', place[0]) END AS location,
+        s.show_exact_location, s.created_at, s.updated_at
       FROM stores s, store_place(s.latitude, s.longitude, s.show_exact_location OR s.owner_id = ${userId}) place
       WHERE ${isAskedFor} AND ${isOpenStore('s')}`);
     return row;

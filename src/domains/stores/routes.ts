@@ -1,14 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { currentUser } from '../../http/authentication.ts';
-import {
-  NotModified,
-  preconditionOf,
-  ReadConditions,
-  sendIfChanged,
-  sendTagged,
-  WriteConditions,
-} from '../../http/entity-tags.ts';
+import * as entityTags from '../../http/entity-tags.ts';
 import { ApiError, httpErrors } from '../../http/errors.ts';
 import { idempotencyKey, sendCreated } from '../../http/idempotency.ts';
 import { paginate } from '../../http/pagination.ts';
@@ -16,41 +9,9 @@ import { isId, PathId, Ref } from '../../http/schemas.ts';
 import type { Read } from '../../infrastructure/database/replica.ts';
 import type { ImageUrls } from '../images/index.ts';
 import { listStores, type Stores } from './repository.ts';
-import {
-  NewStore,
-  Store,
-  StoreCategoryList,
-  StoreChanges,
-  StorePage,
-  storeErrors,
-  toStore,
-  toStoreListItem,
-} from './schemas.ts';
+import * as schemas from './schemas.ts';
 import { readNear, StoreQuery } from './search.ts';
 import type { StoreService } from './service.ts';
-
-/** The categories, which need no login. */
-export const categoryRoutes: FastifyPluginAsyncTypebox<{ stores: Stores }> = async (app, { stores }) => {
-  app.get(
-    '/categories/',
-    {
-      config: {
-        access: 'anyone',
-        message: { ko: '카테고리 목록을 조회했습니다.', en: 'Here are the categories.' },
-      },
-      schema: {
-        operationId: 'listStoreCategories',
-        summary: 'List store categories',
-        description: 'Every category that a store can have, in the order to show them.',
-        response: { 200: Ref(StoreCategoryList) },
-      },
-    },
-    async () => {
-      const categories = await stores.categories();
-      return { items: categories.map(({ id, name, nameEn }) => ({ id, name, name_en: nameEn })) };
-    },
-  );
-};
 
 export interface DirectoryOptions {
   stores: Stores;
@@ -63,127 +24,134 @@ export interface DirectoryOptions {
 export const directoryRoutes: FastifyPluginAsyncTypebox<DirectoryOptions> = async (app, options) => {
   const { stores, service, imageUrls, read } = options;
 
-  app.get(
-    '/',
-    {
-      config: { access: 'user', message: { ko: '가게 목록을 조회했습니다.', en: 'Here are the stores.' } },
-      schema: {
-        operationId: 'listStores',
-        summary: 'Find stores',
-        description:
-          'Stores that match every given filter, newest first; with `near`, nearest first. A page may have fewer items than `limit`, or none, before the end of the list, because a request examines a bounded number of stores: continue until `next_cursor` is `null`. With `near`, the list ends after the 5,000 nearest stores, unless `q`, `category_id` or `region` match few: all of those are found.',
-        querystring: StoreQuery,
-        response: { 200: Ref(StorePage) },
-      },
+  app.get('/', {
+    config: { access: 'user', message: { ko: '가게 목록을 조회했습니다.', en: 'Here are the stores.' } },
+    schema: {
+      operationId: 'listStores',
+      summary: 'Find stores',
+      description:
+        'Stores that match every given filter, newest first; with `near`, nearest first. A page may have fewer items than `limit`, or none, before the end of the list, because a request examines a bounded number of stores: continue until `next_cursor` is `null`. With `near`, the list ends after the 5,000 nearest stores, unless `q`, `category_id` or `region` match few: all of those are found.',
+      querystring: StoreQuery,
+      response: { 200: Ref(schemas.StorePage) },
     },
-    async (request) => {
+    handler: async (request) => {
       const { q = '', category_id: categoryId, region = '' } = request.query;
       const near = readNear(request.query);
       const { id: userId } = currentUser(request);
       const result = await paginate(request.query, {
         isId,
         find: (page) => read(userId, (tx) => listStores(tx, { q, categoryId, region, near, ...page })),
-        present: (store) => toStoreListItem(store, imageUrls),
+        present: (store) => schemas.toStoreListItem(store, imageUrls),
       });
       if (result.items.length === 0) await service.checkCategoryFilter(categoryId);
       return result;
     },
-  );
+  });
 
-  app.get(
-    '/:store_id/',
-    {
-      config: {
-        access: 'user',
-        message: { ko: '가게 정보를 조회했습니다.', en: 'Here is the store.' },
-        errors: [storeErrors.storeNotFound],
-      },
-      schema: {
-        operationId: 'getStore',
-        summary: 'Read a store',
-        description: 'Any store that was neither closed nor hidden, whose owner is not suspended.',
-        params: Type.Object({ store_id: PathId('`id` of a store') }),
-        response: { 200: Ref(Store) },
-      },
+  app.get('/:store_id/', {
+    config: {
+      access: 'user',
+      message: { ko: '가게 정보를 조회했습니다.', en: 'Here is the store.' },
+      errors: [schemas.storeErrors.storeNotFound],
     },
-    async (request) => {
+    schema: {
+      operationId: 'getStore',
+      summary: 'Read a store',
+      description: 'Any store that was neither closed nor hidden, whose owner is not suspended.',
+      params: Type.Object({ store_id: PathId('`id` of a store') }),
+      response: { 200: Ref(schemas.Store) },
+    },
+    handler: async (request) => {
       const wanted = { id: request.params.store_id, userId: currentUser(request).id };
       const store = await read(wanted.userId, (tx) => stores.findOpen(wanted, tx));
-      if (store === undefined) throw new ApiError(storeErrors.storeNotFound);
-      return toStore(store);
+      if (store === undefined) throw new ApiError(schemas.storeErrors.storeNotFound);
+      return schemas.toStore(store);
     },
-  );
+  });
 };
 
-/** The store of the logged-in user. */
-export const ownStoreRoutes: FastifyPluginAsyncTypebox<{ service: StoreService }> = async (app, options) => {
-  const { service } = options;
-
-  app.post(
-    '/',
-    {
-      config: {
-        access: 'user',
-        message: { ko: '가게를 등록했습니다.', en: 'Your store has been registered.' },
-        errors: [storeErrors.storeExists],
-        idempotent: true,
-        location: true,
-      },
-      schema: {
-        operationId: 'createStore',
-        summary: 'Register a store',
-        description:
-          'A user has one store. Unknown categories are named by their JSON pointer, such as `/category_ids/1`.',
-        body: Ref(NewStore),
-        response: { 201: Ref(Store) },
-      },
+/** The categories, and the store of the logged-in user. */
+export const storeRoutes: FastifyPluginAsyncTypebox<Pick<DirectoryOptions, 'stores' | 'service'>> = async (
+  app,
+  { stores, service },
+) => {
+  app.get('/categories/', {
+    config: {
+      access: 'anyone',
+      message: { ko: '카테고리 목록을 조회했습니다.', en: 'Here are the categories.' },
     },
-    async (request, reply) => {
+    schema: {
+      operationId: 'listStoreCategories',
+      summary: 'List store categories',
+      description: 'Every category that a store can have, in the order to show them.',
+      response: { 200: Ref(schemas.StoreCategoryList) },
+    },
+    handler: async () => {
+      const categories = await stores.categories();
+      return { items: categories.map(({ id, name, nameEn }) => ({ id, name, name_en: nameEn })) };
+    },
+  });
+
+  app.post('/', {
+    config: {
+      access: 'user',
+      message: { ko: '가게를 등록했습니다.', en: 'Your store has been registered.' },
+      errors: [schemas.storeErrors.storeExists],
+      idempotent: true,
+      location: true,
+    },
+    schema: {
+      operationId: 'createStore',
+      summary: 'Register a store',
+      description:
+        'A user has one store. Unknown categories are named by their JSON pointer, such as `/category_ids/1`.',
+      body: Ref(schemas.NewStore),
+      response: { 201: Ref(schemas.Store) },
+    },
+    handler: async (request, reply) => {
       const { id: userId } = currentUser(request);
       return sendCreated(reply, await service.register(userId, request.body, idempotencyKey(request)));
     },
-  );
+  });
 
-  app.get(
-    '/me/',
-    {
-      config: {
-        access: 'user',
-        message: { ko: '내 가게를 조회했습니다.', en: 'Here is your store.' },
-        errors: [storeErrors.storeNotFound],
-      },
-      schema: {
-        operationId: 'getOwnStore',
-        summary: 'Read own store',
-        description: 'The store that the user registered.',
-        headers: ReadConditions,
-        response: { 200: Ref(Store), 304: NotModified },
-      },
+  app.get('/me/', {
+    config: {
+      access: 'user',
+      message: { ko: '내 가게를 조회했습니다.', en: 'Here is your store.' },
+      errors: [schemas.storeErrors.storeNotFound],
     },
-    async (request, reply) => sendIfChanged(reply, await service.find({ userId: currentUser(request).id })),
-  );
+    schema: {
+      operationId: 'getOwnStore',
+      summary: 'Read own store',
+      description: 'The store that the user registered.',
+      headers: entityTags.ReadConditions,
+      response: { 200: Ref(schemas.Store), 304: entityTags.NotModified },
+    },
+    handler: async (request, reply) =>
+      entityTags.sendIfChanged(reply, await service.find({ userId: currentUser(request).id })),
+  });
 
-  app.patch(
-    '/me/',
-    {
-      config: {
-        access: 'user',
-        message: { ko: '가게 정보를 수정했습니다.', en: 'Your store has been updated.' },
-        errors: [storeErrors.storeNotFound, httpErrors.preconditionFailed, httpErrors.quotaExceeded],
-      },
-      schema: {
-        operationId: 'updateOwnStore',
-        summary: 'Change own store',
-        description:
-          'Changes the given fields. `category_ids` replaces all categories. A store can change itself and its posts 60 times in the 24 hours from the first change; an installation may have another number.',
-        headers: WriteConditions,
-        body: Ref(StoreChanges),
-        response: { 200: Ref(Store) },
-      },
+  app.patch('/me/', {
+    config: {
+      access: 'user',
+      message: { ko: '가게 정보를 수정했습니다.', en: 'Your store has been updated.' },
+      errors: [schemas.storeErrors.storeNotFound, httpErrors.preconditionFailed, httpErrors.quotaExceeded],
     },
-    async (request, reply) => {
+    schema: {
+      operationId: 'updateOwnStore',
+      summary: 'Change own store',
+      description:
+        'Changes the given fields. `category_ids` replaces all categories. A store can change itself and its posts 60 times in the 24 hours from the first change; an installation may have another number.',
+      headers: entityTags.WriteConditions,
+      body: Ref(schemas.StoreChanges),
+      response: { 200: Ref(schemas.Store) },
+    },
+    handler: async (request, reply) => {
       const { id: userId } = currentUser(request);
-      return sendTagged(reply, await service.change(userId, request.body, preconditionOf(request)));
+      return entityTags.sendTagged(
+        reply,
+        await service.change(userId, request.body, entityTags.preconditionOf(request)),
+      );
     },
-  );
+  });
 };

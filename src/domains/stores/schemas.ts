@@ -170,22 +170,8 @@ export const StoreCategoryList = NamedObject('StoreCategoryList', 'Every categor
 export const StorePage = BoundedPageOf('StorePage', Ref(StoreListItem));
 
 /** A store as the API shows it. */
-export function toStore(row: StoreRow): Store {
-  const { sido, sigungu, dong, latitude, longitude } = row;
-  return {
-    id: row.id,
-    name: row.name,
-    store_categories: row.categories,
-    description: row.description,
-    address: row.address,
-    phone_number: row.phoneNumber,
-    business_hours: row.businessHours,
-    region: { sido, sigungu, dong },
-    location: latitude === null || longitude === null ? null : { latitude, longitude },
-    show_exact_location: row.showExactLocation,
-    created_at: row.createdAt.toISOString(),
-    updated_at: row.updatedAt.toISOString(),
-  };
+export function toStore({ created_at, updated_at, ...row }: StoreRow): Store {
+  return { ...row, created_at: created_at.toISOString(), updated_at: updated_at.toISOString() };
 }
 
 /** A store in the directory. */

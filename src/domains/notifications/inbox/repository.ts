@@ -9,23 +9,17 @@ import type { Outbox } from '../../../infrastructure/jobs/outbox.ts';
 import type { PartnerRequestKind } from '../../partner-requests/index.ts';
 import type { PostSummaryRow } from '../../posts/index.ts';
 import { isOpenStore, type StoreSummary, storeSummarySql } from '../../stores/index.ts';
-import type { NotificationsToMark } from './schemas.ts';
+import type { NotificationPartnerRequest, NotificationsToMark } from './schemas.ts';
 
 interface AnyRow extends Pick<Notification, 'createdAt'> {
   id: number;
   isRead: boolean;
 }
 
-/** A notification with the request it is about. */
-interface PartnershipRow
-  extends AnyRow,
-    Pick<PartnerRequest, 'status' | 'message' | 'senderStoreId' | 'receiverStoreId'> {
+/** A notification with the request it is about, which has the names of the API. */
+interface PartnershipRow extends AnyRow {
   kind: PartnerRequestKind;
-  requestId: number;
-  postId: number;
-  postTitle: string;
-  senderStoreName: string;
-  receiverStoreName: string;
+  request: Omit<NotificationPartnerRequest, 'status'> & Pick<PartnerRequest, 'status'>;
   /** Whether the recipient is the sender of the request; else the receiver. */
   toSender: boolean;
 }
@@ -53,9 +47,10 @@ const matchSql = sql`
 
 /** Adds what they are about to rows of `notifications`, given as a query. Most are about requests, whose joins are remembered. */
 const withSubjects = (notifications: Sql) => sql`
-  SELECT n.id, n.kind, n.is_read AS "isRead", n.created_at AS "createdAt", r.id AS "requestId",
-    r.post_id AS "postId", p.title AS "postTitle", r.status, r.message, r.sender_store_id AS "senderStoreId",
-    s.name AS "senderStoreName", r.receiver_store_id AS "receiverStoreId", v.name AS "receiverStoreName",
+  SELECT n.id, n.kind, n.is_read AS "isRead", n.created_at AS "createdAt",
+    CASE WHEN r.id IS NOT NULL THEN json_build_object('id', r.id, 'post_id', r.post_id, 'post_title', p.title,
+      'status', r.status, 'sender_store_id', r.sender_store_id, 'sender_store_name', s.name,
+      'receiver_store_id', r.receiver_store_id, 'receiver_store_name', v.name, 'message', r.message) END AS request,
     coalesce(s.owner_id = n.user_id, false) AS "toSender",
     CASE WHEN n.post_id IS NOT NULL THEN (${matchSql}) END AS match, n.matches
   FROM (${notifications}) n

@@ -8,39 +8,27 @@ import { paginate } from '../../../http/pagination.ts';
 import { isBigId, Ref } from '../../../http/schemas.ts';
 import type { ImageUrls } from '../../images/index.ts';
 import type { Notifications } from './repository.ts';
-import {
-  MarkReadByIds,
-  MarkReadUpTo,
-  NotificationPage,
-  NotificationQuery,
-  NotificationsToMark,
-  ReadCount,
-  toNotification,
-  UnreadCount,
-} from './schemas.ts';
+import * as schemas from './schemas.ts';
 
 /** The notifications of the logged-in user. */
 export const inboxRoutes: FastifyPluginAsyncTypebox<{
   notifications: Notifications;
   imageUrls: ImageUrls;
 }> = async (app, { notifications, imageUrls }) => {
-  app.get(
-    '/mypage/',
-    {
-      config: {
-        access: 'user',
-        message: { ko: '알림 목록을 조회했습니다.', en: 'Here are your notifications.' },
-      },
-      schema: {
-        operationId: 'listNotifications',
-        summary: 'List notifications',
-        description:
-          'What happened to the partnership requests of the user, and new posts that match a saved search, newest first. `unread_count` counts all unread notifications, regardless of page and filter.',
-        querystring: NotificationQuery,
-        response: { 200: Ref(NotificationPage) },
-      },
+  app.get('/mypage/', {
+    config: {
+      access: 'user',
+      message: { ko: '알림 목록을 조회했습니다.', en: 'Here are your notifications.' },
     },
-    async (request) => {
+    schema: {
+      operationId: 'listNotifications',
+      summary: 'List notifications',
+      description:
+        'What happened to the partnership requests of the user, and new posts that match a saved search, newest first. `unread_count` counts all unread notifications, regardless of page and filter.',
+      querystring: schemas.NotificationQuery,
+      response: { 200: Ref(schemas.NotificationPage) },
+    },
+    handler: async (request) => {
       const { id: userId } = currentUser(request);
       const { is_read: isRead } = request.query;
       let unread_count = 0;
@@ -51,56 +39,50 @@ export const inboxRoutes: FastifyPluginAsyncTypebox<{
           unread_count = found.unreadCount;
           return found.rows;
         },
-        present: (row) => toNotification(row, request.language, imageUrls),
+        present: (row) => schemas.toNotification(row, request.language, imageUrls),
       });
       return { ...page, unread_count };
     },
-  );
+  });
 
-  app.post(
-    '/mark-read/',
-    {
-      config: {
-        access: 'user',
-        message: { ko: '알림을 읽음으로 표시했습니다.', en: 'Your notifications have been marked as read.' },
-      },
-      schemaErrorFormatter: markReadError,
-      schema: {
-        operationId: 'markNotificationsRead',
-        summary: 'Mark as read',
-        description:
-          'Marks single notifications, or one and all older ones. Repeating it changes nothing. Unknown ids and notifications of other users are ignored and not counted.',
-        body: Ref(NotificationsToMark),
-        response: { 200: Ref(ReadCount) },
-      },
+  app.post('/mark-read/', {
+    config: {
+      access: 'user',
+      message: { ko: '알림을 읽음으로 표시했습니다.', en: 'Your notifications have been marked as read.' },
     },
-    async (request) => {
+    schemaErrorFormatter: markReadError,
+    schema: {
+      operationId: 'markNotificationsRead',
+      summary: 'Mark as read',
+      description:
+        'Marks single notifications, or one and all older ones. Repeating it changes nothing. Unknown ids and notifications of other users are ignored and not counted.',
+      body: Ref(schemas.NotificationsToMark),
+      response: { 200: Ref(schemas.ReadCount) },
+    },
+    handler: async (request) => {
       const { id } = currentUser(request);
       const updated = await notifications.markRead(id, request.body);
       return { updated_count: updated, unread_count: await notifications.countUnread(id) };
     },
-  );
+  });
 
-  app.get(
-    '/unread-count/',
-    {
-      config: {
-        access: 'user',
-        message: { ko: '읽지 않은 알림 수를 조회했습니다.', en: 'Here is the unread count.' },
-      },
-      schema: {
-        operationId: 'countUnreadNotifications',
-        summary: 'Count unread notifications',
-        description: 'Send the `ETag` of the last response as `If-None-Match` to poll cheaply.',
-        headers: ReadConditions,
-        response: { 200: Ref(UnreadCount), 304: NotModified },
-      },
+  app.get('/unread-count/', {
+    config: {
+      access: 'user',
+      message: { ko: '읽지 않은 알림 수를 조회했습니다.', en: 'Here is the unread count.' },
     },
-    async (request, reply) => {
+    schema: {
+      operationId: 'countUnreadNotifications',
+      summary: 'Count unread notifications',
+      description: 'Send the `ETag` of the last response as `If-None-Match` to poll cheaply.',
+      headers: ReadConditions,
+      response: { 200: Ref(schemas.UnreadCount), 304: NotModified },
+    },
+    handler: async (request, reply) => {
       const unread_count = await notifications.countUnread(currentUser(request).id);
       return sendIfChanged(reply, { unread_count });
     },
-  );
+  });
 };
 
 const neither: Problem = {
@@ -131,7 +113,8 @@ function markReadError(errors: FastifySchemaValidationError[], part: string): Ap
     const others = describeErrors(errors).filter(({ field }) => !forms.includes(field));
     return invalidFields([...forms.map((field) => ({ field, ...problem })), ...others]);
   }
-  const meant = missing[0]?.params['missingProperty'] === 'ids' ? MarkReadUpTo : MarkReadByIds;
+  const meant =
+    missing[0]?.params['missingProperty'] === 'ids' ? schemas.MarkReadUpTo : schemas.MarkReadByIds;
   return invalidFields(
     describeErrors(errors.filter(({ schemaPath }) => schemaPath.startsWith(`${meant.$id}#`))),
   );

@@ -45,6 +45,7 @@ const NotificationPartnerRequest = NamedObject(
   'The request as it is now',
   requestFields,
 );
+export type NotificationPartnerRequest = Static<typeof NotificationPartnerRequest>;
 
 /** @param example of its sentence */
 const notificationFields = <Kind extends TSchema>(kind: Kind, example: string) => ({
@@ -153,22 +154,8 @@ export function toNotification(
     const summary = toPostSummary(post, store, imageUrls);
     return { id, kind: row.kind, ...shared, post: summary, store, saved_search_id: savedSearchId };
   }
-  return {
-    id,
-    kind: row.kind,
-    ...shared,
-    partner_request: {
-      id: row.requestId,
-      post_id: row.postId,
-      post_title: row.postTitle,
-      status: partnerRequestStatuses[row.status],
-      sender_store_id: row.senderStoreId,
-      sender_store_name: row.senderStoreName,
-      receiver_store_id: row.receiverStoreId,
-      receiver_store_name: row.receiverStoreName,
-      message: row.message,
-    },
-  };
+  const partner_request = { ...row.request, status: partnerRequestStatuses[row.request.status] };
+  return { id, kind: row.kind, ...shared, partner_request };
 }
 
 /** What is pushed to the browsers of a user. */
@@ -192,5 +179,5 @@ export function describe(row: NotificationRow | InJson<NotificationRow>) {
     return { topic, title, sentence: sentence(row.matches), page: digestPage };
   }
   const { topic, title, sentence } = partnerRequestKinds[row.kind];
-  return { topic, title, sentence: sentence(row), page: requestPage(row.requestId) };
+  return { topic, title, sentence: sentence(row), page: requestPage(row.request.id) };
 }

@@ -4,7 +4,7 @@ import { type Language, MailTopic } from '../../../infrastructure/database/gener
 import { type Sql, sql } from '../../../infrastructure/database/sql.ts';
 import { koreanOffset } from '../../../infrastructure/korean-time.ts';
 import type { MailPayload } from '../../../infrastructure/mail/queue.ts';
-import type { MailPreferenceChanges } from './schemas.ts';
+import type { MailPreferenceChanges, MailPreferences } from './schemas.ts';
 
 export type PreferencesRow = Pick<User, keyof typeof columns>;
 
@@ -17,11 +17,7 @@ const columns = {
   quietTo: true,
 } as const;
 
-/** As `HH:MM` in Korea; they span midnight when `from` is the later one. */
-interface QuietHours {
-  from: string;
-  to: string;
-}
+type QuietHours = NonNullable<MailPreferences['quiet_hours']>;
 
 /** A message about a topic, its recipient, and the job that sends it. */
 interface Message {

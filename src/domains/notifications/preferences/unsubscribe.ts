@@ -84,54 +84,48 @@ export const unsubscribeRoutes: FastifyPluginAsyncTypebox<{
     return subscription;
   }
 
-  app.get(
-    '/unsubscribe/',
-    {
-      config: { access: 'anyone', errors: [] },
-      schema: {
-        operationId: 'showUnsubscribePage',
-        summary: 'Page of the unsubscribe link',
-        description:
-          'The page behind the link in emails about partnerships, for browsers; it works without a login. It changes nothing, because mail programs follow links to check them: its button sends `unsubscribe`. Where the client prefers `text/html`, errors are pages, too.',
-        querystring: UnsubscribeQuery,
-        response: {
-          200: { description: 'The page', content: { 'text/html': { schema: Ref(UnsubscribePage) } } },
-        },
+  app.get('/unsubscribe/', {
+    config: { access: 'anyone', errors: [] },
+    schema: {
+      operationId: 'showUnsubscribePage',
+      summary: 'Page of the unsubscribe link',
+      description:
+        'The page behind the link in emails about partnerships, for browsers; it works without a login. It changes nothing, because mail programs follow links to check them: its button sends `unsubscribe`. Where the client prefers `text/html`, errors are pages, too.',
+      querystring: UnsubscribeQuery,
+      response: {
+        200: { description: 'The page', content: { 'text/html': { schema: Ref(UnsubscribePage) } } },
       },
     },
-    async (request, reply) => {
+    handler: async (request, reply) => {
       const { topic } = read(request.query.token);
       const { question, about, stop, kept } = texts[request.language];
       // The form has no address, so it is sent to that of the page, with its token.
       const form = `<form method="post"><button>${stop}</button></form>`;
       return show(reply, question, `<p>${about(topic)}</p>\n${form}\n<p class="soft">${kept}</p>`);
     },
-  );
+  });
 
-  app.post(
-    '/unsubscribe/',
-    {
-      config: {
-        access: 'anyone',
-        message: { ko: '이제 이 메일을 보내지 않습니다.', en: 'These mails are switched off.' },
-      },
-      schema: {
-        operationId: 'unsubscribe',
-        summary: 'Unsubscribe from mails',
-        description:
-          'Switches off the kind of email that the `List-Unsubscribe` link was in, without a login (RFC 8058). Sending it again changes nothing more. A token works permanently, also after the account was deleted, so that it does not tell whether there is one. The body is ignored: it may be empty, JSON, or a form, as mail programs send it. Where the client prefers `text/html`, the response is a page.',
-        querystring: UnsubscribeQuery,
-        response: { 200: Ref(EmptyData) },
-      },
+  app.post('/unsubscribe/', {
+    config: {
+      access: 'anyone',
+      message: { ko: '이제 이 메일을 보내지 않습니다.', en: 'These mails are switched off.' },
     },
-    async (request, reply) => {
+    schema: {
+      operationId: 'unsubscribe',
+      summary: 'Unsubscribe from mails',
+      description:
+        'Switches off the kind of email that the `List-Unsubscribe` link was in, without a login (RFC 8058). Sending it again changes nothing more. A token works permanently, also after the account was deleted, so that it does not tell whether there is one. The body is ignored: it may be empty, JSON, or a form, as mail programs send it. Where the client prefers `text/html`, the response is a page.',
+      querystring: UnsubscribeQuery,
+      response: { 200: Ref(EmptyData) },
+    },
+    handler: async (request, reply) => {
       const { userId, topic } = read(request.query.token);
       await preferences.change(userId, { email: { [topic]: false } });
       if (!wantsPage(request, reply)) return {};
       const { done, about, again, kept } = texts[request.language];
       return show(reply, done, `<p>${about(topic)}</p>\n<p class="soft">${again} ${kept}</p>`);
     },
-  );
+  });
 };
 
 function wantsPage({ headers }: FastifyRequest, reply: FastifyReply): boolean {

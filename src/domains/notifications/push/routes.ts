@@ -2,20 +2,14 @@ import { ECDH } from 'node:crypto';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { currentUser, tokenNotValid } from '../../../http/authentication.ts';
-import { ApiError, invalidFields } from '../../../http/errors.ts';
+import { ApiError, httpErrors, invalidFields } from '../../../http/errors.ts';
 import { PageQuery, paginate } from '../../../http/pagination.ts';
 import { requestContext } from '../../../http/request-context.ts';
 import { EmptyData, isId, PathId, Ref } from '../../../http/schemas.ts';
 import type { Config } from '../../../infrastructure/config/config.ts';
 import { type CallableUrls, isCallable } from '../../../infrastructure/guarded-fetch.ts';
 import type { PushSubscriptions, SubscriptionRow } from './repository.ts';
-import {
-  NewPushSubscription,
-  PushKey,
-  PushSubscriptionPage,
-  pushErrors,
-  StoredPushSubscription,
-} from './schemas.ts';
+import * as schemas from './schemas.ts';
 
 const description = `Send what \`toJSON()\` of the \`PushSubscription\` gives that \`pushManager.subscribe()\` resolves to, with \`getPushKey\` as \`applicationServerKey\`. The same endpoint again changes the keys of the subscription (200). A browser in which another user logs in belongs to that user from then on. It belongs to the session that sent it last, and ends with it: with a logout, a change or reset of the password, or a suspension, but not when the session expires. So send it again after each login.
 
@@ -32,98 +26,94 @@ export const pushRoutes: FastifyPluginAsyncTypebox<{
   subscriptions: PushSubscriptions;
   config: Pick<Config, 'vapid' | 'production' | 'pushServices'>;
 }> = async (app, { subscriptions, config: { vapid, production, pushServices: hosts } }) => {
-  app.get(
-    '/key/',
-    {
-      config: { access: 'user', message: { ko: '푸시 알림 키를 조회했습니다.', en: 'Here is the key.' } },
-      schema: {
-        operationId: 'getPushKey',
-        summary: 'Key of push messages',
-        description:
-          'For `applicationServerKey` of `pushManager.subscribe()`. A service without push messages responds with 404 `not_found` here and at all other paths below `push/`.',
-        response: { 200: Ref(PushKey) },
-      },
-    },
-    async () => ({ public_key: vapid?.publicKey ?? '' }),
-  );
+  app.addHook('onRoute', (route) => {
+    route.config = { ...route.config, errors: [...(route.config?.errors ?? []), httpErrors.notFound] };
+  });
+  // Without a key of the service there is nothing at these paths.
+  app.addHook('onRequest', async () => {
+    if (vapid === undefined) throw new ApiError(httpErrors.notFound);
+  });
 
-  app.post(
-    '/subscriptions/',
-    {
-      config: {
-        access: 'user',
-        message: { ko: '이 브라우저로 푸시 알림을 보냅니다.', en: 'This browser gets push messages now.' },
-        errors: [pushErrors.tooManySubscriptions],
-      },
-      schema: {
-        operationId: 'createPushSubscription',
-        summary: 'Push notifications to a browser',
-        description,
-        body: Ref(NewPushSubscription),
-        response: { 200: Ref(StoredPushSubscription), 201: Ref(StoredPushSubscription) },
-      },
+  app.get('/key/', {
+    config: { access: 'user', message: { ko: '푸시 알림 키를 조회했습니다.', en: 'Here is the key.' } },
+    schema: {
+      operationId: 'getPushKey',
+      summary: 'Key of push messages',
+      description:
+        'For `applicationServerKey` of `pushManager.subscribe()`. A service without push messages responds with 404 `not_found` here and at all other paths below `push/`.',
+      response: { 200: Ref(schemas.PushKey) },
     },
-    async (request, reply) => {
+    handler: async () => ({ public_key: vapid?.publicKey ?? '' }),
+  });
+
+  app.post('/subscriptions/', {
+    config: {
+      access: 'user',
+      message: { ko: '이 브라우저로 푸시 알림을 보냅니다.', en: 'This browser gets push messages now.' },
+      errors: [schemas.pushErrors.tooManySubscriptions],
+    },
+    schema: {
+      operationId: 'createPushSubscription',
+      summary: 'Push notifications to a browser',
+      description,
+      body: Ref(schemas.NewPushSubscription),
+      response: { 200: Ref(schemas.StoredPushSubscription), 201: Ref(schemas.StoredPushSubscription) },
+    },
+    handler: async (request, reply) => {
       const { keys, endpoint } = readSubscription(request.body, { allowsLoopback: !production, hosts });
       const { userAgent } = requestContext(request);
       const { id: userId, sessionId } = currentUser(request);
       const saved = await subscriptions.save({ ...keys, endpoint, userId, sessionId, userAgent });
       if (saved === 'session ended') throw tokenNotValid('access', 'revoked');
-      if (saved === undefined) throw new ApiError(pushErrors.tooManySubscriptions);
+      if (saved === undefined) throw new ApiError(schemas.pushErrors.tooManySubscriptions);
       reply.code(saved.isNew ? 201 : 200);
       return toSubscription(saved);
     },
-  );
+  });
 
-  app.get(
-    '/subscriptions/',
-    {
-      config: {
-        access: 'user',
-        message: { ko: '푸시 알림을 받는 브라우저를 조회했습니다.', en: 'Here are your browsers.' },
-      },
-      schema: {
-        operationId: 'listPushSubscriptions',
-        summary: 'Browsers that get push messages',
-        description:
-          'Newest first. A subscription whose push service says that it has ended, or does not take messages for four days, is removed.',
-        querystring: Type.Object(PageQuery),
-        response: { 200: Ref(PushSubscriptionPage) },
-      },
+  app.get('/subscriptions/', {
+    config: {
+      access: 'user',
+      message: { ko: '푸시 알림을 받는 브라우저를 조회했습니다.', en: 'Here are your browsers.' },
     },
-    async (request) => {
+    schema: {
+      operationId: 'listPushSubscriptions',
+      summary: 'Browsers that get push messages',
+      description:
+        'Newest first. A subscription whose push service says that it has ended, or does not take messages for four days, is removed.',
+      querystring: Type.Object(PageQuery),
+      response: { 200: Ref(schemas.PushSubscriptionPage) },
+    },
+    handler: async (request) => {
       const { id } = currentUser(request);
       const find = subscriptions.list.bind(null, id);
       return paginate(request.query, { isId, find, present: toSubscription });
     },
-  );
+  });
 
-  app.delete(
-    '/subscriptions/:subscription_id/',
-    {
-      config: {
-        access: 'user',
-        message: {
-          ko: '이 브라우저로는 푸시 알림을 보내지 않습니다.',
-          en: 'This browser gets no more push messages.',
-        },
-        errors: [pushErrors.subscriptionNotFound],
+  app.delete('/subscriptions/:subscription_id/', {
+    config: {
+      access: 'user',
+      message: {
+        ko: '이 브라우저로는 푸시 알림을 보내지 않습니다.',
+        en: 'This browser gets no more push messages.',
       },
-      schema: {
-        operationId: 'deletePushSubscription',
-        summary: 'Stop push messages to a browser',
-        description: 'Nothing that still waits to be pushed to it is pushed.',
-        params: Type.Object({ subscription_id: PathId('`id` of a subscription') }),
-        response: { 200: Ref(EmptyData) },
-      },
+      errors: [schemas.pushErrors.subscriptionNotFound],
     },
-    async (request) => {
+    schema: {
+      operationId: 'deletePushSubscription',
+      summary: 'Stop push messages to a browser',
+      description: 'Nothing that still waits to be pushed to it is pushed.',
+      params: Type.Object({ subscription_id: PathId('`id` of a subscription') }),
+      response: { 200: Ref(EmptyData) },
+    },
+    handler: async (request) => {
       const { id } = currentUser(request);
       if (!(await subscriptions.remove(id, request.params.subscription_id)))
-        throw new ApiError(pushErrors.subscriptionNotFound);
+        throw new ApiError(schemas.pushErrors.subscriptionNotFound);
       return {};
     },
-  );
+  });
 };
 
 const wrongEndpoint = {
@@ -142,7 +132,7 @@ const wrongPoint = {
 } as const;
 
 /** @throws {ApiError} `validation_error` */
-function readSubscription({ endpoint: text, keys }: NewPushSubscription, callable: CallableUrls) {
+function readSubscription({ endpoint: text, keys }: schemas.NewPushSubscription, callable: CallableUrls) {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const endpoint = url?.href ?? '';
   const isAccepted = url !== undefined && endpoint.length <= 2048 && isCallable(url, callable);
@@ -161,6 +151,6 @@ function isPoint(text: string): boolean {
   }
 }
 
-function toSubscription({ id, createdAt, userAgent }: SubscriptionRow): StoredPushSubscription {
+function toSubscription({ id, createdAt, userAgent }: SubscriptionRow): schemas.StoredPushSubscription {
   return { id, created_at: createdAt.toISOString(), user_agent: userAgent };
 }

@@ -62,24 +62,21 @@ export const streamRoutes: FastifyPluginAsyncTypebox<{ streams: StreamHub }> = a
   // Open streams would keep the server from closing.
   app.addHook('preClose', () => streams.close());
 
-  app.get(
-    '/stream/',
-    {
-      config: { access: 'user', errors: [] },
-      schema: {
-        operationId: 'streamNotifications',
-        summary: 'Stream notifications',
-        description,
-        headers: StreamHeaders,
-        response: {
-          200: {
-            description: 'Events, until either side ends the connection',
-            content: { 'text/event-stream': { schema: NotificationEvents } },
-          },
+  app.get('/stream/', {
+    config: { access: 'user', errors: [] },
+    schema: {
+      operationId: 'streamNotifications',
+      summary: 'Stream notifications',
+      description,
+      headers: StreamHeaders,
+      response: {
+        200: {
+          description: 'Events, until either side ends the connection',
+          content: { 'text/event-stream': { schema: NotificationEvents } },
         },
       },
     },
-    async (request, reply) => {
+    handler: async (request, reply) => {
       const { id: userId, sessionId } = currentUser(request);
       const lastEventId = request.headers['last-event-id'];
       reply.headers({
@@ -101,5 +98,5 @@ export const streamRoutes: FastifyPluginAsyncTypebox<{ streams: StreamHub }> = a
       });
       return reply.send(body);
     },
-  );
+  });
 };

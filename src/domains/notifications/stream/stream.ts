@@ -177,10 +177,9 @@ type ReaderOptions = HubOptions & StreamRequest & { events: EventStream; query: 
  */
 function createReader(options: ReaderOptions) {
   const { userId, language, lastEventId, notifications, imageUrls, events, query, logger } = options;
+  /** Reads one after the other. Paused until the start. */
+  const reads = new PQueue({ concurrency: 1, autoStart: false });
   let sent = { lastId: 0, unreadCount: 0 };
-  let isDue = false;
-  /** True also before the start. */
-  let isReading = true;
   /** How many may be sent before the stream has caught up. */
   let left = lastEventId === undefined ? Infinity : maxReplayed;
 
@@ -190,29 +189,23 @@ function createReader(options: ReaderOptions) {
     // The id lets a client resume that loses the connection before its first notification.
     const retry = randomInt(reconnectAfter.min, reconnectAfter.max);
     events.send({ retry, id: sent.lastId, event: 'unread_count', data: { unread_count: unreadCount } });
-    isReading = false;
-    if (isDue || sent.lastId < newest) wake();
+    if (sent.lastId < newest) wake();
+    reads.start();
   }
 
   /** Reads when there may be new rows. Any number of calls during a read cause one more read. */
   function wake(): void {
-    isDue = true;
-    if (!isReading) void readWhileDue();
+    if (reads.size === 0) void reads.add(readNew);
   }
 
-  async function readWhileDue(): Promise<void> {
-    isReading = true;
-    while (isDue && events.isOpen()) {
-      isDue = false;
-      try {
-        await sendNew();
-      } catch (error) {
-        logger.warn({ err: error }, 'notifications could not be read for a stream');
-        isDue = true;
-        await sleep(randomInt(retryAfter.min, retryAfter.max), undefined, { ref: false });
-      }
+  async function readNew(): Promise<void> {
+    try {
+      if (events.isOpen()) await sendNew();
+    } catch (error) {
+      logger.warn({ err: error }, 'notifications could not be read for a stream');
+      wake();
+      await sleep(randomInt(retryAfter.min, retryAfter.max), undefined, { ref: false });
     }
-    isReading = false;
   }
 
   async function sendNew(): Promise<void> {
