@@ -42,6 +42,8 @@ export interface RouteConfig {
   probe?: boolean;
   /** The handler reads the body, which may take as long as the client takes. It pauses the deadline. */
   handlerReadsBody?: boolean;
+  /** The most bytes of a streamed response that are in memory at a time, where its length is not known. */
+  readAhead?: number;
   /**
    * The route is for all paths and methods of a scope that have no other one: they are handled after the hooks of the scope, with
    * `unmatchedError`.

@@ -1,17 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { defineError } from '../../http/errors.ts';
 import { BoundedPageOf, Page, PageQuery } from '../../http/pagination.ts';
-import {
-  BigId,
-  Body,
-  Int32,
-  NamedObject,
-  OrNull,
-  Ref,
-  RefOrNull,
-  Text,
-  Timestamp,
-} from '../../http/schemas.ts';
+import * as t from '../../http/schemas.ts';
 import { Block, OptionalLine } from '../../http/text.ts';
 import { User } from '../auth/index.ts';
 import { StoreSummary } from '../stores/index.ts';
@@ -23,18 +13,18 @@ export const adminErrors = {
   }),
 };
 
-export const AdminUser = NamedObject('AdminUser', 'An account as admins see it', {
+export const AdminUser = t.NamedObject('AdminUser', 'An account as admins see it', {
   ...User.properties,
-  suspended_at: OrNull(Timestamp('When the account was suspended; `null` while it is not', null)),
-  suspended_reason: OrNull(Text('Why it was suspended, in the words of the admin', null, 1000)),
-  created_at: Timestamp('When the user signed up'),
-  last_login_at: OrNull(
-    Timestamp('The last login, a refresh of the tokens not counted; `null` before the first one'),
+  suspended_at: t.OrNull(t.Timestamp('When the account was suspended; `null` while it is not', null)),
+  suspended_reason: t.OrNull(t.Text('Why it was suspended, in the words of the admin', null, 1000)),
+  created_at: t.Timestamp('When the user signed up'),
+  last_login_at: t.OrNull(
+    t.Timestamp('The last login, a refresh of the tokens not counted; `null` before the first one'),
   ),
-  store: RefOrNull(StoreSummary, 'The store of the user, also where it is hidden; `null` without one'),
+  store: t.RefOrNull(StoreSummary, 'The store of the user, also where it is hidden; `null` without one'),
 });
 export type AdminUser = Static<typeof AdminUser>;
-export const AdminUserPage = BoundedPageOf('AdminUserPage', Ref(AdminUser));
+export const AdminUserPage = BoundedPageOf('AdminUserPage', t.Ref(AdminUser));
 
 export const AdminUserQuery = Type.Object({
   q: OptionalLine(
@@ -45,24 +35,24 @@ export const AdminUserQuery = Type.Object({
   ...PageQuery,
 });
 
-export const Suspension = Body('Suspension', 'Why an account is suspended', {
+export const Suspension = t.Body('Suspension', 'Why an account is suspended', {
   reason: Block('Why, for other admins; the user does not see it', '사기 신고가 여러 번 확인됨', 1000),
 });
 
-export const FailedMail = NamedObject('FailedMail', 'An email that is not retried automatically', {
-  id: BigId('Identifier of the failed email'),
-  user_id: OrNull(Int32('The account that was to get it; `null` for an address without an account', 1)),
-  kind: Text('What kind of email it is', 'partner_request_received', {
+export const FailedMail = t.NamedObject('FailedMail', 'An email that is not retried automatically', {
+  id: t.BigId('Identifier of the failed email'),
+  user_id: t.OrNull(t.Int32('The account that was to get it; `null` for an address without an account', 1)),
+  kind: t.Text('What kind of email it is', 'partner_request_received', {
     pattern: '^[a-z0-9_]+$',
     maxLength: 50,
   }),
-  reason: Text(
+  reason: t.Text(
     'Why the last attempt failed, without anything of the email itself',
     'the provider answered 422 validation_error',
     500,
   ),
-  attempts: Int32('How often it was tried', 1),
-  created_at: Timestamp('When the last attempt failed'),
+  attempts: t.Int32('How often it was tried', 1),
+  created_at: t.Timestamp('When the last attempt failed'),
 });
 export type FailedMail = Static<typeof FailedMail>;
-export const FailedMailPage = Page('FailedMailPage', Ref(FailedMail));
+export const FailedMailPage = Page('FailedMailPage', t.Ref(FailedMail));

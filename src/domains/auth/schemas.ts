@@ -1,22 +1,6 @@
 import { type Static, type StringOptions, Type } from '@sinclair/typebox';
 import { Page } from '../../http/pagination.ts';
-import {
-  Body,
-  Changes,
-  documented,
-  Email,
-  Flag,
-  Id,
-  Int32,
-  List,
-  NamedEnum,
-  NamedObject,
-  Ref,
-  StringEnum,
-  Text,
-  Timestamp,
-  Uuid,
-} from '../../http/schemas.ts';
+import * as t from '../../http/schemas.ts';
 import { Line, pattern, TextField, whenEmpty, whenUnnamed } from '../../http/text.ts';
 import type { UserRow } from './accounts/repository.ts';
 import { NewConsents } from './consents/schemas.ts';
@@ -25,7 +9,7 @@ import type { SessionRow } from './sessions/repository.ts';
 const usernamePattern = '^[a-z][a-z0-9._-]*$';
 /** A username of a response. */
 export const Username = (description: string) =>
-  Text(description, 'dure_cafe', { pattern: usernamePattern, maxLength: 30 });
+  t.Text(description, 'dure_cafe', { pattern: usernamePattern, maxLength: 30 });
 export const username = TextField('username', {
   minLength: 4,
   maxLength: 30,
@@ -56,10 +40,10 @@ const exampleToken = `${exampleUuid}.Zm9yIGV4YW1wbGUgb25seQ`;
 const tokenPattern = '^[0-9a-f-]{36}[.][A-Za-z0-9_-]+$';
 /** A token of a login flow or a `verification_token`, in a response. */
 export const Token = (description: string) =>
-  Text(description, exampleToken, { pattern: tokenPattern, maxLength: 100 });
+  t.Text(description, exampleToken, { pattern: tokenPattern, maxLength: 100 });
 /** What the service made and a client sends back; a wrong one has an error of its own. */
 export const givenBack = ({ maxLength, pattern, ...options }: StringOptions) =>
-  TextField('line', { minLength: 1, ...documented({ pattern, maxLength }), ...options });
+  TextField('line', { minLength: 1, ...t.documented({ pattern, maxLength }), ...options });
 /** A token of a login flow. */
 export const flowToken = (description: string) =>
   givenBack({ description, maxLength: 100, pattern: tokenPattern, examples: [exampleToken] });
@@ -76,18 +60,18 @@ export const verificationCode = TextField('code', {
   examples: ['042317'],
 });
 
-const UserRole = NamedEnum('UserRole', 'What the user may do', {
+const UserRole = t.NamedEnum('UserRole', 'What the user may do', {
   user: 'A shop owner',
   admin: 'May administer the service',
 });
 
-export const User = NamedObject('User', 'The account of a person', {
-  id: Id('Identifier'),
+export const User = t.NamedObject('User', 'The account of a person', {
+  id: t.Id('Identifier'),
   username: Username('The name to log in with'),
-  name: Text('How the user is called', '김두레', 50),
-  email: Email('Where mails go; another name to log in with', 'owner@example.com'),
-  role: Ref(UserRole),
-  is_verified: Flag('Whether the email address is verified', false),
+  name: t.Text('How the user is called', '김두레', 50),
+  email: t.Email('Where mails go; another name to log in with', 'owner@example.com'),
+  role: t.Ref(UserRole),
+  is_verified: t.Flag('Whether the email address is verified', false),
 });
 export type User = Static<typeof User>;
 /** An account as the API shows it: exactly these fields. */
@@ -100,35 +84,36 @@ export const signUpFields = {
   name,
   email,
   verification_token: proof('Of `confirmEmail`; proves the email address. Without it, a code is mailed.'),
-  consents: Type.Optional(Ref(NewConsents)),
+  consents: Type.Optional(t.Ref(NewConsents)),
 };
-export const NewUser = Body('NewUser', 'An account to create', {
+export const NewUser = t.Body('NewUser', 'An account to create', {
   username,
   password: newPassword,
   ...signUpFields,
 });
 export type NewUser = Static<typeof NewUser>;
 
-export const UserChanges = Changes('UserChanges', 'At least one field', { name });
-export const AccountDeletion = Body('AccountDeletion', 'The password, where the account has one', {
+export const UserChanges = t.Changes('UserChanges', 'At least one field', { name });
+export const AccountDeletion = t.Body('AccountDeletion', 'The password, where the account has one', {
   password: optionalPassword,
 });
-export const PasswordChange = Body('PasswordChange', 'The current and the new password', {
+export const PasswordChange = t.Body('PasswordChange', 'The current and the new password', {
   current_password: password,
   new_password: newPassword,
 });
 export type PasswordChange = Static<typeof PasswordChange>;
 
-export const Confirmation = NamedObject('Confirmation', 'A session that may change the ways to log in', {
-  confirmed_until: Timestamp('Until when'),
+export const Confirmation = t.NamedObject('Confirmation', 'A session that may change the ways to log in', {
+  confirmed_until: t.Timestamp('Until when'),
 });
 export type Confirmation = Static<typeof Confirmation>;
 
 const exampleJwt = 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.e30.Zm9yIGV4YW1wbGUgb25seQ';
 const jwtPattern = '^[A-Za-z0-9_-]+[.][A-Za-z0-9_-]+[.][A-Za-z0-9_-]+$';
-const Jwt = (description: string) => Text(description, exampleJwt, { pattern: jwtPattern, maxLength: 2048 });
+const Jwt = (description: string) =>
+  t.Text(description, exampleJwt, { pattern: jwtPattern, maxLength: 2048 });
 
-export const Credentials = Body('Credentials', 'Who logs in', {
+export const Credentials = t.Body('Credentials', 'Who logs in', {
   username: Line('The username or the email address', 'dure_cafe', 254),
   password,
 });
@@ -141,18 +126,18 @@ const tokenPair = {
       'Refresh token: gives a new pair at `refreshToken`. Keep the newest one only. Left out with `X-Refresh-Token: cookie`.',
     ),
   ),
-  token_type: StringEnum(['Bearer'], { description: 'The scheme of the `Authorization` header' }),
-  expires_in: Int32('Seconds until `access` expires', 900),
-  refresh_expires_in: Int32('Seconds until `refresh` expires', 1209600),
+  token_type: t.StringEnum(['Bearer'], { description: 'The scheme of the `Authorization` header' }),
+  expires_in: t.Int32('Seconds until `access` expires', 900),
+  refresh_expires_in: t.Int32('Seconds until `refresh` expires', 1209600),
 };
 
-export const TokenPair = NamedObject('TokenPair', 'The tokens of a session', tokenPair);
+export const TokenPair = t.NamedObject('TokenPair', 'The tokens of a session', tokenPair);
 export type TokenPair = Static<typeof TokenPair>;
 
-export const TokenPairWithUser = NamedObject(
+export const TokenPairWithUser = t.NamedObject(
   'TokenPairWithUser',
   'The tokens of a new session, and who logged in',
-  { ...tokenPair, user: Ref(User) },
+  { ...tokenPair, user: t.Ref(User) },
 );
 export type TokenPairWithUser = Static<typeof TokenPairWithUser>;
 
@@ -164,29 +149,29 @@ const refresh = Type.Optional(
     examples: [exampleJwt],
   }),
 );
-export const RefreshBody = Body('RefreshBody', 'The session to refresh', { refresh });
-export const LogoutBody = Body('LogoutBody', 'The session to end, where no access token is sent', {
+export const RefreshBody = t.Body('RefreshBody', 'The session to refresh', { refresh });
+export const LogoutBody = t.Body('LogoutBody', 'The session to end, where no access token is sent', {
   refresh,
 });
 
 /** `password`, `passkey`, `totp`, `recovery_code` and the ids of providers. */
 export const LoginMethods = (description: string, example: string[]) =>
-  List(Type.String(documented({ pattern: '^[a-z][a-z0-9_-]*$', maxLength: 30 })), 10, {
+  t.List(Type.String(t.documented({ pattern: '^[a-z][a-z0-9_-]*$', maxLength: 30 })), 10, {
     description,
     examples: [example],
   });
 
-export const Session = NamedObject('Session', 'A device that is logged in', {
-  id: Uuid('Identifier', '3f1ab0e2-5b1f-4e0e-9a59-0d4a1b2c3d4e'),
-  user_agent: Text('`User-Agent` of the login', 'Mozilla/5.0 (Linux; Android 15)', 400),
-  ip: Text('Address of the client at login', '203.0.113.7', { pattern: '^[0-9a-fA-F.:]*$', maxLength: 45 }),
-  authenticated_at: Timestamp('When the user last proved who they are: by the login, or by `confirmUser`'),
+export const Session = t.NamedObject('Session', 'A device that is logged in', {
+  id: t.Uuid('Identifier', '3f1ab0e2-5b1f-4e0e-9a59-0d4a1b2c3d4e'),
+  user_agent: t.Text('`User-Agent` of the login', 'Mozilla/5.0 (Linux; Android 15)', 400),
+  ip: t.Text('Address of the client at login', '203.0.113.7', { pattern: '^[0-9a-fA-F.:]*$', maxLength: 45 }),
+  authenticated_at: t.Timestamp('When the user last proved who they are: by the login, or by `confirmUser`'),
   methods: LoginMethods('How: `password`, `passkey`, `totp`, `recovery_code` and the ids of providers', [
     'password',
   ]),
-  created_at: Timestamp('When the user logged in'),
-  last_used_at: Timestamp('When the session was last refreshed'),
-  is_current: Flag('Whether this very request belongs to it', true),
+  created_at: t.Timestamp('When the user logged in'),
+  last_used_at: t.Timestamp('When the session was last refreshed'),
+  is_current: t.Flag('Whether this very request belongs to it', true),
 });
 /** A session as its user and operators see it. */
 export function toSession({ id, userAgent, ip, methods, ...times }: SessionRow) {
@@ -200,4 +185,4 @@ export function toSession({ id, userAgent, ip, methods, ...times }: SessionRow) 
     methods,
   };
 }
-export const SessionPage = Page('SessionPage', Ref(Session));
+export const SessionPage = Page('SessionPage', t.Ref(Session));

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { defineError, httpErrors } from '../../http/errors.ts';
-import { BigId, Body, Int32, NamedObject, Url } from '../../http/schemas.ts';
+import * as t from '../../http/schemas.ts';
 import type { Config } from '../../infrastructure/config/config.ts';
 import type { ImageRow } from './repository.ts';
 import { filesOf, isKey } from './storage.ts';
@@ -34,16 +34,19 @@ export const imageErrors = {
 
 const exampleUrl = 'https://api.example.com/media/3f/1ab0e25b1f4e0e9a590d4a1b2c3d4e';
 
-export const Image = NamedObject('Image', 'An uploaded image', {
-  id: BigId('Identifier of the image'),
-  url: Url('WebP of at most 1,600 px; in `images` of a post it stands for this image', `${exampleUrl}.webp`),
-  thumbnail_url: Url('WebP of at most 480 px', `${exampleUrl}-480.webp`),
-  width: Int32('Of the image at `url`, in pixels', 1600),
-  height: Int32('Of the image at `url`, in pixels', 1200),
+export const Image = t.NamedObject('Image', 'An uploaded image', {
+  id: t.BigId('Identifier of the image'),
+  url: t.Url(
+    'WebP of at most 1,600 px; in `images` of a post it stands for this image',
+    `${exampleUrl}.webp`,
+  ),
+  thumbnail_url: t.Url('WebP of at most 480 px', `${exampleUrl}-480.webp`),
+  width: t.Int32('Of the image at `url`, in pixels', 1600),
+  height: t.Int32('Of the image at `url`, in pixels', 1200),
 });
 export type Image = Static<typeof Image>;
 
-export const NewImage = Body('NewImage', 'An image to upload', {
+export const NewImage = t.Body('NewImage', 'An image to upload', {
   image: Type.Unsafe<Buffer>({
     type: 'string',
     format: 'binary',

@@ -1,18 +1,7 @@
 import { type Static, type TProperties, Type } from '@sinclair/typebox';
 import { defineError } from '../../http/errors.ts';
 import { BoundedPageOf, Page, PageQuery } from '../../http/pagination.ts';
-import {
-  BigId,
-  Body,
-  Email,
-  Id,
-  NamedObject,
-  Ref,
-  RefOrNull,
-  StringEnum,
-  Text,
-  Timestamp,
-} from '../../http/schemas.ts';
+import * as t from '../../http/schemas.ts';
 import { Block } from '../../http/text.ts';
 import { type InJson, toUtc } from '../../infrastructure/database/json-times.ts';
 import type { ImageUrls } from '../images/index.ts';
@@ -47,23 +36,23 @@ const exampleMessage = '저희 빵을 카페에서 함께 팔아 보시겠어요
 
 /** Fields of a request, in every object that shows one. */
 export const requestFields = {
-  id: BigId('Identifier of the request'),
-  post_id: BigId('The post that the request answers'),
-  post_title: Text('Its title', '주말 공동 할인 함께하실 가게를 찾아요', 100),
-  status: Ref(PartnerRequestStatus),
-  sender_store_id: Id('The store that sent the request'),
-  sender_store_name: Text('Its name', '두레 베이커리', 50),
-  receiver_store_id: Id('The store that wrote the post'),
-  receiver_store_name: Text('Its name', '햇살카페', 50),
-  message: Text(
+  id: t.BigId('Identifier of the request'),
+  post_id: t.BigId('The post that the request answers'),
+  post_title: t.Text('Its title', '주말 공동 할인 함께하실 가게를 찾아요', 100),
+  status: t.Ref(PartnerRequestStatus),
+  sender_store_id: t.Id('The store that sent the request'),
+  sender_store_name: t.Text('Its name', '두레 베이커리', 50),
+  receiver_store_id: t.Id('The store that wrote the post'),
+  receiver_store_name: t.Text('Its name', '햇살카페', 50),
+  message: t.Text(
     'What the sender wrote. Empty once it was erased, a year after the request was declined, withdrawn or ended',
     exampleMessage,
     1000,
   ),
 };
 
-export const NewPartnerRequest = Body('NewPartnerRequest', 'A request to send', {
-  post_id: BigId('The post to answer; it must belong to another store'),
+export const NewPartnerRequest = t.Body('NewPartnerRequest', 'A request to send', {
+  post_id: t.BigId('The post to answer; it must belong to another store'),
   message: Block('What to tell the other store; may contain line feeds', exampleMessage, 1000),
 });
 export type NewPartnerRequest = Static<typeof NewPartnerRequest>;
@@ -75,29 +64,29 @@ const requestIn = <const Box extends string, OtherStore extends TProperties>(
   box: Box,
   otherStore: OtherStore,
 ) => ({
-  box: StringEnum([box], { description: 'Whether the user sent or received the request' }),
+  box: t.StringEnum([box], { description: 'Whether the user sent or received the request' }),
   id,
   post_id,
   post_title,
   ...otherStore,
   status,
   message,
-  created_at: Timestamp('When it was sent'),
-  updated_at: Timestamp('When its status last changed'),
+  created_at: t.Timestamp('When it was sent'),
+  updated_at: t.Timestamp('When its status last changed'),
 });
 
 const { receiver_store_id, receiver_store_name } = requestFields;
 const sentRequestFields = requestIn('sent', { receiver_store_id, receiver_store_name });
-const receivedRequestFields = requestIn('received', { sender_store: Ref(StoreSummary) });
+const receivedRequestFields = requestIn('received', { sender_store: t.Ref(StoreSummary) });
 
-export const PartnerRequest = NamedObject(
+export const PartnerRequest = t.NamedObject(
   'PartnerRequest',
   'A partnership request as its sender sees it',
   sentRequestFields,
 );
 export type PartnerRequest = Static<typeof PartnerRequest>;
 
-export const ReceivedPartnerRequest = NamedObject(
+export const ReceivedPartnerRequest = t.NamedObject(
   'ReceivedPartnerRequest',
   'A partnership request as its receiver sees it',
   receivedRequestFields,
@@ -107,44 +96,47 @@ export type ReceivedPartnerRequest = Static<typeof ReceivedPartnerRequest>;
 export const AnyPartnerRequest = Type.Unsafe<PartnerRequest | ReceivedPartnerRequest>({
   $id: 'AnyPartnerRequest',
   description: 'A request as the user sees it; `box` tells which of the two it is',
-  oneOf: [Ref(PartnerRequest), Ref(ReceivedPartnerRequest)],
+  oneOf: [t.Ref(PartnerRequest), t.Ref(ReceivedPartnerRequest)],
 });
-export const PartnerRequestPage = Page('PartnerRequestPage', Ref(AnyPartnerRequest));
+export const PartnerRequestPage = Page('PartnerRequestPage', t.Ref(AnyPartnerRequest));
 
 export const PartnerRequestQuery = Type.Object({
-  box: StringEnum(['sent', 'received'], {
+  box: t.StringEnum(['sent', 'received'], {
     default: 'received',
     description: 'Requests that the user sent or received',
   }),
-  status: Type.Optional(Ref(PartnerRequestStatus, { description: 'Only requests in this state' })),
+  status: Type.Optional(t.Ref(PartnerRequestStatus, { description: 'Only requests in this state' })),
   ...PageQuery,
 });
 
 /** How to reach a partner. Only the two sides of an accepted request see it. */
-const Contact = NamedObject('Contact', 'How to reach the other store of an accepted request', {
-  name: Text('The name of the owner', '김두레', 50),
-  email: Email('The email address of the owner', 'dure@example.com'),
+const Contact = t.NamedObject('Contact', 'How to reach the other store of an accepted request', {
+  name: t.Text('The name of the owner', '김두레', 50),
+  email: t.Email('The email address of the owner', 'dure@example.com'),
   phone_number: PhoneNumber('The phone number of the store; empty when it has none'),
 });
 export type Contact = Static<typeof Contact>;
 
 const detailFields = {
-  post: RefOrNull(PostSummary, 'The post that the request answers; `null` once it was deleted or is hidden'),
-  sender_store: Ref(StoreSummary),
-  receiver_store: Ref(StoreSummary),
-  contact: RefOrNull(
+  post: t.RefOrNull(
+    PostSummary,
+    'The post that the request answers; `null` once it was deleted or is hidden',
+  ),
+  sender_store: t.Ref(StoreSummary),
+  receiver_store: t.Ref(StoreSummary),
+  contact: t.RefOrNull(
     Contact,
     'How to reach the other store; `null` unless the request is `수락됨` (accepted) and the account of the other store is active',
   ),
 };
 
 const detailDescription = 'A partnership request with its post, both stores and the contact, as its';
-const SentPartnerRequestDetail = NamedObject(
+const SentPartnerRequestDetail = t.NamedObject(
   'SentPartnerRequestDetail',
   `${detailDescription} sender sees it`,
   { ...sentRequestFields, ...detailFields },
 );
-const ReceivedPartnerRequestDetail = NamedObject(
+const ReceivedPartnerRequestDetail = t.NamedObject(
   'ReceivedPartnerRequestDetail',
   `${detailDescription} receiver sees it`,
   { ...receivedRequestFields, ...detailFields },
@@ -155,19 +147,19 @@ export const PartnerRequestDetail = Type.Unsafe<
 >({
   $id: 'PartnerRequestDetail',
   description: 'A request with all that the user sees of it; `box` tells which of the two it is',
-  oneOf: [Ref(SentPartnerRequestDetail), Ref(ReceivedPartnerRequestDetail)],
+  oneOf: [t.Ref(SentPartnerRequestDetail), t.Ref(ReceivedPartnerRequestDetail)],
 });
 export type PartnerRequestDetail = Static<typeof PartnerRequestDetail>;
 
-export const Partner = NamedObject('Partner', 'A store with which a partnership request is accepted', {
-  store: Ref(StoreSummary),
-  contact: Ref(Contact),
-  request_id: BigId('The accepted request; the newest one where there are several'),
-  since: Timestamp('When that request was accepted'),
+export const Partner = t.NamedObject('Partner', 'A store with which a partnership request is accepted', {
+  store: t.Ref(StoreSummary),
+  contact: t.Ref(Contact),
+  request_id: t.BigId('The accepted request; the newest one where there are several'),
+  since: t.Timestamp('When that request was accepted'),
 });
 export type Partner = Static<typeof Partner>;
 
-export const PartnerPage = BoundedPageOf('PartnerPage', Ref(Partner));
+export const PartnerPage = BoundedPageOf('PartnerPage', t.Ref(Partner));
 export const PartnerQuery = Type.Object(PageQuery);
 
 /** A request as the API shows it to one of its sides. */

@@ -1,24 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { defineError } from '../../http/errors.ts';
 import { BoundedPageOf } from '../../http/pagination.ts';
-import {
-  BigId,
-  Body,
-  Changes,
-  Day,
-  Flag,
-  Id,
-  List,
-  NamedEnum,
-  NamedObject,
-  OrNull,
-  Ref,
-  RefOrNull,
-  StringEnum,
-  Text,
-  Timestamp,
-  Url,
-} from '../../http/schemas.ts';
+import * as t from '../../http/schemas.ts';
 import { Block, Line, OptionalLine, TextField, whenEmpty } from '../../http/text.ts';
 import { PartnerRequestStatus as PartnerRequestState } from '../../infrastructure/database/generated/enums.ts';
 import { toUtc } from '../../infrastructure/database/json-times.ts';
@@ -47,13 +30,13 @@ const exampleContent = '저희 카페 영수증을 가져오면 서로 10%씩 �
 const exampleImage = 'https://cdn.example.com/weekend.jpg';
 
 const summary = {
-  id: BigId('Identifier'),
-  title: Text('Its title', exampleTitle, 100),
-  thumbnail: Url(
+  id: t.BigId('Identifier'),
+  title: t.Text('Its title', exampleTitle, 100),
+  thumbnail: t.Url(
     'The small version of an uploaded first image, else the URL of the first image; without images, a neutral one of the first category of the store',
     exampleImage,
   ),
-  created_at: Timestamp('When it was written'),
+  created_at: t.Timestamp('When it was written'),
 };
 
 /** Each state of a partner request in the database, as the API shows it: a post has that of the reader's newest request. */
@@ -71,7 +54,7 @@ export function stateOfStatus(status: Static<typeof PartnerRequestStatus>): Part
 }
 
 /** In Korean, as clients show them; the names are for generated clients. */
-export const PartnerRequestStatus = NamedEnum(
+export const PartnerRequestStatus = t.NamedEnum(
   'PartnerRequestStatus',
   'The state of a partnership request: `요청됨` (requested) becomes `수락됨` (accepted), `거절됨` (declined) or `취소됨` (withdrawn), and `수락됨` becomes `종료됨` (ended)',
   {
@@ -89,10 +72,10 @@ export const PartnerRequestStatus = NamedEnum(
 );
 
 /** A post in short: exactly these fields, wherever it appears. */
-export const PostSummary = NamedObject('PostSummary', 'A post in short', summary);
+export const PostSummary = t.NamedObject('PostSummary', 'A post in short', summary);
 export type PostSummary = Static<typeof PostSummary>;
 
-const PostStatus = NamedEnum(
+const PostStatus = t.NamedEnum(
   'PostStatus',
   'Whether a post takes partnership requests',
   {
@@ -102,28 +85,31 @@ const PostStatus = NamedEnum(
   { examples: ['open'] },
 );
 
-const closesOn = Day('The last day on which it is open, in Korea; `null`: until it is closed', '2099-12-31');
+const closesOn = t.Day(
+  'The last day on which it is open, in Korea; `null`: until it is closed',
+  '2099-12-31',
+);
 
-export const Post = NamedObject('Post', 'What kind of partnership a store is looking for', {
+export const Post = t.NamedObject('Post', 'What kind of partnership a store is looking for', {
   ...summary,
-  content: Text('May contain line feeds', exampleContent, 5000),
-  images: List(Url('', exampleImage), 10, {
+  content: t.Text('May contain line feeds', exampleContent, 5000),
+  images: t.List(t.Url('', exampleImage), 10, {
     description: 'URLs of its images, in the order of the author',
     examples: [[exampleImage]],
   }),
-  store: Ref(StoreSummary),
-  status: Ref(PostStatus),
-  closes_on: OrNull(closesOn),
-  is_mine: Flag("Whether it is a post of the user's store", false),
-  my_request_status: RefOrNull(
+  store: t.Ref(StoreSummary),
+  status: t.Ref(PostStatus),
+  closes_on: t.OrNull(closesOn),
+  is_mine: t.Flag("Whether it is a post of the user's store", false),
+  my_request_status: t.RefOrNull(
     PartnerRequestStatus,
     "The status of the newest request that the user's store sent for it; `null` without one",
   ),
-  updated_at: Timestamp('When it was last changed'),
+  updated_at: t.Timestamp('When it was last changed'),
 });
 export type Post = Static<typeof Post>;
 
-export const NewPost = Body('NewPost', 'A post to publish', {
+export const NewPost = t.Body('NewPost', 'A post to publish', {
   title: Line('Its title', exampleTitle, {
     ...whenEmpty('제목을 입력해 주세요.', 'Enter a title.'),
     maxLength: 100,
@@ -137,22 +123,22 @@ export const NewPost = Body('NewPost', 'A post to publish', {
       examples: [[exampleImage]],
     }),
   ),
-  closes_on: Type.Optional(OrNull(TextField('date', closesOn))),
+  closes_on: Type.Optional(t.OrNull(TextField('date', closesOn))),
 });
 export type NewPost = Static<typeof NewPost>;
 
-export const PostChanges = Changes(
+export const PostChanges = t.Changes(
   'PostChanges',
   'At least one field; fields that are not given stay unchanged',
-  { ...NewPost.properties, status: Type.Optional(Ref(PostStatus)) },
+  { ...NewPost.properties, status: Type.Optional(t.Ref(PostStatus)) },
 );
 export type PostChanges = Static<typeof PostChanges>;
 
 export const PostQuery = Type.Object({
-  mine: Type.Optional(Flag('`true`: only posts of your own store')),
-  store_id: Type.Optional(Id('Only posts of this store')),
+  mine: Type.Optional(t.Flag('`true`: only posts of your own store')),
+  store_id: Type.Optional(t.Id('Only posts of this store')),
   status: Type.Optional(
-    StringEnum(['open', 'closed', 'all'], {
+    t.StringEnum(['open', 'closed', 'all'], {
       description: 'Which posts; by default `open`, with `mine=true` `all`',
       examples: ['open'],
     }),
@@ -167,13 +153,13 @@ export const PostQuery = Type.Object({
 
 export type PostQuery = Static<typeof PostQuery>;
 
-export const PostListItem = NamedObject('PostListItem', 'A post in a list', {
+export const PostListItem = t.NamedObject('PostListItem', 'A post in a list', {
   ...Post.properties,
   distance_m: Distance,
 });
 export type PostListItem = Static<typeof PostListItem>;
 
-export const PostPage = BoundedPageOf('PostPage', Ref(PostListItem));
+export const PostPage = BoundedPageOf('PostPage', t.Ref(PostListItem));
 
 /** A post in JSON, for {@link toPostSummary}. */
 export interface PostSummaryRow extends Pick<PostSummary, 'id' | 'title'> {

@@ -1,18 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { defineError } from '../../http/errors.ts';
 import { Page, PageQuery } from '../../http/pagination.ts';
-import {
-  BigId,
-  Body,
-  Id,
-  NamedEnum,
-  NamedObject,
-  OrNull,
-  Ref,
-  RefOrNull,
-  Text,
-  Timestamp,
-} from '../../http/schemas.ts';
+import * as t from '../../http/schemas.ts';
 import { OptionalBlock } from '../../http/text.ts';
 import { User } from '../auth/index.ts';
 import { StoreSummary, toStoreSummary } from '../stores/index.ts';
@@ -28,63 +17,63 @@ export const reportErrors = {
 const exampleText = '다른 가게의 사진을 쓰고 있습니다.';
 const exampleNote = '사진의 출처를 확인함';
 
-const ReportReason = NamedEnum('ReportReason', 'What is wrong with a post or a store', {
+const ReportReason = t.NamedEnum('ReportReason', 'What is wrong with a post or a store', {
   spam: 'Advertising, or the same text repeatedly',
   fraud: 'It deceives others',
   abuse: 'Insults, hate or harassment',
   other: 'Something else; say what in `text`',
 });
 
-const ReportStatus = NamedEnum('ReportStatus', 'Whether a report was decided about', {
+const ReportStatus = t.NamedEnum('ReportStatus', 'Whether a report was decided about', {
   open: 'Waits for an admin',
   closed: 'An admin has decided',
 });
 
-const ReportAction = NamedEnum('ReportAction', 'What an admin decided about a report', {
+const ReportAction = t.NamedEnum('ReportAction', 'What an admin decided about a report', {
   none: 'The post or store is found, unless another report hides it',
   hide: 'The post or store is not found',
 });
 
-const ReportTarget = NamedEnum('ReportTarget', 'What a report is about', {
+const ReportTarget = t.NamedEnum('ReportTarget', 'What a report is about', {
   post: 'A post',
   store: 'A store',
 });
 
-export const NewReport = Body('NewReport', 'What is wrong with a post or a store', {
-  reason: Ref(ReportReason),
+export const NewReport = t.Body('NewReport', 'What is wrong with a post or a store', {
+  reason: t.Ref(ReportReason),
   text: OptionalBlock('More about it; may contain line feeds, and may be empty', exampleText, 1000),
 });
 export type NewReport = Static<typeof NewReport>;
 
-export const ReportReceipt = NamedObject('ReportReceipt', 'A report that was received', {
-  id: BigId('Identifier of the report'),
+export const ReportReceipt = t.NamedObject('ReportReceipt', 'A report that was received', {
+  id: t.BigId('Identifier of the report'),
 });
 
-const ReportedPost = NamedObject('ReportedPost', 'A post in a report, which may be hidden or deleted', {
-  id: BigId('`id` of the post'),
-  title: Text('Its title', '주말 공동 할인 함께하실 가게를 찾아요', 100),
+const ReportedPost = t.NamedObject('ReportedPost', 'A post in a report, which may be hidden or deleted', {
+  id: t.BigId('`id` of the post'),
+  title: t.Text('Its title', '주말 공동 할인 함께하실 가게를 찾아요', 100),
 });
 
-const Reporter = NamedObject('Reporter', 'The user who sent a report', {
-  id: Id('`id` of the account'),
+const Reporter = t.NamedObject('Reporter', 'The user who sent a report', {
+  id: t.Id('`id` of the account'),
   username: User.properties.username,
 });
 
-export const Report = NamedObject('Report', 'A report as admins see it', {
-  id: BigId('Identifier of the report'),
-  target: Ref(ReportTarget),
-  post: RefOrNull(ReportedPost, 'The post that was reported; `null` in a report about a store'),
-  store: Ref(StoreSummary),
-  reason: Ref(ReportReason),
-  text: Text('More about it, in the words of the reporter; empty if there is none', exampleText, 1000),
-  reporter: RefOrNull(Reporter, '`null` when the account was deleted'),
-  status: Ref(ReportStatus),
-  action: RefOrNull(ReportAction, 'What was decided last; `null` while the report is open'),
-  note: Text('A note of the admin; empty if there is none', exampleNote, 1000),
-  created_at: Timestamp('When it was sent'),
-  closed_at: OrNull(Timestamp('When it was first closed; `null` while it is open')),
-  closed_by: OrNull(
-    Text(
+export const Report = t.NamedObject('Report', 'A report as admins see it', {
+  id: t.BigId('Identifier of the report'),
+  target: t.Ref(ReportTarget),
+  post: t.RefOrNull(ReportedPost, 'The post that was reported; `null` in a report about a store'),
+  store: t.Ref(StoreSummary),
+  reason: t.Ref(ReportReason),
+  text: t.Text('More about it, in the words of the reporter; empty if there is none', exampleText, 1000),
+  reporter: t.RefOrNull(Reporter, '`null` when the account was deleted'),
+  status: t.Ref(ReportStatus),
+  action: t.RefOrNull(ReportAction, 'What was decided last; `null` while the report is open'),
+  note: t.Text('A note of the admin; empty if there is none', exampleNote, 1000),
+  created_at: t.Timestamp('When it was sent'),
+  closed_at: t.OrNull(t.Timestamp('When it was first closed; `null` while it is open')),
+  closed_by: t.OrNull(
+    t.Text(
       'The person who closed it last: `admin:` and the id of the account, or `cli:` and a name; `null` while it is open',
       'admin:1',
       { pattern: '^(admin|cli):', maxLength: 100 },
@@ -92,16 +81,18 @@ export const Report = NamedObject('Report', 'A report as admins see it', {
   ),
 });
 export type Report = Static<typeof Report>;
-export const ReportPage = Page('ReportPage', Ref(Report));
+export const ReportPage = Page('ReportPage', t.Ref(Report));
 
 export const ReportQuery = Type.Object({
-  status: Type.Optional(Ref(ReportStatus, { description: 'Only reports with this status; all without it' })),
+  status: Type.Optional(
+    t.Ref(ReportStatus, { description: 'Only reports with this status; all without it' }),
+  ),
   ...PageQuery,
 });
 export type ReportQuery = Static<typeof ReportQuery>;
 
-export const ReportDecision = Body('ReportDecision', 'What to do about a report', {
-  action: Ref(ReportAction),
+export const ReportDecision = t.Body('ReportDecision', 'What to do about a report', {
+  action: t.Ref(ReportAction),
   note: OptionalBlock('For other admins; without it the report has an empty note', exampleNote, 1000),
 });
 export type ReportDecision = Static<typeof ReportDecision>;

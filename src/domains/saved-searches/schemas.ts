@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { defineError } from '../../http/errors.ts';
 import { Page } from '../../http/pagination.ts';
-import { Body, Id, Int32, NamedObject, OrNull, Ref, Text, Timestamp } from '../../http/schemas.ts';
+import * as t from '../../http/schemas.ts';
 import { Line, whenUnnamed } from '../../http/text.ts';
 import { NearFields, regionMatch, textMatch } from '../stores/index.ts';
 import type { SavedSearchRow } from './repository.ts';
@@ -21,7 +21,7 @@ export const savedSearchErrors = {
   }),
 };
 
-export const NewSavedSearch = Body('NewSavedSearch', 'A search to save, with at least one filter', {
+export const NewSavedSearch = t.Body('NewSavedSearch', 'A search to save, with at least one filter', {
   name: Line('Its name', '우리 동네 꽃집', { ...whenUnnamed, maxLength: 50 }),
   q: Type.Optional(
     Line(
@@ -30,33 +30,33 @@ export const NewSavedSearch = Body('NewSavedSearch', 'A search to save, with at 
       100,
     ),
   ),
-  category_id: Type.Optional(Id('Only posts of stores of this category')),
+  category_id: Type.Optional(t.Id('Only posts of stores of this category')),
   region: Type.Optional(Line(`Only posts of stores of this region. ${regionMatch}`, '마포 망원동', 40)),
   ...NearFields,
 });
 export type NewSavedSearch = Static<typeof NewSavedSearch>;
 
-export const SavedSearch = NamedObject(
+export const SavedSearch = t.NamedObject(
   'SavedSearch',
   'A saved search; a filter that was not given is `null`',
   {
-    id: Id('Identifier'),
-    name: Text('Its name', '우리 동네 꽃집', 50),
-    q: OrNull(Text('A text that posts contain', null, 100)),
-    category_id: OrNull(Int32('The category of their stores', 13)),
-    region: OrNull(Text('The region of their stores', '망원동', 40)),
-    near: OrNull(
-      Text('Latitude and longitude that their stores are near', null, {
+    id: t.Id('Identifier'),
+    name: t.Text('Its name', '우리 동네 꽃집', 50),
+    q: t.OrNull(t.Text('A text that posts contain', null, 100)),
+    category_id: t.OrNull(t.Int32('The category of their stores', 13)),
+    region: t.OrNull(t.Text('The region of their stores', '망원동', 40)),
+    near: t.OrNull(
+      t.Text('Latitude and longitude that their stores are near', null, {
         pattern: '^-?[0-9.]+,-?[0-9.]+$',
         maxLength: 40,
       }),
     ),
-    radius_m: OrNull(Int32('How near, in metres', 1_000)),
-    created_at: Timestamp('When it was saved'),
+    radius_m: t.OrNull(t.Int32('How near, in metres', 1_000)),
+    created_at: t.Timestamp('When it was saved'),
   },
 );
 export type SavedSearch = Static<typeof SavedSearch>;
-export const SavedSearchPage = Page('SavedSearchPage', Ref(SavedSearch));
+export const SavedSearchPage = Page('SavedSearchPage', t.Ref(SavedSearch));
 
 /** A saved search as the API shows it. */
 export function toSavedSearch(row: SavedSearchRow): SavedSearch {

@@ -1,20 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { defineError } from '../../http/errors.ts';
 import { BoundedPageOf } from '../../http/pagination.ts';
-import {
-  Body,
-  Changes,
-  documented,
-  Flag,
-  Id,
-  List,
-  NamedObject,
-  Ref,
-  RefOrNull,
-  Text,
-  Timestamp,
-  Url,
-} from '../../http/schemas.ts';
+import * as t from '../../http/schemas.ts';
 import { Line, OptionalBlock, OptionalLine, TextField, whenEmpty, whenUnnamed } from '../../http/text.ts';
 import type { ImageUrls } from '../images/index.ts';
 import type { ListedStoreRow, StoreRow, StoreSummaryRow } from './repository.ts';
@@ -32,43 +19,43 @@ export const storeErrors = {
   }),
 };
 
-export const StoreCategory = NamedObject('StoreCategory', 'What kind of business a store is', {
-  id: Id('Identifier'),
-  name: Text('In Korean', '카페', 50),
+export const StoreCategory = t.NamedObject('StoreCategory', 'What kind of business a store is', {
+  id: t.Id('Identifier'),
+  name: t.Text('In Korean', '카페', 50),
 });
 export type StoreCategory = Static<typeof StoreCategory>;
 
-const StoreCategoryListItem = NamedObject('StoreCategoryListItem', 'A category in the list of all', {
+const StoreCategoryListItem = t.NamedObject('StoreCategoryListItem', 'A category in the list of all', {
   ...StoreCategory.properties,
-  name_en: Text('In English', 'Cafe', 50),
+  name_en: t.Text('In English', 'Cafe', 50),
 });
 
 const summary = {
-  id: Id('Identifier'),
-  name: Text('Its name', '두레 카페', 50),
-  store_categories: Type.Array(Ref(StoreCategory), {
-    ...documented({ minItems: 1, maxItems: 5 }),
+  id: t.Id('Identifier'),
+  name: t.Text('Its name', '두레 카페', 50),
+  store_categories: Type.Array(t.Ref(StoreCategory), {
+    ...t.documented({ minItems: 1, maxItems: 5 }),
     description: 'One to five, in the order the owner gave',
     examples: [[{ id: 1, name: '카페' }]],
   }),
 };
 
 /** A store in short: exactly these fields, wherever it appears. */
-export const StoreSummary = NamedObject('StoreSummary', 'A store in short', summary);
+export const StoreSummary = t.NamedObject('StoreSummary', 'A store in short', summary);
 export type StoreSummary = Static<typeof StoreSummary>;
 
 const presentation = {
-  description: Text('What it is like; may contain line feeds', '동네에서 직접 볶은 커피를 내립니다.', 2000),
-  address: Text('Where it is', '서울특별시 마포구 와우산로 1', 200),
+  description: t.Text('What it is like; may contain line feeds', '동네에서 직접 볶은 커피를 내립니다.', 2000),
+  address: t.Text('Where it is', '서울특별시 마포구 와우산로 1', 200),
 };
 
-export const StoreListItem = NamedObject(
+export const StoreListItem = t.NamedObject(
   'StoreListItem',
   'A store in the directory; an address or description never given is an empty string',
   {
     ...summary,
     ...presentation,
-    thumbnail: Url(
+    thumbnail: t.Url(
       'The thumbnail of its newest post; where that has no image, or there is no post, an image of its first category',
       'https://cdn.example.com/weekend.jpg',
     ),
@@ -78,51 +65,51 @@ export const StoreListItem = NamedObject(
 export type StoreListItem = Static<typeof StoreListItem>;
 
 /** Where an address says that a store is. */
-export const Region = NamedObject(
+export const Region = t.NamedObject(
   'Region',
   'Read from the address; what it does not tell is an empty string',
   {
-    sido: Text('The short name of the province', '서울', 200),
-    sigungu: Text(
+    sido: t.Text('The short name of the province', '서울', 200),
+    sigungu: t.Text(
       'City, county or district, of a large city with its district: `성남시 분당구`. 세종 has none.',
       '마포구',
       200,
     ),
-    dong: Text('동, 읍, 면 or 가', '망원동', 200),
+    dong: t.Text('동, 읍, 면 or 가', '망원동', 200),
   },
 );
 export type Region = Static<typeof Region>;
 
-const StoreLocation = NamedObject('StoreLocation', 'A place in degrees of WGS 84', {
+const StoreLocation = t.NamedObject('StoreLocation', 'A place in degrees of WGS 84', {
   latitude: Type.Number({ minimum: -90, maximum: 90, description: 'To the north', examples: [37.556123] }),
   longitude: Type.Number({ minimum: -180, maximum: 180, description: 'To the east', examples: [126.910456] }),
 });
 
 /** A phone number of a response, which may be empty. */
 export const PhoneNumber = (description: string) =>
-  Text(description, '02-123-4567', { pattern: '^[0-9-]*$', maxLength: 30 });
+  t.Text(description, '02-123-4567', { pattern: '^[0-9-]*$', maxLength: 30 });
 
-export const Store = NamedObject('Store', 'A store; a field that was never given is an empty string', {
+export const Store = t.NamedObject('Store', 'A store; a field that was never given is an empty string', {
   ...summary,
   ...presentation,
   phone_number: PhoneNumber('Digits and hyphens'),
-  business_hours: Text('When it is open, in free text', '매일 09:00-21:00', 100),
-  region: Ref(Region),
-  location: RefOrNull(
+  business_hours: t.Text('When it is open, in free text', '매일 09:00-21:00', 100),
+  region: t.Ref(Region),
+  location: t.RefOrNull(
     StoreLocation,
     'Where it is, to six decimals; for others than its owner to three, about 100 m, unless `show_exact_location` is `true`. `null` where the owner did not give it.',
   ),
-  show_exact_location: Flag('Whether others see the location as it is', false),
-  created_at: Timestamp('When it was registered'),
-  updated_at: Timestamp('When it was last changed'),
+  show_exact_location: t.Flag('Whether others see the location as it is', false),
+  created_at: t.Timestamp('When it was registered'),
+  updated_at: t.Timestamp('When it was last changed'),
 });
 export type Store = Static<typeof Store>;
 
-const NewStoreLocation = Body('NewStoreLocation', 'A place in degrees of WGS 84', StoreLocation.properties);
+const NewStoreLocation = t.Body('NewStoreLocation', 'A place in degrees of WGS 84', StoreLocation.properties);
 
-export const NewStore = Body('NewStore', 'A store to register', {
+export const NewStore = t.Body('NewStore', 'A store to register', {
   name: Line('Its name', '두레 카페', { ...whenUnnamed, maxLength: 50 }),
-  category_ids: Type.Array(Id('`id` of a category'), {
+  category_ids: Type.Array(t.Id('`id` of a category'), {
     minItems: 1,
     maxItems: 5,
     uniqueItems: true,
@@ -146,28 +133,28 @@ export const NewStore = Body('NewStore', 'A store to register', {
   ),
   business_hours: OptionalLine('When it is open, in free text', '매일 09:00-21:00', 100),
   location: Type.Optional(
-    RefOrNull(
+    t.RefOrNull(
       NewStoreLocation,
       'Where it is, kept to six decimals; `null` for no location. Others see it rounded to three decimals, unless `show_exact_location` is `true`.',
     ),
   ),
   show_exact_location: Type.Optional(
-    Flag('Whether others see the location as it is; `false` when left out', false),
+    t.Flag('Whether others see the location as it is; `false` when left out', false),
   ),
 });
 export type NewStore = Static<typeof NewStore>;
 
-export const StoreChanges = Changes(
+export const StoreChanges = t.Changes(
   'StoreChanges',
   'At least one field; fields that are not given stay unchanged',
   NewStore.properties,
 );
 export type StoreChanges = Static<typeof StoreChanges>;
 
-export const StoreCategoryList = NamedObject('StoreCategoryList', 'Every category', {
-  items: List(Ref(StoreCategoryListItem), 1000, 'All of them, in the order to show them'),
+export const StoreCategoryList = t.NamedObject('StoreCategoryList', 'Every category', {
+  items: t.List(t.Ref(StoreCategoryListItem), 1000, 'All of them, in the order to show them'),
 });
-export const StorePage = BoundedPageOf('StorePage', Ref(StoreListItem));
+export const StorePage = BoundedPageOf('StorePage', t.Ref(StoreListItem));
 
 /** A store as the API shows it. */
 export function toStore({ created_at, updated_at, ...row }: StoreRow): Store {

@@ -17,13 +17,6 @@ const uncounted = 16 * 1024;
 /** The most bytes of a file that are read ahead of its client. */
 const readAhead = 128 * 1024;
 
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** The most bytes of a streamed response that are in memory at a time, where its length is not known. */
-    readAhead?: number;
-  }
-}
-
 /** What a connection has to send. */
 interface Unread {
   client: string;

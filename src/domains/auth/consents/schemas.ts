@@ -1,20 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox';
-import {
-  Body,
-  Changes,
-  Day,
-  Flag,
-  List,
-  NamedEnum,
-  NamedObject,
-  OrNull,
-  Ref,
-  Timestamp,
-  Url,
-} from '../../../http/schemas.ts';
+import * as t from '../../../http/schemas.ts';
 import { pattern, TextField } from '../../../http/text.ts';
 
-const ConsentId = NamedEnum(
+const ConsentId = t.NamedEnum(
   'ConsentId',
   'What users agree to',
   { terms: 'The terms of use', privacy: 'The privacy policy', marketing: 'Emails that advertise' },
@@ -22,14 +10,14 @@ const ConsentId = NamedEnum(
 );
 export type ConsentId = Static<typeof ConsentId>;
 
-const Consent = NamedObject('Consent', 'What users can agree to', {
-  id: Ref(ConsentId),
-  version: Day('The current version, a date'),
-  url: Url('Where it can be read', 'https://dure.example/terms'),
-  required: Flag('Whether a sign-up needs it', true),
+const Consent = t.NamedObject('Consent', 'What users can agree to', {
+  id: t.Ref(ConsentId),
+  version: t.Day('The current version, a date'),
+  url: t.Url('Where it can be read', 'https://dure.example/terms'),
+  required: t.Flag('Whether a sign-up needs it', true),
 });
-export const ConsentList = NamedObject('ConsentList', 'What users can agree to', {
-  items: List(Ref(Consent), 3, 'In the order in which a page shows them'),
+export const ConsentList = t.NamedObject('ConsentList', 'What users can agree to', {
+  items: t.List(t.Ref(Consent), 3, 'In the order in which a page shows them'),
 });
 export type ConsentList = Static<typeof ConsentList>;
 
@@ -46,11 +34,11 @@ const version = (description: string) =>
 const answers = {
   terms: version('The `version` of the terms of use that the user agrees to'),
   privacy: version('The `version` of the privacy policy that the user agrees to'),
-  marketing: Flag('Whether the user wants emails that advertise', false),
+  marketing: t.Flag('Whether the user wants emails that advertise', false),
 };
 
 /** Which of them a sign-up needs depends on the configuration. */
-export const NewConsents = Body(
+export const NewConsents = t.Body(
   'NewConsents',
   'What the user agrees to: at least what `listConsents` says is required',
   {
@@ -69,17 +57,17 @@ export const NewConsents = Body(
 );
 export type NewConsents = Static<typeof NewConsents>;
 
-export const ConsentChanges = Changes('ConsentChanges', 'At least one field', answers);
+export const ConsentChanges = t.Changes('ConsentChanges', 'At least one field', answers);
 export type ConsentChanges = Static<typeof ConsentChanges>;
 
-const GivenConsent = NamedObject('GivenConsent', 'The latest answer of a user', {
-  id: Ref(ConsentId),
-  version: OrNull(Day('What the answer is about; `null` where it had no version')),
-  given_at: OrNull(Timestamp('When the user last agreed; `null`: never')),
-  withdrawn_at: OrNull(Timestamp('When the user refused or withdrew it; `null` while it is given', null)),
-  is_current: Flag('Whether the user agrees to the current version', true),
+const GivenConsent = t.NamedObject('GivenConsent', 'The latest answer of a user', {
+  id: t.Ref(ConsentId),
+  version: t.OrNull(t.Day('What the answer is about; `null` where it had no version')),
+  given_at: t.OrNull(t.Timestamp('When the user last agreed; `null`: never')),
+  withdrawn_at: t.OrNull(t.Timestamp('When the user refused or withdrew it; `null` while it is given', null)),
+  is_current: t.Flag('Whether the user agrees to the current version', true),
 });
 export type GivenConsent = Static<typeof GivenConsent>;
-export const GivenConsents = NamedObject('GivenConsents', 'The answers of a user', {
-  items: List(Ref(GivenConsent), 3, 'The latest answer to each question'),
+export const GivenConsents = t.NamedObject('GivenConsents', 'The answers of a user', {
+  items: t.List(t.Ref(GivenConsent), 3, 'The latest answer to each question'),
 });

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { Body, Email, Flag, Int32, NamedObject, Ref, Timestamp } from '../../../http/schemas.ts';
+import * as t from '../../../http/schemas.ts';
 import {
   email,
   emailField,
@@ -25,53 +25,53 @@ const linkToken = givenBack({
   examples: ['Zm9yIGV4YW1wbGUgb25seS4uLg'],
 });
 
-export const EmailAddress = Body('EmailAddress', 'Where to send a mail', { email });
+export const EmailAddress = t.Body('EmailAddress', 'Where to send a mail', { email });
 
-const resendAfter = Int32('Seconds until another mail is sent to this address', 60);
-const accepted = Flag(
+const resendAfter = t.Int32('Seconds until another mail is sent to this address', 60);
+const accepted = t.Flag(
   'Whether the request was accepted; false within the cooldown and beyond the hourly cap of the address, where no mail is sent',
   true,
 );
-export const CodeSent = NamedObject('CodeSent', 'The same for any address, known or not', {
+export const CodeSent = t.NamedObject('CodeSent', 'The same for any address, known or not', {
   accepted,
-  expires_in: Int32('Seconds a code is valid', 600),
+  expires_in: t.Int32('Seconds a code is valid', 600),
   resend_after: resendAfter,
 });
 export type CodeSent = Static<typeof CodeSent>;
-export const MailSent = NamedObject('MailSent', 'The same for any address, known or not', {
+export const MailSent = t.NamedObject('MailSent', 'The same for any address, known or not', {
   accepted,
   resend_after: resendAfter,
 });
 export type MailSent = Static<typeof MailSent>;
 
-export const EmailCode = Body('EmailCode', 'The code of a mail', { email, code: verificationCode });
-export const EmailLink = Body('EmailLink', 'The link of a mail', { token: linkToken });
+export const EmailCode = t.Body('EmailCode', 'The code of a mail', { email, code: verificationCode });
+export const EmailLink = t.Body('EmailLink', 'The link of a mail', { token: linkToken });
 export const EmailConfirmation = Type.Unsafe<Static<typeof EmailCode> | Static<typeof EmailLink>>({
   $id: 'EmailConfirmation',
   description: 'Either the code or the link of a mail',
-  oneOf: [Ref(EmailCode), Ref(EmailLink)],
+  oneOf: [t.Ref(EmailCode), t.Ref(EmailLink)],
 });
 export type EmailConfirmation = Static<typeof EmailConfirmation>;
-export const EmailVerification = NamedObject('EmailVerification', 'A verified address', {
-  email: Email('The address that is verified', 'owner@example.com'),
+export const EmailVerification = t.NamedObject('EmailVerification', 'A verified address', {
+  email: t.Email('The address that is verified', 'owner@example.com'),
   verification_token: Token('Proves the address, once, at `signUp`'),
-  expires_in: Int32('Seconds the token is valid', 1800),
+  expires_in: t.Int32('Seconds the token is valid', 1800),
 });
 export type EmailVerification = Static<typeof EmailVerification>;
 
 export const ResetLinkQuery = Type.Object({ uid, token: linkToken });
 export type ResetLinkParts = Static<typeof ResetLinkQuery>;
-export const ResetLink = NamedObject('ResetLink', 'A link that works', {
-  expires_at: Timestamp('When the link stops working'),
+export const ResetLink = t.NamedObject('ResetLink', 'A link that works', {
+  expires_at: t.Timestamp('When the link stops working'),
 });
-export const PasswordReset = Body('PasswordReset', 'The link of a mail and a new password', {
+export const PasswordReset = t.Body('PasswordReset', 'The link of a mail and a new password', {
   uid,
   token: linkToken,
   new_password: newPassword,
 });
 export type PasswordReset = Static<typeof PasswordReset>;
 
-export const EmailChange = Body(
+export const EmailChange = t.Body(
   'EmailChange',
   'The password, and what proves the new address: the `code` that was mailed to it, or a `verification_token`',
   {
@@ -82,4 +82,4 @@ export const EmailChange = Body(
   },
 );
 export type EmailChange = Static<typeof EmailChange>;
-export const EmailChangeUndo = Body('EmailChangeUndo', 'The link of a mail', { token: linkToken });
+export const EmailChangeUndo = t.Body('EmailChangeUndo', 'The link of a mail', { token: linkToken });

@@ -1,19 +1,6 @@
 import { type Static, type TProperties, Type } from '@sinclair/typebox';
 import { Page } from '../../../http/pagination.ts';
-import {
-  Base64url,
-  Body,
-  documented,
-  Flag,
-  Id,
-  Int32,
-  List,
-  NamedObject,
-  Ref,
-  StringEnum,
-  Text,
-  Timestamp,
-} from '../../../http/schemas.ts';
+import * as t from '../../../http/schemas.ts';
 import { Line, pattern, TextField, whenUnnamed } from '../../../http/text.ts';
 import { flowToken, Token, Username } from '../schemas.ts';
 import type { PasskeyRow } from './repository.ts';
@@ -21,12 +8,12 @@ import type { PasskeyRow } from './repository.ts';
 const name = Line('How the user tells it from others', '내 휴대폰', { ...whenUnnamed, maxLength: 50 });
 const flow_token = flowToken('Of the start; works once, within five minutes');
 
-export const Passkey = NamedObject('Passkey', 'A passkey of an account', {
-  id: Id('Identifier'),
-  name: Text('How the user tells it from others', '내 휴대폰', 50),
-  is_synced: Flag('Whether it is backed up and works on other devices of the user', true),
-  created_at: Timestamp('When it was added'),
-  last_used_at: Timestamp('When it was last logged in with'),
+export const Passkey = t.NamedObject('Passkey', 'A passkey of an account', {
+  id: t.Id('Identifier'),
+  name: t.Text('How the user tells it from others', '내 휴대폰', 50),
+  is_synced: t.Flag('Whether it is backed up and works on other devices of the user', true),
+  created_at: t.Timestamp('When it was added'),
+  last_used_at: t.Timestamp('When it was last logged in with'),
 });
 type Passkey = Static<typeof Passkey>;
 /** A passkey as its user sees it. */
@@ -34,16 +21,16 @@ export function toPasskey({ id, name, isSynced, createdAt, lastUsedAt }: Passkey
   const times = { created_at: createdAt.toISOString(), last_used_at: lastUsedAt.toISOString() };
   return { id, name, is_synced: isSynced, ...times };
 }
-export const PasskeyPage = Page('PasskeyPage', Ref(Passkey));
-export const PasskeyChanges = Body('PasskeyChanges', 'A new name', { name });
+export const PasskeyPage = Page('PasskeyPage', t.Ref(Passkey));
+export const PasskeyChanges = t.Body('PasskeyChanges', 'A new name', { name });
 
 const always = <const Value extends string>(value: Value, description: string) =>
-  StringEnum([value], { description });
+  t.StringEnum([value], { description });
 const type = always('public-key', 'The only type that there is');
 
 /** A part of the JSON of WebAuthn, where browsers may have more properties than those that are read here. */
 const part = <T extends TProperties>($id: string, description: string, properties: T) =>
-  Ref(NamedObject($id, description, properties));
+  t.Ref(t.NamedObject($id, description, properties));
 const bytes = (maxLength: number, description: string, example = 'Zm9yIGV4YW1wbGUgb25seQ') =>
   Type.String({
     maxLength,
@@ -62,7 +49,7 @@ const clientDataJSON = bytes(
   'eyJ0eXBlIjoid2ViYXV0aG4uZ2V0In0',
 );
 
-const RegistrationCredential = NamedObject(
+const RegistrationCredential = t.NamedObject(
   'PasskeyRegistrationCredential',
   'What `navigator.credentials.create()` gives, by its `toJSON()` (`RegistrationResponseJSON` of WebAuthn)',
   {
@@ -83,14 +70,14 @@ const RegistrationCredential = NamedObject(
 );
 export type RegistrationCredential = Static<typeof RegistrationCredential>;
 
-export const NewPasskey = Body('NewPasskey', 'A passkey to add', {
+export const NewPasskey = t.Body('NewPasskey', 'A passkey to add', {
   flow_token,
-  credential: Ref(RegistrationCredential),
+  credential: t.Ref(RegistrationCredential),
   name: Type.Optional(name),
 });
 export type NewPasskey = Static<typeof NewPasskey>;
 
-const LoginCredential = NamedObject(
+const LoginCredential = t.NamedObject(
   'PasskeyLoginCredential',
   'What `navigator.credentials.get()` gives, by its `toJSON()` (`AuthenticationResponseJSON` of WebAuthn)',
   {
@@ -106,46 +93,46 @@ const LoginCredential = NamedObject(
 );
 export type LoginCredential = Static<typeof LoginCredential>;
 
-export const PasskeyLogin = Body('PasskeyLogin', 'Who logs in', {
+export const PasskeyLogin = t.Body('PasskeyLogin', 'Who logs in', {
   flow_token,
-  credential: Ref(LoginCredential),
+  credential: t.Ref(LoginCredential),
 });
 export type PasskeyLogin = Static<typeof PasskeyLogin>;
 
 const ofEveryRequest = {
-  challenge: Base64url('What is signed, in base64url', 'Zm9yIGV4YW1wbGUgb25seSwgMzIgYnl0ZXMgbG9uZyE', 86),
-  timeout: Int32('Milliseconds for which the browser waits', 300_000),
+  challenge: t.Base64url('What is signed, in base64url', 'Zm9yIGV4YW1wbGUgb25seSwgMzIgYnl0ZXMgbG9uZyE', 86),
+  timeout: t.Int32('Milliseconds for which the browser waits', 300_000),
 };
 const userVerification = always('required', 'The authenticator verifies the user');
-const rpId = Text('The host of the frontend', 'app.example.com', {
+const rpId = t.Text('The host of the frontend', 'app.example.com', {
   pattern: '^[a-z0-9.-]+$',
   maxLength: 253,
 });
 
-const RegistrationOptions = NamedObject(
+const RegistrationOptions = t.NamedObject(
   'PasskeyRegistrationOptions',
   'For `PublicKeyCredential.parseCreationOptionsFromJSON()` (`PublicKeyCredentialCreationOptionsJSON` of WebAuthn)',
   {
     ...ofEveryRequest,
-    rp: part('PasskeyService', 'This service', { id: rpId, name: Text('For people', 'Dure', 50) }),
+    rp: part('PasskeyService', 'This service', { id: rpId, name: t.Text('For people', 'Dure', 50) }),
     user: part('PasskeyUser', 'The account', {
-      id: Base64url('Its identifier, in base64url', 'MQ', 86),
+      id: t.Base64url('Its identifier, in base64url', 'MQ', 86),
       name: Username('The username'),
-      displayName: Text('How the user is called', '김두레', 50),
+      displayName: t.Text('How the user is called', '김두레', 50),
     }),
-    pubKeyCredParams: List(
+    pubKeyCredParams: t.List(
       part('PasskeyAlgorithm', 'An algorithm that is accepted', {
         type,
-        alg: Int32('Its number in COSE', -7, { minimum: -65_535, maximum: -1 }),
+        alg: t.Int32('Its number in COSE', -7, { minimum: -65_535, maximum: -1 }),
       }),
       10,
       'The best first',
     ),
-    excludeCredentials: List(
+    excludeCredentials: t.List(
       part('PasskeyDescriptor', 'A passkey of the account', {
         type,
-        id: Base64url('Of the passkey, in base64url', 'Zm9yIGV4YW1wbGUgb25seQ', 1364),
-        transports: List(Type.String(documented({ maxLength: 32 })), 10, {
+        id: t.Base64url('Of the passkey, in base64url', 'Zm9yIGV4YW1wbGUgb25seQ', 1364),
+        transports: t.List(Type.String(t.documented({ maxLength: 32 })), 10, {
           description: 'How its authenticator is reached',
           examples: [['internal', 'hybrid']],
         }),
@@ -163,7 +150,7 @@ const RegistrationOptions = NamedObject(
 );
 export type RegistrationOptions = Static<typeof RegistrationOptions>;
 
-const LoginOptions = NamedObject(
+const LoginOptions = t.NamedObject(
   'PasskeyLoginOptions',
   'For `PublicKeyCredential.parseRequestOptionsFromJSON()` (`PublicKeyCredentialRequestOptionsJSON` of WebAuthn)',
   { ...ofEveryRequest, rpId, userVerification },
@@ -171,11 +158,12 @@ const LoginOptions = NamedObject(
 export type LoginOptions = Static<typeof LoginOptions>;
 
 const newFlowToken = Token('For the finish: once, within five minutes');
-export const PasskeyRegistrationStart = NamedObject('PasskeyRegistrationStart', 'A registration that began', {
-  options: Ref(RegistrationOptions),
-  flow_token: newFlowToken,
-});
-export const PasskeyLoginStart = NamedObject('PasskeyLoginStart', 'A login that began', {
-  options: Ref(LoginOptions),
+export const PasskeyRegistrationStart = t.NamedObject(
+  'PasskeyRegistrationStart',
+  'A registration that began',
+  { options: t.Ref(RegistrationOptions), flow_token: newFlowToken },
+);
+export const PasskeyLoginStart = t.NamedObject('PasskeyLoginStart', 'A login that began', {
+  options: t.Ref(LoginOptions),
   flow_token: newFlowToken,
 });

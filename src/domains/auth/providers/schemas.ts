@@ -1,58 +1,45 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { Page } from '../../../http/pagination.ts';
-import {
-  Body,
-  Email,
-  Id,
-  Int32,
-  List,
-  NamedEnum,
-  NamedObject,
-  OrNull,
-  Ref,
-  Text,
-  Timestamp,
-  Url,
-} from '../../../http/schemas.ts';
+import * as t from '../../../http/schemas.ts';
 import { Line } from '../../../http/text.ts';
 import { Confirmation, flowToken, signUpFields, Token, TokenPairWithUser, username } from '../schemas.ts';
 import type { IdentityRow } from './repository.ts';
 
-const providerId = Text('`id` of a provider', 'kakao', { pattern: '^[a-z][a-z0-9-]*$', maxLength: 30 });
+const providerId = t.Text('`id` of a provider', 'kakao', { pattern: '^[a-z][a-z0-9-]*$', maxLength: 30 });
 
 /** What no provider has is 404. */
 export const ProviderPath = Type.Object({ provider: providerId });
 
-const LoginProvider = NamedObject('LoginProvider', 'With what users can log in', {
+const LoginProvider = t.NamedObject('LoginProvider', 'With what users can log in', {
   id: providerId,
-  name: Text('For a button, in the language of the response', '카카오', 1000),
+  name: t.Text('For a button, in the language of the response', '카카오', 1000),
 });
-export const LoginProviders = NamedObject('LoginProviders', 'The providers', {
-  items: List(Ref(LoginProvider), 100, 'In the order in which a page shows them'),
+export const LoginProviders = t.NamedObject('LoginProviders', 'The providers', {
+  items: t.List(t.Ref(LoginProvider), 100, 'In the order in which a page shows them'),
 });
 
-const LoginPurpose = NamedEnum('LoginPurpose', 'What a login at a provider is for', {
+const LoginPurpose = t.NamedEnum('LoginPurpose', 'What a login at a provider is for', {
   login: 'To log in, or to sign up',
   link: 'To connect the identity with the account of the access token',
   confirm: 'To confirm that the user of the session is still there',
 });
 export type LoginPurpose = Static<typeof LoginPurpose>;
 
-export const ProviderLoginStart = Body('ProviderLoginStart', 'A login that begins', {
-  purpose: Ref(LoginPurpose),
+export const ProviderLoginStart = t.Body('ProviderLoginStart', 'A login that begins', {
+  purpose: t.Ref(LoginPurpose),
 });
 
-export const StartedFlow = NamedObject('StartedFlow', 'Where the login goes on', {
-  authorization_url: Url(
+export const StartedFlow = t.NamedObject('StartedFlow', 'Where the login goes on', {
+  authorization_url: t.Url(
     'Send the browser there',
     'https://kauth.kakao.com/oauth/authorize?response_type=code&client_id=dure',
   ),
   flow_token: Token('Finishes this login at `finishProviderLogin`. Keep it in the browser that began'),
-  expires_in: Int32('Seconds in which the login must be finished', 600),
+  expires_in: t.Int32('Seconds in which the login must be finished', 600),
 });
 export type StartedFlow = Static<typeof StartedFlow>;
 
-export const FinishedFlow = Body(
+export const FinishedFlow = t.Body(
   'FinishedFlow',
   'What the page of the callback got, and the token of the start',
   {
@@ -68,27 +55,27 @@ export const LoginOrConfirmation = Type.Unsafe<
 >({
   $id: 'LoginOrConfirmation',
   description: 'The result of the purpose `login` or `confirm`',
-  oneOf: [Ref(TokenPairWithUser), Ref(Confirmation)],
+  oneOf: [t.Ref(TokenPairWithUser), t.Ref(Confirmation)],
 });
 
-export const NewUserOfProvider = Body('NewUserOfProvider', 'An account to create without a password', {
+export const NewUserOfProvider = t.Body('NewUserOfProvider', 'An account to create without a password', {
   sign_up_token: flowToken('From the `sign_up_required` of `finishProviderLogin`'),
   username,
   ...signUpFields,
 });
 export type NewUserOfProvider = Static<typeof NewUserOfProvider>;
 
-export const Identity = NamedObject('Identity', 'An account at a provider, with which the user logs in', {
-  id: Id('Identifier'),
+export const Identity = t.NamedObject('Identity', 'An account at a provider, with which the user logs in', {
+  id: t.Id('Identifier'),
   provider: providerId,
-  email: OrNull(Email('The address at the provider, as of the last login', 'owner@example.com')),
-  created_at: Timestamp('When it was connected'),
-  last_used_at: Timestamp('When the user last logged in with it'),
+  email: t.OrNull(t.Email('The address at the provider, as of the last login', 'owner@example.com')),
+  created_at: t.Timestamp('When it was connected'),
+  last_used_at: t.Timestamp('When the user last logged in with it'),
 });
 export type Identity = Static<typeof Identity>;
-export const IdentityPage = Page('IdentityPage', Ref(Identity));
+export const IdentityPage = Page('IdentityPage', t.Ref(Identity));
 
-export const NewIdentity = Body('NewIdentity', 'The identity to connect', {
+export const NewIdentity = t.Body('NewIdentity', 'The identity to connect', {
   link_token: flowToken('From the `link_required` of `finishProviderLogin`'),
 });
 

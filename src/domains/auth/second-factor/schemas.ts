@@ -1,14 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import {
-  Body,
-  documented,
-  Int32,
-  List,
-  NamedObject,
-  OrNull,
-  Text,
-  Timestamp,
-} from '../../../http/schemas.ts';
+import * as t from '../../../http/schemas.ts';
 import { TextField } from '../../../http/text.ts';
 import { flowToken, optionalPassword, verificationCode } from '../schemas.ts';
 import type { SecondFactorStatus } from './repository.ts';
@@ -21,16 +12,18 @@ const secondFactorCode = TextField('code', {
   examples: ['042317'],
 });
 
-export const ConfirmationBody = Body('ConfirmationBody', 'One of the two', {
+export const ConfirmationBody = t.Body('ConfirmationBody', 'One of the two', {
   password: optionalPassword,
   code: Type.Optional(secondFactorCode),
 });
 export type ConfirmationBody = Static<typeof ConfirmationBody>;
 
-export const SecondFactor = NamedObject('SecondFactor', 'What a login needs besides the password', {
-  totp_enabled_at: OrNull(Timestamp('Since when codes are asked for; `null` while the second factor is off')),
-  recovery_codes_left: Int32('Recovery codes that were not used yet', 10),
-  passkeys: Int32('Passkeys of the account: a login with one needs no code', 0),
+export const SecondFactor = t.NamedObject('SecondFactor', 'What a login needs besides the password', {
+  totp_enabled_at: t.OrNull(
+    t.Timestamp('Since when codes are asked for; `null` while the second factor is off'),
+  ),
+  recovery_codes_left: t.Int32('Recovery codes that were not used yet', 10),
+  passkeys: t.Int32('Passkeys of the account: a login with one needs no code', 0),
 });
 
 /** The state of the second factor as its user sees it. */
@@ -39,32 +32,36 @@ export function toSecondFactor({ enabledAt, recoveryCodes, passkeys }: SecondFac
   return { totp_enabled_at, recovery_codes_left: recoveryCodes, passkeys };
 }
 
-export const TotpSecret = NamedObject('TotpSecret', 'A secret for an authenticator app, shown once', {
-  secret: Text('In base32, to type it', 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP', {
+export const TotpSecret = t.NamedObject('TotpSecret', 'A secret for an authenticator app, shown once', {
+  secret: t.Text('In base32, to type it', 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP', {
     pattern: '^[A-Z2-7]+$',
     maxLength: 32,
   }),
-  otpauth_uri: Text(
+  otpauth_uri: t.Text(
     'The same for a QR code',
     'otpauth://totp/Dure:dure_cafe?issuer=Dure&secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&algorithm=SHA1&digits=6&period=30',
     { format: 'uri', maxLength: 1000 },
   ),
 });
 
-export const TotpCode = Body('TotpCode', 'A code of the authenticator app', { code: verificationCode });
+export const TotpCode = t.Body('TotpCode', 'A code of the authenticator app', { code: verificationCode });
 
-export const RecoveryCodes = NamedObject('RecoveryCodes', 'Codes in place of those of the app, shown once', {
-  recovery_codes: List(
-    Type.String(documented({ pattern: '^[a-z2-7]{4}(-[a-z2-7]{4}){3}$', maxLength: 19 })),
-    10,
-    {
-      description: 'Ten; each works once. Neither case nor hyphens matter',
-      examples: [['mfrg-gzdf-mztw-q2lk', 'nbuw-g2zo-n5xg-kltd']],
-    },
-  ),
-});
+export const RecoveryCodes = t.NamedObject(
+  'RecoveryCodes',
+  'Codes in place of those of the app, shown once',
+  {
+    recovery_codes: t.List(
+      Type.String(t.documented({ pattern: '^[a-z2-7]{4}(-[a-z2-7]{4}){3}$', maxLength: 19 })),
+      10,
+      {
+        description: 'Ten; each works once. Neither case nor hyphens matter',
+        examples: [['mfrg-gzdf-mztw-q2lk', 'nbuw-g2zo-n5xg-kltd']],
+      },
+    ),
+  },
+);
 
-export const SecondFactorLogin = Body('SecondFactorLogin', 'What completes a login', {
+export const SecondFactorLogin = t.Body('SecondFactorLogin', 'What completes a login', {
   second_factor_token: flowToken('Of `second_factor_required`'),
   code: secondFactorCode,
 });

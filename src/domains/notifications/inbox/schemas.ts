@@ -1,19 +1,7 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import type { Language } from '../../../http/language.ts';
 import { Page, PageQuery } from '../../../http/pagination.ts';
-import {
-  BigId,
-  Body,
-  Flag,
-  Id,
-  Int32,
-  Message,
-  NamedEnum,
-  NamedObject,
-  Ref,
-  StringEnum,
-  Timestamp,
-} from '../../../http/schemas.ts';
+import * as t from '../../../http/schemas.ts';
 import { type InJson, toUtc } from '../../../infrastructure/database/json-times.ts';
 import type { ImageUrls } from '../../images/index.ts';
 import {
@@ -27,7 +15,7 @@ import { digestPage, matchPage, savedSearchKinds } from '../../saved-searches/in
 import { StoreSummary } from '../../stores/index.ts';
 import type { NotificationRow } from './repository.ts';
 
-const unreadCount = Int32('All unread notifications of the user, not only those on this page', 3);
+const unreadCount = t.Int32('All unread notifications of the user, not only those on this page', 3);
 
 const descriptions = Object.entries(partnerRequestKinds).map(([kind, { description }]) => [
   kind,
@@ -35,12 +23,15 @@ const descriptions = Object.entries(partnerRequestKinds).map(([kind, { descripti
 ]);
 
 const PartnershipNotificationKind = Type.Unsafe<PartnerRequestKind>(
-  NamedEnum('PartnershipNotificationKind', 'What happened to the request', Object.fromEntries(descriptions), {
-    examples: ['partner_request_received'],
-  }),
+  t.NamedEnum(
+    'PartnershipNotificationKind',
+    'What happened to the request',
+    Object.fromEntries(descriptions),
+    { examples: ['partner_request_received'] },
+  ),
 );
 
-const NotificationPartnerRequest = NamedObject(
+const NotificationPartnerRequest = t.NamedObject(
   'NotificationPartnerRequest',
   'The request as it is now',
   requestFields,
@@ -49,48 +40,50 @@ export type NotificationPartnerRequest = Static<typeof NotificationPartnerReques
 
 /** @param example of its sentence */
 const notificationFields = <Kind extends TSchema>(kind: Kind, example: string) => ({
-  id: BigId('Newer notifications of a user have larger ids'),
+  id: t.BigId('Newer notifications of a user have larger ids'),
   kind,
-  message: Message('A sentence in the language of the response', example),
-  is_read: Flag('Whether the user marked it as read', false),
-  created_at: Timestamp('When it happened'),
+  message: t.Message('A sentence in the language of the response', example),
+  is_read: t.Flag('Whether the user marked it as read', false),
+  created_at: t.Timestamp('When it happened'),
 });
 
-const PartnershipNotification = NamedObject(
+const PartnershipNotification = t.NamedObject(
   'PartnershipNotification',
   'Something that happened to a partnership request of the user',
   {
     ...notificationFields(
-      Ref(PartnershipNotificationKind),
+      t.Ref(PartnershipNotificationKind),
       '두레 베이커리에서 ‘주말 공동 할인 함께하실 가게를 찾아요’ 글을 보고 제휴를 요청했습니다.',
     ),
-    partner_request: Ref(NotificationPartnerRequest),
+    partner_request: t.Ref(NotificationPartnerRequest),
   },
 );
 
-const PostNotification = NamedObject(
+const PostNotification = t.NamedObject(
   'PostNotification',
   'A new post that the user may want to see, and its store, as they are now. A post that was deleted or hidden keeps its title, and has the thumbnail of one without images.',
   {
     ...notificationFields(
-      StringEnum(['saved_search_match'], { description: savedSearchKinds.saved_search_match.description }),
+      t.StringEnum(['saved_search_match'], { description: savedSearchKinds.saved_search_match.description }),
       '햇살카페에서 저장하신 검색 조건에 맞는 ‘주말 공동 할인 함께하실 가게를 찾아요’ 글을 올렸습니다.',
     ),
-    post: Ref(PostSummary),
-    store: Ref(StoreSummary),
-    saved_search_id: Id('The saved search, which may have been deleted since'),
+    post: t.Ref(PostSummary),
+    store: t.Ref(StoreSummary),
+    saved_search_id: t.Id('The saved search, which may have been deleted since'),
   },
 );
 
-const DigestNotification = NamedObject(
+const DigestNotification = t.NamedObject(
   'DigestNotification',
   'New posts that match saved searches of the user, beyond those of one day that have a notification each; at most one a day, at 19:00 in Korea',
   {
     ...notificationFields(
-      StringEnum(['saved_search_digest'], { description: savedSearchKinds.saved_search_digest.description }),
+      t.StringEnum(['saved_search_digest'], {
+        description: savedSearchKinds.saved_search_digest.description,
+      }),
       '저장하신 검색 조건에 맞는 새 글이 14건 더 올라왔습니다.',
     ),
-    count: Int32('How many posts', 14),
+    count: t.Int32('How many posts', 14),
   },
 );
 
@@ -100,19 +93,19 @@ export const Notification = Type.Unsafe<
   // `Notification` is a class of browsers, Swift and Kotlin.
   $id: 'AnyNotification',
   description: 'A notification; `kind` tells which of the three it is',
-  oneOf: [Ref(PartnershipNotification), Ref(PostNotification), Ref(DigestNotification)],
+  oneOf: [t.Ref(PartnershipNotification), t.Ref(PostNotification), t.Ref(DigestNotification)],
 });
 export type Notification = Static<typeof Notification>;
 
 export const NotificationQuery = Type.Object({
-  is_read: Type.Optional(Flag('Only read or only unread notifications')),
+  is_read: Type.Optional(t.Flag('Only read or only unread notifications')),
   ...PageQuery,
 });
 
-export const NotificationPage = Page('NotificationPage', Ref(Notification), { unread_count: unreadCount });
+export const NotificationPage = Page('NotificationPage', t.Ref(Notification), { unread_count: unreadCount });
 
-export const MarkReadByIds = Body('MarkReadByIds', 'Single notifications', {
-  ids: Type.Array(BigId('`id` of a notification'), {
+export const MarkReadByIds = t.Body('MarkReadByIds', 'Single notifications', {
+  ids: Type.Array(t.BigId('`id` of a notification'), {
     minItems: 1,
     maxItems: 100,
     description: 'These notifications; those of other users are ignored',
@@ -120,23 +113,23 @@ export const MarkReadByIds = Body('MarkReadByIds', 'Single notifications', {
   }),
 });
 
-export const MarkReadUpTo = Body('MarkReadUpTo', 'All notifications up to one', {
-  up_to_id: BigId('This notification and all older ones'),
+export const MarkReadUpTo = t.Body('MarkReadUpTo', 'All notifications up to one', {
+  up_to_id: t.BigId('This notification and all older ones'),
 });
 
 export const NotificationsToMark = Type.Unsafe<Static<typeof MarkReadByIds> | Static<typeof MarkReadUpTo>>({
   $id: 'NotificationsToMark',
   description: 'Either single notifications, or all up to one',
-  oneOf: [Ref(MarkReadByIds), Ref(MarkReadUpTo)],
+  oneOf: [t.Ref(MarkReadByIds), t.Ref(MarkReadUpTo)],
 });
 export type NotificationsToMark = Static<typeof NotificationsToMark>;
 
-export const ReadCount = NamedObject('ReadCount', 'What was marked, and what is left', {
-  updated_count: Int32('How many notifications this request marked as read', 2),
+export const ReadCount = t.NamedObject('ReadCount', 'What was marked, and what is left', {
+  updated_count: t.Int32('How many notifications this request marked as read', 2),
   unread_count: unreadCount,
 });
 
-export const UnreadCount = NamedObject('UnreadCount', 'How many notifications are unread', {
+export const UnreadCount = t.NamedObject('UnreadCount', 'How many notifications are unread', {
   unread_count: unreadCount,
 });
 

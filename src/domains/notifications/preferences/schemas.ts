@@ -1,22 +1,13 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { tokenNotValid } from '../../../http/authentication.ts';
-import {
-  Body,
-  Changes,
-  documented,
-  Flag,
-  NamedEnum,
-  NamedObject,
-  Ref,
-  RefOrNull,
-} from '../../../http/schemas.ts';
+import * as t from '../../../http/schemas.ts';
 import { Line, pattern, TextField } from '../../../http/text.ts';
 import type { MailTopic } from '../../../infrastructure/database/generated/enums.ts';
 import { partnerRequestTopics } from '../../partner-requests/index.ts';
 import { savedSearchTopics } from '../../saved-searches/index.ts';
 import type { PreferencesRow } from './repository.ts';
 
-const MailLanguage = NamedEnum(
+const MailLanguage = t.NamedEnum(
   'MailLanguage',
   'The language of emails that another user causes, and of push messages',
   { ko: 'Korean', en: 'English' },
@@ -34,16 +25,16 @@ const ofEachTopic = <Value>(of: (topic: MailTopic) => Value): Record<MailTopic, 
   saved_search_match: of('saved_search_match'),
 });
 
-const EmailPreferences = NamedObject(
+const EmailPreferences = t.NamedObject(
   'EmailPreferences',
   'Which emails the user gets. Codes, links and notices about the account cannot be switched off.',
-  ofEachTopic((topic) => Flag(topics[topic].email, topics[topic].example)),
+  ofEachTopic((topic) => t.Flag(topics[topic].email, topics[topic].example)),
 );
 
-const PushPreferences = NamedObject(
+const PushPreferences = t.NamedObject(
   'PushPreferences',
   'Which push messages the user gets',
-  ofEachTopic((topic) => Flag(topics[topic].push, topics[topic].example)),
+  ofEachTopic((topic) => t.Flag(topics[topic].push, topics[topic].example)),
 );
 
 const time = (description: string, example: string) =>
@@ -57,7 +48,7 @@ const time = (description: string, example: string) =>
     examples: [example],
   });
 
-const QuietHours = Body(
+const QuietHours = t.Body(
   'QuietHours',
   'A part of each day in Korea; over midnight where `from` is later than `to`',
   {
@@ -66,14 +57,14 @@ const QuietHours = Body(
   },
 );
 
-export const MailPreferences = NamedObject(
+export const MailPreferences = t.NamedObject(
   'MailPreferences',
   'How the user wants to get emails and push messages',
   {
-    language: Ref(MailLanguage),
-    email: Ref(EmailPreferences),
-    push: Ref(PushPreferences),
-    quiet_hours: RefOrNull(
+    language: t.Ref(MailLanguage),
+    email: t.Ref(EmailPreferences),
+    push: t.Ref(PushPreferences),
+    quiet_hours: t.RefOrNull(
       QuietHours,
       'When no email about partnerships or saved searches and no push message is sent; `null` without',
     ),
@@ -81,23 +72,23 @@ export const MailPreferences = NamedObject(
 );
 export type MailPreferences = Static<typeof MailPreferences>;
 
-const EmailPreferenceChanges = Changes(
+const EmailPreferenceChanges = t.Changes(
   'EmailPreferenceChanges',
   'At least one field',
   EmailPreferences.properties,
 );
 
-const PushPreferenceChanges = Changes(
+const PushPreferenceChanges = t.Changes(
   'PushPreferenceChanges',
   'At least one field',
   PushPreferences.properties,
 );
 
-export const MailPreferenceChanges = Changes('MailPreferenceChanges', 'At least one field', {
-  language: Ref(MailLanguage),
-  email: Ref(EmailPreferenceChanges),
-  push: Ref(PushPreferenceChanges),
-  quiet_hours: RefOrNull(QuietHours, 'Both times, or `null` to have no quiet hours'),
+export const MailPreferenceChanges = t.Changes('MailPreferenceChanges', 'At least one field', {
+  language: t.Ref(MailLanguage),
+  email: t.Ref(EmailPreferenceChanges),
+  push: t.Ref(PushPreferenceChanges),
+  quiet_hours: t.RefOrNull(QuietHours, 'Both times, or `null` to have no quiet hours'),
 });
 export type MailPreferenceChanges = Static<typeof MailPreferenceChanges>;
 
@@ -120,12 +111,12 @@ export const UnsubscribeQuery = Type.Object({
   token: Line(
     '`token` of the link in an email',
     '1.partner_request_received.Zm9yIGV4YW1wbGUgb25seSwgbm8gc2lnbmF0dXJlIQ',
-    { ...documented({ pattern: '^[A-Za-z0-9._-]+$' }), maxLength: 200 },
+    { ...t.documented({ pattern: '^[A-Za-z0-9._-]+$' }), maxLength: 200 },
   ),
 });
 
 export const UnsubscribePage = Type.String({
-  ...documented({ pattern: '^<!doctype html>', maxLength: 100_000 }),
+  ...t.documented({ pattern: '^<!doctype html>', maxLength: 100_000 }),
   $id: 'UnsubscribePage',
   description: 'A page in the language of the request, with a button that sends `unsubscribe`',
   examples: ['<!doctype html>'],

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { defineError } from '../../../http/errors.ts';
 import { Page } from '../../../http/pagination.ts';
-import { Base64url, Body, documented, Id, NamedObject, Ref, Text, Timestamp } from '../../../http/schemas.ts';
+import * as t from '../../../http/schemas.ts';
 import { pattern, TextField } from '../../../http/text.ts';
 
 /** Of one user. */
@@ -21,8 +21,8 @@ export const pushErrors = {
 const examplePoint =
   'BFutHNSNZPMeUwMWt5CPVs3nWVC1vdqROKzsSD_WqIxZ_BqkF9QzCxtljpPfn1LTRMO5p9R8AxXMvMPvy-Y2qPI';
 
-export const PushKey = NamedObject('PushKey', 'The key of the service (RFC 8292)', {
-  public_key: Base64url(
+export const PushKey = t.NamedObject('PushKey', 'The key of the service (RFC 8292)', {
+  public_key: t.Base64url(
     'An uncompressed point of P-256 in base64url, for `applicationServerKey`',
     examplePoint,
     87,
@@ -36,12 +36,12 @@ const bytes = (bytes: number, description: string, example: string) =>
       ko: `${bytes}바이트를 base64url로 인코딩한 값이어야 합니다.`,
       en: `Must be ${bytes} bytes, encoded in base64url.`,
     }),
-    ...documented({ maxLength: Math.ceil((bytes * 4) / 3) }),
+    ...t.documented({ maxLength: Math.ceil((bytes * 4) / 3) }),
     description,
     examples: [example],
   });
 
-const PushSubscriptionKeys = Body('PushSubscriptionKeys', 'With which messages are encrypted (RFC 8291)', {
+const PushSubscriptionKeys = t.Body('PushSubscriptionKeys', 'With which messages are encrypted (RFC 8291)', {
   p256dh: bytes(
     65,
     'The public key of the browser: an uncompressed point of P-256 in base64url',
@@ -50,7 +50,7 @@ const PushSubscriptionKeys = Body('PushSubscriptionKeys', 'With which messages a
   auth: bytes(16, 'A secret of the browser: 16 bytes in base64url', 'Zm9yIGV4YW1wbGUgb25seQ'),
 });
 
-export const NewPushSubscription = Body(
+export const NewPushSubscription = t.Body(
   'NewPushSubscription',
   'What `toJSON()` of a browser’s `PushSubscription` gives',
   {
@@ -69,24 +69,24 @@ export const NewPushSubscription = Body(
         examples: [null],
       }),
     ),
-    keys: Ref(PushSubscriptionKeys),
+    keys: t.Ref(PushSubscriptionKeys),
   },
 );
 export type NewPushSubscription = Static<typeof NewPushSubscription>;
 
 // `PushSubscription` is a class of browsers.
-export const StoredPushSubscription = NamedObject(
+export const StoredPushSubscription = t.NamedObject(
   'StoredPushSubscription',
   'A browser that gets push messages',
   {
-    id: Id('Identifier'),
-    user_agent: Text(
+    id: t.Id('Identifier'),
+    user_agent: t.Text(
       'How the browser named itself',
       'Mozilla/5.0 (Linux; Android 16) AppleWebKit/537.36',
       400,
     ),
-    created_at: Timestamp('When it was added'),
+    created_at: t.Timestamp('When it was added'),
   },
 );
 export type StoredPushSubscription = Static<typeof StoredPushSubscription>;
-export const PushSubscriptionPage = Page('PushSubscriptionPage', Ref(StoredPushSubscription));
+export const PushSubscriptionPage = Page('PushSubscriptionPage', t.Ref(StoredPushSubscription));
