@@ -93,8 +93,10 @@ export function createSessionRepository(database: Database, tokens: Config['toke
 
   /** Ends a session whose refresh token was used again after its grace time. @returns whether that was the case */
   async function endReused({ userId, sessionId, count }: TokenClaims): Promise<boolean> {
-    const reused = { id: sessionId, userId, refreshCount: { gt: count } };
-    return (await database.prisma.session.deleteMany({ where: reused })).count > 0;
+    const ended = await database.execute(sql`
+      DELETE FROM sessions s USING users u
+      WHERE s.id = ${sessionId}::uuid AND s.user_id = ${userId} AND ${isLive} AND s.refresh_count > ${count}`);
+    return ended > 0;
   }
 
   /** @returns whether the session existed */
