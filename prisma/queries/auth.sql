@@ -1,5 +1,6 @@
 -- accounts/repository: findAbandoned
 -- Columns: email, id, isVerified
+-- Pages: at most 128
 SELECT
   u.id,
   u.email,
@@ -30,6 +31,7 @@ WHERE
 
 -- consents/repository: ask
 -- Columns: givenAt, language, version
+-- Pages: at most 16
 SELECT
   u.language,
   c.version,
@@ -61,6 +63,7 @@ FOR NO KEY UPDATE OF
 
 -- consents/repository: askAgain
 -- Columns: id
+-- Pages: at most 16
 SELECT
   u.id
 FROM
@@ -76,6 +79,7 @@ LIMIT
 
 -- consents/repository: latest
 -- Columns: action, createdAt, id, kind, version
+-- Pages: at most 64
 SELECT
   c.*
 FROM
@@ -104,6 +108,7 @@ ORDER BY
 
 -- email/repository: open
 -- Columns: email, expiresAt, userId, username
+-- Pages: at most 16
 SELECT
   u.id AS "userId",
   u.username,
@@ -121,6 +126,7 @@ FOR UPDATE OF
 
 -- email/repository: tryCode
 -- Columns: attempts, id, isMailed, keyId
+-- Pages: at most 16
 SELECT
   id,
   key_id AS "keyId",
@@ -141,6 +147,7 @@ WHERE
 FOR UPDATE;
 
 -- providers/repository: queueRevocations
+-- Pages: at most 16
 INSERT INTO
   outbox (job)
 SELECT
@@ -161,6 +168,8 @@ WHERE
 
 -- sessions/flow-repository: attempt
 -- Columns: attempts, data, id, keyId, sessionId, userId
+-- Pages: at most 16
+-- Changes no index: login_flows
 UPDATE login_flows
 SET
   attempts = attempts + 1
@@ -179,6 +188,7 @@ RETURNING
   attempts;
 
 -- sessions/flow-repository: begin
+-- Pages: at most 64
 INSERT INTO
   login_flows (id, kind, user_id, session_id, data, key_id, expires_at)
 VALUES
@@ -202,6 +212,7 @@ VALUES
 
 -- sessions/flow-repository: end
 -- Columns: attempts, data, id, keyId, sessionId, userId
+-- Pages: at most 16
 DELETE FROM login_flows
 WHERE
   id = $1::uuid
@@ -218,6 +229,7 @@ RETURNING
 
 -- sessions/flow-repository: lock
 -- Columns: attempts, data, id, keyId, sessionId, userId
+-- Pages: at most 16
 SELECT
   id,
   key_id AS "keyId",
@@ -235,6 +247,8 @@ WHERE
 FOR UPDATE;
 
 -- sessions/login-repository: countFailure
+-- Pages: at most 16
+-- Changes no index: login_failures
 UPDATE login_failures f
 SET
   failed_at = ARRAY(
@@ -261,6 +275,7 @@ WHERE
 
 -- sessions/login-repository: createLoginRepository
 -- Columns: email, hasSecondFactor, id, isAddressKnown, isSuspended, isVerified, name, needsReset, passwordHash, role, username
+-- Pages: at most 16
 SELECT
   id,
   username,
@@ -295,6 +310,7 @@ WHERE
 
 -- sessions/login-repository: createLoginRepository
 -- Columns: email, hasSecondFactor, id, isAddressKnown, isSuspended, isVerified, name, needsReset, passwordHash, role, username
+-- Pages: at most 32
 SELECT
   id,
   username,
@@ -335,6 +351,7 @@ WHERE
   );
 
 -- sessions/login-repository: createLoginRepository
+-- Pages: at most 16
 DELETE FROM login_failures
 WHERE
   key = ANY (
@@ -353,6 +370,7 @@ WHERE
 
 -- sessions/login-repository: delay
 -- Columns: delay
+-- Pages: at most 16
 SELECT
   (
     SELECT
@@ -370,6 +388,8 @@ SELECT
 
 -- sessions/login-repository: lockCounters
 -- Columns: delaySeconds, key, recent, remaining
+-- Pages: at most 64
+-- Changes no index: login_failures
 INSERT INTO
   login_failures AS f (key, failed_at)
 SELECT
@@ -406,6 +426,8 @@ RETURNING
   )::float8 AS remaining;
 
 -- sessions/login-repository: record
+-- Pages: at most 128
+-- Changes no index: known_addresses, users
 WITH
   counter AS (
     SELECT
@@ -476,6 +498,7 @@ FROM
 
 -- sessions/login-repository: subjectWhere
 -- Columns: account, delay
+-- Pages: at most 32
 WITH
   account AS (
     SELECT
@@ -543,6 +566,7 @@ SELECT
 
 -- sessions/login-repository: subjectWhere
 -- Columns: account, delay
+-- Pages: at most 32
 WITH
   account AS (
     SELECT
@@ -611,6 +635,8 @@ SELECT
 
 -- sessions/repository: confirm
 -- Columns: confirmedAt
+-- Pages: at most 16
+-- Changes no index: sessions
 UPDATE sessions
 SET
   confirmed_at = clock_timestamp(),
@@ -626,6 +652,7 @@ RETURNING
 
 -- sessions/repository: confirmation
 -- Columns: isRecent, methods, needsReset
+-- Pages: at most 32
 SELECT
   coalesce(s.confirmed_at, s.created_at) > now() - make_interval(secs => $1) AS "isRecent",
   u.needs_reset AS "needsReset",
@@ -661,6 +688,7 @@ WHERE
 
 -- sessions/repository: createSessionRepository
 -- Columns: email, id, isVerified, name, role, sessionId, username
+-- Pages: at most 32
 SELECT
   u.id,
   u.username,
@@ -681,6 +709,7 @@ WHERE
 
 -- sessions/repository: findLive
 -- Columns: id
+-- Pages: at most 16
 SELECT
   s.id
 FROM
@@ -694,6 +723,7 @@ WHERE
 
 -- sessions/repository: list
 -- Columns: authenticatedAt, createdAt, id, ip, lastUsedAt, methods, userAgent
+-- Pages: at most 128
 SELECT
   s.id,
   s.user_agent AS "userAgent",
@@ -719,6 +749,8 @@ LIMIT
 
 -- sessions/repository: refresh
 -- Columns: count, refreshExpiresIn
+-- Pages: at most 16
+-- Changes no index: sessions
 UPDATE sessions s
 SET
   refresh_count = refresh_count + CASE

@@ -1,5 +1,6 @@
 -- repository: claimDeleted
 -- Columns: createdAt, id, key
+-- Pages: at most 4096
 UPDATE images
 SET
   check_after = now() + make_interval(mins => $1)
@@ -28,6 +29,7 @@ RETURNING
 
 -- repository: link
 -- Columns: key
+-- Pages: at most 128
 WITH
   own AS (
     SELECT
@@ -58,6 +60,7 @@ FROM
 
 -- repository: markUnused
 -- Columns: id
+-- Pages: at most 256
 SELECT
   id
 FROM
@@ -73,6 +76,7 @@ FOR UPDATE
   SKIP LOCKED;
 
 -- repository: markUnused
+-- Pages: at most 8192
 UPDATE images i
 SET
   state = CASE
@@ -103,6 +107,7 @@ WHERE
   i.id = l.id;
 
 -- repository: releaseAllOf
+-- Pages: at most 16384
 UPDATE images
 SET
   user_id = NULL,

@@ -1,5 +1,6 @@
 -- repository: createMyPageRepository
 -- Columns: ownerId, posts, sentRequests, store
+-- Pages: at most 1024
 SELECT
   s.owner_id AS "ownerId",
   json_build_object(

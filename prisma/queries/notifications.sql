@@ -1,5 +1,7 @@
 -- inbox/match-repository: countMatches
 -- Columns: id, isOfDigest
+-- Pages: at most 32
+-- Changes no index: notification_counts
 INSERT INTO
   notification_counts AS c (user_id, unread, match_day, matches)
 SELECT
@@ -36,6 +38,8 @@ RETURNING
 
 -- inbox/match-repository: deleteOldMatches
 -- Columns: deleted
+-- Pages: at most 16
+-- Partitions of notifications: one
 WITH
   expired AS MATERIALIZED (
     SELECT
@@ -112,1178 +116,252 @@ SELECT
 FROM
   deleted;
 
--- inbox/match-repository: deleteOldMatches
--- Columns: deleted
-WITH
-  expired AS MATERIALIZED (
+-- inbox/repository: createNotificationRepository
+-- Columns: place, rows, unreadCount
+-- Pages: at most 512
+-- Partitions of notifications: one
+SELECT
+  wanted.place::int,
+  coalesce(c.unread, 0) AS "unreadCount",
+  (
     SELECT
-      user_id,
-      id
-    FROM
-      notifications_1
-    WHERE
-      NOT is_read
-      AND kind IN ('saved_search_match', 'saved_search_digest')
-      AND created_at < now() - make_interval(secs => $1)
-    LIMIT
-      1000
-  ),
-  locked AS MATERIALIZED (
-    SELECT
-    FROM
-      notification_counts
-    WHERE
-      user_id IN (
-        SELECT
-          user_id
-        FROM
-          expired
-      )
-    ORDER BY
-      user_id + 0
-    FOR NO KEY UPDATE
-  ),
-  deleted AS (
-    DELETE FROM notifications_1 n USING expired e
-    WHERE
-      n.user_id = e.user_id
-      AND n.id = e.id
-      AND NOT n.is_read
-      AND (
-        SELECT
-          count(*)
-        FROM
-          locked
-      ) > 0
-    RETURNING
-      n.user_id
-  ),
-  counted AS (
-    UPDATE notification_counts c
-    SET
-      unread = c.unread - d.deleted
+      coalesce(json_agg(item), '[]')
     FROM
       (
         SELECT
-          user_id,
-          count(*) AS deleted
+          n.id,
+          n.kind,
+          n.is_read AS "isRead",
+          n.created_at AS "createdAt",
+          CASE
+            WHEN r.id IS NOT NULL THEN json_build_object(
+              'id',
+              r.id,
+              'post_id',
+              r.post_id,
+              'post_title',
+              p.title,
+              'status',
+              r.status,
+              'sender_store_id',
+              r.sender_store_id,
+              'sender_store_name',
+              s.name,
+              'receiver_store_id',
+              r.receiver_store_id,
+              'receiver_store_name',
+              v.name,
+              'message',
+              r.message
+            )
+          END AS request,
+          coalesce(s.owner_id = n.user_id, false) AS "toSender",
+          CASE
+            WHEN n.post_id IS NOT NULL THEN (
+              SELECT
+                json_build_object(
+                  'savedSearchId',
+                  n.saved_search_id,
+                  'store',
+                  json_build_object(
+                    'id',
+                    s.id,
+                    'name',
+                    s.name,
+                    'store_categories',
+                    coalesce(
+                      (
+                        SELECT
+                          json_agg(
+                            json_build_object('id', c.id, 'name', c.name)
+                            ORDER BY
+                              l.position
+                          )
+                        FROM
+                          store_category_links l
+                          JOIN store_categories c ON c.id = l.category_id
+                        WHERE
+                          l.store_id = s.id
+                      ),
+                      '[]'
+                    )
+                  ),
+                  'post',
+                  json_build_object(
+                    'id',
+                    p.id,
+                    'title',
+                    p.title,
+                    'createdAt',
+                    p.created_at,
+                    'firstImage',
+                    CASE
+                      WHEN p.is_visible
+                      AND s.closed_at IS NULL
+                      AND s.suspended_at IS NULL THEN p.images[1]
+                    END
+                  )
+                )
+              FROM
+                posts p
+                JOIN stores s ON s.id = p.store_id
+              WHERE
+                p.id = n.post_id
+            )
+          END AS match,
+          n.matches
         FROM
-          deleted
-        GROUP BY
-          user_id
-      ) d
-    WHERE
-      c.user_id = d.user_id
-    RETURNING
-      c.user_id
-  ),
-  woken AS (
-    INSERT INTO
-      outbox (user_id)
-    SELECT
-      user_id
-    FROM
-      counted
-  )
-SELECT
-  count(*)::int AS deleted
+          (
+            SELECT
+              *
+            FROM
+              notifications
+            WHERE
+              user_id = wanted.user_id
+              AND id < wanted.before_id
+              AND NOT is_read
+            ORDER BY
+              id DESC
+            LIMIT
+              wanted.size
+          ) n
+          LEFT JOIN partner_requests r ON r.id = n.partner_request_id
+          LEFT JOIN posts p ON p.id = r.post_id
+          LEFT JOIN stores s ON s.id = r.sender_store_id
+          LEFT JOIN stores v ON v.id = r.receiver_store_id
+        ORDER BY
+          n.id DESC
+      ) item
+  ) AS rows
 FROM
-  deleted;
-
--- inbox/match-repository: deleteOldMatches
--- Columns: deleted
-WITH
-  expired AS MATERIALIZED (
-    SELECT
-      user_id,
-      id
-    FROM
-      notifications_10
-    WHERE
-      NOT is_read
-      AND kind IN ('saved_search_match', 'saved_search_digest')
-      AND created_at < now() - make_interval(secs => $1)
-    LIMIT
-      1000
-  ),
-  locked AS MATERIALIZED (
-    SELECT
-    FROM
-      notification_counts
-    WHERE
-      user_id IN (
-        SELECT
-          user_id
-        FROM
-          expired
-      )
-    ORDER BY
-      user_id + 0
-    FOR NO KEY UPDATE
-  ),
-  deleted AS (
-    DELETE FROM notifications_10 n USING expired e
-    WHERE
-      n.user_id = e.user_id
-      AND n.id = e.id
-      AND NOT n.is_read
-      AND (
-        SELECT
-          count(*)
-        FROM
-          locked
-      ) > 0
-    RETURNING
-      n.user_id
-  ),
-  counted AS (
-    UPDATE notification_counts c
-    SET
-      unread = c.unread - d.deleted
-    FROM
-      (
-        SELECT
-          user_id,
-          count(*) AS deleted
-        FROM
-          deleted
-        GROUP BY
-          user_id
-      ) d
-    WHERE
-      c.user_id = d.user_id
-    RETURNING
-      c.user_id
-  ),
-  woken AS (
-    INSERT INTO
-      outbox (user_id)
-    SELECT
-      user_id
-    FROM
-      counted
-  )
-SELECT
-  count(*)::int AS deleted
-FROM
-  deleted;
-
--- inbox/match-repository: deleteOldMatches
--- Columns: deleted
-WITH
-  expired AS MATERIALIZED (
-    SELECT
-      user_id,
-      id
-    FROM
-      notifications_11
-    WHERE
-      NOT is_read
-      AND kind IN ('saved_search_match', 'saved_search_digest')
-      AND created_at < now() - make_interval(secs => $1)
-    LIMIT
-      1000
-  ),
-  locked AS MATERIALIZED (
-    SELECT
-    FROM
-      notification_counts
-    WHERE
-      user_id IN (
-        SELECT
-          user_id
-        FROM
-          expired
-      )
-    ORDER BY
-      user_id + 0
-    FOR NO KEY UPDATE
-  ),
-  deleted AS (
-    DELETE FROM notifications_11 n USING expired e
-    WHERE
-      n.user_id = e.user_id
-      AND n.id = e.id
-      AND NOT n.is_read
-      AND (
-        SELECT
-          count(*)
-        FROM
-          locked
-      ) > 0
-    RETURNING
-      n.user_id
-  ),
-  counted AS (
-    UPDATE notification_counts c
-    SET
-      unread = c.unread - d.deleted
-    FROM
-      (
-        SELECT
-          user_id,
-          count(*) AS deleted
-        FROM
-          deleted
-        GROUP BY
-          user_id
-      ) d
-    WHERE
-      c.user_id = d.user_id
-    RETURNING
-      c.user_id
-  ),
-  woken AS (
-    INSERT INTO
-      outbox (user_id)
-    SELECT
-      user_id
-    FROM
-      counted
-  )
-SELECT
-  count(*)::int AS deleted
-FROM
-  deleted;
-
--- inbox/match-repository: deleteOldMatches
--- Columns: deleted
-WITH
-  expired AS MATERIALIZED (
-    SELECT
-      user_id,
-      id
-    FROM
-      notifications_12
-    WHERE
-      NOT is_read
-      AND kind IN ('saved_search_match', 'saved_search_digest')
-      AND created_at < now() - make_interval(secs => $1)
-    LIMIT
-      1000
-  ),
-  locked AS MATERIALIZED (
-    SELECT
-    FROM
-      notification_counts
-    WHERE
-      user_id IN (
-        SELECT
-          user_id
-        FROM
-          expired
-      )
-    ORDER BY
-      user_id + 0
-    FOR NO KEY UPDATE
-  ),
-  deleted AS (
-    DELETE FROM notifications_12 n USING expired e
-    WHERE
-      n.user_id = e.user_id
-      AND n.id = e.id
-      AND NOT n.is_read
-      AND (
-        SELECT
-          count(*)
-        FROM
-          locked
-      ) > 0
-    RETURNING
-      n.user_id
-  ),
-  counted AS (
-    UPDATE notification_counts c
-    SET
-      unread = c.unread - d.deleted
-    FROM
-      (
-        SELECT
-          user_id,
-          count(*) AS deleted
-        FROM
-          deleted
-        GROUP BY
-          user_id
-      ) d
-    WHERE
-      c.user_id = d.user_id
-    RETURNING
-      c.user_id
-  ),
-  woken AS (
-    INSERT INTO
-      outbox (user_id)
-    SELECT
-      user_id
-    FROM
-      counted
-  )
-SELECT
-  count(*)::int AS deleted
-FROM
-  deleted;
-
--- inbox/match-repository: deleteOldMatches
--- Columns: deleted
-WITH
-  expired AS MATERIALIZED (
-    SELECT
-      user_id,
-      id
-    FROM
-      notifications_13
-    WHERE
-      NOT is_read
-      AND kind IN ('saved_search_match', 'saved_search_digest')
-      AND created_at < now() - make_interval(secs => $1)
-    LIMIT
-      1000
-  ),
-  locked AS MATERIALIZED (
-    SELECT
-    FROM
-      notification_counts
-    WHERE
-      user_id IN (
-        SELECT
-          user_id
-        FROM
-          expired
-      )
-    ORDER BY
-      user_id + 0
-    FOR NO KEY UPDATE
-  ),
-  deleted AS (
-    DELETE FROM notifications_13 n USING expired e
-    WHERE
-      n.user_id = e.user_id
-      AND n.id = e.id
-      AND NOT n.is_read
-      AND (
-        SELECT
-          count(*)
-        FROM
-          locked
-      ) > 0
-    RETURNING
-      n.user_id
-  ),
-  counted AS (
-    UPDATE notification_counts c
-    SET
-      unread = c.unread - d.deleted
-    FROM
-      (
-        SELECT
-          user_id,
-          count(*) AS deleted
-        FROM
-          deleted
-        GROUP BY
-          user_id
-      ) d
-    WHERE
-      c.user_id = d.user_id
-    RETURNING
-      c.user_id
-  ),
-  woken AS (
-    INSERT INTO
-      outbox (user_id)
-    SELECT
-      user_id
-    FROM
-      counted
-  )
-SELECT
-  count(*)::int AS deleted
-FROM
-  deleted;
-
--- inbox/match-repository: deleteOldMatches
--- Columns: deleted
-WITH
-  expired AS MATERIALIZED (
-    SELECT
-      user_id,
-      id
-    FROM
-      notifications_14
-    WHERE
-      NOT is_read
-      AND kind IN ('saved_search_match', 'saved_search_digest')
-      AND created_at < now() - make_interval(secs => $1)
-    LIMIT
-      1000
-  ),
-  locked AS MATERIALIZED (
-    SELECT
-    FROM
-      notification_counts
-    WHERE
-      user_id IN (
-        SELECT
-          user_id
-        FROM
-          expired
-      )
-    ORDER BY
-      user_id + 0
-    FOR NO KEY UPDATE
-  ),
-  deleted AS (
-    DELETE FROM notifications_14 n USING expired e
-    WHERE
-      n.user_id = e.user_id
-      AND n.id = e.id
-      AND NOT n.is_read
-      AND (
-        SELECT
-          count(*)
-        FROM
-          locked
-      ) > 0
-    RETURNING
-      n.user_id
-  ),
-  counted AS (
-    UPDATE notification_counts c
-    SET
-      unread = c.unread - d.deleted
-    FROM
-      (
-        SELECT
-          user_id,
-          count(*) AS deleted
-        FROM
-          deleted
-        GROUP BY
-          user_id
-      ) d
-    WHERE
-      c.user_id = d.user_id
-    RETURNING
-      c.user_id
-  ),
-  woken AS (
-    INSERT INTO
-      outbox (user_id)
-    SELECT
-      user_id
-    FROM
-      counted
-  )
-SELECT
-  count(*)::int AS deleted
-FROM
-  deleted;
-
--- inbox/match-repository: deleteOldMatches
--- Columns: deleted
-WITH
-  expired AS MATERIALIZED (
-    SELECT
-      user_id,
-      id
-    FROM
-      notifications_15
-    WHERE
-      NOT is_read
-      AND kind IN ('saved_search_match', 'saved_search_digest')
-      AND created_at < now() - make_interval(secs => $1)
-    LIMIT
-      1000
-  ),
-  locked AS MATERIALIZED (
-    SELECT
-    FROM
-      notification_counts
-    WHERE
-      user_id IN (
-        SELECT
-          user_id
-        FROM
-          expired
-      )
-    ORDER BY
-      user_id + 0
-    FOR NO KEY UPDATE
-  ),
-  deleted AS (
-    DELETE FROM notifications_15 n USING expired e
-    WHERE
-      n.user_id = e.user_id
-      AND n.id = e.id
-      AND NOT n.is_read
-      AND (
-        SELECT
-          count(*)
-        FROM
-          locked
-      ) > 0
-    RETURNING
-      n.user_id
-  ),
-  counted AS (
-    UPDATE notification_counts c
-    SET
-      unread = c.unread - d.deleted
-    FROM
-      (
-        SELECT
-          user_id,
-          count(*) AS deleted
-        FROM
-          deleted
-        GROUP BY
-          user_id
-      ) d
-    WHERE
-      c.user_id = d.user_id
-    RETURNING
-      c.user_id
-  ),
-  woken AS (
-    INSERT INTO
-      outbox (user_id)
-    SELECT
-      user_id
-    FROM
-      counted
-  )
-SELECT
-  count(*)::int AS deleted
-FROM
-  deleted;
-
--- inbox/match-repository: deleteOldMatches
--- Columns: deleted
-WITH
-  expired AS MATERIALIZED (
-    SELECT
-      user_id,
-      id
-    FROM
-      notifications_2
-    WHERE
-      NOT is_read
-      AND kind IN ('saved_search_match', 'saved_search_digest')
-      AND created_at < now() - make_interval(secs => $1)
-    LIMIT
-      1000
-  ),
-  locked AS MATERIALIZED (
-    SELECT
-    FROM
-      notification_counts
-    WHERE
-      user_id IN (
-        SELECT
-          user_id
-        FROM
-          expired
-      )
-    ORDER BY
-      user_id + 0
-    FOR NO KEY UPDATE
-  ),
-  deleted AS (
-    DELETE FROM notifications_2 n USING expired e
-    WHERE
-      n.user_id = e.user_id
-      AND n.id = e.id
-      AND NOT n.is_read
-      AND (
-        SELECT
-          count(*)
-        FROM
-          locked
-      ) > 0
-    RETURNING
-      n.user_id
-  ),
-  counted AS (
-    UPDATE notification_counts c
-    SET
-      unread = c.unread - d.deleted
-    FROM
-      (
-        SELECT
-          user_id,
-          count(*) AS deleted
-        FROM
-          deleted
-        GROUP BY
-          user_id
-      ) d
-    WHERE
-      c.user_id = d.user_id
-    RETURNING
-      c.user_id
-  ),
-  woken AS (
-    INSERT INTO
-      outbox (user_id)
-    SELECT
-      user_id
-    FROM
-      counted
-  )
-SELECT
-  count(*)::int AS deleted
-FROM
-  deleted;
-
--- inbox/match-repository: deleteOldMatches
--- Columns: deleted
-WITH
-  expired AS MATERIALIZED (
-    SELECT
-      user_id,
-      id
-    FROM
-      notifications_3
-    WHERE
-      NOT is_read
-      AND kind IN ('saved_search_match', 'saved_search_digest')
-      AND created_at < now() - make_interval(secs => $1)
-    LIMIT
-      1000
-  ),
-  locked AS MATERIALIZED (
-    SELECT
-    FROM
-      notification_counts
-    WHERE
-      user_id IN (
-        SELECT
-          user_id
-        FROM
-          expired
-      )
-    ORDER BY
-      user_id + 0
-    FOR NO KEY UPDATE
-  ),
-  deleted AS (
-    DELETE FROM notifications_3 n USING expired e
-    WHERE
-      n.user_id = e.user_id
-      AND n.id = e.id
-      AND NOT n.is_read
-      AND (
-        SELECT
-          count(*)
-        FROM
-          locked
-      ) > 0
-    RETURNING
-      n.user_id
-  ),
-  counted AS (
-    UPDATE notification_counts c
-    SET
-      unread = c.unread - d.deleted
-    FROM
-      (
-        SELECT
-          user_id,
-          count(*) AS deleted
-        FROM
-          deleted
-        GROUP BY
-          user_id
-      ) d
-    WHERE
-      c.user_id = d.user_id
-    RETURNING
-      c.user_id
-  ),
-  woken AS (
-    INSERT INTO
-      outbox (user_id)
-    SELECT
-      user_id
-    FROM
-      counted
-  )
-SELECT
-  count(*)::int AS deleted
-FROM
-  deleted;
-
--- inbox/match-repository: deleteOldMatches
--- Columns: deleted
-WITH
-  expired AS MATERIALIZED (
-    SELECT
-      user_id,
-      id
-    FROM
-      notifications_4
-    WHERE
-      NOT is_read
-      AND kind IN ('saved_search_match', 'saved_search_digest')
-      AND created_at < now() - make_interval(secs => $1)
-    LIMIT
-      1000
-  ),
-  locked AS MATERIALIZED (
-    SELECT
-    FROM
-      notification_counts
-    WHERE
-      user_id IN (
-        SELECT
-          user_id
-        FROM
-          expired
-      )
-    ORDER BY
-      user_id + 0
-    FOR NO KEY UPDATE
-  ),
-  deleted AS (
-    DELETE FROM notifications_4 n USING expired e
-    WHERE
-      n.user_id = e.user_id
-      AND n.id = e.id
-      AND NOT n.is_read
-      AND (
-        SELECT
-          count(*)
-        FROM
-          locked
-      ) > 0
-    RETURNING
-      n.user_id
-  ),
-  counted AS (
-    UPDATE notification_counts c
-    SET
-      unread = c.unread - d.deleted
-    FROM
-      (
-        SELECT
-          user_id,
-          count(*) AS deleted
-        FROM
-          deleted
-        GROUP BY
-          user_id
-      ) d
-    WHERE
-      c.user_id = d.user_id
-    RETURNING
-      c.user_id
-  ),
-  woken AS (
-    INSERT INTO
-      outbox (user_id)
-    SELECT
-      user_id
-    FROM
-      counted
-  )
-SELECT
-  count(*)::int AS deleted
-FROM
-  deleted;
-
--- inbox/match-repository: deleteOldMatches
--- Columns: deleted
-WITH
-  expired AS MATERIALIZED (
-    SELECT
-      user_id,
-      id
-    FROM
-      notifications_5
-    WHERE
-      NOT is_read
-      AND kind IN ('saved_search_match', 'saved_search_digest')
-      AND created_at < now() - make_interval(secs => $1)
-    LIMIT
-      1000
-  ),
-  locked AS MATERIALIZED (
-    SELECT
-    FROM
-      notification_counts
-    WHERE
-      user_id IN (
-        SELECT
-          user_id
-        FROM
-          expired
-      )
-    ORDER BY
-      user_id + 0
-    FOR NO KEY UPDATE
-  ),
-  deleted AS (
-    DELETE FROM notifications_5 n USING expired e
-    WHERE
-      n.user_id = e.user_id
-      AND n.id = e.id
-      AND NOT n.is_read
-      AND (
-        SELECT
-          count(*)
-        FROM
-          locked
-      ) > 0
-    RETURNING
-      n.user_id
-  ),
-  counted AS (
-    UPDATE notification_counts c
-    SET
-      unread = c.unread - d.deleted
-    FROM
-      (
-        SELECT
-          user_id,
-          count(*) AS deleted
-        FROM
-          deleted
-        GROUP BY
-          user_id
-      ) d
-    WHERE
-      c.user_id = d.user_id
-    RETURNING
-      c.user_id
-  ),
-  woken AS (
-    INSERT INTO
-      outbox (user_id)
-    SELECT
-      user_id
-    FROM
-      counted
-  )
-SELECT
-  count(*)::int AS deleted
-FROM
-  deleted;
-
--- inbox/match-repository: deleteOldMatches
--- Columns: deleted
-WITH
-  expired AS MATERIALIZED (
-    SELECT
-      user_id,
-      id
-    FROM
-      notifications_6
-    WHERE
-      NOT is_read
-      AND kind IN ('saved_search_match', 'saved_search_digest')
-      AND created_at < now() - make_interval(secs => $1)
-    LIMIT
-      1000
-  ),
-  locked AS MATERIALIZED (
-    SELECT
-    FROM
-      notification_counts
-    WHERE
-      user_id IN (
-        SELECT
-          user_id
-        FROM
-          expired
-      )
-    ORDER BY
-      user_id + 0
-    FOR NO KEY UPDATE
-  ),
-  deleted AS (
-    DELETE FROM notifications_6 n USING expired e
-    WHERE
-      n.user_id = e.user_id
-      AND n.id = e.id
-      AND NOT n.is_read
-      AND (
-        SELECT
-          count(*)
-        FROM
-          locked
-      ) > 0
-    RETURNING
-      n.user_id
-  ),
-  counted AS (
-    UPDATE notification_counts c
-    SET
-      unread = c.unread - d.deleted
-    FROM
-      (
-        SELECT
-          user_id,
-          count(*) AS deleted
-        FROM
-          deleted
-        GROUP BY
-          user_id
-      ) d
-    WHERE
-      c.user_id = d.user_id
-    RETURNING
-      c.user_id
-  ),
-  woken AS (
-    INSERT INTO
-      outbox (user_id)
-    SELECT
-      user_id
-    FROM
-      counted
-  )
-SELECT
-  count(*)::int AS deleted
-FROM
-  deleted;
-
--- inbox/match-repository: deleteOldMatches
--- Columns: deleted
-WITH
-  expired AS MATERIALIZED (
-    SELECT
-      user_id,
-      id
-    FROM
-      notifications_7
-    WHERE
-      NOT is_read
-      AND kind IN ('saved_search_match', 'saved_search_digest')
-      AND created_at < now() - make_interval(secs => $1)
-    LIMIT
-      1000
-  ),
-  locked AS MATERIALIZED (
-    SELECT
-    FROM
-      notification_counts
-    WHERE
-      user_id IN (
-        SELECT
-          user_id
-        FROM
-          expired
-      )
-    ORDER BY
-      user_id + 0
-    FOR NO KEY UPDATE
-  ),
-  deleted AS (
-    DELETE FROM notifications_7 n USING expired e
-    WHERE
-      n.user_id = e.user_id
-      AND n.id = e.id
-      AND NOT n.is_read
-      AND (
-        SELECT
-          count(*)
-        FROM
-          locked
-      ) > 0
-    RETURNING
-      n.user_id
-  ),
-  counted AS (
-    UPDATE notification_counts c
-    SET
-      unread = c.unread - d.deleted
-    FROM
-      (
-        SELECT
-          user_id,
-          count(*) AS deleted
-        FROM
-          deleted
-        GROUP BY
-          user_id
-      ) d
-    WHERE
-      c.user_id = d.user_id
-    RETURNING
-      c.user_id
-  ),
-  woken AS (
-    INSERT INTO
-      outbox (user_id)
-    SELECT
-      user_id
-    FROM
-      counted
-  )
-SELECT
-  count(*)::int AS deleted
-FROM
-  deleted;
-
--- inbox/match-repository: deleteOldMatches
--- Columns: deleted
-WITH
-  expired AS MATERIALIZED (
-    SELECT
-      user_id,
-      id
-    FROM
-      notifications_8
-    WHERE
-      NOT is_read
-      AND kind IN ('saved_search_match', 'saved_search_digest')
-      AND created_at < now() - make_interval(secs => $1)
-    LIMIT
-      1000
-  ),
-  locked AS MATERIALIZED (
-    SELECT
-    FROM
-      notification_counts
-    WHERE
-      user_id IN (
-        SELECT
-          user_id
-        FROM
-          expired
-      )
-    ORDER BY
-      user_id + 0
-    FOR NO KEY UPDATE
-  ),
-  deleted AS (
-    DELETE FROM notifications_8 n USING expired e
-    WHERE
-      n.user_id = e.user_id
-      AND n.id = e.id
-      AND NOT n.is_read
-      AND (
-        SELECT
-          count(*)
-        FROM
-          locked
-      ) > 0
-    RETURNING
-      n.user_id
-  ),
-  counted AS (
-    UPDATE notification_counts c
-    SET
-      unread = c.unread - d.deleted
-    FROM
-      (
-        SELECT
-          user_id,
-          count(*) AS deleted
-        FROM
-          deleted
-        GROUP BY
-          user_id
-      ) d
-    WHERE
-      c.user_id = d.user_id
-    RETURNING
-      c.user_id
-  ),
-  woken AS (
-    INSERT INTO
-      outbox (user_id)
-    SELECT
-      user_id
-    FROM
-      counted
-  )
-SELECT
-  count(*)::int AS deleted
-FROM
-  deleted;
-
--- inbox/match-repository: deleteOldMatches
--- Columns: deleted
-WITH
-  expired AS MATERIALIZED (
-    SELECT
-      user_id,
-      id
-    FROM
-      notifications_9
-    WHERE
-      NOT is_read
-      AND kind IN ('saved_search_match', 'saved_search_digest')
-      AND created_at < now() - make_interval(secs => $1)
-    LIMIT
-      1000
-  ),
-  locked AS MATERIALIZED (
-    SELECT
-    FROM
-      notification_counts
-    WHERE
-      user_id IN (
-        SELECT
-          user_id
-        FROM
-          expired
-      )
-    ORDER BY
-      user_id + 0
-    FOR NO KEY UPDATE
-  ),
-  deleted AS (
-    DELETE FROM notifications_9 n USING expired e
-    WHERE
-      n.user_id = e.user_id
-      AND n.id = e.id
-      AND NOT n.is_read
-      AND (
-        SELECT
-          count(*)
-        FROM
-          locked
-      ) > 0
-    RETURNING
-      n.user_id
-  ),
-  counted AS (
-    UPDATE notification_counts c
-    SET
-      unread = c.unread - d.deleted
-    FROM
-      (
-        SELECT
-          user_id,
-          count(*) AS deleted
-        FROM
-          deleted
-        GROUP BY
-          user_id
-      ) d
-    WHERE
-      c.user_id = d.user_id
-    RETURNING
-      c.user_id
-  ),
-  woken AS (
-    INSERT INTO
-      outbox (user_id)
-    SELECT
-      user_id
-    FROM
-      counted
-  )
-SELECT
-  count(*)::int AS deleted
-FROM
-  deleted;
+  unnest($1::int[], $2::bigint[], $3::int[]) WITH ORDINALITY AS wanted (user_id, before_id, size, place)
+  LEFT JOIN notification_counts c ON c.user_id = wanted.user_id;
 
 -- inbox/repository: createNotificationRepository
 -- Columns: place, rows, unreadCount
+-- Pages: at most 512
+-- Partitions of notifications: one
+SELECT
+  wanted.place::int,
+  coalesce(c.unread, 0) AS "unreadCount",
+  (
+    SELECT
+      coalesce(json_agg(item), '[]')
+    FROM
+      (
+        SELECT
+          n.id,
+          n.kind,
+          n.is_read AS "isRead",
+          n.created_at AS "createdAt",
+          CASE
+            WHEN r.id IS NOT NULL THEN json_build_object(
+              'id',
+              r.id,
+              'post_id',
+              r.post_id,
+              'post_title',
+              p.title,
+              'status',
+              r.status,
+              'sender_store_id',
+              r.sender_store_id,
+              'sender_store_name',
+              s.name,
+              'receiver_store_id',
+              r.receiver_store_id,
+              'receiver_store_name',
+              v.name,
+              'message',
+              r.message
+            )
+          END AS request,
+          coalesce(s.owner_id = n.user_id, false) AS "toSender",
+          CASE
+            WHEN n.post_id IS NOT NULL THEN (
+              SELECT
+                json_build_object(
+                  'savedSearchId',
+                  n.saved_search_id,
+                  'store',
+                  json_build_object(
+                    'id',
+                    s.id,
+                    'name',
+                    s.name,
+                    'store_categories',
+                    coalesce(
+                      (
+                        SELECT
+                          json_agg(
+                            json_build_object('id', c.id, 'name', c.name)
+                            ORDER BY
+                              l.position
+                          )
+                        FROM
+                          store_category_links l
+                          JOIN store_categories c ON c.id = l.category_id
+                        WHERE
+                          l.store_id = s.id
+                      ),
+                      '[]'
+                    )
+                  ),
+                  'post',
+                  json_build_object(
+                    'id',
+                    p.id,
+                    'title',
+                    p.title,
+                    'createdAt',
+                    p.created_at,
+                    'firstImage',
+                    CASE
+                      WHEN p.is_visible
+                      AND s.closed_at IS NULL
+                      AND s.suspended_at IS NULL THEN p.images[1]
+                    END
+                  )
+                )
+              FROM
+                posts p
+                JOIN stores s ON s.id = p.store_id
+              WHERE
+                p.id = n.post_id
+            )
+          END AS match,
+          n.matches
+        FROM
+          (
+            SELECT
+              *
+            FROM
+              notifications
+            WHERE
+              user_id = wanted.user_id
+              AND id < wanted.before_id
+              AND is_read
+            ORDER BY
+              id DESC
+            LIMIT
+              wanted.size
+          ) n
+          LEFT JOIN partner_requests r ON r.id = n.partner_request_id
+          LEFT JOIN posts p ON p.id = r.post_id
+          LEFT JOIN stores s ON s.id = r.sender_store_id
+          LEFT JOIN stores v ON v.id = r.receiver_store_id
+        ORDER BY
+          n.id DESC
+      ) item
+  ) AS rows
+FROM
+  unnest($1::int[], $2::bigint[], $3::int[]) WITH ORDINALITY AS wanted (user_id, before_id, size, place)
+  LEFT JOIN notification_counts c ON c.user_id = wanted.user_id;
+
+-- inbox/repository: createNotificationRepository
+-- Columns: place, rows, unreadCount
+-- Pages: at most 512
+-- Partitions of notifications: one
 SELECT
   wanted.place::int,
   coalesce(c.unread, 0) AS "unreadCount",
@@ -1402,6 +480,7 @@ FROM
 
 -- inbox/repository: createNotificationRepository
 -- Columns: unread, userId
+-- Pages: at most 16
 SELECT
   user_id AS "userId",
   unread
@@ -1412,6 +491,8 @@ WHERE
 
 -- inbox/repository: listAfter
 -- Columns: createdAt, id, isRead, kind, match, matches, request, toSender
+-- Pages: at most 512
+-- Partitions of notifications: one
 SELECT
   n.id,
   n.kind,
@@ -1516,6 +597,7 @@ ORDER BY
   n.id;
 
 -- inbox/repository: lockCounts
+-- Pages: at most 64
 SELECT
 FROM
   notification_counts
@@ -1527,6 +609,9 @@ FOR NO KEY UPDATE;
 
 -- inbox/repository: markBatch
 -- Columns: last, updated
+-- Pages: at most 65536
+-- Partitions of notifications: one
+-- Changes no index: notification_counts
 WITH
   locked AS MATERIALIZED (
     SELECT
@@ -1618,10 +703,15 @@ FROM
   marked;
 
 -- inbox/repository: notify
+-- Pages: at most 32768
+-- Partitions of notifications: several
+-- Changes no index: notification_counts
 SELECT
 notify ($1::int[], $2::notification_kind[], $3::bigint[], $4::bigint[], $5::int[], $6::int[]);
 
 -- preferences/repository: change
+-- Pages: at most 16
+-- Changes no index: users
 UPDATE users
 SET
   language = coalesce($1::language, language),
@@ -1661,6 +751,7 @@ WHERE
 
 -- preferences/repository: decideDelivery
 -- Columns: hours, language, now
+-- Pages: at most 16
 SELECT
   language,
   clock_timestamp() AS now,
@@ -1676,6 +767,7 @@ WHERE
 
 -- preferences/repository: decideDelivery
 -- Columns: hours, language, now
+-- Pages: at most 16
 SELECT
   language,
   clock_timestamp() AS now,
@@ -1691,6 +783,7 @@ WHERE
 
 -- preferences/repository: decideDelivery
 -- Columns: hours, language, now
+-- Pages: at most 16
 SELECT
   language,
   clock_timestamp() AS now,
@@ -1706,6 +799,7 @@ WHERE
 
 -- push/repository: save
 -- Columns: createdAt, id, isNew, userAgent
+-- Pages: at most 64
 WITH
   own AS (
     UPDATE push_subscriptions

@@ -1,4 +1,6 @@
 -- repository: countDownload
+-- Pages: at most 64
+-- Changes no index: data_downloads
 INSERT INTO
   data_downloads AS counter (user_id)
 SELECT

@@ -1,5 +1,6 @@
 -- repository/changes: close
 -- Columns: kind, requestId, userId
+-- Pages: at most 65536
 WITH
   locked AS (
     SELECT
@@ -101,6 +102,9 @@ ORDER BY
 
 -- repository/changes: send
 -- Columns: refusal, replayedIn, request, wait
+-- Pages: at most 256
+-- Partitions of notifications: one
+-- Changes no index: notification_counts
 SELECT
   refusal,
   wait,
@@ -124,6 +128,7 @@ FROM
 
 -- repository/changes: transition
 -- Columns: box, createdAt, id, message, otherUserId, postId, postTitle, receiverStoreId, receiverStoreName, senderStore, sentWithinHour, status, updatedAt
+-- Pages: at most 128
 WITH
   changed AS (
     UPDATE partner_requests r
@@ -229,6 +234,7 @@ FROM
 
 -- repository/requests: findDetail
 -- Columns: box, contact, createdAt, id, message, post, postId, postTitle, receiverStore, receiverStoreId, receiverStoreName, senderStore, status, updatedAt
+-- Pages: at most 128
 SELECT
   CASE
     WHEN o.id = s.id THEN 'received'
@@ -354,6 +360,7 @@ WHERE
 
 -- repository/requests: list
 -- Columns: box, createdAt, id, message, postId, postTitle, receiverStoreId, receiverStoreName, status, updatedAt
+-- Pages: at most 256
 SELECT
   'sent' AS box,
   r.id,
@@ -406,7 +413,63 @@ ORDER BY
   r.id DESC;
 
 -- repository/requests: list
+-- Columns: box, createdAt, id, message, postId, postTitle, receiverStoreId, receiverStoreName, status, updatedAt
+-- Pages: at most 256
+SELECT
+  'sent' AS box,
+  r.id,
+  r.post_id AS "postId",
+  (
+    SELECT
+      title
+    FROM
+      posts
+    WHERE
+      id = r.post_id
+  ) AS "postTitle",
+  r.status,
+  r.message,
+  r.created_at AS "createdAt",
+  r.updated_at AS "updatedAt",
+  r.receiver_store_id AS "receiverStoreId",
+  (
+    SELECT
+      name
+    FROM
+      stores
+    WHERE
+      id = r.receiver_store_id
+  ) AS "receiverStoreName"
+FROM
+  (
+    SELECT
+      *
+    FROM
+      partner_requests
+    WHERE
+      sender_store_id = (
+        SELECT
+          id
+        FROM
+          stores
+        WHERE
+          owner_id = $1
+      )
+      AND status = $2::partner_request_status
+      AND (created_at, id) < ($3::timestamptz, $4::bigint)
+    ORDER BY
+      created_at DESC,
+      id DESC
+    LIMIT
+      $5
+  ) r
+ORDER BY
+  r.created_at DESC,
+  r.id DESC;
+
+-- repository/requests: list
 -- Columns: box, createdAt, id, message, postId, postTitle, senderStore, status, updatedAt
+-- Pages: at most 512
 SELECT
   'received' AS box,
   r.id,
@@ -481,6 +544,7 @@ ORDER BY
 
 -- repository/requests: list
 -- Columns: box, createdAt, id, message, postId, postTitle, senderStore, status, updatedAt
+-- Pages: at most 512
 SELECT
   'received' AS box,
   r.id,
@@ -556,6 +620,7 @@ ORDER BY
 
 -- repository/requests: listPartners
 -- Columns: contact, createdAt, id, stoppedId, stoppedTime, store
+-- Pages: at most 2048
 WITH
   own AS MATERIALIZED (
     SELECT

@@ -1,5 +1,6 @@
 -- repository: change
 -- Columns: closesOn, content, createdAt, id, images, isMine, isOpen, myRequestStatus, store, title, updatedAt
+-- Pages: at most 256
 WITH
   edited AS (
     INSERT INTO
@@ -123,6 +124,7 @@ FROM
 
 -- repository: create
 -- Columns: closesOn, content, createdAt, id, images, isMine, isOpen, myRequestStatus, store, title, updatedAt
+-- Pages: at most 256
 WITH
   created AS (
     INSERT INTO
@@ -208,6 +210,7 @@ FROM
 
 -- repository: find
 -- Columns: closesOn, content, createdAt, id, images, isMine, isOpen, myRequestStatus, store, title, updatedAt
+-- Pages: at most 32
 SELECT
   p.id,
   p.title,
@@ -278,6 +281,963 @@ WHERE
 
 -- repository: list
 -- Columns: closesOn, content, createdAt, distance, id, images, isMine, isOpen, isUsable, myRequestStatus, stoppedId, stoppedTime, store, title, updatedAt
+-- Pages: at most 32768
+WITH
+  walked AS (
+    SELECT
+      id,
+      created_at,
+      is_last,
+      NOT is_last
+      OR matches AS matches
+    FROM
+      (
+        SELECT
+          item.id,
+          item.created_at,
+          place = 5000
+          OR text_read >= 2000000 AS is_last,
+          CASE
+            WHEN text_read - text_bytes < 2000000 THEN (
+              $1::bool
+              OR NOT (
+                item.closed_at IS NULL
+                AND (
+                  item.closes_on IS NULL
+                  OR item.closes_on >= (now() AT TIME ZONE 'Asia/Seoul')::date
+                )
+              )
+            )
+            AND item.store_id = (
+              SELECT
+                s.id
+              FROM
+                stores s
+              WHERE
+                s.id = (
+                  SELECT
+                    id
+                  FROM
+                    stores
+                  WHERE
+                    id = coalesce(
+                      $2::int,
+                      (
+                        SELECT
+                          id
+                        FROM
+                          stores
+                        WHERE
+                          owner_id = $3::int
+                      )
+                    )
+                    AND (
+                      $4::int IS NULL
+                      OR owner_id = $5::int
+                    )
+                )
+                AND s.closed_at IS NULL
+                AND s.suspended_at IS NULL
+                AND (
+                  $6::text = ''
+                  OR s.region_keys @> (
+                    SELECT
+                      region_words ($7::text)
+                  )
+                )
+                AND (
+                  $8::int IS NULL
+                  OR (
+                    SELECT
+                      true
+                    FROM
+                      store_category_links
+                    WHERE
+                      store_id = s.id
+                      AND category_id = $9::int
+                  ) IS NOT NULL
+                )
+            )
+            AND item.region_keys IS NOT NULL
+            AND (
+              $10::text = ''
+              OR item.region_keys @> (
+                SELECT
+                  region_words ($11::text)
+              )
+            )
+            AND (
+              $12::text = ''
+              OR position(
+                (
+                  SELECT
+                    search_key ($13::text)
+                ) IN item.search_text
+              ) > 0
+              OR position(
+                (
+                  SELECT
+                    search_key ($14::text)
+                ) IN split_part(item.store_text, E'\n', 1)
+              ) > 0
+              OR position(
+                (
+                  SELECT
+                    search_key ($15::text)
+                ) IN split_part(item.store_text, E'\n', 2)
+              ) > 0
+            )
+          END AS matches
+        FROM
+          (
+            SELECT
+              item.*,
+              row_number() OVER running AS place,
+              sum(text_bytes) OVER running AS text_read
+            FROM
+              (
+                SELECT
+                  item.*,
+                  CASE
+                    WHEN $16::text = '' THEN 0
+                    ELSE octet_length(item.search_text) + 500 + coalesce(octet_length(item.store_text), 0)
+                  END AS text_bytes
+                FROM
+                  (
+                    SELECT
+                      item.*,
+                      s.*
+                    FROM
+                      (
+                        SELECT
+                          item.*
+                        FROM
+                          posts item
+                        WHERE
+                          item.is_visible
+                          AND true
+                          AND (item.created_at, item.id) < ($17::timestamptz, $18::bigint)
+                          AND item.store_id = (
+                            SELECT
+                              s.id
+                            FROM
+                              stores s
+                            WHERE
+                              s.id = (
+                                SELECT
+                                  id
+                                FROM
+                                  stores
+                                WHERE
+                                  id = coalesce(
+                                    $19::int,
+                                    (
+                                      SELECT
+                                        id
+                                      FROM
+                                        stores
+                                      WHERE
+                                        owner_id = $20::int
+                                    )
+                                  )
+                                  AND (
+                                    $21::int IS NULL
+                                    OR owner_id = $22::int
+                                  )
+                              )
+                              AND s.closed_at IS NULL
+                              AND s.suspended_at IS NULL
+                              AND (
+                                $23::text = ''
+                                OR s.region_keys @> (
+                                  SELECT
+                                    region_words ($24::text)
+                                )
+                              )
+                              AND (
+                                $25::int IS NULL
+                                OR (
+                                  SELECT
+                                    true
+                                  FROM
+                                    store_category_links
+                                  WHERE
+                                    store_id = s.id
+                                    AND category_id = $26::int
+                                ) IS NOT NULL
+                              )
+                          )
+                        ORDER BY
+                          created_at DESC,
+                          id DESC
+                        LIMIT
+                          5000
+                      ) item
+                      LEFT JOIN LATERAL (
+                        SELECT
+                          s.search_text AS store_text,
+                          s.region_keys
+                        FROM
+                          stores s
+                        WHERE
+                          s.id = item.store_id
+                          AND s.closed_at IS NULL
+                          AND s.suspended_at IS NULL
+                          AND (
+                            $27::int IS NULL
+                            OR (
+                              SELECT
+                                true
+                              FROM
+                                store_category_links
+                              WHERE
+                                store_id = item.store_id
+                                AND category_id = $28::int
+                            ) IS NOT NULL
+                          )
+                        OFFSET
+                          0
+                      ) s ON true
+                  ) item
+              ) item
+            WINDOW
+              running AS (
+                ORDER BY
+                  created_at DESC,
+                  id DESC ROWS UNBOUNDED PRECEDING
+              )
+          ) item
+      ) item
+    WHERE
+      matches
+      OR is_last
+    ORDER BY
+      created_at DESC,
+      id DESC
+    LIMIT
+      $29
+  ),
+  page AS (
+    SELECT
+      id,
+      NULL::bigint AS distance
+    FROM
+      walked
+    WHERE
+      matches
+  ),
+  stopped AS (
+    SELECT
+      (
+        extract(
+          epoch
+          FROM
+            created_at
+        ) * 1000
+      )::bigint AS "stoppedTime",
+      id AS "stoppedId"
+    FROM
+      walked
+    WHERE
+      is_last
+      AND (
+        SELECT
+          count(*)
+        FROM
+          page
+      ) < $30
+    ORDER BY
+      created_at DESC,
+      id DESC
+    LIMIT
+      1
+  )
+SELECT
+  found.*,
+  stopped.*,
+  true AS "isUsable"
+FROM
+  (
+    SELECT
+  ) one_row
+  LEFT JOIN stopped ON true
+  LEFT JOIN (
+    SELECT
+      p.id,
+      p.title,
+      p.content,
+      p.images,
+      p.created_at AS "createdAt",
+      p.updated_at AS "updatedAt",
+      json_build_object(
+        'id',
+        s.id,
+        'name',
+        s.name,
+        'store_categories',
+        coalesce(
+          (
+            SELECT
+              json_agg(
+                json_build_object('id', c.id, 'name', c.name)
+                ORDER BY
+                  l.position
+              )
+            FROM
+              store_category_links l
+              JOIN store_categories c ON c.id = l.category_id
+            WHERE
+              l.store_id = s.id
+          ),
+          '[]'
+        )
+      ) AS store,
+      to_char(p.closes_on, 'YYYY-MM-DD') AS "closesOn",
+      (
+        p.closed_at IS NULL
+        AND (
+          p.closes_on IS NULL
+          OR p.closes_on >= (now() AT TIME ZONE 'Asia/Seoul')::date
+        )
+      ) AS "isOpen",
+      s.owner_id = $31 AS "isMine",
+      (
+        SELECT
+          r.status
+        FROM
+          partner_requests r
+        WHERE
+          r.sender_store_id = (
+            SELECT
+              id
+            FROM
+              stores
+            WHERE
+              owner_id = $32
+          )
+          AND r.post_id = p.id
+        ORDER BY
+          r.id DESC
+        LIMIT
+          1
+      ) AS "myRequestStatus",
+      page.distance
+    FROM
+      page
+      JOIN posts p ON p.id = page.id
+      JOIN stores s ON s.id = p.store_id
+  ) found ON true
+ORDER BY
+  found."createdAt" DESC,
+  found.id DESC;
+
+-- repository: list
+-- Columns: closesOn, content, createdAt, distance, id, images, isMine, isOpen, isUsable, myRequestStatus, stoppedId, stoppedTime, store, title, updatedAt
+-- Pages: at most 4096
+WITH
+  walked AS (
+    SELECT
+      id,
+      created_at,
+      is_last,
+      NOT is_last
+      OR matches AS matches
+    FROM
+      (
+        SELECT
+          item.id,
+          item.created_at,
+          place = 500
+          OR text_read >= 1000000 AS is_last,
+          CASE
+            WHEN text_read - text_bytes < 1000000 THEN (
+              $1::bool
+              OR NOT (
+                item.closed_at IS NULL
+                AND (
+                  item.closes_on IS NULL
+                  OR item.closes_on >= (now() AT TIME ZONE 'Asia/Seoul')::date
+                )
+              )
+            )
+            AND item.region_keys IS NOT NULL
+            AND (
+              $2::text = ''
+              OR item.region_keys @> (
+                SELECT
+                  region_words ($3::text)
+              )
+            )
+            AND (
+              $4::text = ''
+              OR position(
+                (
+                  SELECT
+                    search_key ($5::text)
+                ) IN item.search_text
+              ) > 0
+              OR position(
+                (
+                  SELECT
+                    search_key ($6::text)
+                ) IN split_part(item.store_text, E'\n', 1)
+              ) > 0
+              OR position(
+                (
+                  SELECT
+                    search_key ($7::text)
+                ) IN split_part(item.store_text, E'\n', 2)
+              ) > 0
+            )
+          END AS matches
+        FROM
+          (
+            SELECT
+              item.*,
+              row_number() OVER running AS place,
+              sum(text_bytes) OVER running AS text_read
+            FROM
+              (
+                SELECT
+                  item.*,
+                  CASE
+                    WHEN $8::text = '' THEN 0
+                    ELSE octet_length(item.search_text) + 500 + coalesce(octet_length(item.store_text), 0)
+                  END AS text_bytes
+                FROM
+                  (
+                    SELECT
+                      item.*,
+                      s.*
+                    FROM
+                      (
+                        SELECT
+                          item.*
+                        FROM
+                          posts item
+                        WHERE
+                          item.is_visible
+                          AND true
+                          AND (item.created_at, item.id) < ($9::timestamptz, $10::bigint)
+                        ORDER BY
+                          created_at DESC,
+                          id DESC
+                        LIMIT
+                          500
+                      ) item
+                      LEFT JOIN LATERAL (
+                        SELECT
+                          s.search_text AS store_text,
+                          s.region_keys
+                        FROM
+                          stores s
+                        WHERE
+                          s.id = item.store_id
+                          AND s.closed_at IS NULL
+                          AND s.suspended_at IS NULL
+                          AND (
+                            $11::int IS NULL
+                            OR (
+                              SELECT
+                                true
+                              FROM
+                                store_category_links
+                              WHERE
+                                store_id = item.store_id
+                                AND category_id = $12::int
+                            ) IS NOT NULL
+                          )
+                        OFFSET
+                          0
+                      ) s ON true
+                  ) item
+              ) item
+            WINDOW
+              running AS (
+                ORDER BY
+                  created_at DESC,
+                  id DESC ROWS UNBOUNDED PRECEDING
+              )
+          ) item
+      ) item
+    WHERE
+      matches
+      OR is_last
+    ORDER BY
+      created_at DESC,
+      id DESC
+    LIMIT
+      $13
+  ),
+  page AS (
+    SELECT
+      id,
+      NULL::bigint AS distance
+    FROM
+      walked
+    WHERE
+      matches
+  ),
+  stopped AS (
+    SELECT
+      (
+        extract(
+          epoch
+          FROM
+            created_at
+        ) * 1000
+      )::bigint AS "stoppedTime",
+      id AS "stoppedId"
+    FROM
+      walked
+    WHERE
+      is_last
+      AND (
+        SELECT
+          count(*)
+        FROM
+          page
+      ) < $14
+    ORDER BY
+      created_at DESC,
+      id DESC
+    LIMIT
+      1
+  )
+SELECT
+  found.*,
+  stopped.*,
+  true AS "isUsable"
+FROM
+  (
+    SELECT
+  ) one_row
+  LEFT JOIN stopped ON true
+  LEFT JOIN (
+    SELECT
+      p.id,
+      p.title,
+      p.content,
+      p.images,
+      p.created_at AS "createdAt",
+      p.updated_at AS "updatedAt",
+      json_build_object(
+        'id',
+        s.id,
+        'name',
+        s.name,
+        'store_categories',
+        coalesce(
+          (
+            SELECT
+              json_agg(
+                json_build_object('id', c.id, 'name', c.name)
+                ORDER BY
+                  l.position
+              )
+            FROM
+              store_category_links l
+              JOIN store_categories c ON c.id = l.category_id
+            WHERE
+              l.store_id = s.id
+          ),
+          '[]'
+        )
+      ) AS store,
+      to_char(p.closes_on, 'YYYY-MM-DD') AS "closesOn",
+      (
+        p.closed_at IS NULL
+        AND (
+          p.closes_on IS NULL
+          OR p.closes_on >= (now() AT TIME ZONE 'Asia/Seoul')::date
+        )
+      ) AS "isOpen",
+      s.owner_id = $15 AS "isMine",
+      (
+        SELECT
+          r.status
+        FROM
+          partner_requests r
+        WHERE
+          r.sender_store_id = (
+            SELECT
+              id
+            FROM
+              stores
+            WHERE
+              owner_id = $16
+          )
+          AND r.post_id = p.id
+        ORDER BY
+          r.id DESC
+        LIMIT
+          1
+      ) AS "myRequestStatus",
+      page.distance
+    FROM
+      page
+      JOIN posts p ON p.id = page.id
+      JOIN stores s ON s.id = p.store_id
+  ) found ON true
+ORDER BY
+  found."createdAt" DESC,
+  found.id DESC;
+
+-- repository: list
+-- Columns: closesOn, content, createdAt, distance, id, images, isMine, isOpen, isUsable, myRequestStatus, stoppedId, stoppedTime, store, title, updatedAt
+-- Pages: at most 4096
+WITH
+  walked AS (
+    SELECT
+      id,
+      created_at,
+      is_last,
+      NOT is_last
+      OR matches AS matches
+    FROM
+      (
+        SELECT
+          item.id,
+          item.created_at,
+          place = 500
+          OR text_read >= 1000000 AS is_last,
+          CASE
+            WHEN text_read - text_bytes < 1000000 THEN (
+              $1::bool
+              OR NOT (
+                item.closed_at IS NULL
+                AND (
+                  item.closes_on IS NULL
+                  OR item.closes_on >= (now() AT TIME ZONE 'Asia/Seoul')::date
+                )
+              )
+            )
+            AND item.store_id = (
+              SELECT
+                s.id
+              FROM
+                stores s
+              WHERE
+                s.id = (
+                  SELECT
+                    id
+                  FROM
+                    stores
+                  WHERE
+                    id = coalesce(
+                      $2::int,
+                      (
+                        SELECT
+                          id
+                        FROM
+                          stores
+                        WHERE
+                          owner_id = $3::int
+                      )
+                    )
+                    AND (
+                      $4::int IS NULL
+                      OR owner_id = $5::int
+                    )
+                )
+                AND s.closed_at IS NULL
+                AND s.suspended_at IS NULL
+                AND (
+                  $6::text = ''
+                  OR s.region_keys @> (
+                    SELECT
+                      region_words ($7::text)
+                  )
+                )
+                AND (
+                  $8::int IS NULL
+                  OR (
+                    SELECT
+                      true
+                    FROM
+                      store_category_links
+                    WHERE
+                      store_id = s.id
+                      AND category_id = $9::int
+                  ) IS NOT NULL
+                )
+            )
+            AND item.region_keys IS NOT NULL
+            AND (
+              $10::text = ''
+              OR item.region_keys @> (
+                SELECT
+                  region_words ($11::text)
+              )
+            )
+            AND (
+              $12::text = ''
+              OR position(
+                (
+                  SELECT
+                    search_key ($13::text)
+                ) IN item.search_text
+              ) > 0
+              OR position(
+                (
+                  SELECT
+                    search_key ($14::text)
+                ) IN split_part(item.store_text, E'\n', 1)
+              ) > 0
+              OR position(
+                (
+                  SELECT
+                    search_key ($15::text)
+                ) IN split_part(item.store_text, E'\n', 2)
+              ) > 0
+            )
+          END AS matches
+        FROM
+          (
+            SELECT
+              item.*,
+              row_number() OVER running AS place,
+              sum(text_bytes) OVER running AS text_read
+            FROM
+              (
+                SELECT
+                  item.*,
+                  CASE
+                    WHEN $16::text = '' THEN 0
+                    ELSE octet_length(item.search_text) + 500 + coalesce(octet_length(item.store_text), 0)
+                  END AS text_bytes
+                FROM
+                  (
+                    SELECT
+                      item.*,
+                      s.*
+                    FROM
+                      (
+                        SELECT
+                          item.*
+                        FROM
+                          posts item
+                        WHERE
+                          item.is_visible
+                          AND true
+                          AND (item.created_at, item.id) < ($17::timestamptz, $18::bigint)
+                          AND item.store_id = (
+                            SELECT
+                              s.id
+                            FROM
+                              stores s
+                            WHERE
+                              s.id = (
+                                SELECT
+                                  id
+                                FROM
+                                  stores
+                                WHERE
+                                  id = coalesce(
+                                    $19::int,
+                                    (
+                                      SELECT
+                                        id
+                                      FROM
+                                        stores
+                                      WHERE
+                                        owner_id = $20::int
+                                    )
+                                  )
+                                  AND (
+                                    $21::int IS NULL
+                                    OR owner_id = $22::int
+                                  )
+                              )
+                              AND s.closed_at IS NULL
+                              AND s.suspended_at IS NULL
+                              AND (
+                                $23::text = ''
+                                OR s.region_keys @> (
+                                  SELECT
+                                    region_words ($24::text)
+                                )
+                              )
+                              AND (
+                                $25::int IS NULL
+                                OR (
+                                  SELECT
+                                    true
+                                  FROM
+                                    store_category_links
+                                  WHERE
+                                    store_id = s.id
+                                    AND category_id = $26::int
+                                ) IS NOT NULL
+                              )
+                          )
+                        ORDER BY
+                          created_at DESC,
+                          id DESC
+                        LIMIT
+                          500
+                      ) item
+                      LEFT JOIN LATERAL (
+                        SELECT
+                          s.search_text AS store_text,
+                          s.region_keys
+                        FROM
+                          stores s
+                        WHERE
+                          s.id = item.store_id
+                          AND s.closed_at IS NULL
+                          AND s.suspended_at IS NULL
+                          AND (
+                            $27::int IS NULL
+                            OR (
+                              SELECT
+                                true
+                              FROM
+                                store_category_links
+                              WHERE
+                                store_id = item.store_id
+                                AND category_id = $28::int
+                            ) IS NOT NULL
+                          )
+                        OFFSET
+                          0
+                      ) s ON true
+                  ) item
+              ) item
+            WINDOW
+              running AS (
+                ORDER BY
+                  created_at DESC,
+                  id DESC ROWS UNBOUNDED PRECEDING
+              )
+          ) item
+      ) item
+    WHERE
+      matches
+      OR is_last
+    ORDER BY
+      created_at DESC,
+      id DESC
+    LIMIT
+      $29
+  ),
+  page AS (
+    SELECT
+      id,
+      NULL::bigint AS distance
+    FROM
+      walked
+    WHERE
+      matches
+  ),
+  stopped AS (
+    SELECT
+      (
+        extract(
+          epoch
+          FROM
+            created_at
+        ) * 1000
+      )::bigint AS "stoppedTime",
+      id AS "stoppedId"
+    FROM
+      walked
+    WHERE
+      is_last
+      AND (
+        SELECT
+          count(*)
+        FROM
+          page
+      ) < $30
+    ORDER BY
+      created_at DESC,
+      id DESC
+    LIMIT
+      1
+  )
+SELECT
+  found.*,
+  stopped.*,
+  true AS "isUsable"
+FROM
+  (
+    SELECT
+  ) one_row
+  LEFT JOIN stopped ON true
+  LEFT JOIN (
+    SELECT
+      p.id,
+      p.title,
+      p.content,
+      p.images,
+      p.created_at AS "createdAt",
+      p.updated_at AS "updatedAt",
+      json_build_object(
+        'id',
+        s.id,
+        'name',
+        s.name,
+        'store_categories',
+        coalesce(
+          (
+            SELECT
+              json_agg(
+                json_build_object('id', c.id, 'name', c.name)
+                ORDER BY
+                  l.position
+              )
+            FROM
+              store_category_links l
+              JOIN store_categories c ON c.id = l.category_id
+            WHERE
+              l.store_id = s.id
+          ),
+          '[]'
+        )
+      ) AS store,
+      to_char(p.closes_on, 'YYYY-MM-DD') AS "closesOn",
+      (
+        p.closed_at IS NULL
+        AND (
+          p.closes_on IS NULL
+          OR p.closes_on >= (now() AT TIME ZONE 'Asia/Seoul')::date
+        )
+      ) AS "isOpen",
+      s.owner_id = $31 AS "isMine",
+      (
+        SELECT
+          r.status
+        FROM
+          partner_requests r
+        WHERE
+          r.sender_store_id = (
+            SELECT
+              id
+            FROM
+              stores
+            WHERE
+              owner_id = $32
+          )
+          AND r.post_id = p.id
+        ORDER BY
+          r.id DESC
+        LIMIT
+          1
+      ) AS "myRequestStatus",
+      page.distance
+    FROM
+      page
+      JOIN posts p ON p.id = page.id
+      JOIN stores s ON s.id = p.store_id
+  ) found ON true
+ORDER BY
+  found."createdAt" DESC,
+  found.id DESC;
+
+-- repository: list
+-- Columns: closesOn, content, createdAt, distance, id, images, isMine, isOpen, isUsable, myRequestStatus, stoppedId, stoppedTime, store, title, updatedAt
+-- Pages: at most 4096
 WITH
   walked AS (
     SELECT
@@ -526,6 +1486,595 @@ ORDER BY
 
 -- repository: list
 -- Columns: closesOn, content, createdAt, distance, id, images, isMine, isOpen, isUsable, myRequestStatus, stoppedId, stoppedTime, store, title, updatedAt
+-- Pages: at most 8192
+WITH
+  closest AS MATERIALIZED (
+    SELECT
+      s.id,
+      store_place (s.latitude, s.longitude, s.show_exact_location) AS place
+    FROM
+      stores s
+    WHERE
+      s.closed_at IS NULL
+      AND s.suspended_at IS NULL
+      AND s.latitude IS NOT NULL
+      AND mercator (store_place (s.latitude, s.longitude, s.show_exact_location)) <@ circle(point($1::float8, $2::float8), $3::float8)
+    ORDER BY
+      mercator (store_place (s.latitude, s.longitude, s.show_exact_location)) <-> point($4::float8, $5::float8)
+    LIMIT
+      750
+  ),
+  walked AS (
+    SELECT
+      id,
+      distance,
+      is_last,
+      NOT is_last
+      OR matches AS matches
+    FROM
+      (
+        SELECT
+          item.id,
+          item.distance,
+          place = 750
+          OR text_read >= 1000000 AS is_last,
+          CASE
+            WHEN text_read - text_bytes < 1000000 THEN (
+              item.closed_at IS NULL
+              AND (
+                item.closes_on IS NULL
+                OR item.closes_on >= (now() AT TIME ZONE 'Asia/Seoul')::date
+              )
+            )
+            AND item.region_keys IS NOT NULL
+            AND (
+              $6::text = ''
+              OR item.region_keys @> (
+                SELECT
+                  region_words ($7::text)
+              )
+            )
+            AND (
+              $8::text = ''
+              OR position(
+                (
+                  SELECT
+                    search_key ($9::text)
+                ) IN item.search_text
+              ) > 0
+              OR position(
+                (
+                  SELECT
+                    search_key ($10::text)
+                ) IN split_part(item.store_text, E'\n', 1)
+              ) > 0
+              OR position(
+                (
+                  SELECT
+                    search_key ($11::text)
+                ) IN split_part(item.store_text, E'\n', 2)
+              ) > 0
+            )
+          END AS matches
+        FROM
+          (
+            SELECT
+              item.*,
+              row_number() OVER running AS place,
+              sum(text_bytes) OVER running AS text_read
+            FROM
+              (
+                SELECT
+                  item.*,
+                  CASE
+                    WHEN $12::text = '' THEN 0
+                    ELSE octet_length(item.search_text) + 500 + coalesce(octet_length(item.store_text), 0)
+                  END AS text_bytes
+                FROM
+                  (
+                    SELECT
+                      item.*,
+                      s.*
+                    FROM
+                      (
+                        SELECT
+                          item.*,
+                          distance
+                        FROM
+                          (
+                            SELECT
+                              id AS store_id,
+                              distance
+                            FROM
+                              (
+                                SELECT
+                                  id,
+                                  distance
+                                FROM
+                                  (
+                                    SELECT
+                                      id,
+                                      distance
+                                    FROM
+                                      (
+                                        SELECT
+                                          id,
+                                          (
+                                            12742017600 * asin(
+                                              sqrt(
+                                                least(
+                                                  1,
+                                                  sin(radians(place[1] - $13::float8) / 2) ^ 2 + cos(radians(place[1])) * cos(radians($14::float8)) * sin(radians(place[0] - $15::float8) / 2) ^ 2
+                                                )
+                                              )
+                                            )
+                                          )::bigint AS distance
+                                        FROM
+                                          (
+                                            SELECT
+                                              *
+                                            FROM
+                                              closest
+                                          ) placed
+                                        OFFSET
+                                          0
+                                      ) measured
+                                    WHERE
+                                      distance BETWEEN $16::bigint AND $17::bigint
+                                  ) store
+                                WHERE
+                                  distance <= coalesce(
+                                    (
+                                      SELECT
+                                        mercator (place) <-> point($18::float8, $19::float8)
+                                      FROM
+                                        closest
+                                      OFFSET
+                                        750 - 1
+                                      LIMIT
+                                        1
+                                    ) * $20::float8,
+                                    'infinity'
+                                  )
+                              ) nearby
+                            ORDER BY
+                              distance
+                          ) store
+                          CROSS JOIN LATERAL (
+                            SELECT
+                              item.*
+                            FROM
+                              posts item
+                            WHERE
+                              item.store_id = store.store_id
+                              AND item.is_visible
+                              AND item.closed_at IS NULL
+                            ORDER BY
+                              created_at DESC,
+                              id DESC
+                            LIMIT
+                              100
+                          ) item
+                        WHERE
+                          (distance, - id) > ($21::bigint, $22::bigint)
+                        ORDER BY
+                          distance,
+                          id DESC
+                        LIMIT
+                          750
+                      ) item
+                      LEFT JOIN LATERAL (
+                        SELECT
+                          s.search_text AS store_text,
+                          s.region_keys
+                        FROM
+                          stores s
+                        WHERE
+                          s.id = item.store_id
+                          AND s.closed_at IS NULL
+                          AND s.suspended_at IS NULL
+                          AND (
+                            $23::int IS NULL
+                            OR (
+                              SELECT
+                                true
+                              FROM
+                                store_category_links
+                              WHERE
+                                store_id = item.store_id
+                                AND category_id = $24::int
+                            ) IS NOT NULL
+                          )
+                        OFFSET
+                          0
+                      ) s ON true
+                  ) item
+              ) item
+            WINDOW
+              running AS (
+                ORDER BY
+                  distance,
+                  id DESC ROWS UNBOUNDED PRECEDING
+              )
+          ) item
+      ) item
+    WHERE
+      matches
+      OR is_last
+    ORDER BY
+      distance,
+      id DESC
+    LIMIT
+      $25
+  ),
+  page AS (
+    SELECT
+      id,
+      distance
+    FROM
+      walked
+    WHERE
+      matches
+  ),
+  stopped AS (
+    SELECT
+      distance AS "stoppedTime",
+      id AS "stoppedId"
+    FROM
+      walked
+    WHERE
+      is_last
+      AND (
+        SELECT
+          count(*)
+        FROM
+          page
+      ) < $26
+    ORDER BY
+      distance,
+      id DESC
+    LIMIT
+      1
+  )
+SELECT
+  found.*,
+  stopped.*,
+  (
+    SELECT
+      count(*) < 750
+    FROM
+      closest
+  ) AS "isUsable"
+FROM
+  (
+    SELECT
+  ) one_row
+  LEFT JOIN stopped ON true
+  LEFT JOIN (
+    SELECT
+      p.id,
+      p.title,
+      p.content,
+      p.images,
+      p.created_at AS "createdAt",
+      p.updated_at AS "updatedAt",
+      json_build_object(
+        'id',
+        s.id,
+        'name',
+        s.name,
+        'store_categories',
+        coalesce(
+          (
+            SELECT
+              json_agg(
+                json_build_object('id', c.id, 'name', c.name)
+                ORDER BY
+                  l.position
+              )
+            FROM
+              store_category_links l
+              JOIN store_categories c ON c.id = l.category_id
+            WHERE
+              l.store_id = s.id
+          ),
+          '[]'
+        )
+      ) AS store,
+      to_char(p.closes_on, 'YYYY-MM-DD') AS "closesOn",
+      (
+        p.closed_at IS NULL
+        AND (
+          p.closes_on IS NULL
+          OR p.closes_on >= (now() AT TIME ZONE 'Asia/Seoul')::date
+        )
+      ) AS "isOpen",
+      s.owner_id = $27 AS "isMine",
+      (
+        SELECT
+          r.status
+        FROM
+          partner_requests r
+        WHERE
+          r.sender_store_id = (
+            SELECT
+              id
+            FROM
+              stores
+            WHERE
+              owner_id = $28
+          )
+          AND r.post_id = p.id
+        ORDER BY
+          r.id DESC
+        LIMIT
+          1
+      ) AS "myRequestStatus",
+      page.distance
+    FROM
+      page
+      JOIN posts p ON p.id = page.id
+      JOIN stores s ON s.id = p.store_id
+  ) found ON true
+ORDER BY
+  found.distance,
+  found.id DESC;
+
+-- repository: list
+-- Columns: closesOn, content, createdAt, distance, id, images, isMine, isOpen, isUsable, myRequestStatus, stoppedId, stoppedTime, store, title, updatedAt
+-- Pages: at most 8192
+WITH
+  walked AS (
+    SELECT
+      id,
+      created_at,
+      is_last,
+      NOT is_last
+      OR matches AS matches
+    FROM
+      (
+        SELECT
+          item.id,
+          item.created_at,
+          place = 5000
+          OR text_read >= 2000000 AS is_last,
+          CASE
+            WHEN text_read - text_bytes < 2000000 THEN (
+              $1::bool
+              OR NOT (
+                item.closed_at IS NULL
+                AND (
+                  item.closes_on IS NULL
+                  OR item.closes_on >= (now() AT TIME ZONE 'Asia/Seoul')::date
+                )
+              )
+            )
+            AND item.region_keys IS NOT NULL
+            AND (
+              $2::text = ''
+              OR item.region_keys @> (
+                SELECT
+                  region_words ($3::text)
+              )
+            )
+            AND (
+              $4::text = ''
+              OR position(
+                (
+                  SELECT
+                    search_key ($5::text)
+                ) IN item.search_text
+              ) > 0
+              OR position(
+                (
+                  SELECT
+                    search_key ($6::text)
+                ) IN split_part(item.store_text, E'\n', 1)
+              ) > 0
+              OR position(
+                (
+                  SELECT
+                    search_key ($7::text)
+                ) IN split_part(item.store_text, E'\n', 2)
+              ) > 0
+            )
+          END AS matches
+        FROM
+          (
+            SELECT
+              item.*,
+              row_number() OVER running AS place,
+              sum(text_bytes) OVER running AS text_read
+            FROM
+              (
+                SELECT
+                  item.*,
+                  CASE
+                    WHEN $8::text = '' THEN 0
+                    ELSE octet_length(item.search_text) + 500 + coalesce(octet_length(item.store_text), 0)
+                  END AS text_bytes
+                FROM
+                  (
+                    SELECT
+                      item.*,
+                      s.*
+                    FROM
+                      (
+                        SELECT
+                          item.*
+                        FROM
+                          posts item
+                        WHERE
+                          item.is_visible
+                          AND true
+                          AND (item.created_at, item.id) < ($9::timestamptz, $10::bigint)
+                        ORDER BY
+                          created_at DESC,
+                          id DESC
+                        LIMIT
+                          5000
+                      ) item
+                      LEFT JOIN LATERAL (
+                        SELECT
+                          s.search_text AS store_text,
+                          s.region_keys
+                        FROM
+                          stores s
+                        WHERE
+                          s.id = item.store_id
+                          AND s.closed_at IS NULL
+                          AND s.suspended_at IS NULL
+                          AND (
+                            $11::int IS NULL
+                            OR (
+                              SELECT
+                                true
+                              FROM
+                                store_category_links
+                              WHERE
+                                store_id = item.store_id
+                                AND category_id = $12::int
+                            ) IS NOT NULL
+                          )
+                        OFFSET
+                          0
+                      ) s ON true
+                  ) item
+              ) item
+            WINDOW
+              running AS (
+                ORDER BY
+                  created_at DESC,
+                  id DESC ROWS UNBOUNDED PRECEDING
+              )
+          ) item
+      ) item
+    WHERE
+      matches
+      OR is_last
+    ORDER BY
+      created_at DESC,
+      id DESC
+    LIMIT
+      $13
+  ),
+  page AS (
+    SELECT
+      id,
+      NULL::bigint AS distance
+    FROM
+      walked
+    WHERE
+      matches
+  ),
+  stopped AS (
+    SELECT
+      (
+        extract(
+          epoch
+          FROM
+            created_at
+        ) * 1000
+      )::bigint AS "stoppedTime",
+      id AS "stoppedId"
+    FROM
+      walked
+    WHERE
+      is_last
+      AND (
+        SELECT
+          count(*)
+        FROM
+          page
+      ) < $14
+    ORDER BY
+      created_at DESC,
+      id DESC
+    LIMIT
+      1
+  )
+SELECT
+  found.*,
+  stopped.*,
+  true AS "isUsable"
+FROM
+  (
+    SELECT
+  ) one_row
+  LEFT JOIN stopped ON true
+  LEFT JOIN (
+    SELECT
+      p.id,
+      p.title,
+      p.content,
+      p.images,
+      p.created_at AS "createdAt",
+      p.updated_at AS "updatedAt",
+      json_build_object(
+        'id',
+        s.id,
+        'name',
+        s.name,
+        'store_categories',
+        coalesce(
+          (
+            SELECT
+              json_agg(
+                json_build_object('id', c.id, 'name', c.name)
+                ORDER BY
+                  l.position
+              )
+            FROM
+              store_category_links l
+              JOIN store_categories c ON c.id = l.category_id
+            WHERE
+              l.store_id = s.id
+          ),
+          '[]'
+        )
+      ) AS store,
+      to_char(p.closes_on, 'YYYY-MM-DD') AS "closesOn",
+      (
+        p.closed_at IS NULL
+        AND (
+          p.closes_on IS NULL
+          OR p.closes_on >= (now() AT TIME ZONE 'Asia/Seoul')::date
+        )
+      ) AS "isOpen",
+      s.owner_id = $15 AS "isMine",
+      (
+        SELECT
+          r.status
+        FROM
+          partner_requests r
+        WHERE
+          r.sender_store_id = (
+            SELECT
+              id
+            FROM
+              stores
+            WHERE
+              owner_id = $16
+          )
+          AND r.post_id = p.id
+        ORDER BY
+          r.id DESC
+        LIMIT
+          1
+      ) AS "myRequestStatus",
+      page.distance
+    FROM
+      page
+      JOIN posts p ON p.id = page.id
+      JOIN stores s ON s.id = p.store_id
+  ) found ON true
+ORDER BY
+  found."createdAt" DESC,
+  found.id DESC;
+
+-- repository: list
+-- Columns: closesOn, content, createdAt, distance, id, images, isMine, isOpen, isUsable, myRequestStatus, stoppedId, stoppedTime, store, title, updatedAt
+-- Pages: at most 8192
 WITH
   walked AS (
     SELECT

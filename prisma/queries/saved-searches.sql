@@ -1,4 +1,5 @@
 -- repository: advance
+-- Pages: at most 32
 INSERT INTO
   post_alerts AS a (post_id, after_user_id)
 VALUES
@@ -11,6 +12,7 @@ WHERE
 
 -- repository: findMatch
 -- Columns: email, language, name, postTitle, searchName, storeName
+-- Pages: at most 64
 SELECT
   u.email,
   u.name,
@@ -42,6 +44,7 @@ WHERE
 
 -- repository: findMatches
 -- Columns: savedSearchId, userId
+-- Pages: at most 64
 WITH
   post AS MATERIALIZED (
     SELECT

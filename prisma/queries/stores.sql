@@ -1,5 +1,7 @@
 -- repository: change
 -- Columns: id
+-- Pages: at most 128
+-- Changes no index: store_edits
 WITH
   edited AS (
     INSERT INTO
@@ -62,6 +64,7 @@ RETURNING
 
 -- repository: create
 -- Columns: id
+-- Pages: at most 64
 INSERT INTO
   stores (
     owner_id,
@@ -113,51 +116,7 @@ RETURNING
 
 -- repository: findOpen
 -- Columns: address, business_hours, created_at, description, id, location, name, phone_number, region, show_exact_location, store_categories, updated_at
-SELECT
-  s.id,
-  s.name,
-  coalesce(
-    (
-      SELECT
-        json_agg(
-          json_build_object('id', c.id, 'name', c.name)
-          ORDER BY
-            l.position
-        )
-      FROM
-        store_category_links l
-        JOIN store_categories c ON c.id = l.category_id
-      WHERE
-        l.store_id = s.id
-    ),
-    '[]'
-  ) AS store_categories,
-  s.description,
-  s.address,
-  s.phone_number,
-  s.business_hours,
-  json_build_object('sido', coalesce(s.sido, ''), 'sigungu', s.sigungu, 'dong', s.dong) AS region,
-  CASE
-    WHEN place IS NOT NULL THEN json_build_object('latitude', place[1], 'longitude', place[0])
-  END AS location,
-  s.show_exact_location,
-  s.created_at,
-  s.updated_at
-FROM
-  stores s,
-  store_place (
-    s.latitude,
-    s.longitude,
-    s.show_exact_location
-    OR s.owner_id = $1
-  ) place
-WHERE
-  s.id = $2
-  AND s.closed_at IS NULL
-  AND s.suspended_at IS NULL;
-
--- repository: findOpen
--- Columns: address, business_hours, created_at, description, id, location, name, phone_number, region, show_exact_location, store_categories, updated_at
+-- Pages: at most 16
 SELECT
   s.id,
   s.name,
@@ -201,8 +160,243 @@ WHERE
   AND s.closed_at IS NULL
   AND s.suspended_at IS NULL;
 
+-- repository: findOpen
+-- Columns: address, business_hours, created_at, description, id, location, name, phone_number, region, show_exact_location, store_categories, updated_at
+-- Pages: at most 32
+SELECT
+  s.id,
+  s.name,
+  coalesce(
+    (
+      SELECT
+        json_agg(
+          json_build_object('id', c.id, 'name', c.name)
+          ORDER BY
+            l.position
+        )
+      FROM
+        store_category_links l
+        JOIN store_categories c ON c.id = l.category_id
+      WHERE
+        l.store_id = s.id
+    ),
+    '[]'
+  ) AS store_categories,
+  s.description,
+  s.address,
+  s.phone_number,
+  s.business_hours,
+  json_build_object('sido', coalesce(s.sido, ''), 'sigungu', s.sigungu, 'dong', s.dong) AS region,
+  CASE
+    WHEN place IS NOT NULL THEN json_build_object('latitude', place[1], 'longitude', place[0])
+  END AS location,
+  s.show_exact_location,
+  s.created_at,
+  s.updated_at
+FROM
+  stores s,
+  store_place (
+    s.latitude,
+    s.longitude,
+    s.show_exact_location
+    OR s.owner_id = $1
+  ) place
+WHERE
+  s.id = $2
+  AND s.closed_at IS NULL
+  AND s.suspended_at IS NULL;
+
 -- repository: listStores
 -- Columns: address, categories, createdAt, description, distance, firstImage, id, isUsable, name, stoppedId, stoppedTime
+-- Pages: at most 2048
+WITH
+  walked AS (
+    SELECT
+      id,
+      created_at,
+      is_last,
+      NOT is_last
+      OR matches AS matches
+    FROM
+      (
+        SELECT
+          item.id,
+          item.created_at,
+          place = 500
+          OR text_read >= 1000000 AS is_last,
+          CASE
+            WHEN text_read - text_bytes < 1000000 THEN true
+            AND (
+              $1::int IS NULL
+              OR (
+                SELECT
+                  true
+                FROM
+                  store_category_links
+                WHERE
+                  store_id = item.id
+                  AND category_id = $2::int
+              ) IS NOT NULL
+            )
+            AND (
+              $3::text = ''
+              OR item.region_keys @> (
+                SELECT
+                  region_words ($4::text)
+              )
+            )
+            AND (
+              $5::text = ''
+              OR position(
+                (
+                  SELECT
+                    search_key ($6::text)
+                ) IN item.search_text
+              ) > 0
+            )
+          END AS matches
+        FROM
+          (
+            SELECT
+              item.*,
+              row_number() OVER running AS place,
+              sum(text_bytes) OVER running AS text_read
+            FROM
+              (
+                SELECT
+                  item.*,
+                  CASE
+                    WHEN $7::text = '' THEN 0
+                    ELSE octet_length(item.search_text)
+                  END AS text_bytes
+                FROM
+                  (
+                    SELECT
+                      item.*
+                    FROM
+                      stores item
+                    WHERE
+                      item.closed_at IS NULL
+                      AND item.suspended_at IS NULL
+                      AND true
+                      AND (item.created_at, item.id) < ($8::timestamptz, $9::bigint)
+                    ORDER BY
+                      created_at DESC,
+                      id DESC
+                    LIMIT
+                      500
+                  ) item
+              ) item
+            WINDOW
+              running AS (
+                ORDER BY
+                  created_at DESC,
+                  id DESC ROWS UNBOUNDED PRECEDING
+              )
+          ) item
+      ) item
+    WHERE
+      matches
+      OR is_last
+    ORDER BY
+      created_at DESC,
+      id DESC
+    LIMIT
+      $10
+  ),
+  page AS (
+    SELECT
+      id,
+      NULL::bigint AS distance
+    FROM
+      walked
+    WHERE
+      matches
+  ),
+  stopped AS (
+    SELECT
+      (
+        extract(
+          epoch
+          FROM
+            created_at
+        ) * 1000
+      )::bigint AS "stoppedTime",
+      id AS "stoppedId"
+    FROM
+      walked
+    WHERE
+      is_last
+      AND (
+        SELECT
+          count(*)
+        FROM
+          page
+      ) < $11
+    ORDER BY
+      created_at DESC,
+      id DESC
+    LIMIT
+      1
+  )
+SELECT
+  found.*,
+  stopped.*,
+  true AS "isUsable"
+FROM
+  (
+    SELECT
+  ) one_row
+  LEFT JOIN stopped ON true
+  LEFT JOIN (
+    SELECT
+      s.id,
+      s.name,
+      coalesce(
+        (
+          SELECT
+            json_agg(
+              json_build_object('id', c.id, 'name', c.name)
+              ORDER BY
+                l.position
+            )
+          FROM
+            store_category_links l
+            JOIN store_categories c ON c.id = l.category_id
+          WHERE
+            l.store_id = s.id
+        ),
+        '[]'
+      ) AS categories,
+      s.address,
+      s.description,
+      (
+        SELECT
+          p.images[1]
+        FROM
+          posts p
+        WHERE
+          p.store_id = s.id
+          AND p.is_visible
+        ORDER BY
+          created_at DESC,
+          id DESC
+        LIMIT
+          1
+      ) AS "firstImage",
+      s.created_at AS "createdAt",
+      page.distance
+    FROM
+      page
+      JOIN stores s USING (id)
+  ) found ON true
+ORDER BY
+  found."createdAt" DESC,
+  found.id DESC;
+
+-- repository: listStores
+-- Columns: address, categories, createdAt, description, distance, firstImage, id, isUsable, name, stoppedId, stoppedTime
+-- Pages: at most 512
 WITH
   walked AS (
     SELECT
@@ -386,4 +580,261 @@ FROM
   ) found ON true
 ORDER BY
   found."createdAt" DESC,
+  found.id DESC;
+
+-- repository: listStores
+-- Columns: address, categories, createdAt, description, distance, firstImage, id, isUsable, name, stoppedId, stoppedTime
+-- Pages: at most 8192
+WITH
+  closest AS MATERIALIZED (
+    SELECT
+      s.id,
+      store_place (s.latitude, s.longitude, s.show_exact_location) AS place
+    FROM
+      stores s
+    WHERE
+      s.closed_at IS NULL
+      AND s.suspended_at IS NULL
+      AND s.latitude IS NOT NULL
+      AND mercator (store_place (s.latitude, s.longitude, s.show_exact_location)) <@ circle(point($1::float8, $2::float8), $3::float8)
+    ORDER BY
+      mercator (store_place (s.latitude, s.longitude, s.show_exact_location)) <-> point($4::float8, $5::float8)
+    LIMIT
+      750
+  ),
+  walked AS (
+    SELECT
+      id,
+      distance,
+      is_last,
+      NOT is_last
+      OR matches AS matches
+    FROM
+      (
+        SELECT
+          item.id,
+          item.distance,
+          place = 750
+          OR text_read >= 1000000 AS is_last,
+          CASE
+            WHEN text_read - text_bytes < 1000000 THEN true
+            AND (
+              $6::int IS NULL
+              OR (
+                SELECT
+                  true
+                FROM
+                  store_category_links
+                WHERE
+                  store_id = item.id
+                  AND category_id = $7::int
+              ) IS NOT NULL
+            )
+            AND (
+              $8::text = ''
+              OR item.region_keys @> (
+                SELECT
+                  region_words ($9::text)
+              )
+            )
+            AND (
+              $10::text = ''
+              OR position(
+                (
+                  SELECT
+                    search_key ($11::text)
+                ) IN item.search_text
+              ) > 0
+            )
+          END AS matches
+        FROM
+          (
+            SELECT
+              item.*,
+              row_number() OVER running AS place,
+              sum(text_bytes) OVER running AS text_read
+            FROM
+              (
+                SELECT
+                  item.*,
+                  CASE
+                    WHEN $12::text = '' THEN 0
+                    ELSE octet_length(item.search_text)
+                  END AS text_bytes
+                FROM
+                  (
+                    SELECT
+                      item.*,
+                      nearest.distance
+                    FROM
+                      (
+                        SELECT
+                          *
+                        FROM
+                          (
+                            SELECT
+                              id,
+                              distance
+                            FROM
+                              (
+                                SELECT
+                                  id,
+                                  distance
+                                FROM
+                                  (
+                                    SELECT
+                                      id,
+                                      (
+                                        12742017600 * asin(
+                                          sqrt(
+                                            least(
+                                              1,
+                                              sin(radians(place[1] - $13::float8) / 2) ^ 2 + cos(radians(place[1])) * cos(radians($14::float8)) * sin(radians(place[0] - $15::float8) / 2) ^ 2
+                                            )
+                                          )
+                                        )
+                                      )::bigint AS distance
+                                    FROM
+                                      (
+                                        SELECT
+                                          *
+                                        FROM
+                                          closest
+                                      ) placed
+                                    OFFSET
+                                      0
+                                  ) measured
+                                WHERE
+                                  distance BETWEEN $16::bigint AND $17::bigint
+                              ) store
+                            WHERE
+                              distance <= coalesce(
+                                (
+                                  SELECT
+                                    mercator (place) <-> point($18::float8, $19::float8)
+                                  FROM
+                                    closest
+                                  OFFSET
+                                    750 - 1
+                                  LIMIT
+                                    1
+                                ) * $20::float8,
+                                'infinity'
+                              )
+                          ) nearby
+                        WHERE
+                          (distance, - id) > ($21::bigint, $22::bigint)
+                        ORDER BY
+                          distance,
+                          id DESC
+                        LIMIT
+                          750
+                      ) nearest
+                      JOIN stores item USING (id)
+                  ) item
+              ) item
+            WINDOW
+              running AS (
+                ORDER BY
+                  distance,
+                  id DESC ROWS UNBOUNDED PRECEDING
+              )
+          ) item
+      ) item
+    WHERE
+      matches
+      OR is_last
+    ORDER BY
+      distance,
+      id DESC
+    LIMIT
+      $23
+  ),
+  page AS (
+    SELECT
+      id,
+      distance
+    FROM
+      walked
+    WHERE
+      matches
+  ),
+  stopped AS (
+    SELECT
+      distance AS "stoppedTime",
+      id AS "stoppedId"
+    FROM
+      walked
+    WHERE
+      is_last
+      AND (
+        SELECT
+          count(*)
+        FROM
+          page
+      ) < $24
+    ORDER BY
+      distance,
+      id DESC
+    LIMIT
+      1
+  )
+SELECT
+  found.*,
+  stopped.*,
+  (
+    SELECT
+      count(*) < 750
+    FROM
+      closest
+  ) AS "isUsable"
+FROM
+  (
+    SELECT
+  ) one_row
+  LEFT JOIN stopped ON true
+  LEFT JOIN (
+    SELECT
+      s.id,
+      s.name,
+      coalesce(
+        (
+          SELECT
+            json_agg(
+              json_build_object('id', c.id, 'name', c.name)
+              ORDER BY
+                l.position
+            )
+          FROM
+            store_category_links l
+            JOIN store_categories c ON c.id = l.category_id
+          WHERE
+            l.store_id = s.id
+        ),
+        '[]'
+      ) AS categories,
+      s.address,
+      s.description,
+      (
+        SELECT
+          p.images[1]
+        FROM
+          posts p
+        WHERE
+          p.store_id = s.id
+          AND p.is_visible
+        ORDER BY
+          created_at DESC,
+          id DESC
+        LIMIT
+          1
+      ) AS "firstImage",
+      s.created_at AS "createdAt",
+      page.distance
+    FROM
+      page
+      JOIN stores s USING (id)
+  ) found ON true
+ORDER BY
+  found.distance,
   found.id DESC;

@@ -11,7 +11,7 @@ import {
   requestPartnership,
   sendRequest,
 } from '../support/partner-requests.ts';
-import { idleOutbox } from '../support/plans.ts';
+
 import { tablesWith } from '../support/rows.ts';
 import { createPost, openShop, type Shop } from '../support/stores.ts';
 import { notificationsIn } from './notified.ts';
@@ -112,7 +112,7 @@ t.test('notifying several users locks their counts in one order', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const requestId = await sendRequest(app, sender, post);
   const database = openTestDatabase(t, app.url);
-  const repository = createNotificationRepository(database, idleOutbox);
+  const repository = createNotificationRepository(database, { wake: () => undefined });
   const kind = 'partner_request_received' as const;
   const recipients = [sender, receiver].map(({ id: userId }) => ({ kind, userId, requestId }));
   const notify = (order: typeof recipients) => database.transaction((tx) => repository.notify(tx, order));

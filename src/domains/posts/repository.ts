@@ -5,7 +5,7 @@ import type { PartnerRequestStatus } from '../../infrastructure/database/generat
 import { raw, type Sql, sql } from '../../infrastructure/database/sql.ts';
 import { findPage } from '../../infrastructure/search/page.ts';
 import { type SearchableList, type SearchFilter, scanBudgets } from '../../infrastructure/search/sources.ts';
-import { isOpenStore, openStoreOf, storeEdits, storeSummarySql } from '../stores/index.ts';
+import { isOpenStore, openStore, openStoreOf, storeEdits, storeSummarySql } from '../stores/index.ts';
 import type { NewPost, Post, PostChanges, PostQuery } from './schemas.ts';
 
 const today = raw(`(now() AT TIME ZONE 'Asia/Seoul')::date`);
@@ -115,6 +115,9 @@ function ofStatus(status: PostFilter['status']): Pick<SearchableList, 'isExamine
 const hasVersion = (version: string | undefined) =>
   sql`p.updated_at = coalesce(${version ?? null}::timestamptz, p.updated_at)`;
 
+/** What a deleted post is changed to. */
+const erased = () => ({ deletedAt: new Date(), content: '', images: [] });
+
 export type Posts = ReturnType<typeof createPostRepository>;
 
 /** Posts. Deleted and hidden posts and those of closed or suspended stores do not exist for readers. */
@@ -181,11 +184,16 @@ export function createPostRepository(database: Tx, budgets = scanBudgets) {
 
   /** Deletes a post, whose row and title stay for the requests that answer it. @returns whether the user had such a post */
   async function remove(tx: Tx, { id, userId, version }: PostVersion): Promise<boolean> {
-    const deleted = await tx.execute(sql`
-      UPDATE posts p SET deleted_at = now(), content = '', images = '{}' FROM stores s
-      WHERE s.id = p.store_id AND p.is_visible AND p.id = ${id} AND s.owner_id = ${userId} AND ${isOpenStore('s')}
-        AND ${hasVersion(version)}`);
-    return deleted > 0;
+    const { count } = await tx.prisma.post.updateMany({
+      where: {
+        id,
+        isVisible: true,
+        store: { ownerId: userId, ...openStore },
+        ...(version && { updatedAt: version }),
+      },
+      data: erased(),
+    });
+    return count > 0;
   }
 
   /**
@@ -193,7 +201,7 @@ export function createPostRepository(database: Tx, budgets = scanBudgets) {
    * meanwhile. Each kind is read by its own index.
    */
   async function removeOfStore(tx: Tx, storeId: number): Promise<void> {
-    const data = { deletedAt: new Date(), content: '', images: [] };
+    const data = erased();
     await tx.prisma.post.updateMany({ where: { storeId, isVisible: true }, data });
     await tx.prisma.post.updateMany({ where: { storeId, isVisible: false, deletedAt: null }, data });
   }

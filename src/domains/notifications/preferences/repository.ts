@@ -1,6 +1,10 @@
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
 import type { User } from '../../../infrastructure/database/generated/client.ts';
-import { type Language, MailTopic } from '../../../infrastructure/database/generated/enums.ts';
+import {
+  type Language,
+  MailTopic,
+  NotificationKind,
+} from '../../../infrastructure/database/generated/enums.ts';
 import { type Sql, sql } from '../../../infrastructure/database/sql.ts';
 import { koreanOffset } from '../../../infrastructure/korean-time.ts';
 import type { MailPayload } from '../../../infrastructure/mail/queue.ts';
@@ -96,14 +100,14 @@ export function createPreferencesRepository(database: Database) {
 
   /** Whether the notification that an email is about has not been read. */
   async function isUnread(userId: number, kind: string, payload: MailPayload): Promise<boolean> {
-    const found = await database.execute(sql`
-      SELECT FROM (
-        SELECT is_read FROM notifications WHERE user_id = ${userId} AND kind = ${kind}::notification_kind
-          AND partner_request_id IS NOT DISTINCT FROM ${payload['request_id'] ?? null}::bigint
-          AND post_id IS NOT DISTINCT FROM ${payload['post_id'] ?? null}::bigint
-        ORDER BY id DESC LIMIT 1
-      ) newest WHERE NOT is_read`);
-    return found > 0;
+    const kinds = Object.values(NotificationKind).filter((one) => one === kind);
+    const idOf = (name: string) => (payload[name] === undefined ? null : BigInt(payload[name]));
+    const newest = await database.prisma.notification.findFirst({
+      where: { userId, kind: { in: kinds }, partnerRequestId: idOf('request_id'), postId: idOf('post_id') },
+      orderBy: { id: 'desc' },
+      select: { isRead: true },
+    });
+    return newest?.isRead === false;
   }
 
   return { find, change, decideDelivery, isUnread };

@@ -1,0 +1,148 @@
+import pg from 'pg';
+import type { Test } from 'tap';
+
+/** What the executions of a statement did, in its functions, triggers and foreign keys, too. */
+export interface Measure {
+  /** The most pages of tables and indexes that one execution touched. */
+  pages: number;
+  /** By table with partitions: the most of them that one execution touched. */
+  partitions: Map<string, number>;
+  /** Tables that were read by a sequential scan. */
+  scanned: Set<string>;
+  /** By table: whether an update changed an index. One that changes none (HOT) writes less, and needs no vacuum. */
+  updated: Map<string, boolean>;
+}
+
+interface Measures {
+  /** By the text of the statement. */
+  measures: Map<string, Measure>;
+  /** Of all of them; the test sets it back. */
+  sum: { pages: number };
+  /** The connections that prepared a statement by name. */
+  clients: Set<pg.Client>;
+  /** Statements that were sent without a name, so that they are planned at each execution. */
+  unnamed: Set<string>;
+}
+
+interface Counts {
+  name: string;
+  /** Of which it is, or is of, a partition. */
+  table: string | null;
+  partition: number;
+  isTable: boolean;
+  pages: number;
+  scans: number;
+  added: number;
+  updates: number;
+  hot: number;
+}
+
+/** Of all tables and indexes that the transaction has touched. */
+const counts = `
+  SELECT relname AS name, inhparent::regclass::text AS table, coalesce(indrelid, oid)::int AS partition,
+    pg_stat_get_xact_blocks_fetched(oid)::int AS pages,
+    relkind = 'r' AS "isTable", pg_stat_get_xact_numscans(oid)::int AS scans,
+    pg_stat_get_xact_tuples_inserted(oid)::int AS added,
+    pg_stat_get_xact_tuples_updated(oid)::int AS updates, pg_stat_get_xact_tuples_hot_updated(oid)::int AS hot
+  FROM pg_class LEFT JOIN pg_index ON indexrelid = oid LEFT JOIN pg_inherits ON inhrelid = coalesce(indrelid, oid)
+  WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'i') AND pg_stat_get_xact_blocks_fetched(oid) > 0`;
+
+/** Of a text of several statements, the one that has rows. */
+const rowsOf = (results: pg.QueryResult<Counts> | pg.QueryResult<Counts>[]) =>
+  [results].flat().flatMap(({ rows }) => rows);
+
+type Query = (...args: unknown[]) => Promise<pg.QueryResult>;
+
+/**
+ * Measures statements on every connection of this process until the test ends, each in the transaction that it runs in or in one
+ * of its own.
+ *
+ * @param isMeasured by the text of the statement
+ * @param onResult called with the result of each of them
+ */
+export function measureStatements(
+  t: Test,
+  isMeasured: (text: string) => boolean,
+  onResult: (text: string, result: pg.QueryResult) => void,
+): Measures {
+  const measures = new Map<string, Measure>();
+  const sum = { pages: 0 };
+  const clients = new Set<pg.Client>();
+  const unnamed = new Set<string>();
+  const inTransaction = new WeakSet<pg.Client>();
+  const { query } = pg.Client.prototype;
+
+  async function measured(client: pg.Client, text: string, args: unknown[]): Promise<pg.QueryResult> {
+    const run: Query = (...args) => Reflect.apply(query, client, args);
+    if (Object(args[0]).name === undefined) unnamed.add(text);
+    else if (!clients.has(client)) {
+      clients.add(client);
+      client.once('end', () => clients.delete(client));
+    }
+    const isAlone = !inTransaction.has(client);
+    const before = rowsOf(await run(isAlone ? `BEGIN; ${counts}` : counts));
+    try {
+      const result = await run(...args);
+      const after = rowsOf(await run(isAlone ? `${counts}; COMMIT` : counts));
+      add(text, before, after);
+      onResult(text, result);
+      return result;
+    } catch (error) {
+      if (isAlone) await run('ROLLBACK');
+      throw error;
+    }
+  }
+
+  function add(text: string, before: Counts[], after: Counts[]): void {
+    const measure = measures.get(text) ?? {
+      pages: 0,
+      partitions: new Map(),
+      scanned: new Set(),
+      updated: new Map(),
+    };
+    measures.set(text, measure);
+    const partitions = new Map<string, Set<number>>();
+    let pages = 0;
+    for (const { name, table, partition, isTable, ...now } of after) {
+      const old = before.find((one) => one.name === name) ?? {
+        pages: 0,
+        scans: 0,
+        added: 0,
+        updates: 0,
+        hot: 0,
+      };
+      if (now.pages === old.pages) continue;
+      pages += now.pages - old.pages;
+      const isScanned = now.scans > old.scans;
+      if (isTable && isScanned) measure.scanned.add(table ?? name);
+      const updates = now.updates - old.updates;
+      if (updates > 0) measure.updated.set(name, measure.updated.get(name) || updates > now.hot - old.hot);
+      // Planning reads a page of each index, too.
+      if (table !== null && (isScanned || now.added > old.added))
+        partitions.set(table, (partitions.get(table) ?? new Set()).add(partition));
+    }
+    measure.pages = Math.max(measure.pages, pages);
+    sum.pages += pages;
+    for (const [table, { size }] of partitions)
+      measure.partitions.set(table, Math.max(size, measure.partitions.get(table) ?? 0));
+  }
+
+  t.teardown(() => Object.assign(pg.Client.prototype, { query }));
+  // `t.capture` would take a stack trace at each call.
+  function replacement(this: pg.Client, ...args: unknown[]): unknown {
+    const [statement] = args;
+    const text = typeof statement === 'string' ? statement : String(Object(statement).text);
+    if (text === 'BEGIN') inTransaction.add(this);
+    else if (/^(COMMIT|ROLLBACK)/.test(text)) inTransaction.delete(this);
+    if (!isMeasured(text)) return Reflect.apply(query, this, args);
+    const callback = args.at(-1);
+    if (typeof callback !== 'function') return measured(this, text, args);
+    measured(this, text, args.slice(0, -1)).then(
+      (result) => callback(undefined, result),
+      (error) => callback(error),
+    );
+    return undefined;
+  }
+  Object.assign(pg.Client.prototype, { query: replacement });
+  return { measures, sum, clients, unnamed };
+}

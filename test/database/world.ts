@@ -1,0 +1,157 @@
+import type { TestApp } from '../support/app.ts';
+import type { Shop } from '../support/stores.ts';
+
+/** Stores, and their owners, with ids from {@link first} on; posts are a few times as many. */
+const stores = 3_000;
+const first = 1_001;
+const posts = 16_000;
+/** Rows of one user where a user can have as many as they like. */
+const many = 3_000;
+
+/**
+ * Fills the tables, so that a statement that reads more than it needs touches more pages than its budget.
+ *
+ * - Store n is the nth nearest of the place 37.55, 126.98, evenly within 12 km.
+ * - One in three posts and stores has 카페, few have 희귀어, 희귀점, 드문길 or 드문구, half of the posts 예전; all have every part of
+ *   가나다라 but not the whole. Two stores are of category 11.
+ * - `most` wrote every other post, sent a request for each of the others, has most of the rows that a user has, and has read
+ *   three notifications, the oldest.
+ * - `partner` has a partner in each store, and a thousand accepted requests of `most`, which are the newest. It has read all
+ *   notifications but three.
+ */
+export async function fillWorld({ pool }: TestApp, most: Shop, partner: Shop): Promise<void> {
+  // Creating the search indexes afterwards takes a fraction of the time.
+  const { rows: indexes } = await pool.query<{ name: string; definition: string }>(
+    `SELECT indexname AS name, indexdef AS definition FROM pg_indexes WHERE indexname ~ '^(posts|stores)_search'`,
+  );
+  // Room on each page, so that only a change of an index keeps an update from being HOT.
+  const { rows: roomy } = await pool.query<{ name: string }>(
+    `SELECT oid::regclass::text AS name FROM pg_class WHERE reloptions::text LIKE '%fillfactor%'`,
+  );
+  const before = [
+    ...indexes.map(({ name }) => `DROP INDEX ${name}`),
+    ...roomy.map(({ name }) => `ALTER TABLE ${name} SET (fillfactor = 25)`),
+  ];
+  const ofUser = `CASE WHEN n % 2 = 0 THEN ${most.id} ELSE ${first} + n % ${stores} END`;
+
+  const eachUser = (table: string, columns: string, values: string) =>
+    `INSERT INTO ${table} (${columns}) SELECT ${values} FROM generate_series(${first}, ${first + stores - 1}) n`;
+  const manyOf = (table: string, columns: string, values: string) =>
+    `INSERT INTO ${table} (${columns}) SELECT ${values} FROM generate_series(1, ${2 * many}) n`;
+  const later = `now() + interval '1 day'`;
+  const statements = [
+    `SELECT setval('users_id_seq', ${first + stores}), setval('stores_id_seq', ${first + stores})`,
+    eachUser(
+      'users',
+      'id, username, email, name, password_hash, is_verified',
+      `n, 'seeded' || n, 'seeded' || n || '@example.com', '이름', 'x', true`,
+    ),
+    `INSERT INTO stores (id, owner_id, name, address, description, region_keys, latitude, longitude, show_exact_location,
+        created_at)
+      SELECT ${first - 1} + n, ${first - 1} + n,
+        CASE WHEN n % 3 = 0 THEN '동네 카페' WHEN n % 1000 = 500 THEN '희귀점' ELSE '가게' END || n,
+        CASE WHEN n % 1000 = 1 THEN '드문길 ' ELSE '큰길 ' END || n, '가나 다나 다라',
+        ARRAY[CASE WHEN n % 1000 = 499 THEN '드문구' ELSE '큰구' END],
+        37.55 + away * sin(n * 2.4) / 111.195, 126.98 + away * cos(n * 2.4) / 111.195 / cos(radians(37.55)), true,
+        now() - interval '100 days' + n * interval '1 minute'
+      FROM generate_series(1, ${stores}) n, LATERAL (SELECT 12 * sqrt(n / ${stores}.0) AS away) a`,
+    `UPDATE stores SET search_text = search_key(name) || E'\\n' || search_key(address) || E'\\n' || search_key(description)`,
+    eachUser(
+      'store_category_links',
+      'store_id, category_id, position',
+      'n, CASE WHEN n % 1500 = 7 THEN 11 ELSE 1 + n % 10 END, 1',
+    ),
+    `INSERT INTO posts (store_id, title, content, images, search_text, created_at)
+      SELECT CASE WHEN n % 2 = 0 THEN ${most.store.id} WHEN n % 16 = 1 THEN ${partner.store.id} ELSE ${first} + n % ${stores} END,
+        '글 ' || n, '함께', '{https://example.com/1.jpg}',
+        CASE WHEN n % 3 = 0 THEN '카페' WHEN n % 2000 = 7 THEN '희귀어' ELSE '' END ||
+        CASE WHEN n < ${posts / 2} THEN '예전' ELSE '' END || '가나다나다라', now() - interval '90 days' + n * interval '1 minute'
+      FROM generate_series(1, ${posts}) n`,
+    `INSERT INTO partner_requests (post_id, sender_store_id, receiver_store_id, status, message, created_at)
+      SELECT id, CASE WHEN store_id = ${most.store.id} THEN ${first} + id % ${stores} ELSE ${most.store.id} END, store_id,
+        CASE WHEN store_id = ${partner.store.id} THEN 'accepted'
+          WHEN id <= 18 THEN (ARRAY['requested', 'accepted', 'withdrawn'])[1 + id / 2 % 3]
+          ELSE 'declined' END::partner_request_status, '함께', created_at
+      FROM posts`,
+    `INSERT INTO partner_requests (post_id, sender_store_id, receiver_store_id, status, message, created_at, updated_at)
+      SELECT DISTINCT ON (store_id) id, ${partner.store.id}, store_id, 'accepted', '함께', created_at, created_at
+      FROM posts WHERE store_id >= ${first} ORDER BY store_id, id`,
+    eachUser('notification_counts', 'user_id, unread', `n, ${many}`),
+    `INSERT INTO notification_counts (user_id, unread) VALUES (${most.id}, ${many}), (${partner.id}, ${many})
+      ON CONFLICT (user_id) DO UPDATE SET unread = excluded.unread`,
+    `INSERT INTO notifications (user_id, kind, partner_request_id, is_read)
+      SELECT CASE n % 3 WHEN 0 THEN ${first} + n % ${stores} WHEN 1 THEN ${most.id} ELSE ${partner.id} END,
+        'partner_request_received', n % ${many} + 1, CASE n % 3 WHEN 1 THEN n <= 9 WHEN 2 THEN n > 9 ELSE n % 2 = 0 END
+      FROM generate_series(1, ${3 * many}) n`,
+    manyOf('consents', 'user_id, kind, action', `${ofUser}, 'terms', 'given'`),
+    manyOf(
+      'images',
+      'user_id, key, state, width, height, created_at',
+      `CASE WHEN n % 20 = 0 THEN ${most.id} ELSE ${first} + n % ${stores} END, n, 'ready', 1, 1, now() - interval '2 days'`,
+    ),
+    manyOf(
+      'reports',
+      'reporter_id, store_id, reason, created_at, closed_at, closed_by, action',
+      `${ofUser}, ${first}, 'spam', now() - interval '2 days', now(), '', 'none'`,
+    ),
+    manyOf('failed_mails', 'user_id, kind, payload, reason, attempts', `${ofUser}, 'user_id', '{}', '', 1`),
+    manyOf('audit_entries', 'operator, action', `'operator', 'action'`),
+    manyOf('idempotency_keys', 'scope, key, request_hash', `${ofUser} || ':createPost', n, ''`),
+    manyOf('login_failures', 'key, failed_at', `'key' || n, '{}'`),
+    manyOf('post_alerts', 'post_id, after_user_id', '1000000 + n, 1'),
+    manyOf(
+      'login_flows',
+      'id, kind, user_id, key_id, expires_at',
+      `gen_random_uuid(), 'link', ${first} + n % ${stores}, '', ${later}`,
+    ),
+    manyOf(
+      'email_proofs',
+      'id, email, key_id, expires_at',
+      `gen_random_uuid(), n || '@example.com', '', ${later}`,
+    ),
+    ...['email_codes', 'password_resets'].map((table) =>
+      manyOf(table, 'email, id, key_id, expires_at', `n || '@example.com', gen_random_uuid(), '', ${later}`),
+    ),
+    eachUser(
+      'sessions',
+      'id, user_id, rotated_at, user_agent, ip, expires_at',
+      `gen_random_uuid(), n, '{}', '', '', ${later}`,
+    ),
+    `INSERT INTO sessions (id, user_id, rotated_at, user_agent, ip, expires_at, last_used_at)
+      SELECT gen_random_uuid(), ${most.id}, '{}', '', '', ${later}, now() - interval '1 hour' FROM generate_series(1, 90)`,
+    eachUser(
+      'email_changes',
+      'id, user_id, old_email, new_email, key_id, expires_at',
+      `gen_random_uuid(), n, '', '', '', ${later}`,
+    ),
+    eachUser('known_addresses', 'user_id, address', `n, '127.0.0.1'`),
+    eachUser('mail_sends', 'purpose, email, sent_at', `'find_id', 'seeded' || n || '@example.com', '{}'`),
+    eachUser(
+      'push_subscriptions',
+      'user_id, endpoint, p256dh, auth, user_agent',
+      `1000000 + n, 'https://push.example.com/' || n, '', '', ''`,
+    ),
+    eachUser('saved_searches', 'user_id, name, category_id', `n, '이름', 18`),
+    eachUser('saved_searches', 'user_id, name, q', `n, '이름', '없는말' || n`),
+    eachUser('saved_searches', 'user_id, name, region', `n, '이름', '없는구' || n`),
+    eachUser(
+      'saved_searches',
+      'user_id, name, near, latitude, longitude',
+      `n, '이름', '', 10 + n / 100.0, 10`,
+    ),
+    eachUser('identities', 'user_id, provider, issuer, subject', `n, 'x', 'x', n`),
+    eachUser(
+      'passkeys',
+      'user_id, credential_id, public_key, counter, transports, name, is_synced',
+      `n, n, '', 0, '{}', '', false`,
+    ),
+    eachUser('second_factors', 'user_id, secret', `n, ''`),
+    eachUser('recovery_codes', 'user_id, hash', `n, ''`),
+    eachUser('store_edits', 'store_id', 'n'),
+    eachUser('data_downloads', 'user_id', 'n'),
+    `INSERT INTO post_images (post_id, image_id) SELECT id, 1 + id % ${many} FROM posts WHERE store_id >= ${first}`,
+  ];
+  const seed = ['BEGIN', 'SET LOCAL session_replication_role = replica', ...statements, 'COMMIT'];
+  const after = indexes.map(({ definition }) => definition);
+  for (const statement of [...before, ...seed, ...after, 'VACUUM ANALYZE']) await pool.query(statement);
+}
