@@ -1,7 +1,7 @@
 import t from 'tap';
 import { eachOperation, notRejected, operations, unknownPath, validBody } from '../http/operations.ts';
 import { createTestApp, createUser } from '../support/app.ts';
-import type { DocumentedOperation } from '../support/contract.ts';
+import { contract, type DocumentedOperation } from '../support/contract.ts';
 import { passConfirmation, secondFactorOf } from './authenticator.ts';
 import { developmentLogin } from './development-login.ts';
 
@@ -11,10 +11,7 @@ import { developmentLogin } from './development-login.ts';
  */
 
 const withCode = (code: string) =>
-  operations.filter(
-    ({ path, responses: { 403: response } }) =>
-      path.startsWith('/auth/') && code in (response?.content?.['application/json']?.examples ?? {}),
-  );
+  operations.filter((one) => one.path.startsWith('/auth/') && contract.codesOf(one, '403').includes(code));
 
 /** They take the password; `undo-email-change.test.ts` and `confirmation.test.ts` have them. */
 const withPassword = /^(?:deleteCurrentUser|changePassword|changeEmail|confirmUser)$/;
