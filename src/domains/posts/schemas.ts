@@ -14,7 +14,6 @@ import {
   OrNull,
   Ref,
   RefOrNull,
-  StringEnum,
   Text,
   Timestamp,
   Url,
@@ -102,6 +101,12 @@ const PostStatus = NamedEnum(
   { examples: ['open'] },
 );
 
+const PostFilter = NamedEnum('PostFilter', 'Which posts a list has', {
+  open: 'Those that take requests',
+  closed: 'Those that do not',
+  all: 'Both',
+});
+
 const closesOn = Day('The last day on which it is open, in Korea; `null`: until it is closed', '2099-12-31');
 
 export const Post = NamedObject('Post', 'What kind of partnership a store is looking for', {
@@ -152,10 +157,7 @@ export const PostQuery = Type.Object({
   mine: Type.Optional(Flag('`true`: only posts of your own store')),
   store_id: Type.Optional(Id('Only posts of this store')),
   status: Type.Optional(
-    StringEnum(['open', 'closed', 'all'], {
-      description: 'Which posts; by default `open`, with `mine=true` `all`',
-      examples: ['open'],
-    }),
+    Ref(PostFilter, { description: 'Which posts; by default `open`, with `mine=true` `all`' }),
   ),
   q: OptionalLine(
     `Only posts whose title or content contains this text, or the name or address of their store. ${textMatch} Empty for all posts.`,

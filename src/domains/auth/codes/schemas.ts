@@ -82,4 +82,3 @@ export const EmailChange = Body(
   },
 );
 export type EmailChange = Static<typeof EmailChange>;
-export const EmailChangeUndo = Body('EmailChangeUndo', 'The link of a mail', { token: linkToken });

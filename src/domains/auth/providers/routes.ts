@@ -134,6 +134,7 @@ const flowRoutes: FastifyPluginAsyncTypebox<ProviderLogin> = async (app, login) 
 
 /** Where providers send the browser. Changes nothing: it does not know which browser began the login. */
 const callbackRoutes: FastifyPluginAsyncTypebox<ProviderLogin> = async (app, { callbackPage }) => {
+  app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/x-www-form-urlencoded', async (request: FastifyRequest) =>
     Object.fromEntries(await readForm(request)),
   );

@@ -6,11 +6,12 @@ import {
   List,
   NamedObject,
   OrNull,
+  Ref,
   Text,
   Timestamp,
 } from '../../../http/schemas.ts';
 import { TextField } from '../../../http/text.ts';
-import { flowToken, optionalPassword, verificationCode } from '../schemas.ts';
+import { flowToken, password, verificationCode } from '../schemas.ts';
 import type { SecondFactorStatus } from './repository.ts';
 
 /** Of an authenticator app, or a recovery code. */
@@ -21,9 +22,14 @@ const secondFactorCode = TextField('code', {
   examples: ['042317'],
 });
 
-export const ConfirmationBody = Body('ConfirmationBody', 'One of the two', {
-  password: optionalPassword,
-  code: Type.Optional(secondFactorCode),
+const PasswordConfirmation = Body('PasswordConfirmation', 'The password', { password });
+const CodeConfirmation = Body('CodeConfirmation', 'A code of the second factor', { code: secondFactorCode });
+export const ConfirmationBody = Type.Unsafe<
+  Static<typeof PasswordConfirmation> | Static<typeof CodeConfirmation>
+>({
+  $id: 'ConfirmationBody',
+  description: 'Either the password or a code',
+  oneOf: [Ref(PasswordConfirmation), Ref(CodeConfirmation)],
 });
 export type ConfirmationBody = Static<typeof ConfirmationBody>;
 

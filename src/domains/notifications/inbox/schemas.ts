@@ -34,8 +34,8 @@ const descriptions = Object.entries(partnerRequestKinds).map(([kind, { descripti
   description,
 ]);
 
-const PartnershipNotificationKind = Type.Unsafe<PartnerRequestKind>(
-  NamedEnum('PartnershipNotificationKind', 'What happened to the request', Object.fromEntries(descriptions), {
+const PartnerRequestEvent = Type.Unsafe<PartnerRequestKind>(
+  NamedEnum('PartnerRequestEvent', 'What happened to the request', Object.fromEntries(descriptions), {
     examples: ['partner_request_received'],
   }),
 );
@@ -60,7 +60,7 @@ const PartnershipNotification = NamedObject(
   'Something that happened to a partnership request of the user',
   {
     ...notificationFields(
-      Ref(PartnershipNotificationKind),
+      Ref(PartnerRequestEvent),
       '두레 베이커리에서 ‘주말 공동 할인 함께하실 가게를 찾아요’ 글을 보고 제휴를 요청했습니다.',
     ),
     partner_request: Ref(NotificationPartnerRequest),
