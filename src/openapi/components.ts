@@ -41,13 +41,19 @@ export class Components {
     return { $ref: `#/components/${kind}/${name}` };
   }
 
-  /** Adds `{ success, message, data }`. */
-  addEnvelope(name: string, success: 'Succeeded' | 'Failed', data: unknown): Reference {
-    const reference = (part: string) => ({ $ref: `#/components/schemas/${part}` });
+  /**
+   * Adds `{ success, message, data }`.
+   *
+   * @param text an example of the message, where no example of an operation has one
+   */
+  addEnvelope(name: string, success: 'Succeeded' | 'Failed', data: unknown, text?: string): Reference {
+    const reference = (part: keyof typeof envelopeParts) => ({ $ref: `#/components/schemas/${part}` });
+    const message =
+      text === undefined ? reference('Message') : { ...envelopeParts.Message, examples: [text] };
     return this.add('schemas', name, {
       type: 'object',
       required: ['success', 'message', 'data'],
-      properties: { success: reference(success), message: reference('Message'), data },
+      properties: { success: reference(success), message, data },
     });
   }
 

@@ -64,15 +64,15 @@ export function errorsOf(route: DocumentedRoute): ErrorDefinition[] {
 
 /** What any operation can respond with, whatever it does: its response `default`. */
 const otherErrors: ErrorDefinition[] = [
-  httpErrors.malformedRequest,
-  httpErrors.methodNotAllowed,
-  httpErrors.requestTimeout,
-  httpErrors.payloadTooLarge,
-  httpErrors.uriTooLong,
-  httpErrors.unsupportedMediaType,
-  httpErrors.headersTooLarge,
-  httpErrors.internalError,
   httpErrors.serviceUnavailable,
+  httpErrors.internalError,
+  httpErrors.unsupportedMediaType,
+  httpErrors.payloadTooLarge,
+  httpErrors.methodNotAllowed,
+  httpErrors.malformedRequest,
+  httpErrors.requestTimeout,
+  httpErrors.uriTooLong,
+  httpErrors.headersTooLarge,
 ];
 
 /** Headers that come with a status, whatever the operation. */
@@ -83,11 +83,6 @@ const statusHeaders: Record<number, readonly HeaderName[]> = {
 
 /** Adds a schema for each error, which is `PostNotFoundError` for `post_not_found`. */
 export function addErrors(components: Components, definitions: readonly ErrorDefinition[]): void {
-  components.parts.schemas['Detail'] = {
-    description: 'The same text as `message`',
-    type: 'string',
-    maxLength: 1000,
-  };
   for (const { code, text, fields = {} } of definitions) {
     const name = errorName(toPascalCase(code));
     const known = components.parts.schemas[name];
@@ -99,7 +94,7 @@ export function addErrors(components: Components, definitions: readonly ErrorDef
         type: 'object',
         required: ['detail', 'code', ...Object.keys(fields)],
         properties: {
-          detail,
+          detail: detailOf(text.ko),
           code: { description: 'For programs', type: 'string', const: code },
           ...referencing(fields),
         },
@@ -108,11 +103,18 @@ export function addErrors(components: Components, definitions: readonly ErrorDef
   }
 }
 
-const detail = { $ref: '#/components/schemas/Detail' };
+const detailOf = (text: string) => ({
+  description: 'The same text as `message`',
+  type: 'string',
+  maxLength: 1000,
+  examples: [text],
+});
 
 function addText(texts: string, text: string): string {
   return texts.includes(text) ? texts : `${texts} / ${text}`;
 }
+
+const validationCode = httpErrors.validationError.code;
 
 /** Codes that most operations have together. */
 const groups = {
@@ -135,7 +137,11 @@ function errorName(name: string): string {
 
 /** The response with a status and some codes, as a component: operations with the same errors share it. */
 export function errorResponse(components: Components, status: number, codes: readonly string[]): Reference {
-  const sorted = [...new Set(codes)].sort();
+  // Mocks respond with the first form, and a validation error is what developers meet first.
+  const sorted = [...new Set(codes)].sort(
+    (one, other) =>
+      Number(other === validationCode) - Number(one === validationCode) || (one < other ? -1 : 1),
+  );
   const name = nameOfCodes(sorted);
   const forms = sorted.map((code) => ({ $ref: `#/components/schemas/${errorName(toPascalCase(code))}` }));
   const [only] = forms;
@@ -148,13 +154,19 @@ export function errorResponse(components: Components, status: number, codes: rea
   return components.add('responses', name, {
     description: sorted.map((code, index) => `\`${code}\`: ${texts[index]}`).join('\n\n'),
     ...(headers && { headers: headerReferences(headers) }),
-    content: failureOf(components, name, data),
+    content: failureOf(components, name, data, textOf(components, forms[0])),
   });
 }
 
-function failureOf(components: Components, name: string, data: Reference) {
-  const schema = components.addEnvelope(`${name.replace(/Error$/, '')}Failure`, 'Failed', data);
+function failureOf(components: Components, name: string, data: Reference, text: string) {
+  const schema = components.addEnvelope(`${name.replace(/Error$/, '')}Failure`, 'Failed', data, text);
   return { 'application/json': { schema } };
+}
+
+/** The example of the text of an error. */
+function textOf(components: Components, form: JsonObject = {}): string {
+  const properties = components.resolve(form)['properties'] as Record<string, ReturnType<typeof detailOf>>;
+  return properties['detail']?.examples[0] ?? '';
 }
 
 /** Any other error: what a client that knows no operation can rely on. */
@@ -168,12 +180,15 @@ export function otherErrorResponse(components: Components): Reference {
     description: 'An error that any operation may have',
     type: 'object',
     required: ['detail', 'code'],
-    properties: { detail, code: components.add('schemas', String($id), codes) },
+    properties: {
+      detail: detailOf(httpErrors.serviceUnavailable.text.ko),
+      code: components.add('schemas', String($id), codes),
+    },
   });
   const statuses = otherErrors.map(({ status, code }) => `${status} \`${code}\``);
   return components.add('responses', 'OtherError', {
     description: `Any other error: ${statuses.join(', ')}. 503 has \`Retry-After\`.`,
-    content: failureOf(components, 'OtherError', data),
+    content: failureOf(components, 'OtherError', data, textOf(components, data)),
   });
 }
 

@@ -20,7 +20,7 @@ The header \`Accept-Language\` chooses the language of \`message\` and of all ot
     license: { name: 'MIT', identifier: 'MIT' },
   },
   servers: [
-    { url: '/', description: 'The server, local or production, that shows this document' },
+    { url: '/', description: 'This server, local or production' },
     {
       url: '{baseUrl}',
       description: 'Any server, local or production',

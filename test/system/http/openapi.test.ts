@@ -27,8 +27,8 @@ const codes = Object.fromEntries(
   }).map(([status, names]) => [status, names.split(/\s+/)]),
 );
 /** What any operation may respond with. */
-const otherCodes = `malformed_request method_not_allowed request_timeout payload_too_large uri_too_long
-  unsupported_media_type headers_too_large internal_error service_unavailable`.split(/\s+/);
+const otherCodes = `service_unavailable internal_error unsupported_media_type payload_too_large method_not_allowed
+  malformed_request request_timeout uri_too_long headers_too_large`.split(/\s+/);
 
 const { document, operations } = contract;
 /** Without the redirects of browsers. */
@@ -140,7 +140,7 @@ t.test('bodies and responses are named components with valid examples', async (t
       if (operationId === 'downloadOwnData' && status === '200') continue;
       const { success, message, data } = responseSchema(operation, status).properties ?? {};
       t.equal(nameOf(success ?? {}), Number(status) < 400 ? 'Succeeded' : 'Failed');
-      t.equal(nameOf(message ?? {}), 'Message');
+      t.ok(nameOf(message ?? {}) === 'Message' || message?.type === 'string');
       t.ok(data);
     }
   }
