@@ -11,7 +11,7 @@ export const information = {
     // The first screen of a phone has room for ten lines and "Authorize" below them.
     description: `Shops register their store, publish what partnership they look for, and send each other partnership requests.
 
-To try it: [\`signUp\`](#/auth/signUp), [\`logIn\`](#/auth/logIn), then "Authorize" with the access token. Guides for clients are in \`docs/client/\` of the repository, from \`README.md\` on.
+To try it: \`signUp\`, \`logIn\`, then "Authorize" with the access token. Guides for clients are in \`docs/client/\` of the repository, from \`README.md\` on.
 
 Responses are \`{ success, message, data }\`: \`message\` is for people, \`data.code\` of an error for programs. Accept what you do not know: new fields, new values of enums, new codes of errors.
 

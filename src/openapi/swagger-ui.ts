@@ -67,11 +67,34 @@ const durePlugins = [({ React: { createElement, useState } }) => {
     return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, dereference(value, spec)]));
   };
 
+  // The filter of Swagger UI knows tags only.
+  const findOperations = (tagged, phrase) => {
+    const matches = (...texts) => texts.join(' ').toLowerCase().includes(phrase.trim().toLowerCase());
+    const found = ({ path, operation: { operationId, summary } }) => matches(operationId, summary, path);
+    return tagged
+      .map((one, tag) =>
+        matches(tag) ? one : one.update('operations', (all) => all.filter((item) => found(item.toJS()))),
+      )
+      .filter((one) => one.get('operations').size > 0);
+  };
+
+  const openFound = (OperationTag) => (props) => {
+    const { layoutSelectors } = props;
+    const isFiltered = /^(?!true$|false$)./.test(layoutSelectors.currentFilter() ?? '');
+    const isShown = (key, ...rest) => (isFiltered && key.length === 2) || layoutSelectors.isShown(key, ...rest);
+    return createElement(OperationTag, { ...props, layoutSelectors: { ...layoutSelectors, isShown } });
+  };
+
   return {
     // The policy of the page allows no other server.
     components: { ServersContainer: () => null },
-    wrapComponents: { responses: foldFailures, headers: foldHeaders, execute: explainStream },
-    fn: { resolveSubtree: async (spec, path) => ({ spec: dereference(at(spec, path), spec), errors: [] }) },
+    wrapComponents: {
+      responses: foldFailures,
+      headers: foldHeaders,
+      execute: explainStream,
+      OperationTag: openFound,
+    },
+    fn: { opsFilter: findOperations, resolveSubtree: async (spec, path) => ({ spec: dereference(at(spec, path), spec), errors: [] }) },
   };
 }];
 `;
@@ -131,7 +154,7 @@ html.dark-mode .swagger-ui :is(.folded > summary, .stream-note, .demo-login) { c
   .swagger-ui .wrapper { padding: 0 10px; }
   .swagger-ui .opblock-tag { flex-wrap: wrap; font-size: 20px; }
   .swagger-ui .opblock-tag small { flex-basis: 100%; padding: 4px 0; }
-  .swagger-ui .opblock .opblock-summary { flex-wrap: wrap; }
+  .swagger-ui :is(.opblock .opblock-summary, .opblock-section-header) { flex-wrap: wrap; }
   .swagger-ui .opblock .opblock-summary-method { min-width: 62px; padding: 6px 0; }
   .swagger-ui :is(.table-container, .responses-inner, .model-box, .headers-wrapper) { padding: 10px; overflow-x: auto; }
   .swagger-ui .opblock-description-wrapper { overflow-wrap: anywhere; }
