@@ -8,12 +8,7 @@ const optional = (description: string, schema: object, example: unknown) => ({
   example,
 });
 /** A header of every response that names it. */
-const always = (description: string, schema: object, example: unknown) => ({
-  description,
-  required: true,
-  schema,
-  example,
-});
+const always = (...parts: Parameters<typeof optional>) => ({ required: true, ...optional(...parts) });
 
 /** Those that only some responses have; the introduction of the document describes the others. */
 const headers = {

@@ -1,5 +1,5 @@
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger';
-import { addressLimit, clientLimit, userLimit } from '../http/plugins/rate-limits.ts';
+import { clientLimit, userLimit } from '../http/plugins/rate-limits.ts';
 
 /** What the document says about the service as a whole. */
 export const information = {
@@ -11,11 +11,11 @@ export const information = {
     // The first screen of a phone has room for ten lines and "Authorize" below them.
     description: `Shops register their store, publish what partnership they look for, and send each other partnership requests.
 
-To try it: \`signUp\`, \`logIn\`, then "Authorize" with the access token. Guides for clients are in \`docs/client/\` of the repository, from \`README.md\` on.
+To try it: \`signUp\`, \`logIn\`, then "Authorize" with the access token. Guides for clients: \`docs/client/README.md\` of the repository.
 
-Responses are \`{ success, message, data }\`: \`message\` is for people, \`data.code\` of an error for programs. Accept what you do not know: new fields, new values of enums, new codes of errors.
+Responses are \`{ success, message, data }\`: \`message\` is for people, \`data.code\` of an error for programs. Accept unknown fields, values of enums and codes.
 
-The header \`Accept-Language\` chooses the language of \`message\` and of all other texts for people: Korean unless English is preferred. \`Content-Language\` names it. Every response has \`X-Request-Id\`, which names the request in the log of the service: the one that was sent, where it is 1-64 of \`A-Za-z0-9._-\`, else a new one. What counts towards a limit has \`RateLimit-Limit\`, \`RateLimit-Remaining\` and \`RateLimit-Reset\` (seconds). In a minute, ${userLimit.max} requests of one user, ${clientLimit.max} of one address without a user and ${addressLimit.max.toLocaleString('en')} of all users at one address are accepted, fewer where the operation says so.`,
+\`Accept-Language\` chooses Korean, the default, or English. Responses have \`X-Request-Id\`, \`Content-Language\`, \`RateLimit-Limit\`, \`RateLimit-Remaining\` and \`RateLimit-Reset\`: ${userLimit.max} requests a minute of a user, ${clientLimit.max} of an address without one.`,
     contact: { name: 'The maintainers of Dure' },
     license: { name: 'MIT', identifier: 'MIT' },
   },

@@ -13,34 +13,22 @@ const readability = `// The page of @fastify/swagger-ui is as wide as a desktop.
 document.head.append(Object.assign(document.createElement('meta'), { name: 'viewport', content: 'width=device-width' }));
 
 const durePlugins = [({ React: { createElement, useState } }) => {
-  const Folded = ({ title, className = '', children }) => {
-    const [isOpen, setOpen] = useState(false);
-    return createElement(
-      'details',
-      { className: 'folded ' + className, onToggle: (event) => setOpen(event.currentTarget.open) },
-      createElement('summary', null, title),
-      isOpen && children(),
-    );
-  };
-
   const foldFailures = (Responses) => (props) => {
+    const [isOpen, setOpen] = useState(false);
     const isSuccess = (_response, status) => /^[123]/.test(status);
     const failures = props.responses.filterNot(isSuccess);
-    if (failures.size === 0 || failures.size === props.responses.size) return createElement(Responses, props);
-    const title = 'Failures (' + failures.size + '): ' + failures.keySeq().join(', ');
     return createElement(
       'div',
       null,
       createElement(Responses, { ...props, responses: props.responses.filter(isSuccess) }),
-      createElement(Folded, { title, className: 'failures' }, () =>
-        createElement(Responses, { ...props, responses: failures, tryItOutResponse: null }),
+      createElement(
+        'details',
+        { className: 'failures', onToggle: (event) => setOpen(event.currentTarget.open) },
+        createElement('summary', null, 'Failures (' + failures.size + '): ' + failures.keySeq().join(', ')),
+        isOpen && createElement(Responses, { ...props, responses: failures, tryItOutResponse: null }),
       ),
     );
   };
-
-  const foldHeaders = (Headers) => (props) =>
-    props.headers?.size > 0 &&
-    createElement(Folded, { title: 'Headers (' + props.headers.size + ')' }, () => createElement(Headers, props));
 
   const explainStream = (Execute) => (props) => {
     const responses = props.operation.get('responses')?.toList();
@@ -90,7 +78,6 @@ const durePlugins = [({ React: { createElement, useState } }) => {
     components: { ServersContainer: () => null },
     wrapComponents: {
       responses: foldFailures,
-      headers: foldHeaders,
       execute: explainStream,
       OperationTag: openFound,
     },
@@ -143,13 +130,13 @@ const demoLogin = `durePlugins.push(({ React: { createElement, useState }, getSy
 const styles = `.swagger-ui .topbar .download-url-wrapper { display: none; }
 .swagger-ui .info { margin: 16px 0; }
 .swagger-ui .scheme-container { padding: 8px 0; }
-.swagger-ui .folded { margin: 8px 0; }
-.swagger-ui .folded > summary { padding: 10px 0; cursor: pointer; font: 600 14px sans-serif; }
+.swagger-ui .failures { margin: 8px 0; }
+.swagger-ui .failures > summary { padding: 10px 0; cursor: pointer; font: 600 14px sans-serif; }
 .swagger-ui .failures .opblock-section-header { display: none; }
 .swagger-ui .demo-login { display: flex; flex-wrap: wrap; gap: 8px; align-items: center; }
 .swagger-ui .stream-note { width: 100%; text-align: left; font: 14px sans-serif; }
 .swagger-ui .stream-note pre { overflow-x: auto; padding: 10px; border-radius: 4px; background: #333; color: #fff; }
-html.dark-mode .swagger-ui :is(.folded > summary, .stream-note, .demo-login) { color: #e4e6e6; }
+html.dark-mode .swagger-ui :is(.failures > summary, .stream-note, .demo-login) { color: #e4e6e6; }
 @media (max-width: 640px) {
   .swagger-ui .wrapper { padding: 0 10px; }
   .swagger-ui .opblock-tag { flex-wrap: wrap; font-size: 20px; }

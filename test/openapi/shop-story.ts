@@ -50,7 +50,7 @@ export async function shopStory(
 
   const post = {
     title: '주말 공동 할인 함께하실 가게를 찾아요',
-    content: '토요일마다 서로의 가게를 소개하고 함께 할인해요.',
+    content: '토요일마다 서로의 가게를 소개하고 함께 할인합니다.',
     images: ['https://cdn.example.com/popup.jpg'],
   };
   const first = (await show('POST', '/api/v1/posts/', { token: cafe, body: post })).body.data.id;
@@ -64,11 +64,11 @@ export async function shopStory(
     posts.push((await app.call('POST', '/api/v1/posts/', { token: cafe, body: others })).body.data.id);
   }
   await show('DELETE', `/api/v1/posts/${posts[3]}/`, { token: cafe });
-  const own = { title: '빵을 팔아 주실 카페를 찾아요', content: '매일 아침 배달해 드려요.' };
+  const own = { title: '빵을 팔아 주실 카페를 찾아요', content: '매일 아침 배달해 드립니다.' };
   await app.call('POST', '/api/v1/posts/', { token: bakery, body: own });
   await show('POST', `/api/v1/stores/${opened.body.data.id}/report/`, {
     token: bakery,
-    body: { reason: 'fraud', text: '주소에 가게가 없어요.' },
+    body: { reason: 'fraud', text: '주소에 가게가 없습니다.' },
   });
   return { bakery, cafe, posts };
 }
@@ -152,7 +152,7 @@ export async function notificationStory(app: TestApp, show: Show, { bakery, cafe
 
 /** Somebody reports a post, and an admin decides. */
 export async function adminStory(app: TestApp, show: Show, { bakery, posts }: Shops & { posts: number[] }) {
-  const report = { reason: 'spam', text: '같은 글을 여러 번 올려요.' };
+  const report = { reason: 'spam', text: '같은 글을 여러 번 올립니다.' };
   await show('POST', `/api/v1/posts/${posts[1]}/report/`, { token: bakery, body: report });
   const { id: adminId, token } = await createUser(app, {
     username: 'dure_admin',
