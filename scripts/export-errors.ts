@@ -16,9 +16,17 @@ import type { Language, LocalizedText } from '../src/http/language.ts';
 // `npm run openapi` writes the table of codes into docs/client/errors.md and errors.ko.md, from the errors of the code and the
 // operations of openapi.yaml; with `--check` it fails when a table is not what it would write. Other files may be named.
 
+interface Schema {
+  $ref?: string;
+  properties?: Record<string, Schema>;
+  oneOf?: Schema[];
+  const?: string;
+  enum?: string[];
+}
+
 interface ErrorResponse {
   $ref?: string;
-  content?: Record<string, { examples?: Record<string, unknown> }>;
+  content?: Record<string, { schema?: Schema }>;
 }
 
 interface Operation {
@@ -29,7 +37,7 @@ interface Operation {
 
 interface OpenApiDocument {
   paths: Record<string, Record<string, Operation>>;
-  components: { responses?: Record<string, ErrorResponse> };
+  components: { responses: Record<string, ErrorResponse>; schemas: Record<string, Schema> };
 }
 
 type Definitions = [ErrorDefinition, ...ErrorDefinition[]];
@@ -55,12 +63,26 @@ const operations = Object.entries(document.paths)
   .flatMap(([, methods]) => Object.entries(methods))
   .map(([method, operation]) => ({ method, ...operation }));
 
-/** Each failure of an operation has an example, whose name is its code. */
+/** What a reference refers to, and what refers to nothing as it is. */
+function follow<Part extends { $ref?: string }>(part: Part | undefined, parts: Record<string, Part>) {
+  const name = part?.$ref?.split('/').at(-1);
+  return name === undefined ? part : parts[name];
+}
+
+/** The codes of the failures of an operation, those of `default` too. */
 function codesOf({ responses }: Operation): string[] {
+  const { schemas } = document.components;
   return Object.entries(responses).flatMap(([status, response]) => {
-    if (!/^[45]\d\d$/.test(status)) return [];
-    const { content } = document.components.responses?.[response.$ref?.split('/').at(-1) ?? ''] ?? response;
-    return Object.keys(content?.['application/json']?.examples ?? {});
+    if (status < '400') return [];
+    const content = follow(response, document.components.responses)?.content;
+    const data = follow(
+      follow(content?.['application/json']?.schema, schemas)?.properties?.['data'],
+      schemas,
+    );
+    return (data?.oneOf ?? [data]).flatMap((form) => {
+      const code = follow(follow(form, schemas)?.properties?.['code'], schemas);
+      return code?.enum ?? code?.const ?? [];
+    });
   });
 }
 

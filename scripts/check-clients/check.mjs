@@ -23,6 +23,7 @@ const output = join(folder, 'build');
 /** Program and arguments, and whether it needs Node 22 or newer. */
 const generators = {
   'openapi-typescript': ['openapi-typescript', [document, '-o', 'api.ts']],
+  'openapi-typescript --enum-values': ['openapi-typescript', [document, '--enum-values', '-o', 'api.ts']],
   'hey-api': ['@hey-api/openapi-ts', ['-i', document, '-o', '.', '--logs', 'silent', '--no-log-file'], true],
   orval: ['orval', ['--input', document, '--output', 'api.ts', '--client', 'fetch'], true],
   'swagger-typescript-api': [

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { FastifySchemaValidationError } from 'fastify';
 import type { LocalizedText } from './language.ts';
-import { documented, List, Message, NamedObject, Ref, StringEnum, Text } from './schemas.ts';
+import { Day, documented, List, Message, NamedObject, Ref, StringEnum, Text } from './schemas.ts';
 
 /** The code of what is wrong with a single value. */
 const FieldErrorCode = StringEnum(
@@ -36,15 +36,9 @@ export const maxFieldErrors = 20;
 
 /** What the text of a field error mentions. */
 const FieldErrorParams = NamedObject('FieldErrorParams', 'What the text mentions', {
-  min: Type.Optional(
-    Type.Unsafe<number | string>({
-      type: ['number', 'string'],
-      ...documented({ pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$', maxLength: 10 }),
-      description: 'The smallest length, number or count; of a date the earliest one',
-      examples: [4],
-    }),
-  ),
+  min: Type.Optional(Type.Number({ description: 'The smallest length, number or count', examples: [4] })),
   max: Type.Optional(Type.Number({ description: 'The largest length, number or count', examples: [30] })),
+  earliest: Type.Optional(Day('The earliest date')),
   allowed: Type.Optional(
     List(Type.String(documented({ maxLength: 100 })), 100, 'All values that are accepted'),
   ),

@@ -9,35 +9,52 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** `logIn` and `log_in` become `LogIn`. */
+/** `log_in` becomes `LogIn`. */
 export function toPascalCase(name: string): string {
   return name.replace(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase());
 }
 
-type Kind = 'schemas' | 'responses' | 'parameters' | 'headers' | 'examples';
+type Kind = 'schemas' | 'responses' | 'parameters' | 'headers';
 
 export type Reference = { $ref: string };
+
+/** What every envelope has besides its data. */
+const envelopeParts = {
+  Succeeded: { description: 'Always `true`', type: 'boolean', const: true },
+  Failed: { description: 'Always `false`', type: 'boolean', const: false },
+  Message: { description: 'For people, in the language of the response', type: 'string', maxLength: 1000 },
+};
 
 /** The named parts of the document, to which operations refer. */
 export class Components {
   readonly parts: Record<Kind, Record<string, JsonObject>>;
 
   constructor(schemas: Record<string, JsonObject>) {
-    this.parts = { schemas: { ...schemas }, responses: {}, parameters: {}, headers: {}, examples: {} };
+    this.parts = { schemas: { ...schemas, ...envelopeParts }, responses: {}, parameters: {}, headers: {} };
+  }
+
+  /** Adds a part, unless it is there. @throws when another part has the name */
+  add(kind: Kind, name: string, part: JsonObject): Reference {
+    const known = this.parts[kind][name] ?? part;
+    if (!isDeepStrictEqual(known, part)) throw new Error(`two different ${kind} would be named ${name}`);
+    this.parts[kind][name] = part;
+    return { $ref: `#/components/${kind}/${name}` };
   }
 
   /**
-   * Adds a part, unless it is there.
+   * Adds `{ success, message, data }`.
    *
-   * @param names it has the first one that no other part has
-   * @throws when other parts have all of them
+   * @param text an example of the message, where no example of an operation has one
    */
-  add(kind: Kind, names: string | string[], part: JsonObject): Reference {
-    const parts = this.parts[kind];
-    const name = [names].flat().find((one) => isDeepStrictEqual(parts[one] ?? part, part));
-    if (name === undefined) throw new Error(`two different ${kind} would be named ${names}`);
-    parts[name] = part;
-    return { $ref: `#/components/${kind}/${name}` };
+  addEnvelope(name: string, success: 'Succeeded' | 'Failed', data: unknown, text?: string): Reference {
+    const reference = (part: keyof typeof envelopeParts) => ({ $ref: `#/components/schemas/${part}` });
+    const message =
+      text === undefined ? reference('Message') : { ...envelopeParts.Message, examples: [text] };
+    return this.add('schemas', name, {
+      type: 'object',
+      required: ['success', 'message', 'data'],
+      properties: { success: reference(success), message, data },
+    });
   }
 
   /** Follows references to schemas. */
@@ -49,50 +66,11 @@ export class Components {
     return this.resolve(target);
   }
 
-  /** The alternatives of a schema; none of one that has a single form. */
-  formsOf(schema: JsonObject): JsonObject[] {
-    const { oneOf, anyOf } = this.resolve(schema);
-    return [oneOf, anyOf].flatMap((forms) => (Array.isArray(forms) ? forms : []));
-  }
-
-  /** An example that a schema allows: its own, or one composed of those of its parts. */
-  exampleOf(schema: JsonObject): unknown {
-    const resolved = this.resolve(schema);
-    const { examples, const: constant, enum: values, properties, items, required } = resolved;
-    if (Array.isArray(examples)) return examples[0];
-    if (constant !== undefined) return constant;
-    if (Array.isArray(values)) return values[0];
-    const [form] = this.formsOf(resolved);
-    if (form) return this.exampleOf(form);
-    if (isObject(items)) return [this.exampleOf(items)];
-    if (isObject(properties)) {
-      const examples = Object.entries(properties).map(([name, one]) => [
-        name,
-        this.exampleOf(one as JsonObject),
-      ]);
-      // An optional property without an example is left out.
-      return Object.fromEntries(examples.filter(([, value]) => value !== undefined));
-    }
-    if (Array.isArray(required)) throw new Error(`no example for ${JSON.stringify(schema)}`);
-    return undefined;
-  }
-
-  /** Examples by the name of their schema: of a schema with several forms, or of a list of such, one for each form. */
-  examplesOf(schema: JsonObject): [string, unknown][] {
-    const { properties } = this.resolve(schema) as { properties?: Record<string, { items?: JsonObject }> };
-    const itemForms = this.formsOf(properties?.['items']?.items ?? {});
-    const forms = itemForms.length > 0 ? itemForms : this.formsOf(schema);
-    const page = itemForms.length > 0 && Object(this.exampleOf(schema));
-    return (forms.length > 0 ? forms : [schema]).map((form) => {
-      const example = this.exampleOf(form);
-      return [String(nameOf(form)), page ? { ...page, items: [example] } : example];
-    });
-  }
-
   /** Marks the property that tells the forms of a schema apart: the one whose values are others in each of them. */
   addDiscriminators(): void {
     for (const schema of Object.values(this.parts.schemas)) {
-      const forms = this.formsOf(schema);
+      const { oneOf, anyOf } = schema;
+      const forms: JsonObject[] = [oneOf, anyOf].flatMap((some) => (Array.isArray(some) ? some : []));
       const fields = forms.map(
         (form) => Object(this.resolve(form)['properties']) as Record<string, JsonObject>,
       );
@@ -114,9 +92,9 @@ export class Components {
   }
 }
 
-/** The name of the component to which a schema refers. */
-export function nameOf(schema: JsonObject): string | undefined {
-  return typeof schema['$ref'] === 'string' ? schema['$ref'].split('/').at(-1) : undefined;
+/** The name of the component to which a part refers. */
+export function nameOf(part: JsonObject): string | undefined {
+  return typeof part['$ref'] === 'string' ? part['$ref'].split('/').at(-1) : undefined;
 }
 
 /** Removes what only the validator understands, adds what only the document has, and writes constants as such: @fastify/swagger makes enums of them. */

@@ -1,15 +1,15 @@
-import { STATUS_CODES } from 'node:http';
 import { mergePatch } from '../http/plugins/body-reader.ts';
-import { Components, type JsonObject, nameOf, toJsonSchema, toPascalCase } from './components.ts';
+import { Components, type JsonObject, nameOf, toJsonSchema } from './components.ts';
 import {
-  anyErrorResponse,
+  addErrors,
   type DocumentedRoute,
   errorResponse,
   errorsOf,
   limitOf,
-  usesEnvelope,
+  otherErrorResponse,
 } from './errors.ts';
-import { acceptLanguage, type HeaderName, headerComponents, headerReferences } from './headers.ts';
+import recorded from './examples.json' with { type: 'json' };
+import { type HeaderName, headerComponents, headerReferences } from './headers.ts';
 
 interface OpenApiDocument extends JsonObject {
   paths: Record<string, Record<string, Operation>>;
@@ -31,8 +31,18 @@ interface Media {
 
 interface Response extends JsonObject {
   description?: string;
+  headers?: JsonObject;
   content?: Record<string, Media>;
 }
+
+interface Example {
+  status: number;
+  request?: unknown;
+  response: unknown;
+}
+
+/** By operation, then by name: calls of the real service, which test/openapi/examples.test.ts writes and compares. */
+const examples: Record<string, Record<string, Example>> = recorded;
 
 /** Parameters that many operations have, by their name. */
 const sharedParameters: Record<string, string> = {
@@ -44,15 +54,6 @@ const sharedParameters: Record<string, string> = {
   'X-Refresh-Token': 'RefreshTokenPlace',
 };
 
-/** Headers of every response in the envelope. */
-const commonHeaders: readonly HeaderName[] = [
-  'X-Request-Id',
-  'Content-Language',
-  'RateLimit-Limit',
-  'RateLimit-Remaining',
-  'RateLimit-Reset',
-];
-
 /**
  * Completes the document of @fastify/swagger.
  *
@@ -62,56 +63,58 @@ export function completeDocument(generated: object, routes: ReadonlyMap<string, 
   const { components: parts, ...document } = toJsonSchema(generated) as OpenApiDocument;
   const components = new Components(parts.schemas);
   for (const [name, header] of headerComponents) components.add('headers', name, header);
+  addErrors(components, [...routes.values()].flatMap(errorsOf));
+  const otherError = otherErrorResponse(components);
   const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
   for (const operation of operations) {
     const route = routes.get(operation.operationId);
     if (!route) throw new Error(`there is no route for ${operation.operationId}`);
     describeOperation(components, operation, route);
-  }
-  const anyError = anyErrorResponse(components, [...routes.values()].flatMap(errorsOf));
-  for (const { responses } of operations) {
-    if (!('500' in responses)) responses['default'] = anyError;
+    operation.responses['default'] = otherError;
   }
   components.addDiscriminators();
+  inlineSingleResponses(components, operations);
   return { ...document, components: { securitySchemes: parts.securitySchemes, ...components.parts } };
 }
 
 function describeOperation(components: Components, operation: Operation, route: DocumentedRoute): void {
   const { config, method } = route;
-  const headers: readonly HeaderName[] = usesEnvelope(route) ? commonHeaders : ['X-Request-Id'];
   const takes = (header: string) => operation.parameters?.some(({ name }) => name === header);
   const hasTag = '304' in operation.responses || (method === 'PATCH' && takes('if-match'));
-  const successHeaders = headerReferences([
-    ...headers,
+  const headers: HeaderName[] = [
     ...(config?.idempotent ? (['Idempotency-Replayed'] as const) : []),
-    ...(config?.location ? (['Location'] as const) : []),
+    ...(config?.location || '303' in operation.responses ? (['Location'] as const) : []),
     ...(takes('x-refresh-token') ? (['Set-Cookie'] as const) : []),
     ...(hasTag ? (['ETag'] as const) : []),
-  ]);
+  ];
   operation.description = [operation.description, limitOf(route)].filter(Boolean).join('\n\n');
-  const parameters = (operation.parameters ?? []).map((one) => describeParameter(components, one, route));
-  if (usesEnvelope(route)) {
-    operation.parameters = [...parameters, components.add('parameters', 'AcceptLanguage', acceptLanguage)];
+  if (operation.parameters) {
+    operation.parameters = operation.parameters.map((one) => describeParameter(components, one, route));
   }
   for (const [status, response] of Object.entries(operation.responses)) {
-    response['headers'] = successHeaders;
+    if (headers.length > 0) response.headers = { ...response.headers, ...headerReferences(headers) };
     const media = response.content?.['application/json'];
-    if (media && config?.message) {
+    if (!media) continue;
+    if (config?.message) {
       response.description = config.message.en;
-      describeSuccess(components, media, { operation, status, message: config.message.ko });
-    } else if (media) {
-      media.examples = { [String(nameOf(media.schema))]: { value: components.exampleOf(media.schema) } };
+      const { data = {} } = media.schema['properties'] as Record<string, JsonObject>;
+      media.schema = components.addEnvelope(`${nameOf(data)}Success`, 'Succeeded', data);
     }
+    media.examples = examplesOf(operation, 'response', Number(status));
   }
   describeBody(components, operation, method === 'PATCH' ? [mergePatch] : []);
   const errors = errorsOf(route);
   for (const status of new Set(errors.map((error) => error.status))) {
-    operation.responses[status] = errorResponse(components, {
-      operation: toPascalCase(operation.operationId),
-      errors: errors.filter((error) => error.status === status),
-      headers,
-    });
+    const codes = errors.filter((error) => error.status === status).map(({ code }) => code);
+    operation.responses[status] = errorResponse(components, status, codes);
   }
+}
+
+/** Those of the body and of the response have the same names, so that tools send the one and expect the other. */
+function examplesOf({ operationId }: Operation, side: 'request' | 'response', status?: number): JsonObject {
+  const all = Object.entries(examples[operationId] ?? {});
+  const chosen = all.filter(([, one]) => one[side] !== undefined && one.status === (status ?? one.status));
+  return Object.fromEntries(chosen.map(([name, one]) => [name, { value: one[side] }]));
 }
 
 function describeParameter(components: Components, parameter: JsonObject, { schema }: DocumentedRoute) {
@@ -134,57 +137,32 @@ function describeParameter(components: Components, parameter: JsonObject, { sche
   return shared === undefined ? parameter : components.add('parameters', shared, parameter);
 }
 
-/** Completes the response to an operation in the envelope. */
-function describeSuccess(
-  components: Components,
-  media: Media,
-  { operation, status, message }: { operation: Operation; status: string; message: string },
-): void {
-  const { operationId, responses } = operation;
-  const name = toPascalCase(operationId);
-  const { data = {} } = media.schema['properties'] as Record<string, JsonObject>;
-  const forms = components.examplesOf(data).map(([form, value]) => {
-    const example = { value: { success: true, message, data: value } };
-    return [form, components.add('examples', `${name}${form}`, example)] as const;
-  });
-  // The only one is named `ok` or `created`.
-  const only = STATUS_CODES[status]?.toLowerCase();
-  media.examples = Object.fromEntries(forms.map(([form, one]) => [forms.length > 1 ? form : only, one]));
-  const kind = status === '201' && '200' in responses ? 'Created' : 'Success';
-  const description = `The response to \`${operationId}\``;
-  media.schema = components.add('schemas', `${name}${kind}`, { description, ...media.schema });
-}
-
 /**
- * Completes the body of a request. Its examples have the names of those of the responses, so that tools send the one and expect
- * the other.
+ * Completes the body of a request.
  *
  * @param otherTypes media types of the same JSON
  */
-function describeBody(
-  components: Components,
-  { requestBody, responses }: Operation,
-  otherTypes: string[],
-): void {
+function describeBody(components: Components, operation: Operation, otherTypes: string[]): void {
+  const { requestBody } = operation;
   if (requestBody?.content['multipart/form-data']) requestBody.required = true;
   const media = requestBody?.content['application/json'];
   if (!requestBody || !media) return;
   const schema = components.resolve(media.schema);
   // A body that may be empty is optional; one of several forms is never empty.
   requestBody.required = ['required', 'minProperties', 'oneOf'].some((keyword) => keyword in schema);
-  const bodies = components
-    .examplesOf(media.schema)
-    .map(([name, value]) => [name, components.add('examples', `${name}Body`, { value })] as const);
-  const successes = Object.values(responses).flatMap(({ content }) => content?.['application/json'] ?? []);
-  if (bodies.length === 1) {
-    const names = successes.flatMap(({ examples = {} }) => Object.keys(examples));
-    media.examples = Object.fromEntries(names.map((name) => [name, bodies[0]?.[1]]));
-  } else {
-    media.examples = Object.fromEntries(bodies);
-    for (const success of successes) {
-      const [example] = Object.values(success.examples ?? {});
-      success.examples = Object.fromEntries(bodies.map(([name]) => [name, example]));
-    }
+  for (const type of otherTypes) requestBody.content[type] = { schema: media.schema };
+  media.examples = examplesOf(operation, 'request');
+}
+
+/** Moves responses that one operation has into it. */
+function inlineSingleResponses({ parts }: Components, operations: Operation[]): void {
+  const references = operations.flatMap(({ responses }) =>
+    Object.entries(responses).map(([status, response]) => ({ responses, status, name: nameOf(response) })),
+  );
+  for (const { responses, status, name } of references) {
+    const response = parts.responses[name ?? ''];
+    if (!name || !response || references.filter((other) => other.name === name).length > 1) continue;
+    responses[status] = response;
+    delete parts.responses[name];
   }
-  for (const type of otherTypes) requestBody.content[type] = media;
 }

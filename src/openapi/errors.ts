@@ -1,7 +1,6 @@
-import { STATUS_CODES } from 'node:http';
 import type { FastifySchema, RouteOptions } from 'fastify';
 import { type ErrorDefinition, httpErrors } from '../http/errors.ts';
-import { Message, NamedEnum } from '../http/schemas.ts';
+import { NamedEnum } from '../http/schemas.ts';
 import {
   type Components,
   isObject,
@@ -39,170 +38,158 @@ export function limitOf({ config }: DocumentedRoute): string | undefined {
 
 /** Every error of an operation: those of its configuration, and those that follow from its input and its scope. */
 export function errorsOf(route: DocumentedRoute): ErrorDefinition[] {
-  if (!usesEnvelope(route)) return [httpErrors.malformedRequest];
   const { schema, method, config } = route;
+  if (!usesEnvelope(route)) {
+    return [httpErrors.malformedRequest, ...(config?.probe ? [] : [httpErrors.rateLimited])];
+  }
   const { security, querystring } = schema;
   // A body is read even where the operation needs none.
   const readsBody = [method].flat().some((one) => one !== 'GET');
   const isMultipart = (schema.consumes ?? []).includes('multipart/form-data');
-  return [
+  const all = [
     // At least an unknown query parameter is rejected.
     httpErrors.validationError,
     ...(isObject(querystring?.['properties']) && 'cursor' in querystring['properties']
       ? [httpErrors.invalidCursor]
       : []),
-    ...(readsBody ? [httpErrors.payloadTooLarge, httpErrors.unsupportedMediaType] : []),
     ...(readsBody && !isMultipart ? [httpErrors.malformedJson] : []),
     ...(security?.every((one) => 'bearer' in one) ? [httpErrors.notAuthenticated] : []),
     ...(security ? [httpErrors.tokenNotValid] : []),
     httpErrors.rateLimited,
-    httpErrors.internalError,
-    httpErrors.serviceUnavailable,
     ...(config?.errors ?? []),
     ...(config?.idempotent ? [httpErrors.idempotencyConflict] : []),
   ];
+  return all.filter(({ code }) => !otherErrors.some((other) => other.code === code));
 }
+
+/** What any operation can respond with, whatever it does: its response `default`. */
+const otherErrors: ErrorDefinition[] = [
+  httpErrors.serviceUnavailable,
+  httpErrors.internalError,
+  httpErrors.unsupportedMediaType,
+  httpErrors.payloadTooLarge,
+  httpErrors.methodNotAllowed,
+  httpErrors.malformedRequest,
+  httpErrors.requestTimeout,
+  httpErrors.uriTooLong,
+  httpErrors.headersTooLarge,
+];
 
 /** Headers that come with a status, whatever the operation. */
 const statusHeaders: Record<number, readonly HeaderName[]> = {
   401: ['WWW-Authenticate'],
   429: ['Retry-After'],
-  503: ['Retry-After'],
 };
 
-interface ErrorsOfStatus {
-  /** In PascalCase. */
-  operation: string;
-  errors: readonly ErrorDefinition[];
-  /** Those of every response of the operation. */
-  headers: readonly HeaderName[];
-}
-
-/** The response of an operation with a status, as a component: operations with the same errors share it. */
-export function errorResponse(
-  components: Components,
-  { operation, errors, headers }: ErrorsOfStatus,
-): Reference {
-  const byCode = new Map(errors.map((error) => [error.code, error]));
-  const definitions = [...byCode.values()].sort((a, b) => (a.code < b.code ? -1 : 1));
-  const { status = 500 } = definitions[0] ?? {};
-  const codes = definitions.map(({ code }) => toPascalCase(code));
-  // More than two codes would make an unreadable name, so it has that of the operation.
-  const name =
-    codes.length <= 2 ? codes.join('Or') : `${operation}${STATUS_CODES[status]?.replace(/\W/g, '')}`;
-  const shared = (component: string) => [component, `${operation}${component}`];
-  const examples = definitions.map((error): [string, Reference] => [
-    error.code,
-    components.add('examples', shared(toPascalCase(error.code)), { value: exampleOf(components, error) }),
-  ]);
-  // The one that developers meet first; mocks respond with the first example.
-  examples.sort(
-    ([one], [other]) => Number(other === 'validation_error') - Number(one === 'validation_error'),
-  );
-  return components.add('responses', shared(name), {
-    description: definitions.map(({ code, text }) => `\`${code}\`: ${text.en}`).join('\n\n'),
-    headers: headerReferences([...headers, ...(statusHeaders[status] ?? [])]),
-    content: {
-      'application/json': {
-        schema: components.add('schemas', `${name}Failure`, envelope(addData(components, name, definitions))),
-        examples: Object.fromEntries(examples),
-      },
-    },
-  });
-}
-
-/** Any error at all: what a client that knows no operation can rely on. */
-export function anyErrorResponse(components: Components, definitions: readonly ErrorDefinition[]) {
-  const texts = new Map<string, string>();
-  for (const { code, text } of [...definitions, ...Object.values(httpErrors)]) {
-    texts.set(code, addText(texts.get(code), text.en));
-  }
-  const { $id, ...codes } = NamedEnum(
-    'ErrorCode',
-    'Every code of an error, for programs; a code never changes its meaning, new ones may come',
-    Object.fromEntries([...texts].sort()),
-  );
-  const data = components.add('schemas', 'AnyError', {
-    description: 'What every error has in its `data`',
-    type: 'object',
-    required: ['detail', 'code'],
-    properties: {
-      detail: detailOf(httpErrors.validationError.text.ko),
-      code: components.add('schemas', String($id), codes),
-    },
-  });
-  return {
-    description: 'Any other error, before the request reaches the operation',
-    headers: headerReferences(['X-Request-Id', 'Allow']),
-    content: {
-      'application/json': {
-        schema: components.add('schemas', 'AnyFailure', envelope(data)),
-        examples: {
-          method_not_allowed: components.add('examples', 'MethodNotAllowed', {
-            value: exampleOf(components, httpErrors.methodNotAllowed),
-          }),
+/** Adds a schema for each error, which is `PostNotFoundError` for `post_not_found`. */
+export function addErrors(components: Components, definitions: readonly ErrorDefinition[]): void {
+  for (const { code, text, fields = {} } of definitions) {
+    const name = errorName(toPascalCase(code));
+    const known = components.parts.schemas[name];
+    // Definitions of one code differ in their text only.
+    if (known) known['description'] = addText(String(known['description']), text.en);
+    else {
+      components.parts.schemas[name] = {
+        description: text.en,
+        type: 'object',
+        required: ['detail', 'code', ...Object.keys(fields)],
+        properties: {
+          detail: detailOf(text.ko),
+          code: { description: 'For programs', type: 'string', const: code },
+          ...referencing(fields),
         },
-      },
-    },
-  };
+      };
+    }
+  }
 }
 
-/** The texts of one code; its definitions differ in nothing else. */
-function addText(texts: string | undefined, text: string): string {
-  if (texts === undefined) return text;
+const detailOf = (text: string) => ({
+  description: 'The same text as `message`',
+  type: 'string',
+  maxLength: 1000,
+  examples: [text],
+});
+
+function addText(texts: string, text: string): string {
   return texts.includes(text) ? texts : `${texts} / ${text}`;
 }
 
-const detailOf = (text: string) => toJsonSchema(Message('The same text as `message`', text));
+const validationCode = httpErrors.validationError.code;
+
+/** Codes that most operations have together. */
+const groups = {
+  InvalidInput: ['malformed_json', 'validation_error'],
+  Unauthenticated: ['not_authenticated', 'token_not_valid'],
+};
+
+/** Responses and schemas are named by their codes: `PostNotFound`, `InvalidCodeOrInvalidInput`. */
+function nameOfCodes(codes: readonly string[]): string {
+  const found = Object.entries(groups).filter(([, group]) => group.every((code) => codes.includes(code)));
+  const grouped = found.flatMap(([, group]) => group);
+  const others = codes.filter((code) => !grouped.includes(code)).map(toPascalCase);
+  return [...found.map(([name]) => name), ...others].sort().join('Or');
+}
 
 /** `TokenNotValid` becomes `TokenNotValidError`, `ValidationError` stays. */
 function errorName(name: string): string {
   return name.endsWith('Error') ? name : `${name}Error`;
 }
 
-/** Adds a schema for each code, and for several codes one that is any of them. */
-function addData(components: Components, name: string, definitions: readonly ErrorDefinition[]): Reference {
-  const forms = definitions.map(({ code, text, fields = {} }) => {
-    const own = errorName(toPascalCase(code));
-    const known = components.parts.schemas[own];
-    if (known) known['description'] = addText(String(known['description']), text.en);
-    const schema = known ?? {
-      description: text.en,
-      type: 'object',
-      required: ['detail', 'code', ...Object.keys(fields)],
-      properties: {
-        detail: detailOf(text.ko),
-        code: { description: 'For programs; never changes', type: 'string', const: code },
-        ...referencing(fields),
-      },
-    };
-    return components.add('schemas', own, schema as JsonObject);
-  });
+/** The response with a status and some codes, as a component: operations with the same errors share it. */
+export function errorResponse(components: Components, status: number, codes: readonly string[]): Reference {
+  // Mocks respond with the first form, and a validation error is what developers meet first.
+  const sorted = [...new Set(codes)].sort(
+    (one, other) =>
+      Number(other === validationCode) - Number(one === validationCode) || (one < other ? -1 : 1),
+  );
+  const name = nameOfCodes(sorted);
+  const forms = sorted.map((code) => ({ $ref: `#/components/schemas/${errorName(toPascalCase(code))}` }));
   const [only] = forms;
-  if (only && forms.length === 1) return only;
-  return components.add('schemas', errorName(name), { description: 'One of these errors', oneOf: forms });
+  const data =
+    only && forms.length === 1
+      ? only
+      : components.add('schemas', errorName(name), { description: 'One of these errors', oneOf: forms });
+  const texts = forms.map((form) => String(components.resolve(form)['description']));
+  const headers = statusHeaders[status];
+  return components.add('responses', name, {
+    description: sorted.map((code, index) => `\`${code}\`: ${texts[index]}`).join('\n\n'),
+    ...(headers && { headers: headerReferences(headers) }),
+    content: failureOf(components, name, data, textOf(components, forms[0])),
+  });
 }
 
-function envelope(data: Reference): JsonObject {
-  return {
-    description: 'An error',
+function failureOf(components: Components, name: string, data: Reference, text: string) {
+  const schema = components.addEnvelope(`${name.replace(/Error$/, '')}Failure`, 'Failed', data, text);
+  return { 'application/json': { schema } };
+}
+
+/** The example of the text of an error. */
+function textOf(components: Components, form: JsonObject = {}): string {
+  const properties = components.resolve(form)['properties'] as Record<string, ReturnType<typeof detailOf>>;
+  return properties['detail']?.examples[0] ?? '';
+}
+
+/** Any other error: what a client that knows no operation can rely on. */
+export function otherErrorResponse(components: Components): Reference {
+  const { $id, ...codes } = NamedEnum(
+    'OtherErrorCode',
+    'For programs; a code never changes its meaning, new ones may come',
+    Object.fromEntries(otherErrors.map(({ code, text }) => [code, text.en])),
+  );
+  const data = components.add('schemas', 'OtherError', {
+    description: 'An error that any operation may have',
     type: 'object',
-    required: ['success', 'message', 'data'],
+    required: ['detail', 'code'],
     properties: {
-      success: { description: 'Always `false`', type: 'boolean', const: false },
-      message: {
-        description: 'For people, in the language of the response',
-        type: 'string',
-        maxLength: 1000,
-      },
-      data,
+      detail: detailOf(httpErrors.serviceUnavailable.text.ko),
+      code: components.add('schemas', String($id), codes),
     },
-  };
-}
-
-function exampleOf(components: Components, { code, text, fields = {} }: ErrorDefinition): JsonObject {
-  const values = components.exampleOf({ properties: referencing(fields) }) as JsonObject;
-  return { success: false, message: text.ko, data: { detail: text.ko, code, ...values } };
+  });
+  const statuses = otherErrors.map(({ status, code }) => `${status} \`${code}\``);
+  return components.add('responses', 'OtherError', {
+    description: `Any other error: ${statuses.join(', ')}. 503 has \`Retry-After\`.`,
+    content: failureOf(components, 'OtherError', data, textOf(components, data)),
+  });
 }
 
 /** References by `$id` as references to components. */

@@ -1,4 +1,5 @@
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger';
+import { clientLimit, userLimit } from '../http/plugins/rate-limits.ts';
 
 /** What the document says about the service as a whole. */
 export const information = {
@@ -10,21 +11,20 @@ export const information = {
     // The first screen of a phone has room for ten lines and "Authorize" below them.
     description: `Shops register their store, publish what partnership they look for, and send each other partnership requests.
 
-- To try it: \`signUp\`, \`logIn\`, then "Authorize" with the access token.
-- Responses are \`{ success, message, data }\`: \`message\` is for people, \`data.code\` of an error for programs.
-- Accept what you do not know: new fields, new values of enums, new codes of errors.
+To try it: \`signUp\`, \`logIn\`, then "Authorize" with the access token. Guides for clients: \`docs/client/README.md\` of the repository.
 
-Guides are in \`docs/client/\` of the repository.`,
+Responses are \`{ success, message, data }\`: \`message\` is for people, \`data.code\` of an error for programs. Accept unknown fields, values of enums and codes.
+
+\`Accept-Language\` chooses Korean, the default, or English. Responses have \`X-Request-Id\`, \`Content-Language\`, \`RateLimit-Limit\`, \`RateLimit-Remaining\` and \`RateLimit-Reset\`: ${userLimit.max} requests a minute of a user, ${clientLimit.max} of an address without one.`,
     contact: { name: 'The maintainers of Dure' },
     license: { name: 'MIT', identifier: 'MIT' },
   },
   servers: [
-    { url: '/', description: 'The server, local or production, that shows this document' },
+    { url: '/', description: 'This server, local or production' },
     {
-      url: '{origin}',
-      description: 'Another server, local or production: `origin` is its scheme, host and port',
-      // Without a description of its own: the parser of orval 7 rejects one.
-      variables: { origin: { default: 'http://localhost:3000' } },
+      url: '{baseUrl}',
+      description: 'Any server, local or production',
+      variables: { baseUrl: { default: 'http://localhost:3000', description: 'Its scheme, host and port' } },
     },
   ],
   tags: [

@@ -1,7 +1,7 @@
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
-import { stringify } from 'yaml';
+import { Document, isScalar, visit } from 'yaml';
 import { serveFixed } from '../http/pages.ts';
 import { referencedSchemas } from '../http/schemas.ts';
 import type { Config } from '../infrastructure/config/config.ts';
@@ -55,7 +55,13 @@ export async function openApiRoutes(
   if (docsEnabled) await app.register(swaggerUiRoutes, { canLogIn: !production });
 }
 
-/** The document as it is committed. */
+/** The document as it is committed: short lists of values on one line. */
 export function toYaml(document: object): string {
-  return stringify(document, { lineWidth: 110, aliasDuplicateObjects: false });
+  const yaml = new Document(document, { aliasDuplicateObjects: false });
+  visit(yaml, {
+    Seq: (_key, list) => {
+      list.flow = list.items.every(isScalar) && list.items.join(', ').length < 80;
+    },
+  });
+  return yaml.toString({ lineWidth: 110, flowCollectionPadding: false });
 }

@@ -13,34 +13,22 @@ const readability = `// The page of @fastify/swagger-ui is as wide as a desktop.
 document.head.append(Object.assign(document.createElement('meta'), { name: 'viewport', content: 'width=device-width' }));
 
 const durePlugins = [({ React: { createElement, useState } }) => {
-  const Folded = ({ title, className = '', children }) => {
-    const [isOpen, setOpen] = useState(false);
-    return createElement(
-      'details',
-      { className: 'folded ' + className, onToggle: (event) => setOpen(event.currentTarget.open) },
-      createElement('summary', null, title),
-      isOpen && children(),
-    );
-  };
-
   const foldFailures = (Responses) => (props) => {
+    const [isOpen, setOpen] = useState(false);
     const isSuccess = (_response, status) => /^[123]/.test(status);
     const failures = props.responses.filterNot(isSuccess);
-    if (failures.size === 0 || failures.size === props.responses.size) return createElement(Responses, props);
-    const title = 'Failures (' + failures.size + '): ' + failures.keySeq().join(', ');
     return createElement(
       'div',
       null,
       createElement(Responses, { ...props, responses: props.responses.filter(isSuccess) }),
-      createElement(Folded, { title, className: 'failures' }, () =>
-        createElement(Responses, { ...props, responses: failures, tryItOutResponse: null }),
+      createElement(
+        'details',
+        { className: 'failures', onToggle: (event) => setOpen(event.currentTarget.open) },
+        createElement('summary', null, 'Failures (' + failures.size + '): ' + failures.keySeq().join(', ')),
+        isOpen && createElement(Responses, { ...props, responses: failures, tryItOutResponse: null }),
       ),
     );
   };
-
-  const foldHeaders = (Headers) => (props) =>
-    props.headers?.size > 0 &&
-    createElement(Folded, { title: 'Headers (' + props.headers.size + ')' }, () => createElement(Headers, props));
 
   const explainStream = (Execute) => (props) => {
     const responses = props.operation.get('responses')?.toList();
@@ -67,11 +55,33 @@ const durePlugins = [({ React: { createElement, useState } }) => {
     return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, dereference(value, spec)]));
   };
 
+  // The filter of Swagger UI knows tags only.
+  const findOperations = (tagged, phrase) => {
+    const matches = (...texts) => texts.join(' ').toLowerCase().includes(phrase.trim().toLowerCase());
+    const found = ({ path, operation: { operationId, summary } }) => matches(operationId, summary, path);
+    return tagged
+      .map((one, tag) =>
+        matches(tag) ? one : one.update('operations', (all) => all.filter((item) => found(item.toJS()))),
+      )
+      .filter((one) => one.get('operations').size > 0);
+  };
+
+  const openFound = (OperationTag) => (props) => {
+    const { layoutSelectors } = props;
+    const isFiltered = /^(?!true$|false$)./.test(layoutSelectors.currentFilter() ?? '');
+    const isShown = (key, ...rest) => (isFiltered && key.length === 2) || layoutSelectors.isShown(key, ...rest);
+    return createElement(OperationTag, { ...props, layoutSelectors: { ...layoutSelectors, isShown } });
+  };
+
   return {
     // The policy of the page allows no other server.
     components: { ServersContainer: () => null },
-    wrapComponents: { responses: foldFailures, headers: foldHeaders, execute: explainStream },
-    fn: { resolveSubtree: async (spec, path) => ({ spec: dereference(at(spec, path), spec), errors: [] }) },
+    wrapComponents: {
+      responses: foldFailures,
+      execute: explainStream,
+      OperationTag: openFound,
+    },
+    fn: { opsFilter: findOperations, resolveSubtree: async (spec, path) => ({ spec: dereference(at(spec, path), spec), errors: [] }) },
   };
 }];
 `;
@@ -120,18 +130,18 @@ const demoLogin = `durePlugins.push(({ React: { createElement, useState }, getSy
 const styles = `.swagger-ui .topbar .download-url-wrapper { display: none; }
 .swagger-ui .info { margin: 16px 0; }
 .swagger-ui .scheme-container { padding: 8px 0; }
-.swagger-ui .folded { margin: 8px 0; }
-.swagger-ui .folded > summary { padding: 10px 0; cursor: pointer; font: 600 14px sans-serif; }
+.swagger-ui .failures { margin: 8px 0; }
+.swagger-ui .failures > summary { padding: 10px 0; cursor: pointer; font: 600 14px sans-serif; }
 .swagger-ui .failures .opblock-section-header { display: none; }
 .swagger-ui .demo-login { display: flex; flex-wrap: wrap; gap: 8px; align-items: center; }
 .swagger-ui .stream-note { width: 100%; text-align: left; font: 14px sans-serif; }
 .swagger-ui .stream-note pre { overflow-x: auto; padding: 10px; border-radius: 4px; background: #333; color: #fff; }
-html.dark-mode .swagger-ui :is(.folded > summary, .stream-note, .demo-login) { color: #e4e6e6; }
+html.dark-mode .swagger-ui :is(.failures > summary, .stream-note, .demo-login) { color: #e4e6e6; }
 @media (max-width: 640px) {
   .swagger-ui .wrapper { padding: 0 10px; }
   .swagger-ui .opblock-tag { flex-wrap: wrap; font-size: 20px; }
   .swagger-ui .opblock-tag small { flex-basis: 100%; padding: 4px 0; }
-  .swagger-ui .opblock .opblock-summary { flex-wrap: wrap; }
+  .swagger-ui :is(.opblock .opblock-summary, .opblock-section-header) { flex-wrap: wrap; }
   .swagger-ui .opblock .opblock-summary-method { min-width: 62px; padding: 6px 0; }
   .swagger-ui :is(.table-container, .responses-inner, .model-box, .headers-wrapper) { padding: 10px; overflow-x: auto; }
   .swagger-ui .opblock-description-wrapper { overflow-wrap: anywhere; }

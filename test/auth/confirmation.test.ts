@@ -3,7 +3,7 @@ import { eachOperation, notRejected, operations, unknownPath, validBody } from '
 import { createTestApp, createUser, logIn, password, type TestResponse } from '../support/app.ts';
 import { delayed, invalid, rejected, tally, tokenRejected } from '../support/assertions.ts';
 import { inParallel, lockRows } from '../support/concurrency.ts';
-import type { DocumentedOperation } from '../support/contract.ts';
+import { contract, type DocumentedOperation } from '../support/contract.ts';
 import { accountsOf } from './accounts.ts';
 import { asPasted, passConfirmation, secondFactorOf } from './authenticator.ts';
 import { developmentLogin } from './development-login.ts';
@@ -179,10 +179,7 @@ t.test('without a password, a change of email and a deletion need a confirmation
  * nothing between an undone change of email and the reset of the password.
  */
 const withCode = (code: string) =>
-  operations.filter(
-    ({ path, responses: { 403: response } }) =>
-      path.startsWith('/auth/') && code in (response?.content?.['application/json']?.examples ?? {}),
-  );
+  operations.filter((one) => one.path.startsWith('/auth/') && contract.codesOf(one, '403').includes(code));
 
 /** They take the password; the tests above and `undo-email-change.test.ts` have them. */
 const withPassword = /^(?:deleteCurrentUser|changePassword|changeEmail|confirmUser)$/;

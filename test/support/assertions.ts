@@ -102,8 +102,10 @@ export function fieldErrorProblems({ fields = {}, errors = [] }: Record<string, 
     ...(given.length <= 20 ? [] : [`${given.length} errors`]),
     ...given.flatMap(({ code, message, params = {} }) => [
       ...(code in paramsOfCodes ? [] : [`unknown code ${code}`]),
-      // `ids` and `up_to_id` exclude each other, so there is no list of values that are allowed.
-      ...(Object.keys(params).join() === paramsOfCodes[code]?.join() || /up_to_id/.test(message)
+      // `ids` and `up_to_id` exclude each other, so there is no list of values that are allowed. Dates have an earliest one.
+      ...(Object.keys(params).join() === paramsOfCodes[code]?.join() ||
+      /up_to_id/.test(message) ||
+      (code === 'too_small' && 'earliest' in params)
         ? []
         : [`${code} has the parameters ${JSON.stringify(params)}`]),
       ...(vagueText.test(message) ? [`"${message}" names no rule`] : []),

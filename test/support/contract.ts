@@ -12,12 +12,20 @@ export const documentPath = join(root, 'openapi.yaml');
 
 type JsonObject = Record<string, unknown>;
 
-interface DocumentedMedia {
-  schema: { $ref?: string } & JsonObject;
-  examples?: Record<string, { $ref?: string; value?: unknown }>;
+interface Schema extends JsonObject {
+  $ref?: string;
+  properties?: Record<string, Schema>;
+  oneOf?: Schema[];
+  const?: string;
+  enum?: string[];
 }
 
-interface DocumentedResponse {
+interface DocumentedMedia {
+  schema: { $ref?: string } & JsonObject;
+  examples?: Record<string, { value: unknown }>;
+}
+
+export interface DocumentedResponse {
   description: string;
   content?: Record<string, DocumentedMedia>;
   headers?: Record<string, JsonObject>;
@@ -46,9 +54,10 @@ export interface DocumentedOperation {
 
 interface OpenApiDocument {
   openapi: string;
+  info: { description: string };
   tags: { name: string }[];
   paths: Record<string, Record<string, Omit<DocumentedOperation, 'method' | 'path'>>>;
-  components: Record<'schemas' | 'examples' | 'headers', Record<string, JsonObject>> & {
+  components: Record<'schemas' | 'headers', Record<string, JsonObject>> & {
     parameters: Record<string, DocumentedParameter>;
     responses: Record<string, DocumentedResponse>;
   };
@@ -63,6 +72,21 @@ const formats: Record<string, Format> = {
   uuid: /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/,
   email: /^[^\s@]+@[^\s@]+$/,
   uri: /^[a-z][a-z0-9+.-]*:\S+$/i,
+};
+
+/** What every error has, also those of paths that the document does not have. */
+const anyFailure = {
+  type: 'object',
+  required: ['success', 'message', 'data'],
+  properties: {
+    success: { const: false },
+    message: { type: 'string' },
+    data: {
+      type: 'object',
+      required: ['detail', 'code'],
+      properties: { detail: { type: 'string' }, code: { type: 'string' } },
+    },
+  },
 };
 
 /** The content of the document. It is kept as JSON, because to parse the YAML takes a second of CPU, in each process. */
@@ -106,8 +130,7 @@ function createContract() {
   // Most schemas validate a few values, so that optimizing the code costs more than it saves.
   const ajv = new Ajv2020({ strict: false, allErrors: true, formats, code: { optimize: false } });
   const { schemas, headers } = document.components;
-  // What all errors have is not all that one of them has.
-  const components = { schemas: { ...closed(schemas), AnyError: schemas['AnyError'] }, headers };
+  const components = { schemas: { ...closed(schemas), AnyFailure: anyFailure }, headers };
   ajv.addSchema({ components }, 'document', undefined, false);
   const operations = Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({ ...operation, method: method.toUpperCase(), path })),
@@ -159,7 +182,13 @@ function createContract() {
       .filter(([, { $ref }]) => document.components.headers[String($ref).split('/').at(-1) ?? '']?.required)
       .map(([name]) => name)
       .filter((name) => response.headers[name.toLowerCase()] === undefined);
-    return missing.map((name) => `has no ${name}`);
+    // Every response has them, so that the document describes them once.
+    const always = [
+      'X-Request-Id',
+      ...(Object(response.body)?.success === undefined ? [] : ['Content-Language']),
+    ];
+    const absent = always.filter((name) => response.headers[name.toLowerCase()] === undefined);
+    return [...absent, ...missing].map((name) => `has no ${name}`);
   }
 
   function bodyProblems({ content }: DocumentedResponse, response: TestResponse): string[] {
@@ -186,7 +215,23 @@ function createContract() {
     );
   }
 
-  return { document, operations, operationOf, check, problems, schemaProblems };
+  /** The codes with which an operation can fail with a status. */
+  function codesOf({ responses }: DocumentedOperation, status: string): string[] {
+    const find = (schema: Schema = {}): Schema => {
+      const name = schema.$ref?.split('/').at(-1);
+      return name === undefined ? schema : find(schemas[name]);
+    };
+    const failure = find(responses[status]?.content?.['application/json']?.schema);
+    const data = find(failure.properties?.['data']);
+    return (data.oneOf ?? [data]).flatMap((form) => {
+      const { const: code, enum: codes = code === undefined ? [] : [code] } = find(
+        find(form).properties?.['code'],
+      );
+      return codes;
+    });
+  }
+
+  return { document, operations, operationOf, check, problems, schemaProblems, codesOf };
 }
 
 /**

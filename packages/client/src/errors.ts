@@ -8,7 +8,7 @@ export interface FieldError {
   code: string;
   /** The server's text for people. */
   message: string;
-  params?: { min?: number | string; max?: number; allowed?: string[] };
+  params?: { min?: number; max?: number; earliest?: string; allowed?: string[] };
 }
 
 interface ErrorParts {

@@ -6,7 +6,7 @@ import {
   invalidFields,
 } from '../../http/errors.ts';
 import type { LocalizedText } from '../../http/language.ts';
-import { Email, Flag, Int32, List, NamedObject, OrNull, Ref, StringEnum, Text } from '../../http/schemas.ts';
+import { Email, Flag, Int32, List, NamedEnum, NamedObject, OrNull, Ref, Text } from '../../http/schemas.ts';
 import { LoginMethods, Token } from './schemas.ts';
 
 /** 409: another account has what the request wants. `fields` and `errors` name the field, with their examples. */
@@ -28,6 +28,11 @@ const SuggestedAccount = NamedObject('SuggestedAccount', 'What the form of a sig
     'Whether the provider has verified it: the new account is then verified with it',
     true,
   ),
+});
+
+const SecondFactorMethod = NamedEnum('SecondFactorMethod', 'A way to finish a login', {
+  totp: 'A code of the authenticator app',
+  recovery_code: 'A recovery code',
 });
 
 /** Errors of the authentication operations. Those of one code differ in their text and in the field that they name. */
@@ -102,7 +107,7 @@ export const authErrors = {
     en: 'Please enter the code of your authenticator app.',
     fields: {
       second_factor_token: Token('For `finishLogin`'),
-      methods: List(StringEnum(['totp', 'recovery_code']), 2, 'What the login can be finished with'),
+      methods: List(Ref(SecondFactorMethod), 2, 'What the login can be finished with'),
       expires_in: Int32('Seconds the token is valid', 300),
     },
   }),

@@ -65,6 +65,14 @@ const ownDataRoutes: FastifyPluginAsyncTypebox<Options> = async (app, options) =
       response: {
         200: {
           description: 'The file',
+          headers: {
+            'Content-Disposition': {
+              type: 'string',
+              pattern: '^attachment; filename="[^"]+"$',
+              maxLength: 100,
+              description: 'The name of the file',
+            },
+          },
           content: { 'application/json': { schema: Type.Unsafe<Readable>(Ref(OwnData)) } },
         },
       },

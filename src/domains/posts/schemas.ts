@@ -85,6 +85,12 @@ const PostStatus = t.NamedEnum(
   { examples: ['open'] },
 );
 
+const PostFilter = t.NamedEnum('PostFilter', 'Which posts a list has', {
+  open: 'Those that take requests',
+  closed: 'Those that do not',
+  all: 'Both',
+});
+
 const closesOn = t.Day(
   'The last day on which it is open, in Korea; `null`: until it is closed',
   '2099-12-31',
@@ -138,10 +144,7 @@ export const PostQuery = Type.Object({
   mine: Type.Optional(t.Flag('`true`: only posts of your own store')),
   store_id: Type.Optional(t.Id('Only posts of this store')),
   status: Type.Optional(
-    t.StringEnum(['open', 'closed', 'all'], {
-      description: 'Which posts; by default `open`, with `mine=true` `all`',
-      examples: ['open'],
-    }),
+    t.Ref(PostFilter, { description: 'Which posts; by default `open`, with `mine=true` `all`' }),
   ),
   q: OptionalLine(
     `Only posts whose title or content contains this text, or the name or address of their store. ${textMatch} Empty for all posts.`,

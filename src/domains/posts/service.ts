@@ -101,7 +101,7 @@ export function checkNotOver(closesOn: string | null | undefined, now = Date.now
     ko: `오늘(${min})이나 그 뒤의 날짜여야 합니다.`,
     en: `Must be today (${min} in Korea) or later.`,
   };
-  throw invalidFields([{ field: 'closes_on', code: 'too_small', text, params: { min } }]);
+  throw invalidFields([{ field: 'closes_on', code: 'too_small', text, params: { earliest: min } }]);
 }
 
 const invalidFormat = (ko: string, en: string): Problem => ({ code: 'invalid_format', text: { ko, en } });

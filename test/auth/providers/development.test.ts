@@ -37,6 +37,14 @@ t.test('its page is a form without a script, in both languages, that one can can
   t.match(cancelled.headers['location'], /\/callback\/\?state=s&error=access_denied$/);
 });
 
+t.test('the callback takes forms, and no JSON', async (t) => {
+  for (const body of ['{"a":', '{"code":"c","state":"s"}']) {
+    const headers = { 'content-type': 'application/json' };
+    const response = await call('POST', '/auth/providers/development/callback/', { body, headers });
+    rejected(t, response, 415, 'unsupported_media_type');
+  }
+});
+
 t.test('a name that leads to this machine from elsewhere is refused (DNS rebinding)', async (t) => {
   for (const method of ['GET', 'POST']) {
     const headers = { host: 'evil.example.com' };

@@ -58,7 +58,7 @@ export const emailChangeRoutes: FastifyPluginAsyncTypebox<EmailChangeService> = 
       summary: 'Undo a change of email',
       description:
         'Brings back the old address with the link from the mail to it, once and within seven days. The address counts as verified, every session ends, a reset link is mailed to it, and the links of later changes stop working. Until the password is reset, `changePassword`, `changeEmail` and `deleteCurrentUser` are 403 `forbidden`. An unverified account without a store that has taken the address is deleted. With `email_taken`, the link still works: log in to the account that has the address, after a password reset where necessary, and delete it or change its address.',
-      body: Ref(schemas.EmailChangeUndo),
+      body: Ref(schemas.EmailLink),
       response: { 200: Ref(EmptyData) },
     },
     handler: async (request) => emptyData(emailChange.undo(request.body.token, requestContext(request))),

@@ -82,4 +82,3 @@ export const EmailChange = t.Body(
   },
 );
 export type EmailChange = Static<typeof EmailChange>;
-export const EmailChangeUndo = t.Body('EmailChangeUndo', 'The link of a mail', { token: linkToken });

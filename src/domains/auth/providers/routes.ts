@@ -139,6 +139,7 @@ function callbackPage({ providers, frontendUrl }: ProviderLogin, providerId: str
 
 /** Where providers send the browser. Changes nothing: it does not know which browser began the login. */
 const callbackRoutes: FastifyPluginAsyncTypebox<ProviderLogin> = async (app, login) => {
+  app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/x-www-form-urlencoded', async (request: FastifyRequest) =>
     Object.fromEntries(await readForm(request)),
   );

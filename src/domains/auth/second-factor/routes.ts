@@ -1,5 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import type { FastifySchemaValidationError } from 'fastify';
 import { currentUser } from '../../../http/authentication.ts';
+import { type ApiError, invalidFields } from '../../../http/errors.ts';
+import { describeErrors } from '../../../http/field-errors.ts';
 import { requestContext } from '../../../http/request-context.ts';
 import { EmptyData, emptyData, Ref } from '../../../http/schemas.ts';
 import { authErrors, confirmationErrors, passwordErrors, passwordLimit } from '../errors.ts';
@@ -39,6 +42,7 @@ export const secondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorService> 
       message: { ko: '본인 확인이 완료되었습니다.', en: 'Thank you, it is you.' },
       errors: [...passwordErrors, ...codeErrors],
     },
+    schemaErrorFormatter: confirmationError,
     schema: {
       operationId: 'confirmUser',
       summary: 'Confirm who the user is',
@@ -136,4 +140,22 @@ export const secondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorService> 
     },
     handler: async (request) => emptyData(secondFactor.remove(currentUser(request), requestContext(request))),
   });
+};
+
+/** The validator reports the errors of both forms. */
+function confirmationError(errors: FastifySchemaValidationError[], part: string): ApiError {
+  if (part !== 'body') return invalidFields(describeErrors(errors));
+  const lacks = (field: string) =>
+    errors.some(({ keyword, params }) => keyword === 'required' && params['missingProperty'] === field);
+  if (lacks('password') === lacks('code')) {
+    const code = lacks('code') ? 'required' : 'unknown_field';
+    return invalidFields(['password', 'code'].map((field) => ({ field, code, text: onlyOne })));
+  }
+  const form = lacks('code') ? 'PasswordConfirmation#' : 'CodeConfirmation#';
+  return invalidFields(describeErrors(errors.filter(({ schemaPath }) => schemaPath.startsWith(form))));
+}
+
+const onlyOne = {
+  ko: '비밀번호와 인증번호 중 하나만 보내 주세요.',
+  en: 'Send either the password or a code.',
 };

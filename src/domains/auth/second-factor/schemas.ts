@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import * as t from '../../../http/schemas.ts';
 import { TextField } from '../../../http/text.ts';
-import { flowToken, optionalPassword, verificationCode } from '../schemas.ts';
+import { flowToken, password, verificationCode } from '../schemas.ts';
 import type { SecondFactorStatus } from './repository.ts';
 
 /** Of an authenticator app, or a recovery code. */
@@ -12,9 +12,16 @@ const secondFactorCode = TextField('code', {
   examples: ['042317'],
 });
 
-export const ConfirmationBody = t.Body('ConfirmationBody', 'One of the two', {
-  password: optionalPassword,
-  code: Type.Optional(secondFactorCode),
+const PasswordConfirmation = t.Body('PasswordConfirmation', 'The password', { password });
+const CodeConfirmation = t.Body('CodeConfirmation', 'A code of the second factor', {
+  code: secondFactorCode,
+});
+export const ConfirmationBody = Type.Unsafe<
+  Static<typeof PasswordConfirmation> | Static<typeof CodeConfirmation>
+>({
+  $id: 'ConfirmationBody',
+  description: 'Either the password or a code',
+  oneOf: [t.Ref(PasswordConfirmation), t.Ref(CodeConfirmation)],
 });
 export type ConfirmationBody = Static<typeof ConfirmationBody>;
 

@@ -1,5 +1,5 @@
 import { type CurrentUser, tokenNotValid } from '../../../http/authentication.ts';
-import { ApiError, invalidFields, retryLater } from '../../../http/errors.ts';
+import { ApiError, retryLater } from '../../../http/errors.ts';
 import type { EventSubject, RequestContext } from '../../../http/request-context.ts';
 import type { Tx } from '../../../infrastructure/database/client.ts';
 import type { AuthContext } from '../context.ts';
@@ -157,26 +157,17 @@ export function createSecondFactor(auth: AuthContext) {
     /**
      * Saves that the user of a session proved again who they are, by one of password and code.
      *
-     * @throws {ApiError} `validation_error`, and as `verifyOwnPassword` and {@link attempt}
+     * @throws {ApiError} as `verifyOwnPassword` and {@link attempt}
      */
-    async confirmUser(user: CurrentUser, { password, code }: ConfirmationBody, context: RequestContext) {
-      if ((password === undefined) === (code === undefined)) {
-        const problem = password === undefined ? 'required' : 'unknown_field';
-        throw invalidFields(['password', 'code'].map((field) => ({ field, code: problem, text: onlyOne })));
-      }
-      if (password !== undefined) {
-        await login.verifyOwnPassword(user, password, context);
+    async confirmUser(user: CurrentUser, body: ConfirmationBody, context: RequestContext) {
+      if ('password' in body) {
+        await login.verifyOwnPassword(user, body.password, context);
         return confirmation.save(user, 'password', context);
       }
       const method = await attemptOwn(user, context, async (tx) => ({
-        result: await secondFactors.use(tx, user.id, code ?? ''),
+        result: await secondFactors.use(tx, user.id, body.code),
       }));
       return confirmation.save(user, method, context);
     },
   };
 }
-
-const onlyOne = {
-  ko: '비밀번호와 인증번호 중 하나만 보내 주세요.',
-  en: 'Send either the password or a code.',
-};

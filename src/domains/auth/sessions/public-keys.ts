@@ -1,9 +1,12 @@
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
-import { Base64url, List, NamedObject, Ref, StringEnum, Url } from '../../../http/schemas.ts';
+import { Base64url, List, NamedEnum, NamedObject, Ref, StringEnum, Url } from '../../../http/schemas.ts';
 import type { Config } from '../../../infrastructure/config/config.ts';
 
-const algorithms = ['ES256', 'EdDSA'] as const;
+const SigningAlgorithm = NamedEnum('SigningAlgorithm', 'With what access tokens are signed (RFC 7518)', {
+  ES256: 'ECDSA with P-256',
+  EdDSA: 'Ed25519',
+});
 
 const PublicKey = NamedObject('PublicKey', 'A public key (RFC 7517)', {
   kid: Base64url(
@@ -11,7 +14,7 @@ const PublicKey = NamedObject('PublicKey', 'A public key (RFC 7517)', {
     'cn-I_WNMClehiVp51i_0VpOENW1upEerA8sEam5hn-s',
     43,
   ),
-  alg: StringEnum(algorithms, { description: 'The only algorithm of the key' }),
+  alg: Ref(SigningAlgorithm, { description: 'The only algorithm of the key' }),
   use: StringEnum(['sig'], { description: 'Always `sig`' }),
   kty: StringEnum(['EC', 'OKP'], { description: '`EC` of `ES256`, `OKP` of `EdDSA`' }),
   crv: StringEnum(['P-256', 'Ed25519'], { description: 'The curve' }),
@@ -25,8 +28,8 @@ const Issuer = NamedObject('Issuer', 'What a library needs to verify access toke
   issuer: Url('`iss` of the access tokens', 'https://api.example.com'),
   jwks_uri: Url('Where the public keys are', 'https://api.example.com/.well-known/jwks.json'),
   id_token_signing_alg_values_supported: List(
-    StringEnum(algorithms),
-    algorithms.length,
+    Ref(SigningAlgorithm),
+    2,
     'The algorithms of the public keys, under the name that libraries read',
   ),
 });

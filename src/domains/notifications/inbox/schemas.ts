@@ -22,13 +22,10 @@ const descriptions = Object.entries(partnerRequestKinds).map(([kind, { descripti
   description,
 ]);
 
-const PartnershipNotificationKind = Type.Unsafe<PartnerRequestKind>(
-  t.NamedEnum(
-    'PartnershipNotificationKind',
-    'What happened to the request',
-    Object.fromEntries(descriptions),
-    { examples: ['partner_request_received'] },
-  ),
+const PartnerRequestEvent = Type.Unsafe<PartnerRequestKind>(
+  t.NamedEnum('PartnerRequestEvent', 'What happened to the request', Object.fromEntries(descriptions), {
+    examples: ['partner_request_received'],
+  }),
 );
 
 const NotificationPartnerRequest = t.NamedObject(
@@ -52,7 +49,7 @@ const PartnershipNotification = t.NamedObject(
   'Something that happened to a partnership request of the user',
   {
     ...notificationFields(
-      t.Ref(PartnershipNotificationKind),
+      t.Ref(PartnerRequestEvent),
       '두레 베이커리에서 ‘주말 공동 할인 함께하실 가게를 찾아요’ 글을 보고 제휴를 요청했습니다.',
     ),
     partner_request: t.Ref(NotificationPartnerRequest),
