@@ -142,7 +142,7 @@ export function createCaller(context: CallContext, storage: TokenStorage = memor
     const { baseUrl, fetch, language } = context;
     const own = Object.fromEntries(new Headers(context.headers));
     const all = { ...own, ...(language && { 'Accept-Language': language }), ...headers };
-    return fetch(baseUrl + path, { headers: all, cache: 'no-store', redirect, signal });
+    return fetch(baseUrl + path, { headers: all, redirect, signal });
   }
 
   return { session, request, exchange, open };

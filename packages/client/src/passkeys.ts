@@ -33,12 +33,12 @@ const margin = 30_000;
 
 /** Asks authenticators for passkeys, with bytes where the service has base64url: the browser does that itself only since 2025. */
 export function createPasskeys(call: Call): Passkeys {
-  let asking = new AbortController();
+  let asking: AbortController | undefined;
 
   /** A browser asks one at a time: a button ends the autofill. */
   function ask(signal: AbortSignal | undefined): AbortController {
     throwIfAborted(signal);
-    asking.abort();
+    asking?.abort();
     const own = new AbortController();
     signal?.addEventListener('abort', () => own.abort(signal.reason), { signal: own.signal });
     asking = own;

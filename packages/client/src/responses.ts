@@ -36,8 +36,8 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 /** The error of a response that is no success. */
 function errorOf(id: PreparedRequest['id'], response: RawResponse): ApiError | UnexpectedResponseError {
-  const { status, headers, body, text } = response;
-  if (!isErrorEnvelope(body)) return new UnexpectedResponseError(status, text);
+  const { status, headers, body } = response;
+  if (!isErrorEnvelope(body)) return new UnexpectedResponseError(id, response);
   const { message, data } = body;
   return new ApiError(id, {
     status,
@@ -57,7 +57,7 @@ export function resultOf<Id extends OperationId>(id: Id, response: RawResponse):
   if (status < 200 || status > 299) throw errorOf(id, response);
   const { plain }: OperationCall = operationTable[id];
   const isExpected = plain ? body !== undefined : isEnvelope(body);
-  if (!isExpected) throw new UnexpectedResponseError(status, text);
+  if (!isExpected) throw new UnexpectedResponseError(id, response);
   const parsed = JSON.parse(text);
   const result: { data: Output<Id>; message: string } = plain ? { data: parsed, message: '' } : parsed;
   const { data, message } = result;

@@ -16,6 +16,8 @@ export interface PreparedRequest {
 
 /** The parsed response to a request. */
 export interface RawResponse {
+  /** Without the query. */
+  url: string;
   status: number;
   headers: Headers;
   text: string;
@@ -95,8 +97,11 @@ function encode({ body }: OperationCall, input: Record<string, unknown>): Prepar
   return form;
 }
 
-/** The service never redirects, and a body with a password or token would follow to another origin. */
-export const redirect = 'error' as const;
+/**
+ * The service never redirects, and a body with a password or token would follow to another origin. Cloudflare Workers refuse
+ * `error`; a redirect is a response that is not expected.
+ */
+export const redirect = 'manual' as const;
 
 interface SendOptions {
   fetch: Fetch;
@@ -147,7 +152,7 @@ export async function send(
             onUploadProgress(progress);
           })
         : await fetch(url, { ...init, body });
-    const read = await readResponse(response);
+    const read = await readResponse(addressOf(url), response);
     report(read);
     return read;
   } catch (error) {
@@ -162,18 +167,32 @@ export async function send(
 }
 
 function failureOf({ id, url }: PreparedRequest, timeout: number | undefined, cause: unknown): NetworkError {
-  const [address] = url.split('?');
+  const address = addressOf(url);
   if (timeout !== undefined) {
     return new TimeoutError(`${id}: no response from ${address} within ${timeout} ms`, { cause });
   }
-  const text = 'there is no network, or the service does not allow the origin of this page (CORS_ORIGINS)';
-  return new NetworkError(`${id}: no response from ${address}: ${text}`, { cause });
+  const { location } = globalThis;
+  // A browser does not tell it from a lost network.
+  const isForeign = location !== undefined && !address.startsWith(`${location.origin}/`);
+  const hint = isForeign ? `, or the service does not allow ${location.origin} (CORS_ORIGINS)` : '';
+  return new NetworkError(`${id}: no response from ${address}: ${reasonOf(cause)}${hint}`, { cause });
 }
 
-async function readResponse(response: Response): Promise<RawResponse> {
+/** What Node.js calls `fetch failed` has the reason as its cause, which may be several errors without a text. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.cause instanceof Error) return reasonOf(error.cause);
+  return error.message || ('code' in error ? String(error.code) : error.name);
+}
+
+function addressOf(url: string): string {
+  return url.replace(/\?.*/s, '');
+}
+
+async function readResponse(url: string, response: Response): Promise<RawResponse> {
   const { status, headers } = response;
   const text = await response.text();
-  return { status, headers, text, body: parseJson(text) };
+  return { url, status, headers, text, body: parseJson(text) };
 }
 
 function parseJson(text: string): unknown {
