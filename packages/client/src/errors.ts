@@ -94,6 +94,11 @@ export class TimeoutError extends NetworkError {
   override readonly name = 'TimeoutError';
 }
 
+/** As browsers name it. React Native has no `DOMException`. */
+export function notSupported(text: string): Error {
+  return Object.assign(new Error(text), { name: 'NotSupportedError' });
+}
+
 /** The response is not one of the API, such as the HTML page of a proxy, or a redirect, which is not followed. */
 export class UnexpectedResponseError extends Error {
   override readonly name = 'UnexpectedResponseError';

@@ -1,4 +1,5 @@
 import { fromBase64url, toBase64url } from './base64url.ts';
+import { notSupported } from './errors.ts';
 import { throwIfAborted } from './retries.ts';
 import type { Call, Output } from './types.ts';
 
@@ -15,7 +16,7 @@ export interface PasskeyLoginOptions {
 }
 
 export interface Passkeys {
-  /** Creates a passkey on this device for the account that is signed in. @throws ApiError, or the error of the browser */
+  /** Creates a passkey on this device for the account that is signed in. @throws ApiError, or the error of the browser, such as a NotSupportedError */
   register(options?: NewPasskeyOptions): Promise<Output<'finishPasskeyRegistration'>>;
   /** Signs in. @throws ApiError, or the error of the browser */
   logIn(options?: PasskeyLoginOptions): Promise<Output<'finishPasskeyLogin'>>;
@@ -23,6 +24,11 @@ export interface Passkeys {
 
 /** Whether this browser has passkeys. Pages without TLS that are not `localhost` have none. */
 export const supportsPasskeys = (): boolean => typeof PublicKeyCredential === 'function';
+
+function requirePasskeys(): void {
+  if (!supportsPasskeys())
+    throw notSupported('There are no passkeys here: they need a browser, and TLS or `localhost`');
+}
 
 type Challenge = Output<'startPasskeyLogin'>['options'];
 
@@ -46,6 +52,7 @@ export function createPasskeys(call: Call): Passkeys {
   }
 
   async function register({ name, signal }: NewPasskeyOptions = {}) {
+    requirePasskeys();
     const { options, flow_token } = await call('startPasskeyRegistration', {}, { signal });
     const { challenge, user, excludeCredentials } = options;
     const created = await navigator.credentials.create({
@@ -86,9 +93,10 @@ export function createPasskeys(call: Call): Passkeys {
   }
 
   async function logIn(login: PasskeyLoginOptions = {}): Promise<Output<'finishPasskeyLogin'>> {
+    requirePasskeys();
     const { conditional, signal } = login;
     if (conditional && !(await PublicKeyCredential.isConditionalMediationAvailable?.())) {
-      throw new DOMException('This browser does not offer passkeys in its autofill', 'NotSupportedError');
+      throw notSupported('This browser does not offer passkeys in its autofill');
     }
     const { options, flow_token } = await call('startPasskeyLogin', {}, { signal });
     const chosen = await choose(options, login);
