@@ -5,15 +5,16 @@ import { pause } from './pause.ts';
 import type { Notification, SourceOptions } from './types.ts';
 
 /**
- * Asks for the count of unread notifications repeatedly, and for notifications when it has changed. Ends after
- * `times.pollFor`, or earlier when polls work again that did not.
+ * Asks for the count of unread notifications repeatedly, and for notifications when it has changed.
+ *
+ * @param options with the milliseconds after which it ends; 0: after one poll
+ * @returns whether all polls worked; the first that does not ends it
  */
-export async function pollNotifications(options: SourceOptions): Promise<void> {
+export async function pollNotifications(options: SourceOptions & { pollFor: number }): Promise<boolean> {
   const { caller, times, signal, emit } = options;
   let { lastId } = options;
   let entityTag: string | undefined;
-  let hasFailed = false;
-  for (const end = Date.now() + times.pollFor; Date.now() < end && !signal.aborted; ) {
+  for (const end = Date.now() + options.pollFor; !signal.aborted; ) {
     try {
       const headers = entityTag === undefined ? {} : { 'If-None-Match': entityTag };
       const response = await caller.exchange('countUnreadNotifications', {}, { headers, signal });
@@ -24,15 +25,15 @@ export async function pollNotifications(options: SourceOptions): Promise<void> {
         // Only now: what failed in between is read again.
         entityTag = received.get('etag') ?? undefined;
       }
-      // The network is back, so a stream may work again.
-      if (hasFailed) return;
-      emit({ type: 'status', status: 'polling' });
+      if (options.pollFor > 0) emit({ type: 'status', status: 'polling' });
     } catch {
-      hasFailed = true;
       emit({ type: 'status', status: 'connecting' });
+      return false;
     }
+    if (Date.now() >= end) break;
     await pause(times.poll, signal);
   }
+  return true;
 }
 
 /** @returns the id of the newest notification */
