@@ -1,5 +1,5 @@
 import { type AccessTokenSource, createProvidedSession } from './access-token.ts';
-import { operationTable } from './generated/operations.ts';
+import { logOut, refreshToken } from './generated/operations.ts';
 import type { ClientHooks } from './observer.ts';
 import type { OperationCall } from './operation-call.ts';
 import { isErrorEnvelope, resultOf } from './responses.ts';
@@ -7,7 +7,7 @@ import { abortReason, throwIfAborted, withRetries } from './retries.ts';
 import { createSession, type Session, type TokenResponse } from './session.ts';
 import { memoryStorage, type TokenStorage, type Tokens } from './tokens.ts';
 import { type Fetch, prepareRequest, type RawResponse, redirect, send, takePath } from './transport.ts';
-import type { Arguments, CallOptions, CallResponse, Language, OperationId } from './types.ts';
+import type { Arguments, CallOptions, CallResponse, Language, Operation, OperationId } from './types.ts';
 import { canReportProgress } from './upload.ts';
 
 /** What all calls of a client share. */
@@ -24,12 +24,17 @@ export interface CallContext extends ClientHooks {
   usesCookie: boolean;
 }
 
+type AnyOperation = Operation<OperationId>;
+
 export interface Caller {
   session: Session;
   /** Calls an operation. @throws ApiError, NetworkError, UnexpectedResponseError, TypeError for an id or a header that cannot be sent, or the reason of the signal */
-  request<Id extends OperationId>(id: Id, ...args: Arguments<Id>): Promise<CallResponse<Id>>;
+  request<Id extends OperationId>(
+    operation: Operation<Id>,
+    ...args: Arguments<Id>
+  ): Promise<CallResponse<Id>>;
   /** Calls an operation and returns whatever the service responds, after a refresh and retries where these help. */
-  exchange(id: OperationId, input: object, options: CallOptions): Promise<RawResponse>;
+  exchange(operation: AnyOperation, input: object, options: CallOptions): Promise<RawResponse>;
   /** Sends a request whose response is read while it comes. */
   open(path: string, headers: Record<string, string>, signal: AbortSignal): Promise<Response>;
 }
@@ -58,18 +63,17 @@ export function createCaller(context: CallContext, storage: TokenStorage = memor
     ? createProvidedSession(context.accessToken)
     : createSession(storage, async (refresh) => {
         const timeout = Math.min(context.timeout, refreshTimeout);
-        const response = await attempt('refreshToken', { refresh }, { timeout }, null);
-        return resultOf('refreshToken', response).data;
+        const response = await attempt(refreshToken, { refresh }, { timeout }, null);
+        return resultOf(refreshToken, response).data;
       });
 
   /** One call with the given tokens, repeated where that is safe. */
   function attempt(
-    id: OperationId,
+    operation: AnyOperation,
     input: object,
     options: CallOptions,
     tokens: Tokens | null,
   ): Promise<RawResponse> {
-    const operation: OperationCall = operationTable[id];
     const withCookie = context.usesCookie && operation.cookie;
     const language = options.language ?? context.language;
     const headers = new Headers({
@@ -85,8 +89,9 @@ export function createCaller(context: CallContext, storage: TokenStorage = memor
         headers.set(name, value);
       });
     }
-    const request = prepareRequest(id, operation, { baseUrl: context.baseUrl, input, headers });
-    const isRepeatable = operation.method === 'GET' || operation.idempotent || id === 'refreshToken';
+    const request = prepareRequest(operation, { baseUrl: context.baseUrl, input, headers });
+    const isRepeatable =
+      operation.method === 'GET' || operation.idempotent || operation.id === 'refreshToken';
     const { fetch } = context;
     const { retries = context.retries, signal, onUploadProgress } = options;
     const isObserved = onUploadProgress !== undefined && canReportProgress();
@@ -94,44 +99,51 @@ export function createCaller(context: CallContext, storage: TokenStorage = memor
     const attemptOnce = () =>
       send(request, { fetch, timeout, signal, onUploadProgress, withCookie, hooks: context });
     const run = () => withRetries(attemptOnce, { retries: isRepeatable ? retries : 0, signal });
-    return withCookie && id !== 'refreshToken' ? session.betweenRefreshes(run) : run();
+    return withCookie && operation.id !== 'refreshToken' ? session.betweenRefreshes(run) : run();
   }
 
-  async function exchange(id: OperationId, input: object, options: CallOptions): Promise<RawResponse> {
-    const operation: OperationCall = operationTable[id];
+  async function exchange(
+    operation: AnyOperation,
+    input: object,
+    options: CallOptions,
+  ): Promise<RawResponse> {
     const { auth, idempotent } = operation;
-    takePath(id, operation, { ...input });
+    takePath(operation, { ...input });
     const own = idempotent ? { ...options, idempotencyKey: options.idempotencyKey ?? randomKey() } : options;
     const tokens =
       auth && !hasOwnAuthorization(options, context)
         ? await unlessAborted(session.usable(), options.signal)
         : null;
-    const response = await attempt(id, input, own, tokens);
+    const response = await attempt(operation, input, own, tokens);
     if (tokens === null || !isTokenRejected(response)) return response;
     const renewed = await unlessAborted(session.renew(tokens), options.signal);
     // Another account may have logged in meanwhile.
-    return renewed?.user_id === tokens.user_id ? attempt(id, input, own, renewed) : response;
+    return renewed?.user_id === tokens.user_id ? attempt(operation, input, own, renewed) : response;
   }
 
   /** Forgets the tokens at once, so that neither a lost network nor a refresh under way keeps the user signed in. */
-  async function logOut(input: object, options: CallOptions): Promise<RawResponse> {
+  async function endSession(input: object, options: CallOptions): Promise<RawResponse> {
     const tokens = await session.end('logged_out');
     // The refresh token stands in for an access token that has expired.
     const own = { ...(tokens?.refresh && { refresh: tokens.refresh }), ...input };
-    const response = await attempt('logOut', own, options, tokens);
+    const response = await attempt(logOut, own, options, tokens);
     // The session has already ended, which is what the caller wants.
     return tokens && response.status === 401 && isErrorEnvelope(response.body)
       ? { ...response, status: 200, text: JSON.stringify({ message: '', data: {} }) }
       : response;
   }
 
-  async function request<Id extends OperationId>(id: Id, ...args: Arguments<Id>): Promise<CallResponse<Id>> {
+  async function request<Id extends OperationId>(
+    operation: Operation<Id>,
+    ...args: Arguments<Id>
+  ): Promise<CallResponse<Id>> {
+    const { id }: AnyOperation = operation;
     const [input = {}, options = {}] = args;
     const isOwn = hasOwnAuthorization(options, context);
     const response = await (id === 'logOut' && !isOwn
-      ? logOut(input, options)
-      : exchange(id, input, options));
-    const result = resultOf(id, response);
+      ? endSession(input, options)
+      : exchange(operation, input, options));
+    const result = resultOf(operation, response);
     const data: unknown = result.data;
     if (isLogin(data)) await session.start(data, data.user.id);
     else if (id === 'deleteCurrentUser' && !isOwn) await session.end('account_deleted');

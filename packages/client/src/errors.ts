@@ -24,7 +24,7 @@ interface ErrorParts {
 /** The service rejected a call, or failed. `code` says why; {@link isApiError} narrows it to the codes of an operation. */
 export class ApiError<Code extends string = ErrorCode, Data = { detail: string; code: Code }> extends Error {
   override readonly name = 'ApiError';
-  readonly operation: OperationId | 'streamNotifications';
+  readonly operation: OperationId;
   /** The HTTP status. */
   readonly status: number;
   /** For programs; never changes. */
@@ -43,7 +43,7 @@ export class ApiError<Code extends string = ErrorCode, Data = { detail: string; 
   readonly requestId: string | undefined;
 
   constructor(
-    operation: OperationId | 'streamNotifications',
+    operation: OperationId,
     parts: Omit<ErrorParts, 'data'> & {
       code: Code;
       data: Data;
@@ -102,7 +102,7 @@ export function notSupported(text: string): Error {
 /** The response is not one of the API, such as the HTML page of a proxy, or a redirect, which is not followed. */
 export class UnexpectedResponseError extends Error {
   override readonly name = 'UnexpectedResponseError';
-  readonly operation: ApiError['operation'];
+  readonly operation: OperationId;
   /** Without the query. */
   readonly url: string;
   /** 0 for a redirect in a browser, which does not tell. */
@@ -112,7 +112,7 @@ export class UnexpectedResponseError extends Error {
   /** Names the call in the logs of the server, if it is the server that responded. */
   readonly requestId: string | undefined;
 
-  constructor(operation: ApiError['operation'], { url, status, text, headers }: RawResponse) {
+  constructor(operation: OperationId, { url, status, text, headers }: RawResponse) {
     const what = isRedirect(status) ? 'a redirect, which the service does not have' : 'none of the API';
     const requestId = headers.get('x-request-id') ?? undefined;
     const id = requestId && `, request ${requestId}`;

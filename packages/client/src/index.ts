@@ -1,4 +1,5 @@
 export type { AccessTokenSource } from './access-token.ts';
+export { type BaseClient, type BaseClientOptions, createBaseClient } from './base-client.ts';
 export { type Client, type ClientOptions, createClient } from './client.ts';
 export {
   ApiError,
@@ -9,6 +10,7 @@ export {
   TimeoutError,
   UnexpectedResponseError,
 } from './errors.ts';
+export * from './generated/operations.ts';
 export type { NotificationFeed } from './live/feed.ts';
 export type { NotificationListeners } from './live/subscriptions.ts';
 export type { Notification, StreamStatus, StreamTimes } from './live/types.ts';
@@ -30,6 +32,7 @@ export type {
   Item,
   Language,
   Method,
+  Operation,
   OperationId,
   Output,
   ReadOperationId,

@@ -1,4 +1,5 @@
 import { isApiError, notSupported } from './errors.ts';
+import { finishProviderLogin, startProviderLogin } from './generated/operations.ts';
 import type { Call, Input, Output } from './types.ts';
 
 /** A login with a provider, as it was begun. */
@@ -84,7 +85,7 @@ async function begin(
   if (returnTo !== undefined && new URL(returnTo, location.href).origin !== location.origin) {
     throw new TypeError('`returnTo` must be a path of this origin');
   }
-  const { authorization_url, flow_token } = await call('startProviderLogin', { provider, purpose });
+  const { authorization_url, flow_token } = await call(startProviderLogin, { provider, purpose });
   kept.setItem(key, JSON.stringify({ provider, flow_token, returnTo }));
   navigate(authorization_url);
 }
@@ -113,7 +114,7 @@ async function exchange(
   input: Input<'finishProviderLogin'>,
 ): Promise<DistributiveOmit<LoginWithResult, 'returnTo'>> {
   try {
-    const data = await call('finishProviderLogin', input);
+    const data = await call(finishProviderLogin, input);
     if ('user' in data) return { status: 'logged_in', user: data.user };
     if ('confirmed_until' in data) return { status: 'confirmed', until: data.confirmed_until };
     return { status: 'linked', identity: data };

@@ -1,5 +1,11 @@
 import { fromBase64url, toBase64url } from './base64url.ts';
 import { notSupported } from './errors.ts';
+import {
+  finishPasskeyLogin,
+  finishPasskeyRegistration,
+  startPasskeyLogin,
+  startPasskeyRegistration,
+} from './generated/operations.ts';
 import { throwIfAborted } from './retries.ts';
 import type { Call, Output } from './types.ts';
 
@@ -53,7 +59,7 @@ export function createPasskeys(call: Call): Passkeys {
 
   async function register({ name, signal }: NewPasskeyOptions = {}) {
     requirePasskeys();
-    const { options, flow_token } = await call('startPasskeyRegistration', {}, { signal });
+    const { options, flow_token } = await call(startPasskeyRegistration, {}, { signal });
     const { challenge, user, excludeCredentials } = options;
     const created = await navigator.credentials.create({
       publicKey: {
@@ -71,7 +77,7 @@ export function createPasskeys(call: Call): Passkeys {
       transports: response.getTransports(),
     };
     const input = { flow_token, name, credential: { ...credential, response: key } };
-    return call('finishPasskeyRegistration', input, { signal });
+    return call(finishPasskeyRegistration, input, { signal });
   }
 
   /** @returns undefined when the challenge has expired while the autofill waited for a choice */
@@ -98,7 +104,7 @@ export function createPasskeys(call: Call): Passkeys {
     if (conditional && !(await PublicKeyCredential.isConditionalMediationAvailable?.())) {
       throw notSupported('This browser does not offer passkeys in its autofill');
     }
-    const { options, flow_token } = await call('startPasskeyLogin', {}, { signal });
+    const { options, flow_token } = await call(startPasskeyLogin, {}, { signal });
     const chosen = await choose(options, login);
     if (chosen === undefined) return logIn(login);
     const { response, ...credential } = read(chosen, AuthenticatorAssertionResponse);
@@ -110,7 +116,7 @@ export function createPasskeys(call: Call): Passkeys {
       userHandle: toBase64url(userHandle ?? new ArrayBuffer()),
     };
     const input = { flow_token, credential: { ...credential, response: proof } };
-    return call('finishPasskeyLogin', input, { signal });
+    return call(finishPasskeyLogin, input, { signal });
   }
 
   return { register, logIn };

@@ -2,13 +2,12 @@ import { NetworkError, TimeoutError } from './errors.ts';
 import { type ClientHooks, observe } from './observer.ts';
 import type { OperationCall } from './operation-call.ts';
 import { throwIfAborted } from './retries.ts';
-import type { OperationId } from './types.ts';
+import type { Operation, OperationId } from './types.ts';
 import { canReportProgress, fetchWithProgress, type UploadProgress } from './upload.ts';
 
 /** A request that is ready to be sent, as often as needed. */
 export interface PreparedRequest {
-  id: OperationId | 'streamNotifications';
-  operation: OperationCall;
+  operation: Operation<OperationId>;
   url: string;
   headers: Headers;
   body: string | FormData | undefined;
@@ -48,11 +47,7 @@ const pathKinds = {
  *
  * @throws TypeError when an id is missing or is none
  */
-export function takePath(
-  id: PreparedRequest['id'],
-  { path }: OperationCall,
-  input: Record<string, unknown>,
-): string {
+export function takePath({ id, path }: PreparedRequest['operation'], input: Record<string, unknown>): string {
   return path.replace(/\{(\w+)(?::(\w+))?\}/g, (_, name: string, kind: keyof typeof pathKinds = 'id') => {
     const value = input[name];
     const { text, isValid } = pathKinds[kind];
@@ -64,12 +59,11 @@ export function takePath(
 
 /** Where each input of a call goes. */
 export function prepareRequest(
-  id: PreparedRequest['id'],
-  operation: OperationCall,
+  operation: PreparedRequest['operation'],
   { baseUrl, input, headers }: { baseUrl: string; input: object; headers: Headers },
 ): PreparedRequest {
   const rest: Record<string, unknown> = { ...input };
-  const path = takePath(id, operation, rest);
+  const path = takePath(operation, rest);
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(rest)) {
     if (operation.body && !operation.query?.includes(name)) continue;
@@ -82,7 +76,7 @@ export function prepareRequest(
   if (operation.body === 'json' && !headers.has('content-type')) {
     headers.set('content-type', 'application/json');
   }
-  return { id, operation, url, headers, body: encode(operation, rest) };
+  return { operation, url, headers, body: encode(operation, rest) };
 }
 
 function encode({ body }: OperationCall, input: Record<string, unknown>): PreparedRequest['body'] {
@@ -166,7 +160,11 @@ export async function send(
   }
 }
 
-function failureOf({ id, url }: PreparedRequest, timeout: number | undefined, cause: unknown): NetworkError {
+function failureOf(
+  { operation: { id }, url }: PreparedRequest,
+  timeout: number | undefined,
+  cause: unknown,
+): NetworkError {
   const address = addressOf(url);
   if (timeout !== undefined) {
     return new TimeoutError(`${id}: no response from ${address} within ${timeout} ms`, { cause });

@@ -48,8 +48,9 @@ t.test('what types cannot say is in the table', async (t) => {
   const form = bodyOf({ properties: { image: {} } }, 'multipart/form-data');
   const { table, methods } = operationTable(documentOf({ ...form, security: [{ bearer: [] }, {}] }));
   t.match(table, '"method":"POST","path":"/things/{id}/","body":"form","auth":"optional"');
-  t.match(table, 'changeThing: {"resource":"redThings","name":"changeThing"');
+  t.match(table, 'export const changeThing = {"id":"changeThing"');
   t.match(methods, "changeThing: Method<'changeThing'>;");
+  t.match(methods, 'redThings: { changeThing: changeThing }');
   t.match(
     operationTable(documentOf({ operationId: 'listRedThings' })).methods,
     "list: Method<'listRedThings'>",

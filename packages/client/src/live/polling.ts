@@ -1,4 +1,5 @@
 import type { Caller } from '../caller.ts';
+import { countUnreadNotifications, listNotifications } from '../generated/operations.ts';
 import { items } from '../pages.ts';
 import { resultOf } from '../responses.ts';
 import { pause } from './pause.ts';
@@ -17,9 +18,9 @@ export async function pollNotifications(options: SourceOptions & { pollFor: numb
   for (const end = Date.now() + options.pollFor; !signal.aborted; ) {
     try {
       const headers = entityTag === undefined ? {} : { 'If-None-Match': entityTag };
-      const response = await caller.exchange('countUnreadNotifications', {}, { headers, signal });
+      const response = await caller.exchange(countUnreadNotifications, {}, { headers, signal });
       if (response.status !== 304) {
-        const { data, headers: received } = resultOf('countUnreadNotifications', response);
+        const { data, headers: received } = resultOf(countUnreadNotifications, response);
         lastId = await emitNew(options, lastId);
         emit({ type: 'unread_count', unread_count: data.unread_count });
         // Only now: what failed in between is read again.
@@ -39,7 +40,7 @@ export async function pollNotifications(options: SourceOptions & { pollFor: numb
 /** @returns the id of the newest notification */
 async function emitNew({ caller, signal, emit }: SourceOptions, lastId: number | undefined): Promise<number> {
   if (lastId === undefined) {
-    const { data } = await caller.request('listNotifications', { limit: 1 }, { signal });
+    const { data } = await caller.request(listNotifications, { limit: 1 }, { signal });
     const id = data.items[0]?.id ?? 0;
     emit({ type: 'position', id });
     return id;
@@ -59,7 +60,7 @@ export async function notificationsAfter(
   signal: AbortSignal,
 ): Promise<Notification[]> {
   const list = (input: { cursor?: string | undefined; limit?: number } = {}) =>
-    caller.request('listNotifications', input, { signal }).then(({ data }) => data);
+    caller.request(listNotifications, input, { signal }).then(({ data }) => data);
   const found: Notification[] = [];
   for await (const notification of items(list, { limit: 50 })) {
     if (notification.id <= id) break;
