@@ -5,12 +5,13 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
  * npm run generate
  *
  * Writes src/generated/ from openapi.yaml, unless it is newer than the document and than this script:
- * api.ts has the types, operations.ts what is needed at run time, methods.ts the type of the methods of a client with their documentation.
+ * api.ts has the types, operations.ts how each operation is called, methods.ts which of them are methods of a client, with their
+ * documentation, enums.ts the values that have a name.
  */
 const document = new URL('../../../openapi.yaml', import.meta.url);
 const folder = new URL('../src/generated/', import.meta.url);
-const outputs = ['api.ts', 'operations.ts', 'methods.ts'].map((name) => new URL(name, folder));
-const scripts = ['generate.mjs', 'limits.mjs', 'operation-table.mjs'];
+const outputs = ['api.ts', 'operations.ts', 'methods.ts', 'enums.ts'].map((name) => new URL(name, folder));
+const scripts = ['enums.mjs', 'generate.mjs', 'limits.mjs', 'operation-table.mjs'];
 const sources = [document, ...scripts.map((name) => new URL(name, import.meta.url))];
 
 const modified = async (url) => (await stat(url)).mtimeMs;
@@ -24,6 +25,7 @@ if (!isFresh) {
   const { default: ts } = await import('typescript');
   const { default: openapiTS, astToString } = await import('openapi-typescript');
   const { parse } = await import('yaml');
+  const { enums } = await import('./enums.mjs');
   const { describeLimits } = await import('./limits.mjs');
   const { operationTable } = await import('./operation-table.mjs');
   const text = await readFile(document, 'utf8');
@@ -38,7 +40,12 @@ if (!isFresh) {
   const types = astToString(await openapiTS(described, { defaultNonNullable: false, transform }));
   const { table, methods } = operationTable(parse(text));
   await mkdir(folder, { recursive: true });
-  const contents = [`import type { FormFile, Uuid } from '../operation-call.ts';\n${types}`, table, methods];
+  const contents = [
+    `import type { FormFile, Uuid } from '../operation-call.ts';\n${types}`,
+    table,
+    methods,
+    enums(described),
+  ];
   for (const [index, url] of outputs.entries()) {
     await writeFile(
       url,

@@ -10,11 +10,13 @@ export {
   TimeoutError,
   UnexpectedResponseError,
 } from './errors.ts';
+export * from './generated/enums.ts';
 export * from './generated/operations.ts';
 export type { NotificationFeed } from './live/feed.ts';
 export type { NotificationListeners } from './live/subscriptions.ts';
 export type { Notification, StreamStatus, StreamTimes } from './live/types.ts';
 export { LoginWithError, type LoginWithOptions, type LoginWithResult } from './login-with.ts';
+export type * from './models.ts';
 export type { ClientHooks, ObservedRequest, ObservedResponse } from './observer.ts';
 export type { FormFile, NativeFile } from './operation-call.ts';
 export { items, pages } from './pages.ts';
