@@ -49,6 +49,21 @@ t.test('its types work in strict apps', async (t) => {
   const bundled = { ...inBrowser, module: 'esnext', moduleResolution: 'bundler' };
   t.equal(await typeErrors(folder, sources, bundled, '.'), '', 'a bundler');
   t.equal(await typeErrors(folder, sources, inNode, 'packages/client'), '', 'Node.js');
+  const old = { ...inBrowser, module: 'commonjs', moduleResolution: 'node10', ignoreDeprecations: '5.0' };
+  t.equal(await typeErrors(folder, ['consumer.ts'], old, 'packages/client'), '', 'CommonJS, as Jest has it');
+});
+
+t.test('it can be required, as Jest does', async (t) => {
+  const script = `const { createClient, isApiError } = require('@dure/client');
+const dure = createClient({ baseUrl: 'http://api.test', fetch: async () => Response.json({ message: '', data: { items: [] } }) });
+dure.posts.list().then(({ items }) => console.log(items.length, isApiError(undefined)));`;
+  await writeFile(join(folder, 'required.cjs'), script);
+  // Newer ones can require ES modules, too.
+  const options = process.allowedNodeEnvironmentFlags.has('--no-experimental-require-module')
+    ? ['--no-experimental-require-module']
+    : [];
+  const { stdout } = await run(process.execPath, [...options, 'required.cjs'], { cwd: folder });
+  t.equal(stdout.trim(), '0 false');
 });
 
 t.test('everything together is smaller than 14 kB, and what is not used is left out', async (t) => {
