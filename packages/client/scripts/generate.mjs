@@ -6,13 +6,16 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
  *
  * Writes src/generated/ from openapi.yaml, unless it is newer than the document and than this script:
  * api.ts has the types, operations.ts how each operation is called, methods.ts which of them are methods of a client, with their
- * documentation, enums.ts the values that have a name.
+ * documentation, enums.ts the values that have a name, version.ts that of the package.
  */
 const document = new URL('../../../openapi.yaml', import.meta.url);
 const folder = new URL('../src/generated/', import.meta.url);
-const outputs = ['api.ts', 'operations.ts', 'methods.ts', 'enums.ts'].map((name) => new URL(name, folder));
+const outputs = ['api.ts', 'operations.ts', 'methods.ts', 'enums.ts', 'version.ts'].map(
+  (name) => new URL(name, folder),
+);
 const scripts = ['enums.mjs', 'generate.mjs', 'limits.mjs', 'operation-table.mjs'];
-const sources = [document, ...scripts.map((name) => new URL(name, import.meta.url))];
+const manifest = new URL('../package.json', import.meta.url);
+const sources = [document, manifest, ...scripts.map((name) => new URL(name, import.meta.url))];
 
 const modified = async (url) => (await stat(url)).mtimeMs;
 const newestSource = Math.max(...(await Promise.all(sources.map(modified))));
@@ -28,6 +31,7 @@ if (!isFresh) {
   const { enums } = await import('./enums.mjs');
   const { describeLimits } = await import('./limits.mjs');
   const { operationTable } = await import('./operation-table.mjs');
+  const { version } = JSON.parse(await readFile(manifest, 'utf8'));
   const text = await readFile(document, 'utf8');
   const described = parse(text);
   describeLimits(described);
@@ -45,6 +49,8 @@ if (!isFresh) {
     table,
     methods,
     enums(described),
+    `export const version = '${version}';
+`,
   ];
   for (const [index, url] of outputs.entries()) {
     await writeFile(

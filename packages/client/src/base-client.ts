@@ -1,5 +1,6 @@
 import type { AccessTokenSource } from './access-token.ts';
 import { type CallContext, type Caller, createCaller } from './caller.ts';
+import type { User } from './models.ts';
 import type { ClientHooks } from './observer.ts';
 import type { AuthChange, SignedOutReason } from './session.ts';
 import { cookieStorage, type TokenStorage } from './tokens.ts';
@@ -38,7 +39,13 @@ export interface BaseClient {
   userId(): number | null;
   /** Resolves when the storage was read for the first time. */
   readonly ready: Promise<void>;
-  /** Reports the state once it is known, then each sign-in and sign-out, in other tabs too. @returns ends that */
+  /** Who is signed in, as far as this tab knows. */
+  readonly session: {
+    readonly userId: number | null;
+    /** As the service has sent it last, such as with the login or by `getCurrentUser`; undefined until then. */
+    readonly user: User | undefined;
+  };
+  /** Reports the state once it is known, then each event, in other tabs too. @returns ends that */
   onAuthChange(listener: (change: AuthChange) => void): () => void;
   /** Changes the language of later calls and of live notifications. */
   setLanguage(language: Language | undefined): void;
@@ -66,6 +73,7 @@ export function createCore(options: BaseClientOptions): Core {
     ...options,
     baseUrl: options.baseUrl.replace(/\/+$/, ''),
     fetch: options.fetch ?? ((url, init) => globalThis.fetch(url, init)),
+    hasOwnFetch: options.fetch !== undefined,
     timeout: options.timeout ?? 15_000,
     retries: options.retries ?? 2,
     language: options.language,
@@ -90,12 +98,21 @@ export function createCore(options: BaseClientOptions): Core {
     isSignedIn: () => session.current() !== null,
     userId,
     ready: session.ready,
+    session: {
+      get userId() {
+        return userId();
+      },
+      get user() {
+        return session.user();
+      },
+    },
     onAuthChange(listener) {
       let stop: (() => void) | undefined = () => undefined;
       const begin = () => {
         if (stop === undefined) return;
         stop = session.onChange(listener);
-        listener({ signedIn: userId() !== null, userId: userId() });
+        const id = userId();
+        listener({ event: 'initial', signedIn: id !== null, userId: id, user: session.user() });
       };
       void session.ready.catch(() => undefined).then(begin);
       return () => {

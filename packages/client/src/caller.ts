@@ -1,5 +1,8 @@
 import { type AccessTokenSource, createProvidedSession } from './access-token.ts';
 import { logOut, refreshToken } from './generated/operations.ts';
+import { version } from './generated/version.ts';
+import { newIdempotencyKey } from './idempotency-key.ts';
+import type { User } from './models.ts';
 import type { ClientHooks } from './observer.ts';
 import type { OperationCall } from './operation-call.ts';
 import { isErrorEnvelope, resultOf } from './responses.ts';
@@ -14,6 +17,7 @@ import { canReportProgress } from './upload.ts';
 export interface CallContext extends ClientHooks {
   baseUrl: string;
   fetch: Fetch;
+  hasOwnFetch: boolean;
   timeout: number;
   retries: number;
   language: Language | undefined;
@@ -23,6 +27,9 @@ export interface CallContext extends ClientHooks {
   /** Whether the refresh token is in a cookie. */
   usesCookie: boolean;
 }
+
+/** For the log of the service. */
+const clientInfo = { 'X-Client-Info': `dure-js/${version}` };
 
 type AnyOperation = Operation<OperationId>;
 
@@ -78,6 +85,7 @@ export function createCaller(context: CallContext, storage: TokenStorage = memor
     const language = options.language ?? context.language;
     const headers = new Headers({
       Accept: 'application/json',
+      ...clientInfo,
       ...(language && { 'Accept-Language': language }),
       ...(withCookie && { 'X-Refresh-Token': 'cookie' }),
       ...(tokens?.access && { Authorization: `Bearer ${tokens.access}` }),
@@ -93,9 +101,11 @@ export function createCaller(context: CallContext, storage: TokenStorage = memor
     const isRepeatable =
       operation.method === 'GET' || operation.idempotent || operation.id === 'refreshToken';
     const { fetch } = context;
-    const { retries = context.retries, signal, onUploadProgress } = options;
-    const isObserved = onUploadProgress !== undefined && canReportProgress();
-    const { timeout = defaultTimeout(operation, context, isObserved) } = options;
+    const { retries = context.retries, signal } = options;
+    // Progress decides how long an upload may take. Only XMLHttpRequest reports it, in place of `fetch`, which tests replace.
+    const { onUploadProgress: listener = context.hasOwnFetch ? undefined : () => undefined } = options;
+    const onUploadProgress = operation.body === 'form' && canReportProgress() ? listener : undefined;
+    const { timeout = defaultTimeout(operation, context, onUploadProgress !== undefined) } = options;
     const attemptOnce = () =>
       send(request, { fetch, timeout, signal, onUploadProgress, withCookie, hooks: context });
     const run = () => withRetries(attemptOnce, { retries: isRepeatable ? retries : 0, signal });
@@ -109,7 +119,9 @@ export function createCaller(context: CallContext, storage: TokenStorage = memor
   ): Promise<RawResponse> {
     const { auth, idempotent } = operation;
     takePath(operation, { ...input });
-    const own = idempotent ? { ...options, idempotencyKey: options.idempotencyKey ?? randomKey() } : options;
+    const own = idempotent
+      ? { ...options, idempotencyKey: options.idempotencyKey ?? newIdempotencyKey() }
+      : options;
     const tokens =
       auth && !hasOwnAuthorization(options, context)
         ? await unlessAborted(session.usable(), options.signal)
@@ -145,15 +157,16 @@ export function createCaller(context: CallContext, storage: TokenStorage = memor
       : exchange(operation, input, options));
     const result = resultOf(operation, response);
     const data: unknown = result.data;
-    if (isLogin(data)) await session.start(data, data.user.id);
+    if (isLogin(data)) await session.start(data, data.user);
     else if (id === 'deleteCurrentUser' && !isOwn) await session.end('account_deleted');
+    else if (isUser(id, data)) session.takeUser(data);
     return result;
   }
 
   function open(path: string, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
     const { baseUrl, fetch, language } = context;
     const own = Object.fromEntries(new Headers(context.headers));
-    const all = { ...own, ...(language && { 'Accept-Language': language }), ...headers };
+    const all = { ...clientInfo, ...own, ...(language && { 'Accept-Language': language }), ...headers };
     return fetch(baseUrl + path, { headers: all, redirect, signal });
   }
 
@@ -161,8 +174,13 @@ export function createCaller(context: CallContext, storage: TokenStorage = memor
 }
 
 /** Whether a response begins a session, of whichever way to log in. */
-function isLogin(data: unknown): data is TokenResponse & { user: { id: number } } {
+function isLogin(data: unknown): data is TokenResponse & { user: User } {
   return data instanceof Object && 'access' in data && 'user' in data;
+}
+
+/** Whether a response is the user whose token was sent. */
+function isUser(id: OperationId, _data: unknown): _data is User {
+  return id === 'getCurrentUser' || id === 'updateCurrentUser' || id === 'changeEmail';
 }
 
 function isTokenRejected({ status, body }: RawResponse): boolean {
@@ -172,11 +190,6 @@ function isTokenRejected({ status, body }: RawResponse): boolean {
 /** Whether a call is not made for the account that is signed in. @throws TypeError for a header that cannot be sent */
 function hasOwnAuthorization(...all: Pick<CallOptions, 'headers'>[]): boolean {
   return all.some(({ headers }) => new Headers(headers).has('authorization'));
-}
-
-/** It need not be secret, only unique: React Native has no `crypto`. */
-function randomKey(): string {
-  return Array.from({ length: 3 }, () => Math.random().toString(36).slice(2)).join('-');
 }
 
 /** Work that other calls wait for goes on when one of them is aborted. */

@@ -3,7 +3,7 @@ import { type ClientHooks, observe } from './observer.ts';
 import type { OperationCall } from './operation-call.ts';
 import { throwIfAborted } from './retries.ts';
 import type { Operation, OperationId } from './types.ts';
-import { canReportProgress, fetchWithProgress, type UploadProgress } from './upload.ts';
+import { fetchWithProgress, type UploadProgress } from './upload.ts';
 
 /** A request that is ready to be sent, as often as needed. */
 export interface PreparedRequest {
@@ -102,6 +102,7 @@ interface SendOptions {
   /** In milliseconds: of all, or since the last progress of an upload. */
   timeout: number;
   signal?: AbortSignal | undefined;
+  /** Only where progress can be reported. */
   onUploadProgress?: ((progress: UploadProgress) => void) | undefined;
   withCookie?: boolean | undefined;
   hooks: ClientHooks;
@@ -140,7 +141,7 @@ export async function send(
     // A page that is left still gets its new cookie: the old one soon ends the session.
     if (withCookie) Object.assign(init, { credentials: 'include', keepalive: true });
     const response =
-      onUploadProgress && body instanceof FormData && canReportProgress()
+      onUploadProgress && body instanceof FormData
         ? await fetchWithProgress(url, { ...init, body }, (progress) => {
             startTimer();
             onUploadProgress(progress);

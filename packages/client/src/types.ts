@@ -69,7 +69,7 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
   /** Milliseconds that one attempt may take. */
   timeout?: number | undefined;
-  /** For operations that take one, in place of a random key for each call: to repeat a call after a restart of the app. */
+  /** For operations that take one, in place of a random key for each call: see `newIdempotencyKey`. */
   idempotencyKey?: string | undefined;
   /** They replace those of the client, `authorization` too. */
   headers?: Record<string, string> | Headers | undefined;

@@ -1,5 +1,6 @@
 import {
   ApiError,
+  type AuthChange,
   isApiError,
   memoryStorage,
   NetworkError,
@@ -251,9 +252,9 @@ t.test('sign-in and sign-out are reported', async (t) => {
   t.same(await dure.auth.logOut(), {});
   t.equal(dure.isSignedIn(), false);
   t.equal(storage.load(), null);
-  t.same(changes, [
-    { signedIn: true, userId: user.id },
-    { signedIn: false, userId: null, reason: 'logged_out' },
+  t.match(changes, [
+    { event: 'initial', signedIn: true, userId: user.id, user },
+    { event: 'signed_out', signedIn: false, userId: null, user: undefined, reason: 'logged_out' },
   ]);
   stop();
 
@@ -261,6 +262,33 @@ t.test('sign-in and sign-out are reported', async (t) => {
   await other.dure.auth.deleteCurrentUser({ password });
   t.equal(other.storage.load(), null);
   t.same(reasons, ['logged_out', 'account_deleted']);
+});
+
+t.test('a new token and a changed user are events, and the session has the user', async (t) => {
+  const one = await signedIn(service);
+  const { dure, user } = one;
+  t.match(dure.session, { userId: user.id, user: { name: user.name } }, 'of the login');
+  const changes: AuthChange[] = [];
+  dure.onAuthChange((change) => changes.push(change));
+  await dure.auth.updateCurrentUser({ name: '새 이름' });
+  t.match(dure.session.user, { name: '새 이름' });
+  await dure.auth.getCurrentUser();
+  await spoilAccess(one);
+  await dure.auth.getCurrentUser();
+  const other = await signedIn(service);
+  const own = { authorization: `Bearer ${(await other.storage.load())?.access}` };
+  await dure.auth.getCurrentUser({}, { headers: own });
+  t.equal(dure.session.user?.id, user.id, 'not that of another account');
+  await dure.auth.logOut();
+  t.same(dure.session.user, undefined);
+  await until('all', () => changes.at(-1)?.event === 'signed_out');
+  const events = changes.map(({ event, user: known }) => `${event} ${known?.name}`);
+  t.equal(events[0], `initial ${user.name}`);
+  t.same(
+    [...new Set(events.slice(1))],
+    ['user_updated 새 이름', 'token_refreshed 새 이름', 'signed_out undefined'],
+  );
+  t.equal(events.filter((event) => event.startsWith('user_updated')).length, 1, 'once');
 });
 
 t.test('a logout ends the session, also with an access token that is rejected', async (t) => {
