@@ -16,7 +16,7 @@ const parts = {
     'node build/scripts/translations.js --check',
     'redocly lint openapi.yaml',
   ],
-  clients: ['npm run --silent --prefix scripts/check-clients check'],
+  clients: ['npm run --silent build:client', 'npm run --silent --prefix scripts/check-clients check'],
 };
 
 const chosen = process.argv.slice(2);

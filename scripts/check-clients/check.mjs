@@ -12,7 +12,8 @@ import { isNewer } from '../is-newer.mjs';
  * npm run check -- clients
  *
  * Checks that client teams can work with openapi.yaml: Spectral finds nothing, generators make TypeScript clients that compile
- * under `strict` without renamed or untyped parts, and the types of the newest release still fit.
+ * under `strict` without renamed or untyped parts, and the types of the newest release still fit. And that bundlers, Node.js and
+ * TypeScript find the parts of the packages, as ES modules and as CommonJS.
  */
 
 const run = promisify(execFile);
@@ -37,7 +38,11 @@ const passed = join(output, 'passed');
 const sources = (await readdir(folder))
   .filter((name) => name.includes('.'))
   .map((name) => join(folder, name));
-if (isNewer(passed, [document, ...sources])) {
+const packages = ['client', 'react'].map((name) => join(folder, '../../packages', name));
+const manifests = packages.flatMap((path) =>
+  ['package.json', 'tsconfig.commonjs.json'].map((name) => join(path, name)),
+);
+if (isNewer(passed, [document, ...sources, ...manifests])) {
   process.stdout.write('unchanged since it passed\n');
   process.exit();
 }
@@ -50,6 +55,7 @@ const steps = [
   ...Object.keys(generators).map((name) => [name, () => generate(name)]),
   ['types of the newest release', generateReleased],
   ['spectral', lint],
+  ['packages', checkPackages],
 ];
 await Promise.all(steps.map(([name, check]) => queue.add(() => step(name, check))));
 await step('strict compilation', compile);
@@ -92,6 +98,19 @@ function lint() {
     ['lint', document, '--ruleset', join(folder, 'spectral.yaml'), '--fail-severity', 'hint'],
     { bin: 'spectral' },
   );
+}
+
+/** What npm would publish, as it was built last. */
+async function checkPackages() {
+  const archives = join(output, 'packages');
+  await mkdir(archives);
+  await run('npm', ['pack', '--ignore-scripts', '--pack-destination', archives, ...packages]);
+  for (const name of await readdir(archives)) {
+    await runProgram('publint', [join(archives, name), '--strict']);
+    await runProgram('@arethetypeswrong/cli', [join(archives, name), '--no-color', '--no-emoji'], {
+      bin: 'attw',
+    });
+  }
 }
 
 async function generate(name) {

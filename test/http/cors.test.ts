@@ -67,7 +67,7 @@ t.test('a preflight allows the methods and headers of the API', async (t) => {
         'access-control-allow-origin': ownOrigin,
         'access-control-allow-methods': 'GET, HEAD, POST, PATCH, DELETE',
         'access-control-allow-headers':
-          'Accept-Language, Authorization, baggage, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, sentry-trace, traceparent, tracestate, X-Refresh-Token, X-Request-Id, X-Requested-With',
+          'Accept-Language, Authorization, baggage, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, sentry-trace, traceparent, tracestate, X-Client-Info, X-Refresh-Token, X-Request-Id, X-Requested-With',
         'access-control-allow-credentials': 'true',
         'access-control-max-age': '7200',
         'x-content-type-options': 'nosniff',

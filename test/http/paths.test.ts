@@ -143,6 +143,16 @@ t.test('a target above 2,048 bytes is uri_too_long, like any other error', async
   for (const { path } of lines) t.ok(path.length <= 512);
 });
 
+t.test('the log names the SDK of a request, and no other text of its header', async (t) => {
+  const firstLine = app.logs.length;
+  for (const client of ['dure-js/0.1.0', 'a secret of somebody']) {
+    await app.app.inject({ url: '/auth/consents/', headers: { 'x-client-info': client } });
+  }
+  const lines = app.logs.slice(firstLine).map((line) => JSON.parse(line));
+  const clients = lines.filter(({ msg }) => msg === 'request').map(({ client }) => client);
+  t.same(clients, ['dure-js/0.1.0', undefined]);
+});
+
 t.test('a file that does not exist is not_found, without an error in the log', async (t) => {
   const firstLine = app.logs.length;
   for (const folder of ['/docs/static', '/media/ab']) {

@@ -1,7 +1,7 @@
 /**
  * The operations of the document as TypeScript.
  *
- * @returns `table`: how each operation is called; `methods`: the type of the methods of a client, by resource: the tag in camelCase
+ * @returns `table`: how each operation is called; `methods`: which of them a client has as methods, by resource: the tag in camelCase
  * @throws when two inputs of one operation have the same name, or when a path takes anything but integers, UUIDs and texts
  */
 export function operationTable(document) {
@@ -13,25 +13,35 @@ export function operationTable(document) {
     )
     .filter(({ isForPages }) => !isForPages);
   const calls = found.filter(({ isStream }) => !isStream);
+  const resources = [...new Set(calls.map(({ resource }) => resource))].map((resource) => ({
+    resource,
+    members: calls.filter((one) => one.resource === resource),
+  }));
   return {
     table: [
       "import type { OperationCall } from '../operation-call.ts';",
-      'export const operationTable = {',
-      ...found.map(({ id, call }) => `  ${id}: ${JSON.stringify(call)},`),
-      '} as const satisfies Record<string, OperationCall>;',
+      // One by one, so that a bundler leaves out what an app does not use.
+      ...found.map(
+        ({ id, call }) =>
+          `export const ${id} = ${JSON.stringify({ id, ...call })} as const satisfies OperationCall;`,
+      ),
       '',
     ].join('\n'),
     methods: [
       "import type { Method } from '../types.ts';",
+      `import { ${calls.map(({ id }) => id).join(', ')} } from './operations.ts';`,
       'export interface Resources {',
-      ...[...new Set(calls.map(({ call }) => call.resource))].flatMap((resource) => [
+      ...resources.flatMap(({ resource, members }) => [
         `  ${resource}: {`,
-        ...calls
-          .filter(({ call }) => call.resource === resource)
-          .map(({ id, call, text }) => `${comment(text)}\n    ${call.name}: Method<'${id}'>;`),
+        ...members.map(({ id, name, text }) => `${comment(text)}\n    ${name}: Method<'${id}'>;`),
         '  };',
       ]),
       '}',
+      'export const resources = {',
+      ...resources.map(({ resource, members }) => {
+        return `  ${resource}: { ${members.map(({ id, name }) => `${name}: ${id}`).join(', ')} },`;
+      }),
+      '};',
       '',
     ].join('\n'),
   };
@@ -71,9 +81,9 @@ function describe(document, path, method, item) {
     // A page, or a redirect to one.
     isForPages: success === undefined || 'text/html' in response,
     text: `${operation.summary}. ${operation.description ?? ''}`,
+    resource,
+    name: nameOf(id, resource),
     call: {
-      resource,
-      name: nameOf(id, resource),
       method: method.toUpperCase(),
       path: parameters.filter((one) => one.in === 'path').reduce(withType, path),
       ...(named('query').length > 0 && { query: named('query') }),

@@ -1,5 +1,8 @@
 import { type AccessTokenSource, createProvidedSession } from './access-token.ts';
-import { operationTable } from './generated/operations.ts';
+import { logOut, refreshToken } from './generated/operations.ts';
+import { version } from './generated/version.ts';
+import { newIdempotencyKey } from './idempotency-key.ts';
+import type { User } from './models.ts';
 import type { ClientHooks } from './observer.ts';
 import type { OperationCall } from './operation-call.ts';
 import { isErrorEnvelope, resultOf } from './responses.ts';
@@ -7,13 +10,14 @@ import { abortReason, throwIfAborted, withRetries } from './retries.ts';
 import { createSession, type Session, type TokenResponse } from './session.ts';
 import { memoryStorage, type TokenStorage, type Tokens } from './tokens.ts';
 import { type Fetch, prepareRequest, type RawResponse, redirect, send, takePath } from './transport.ts';
-import type { Arguments, CallOptions, CallResponse, Language, OperationId } from './types.ts';
+import type { Arguments, CallOptions, CallResponse, Language, Operation, OperationId } from './types.ts';
 import { canReportProgress } from './upload.ts';
 
 /** What all calls of a client share. */
 export interface CallContext extends ClientHooks {
   baseUrl: string;
   fetch: Fetch;
+  hasOwnFetch: boolean;
   timeout: number;
   retries: number;
   language: Language | undefined;
@@ -24,12 +28,20 @@ export interface CallContext extends ClientHooks {
   usesCookie: boolean;
 }
 
+/** For the log of the service. */
+const clientInfo = { 'X-Client-Info': `dure-js/${version}` };
+
+type AnyOperation = Operation<OperationId>;
+
 export interface Caller {
   session: Session;
   /** Calls an operation. @throws ApiError, NetworkError, UnexpectedResponseError, TypeError for an id or a header that cannot be sent, or the reason of the signal */
-  request<Id extends OperationId>(id: Id, ...args: Arguments<Id>): Promise<CallResponse<Id>>;
+  request<Id extends OperationId>(
+    operation: Operation<Id>,
+    ...args: Arguments<Id>
+  ): Promise<CallResponse<Id>>;
   /** Calls an operation and returns whatever the service responds, after a refresh and retries where these help. */
-  exchange(id: OperationId, input: object, options: CallOptions): Promise<RawResponse>;
+  exchange(operation: AnyOperation, input: object, options: CallOptions): Promise<RawResponse>;
   /** Sends a request whose response is read while it comes. */
   open(path: string, headers: Record<string, string>, signal: AbortSignal): Promise<Response>;
 }
@@ -58,22 +70,22 @@ export function createCaller(context: CallContext, storage: TokenStorage = memor
     ? createProvidedSession(context.accessToken)
     : createSession(storage, async (refresh) => {
         const timeout = Math.min(context.timeout, refreshTimeout);
-        const response = await attempt('refreshToken', { refresh }, { timeout }, null);
-        return resultOf('refreshToken', response).data;
+        const response = await attempt(refreshToken, { refresh }, { timeout }, null);
+        return resultOf(refreshToken, response).data;
       });
 
   /** One call with the given tokens, repeated where that is safe. */
   function attempt(
-    id: OperationId,
+    operation: AnyOperation,
     input: object,
     options: CallOptions,
     tokens: Tokens | null,
   ): Promise<RawResponse> {
-    const operation: OperationCall = operationTable[id];
     const withCookie = context.usesCookie && operation.cookie;
     const language = options.language ?? context.language;
     const headers = new Headers({
       Accept: 'application/json',
+      ...clientInfo,
       ...(language && { 'Accept-Language': language }),
       ...(withCookie && { 'X-Refresh-Token': 'cookie' }),
       ...(tokens?.access && { Authorization: `Bearer ${tokens.access}` }),
@@ -85,72 +97,90 @@ export function createCaller(context: CallContext, storage: TokenStorage = memor
         headers.set(name, value);
       });
     }
-    const request = prepareRequest(id, operation, { baseUrl: context.baseUrl, input, headers });
-    const isRepeatable = operation.method === 'GET' || operation.idempotent || id === 'refreshToken';
+    const request = prepareRequest(operation, { baseUrl: context.baseUrl, input, headers });
+    const isRepeatable =
+      operation.method === 'GET' || operation.idempotent || operation.id === 'refreshToken';
     const { fetch } = context;
-    const { retries = context.retries, signal, onUploadProgress } = options;
-    const isObserved = onUploadProgress !== undefined && canReportProgress();
-    const { timeout = defaultTimeout(operation, context, isObserved) } = options;
+    const { retries = context.retries, signal } = options;
+    // Progress decides how long an upload may take. Only XMLHttpRequest reports it, in place of `fetch`, which tests replace.
+    const { onUploadProgress: listener = context.hasOwnFetch ? undefined : () => undefined } = options;
+    const onUploadProgress = operation.body === 'form' && canReportProgress() ? listener : undefined;
+    const { timeout = defaultTimeout(operation, context, onUploadProgress !== undefined) } = options;
     const attemptOnce = () =>
       send(request, { fetch, timeout, signal, onUploadProgress, withCookie, hooks: context });
     const run = () => withRetries(attemptOnce, { retries: isRepeatable ? retries : 0, signal });
-    return withCookie && id !== 'refreshToken' ? session.betweenRefreshes(run) : run();
+    return withCookie && operation.id !== 'refreshToken' ? session.betweenRefreshes(run) : run();
   }
 
-  async function exchange(id: OperationId, input: object, options: CallOptions): Promise<RawResponse> {
-    const operation: OperationCall = operationTable[id];
+  async function exchange(
+    operation: AnyOperation,
+    input: object,
+    options: CallOptions,
+  ): Promise<RawResponse> {
     const { auth, idempotent } = operation;
-    takePath(id, operation, { ...input });
-    const own = idempotent ? { ...options, idempotencyKey: options.idempotencyKey ?? randomKey() } : options;
+    takePath(operation, { ...input });
+    const own = idempotent
+      ? { ...options, idempotencyKey: options.idempotencyKey ?? newIdempotencyKey() }
+      : options;
     const tokens =
       auth && !hasOwnAuthorization(options, context)
         ? await unlessAborted(session.usable(), options.signal)
         : null;
-    const response = await attempt(id, input, own, tokens);
+    const response = await attempt(operation, input, own, tokens);
     if (tokens === null || !isTokenRejected(response)) return response;
     const renewed = await unlessAborted(session.renew(tokens), options.signal);
     // Another account may have logged in meanwhile.
-    return renewed?.user_id === tokens.user_id ? attempt(id, input, own, renewed) : response;
+    return renewed?.user_id === tokens.user_id ? attempt(operation, input, own, renewed) : response;
   }
 
   /** Forgets the tokens at once, so that neither a lost network nor a refresh under way keeps the user signed in. */
-  async function logOut(input: object, options: CallOptions): Promise<RawResponse> {
+  async function endSession(input: object, options: CallOptions): Promise<RawResponse> {
     const tokens = await session.end('logged_out');
     // The refresh token stands in for an access token that has expired.
     const own = { ...(tokens?.refresh && { refresh: tokens.refresh }), ...input };
-    const response = await attempt('logOut', own, options, tokens);
+    const response = await attempt(logOut, own, options, tokens);
     // The session has already ended, which is what the caller wants.
     return tokens && response.status === 401 && isErrorEnvelope(response.body)
       ? { ...response, status: 200, text: JSON.stringify({ message: '', data: {} }) }
       : response;
   }
 
-  async function request<Id extends OperationId>(id: Id, ...args: Arguments<Id>): Promise<CallResponse<Id>> {
+  async function request<Id extends OperationId>(
+    operation: Operation<Id>,
+    ...args: Arguments<Id>
+  ): Promise<CallResponse<Id>> {
+    const { id }: AnyOperation = operation;
     const [input = {}, options = {}] = args;
     const isOwn = hasOwnAuthorization(options, context);
     const response = await (id === 'logOut' && !isOwn
-      ? logOut(input, options)
-      : exchange(id, input, options));
-    const result = resultOf(id, response);
+      ? endSession(input, options)
+      : exchange(operation, input, options));
+    const result = resultOf(operation, response);
     const data: unknown = result.data;
-    if (isLogin(data)) await session.start(data, data.user.id);
+    if (isLogin(data)) await session.start(data, data.user);
     else if (id === 'deleteCurrentUser' && !isOwn) await session.end('account_deleted');
+    else if (isUser(id, data)) session.takeUser(data);
     return result;
   }
 
   function open(path: string, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
     const { baseUrl, fetch, language } = context;
     const own = Object.fromEntries(new Headers(context.headers));
-    const all = { ...own, ...(language && { 'Accept-Language': language }), ...headers };
-    return fetch(baseUrl + path, { headers: all, cache: 'no-store', redirect, signal });
+    const all = { ...clientInfo, ...own, ...(language && { 'Accept-Language': language }), ...headers };
+    return fetch(baseUrl + path, { headers: all, redirect, signal });
   }
 
   return { session, request, exchange, open };
 }
 
 /** Whether a response begins a session, of whichever way to log in. */
-function isLogin(data: unknown): data is TokenResponse & { user: { id: number } } {
+function isLogin(data: unknown): data is TokenResponse & { user: User } {
   return data instanceof Object && 'access' in data && 'user' in data;
+}
+
+/** Whether a response is the user whose token was sent. */
+function isUser(id: OperationId, _data: unknown): _data is User {
+  return id === 'getCurrentUser' || id === 'updateCurrentUser' || id === 'changeEmail';
 }
 
 function isTokenRejected({ status, body }: RawResponse): boolean {
@@ -160,11 +190,6 @@ function isTokenRejected({ status, body }: RawResponse): boolean {
 /** Whether a call is not made for the account that is signed in. @throws TypeError for a header that cannot be sent */
 function hasOwnAuthorization(...all: Pick<CallOptions, 'headers'>[]): boolean {
   return all.some(({ headers }) => new Headers(headers).has('authorization'));
-}
-
-/** It need not be secret, only unique: React Native has no `crypto`. */
-function randomKey(): string {
-  return Array.from({ length: 3 }, () => Math.random().toString(36).slice(2)).join('-');
 }
 
 /** Work that other calls wait for goes on when one of them is aborted. */

@@ -1,3 +1,4 @@
+import type { RawResponse } from './transport.ts';
 import type { ErrorCode, ErrorCodeOf, ErrorDataOf, OperationId } from './types.ts';
 
 /** What is wrong with one value of the input. */
@@ -23,7 +24,7 @@ interface ErrorParts {
 /** The service rejected a call, or failed. `code` says why; {@link isApiError} narrows it to the codes of an operation. */
 export class ApiError<Code extends string = ErrorCode, Data = { detail: string; code: Code }> extends Error {
   override readonly name = 'ApiError';
-  readonly operation: OperationId | 'streamNotifications';
+  readonly operation: OperationId;
   /** The HTTP status. */
   readonly status: number;
   /** For programs; never changes. */
@@ -42,7 +43,7 @@ export class ApiError<Code extends string = ErrorCode, Data = { detail: string; 
   readonly requestId: string | undefined;
 
   constructor(
-    operation: OperationId | 'streamNotifications',
+    operation: OperationId,
     parts: Omit<ErrorParts, 'data'> & {
       code: Code;
       data: Data;
@@ -83,7 +84,7 @@ export function isApiError(error: unknown, operation?: OperationId): boolean {
   return error instanceof ApiError && (operation === undefined || error.operation === operation);
 }
 
-/** No response came: no network, a connection that broke, or an origin that the service does not allow. `cause` has the reason. */
+/** No response came: no network, a connection that broke, or an origin that the service does not allow. `cause` is the error of `fetch`. */
 export class NetworkError extends Error {
   override readonly name: string = 'NetworkError';
 }
@@ -93,16 +94,37 @@ export class TimeoutError extends NetworkError {
   override readonly name = 'TimeoutError';
 }
 
-/** The response is not one of the API, such as the HTML page of a proxy. */
+/** As browsers name it. React Native has no `DOMException`. */
+export function notSupported(text: string): Error {
+  return Object.assign(new Error(text), { name: 'NotSupportedError' });
+}
+
+/** The response is not one of the API, such as the HTML page of a proxy, or a redirect, which is not followed. */
 export class UnexpectedResponseError extends Error {
   override readonly name = 'UnexpectedResponseError';
+  readonly operation: OperationId;
+  /** Without the query. */
+  readonly url: string;
+  /** 0 for a redirect in a browser, which does not tell. */
   readonly status: number;
   /** The beginning of the response. */
   readonly body: string;
+  /** Names the call in the logs of the server, if it is the server that responded. */
+  readonly requestId: string | undefined;
 
-  constructor(status: number, body: string) {
-    super(`The response with status ${status} is not one of the API`);
+  constructor(operation: OperationId, { url, status, text, headers }: RawResponse) {
+    const what = isRedirect(status) ? 'a redirect, which the service does not have' : 'none of the API';
+    const requestId = headers.get('x-request-id') ?? undefined;
+    const id = requestId && `, request ${requestId}`;
+    super(`${operation}: the response of ${url} is ${what} (status ${status}${id ?? ''})`);
+    this.operation = operation;
+    this.url = url;
     this.status = status;
-    this.body = body.slice(0, 500);
+    this.body = text.slice(0, 500);
+    this.requestId = requestId;
   }
+}
+
+function isRedirect(status: number): boolean {
+  return status === 0 || (status >= 300 && status < 400);
 }

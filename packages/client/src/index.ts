@@ -1,4 +1,5 @@
 export type { AccessTokenSource } from './access-token.ts';
+export { type BaseClient, type BaseClientOptions, createBaseClient } from './base-client.ts';
 export { type Client, type ClientOptions, createClient } from './client.ts';
 export {
   ApiError,
@@ -9,16 +10,20 @@ export {
   TimeoutError,
   UnexpectedResponseError,
 } from './errors.ts';
+export * from './generated/enums.ts';
+export * from './generated/operations.ts';
+export { newIdempotencyKey } from './idempotency-key.ts';
 export type { NotificationFeed } from './live/feed.ts';
 export type { NotificationListeners } from './live/subscriptions.ts';
 export type { Notification, StreamStatus, StreamTimes } from './live/types.ts';
 export { LoginWithError, type LoginWithOptions, type LoginWithResult } from './login-with.ts';
+export type * from './models.ts';
 export type { ClientHooks, ObservedRequest, ObservedResponse } from './observer.ts';
 export type { FormFile, NativeFile } from './operation-call.ts';
 export { items, pages } from './pages.ts';
 export { type NewPasskeyOptions, type PasskeyLoginOptions, supportsPasskeys } from './passkeys.ts';
 export type { PushStatus } from './push.ts';
-export type { AuthChange, SignedOutReason } from './session.ts';
+export type { AuthChange, AuthEvent, SignedOutReason } from './session.ts';
 export { browserStorage, memoryStorage, type TokenStorage, type Tokens } from './tokens.ts';
 export type {
   CallOptions,
@@ -30,6 +35,7 @@ export type {
   Item,
   Language,
   Method,
+  Operation,
   OperationId,
   Output,
   ReadOperationId,

@@ -1,4 +1,5 @@
-import { isApiError } from './errors.ts';
+import { isApiError, notSupported } from './errors.ts';
+import { finishProviderLogin, startProviderLogin } from './generated/operations.ts';
 import type { Call, Input, Output } from './types.ts';
 
 /** A login with a provider, as it was begun. */
@@ -55,7 +56,7 @@ const key = 'dure.flow';
 const refusals = ['access_denied', 'user_cancelled_authorize'];
 
 export interface LoginWith {
-  /** Begins a login with a provider and leaves the page. @throws ApiError, or TypeError for a `returnTo` of another origin */
+  /** Begins a login with a provider and leaves the page. @throws ApiError, TypeError for a `returnTo` of another origin, or a NotSupportedError outside of a browser */
   loginWith(provider: string, options?: LoginWithOptions): Promise<void>;
   /** Finishes it on the callback page, once. @throws LoginWithError, ApiError */
   finishLoginWith(url?: string): Promise<LoginWithResult>;
@@ -64,8 +65,15 @@ export interface LoginWith {
 export function createLoginWith(call: Call): LoginWith {
   return {
     loginWith: (provider, options) => begin(call, provider, options),
-    finishLoginWith: (url = location.href) => finish(call, url),
+    finishLoginWith: async (url) => finish(call, url),
   };
+}
+
+/** @throws NotSupportedError outside of a browser, or the error of one that blocks storage */
+function tabStorage(): Storage {
+  const { sessionStorage, location } = globalThis;
+  if (sessionStorage && location) return sessionStorage;
+  throw notSupported('A login with a provider needs a browser; a server begins with `startProviderLogin`');
 }
 
 async function begin(
@@ -73,20 +81,23 @@ async function begin(
   provider: string,
   { purpose = 'login', returnTo, navigate = (url) => location.assign(url) }: LoginWithOptions = {},
 ): Promise<void> {
+  const kept = tabStorage();
   if (returnTo !== undefined && new URL(returnTo, location.href).origin !== location.origin) {
     throw new TypeError('`returnTo` must be a path of this origin');
   }
-  const { authorization_url, flow_token } = await call('startProviderLogin', { provider, purpose });
-  sessionStorage.setItem(key, JSON.stringify({ provider, flow_token, returnTo }));
+  const { authorization_url, flow_token } = await call(startProviderLogin, { provider, purpose });
+  kept.setItem(key, JSON.stringify({ provider, flow_token, returnTo }));
   navigate(authorization_url);
 }
 
-async function finish(call: Call, url: string): Promise<LoginWithResult> {
+async function finish(call: Call, given: string | undefined): Promise<LoginWithResult> {
+  const kept = tabStorage();
+  const url = given ?? location.href;
   const { searchParams } = new URL(url);
   // Neither the history nor a referrer keeps the code.
   if (url === location.href) history.replaceState(history.state, '', location.pathname);
-  const flow: Flow | null = JSON.parse(sessionStorage.getItem(key) ?? 'null');
-  sessionStorage.removeItem(key);
+  const flow: Flow | null = JSON.parse(kept.getItem(key) ?? 'null');
+  kept.removeItem(key);
   const [code, state, error] = ['code', 'state', 'error'].map((name) => searchParams.get(name));
   if (error) throw new LoginWithError(refusals.includes(error) ? 'declined' : 'failed', error);
   if (!flow || !code || !state || flow.provider !== searchParams.get('provider')) {
@@ -103,7 +114,7 @@ async function exchange(
   input: Input<'finishProviderLogin'>,
 ): Promise<DistributiveOmit<LoginWithResult, 'returnTo'>> {
   try {
-    const data = await call('finishProviderLogin', input);
+    const data = await call(finishProviderLogin, input);
     if ('user' in data) return { status: 'logged_in', user: data.user };
     if ('confirmed_until' in data) return { status: 'confirmed', until: data.confirmed_until };
     return { status: 'linked', identity: data };

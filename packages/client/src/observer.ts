@@ -1,9 +1,10 @@
-import type { ApiError, NetworkError } from './errors.ts';
+import type { NetworkError } from './errors.ts';
 import type { PreparedRequest, RawResponse } from './transport.ts';
+import type { OperationId } from './types.ts';
 
 /** A request before it is sent. */
 export interface ObservedRequest {
-  operation: ApiError['operation'];
+  operation: OperationId;
   method: string;
   url: string;
   /** May be changed, for example to add the headers of a trace. */
@@ -32,7 +33,7 @@ type Report = (outcome: Pick<RawResponse, 'status' | 'headers'> | NetworkError) 
 
 /** Reports an attempt to the app. @returns the headers to send, and what reports the outcome */
 export async function observe(
-  { id, operation: { method }, url, headers: prepared }: PreparedRequest,
+  { operation: { id, method }, url, headers: prepared }: PreparedRequest,
   { onRequest, onResponse, logger }: ClientHooks,
 ): Promise<{ headers: Headers; report: Report }> {
   const headers = new Headers(prepared);

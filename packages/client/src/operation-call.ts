@@ -13,9 +13,8 @@ export type FormFile = Blob | NativeFile;
 
 /** How an operation is called: what types cannot say at run time. */
 export interface OperationCall {
-  /** It is `client[resource][name]`. */
-  resource: string;
-  name: string;
+  /** Its `operationId`. */
+  id: string;
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** With `{name}` where an input goes: an integer, a UUID with `{name:uuid}`, a text with `{name:text}`. */
   path: string;

@@ -1,4 +1,11 @@
 import { fromBase64url, toBase64url } from './base64url.ts';
+import { notSupported } from './errors.ts';
+import {
+  finishPasskeyLogin,
+  finishPasskeyRegistration,
+  startPasskeyLogin,
+  startPasskeyRegistration,
+} from './generated/operations.ts';
 import { throwIfAborted } from './retries.ts';
 import type { Call, Output } from './types.ts';
 
@@ -15,7 +22,7 @@ export interface PasskeyLoginOptions {
 }
 
 export interface Passkeys {
-  /** Creates a passkey on this device for the account that is signed in. @throws ApiError, or the error of the browser */
+  /** Creates a passkey on this device for the account that is signed in. @throws ApiError, or the error of the browser, such as a NotSupportedError */
   register(options?: NewPasskeyOptions): Promise<Output<'finishPasskeyRegistration'>>;
   /** Signs in. @throws ApiError, or the error of the browser */
   logIn(options?: PasskeyLoginOptions): Promise<Output<'finishPasskeyLogin'>>;
@@ -23,6 +30,11 @@ export interface Passkeys {
 
 /** Whether this browser has passkeys. Pages without TLS that are not `localhost` have none. */
 export const supportsPasskeys = (): boolean => typeof PublicKeyCredential === 'function';
+
+function requirePasskeys(): void {
+  if (!supportsPasskeys())
+    throw notSupported('There are no passkeys here: they need a browser, and TLS or `localhost`');
+}
 
 type Challenge = Output<'startPasskeyLogin'>['options'];
 
@@ -33,12 +45,12 @@ const margin = 30_000;
 
 /** Asks authenticators for passkeys, with bytes where the service has base64url: the browser does that itself only since 2025. */
 export function createPasskeys(call: Call): Passkeys {
-  let asking = new AbortController();
+  let asking: AbortController | undefined;
 
   /** A browser asks one at a time: a button ends the autofill. */
   function ask(signal: AbortSignal | undefined): AbortController {
     throwIfAborted(signal);
-    asking.abort();
+    asking?.abort();
     const own = new AbortController();
     signal?.addEventListener('abort', () => own.abort(signal.reason), { signal: own.signal });
     asking = own;
@@ -46,7 +58,8 @@ export function createPasskeys(call: Call): Passkeys {
   }
 
   async function register({ name, signal }: NewPasskeyOptions = {}) {
-    const { options, flow_token } = await call('startPasskeyRegistration', {}, { signal });
+    requirePasskeys();
+    const { options, flow_token } = await call(startPasskeyRegistration, {}, { signal });
     const { challenge, user, excludeCredentials } = options;
     const created = await navigator.credentials.create({
       publicKey: {
@@ -64,7 +77,7 @@ export function createPasskeys(call: Call): Passkeys {
       transports: response.getTransports(),
     };
     const input = { flow_token, name, credential: { ...credential, response: key } };
-    return call('finishPasskeyRegistration', input, { signal });
+    return call(finishPasskeyRegistration, input, { signal });
   }
 
   /** @returns undefined when the challenge has expired while the autofill waited for a choice */
@@ -86,11 +99,12 @@ export function createPasskeys(call: Call): Passkeys {
   }
 
   async function logIn(login: PasskeyLoginOptions = {}): Promise<Output<'finishPasskeyLogin'>> {
+    requirePasskeys();
     const { conditional, signal } = login;
     if (conditional && !(await PublicKeyCredential.isConditionalMediationAvailable?.())) {
-      throw new DOMException('This browser does not offer passkeys in its autofill', 'NotSupportedError');
+      throw notSupported('This browser does not offer passkeys in its autofill');
     }
-    const { options, flow_token } = await call('startPasskeyLogin', {}, { signal });
+    const { options, flow_token } = await call(startPasskeyLogin, {}, { signal });
     const chosen = await choose(options, login);
     if (chosen === undefined) return logIn(login);
     const { response, ...credential } = read(chosen, AuthenticatorAssertionResponse);
@@ -102,7 +116,7 @@ export function createPasskeys(call: Call): Passkeys {
       userHandle: toBase64url(userHandle ?? new ArrayBuffer()),
     };
     const input = { flow_token, credential: { ...credential, response: proof } };
-    return call('finishPasskeyLogin', input, { signal });
+    return call(finishPasskeyLogin, input, { signal });
   }
 
   return { register, logIn };

@@ -1,4 +1,5 @@
 import { fromBase64url, toBase64url } from './base64url.ts';
+import { createPushSubscription, deletePushSubscription, getPushKey } from './generated/operations.ts';
 import type { Call, Output } from './types.ts';
 
 /** `blocked`: the user has forbidden notifications of this page, and only the settings of the browser change that. */
@@ -27,7 +28,7 @@ export function createPush(call: Call): Push {
   function save(subscription: PushSubscription) {
     const key = (name: PushEncryptionKeyName) => toBase64url(subscription.getKey(name) ?? new ArrayBuffer());
     const { endpoint } = subscription;
-    return call('createPushSubscription', { endpoint, keys: { p256dh: key('p256dh'), auth: key('auth') } });
+    return call(createPushSubscription, { endpoint, keys: { p256dh: key('p256dh'), auth: key('auth') } });
   }
 
   return {
@@ -42,7 +43,7 @@ export function createPush(call: Call): Push {
       if ((await Notification.requestPermission()) !== 'granted') {
         throw new DOMException('The user allows no notifications', 'NotAllowedError');
       }
-      const { public_key } = await call('getPushKey');
+      const { public_key } = await call(getPushKey);
       await navigator.serviceWorker.register(worker);
       const { pushManager } = await navigator.serviceWorker.ready;
       // One for an earlier key of the service would be in the way.
@@ -56,7 +57,7 @@ export function createPush(call: Call): Push {
       try {
         // The service responds with the id of what it knows.
         const { id } = await save(subscription);
-        await call('deletePushSubscription', { subscription_id: id });
+        await call(deletePushSubscription, { subscription_id: id });
       } finally {
         await subscription.unsubscribe();
       }

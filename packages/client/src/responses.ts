@@ -1,8 +1,6 @@
 import { ApiError, type FieldError, UnexpectedResponseError } from './errors.ts';
-import { operationTable } from './generated/operations.ts';
-import type { OperationCall } from './operation-call.ts';
-import type { PreparedRequest, RawResponse } from './transport.ts';
-import type { CallResponse, OperationId, Output } from './types.ts';
+import type { RawResponse } from './transport.ts';
+import type { CallResponse, Operation, OperationId, Output } from './types.ts';
 
 interface Envelope {
   message: string;
@@ -35,9 +33,9 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /** The error of a response that is no success. */
-function errorOf(id: PreparedRequest['id'], response: RawResponse): ApiError | UnexpectedResponseError {
-  const { status, headers, body, text } = response;
-  if (!isErrorEnvelope(body)) return new UnexpectedResponseError(status, text);
+function errorOf(id: OperationId, response: RawResponse): ApiError | UnexpectedResponseError {
+  const { status, headers, body } = response;
+  if (!isErrorEnvelope(body)) return new UnexpectedResponseError(id, response);
   const { message, data } = body;
   return new ApiError(id, {
     status,
@@ -52,12 +50,14 @@ function errorOf(id: PreparedRequest['id'], response: RawResponse): ApiError | U
 }
 
 /** The result of a call. @throws when the response is an error, or none of the API */
-export function resultOf<Id extends OperationId>(id: Id, response: RawResponse): CallResponse<Id> {
+export function resultOf<Id extends OperationId>(
+  { id, plain }: Operation<Id>,
+  response: RawResponse,
+): CallResponse<Id> {
   const { status, headers, body, text } = response;
   if (status < 200 || status > 299) throw errorOf(id, response);
-  const { plain }: OperationCall = operationTable[id];
   const isExpected = plain ? body !== undefined : isEnvelope(body);
-  if (!isExpected) throw new UnexpectedResponseError(status, text);
+  if (!isExpected) throw new UnexpectedResponseError(id, response);
   const parsed = JSON.parse(text);
   const result: { data: Output<Id>; message: string } = plain ? { data: parsed, message: '' } : parsed;
   const { data, message } = result;

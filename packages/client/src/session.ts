@@ -2,6 +2,7 @@ import { fromBase64url } from './base64url.ts';
 import { ApiError } from './errors.ts';
 import { createListeners } from './listeners.ts';
 import { createMutex } from './locks.ts';
+import type { User } from './models.ts';
 import { sleep } from './retries.ts';
 import type { TokenStorage, Tokens } from './tokens.ts';
 
@@ -17,11 +18,22 @@ export type SignedOutReason =
   | 'reused'
   | 'wrong_type';
 
+/**
+ * - `initial`: the state when the listener was added, or once it is known
+ * - `signed_in`, `signed_out`: in this tab or in another one; `signed_in` also for a change to another account
+ * - `token_refreshed`: there is a new access token
+ * - `user_updated`: the service has sent the user anew, with something else in it
+ */
+export type AuthEvent = 'initial' | 'signed_in' | 'signed_out' | 'token_refreshed' | 'user_updated';
+
 /** What a change listener is told. */
 export interface AuthChange {
+  event: AuthEvent;
   signedIn: boolean;
   /** Whose account; null when signed out. */
   userId: number | null;
+  /** As the service has sent it last; undefined until then. */
+  user: User | undefined;
   /** Only when signed out. */
   reason?: SignedOutReason;
 }
@@ -43,7 +55,11 @@ export interface Session {
   usable(): Promise<Tokens | null>;
   /** Other tokens than those that the server rejected; null when there are none. @throws when the refresh gets no response */
   renew(rejected: Tokens): Promise<Tokens | null>;
-  start(response: TokenResponse, userId: number): Promise<void>;
+  start(response: TokenResponse, user: User): Promise<void>;
+  /** The user as the service has sent it last. */
+  user(): User | undefined;
+  /** Takes the user of a response, unless it is another one. */
+  takeUser(user: User): void;
   /** Forgets the tokens. @returns what they were */
   end(reason: SignedOutReason): Promise<Tokens | null>;
   onChange(listener: (change: AuthChange) => void): () => void;
@@ -65,15 +81,13 @@ export function createSession(
   const writing = createMutex(name && `${name}.write`);
   const changes = createListeners<AuthChange>();
   let known: Tokens | null = null;
+  const kept = createKeptUser(changes.emit);
   let writes = 0;
 
   function notice(tokens: Tokens | null, reason: SignedOutReason = 'elsewhere'): Tokens | null {
-    const before = known?.user_id ?? null;
+    const before = known;
     known = tokens;
-    const userId = tokens?.user_id ?? null;
-    if (userId !== before) {
-      changes.emit({ signedIn: tokens !== null, userId, ...(tokens ? {} : { reason }) });
-    }
+    kept.follow(before, tokens, reason);
     return tokens;
   }
 
@@ -140,9 +154,14 @@ export function createSession(
         return tokens;
       });
     },
-    start: (response, userId) =>
+    user: kept.user,
+    takeUser: kept.take,
+    start: (response, user) =>
       writing(async () => {
-        await save(tokensOf(response, userId));
+        kept.expect(user);
+        await save(tokensOf(response, user.id));
+        // A login to the same account.
+        kept.take(user);
       }),
     end: (reason) =>
       writing(async () => {
@@ -152,6 +171,36 @@ export function createSession(
       }),
     onChange: changes.add,
     betweenRefreshes: refreshing,
+  };
+}
+
+/** The user that belongs to the tokens, and the events about both. */
+export function createKeptUser(emit: (change: AuthChange) => void) {
+  let userId: number | null = null;
+  let user: User | undefined;
+  let expected: User | undefined;
+
+  return {
+    user: () => user,
+    /** Who is about to be signed in. */
+    expect(next: User): void {
+      expected = next;
+    },
+    follow(before: Tokens | null, tokens: Tokens | null, reason: SignedOutReason): void {
+      userId = tokens?.user_id ?? null;
+      if (!Object.is(userId, before?.user_id ?? null)) {
+        user = expected?.id === userId ? expected : undefined;
+        if (tokens) emit({ event: 'signed_in', signedIn: true, userId, user });
+        else emit({ event: 'signed_out', signedIn: false, userId, user, reason });
+      } else if (tokens && tokens.access !== before?.access) {
+        emit({ event: 'token_refreshed', signedIn: true, userId, user });
+      }
+    },
+    take(next: User): void {
+      if (next.id !== userId || JSON.stringify(next) === JSON.stringify(user)) return;
+      user = next;
+      emit({ event: 'user_updated', signedIn: true, userId, user });
+    },
   };
 }
 

@@ -33,7 +33,7 @@ export function memoryStorage(initial: Tokens | null = null): TokenStorage {
 
 /** Keeps tokens in `localStorage`, for all tabs; in memory where the browser allows no storage. */
 export function browserStorage({ key = 'dure' }: { key?: string } = {}): TokenStorage {
-  return localStore(key, { read: parseTokens, write: JSON.stringify });
+  return localStore(key, { read: parseTokens, write: (tokens) => tokens && JSON.stringify(tokens) });
 }
 
 /**
@@ -51,14 +51,15 @@ export function cookieStorage(): TokenStorage {
     },
     write(tokens) {
       kept = tokens;
-      return String(tokens.user_id);
+      return tokens && String(tokens.user_id);
     },
   });
 }
 
 interface TextFormat {
   read(text: string | null): Tokens | null;
-  write(tokens: Tokens): string;
+  /** @returns what to store; null for nothing */
+  write(tokens: Tokens | null): string | null;
 }
 
 function localStore(key: string, { read, write }: TextFormat): TokenStorage {
@@ -75,7 +76,8 @@ function localStore(key: string, { read, write }: TextFormat): TokenStorage {
     name: key,
     load: () => read(store.getItem(key)),
     save(tokens) {
-      if (tokens) store.setItem(key, write(tokens));
+      const text = write(tokens);
+      if (text !== null) store.setItem(key, text);
       else store.removeItem(key);
     },
     subscribe(listener) {

@@ -2,13 +2,12 @@ import { NetworkError, TimeoutError } from './errors.ts';
 import { type ClientHooks, observe } from './observer.ts';
 import type { OperationCall } from './operation-call.ts';
 import { throwIfAborted } from './retries.ts';
-import type { OperationId } from './types.ts';
-import { canReportProgress, fetchWithProgress, type UploadProgress } from './upload.ts';
+import type { Operation, OperationId } from './types.ts';
+import { fetchWithProgress, type UploadProgress } from './upload.ts';
 
 /** A request that is ready to be sent, as often as needed. */
 export interface PreparedRequest {
-  id: OperationId | 'streamNotifications';
-  operation: OperationCall;
+  operation: Operation<OperationId>;
   url: string;
   headers: Headers;
   body: string | FormData | undefined;
@@ -16,6 +15,8 @@ export interface PreparedRequest {
 
 /** The parsed response to a request. */
 export interface RawResponse {
+  /** Without the query. */
+  url: string;
   status: number;
   headers: Headers;
   text: string;
@@ -46,11 +47,7 @@ const pathKinds = {
  *
  * @throws TypeError when an id is missing or is none
  */
-export function takePath(
-  id: PreparedRequest['id'],
-  { path }: OperationCall,
-  input: Record<string, unknown>,
-): string {
+export function takePath({ id, path }: PreparedRequest['operation'], input: Record<string, unknown>): string {
   return path.replace(/\{(\w+)(?::(\w+))?\}/g, (_, name: string, kind: keyof typeof pathKinds = 'id') => {
     const value = input[name];
     const { text, isValid } = pathKinds[kind];
@@ -62,12 +59,11 @@ export function takePath(
 
 /** Where each input of a call goes. */
 export function prepareRequest(
-  id: PreparedRequest['id'],
-  operation: OperationCall,
+  operation: PreparedRequest['operation'],
   { baseUrl, input, headers }: { baseUrl: string; input: object; headers: Headers },
 ): PreparedRequest {
   const rest: Record<string, unknown> = { ...input };
-  const path = takePath(id, operation, rest);
+  const path = takePath(operation, rest);
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(rest)) {
     if (operation.body && !operation.query?.includes(name)) continue;
@@ -80,7 +76,7 @@ export function prepareRequest(
   if (operation.body === 'json' && !headers.has('content-type')) {
     headers.set('content-type', 'application/json');
   }
-  return { id, operation, url, headers, body: encode(operation, rest) };
+  return { operation, url, headers, body: encode(operation, rest) };
 }
 
 function encode({ body }: OperationCall, input: Record<string, unknown>): PreparedRequest['body'] {
@@ -95,14 +91,18 @@ function encode({ body }: OperationCall, input: Record<string, unknown>): Prepar
   return form;
 }
 
-/** The service never redirects, and a body with a password or token would follow to another origin. */
-export const redirect = 'error' as const;
+/**
+ * The service never redirects, and a body with a password or token would follow to another origin. Cloudflare Workers refuse
+ * `error`; a redirect is a response that is not expected.
+ */
+export const redirect = 'manual' as const;
 
 interface SendOptions {
   fetch: Fetch;
   /** In milliseconds: of all, or since the last progress of an upload. */
   timeout: number;
   signal?: AbortSignal | undefined;
+  /** Only where progress can be reported. */
   onUploadProgress?: ((progress: UploadProgress) => void) | undefined;
   withCookie?: boolean | undefined;
   hooks: ClientHooks;
@@ -141,13 +141,13 @@ export async function send(
     // A page that is left still gets its new cookie: the old one soon ends the session.
     if (withCookie) Object.assign(init, { credentials: 'include', keepalive: true });
     const response =
-      onUploadProgress && body instanceof FormData && canReportProgress()
+      onUploadProgress && body instanceof FormData
         ? await fetchWithProgress(url, { ...init, body }, (progress) => {
             startTimer();
             onUploadProgress(progress);
           })
         : await fetch(url, { ...init, body });
-    const read = await readResponse(response);
+    const read = await readResponse(addressOf(url), response);
     report(read);
     return read;
   } catch (error) {
@@ -161,19 +161,37 @@ export async function send(
   }
 }
 
-function failureOf({ id, url }: PreparedRequest, timeout: number | undefined, cause: unknown): NetworkError {
-  const [address] = url.split('?');
+function failureOf(
+  { operation: { id }, url }: PreparedRequest,
+  timeout: number | undefined,
+  cause: unknown,
+): NetworkError {
+  const address = addressOf(url);
   if (timeout !== undefined) {
     return new TimeoutError(`${id}: no response from ${address} within ${timeout} ms`, { cause });
   }
-  const text = 'there is no network, or the service does not allow the origin of this page (CORS_ORIGINS)';
-  return new NetworkError(`${id}: no response from ${address}: ${text}`, { cause });
+  const { location } = globalThis;
+  // A browser does not tell it from a lost network.
+  const isForeign = location !== undefined && !address.startsWith(`${location.origin}/`);
+  const hint = isForeign ? `, or the service does not allow ${location.origin} (CORS_ORIGINS)` : '';
+  return new NetworkError(`${id}: no response from ${address}: ${reasonOf(cause)}${hint}`, { cause });
 }
 
-async function readResponse(response: Response): Promise<RawResponse> {
+/** What Node.js calls `fetch failed` has the reason as its cause, which may be several errors without a text. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.cause instanceof Error) return reasonOf(error.cause);
+  return error.message || ('code' in error ? String(error.code) : error.name);
+}
+
+function addressOf(url: string): string {
+  return url.replace(/\?.*/s, '');
+}
+
+async function readResponse(url: string, response: Response): Promise<RawResponse> {
   const { status, headers } = response;
   const text = await response.text();
-  return { status, headers, text, body: parseJson(text) };
+  return { url, status, headers, text, body: parseJson(text) };
 }
 
 function parseJson(text: string): unknown {

@@ -1,5 +1,6 @@
 import type { operations } from './generated/api.ts';
-import type { operationTable } from './generated/operations.ts';
+import type * as operationTable from './generated/operations.ts';
+import type { OperationCall } from './operation-call.ts';
 import type { UploadProgress } from './upload.ts';
 
 /** The name of an operation; `streamNotifications` is `client.notifications.subscribe`. */
@@ -68,7 +69,7 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
   /** Milliseconds that one attempt may take. */
   timeout?: number | undefined;
-  /** For operations that take one, in place of a random key for each call: to repeat a call after a restart of the app. */
+  /** For operations that take one, in place of a random key for each call: see `newIdempotencyKey`. */
   idempotencyKey?: string | undefined;
   /** They replace those of the client, `authorization` too. */
   headers?: Record<string, string> | Headers | undefined;
@@ -99,7 +100,15 @@ export interface Method<Id extends OperationId> {
   readonly needsLogin: boolean;
 }
 
-export type Call = <Id extends OperationId>(id: Id, ...args: Arguments<Id>) => Promise<Output<Id>>;
+/** How an operation is called, such as `listPosts`. */
+export interface Operation<Id extends OperationId> extends OperationCall {
+  id: Id;
+}
+
+export type Call = <Id extends OperationId>(
+  operation: Operation<Id>,
+  ...args: Arguments<Id>
+) => Promise<Output<Id>>;
 
 /** The whole response to a call. */
 export interface CallResponse<Id extends OperationId> {

@@ -32,6 +32,7 @@ function createBrowser() {
   const wire = createWire();
   const browser = {
     local,
+    listeners,
     wire,
     cookie: '',
     /** Requests that could send or set the cookie. */
@@ -123,6 +124,23 @@ t.test('a logout signs out all tabs, also from one that has not refreshed yet', 
   await until('the other tab', () => !first.dure.isSignedIn());
   t.same([first.reasons, second.reasons], [['elsewhere'], ['logged_out']]);
   t.match(await caught(first.dure.auth.getCurrentUser()), { code: 'not_authenticated' });
+});
+
+t.test('a logout forgets the access token, also when another tab logs in again', async (t) => {
+  const { openTab, wire, listeners } = createBrowser();
+  const [first, second] = [openTab().dure, openTab().dure];
+  // Browsers do not tell a tab of its own changes, and the first one learns of the login with its next call.
+  listeners.clear();
+  await logIn(first);
+  const access = () => wire.sent.at(-1)?.headers.get('authorization');
+  await first.auth.getCurrentUser();
+  const before = access();
+  await first.auth.logOut();
+  await logIn(second);
+  wire.sent.length = 0;
+  t.equal((await first.auth.getCurrentUser()).id, user.id);
+  t.match(wire.sent, [{ path: refreshPath }, { path: '/auth/me/' }], 'it is not tried');
+  t.not(access(), before);
 });
 
 t.test('a cookie that the browser has removed ends the login, and a logout without it works', async (t) => {

@@ -169,6 +169,21 @@ t.test('the user returns to this origin only', async (t) => {
   t.same(wire.sent, []);
 });
 
+t.test('what cannot work here is refused before anything is sent', async (t) => {
+  const { dure, wire } = await signedIn(service);
+  const unsupported = { name: 'NotSupportedError' };
+  for (const work of [dure.passkeys.logIn, dure.passkeys.register]) {
+    t.match(await caught(work()), { ...unsupported, message: /passkeys/ });
+  }
+  t.match(await caught(dure.passkeys.logIn({ conditional: true })), unsupported);
+  // As in React Native and on a server.
+  t.intercept(globalThis, 'sessionStorage' as keyof typeof globalThis, { value: undefined });
+  const elsewhere = dure.auth.loginWith('development', { navigate: () => undefined });
+  t.match(await caught(elsewhere), { ...unsupported, message: /browser/ });
+  t.match(await caught(dure.auth.finishLoginWith(`${origin}/login/callback`)), unsupported);
+  t.same(wire.sent, []);
+});
+
 t.test('the name of a provider leads to no other operation', async (t) => {
   const wire = createWire();
   const dure = createClient({ baseUrl, fetch: wire.fetch });

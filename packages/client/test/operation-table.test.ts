@@ -5,6 +5,7 @@ import { root } from '../../../test/support/files.ts';
 
 const script = (name: string) => import(pathToFileURL(join(root, 'packages/client/scripts', name)).href);
 const { operationTable } = await script('operation-table.mjs');
+const { enums } = await script('enums.mjs');
 const { describeLimits } = await script('limits.mjs');
 
 /** A document with one operation. */
@@ -48,8 +49,9 @@ t.test('what types cannot say is in the table', async (t) => {
   const form = bodyOf({ properties: { image: {} } }, 'multipart/form-data');
   const { table, methods } = operationTable(documentOf({ ...form, security: [{ bearer: [] }, {}] }));
   t.match(table, '"method":"POST","path":"/things/{id}/","body":"form","auth":"optional"');
-  t.match(table, 'changeThing: {"resource":"redThings","name":"changeThing"');
+  t.match(table, 'export const changeThing = {"id":"changeThing"');
   t.match(methods, "changeThing: Method<'changeThing'>;");
+  t.match(methods, 'redThings: { changeThing: changeThing }');
   t.match(
     operationTable(documentOf({ operationId: 'listRedThings' })).methods,
     "list: Method<'listRedThings'>",
@@ -59,6 +61,23 @@ t.test('what types cannot say is in the table', async (t) => {
   t.match(withHeaders, '"idempotent":true,"cookie":true');
   const commented = operationTable(documentOf({ description: 'Any */ of them' }));
   t.match(commented.methods, 'Any *\\/ of them', 'a comment cannot end early');
+});
+
+t.test('an enum is a constant and a type', (t) => {
+  const Colour = {
+    description: 'Of a thing',
+    enum: ['빨강'],
+    'x-enum-varnames': ['DARK_RED'],
+    'x-enum-descriptions': ['As wine'],
+  };
+  const generated = enums({ components: { schemas: { Colour, Thing: {}, ErrorCode: Colour } } });
+  t.match(
+    generated,
+    /^\/\*\* Of a thing \*\/\nexport const Colour = \{\n +\/\*\* As wine \*\/\n +DarkRed: "빨강",\n\} as const;/,
+  );
+  t.match(generated, 'export type Colour = (typeof Colour)[keyof typeof Colour];');
+  t.notMatch(generated, /Thing|ErrorCode/);
+  t.end();
 });
 
 t.test('limits are in the descriptions of inputs', (t) => {

@@ -1,4 +1,4 @@
-import { isApiError, items, pages, UnexpectedResponseError } from '@dure/client';
+import { isApiError, items, newIdempotencyKey, pages, UnexpectedResponseError } from '@dure/client';
 import t, { type Test } from 'tap';
 import { until } from '../../../test/support/until.ts';
 import { badGateway, caught, createClient, createWire, images, openShop, startService } from './clients.ts';
@@ -68,7 +68,7 @@ t.test('a POST whose answer was lost is repeated with its key and creates one po
   t.equal(posts.length, 1);
   await dure.posts.create({ title: '한 번만', content: '내용', images });
   t.notOk(keys.has(wire.sent.at(-1)?.headers.get('idempotency-key') ?? ''), 'each call has a key of its own');
-  const own = { idempotencyKey: 'the-draft-of-the-app' };
+  const own = { idempotencyKey: newIdempotencyKey() };
   const first = await dure.posts.create({ title: '초안', content: '내용', images }, own);
   const again = await dure.request('createPost', { title: '초안', content: '내용', images }, own);
   t.equal(again.data.id, first.id);

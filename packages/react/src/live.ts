@@ -1,7 +1,7 @@
 import type { Notification, StreamStatus } from '@dure/client';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
-import { invalidate } from './mutations.ts';
+import { invalidate, type Touches, touchedByNotification, touchesAll } from './invalidation.ts';
 import { useDureContext } from './provider.tsx';
 
 interface LiveOptions {
@@ -21,8 +21,8 @@ const closed: LiveState = { unreadCount: 0, status: 'closed' };
 const delay = 100;
 
 /**
- * Subscribes while the user is signed in. When a notification arrives or the number of unread ones changes, everything that the
- * page shows is read again. Call it in one component that is always there, such as the layout.
+ * Subscribes while the user is signed in. What a notification touches is read again, and everything after an outage, in which
+ * none arrived. Call it in one component that is always there, such as the layout.
  */
 export function useLiveNotifications({ onNotification }: LiveOptions = {}): LiveState {
   const { client, session } = useDureContext();
@@ -42,21 +42,33 @@ export function useLiveNotifications({ onNotification }: LiveOptions = {}): Live
     if (userId === null) return undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const begin = Date.now();
-    const refresh = () => {
+    let touched: Touches[] = [];
+    const refresh = (touches: Touches) => {
+      touched.push(touches);
       timer ??= setTimeout(() => {
+        const all = touched;
         timer = undefined;
-        invalidate(queries, client);
+        touched = [];
+        invalidate(queries, client, (read) => all.some((touches) => touches(read)));
       }, delay);
     };
+    let previous: StreamStatus = 'closed';
+    let wasConnected = false;
     const stop = client.notifications.subscribe({
-      onStatus: (status) => setState((current) => ({ ...current, status })),
+      onStatus(status) {
+        const isConnected = status === 'open' || status === 'polling';
+        if (isConnected && wasConnected && previous === 'connecting') refresh(touchesAll);
+        wasConnected ||= isConnected;
+        previous = status;
+        setState((current) => ({ ...current, status }));
+      },
       onUnreadCount({ unread_count }) {
         setState((current) => ({ ...current, unreadCount: unread_count }));
         // At the start, the page was read just now, unless it took long to connect.
-        if (Date.now() - begin > 1_000) refresh();
+        if (Date.now() - begin > 1_000) refresh(touchedByNotification());
       },
       onNotification(notification) {
-        refresh();
+        refresh(touchedByNotification(notification));
         listener.current?.(notification);
       },
     });

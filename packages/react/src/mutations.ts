@@ -1,11 +1,20 @@
-import type { CallOptions, Client, Input, Method, OperationId, Output } from '@dure/client';
 import {
-  type QueryClient,
+  type CallOptions,
+  type Input,
+  type Method,
+  newIdempotencyKey,
+  type OperationId,
+  type Output,
+  type ReadOperationId,
+} from '@dure/client';
+import {
   type UseMutationOptions,
   type UseMutationResult,
   useQueryClient,
   useMutation as useTanStackMutation,
 } from '@tanstack/react-query';
+import { useRef } from 'react';
+import { invalidate, touchedBy } from './invalidation.ts';
 import { useDureContext } from './provider.tsx';
 import type { Described } from './queries.ts';
 
@@ -20,23 +29,16 @@ type MutationOptions<Id extends OperationId> = Omit<
 > & {
   /** Of each call, such as `onUploadProgress`. */
   call?: CallOptions;
+  /** What is read again after a success; without it, what the operation may have changed. */
+  touches?: readonly ReadOperationId[];
 };
 
 /**
- * Reads again what is shown to the account that is signed in now: right after a login, the hooks still show what is about to be removed.
- * It reads all, because a change may concern other objects, such as the post of a request.
- */
-export function invalidate(queries: QueryClient, client: Client): void {
-  const shown = { queryKey: ['dure', client.userId()] };
-  // TanStack Query would keep the answer to a first read that began before the change.
-  void queries.cancelQueries(shown).then(() => queries.invalidateQueries(shown));
-}
-
-/**
- * Changes with any operation: `useMutation(dure.posts.create)`. After a success everything that the page shows is read again.
+ * Changes with any operation: `useMutation(dure.posts.create)`. After a success, what it may have changed is read again. A user who
+ * sends the same input again after an error creates nothing twice: each attempt has the same `Idempotency-Key`, until it succeeds.
  * Without network it fails, after the repetitions of the client. Its state is that of the account: another one does not see it.
  *
- * @param options those of TanStack Query's `useMutation`, and `call`
+ * @param options those of TanStack Query's `useMutation`, `call` and `touches`
  */
 export function useMutation<Id extends OperationId>(
   method: Method<Id>,
@@ -44,19 +46,36 @@ export function useMutation<Id extends OperationId>(
 ): UseMutationResult<Output<Id>, Error, Variables<Id>>;
 export function useMutation(
   method: Described & ((input: object, options?: CallOptions) => Promise<unknown>),
-  { call, ...options }: UseMutationOptions<unknown, Error, object | undefined> & { call?: CallOptions } = {},
+  {
+    call,
+    touches,
+    ...options
+  }: UseMutationOptions<unknown, Error, object | undefined> & {
+    call?: CallOptions;
+    touches?: readonly ReadOperationId[];
+  } = {},
 ): object {
   const { client, session } = useDureContext();
   const queries = useQueryClient();
+  const attempt = useRef<{ text: string | undefined; idempotencyKey: string } | undefined>(undefined);
   return useTanStackMutation({
     // TanStack Query would wait for the network, and then change things for the account that is signed in by that time.
     networkMode: 'always',
     ...options,
     // Another key resets it. A login goes on while the account changes.
     mutationKey: ['dure', method.needsLogin ? session.userId : null, method.operation],
-    mutationFn: (input) => method(input ?? {}, call),
+    mutationFn(input) {
+      const text = JSON.stringify(input);
+      if (attempt.current?.text !== text) attempt.current = { text, idempotencyKey: newIdempotencyKey() };
+      return method(input ?? {}, { idempotencyKey: attempt.current.idempotencyKey, ...call });
+    },
     onSuccess: (...args) => {
-      invalidate(queries, client);
+      attempt.current = undefined;
+      invalidate(
+        queries,
+        client,
+        touches ? (read) => touches.some((one) => one === read) : touchedBy(method.operation),
+      );
       return options.onSuccess?.(...args);
     },
   });

@@ -34,7 +34,14 @@ export function DureProvider({ client, queryClient, children }: DureProviderProp
   const queries = queryClient ?? outer ?? own;
   const [session, setSession] = useState(loading);
   const context = useMemo(() => ({ client, session }), [client, session]);
-  useEffect(() => client.onAuthChange((change) => setSession(sessionOf(change))), [client]);
+  useEffect(
+    () =>
+      client.onAuthChange((change) => {
+        const isOther = change.event !== 'token_refreshed' && change.event !== 'user_updated';
+        if (isOther) setSession(sessionOf(change));
+      }),
+    [client],
+  );
   useEffect(() => {
     // What a server or a storage has provided may be that of the account that is not known yet.
     if (session === loading) return;

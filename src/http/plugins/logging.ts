@@ -17,7 +17,7 @@ const cut = (text: string) => text.slice(0, maxLoggedLength);
 const loggedPath = ({ url }: FastifyRequest) => cut(url.split('?', 1).join());
 
 /**
- * The log never contains query strings, headers or bodies of requests, because tokens and passwords are in them.
+ * The log never contains query strings, headers (but `X-Client-Info`) or bodies of requests, because tokens and passwords are in them.
  *
  * @param tracing adds `trace_id` and `span_id` to each line
  */
@@ -88,6 +88,12 @@ function describeError(
   return { type: name, message: cut(message), stack: stack.replace(message, cut), code, ...reason };
 }
 
+/** The SDK and its version, such as `dure-js/0.1.0`: no other text of a client. */
+function clientInfo({ headers }: FastifyRequest): string | undefined {
+  const given = headers['x-client-info'];
+  return typeof given === 'string' && /^[a-z-]{1,30}\/[\w.-]{1,30}$/.test(given) ? given : undefined;
+}
+
 /** The request id that the client sent, if it is 1-64 of `A-Za-z0-9._-`, else a new one. */
 export function requestId(request: IncomingMessage): string {
   const given = request.headers['x-request-id'];
@@ -113,6 +119,7 @@ export const requestLogPlugin = fastifyPlugin(async (app: FastifyInstance) => {
         milliseconds: Math.round(reply.elapsedTime),
         address: request.clientIp,
         userId: claimedUserId(request),
+        client: clientInfo(request),
       },
       'request',
     );

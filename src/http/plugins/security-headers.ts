@@ -7,7 +7,7 @@ import { isOrigin } from '../../infrastructure/config/readers.ts';
 const exposedHeaders =
   'Allow, Content-Disposition, Content-Language, ETag, Idempotency-Replayed, Location, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, X-Request-Id';
 const allowedHeaders =
-  'Accept-Language, Authorization, baggage, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, sentry-trace, traceparent, tracestate, X-Refresh-Token, X-Request-Id, X-Requested-With';
+  'Accept-Language, Authorization, baggage, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, sentry-trace, traceparent, tracestate, X-Client-Info, X-Refresh-Token, X-Request-Id, X-Requested-With';
 
 /** Seconds for which a browser may keep the response to a preflight; Chromium keeps none for longer. */
 const preflightMaxAge = 7_200;

@@ -144,7 +144,8 @@ export function createNotificationFeed(options: FeedOptions): ControlledFeed {
     start();
   }
 
-  session.onChange(({ signedIn }) => {
+  session.onChange(({ event, signedIn }) => {
+    if (event !== 'signed_in' && event !== 'signed_out') return;
     stop();
     if (signedIn) start();
   });

@@ -1,44 +1,46 @@
 import type { Caller } from '../caller.ts';
+import { countUnreadNotifications, listNotifications } from '../generated/operations.ts';
 import { items } from '../pages.ts';
 import { resultOf } from '../responses.ts';
 import { pause } from './pause.ts';
 import type { Notification, SourceOptions } from './types.ts';
 
 /**
- * Asks for the count of unread notifications repeatedly, and for notifications when it has changed. Ends after
- * `times.pollFor`, or earlier when polls work again that did not.
+ * Asks for the count of unread notifications repeatedly, and for notifications when it has changed.
+ *
+ * @param options with the milliseconds after which it ends; 0: after one poll
+ * @returns whether all polls worked; the first that does not ends it
  */
-export async function pollNotifications(options: SourceOptions): Promise<void> {
+export async function pollNotifications(options: SourceOptions & { pollFor: number }): Promise<boolean> {
   const { caller, times, signal, emit } = options;
   let { lastId } = options;
   let entityTag: string | undefined;
-  let hasFailed = false;
-  for (const end = Date.now() + times.pollFor; Date.now() < end && !signal.aborted; ) {
+  for (const end = Date.now() + options.pollFor; !signal.aborted; ) {
     try {
       const headers = entityTag === undefined ? {} : { 'If-None-Match': entityTag };
-      const response = await caller.exchange('countUnreadNotifications', {}, { headers, signal });
+      const response = await caller.exchange(countUnreadNotifications, {}, { headers, signal });
       if (response.status !== 304) {
-        const { data, headers: received } = resultOf('countUnreadNotifications', response);
+        const { data, headers: received } = resultOf(countUnreadNotifications, response);
         lastId = await emitNew(options, lastId);
         emit({ type: 'unread_count', unread_count: data.unread_count });
         // Only now: what failed in between is read again.
         entityTag = received.get('etag') ?? undefined;
       }
-      // The network is back, so a stream may work again.
-      if (hasFailed) return;
-      emit({ type: 'status', status: 'polling' });
+      if (options.pollFor > 0) emit({ type: 'status', status: 'polling' });
     } catch {
-      hasFailed = true;
       emit({ type: 'status', status: 'connecting' });
+      return false;
     }
+    if (Date.now() >= end) break;
     await pause(times.poll, signal);
   }
+  return true;
 }
 
 /** @returns the id of the newest notification */
 async function emitNew({ caller, signal, emit }: SourceOptions, lastId: number | undefined): Promise<number> {
   if (lastId === undefined) {
-    const { data } = await caller.request('listNotifications', { limit: 1 }, { signal });
+    const { data } = await caller.request(listNotifications, { limit: 1 }, { signal });
     const id = data.items[0]?.id ?? 0;
     emit({ type: 'position', id });
     return id;
@@ -58,7 +60,7 @@ export async function notificationsAfter(
   signal: AbortSignal,
 ): Promise<Notification[]> {
   const list = (input: { cursor?: string | undefined; limit?: number } = {}) =>
-    caller.request('listNotifications', input, { signal }).then(({ data }) => data);
+    caller.request(listNotifications, input, { signal }).then(({ data }) => data);
   const found: Notification[] = [];
   for await (const notification of items(list, { limit: 50 })) {
     if (notification.id <= id) break;

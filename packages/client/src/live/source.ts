@@ -22,21 +22,24 @@ export async function runSource(options: SourceOptions): Promise<void> {
   let errors = 0;
   let delay = times.firstDelay;
   while (!signal.aborted) {
-    if (transport === 'poll') {
-      await pollNotifications({ ...options, lastId, emit });
-      continue;
-    }
-    if (errors < times.errors) emit({ type: 'status', status: 'connecting' });
     const start = Date.now();
-    const outcome = await openNotificationStream({ ...options, lastId, emit });
-    if (outcome.ended === 'signed_out' || signal.aborted) return;
-    errors = outcome.ended === 'after_events' ? 0 : errors + 1;
-    if (errors >= times.errors) {
-      await pollNotifications({ ...options, lastId, emit });
-      continue;
+    let retryAfter = 0;
+    if (transport === 'stream') {
+      if (errors < times.errors) emit({ type: 'status', status: 'connecting' });
+      const outcome = await openNotificationStream({ ...options, lastId, emit });
+      if (outcome.ended === 'signed_out' || signal.aborted) return;
+      errors = outcome.ended === 'after_events' ? 0 : errors + 1;
+      retryAfter = (outcome.retryAfter ?? 0) * 1_000;
+    }
+    if (transport === 'poll' || errors >= times.errors) {
+      // Where one poll works, the service may have come back just now: the next error in a row tells that streams do not work.
+      const pollFor = errors === times.errors ? 0 : times.pollFor;
+      if (await pollNotifications({ ...options, lastId, emit, pollFor })) continue;
+      // The service is down, which says nothing about streams.
+      errors = Math.min(errors, times.errors - 1);
     }
     delay = Date.now() - start > longLife ? times.firstDelay : delay;
-    await pause(Math.max(withJitter(delay), (outcome.retryAfter ?? 0) * 1_000), signal);
+    await pause(Math.max(withJitter(delay), retryAfter), signal);
     delay = Math.min(delay * 2, times.longestDelay);
   }
 }

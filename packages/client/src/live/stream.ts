@@ -1,4 +1,4 @@
-import { operationTable } from '../generated/operations.ts';
+import { streamNotifications } from '../generated/operations.ts';
 import { retryAfterOf } from '../responses.ts';
 import { createEventParser, type StreamEvent } from './event-parser.ts';
 import type { Notification, SourceOptions } from './types.ts';
@@ -43,7 +43,7 @@ export async function openNotificationStream(options: SourceOptions): Promise<St
     clearTimeout(watchdog);
     watchdog = setTimeout(abort, times.firstEvent);
     return caller.open(
-      operationTable.streamNotifications.path,
+      streamNotifications.path,
       {
         Accept: 'text/event-stream',
         Authorization: `Bearer ${access}`,

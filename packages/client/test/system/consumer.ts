@@ -1,13 +1,21 @@
 import {
   type ApiErrorOf,
+  type BaseClient,
   type Client,
+  getPost,
   type Item,
   isApiError,
   items,
   LoginWithError,
+  listPosts,
+  logIn,
   NetworkError,
   type Output,
+  type PartnerRequestDetail,
+  PartnerRequestStatus,
+  type Post,
   pages,
+  streamNotifications,
   supportsPasskeys,
 } from '@dure/client';
 
@@ -63,6 +71,27 @@ export async function outputs(dure: Client): Promise<string[]> {
   // @ts-expect-error getPost is not a list
   items(dure.posts.get, { post_id: 1 });
   return [...found, post?.title ?? ''];
+}
+
+export async function models(dure: Client): Promise<Post | undefined> {
+  const request: PartnerRequestDetail = await dure.partnerRequests.get({ partner_request_id: 1 });
+  const status: PartnerRequestStatus = request.status;
+  // @ts-expect-error there is no status Lost
+  PartnerRequestStatus.Lost;
+  const requested: '요청됨' = PartnerRequestStatus.Requested;
+  const post: Post = await dure.posts.create({ title: '꽃집을 찾아요', content: '함께 팔아요.' });
+  return status === requested ? post : undefined;
+}
+
+export async function someOperations(dure: BaseClient): Promise<string[]> {
+  const found: string[] = [(await dure.method(logIn)({ username: 'x', password: 'y' })).user.name];
+  const list = dure.method(listPosts);
+  for await (const post of items(list, { q: '꽃' })) found.push(post.title);
+  // @ts-expect-error post_id is required
+  dure.method(getPost)();
+  // @ts-expect-error a stream is not a method
+  dure.method(streamNotifications);
+  return found;
 }
 
 export function failures(error: unknown): string {

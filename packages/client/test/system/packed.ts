@@ -32,9 +32,10 @@ export async function installPacked(
 /** Expects that each package has what it needs, and nothing else. */
 export async function checkFiles(t: Test, packages: string[][]): Promise<void> {
   for (const files of packages) {
-    for (const path of ['dist/index.js', 'dist/index.d.ts', 'src/index.ts']) t.ok(files.includes(path), path);
+    for (const path of ['dist/index.js', 'dist/index.d.ts', 'dist/cjs/index.js', 'src/index.ts'])
+      t.ok(files.includes(path), path);
     const others = files.filter((path) => !/^(dist|src)\/[\w/-]+\.(js|d\.ts|tsx?)(\.map)?$/.test(path));
-    t.same(others.sort(), ['LICENSE', 'README.ko.md', 'README.md', 'package.json']);
+    t.same(others.sort(), ['LICENSE', 'README.ko.md', 'README.md', 'dist/cjs/package.json', 'package.json']);
   }
 }
 

@@ -20,9 +20,11 @@ export interface Shown {
   posts: (string | undefined)[];
   renamed: string | undefined;
   failed: boolean;
+  written: string;
   /** Whether nothing was read that has no input yet. */
   skipped: boolean;
   unreadCount: number;
+  live: string;
   /** Whose data is kept. */
   kept: unknown[];
 }
@@ -31,6 +33,7 @@ declare global {
   /** All that was shown, in order. */
   var shown: Shown[];
   var rename: (input: { name: string }) => void;
+  var write: (input: { title: string; content: string; images: string[] }) => void;
 }
 
 /** A page for react.test.ts, which runs it in a browser. */
@@ -44,9 +47,12 @@ export function Account() {
   const post = useObject(dure.posts.get, skipToken);
   const posts = useInfiniteList(dure.posts.list, skipToken);
   const rename = useMutation(dure.auth.updateCurrentUser);
-  const { unreadCount } = useLiveNotifications();
+  const write = useMutation(dure.posts.create);
+  useObject(dure.stores.listCategories);
+  const { unreadCount, status: live } = useLiveNotifications();
   useEffect(() => {
     globalThis.rename = rename.mutate;
+    globalThis.write = write.mutate;
     globalThis.shown ??= [];
     globalThis.shown.push({
       userId,
@@ -56,11 +62,13 @@ export function Account() {
       store: page.data?.store?.name,
       posts: [list.items[0]?.title, firstPage.data?.items[0]?.title],
       renamed: rename.data?.name,
+      written: write.status,
       failed: rename.error instanceof NetworkError,
       skipped: [post, posts].every(
         ({ status, fetchStatus }) => status === 'pending' && fetchStatus === 'idle',
       ),
       unreadCount,
+      live,
       kept: queries
         .getQueryCache()
         .findAll()

@@ -216,6 +216,58 @@ t.test('in a browser', { skip: noBrowser }, async (t) => {
     t.same(found.at(-1), { store: undefined, name: undefined, unreadCount: 0 });
   });
 
+  t.test('a notification reads again what it touches, an outage everything', async (t) => {
+    const { dure, username } = await openShop(service, '마 가게');
+    const post = await dure.posts.create({ title: '바 가게를 찾아요', content: '함께 팔아요.', images });
+    const sender = await openShop(service, '바 가게');
+    const page = await (await openContext(t))('/account');
+    let reads: string[] = [];
+    page.on('request', (request) => {
+      if (request.method() === 'GET') reads.push(new URL(request.url()).pathname);
+    });
+    await page.evaluate(`dure.auth.logIn(${JSON.stringify({ username, password })})`);
+    const shows = (what: string, condition: (last: Shown) => boolean) =>
+      until(what, async () => (await page.evaluate<Shown[]>('shown')).slice(-1).some(condition));
+    await shows('the page', ({ store, name, live }) => store !== undefined && !!name && live === 'open');
+    reads = [];
+    await sender.dure.partnerRequests.create({ post_id: post.id, message: '함께해요' });
+    await until('what it touches', () => reads.includes('/api/v1/stores/mypage/'));
+    t.notOk(
+      reads.some((path) => path === '/auth/me/' || path.includes('categories')),
+      reads.join(' '),
+    );
+    reads = [];
+    service.app.server.closeAllConnections();
+    await until('everything', () => reads.includes('/auth/me/') && reads.includes('/api/v1/stores/mypage/'));
+    t.notOk(reads.some((path) => path.includes('categories')));
+  });
+
+  t.test('a user who sends a form again after a lost response creates one post', async (t) => {
+    const { dure, username } = await openShop(service, '사 가게');
+    const page = await (await openContext(t))('/account');
+    await page.evaluate(`dure.auth.logIn(${JSON.stringify({ username, password })})`);
+    const shows = (what: string, condition: (last: Shown) => boolean) =>
+      until(what, async () => (await page.evaluate<Shown[]>('shown')).slice(-1).some(condition));
+    await shows('the page', ({ store }) => store === '사 가게');
+    const keys = new Set<string | undefined>();
+    const lose = async (route: Route) => {
+      if (route.request().method() !== 'POST') return route.fallback();
+      keys.add(route.request().headers()['idempotency-key']);
+      await route.fetch();
+      await route.abort();
+    };
+    await page.route('**/api/v1/posts/', lose);
+    const write = (title: string) =>
+      page.evaluate(`write(${JSON.stringify({ title, content: '내용', images })})`);
+    await write('한 번만');
+    await shows('the error', ({ written }) => written === 'error');
+    await page.unroute('**/api/v1/posts/', lose);
+    await write('한 번만');
+    await shows('the success', ({ written }) => written === 'success');
+    t.equal(keys.size, 1);
+    t.equal((await dure.posts.list({ mine: true })).items.length, 1);
+  });
+
   t.test('a first read that began before a change is read again', async (t) => {
     const { dure, username } = await openShop(service, '다 가게');
     const page = await (await openContext(t))('/account');
