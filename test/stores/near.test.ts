@@ -321,29 +321,44 @@ t.test('every store within the radius is found, in the order of the haversine fo
   await fc.assert(property, { numRuns: 12 });
 });
 
-t.test('lists around a place end after the nearest stores, unless an index finds all that match', async (t) => {
-  const at = newPlace();
-  const { stores } = await addStores(
-    Array.from({ length: 100 }, (_, n) => ({ at: north(at, 100 * n), exact: true, category: n % 40 === 39 ? 11 : 1 })),
-  );
-  const database = openTestDatabase(t, app.url);
-  const near = { latitude: at[0], longitude: at[1], radius: 50_000 };
-  const walk = async (categoryId: number | undefined, textBytes: number, q = '') => {
-    const budgets = { first: { rows: 20, textBytes }, most: { rows: 60, textBytes } };
-    const ids: number[] = [];
-    let pages = 0;
-    for (let after: KeysetPosition | undefined; ; pages++) {
-      const filter = { q, categoryId, region: '', near, after, limit: 10 };
-      const { rows, stoppedAt } = await listStores(database, filter, budgets);
-      ids.push(...rows.map(({ id }) => id));
-      const last = rows.length === 10 ? rows.at(-1) : undefined;
-      after = last ? { time: last.distance ?? 0, id: String(last.id) } : stoppedAt;
-      if (after === undefined) return { ids, pages };
-    }
-  };
-  t.strictSame((await walk(undefined, 1e6)).ids, stores.slice(0, 60));
-  t.strictSame((await walk(11, 1e6)).ids, [stores[39], stores[79]], 'one is further than the nearest sixty');
-  const { ids, pages } = await walk(undefined, 30, '가게');
-  t.strictSame(ids, stores.slice(0, 60), 'a page ends where it has read enough text, and the next one continues');
-  t.ok(pages > 6, `${pages} pages`);
-});
+t.test(
+  'lists around a place end after the nearest stores, unless an index finds all that match',
+  async (t) => {
+    const at = newPlace();
+    const { stores } = await addStores(
+      Array.from({ length: 100 }, (_, n) => ({
+        at: north(at, 100 * n),
+        exact: true,
+        category: n % 40 === 39 ? 11 : 1,
+      })),
+    );
+    const database = openTestDatabase(t, app.url);
+    const near = { latitude: at[0], longitude: at[1], radius: 50_000 };
+    const walk = async (categoryId: number | undefined, textBytes: number, q = '') => {
+      const budgets = { first: { rows: 20, textBytes }, most: { rows: 60, textBytes } };
+      const ids: number[] = [];
+      let pages = 0;
+      for (let after: KeysetPosition | undefined; ; pages++) {
+        const filter = { q, categoryId, region: '', near, after, limit: 10 };
+        const { rows, stoppedAt } = await listStores(database, filter, budgets);
+        ids.push(...rows.map(({ id }) => id));
+        const last = rows.length === 10 ? rows.at(-1) : undefined;
+        after = last ? { time: last.distance ?? 0, id: String(last.id) } : stoppedAt;
+        if (after === undefined) return { ids, pages };
+      }
+    };
+    t.strictSame((await walk(undefined, 1e6)).ids, stores.slice(0, 60));
+    t.strictSame(
+      (await walk(11, 1e6)).ids,
+      [stores[39], stores[79]],
+      'one is further than the nearest sixty',
+    );
+    const { ids, pages } = await walk(undefined, 30, '가게');
+    t.strictSame(
+      ids,
+      stores.slice(0, 60),
+      'a page ends where it has read enough text, and the next one continues',
+    );
+    t.ok(pages > 6, `${pages} pages`);
+  },
+);
