@@ -16,8 +16,8 @@ export interface Measure {
 interface Measures {
   /** By the text of the statement. */
   measures: Map<string, Measure>;
-  /** Of all of them, with the rows that were fetched through indexes; the test sets it back. */
-  sum: { pages: number; rows: number };
+  /** Of all of them; the test sets it back. */
+  sum: { pages: number };
   /** The connections that prepared a statement by name. */
   clients: Set<pg.Client>;
   /** Statements that were sent without a name, so that they are planned at each execution. */
@@ -33,7 +33,6 @@ interface Counts {
   pages: number;
   scans: number;
   added: number;
-  fetched: number;
   updates: number;
   hot: number;
 }
@@ -43,7 +42,7 @@ const counts = `
   SELECT relname AS name, inhparent::regclass::text AS table, coalesce(indrelid, oid)::int AS partition,
     pg_stat_get_xact_blocks_fetched(oid)::int AS pages,
     relkind = 'r' AS "isTable", pg_stat_get_xact_numscans(oid)::int AS scans,
-    pg_stat_get_xact_tuples_inserted(oid)::int AS added, pg_stat_get_xact_tuples_fetched(oid)::int AS fetched,
+    pg_stat_get_xact_tuples_inserted(oid)::int AS added,
     pg_stat_get_xact_tuples_updated(oid)::int AS updates, pg_stat_get_xact_tuples_hot_updated(oid)::int AS hot
   FROM pg_class LEFT JOIN pg_index ON indexrelid = oid LEFT JOIN pg_inherits ON inhrelid = coalesce(indrelid, oid)
   WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'i') AND pg_stat_get_xact_blocks_fetched(oid) > 0`;
@@ -67,7 +66,7 @@ export function measureStatements(
   onResult: (text: string, result: pg.QueryResult) => void,
 ): Measures {
   const measures = new Map<string, Measure>();
-  const sum = { pages: 0, rows: 0 };
+  const sum = { pages: 0 };
   const clients = new Set<pg.Client>();
   const unnamed = new Set<string>();
   const inTransaction = new WeakSet<pg.Client>();
@@ -108,14 +107,12 @@ export function measureStatements(
       const old = before.find((one) => one.name === name) ?? {
         pages: 0,
         scans: 0,
-        fetched: 0,
         added: 0,
         updates: 0,
         hot: 0,
       };
       if (now.pages === old.pages) continue;
       pages += now.pages - old.pages;
-      if (isTable) sum.rows += now.fetched - old.fetched;
       const isScanned = now.scans > old.scans;
       if (isTable && isScanned) measure.scanned.add(table ?? name);
       const updates = now.updates - old.updates;
