@@ -10,38 +10,6 @@ SET
 WHERE
   a.after_user_id = $3;
 
--- repository: findMatch
--- Columns: email, language, name, postTitle, searchName, storeName
--- Pages: at most 64
-SELECT
-  u.email,
-  u.name,
-  u.language,
-  f.name AS "searchName",
-  s.name AS "storeName",
-  p.title AS "postTitle"
-FROM
-  saved_searches f
-  JOIN users u ON u.id = f.user_id,
-  posts p
-  JOIN stores s ON s.id = p.store_id
-WHERE
-  f.id = $1
-  AND u.id = $2
-  AND u.is_verified
-  AND u.suspended_at IS NULL
-  AND p.id = $3
-  AND p.is_visible
-  AND (
-    p.closed_at IS NULL
-    AND (
-      p.closes_on IS NULL
-      OR p.closes_on >= (now() AT TIME ZONE 'Asia/Seoul')::date
-    )
-  )
-  AND s.closed_at IS NULL
-  AND s.suspended_at IS NULL;
-
 -- repository: findMatches
 -- Columns: savedSearchId, userId
 -- Pages: at most 64

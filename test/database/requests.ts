@@ -22,12 +22,8 @@ const ofStores = (...queries: string[]) => queries.map((query) => `${api}/stores
  * of the rows, in order.
  */
 export const requests: Record<number, string[]> = {
-  64: [
-    `${api}/notifications/unread-count/`,
-    ...ofPosts('mine=true&category_id=12'),
-    ...ofStores(...rare, ...rareRegions),
-  ],
-  512: ['/auth/sessions/'],
+  64: [`${api}/notifications/unread-count/`, ...ofStores(...rare, ...rareRegions)],
+  512: ['/auth/sessions/', ...ofPosts('mine=true&category_id=12')],
   1024: [
     ...lists,
     ...boxes,

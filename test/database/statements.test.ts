@@ -86,7 +86,7 @@ t.test('each statement returns the columns that its row type declares', async (t
             if (cursor)
               await call('GET', `${path}${path.includes('?') ? '&' : '?'}cursor=${cursor}`, { token });
             const touched = `${decodeURI(path)}: ${status}, ${sum.pages} pages`;
-            t.ok(status === 200 && sum.pages <= Number(most), touched);
+            t.ok(status === 200 && sum.pages > 0 && sum.pages <= Number(most), touched);
           }
     });
   await custom.close();

@@ -3,7 +3,7 @@ import { createPostRepository } from './repository.ts';
 import { type PostRoutesOptions, postRoutes } from './routes.ts';
 import { createPostService, type PostServiceOptions } from './service.ts';
 
-export { duePosts, isOpenPost } from './repository.ts';
+export { duePosts, isOpenPost, openPost } from './repository.ts';
 export {
   PartnerRequestStatus,
   PostSummary,

@@ -3,6 +3,7 @@ import type { Reader, Tx } from '../../infrastructure/database/client.ts';
 import { lockQuota, secondsUntilRoom } from '../../infrastructure/database/daily-quota.ts';
 import type { PartnerRequestStatus } from '../../infrastructure/database/generated/enums.ts';
 import { raw, type Sql, sql } from '../../infrastructure/database/sql.ts';
+import { koreanOffset } from '../../infrastructure/korean-time.ts';
 import { findPage } from '../../infrastructure/search/page.ts';
 import { type SearchableList, type SearchFilter, scanBudgets } from '../../infrastructure/search/sources.ts';
 import { isOpenStore, openStore, openStoreOf, storeEdits, storeSummarySql } from '../stores/index.ts';
@@ -14,6 +15,12 @@ const today = raw(`(now() AT TIME ZONE 'Asia/Seoul')::date`);
 export function isOpenPost(alias: 'p' | 'item'): Sql {
   const post = raw(alias);
   return sql`(${post}.closed_at IS NULL AND (${post}.closes_on IS NULL OR ${post}.closes_on >= ${today}))`;
+}
+
+/** The same for Prisma's client. */
+export function openPost() {
+  const day = new Date(new Date(Date.now() + koreanOffset).toISOString().slice(0, 10));
+  return { closedAt: null, OR: [{ closesOn: null }, { closesOn: { gte: day } }] };
 }
 
 /** Posts whose last day is over. That they are marked keeps them out of the indexes of open posts; it changes nothing else. */

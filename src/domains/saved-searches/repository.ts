@@ -1,13 +1,12 @@
 import type { ExpiredRows } from '../../infrastructure/database/clean-up.ts';
 import type { Database, Tx } from '../../infrastructure/database/client.ts';
 import type { SavedSearch } from '../../infrastructure/database/generated/client.ts';
-import type { Language } from '../../infrastructure/database/generated/enums.ts';
 import type { PageRequest } from '../../infrastructure/database/keyset.ts';
 import { lockRow } from '../../infrastructure/database/row-locks.ts';
 import { constant, type Sql, sql } from '../../infrastructure/database/sql.ts';
 import { distanceSql } from '../../infrastructure/search/near.ts';
-import { isOpenPost } from '../posts/index.ts';
-import { defaultRadius, isOpenStore } from '../stores/index.ts';
+import { isOpenPost, openPost } from '../posts/index.ts';
+import { defaultRadius, isOpenStore, openStore } from '../stores/index.ts';
 import { maxSavedSearches } from './schemas.ts';
 
 export type SavedSearchRow = Omit<SavedSearch, 'qKey'>;
@@ -17,10 +16,6 @@ export interface Match {
   userId: number;
   savedSearchId: number;
 }
-
-type MatchToMail = Record<'email' | 'name' | 'searchName' | 'storeName' | 'postTitle', string> & {
-  language: Language;
-};
 
 /** How far users were notified of posts. The job of a post is over long before. */
 export const expiredPostAlerts: ExpiredRows = {
@@ -103,12 +98,16 @@ export function createSavedSearchRepository(database: Database) {
 
     /** What the email about a match says; undefined where the search, its user or the post is not there any more. */
     async findMatch({ userId, savedSearchId, postId }: Match & { postId: number }) {
-      const [match] = await database.query<MatchToMail>(sql`
-        SELECT u.email, u.name, u.language, f.name AS "searchName", s.name AS "storeName", p.title AS "postTitle"
-        FROM saved_searches f JOIN users u ON u.id = f.user_id, posts p JOIN stores s ON s.id = p.store_id
-        WHERE f.id = ${savedSearchId} AND u.id = ${userId} AND u.is_verified AND u.suspended_at IS NULL
-          AND p.id = ${postId} AND p.is_visible AND ${isOpenPost('p')} AND ${isOpenStore('s')}`);
-      return match;
+      const post = await prisma.post.findFirst({
+        where: { id: postId, isVisible: true, ...openPost(), store: openStore },
+        select: { title: true, store: { select: { name: true } } },
+      });
+      const search = await prisma.savedSearch.findFirst({
+        where: { id: savedSearchId, user: { id: userId, isVerified: true, suspendedAt: null } },
+        select: { name: true, user: { select: { email: true, name: true, language: true } } },
+      });
+      if (post === null || search === null) return undefined;
+      return { ...search.user, searchName: search.name, storeName: post.store.name, postTitle: post.title };
     },
 
     /** The user who gets an email about matches; null for one who is gone, suspended or not verified. */
