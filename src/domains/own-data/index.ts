@@ -70,7 +70,7 @@ const ownDataRoutes: FastifyPluginAsyncTypebox<Options> = async (app, options) =
             headers: {
               'Content-Disposition': {
                 type: 'string',
-                pattern: '^attachment; filename="[^"]+"$',
+                pattern: '^attachment; filename=',
                 maxLength: 100,
                 description: 'The name of the file',
               },
