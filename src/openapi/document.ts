@@ -150,8 +150,8 @@ function describeBody(components: Components, operation: Operation, otherTypes: 
   const schema = components.resolve(media.schema);
   // A body that may be empty is optional; one of several forms is never empty.
   requestBody.required = ['required', 'minProperties', 'oneOf'].some((keyword) => keyword in schema);
-  for (const type of otherTypes) requestBody.content[type] = { schema: media.schema };
   media.examples = examplesOf(operation, 'request');
+  for (const type of otherTypes) requestBody.content[type] = media;
 }
 
 /** Moves responses that one operation has into it. */

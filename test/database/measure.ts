@@ -16,8 +16,8 @@ export interface Measure {
 interface Measures {
   /** By the text of the statement. */
   measures: Map<string, Measure>;
-  /** Of all of them; the test sets it back. */
-  sum: { pages: number };
+  /** Of all of them; the test sets it back. Rows are those that scans read, not only those that they returned. */
+  sum: { pages: number; rows: number };
   /** The connections that prepared a statement by name. */
   clients: Set<pg.Client>;
   /** Statements that were sent without a name, so that they are planned at each execution. */
@@ -31,6 +31,7 @@ interface Counts {
   partition: number;
   isTable: boolean;
   pages: number;
+  rows: number;
   scans: number;
   added: number;
   updates: number;
@@ -40,7 +41,7 @@ interface Counts {
 /** Of all tables and indexes that the transaction has touched. */
 const counts = `
   SELECT relname AS name, inhparent::regclass::text AS table, coalesce(indrelid, oid)::int AS partition,
-    pg_stat_get_xact_blocks_fetched(oid)::int AS pages,
+    pg_stat_get_xact_blocks_fetched(oid)::int AS pages, pg_stat_get_xact_tuples_returned(oid)::int AS rows,
     relkind = 'r' AS "isTable", pg_stat_get_xact_numscans(oid)::int AS scans,
     pg_stat_get_xact_tuples_inserted(oid)::int AS added,
     pg_stat_get_xact_tuples_updated(oid)::int AS updates, pg_stat_get_xact_tuples_hot_updated(oid)::int AS hot
@@ -66,7 +67,7 @@ export function measureStatements(
   onResult: (text: string, result: pg.QueryResult) => void,
 ): Measures {
   const measures = new Map<string, Measure>();
-  const sum = { pages: 0 };
+  const sum = { pages: 0, rows: 0 };
   const clients = new Set<pg.Client>();
   const unnamed = new Set<string>();
   const inTransaction = new WeakSet<pg.Client>();
@@ -106,6 +107,7 @@ export function measureStatements(
     for (const { name, table, partition, isTable, ...now } of after) {
       const old = before.find((one) => one.name === name) ?? {
         pages: 0,
+        rows: 0,
         scans: 0,
         added: 0,
         updates: 0,
@@ -113,6 +115,7 @@ export function measureStatements(
       };
       if (now.pages === old.pages) continue;
       pages += now.pages - old.pages;
+      sum.rows += now.rows - old.rows;
       const isScanned = now.scans > old.scans;
       if (isTable && isScanned) measure.scanned.add(table ?? name);
       const updates = now.updates - old.updates;

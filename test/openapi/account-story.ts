@@ -174,11 +174,12 @@ export async function consentStory(t: Test, examples: Examples): Promise<void> {
   t.teardown(app.close);
   const show = recorder(app, examples);
   await show('GET', '/auth/consents/');
-  const consents = { terms: '2026-01-31', privacy: '2026-01-31', is_14_or_older: true };
+  const versions = { terms: '2026-01-31', privacy: '2026-01-31' };
+  const consents = { ...versions, is_14_or_older: true };
   const account = { ...user, name: '김두레', email, consents };
   await app.call('POST', '/auth/signup/', { body: account });
   const { token } = await logIn(app, user);
-  await show('PATCH', '/auth/me/consents/', { token, body: { marketing: true } });
+  await show('PATCH', '/auth/me/consents/', { token, body: { ...versions, marketing: true } });
   await show('GET', '/auth/me/consents/', { token });
   await show('GET', '/auth/me/data/', { token });
 }

@@ -22,7 +22,6 @@ t.test('the examples of the document are what the service responds', async (t) =
     LOGIN_PROVIDERS: 'kakao,naver',
     ...kakao.environment,
     ...naver.environment,
-    PUSH_SERVICES: 'push.example.com',
     JWT_PRIVATE_KEY: generatePrivateKey('ES256').pem,
   });
   const examples: Examples = {};

@@ -114,7 +114,7 @@ export async function notificationStory(app: TestApp, show: Show, { bakery, cafe
   const push = '/api/v1/notifications/push/';
   await show('GET', `${push}key/`, { token });
   const subscription = {
-    endpoint: 'https://push.example.com/send/Zm9yIGV4YW1wbGUgb25seQ',
+    endpoint: 'https://fcm.googleapis.com/fcm/send/Zm9yIGV4YW1wbGUgb25seQ',
     expirationTime: null,
     keys: {
       p256dh: 'BOHVsfl9bw-z8r9npRvnXJJcSBejzlal85V2fu385pixaMQ0CNfvUweM2kg22mSjA7WSYcA0vf5QO2ze2Ptw72o',
@@ -136,17 +136,20 @@ export async function notificationStory(app: TestApp, show: Show, { bakery, cafe
   const link = new URL(url({ userId, topic: 'saved_search_match' }, keyId));
   await show('POST', `/api/v1/notifications/unsubscribe/${link.search}`);
 
+  const older = (await app.call('GET', '/api/v1/notifications/mypage/', { token })).body.data.items;
+  const read = { token, body: { up_to_id: older[0].id } };
+  await app.call('POST', '/api/v1/notifications/mark-read/', read);
   const search = { name: '망원동 카페', category_id: 1, region: '망원동' };
   const saved = (await show('POST', '/api/v1/saved-searches/', { token, body: search })).body.data;
   await show('GET', '/api/v1/saved-searches/', { token });
   const post = { title: '봄 소풍 도시락을 같이 만들어요', content: '빵을 구워 주실 가게를 찾습니다.' };
   await app.call('POST', '/api/v1/posts/', { token: cafe, body: post });
-  const path = '/api/v1/notifications/mypage/?limit=1';
+  const path = '/api/v1/notifications/mypage/?is_read=false';
   await until('the match of the search', async () => {
     const { items } = (await app.call('GET', path, { token })).body.data;
     return items[0]?.kind === 'saved_search_match';
   });
-  await show('GET', '/api/v1/notifications/mypage/?is_read=false', { token, name: 'match' });
+  await show('GET', path, { token, name: 'match' });
   await show('DELETE', `/api/v1/saved-searches/${saved.id}/`, { token });
 }
 

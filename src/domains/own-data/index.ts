@@ -68,7 +68,7 @@ const ownDataRoutes: FastifyPluginAsyncTypebox<Options> = async (app, options) =
           headers: {
             'Content-Disposition': {
               type: 'string',
-              pattern: '^attachment; filename="[^"]+"$',
+              pattern: '^attachment; filename=',
               maxLength: 100,
               description: 'The name of the file',
             },
