@@ -1,9 +1,8 @@
 import { DureProvider } from '@dure/react';
-import { type ComponentType, StrictMode } from 'react';
+import { type ComponentType, lazy, StrictMode, Suspense } from 'react';
 import { createRoot } from 'react-dom/client';
 import { createBrowserRouter, type RouteObject, RouterProvider } from 'react-router';
 import { dure, queryClient } from './api.ts';
-import { Confirmation } from './app/change.tsx';
 import { SignedIn } from './app/session.tsx';
 import { Shell } from './app/shell.tsx';
 import { CrashPage, NotFound } from './app/unexpected.tsx';
@@ -11,6 +10,8 @@ import { Home } from './posts/home.tsx';
 import { language } from './text.ts';
 import { Skeleton } from './ui/index.ts';
 import './styles/index.css';
+
+const Confirmation = lazy(async () => ({ default: (await import('./app/confirmation.tsx')).Confirmation }));
 
 /** A page whose code is loaded when it is opened. */
 function page(path: string, load: () => Promise<ComponentType>): RouteObject {
@@ -68,7 +69,9 @@ createRoot(root).render(
   <StrictMode>
     <DureProvider client={dure} queryClient={queryClient}>
       <RouterProvider router={router} />
-      <Confirmation />
+      <Suspense>
+        <Confirmation />
+      </Suspense>
     </DureProvider>
   </StrictMode>,
 );

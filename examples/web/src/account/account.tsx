@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { Link } from 'react-router';
 import { dure } from '../api.ts';
-import { change, confirmed } from '../app/change.tsx';
+import { change, confirmed } from '../app/change.ts';
 import { useAccount } from '../app/session.tsx';
 import { CodeForm, codeSentTo, NewPasswordField } from '../auth/fields.tsx';
 import { t } from '../text.ts';
@@ -43,10 +43,12 @@ export function Account() {
         <Facts facts={{ [t('아이디', 'Username')]: user.username, [t('이메일', 'Email')]: email }} />
         <Form
           draft="name"
+          values={{ name: user.name }}
           submitLabel={t('저장', 'Save')}
-          onSubmit={(read) => change(dure.auth.updateCurrentUser, { name: read('name') })}
+          pendingLabel={t('저장하는 중…', 'Saving…')}
+          onSubmit={({ name }) => change(dure.auth.updateCurrentUser, { name })}
         >
-          <TextField name="name" label={t('이름', 'Name')} autoComplete="name" defaultValue={user.name} />
+          <TextField name="name" label={t('이름', 'Name')} autoComplete="name" />
         </Form>
       </Card>
       <nav className="card" aria-label={t('설정', 'Settings')}>
@@ -68,7 +70,11 @@ export function Account() {
           'Everything that Dure has about you, as one JSON file. Up to five times a day.',
         )}
       >
-        <Form submitLabel={t('내 정보 내려받기', 'Download my data')} onSubmit={downloadOwnData} />
+        <Form
+          submitLabel={t('내 정보 내려받기', 'Download my data')}
+          pendingLabel={t('내려받는 중…', 'Downloading…')}
+          onSubmit={downloadOwnData}
+        />
       </Card>
       <DeleteAccount />
     </Page>
@@ -122,10 +128,9 @@ function MailedCode({ email, text, submitLabel, onCode, ...card }: MailedCodePro
   const [sentTo, setSentTo] = useState<string>();
   const close = () => setSentTo(undefined);
 
-  async function send(read: (name: string) => string) {
-    const input = { email: email ?? read('email') };
-    await dure.auth.sendVerificationCode(input);
-    setSentTo(input.email);
+  async function send(entered: { email: string }) {
+    await dure.auth.sendVerificationCode(entered);
+    setSentTo(entered.email);
   }
 
   return (
@@ -138,7 +143,12 @@ function MailedCode({ email, text, submitLabel, onCode, ...card }: MailedCodePro
           actions={<CancelButton onClick={close} />}
         />
       ) : (
-        <Form submitLabel={t('인증번호 받기', 'Get a code')} onSubmit={send}>
+        <Form
+          values={{ email: email ?? '' }}
+          submitLabel={t('인증번호 받기', 'Get a code')}
+          pendingLabel={t('보내는 중…', 'Sending…')}
+          onSubmit={send}
+        >
           {!email && (
             <TextField name="email" type="email" label={t('새 이메일', 'New email')} autoComplete="email" />
           )}
@@ -153,9 +163,8 @@ function ChangePassword() {
   const [version, setVersion] = useState(0);
   const title = t('비밀번호 변경', 'Change password');
 
-  async function save(read: (name: string) => string) {
-    const [current_password, new_password] = [read('current_password'), read('new_password')];
-    await change(dure.auth.changePassword, { current_password, new_password });
+  async function save(entered: { current_password: string; new_password: string }) {
+    await change(dure.auth.changePassword, entered);
     setVersion(version + 1);
   }
 
@@ -164,7 +173,13 @@ function ChangePassword() {
       title={title}
       text={t('변경하시면 다른 기기에서는 로그아웃됩니다.', 'This logs you out on all other devices.')}
     >
-      <Form key={version} submitLabel={title} onSubmit={save}>
+      <Form
+        key={version}
+        values={{ current_password: '', new_password: '' }}
+        submitLabel={title}
+        pendingLabel={t('변경하는 중…', 'Changing…')}
+        onSubmit={save}
+      >
         <PasswordField
           name="current_password"
           label={t('현재 비밀번호', 'Current password')}
@@ -189,9 +204,9 @@ async function downloadOwnData(): Promise<void> {
 }
 
 function DeleteAccount() {
-  const title = t('계정 삭제', 'Delete account');
+  const title = t('회원 탈퇴', 'Delete account');
   const text = t(
-    '가게와 글이 모두 삭제되며 되돌릴 수 없습니다.',
+    '탈퇴하시면 가게와 글이 모두 삭제되며 되돌릴 수 없습니다.',
     'Your shop and your posts will be deleted permanently.',
   );
   return (
@@ -199,7 +214,7 @@ function DeleteAccount() {
       <AskButton
         danger
         label={title}
-        title={t('계정을 삭제할까요?', 'Delete your account?')}
+        title={t('탈퇴하시겠어요?', 'Delete your account?')}
         text={text}
         onConfirm={() => change(dure.auth.deleteCurrentUser, {})}
       />

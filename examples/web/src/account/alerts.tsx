@@ -1,11 +1,10 @@
 import { isApiError, type Output } from '@dure/client';
 import { useInfiniteList, useObject } from '@dure/react';
 import { useQuery } from '@tanstack/react-query';
-import { useId } from 'react';
 import { Link } from 'react-router';
 import { dure } from '../api.ts';
-import { change } from '../app/change.tsx';
-import { searchPath, useDescribeSearch } from '../posts/search.tsx';
+import { change } from '../app/change.ts';
+import { searchPath, useDescribeSearch } from '../posts/filters.ts';
 import { t } from '../text.ts';
 import {
   AskButton,
@@ -13,10 +12,12 @@ import {
   Checkbox,
   Fieldset,
   Form,
+  InputError,
   Item,
   List,
   Loaded,
   Page,
+  Select,
   TextField,
 } from '../ui/index.ts';
 import { account } from './names.ts';
@@ -70,6 +71,7 @@ function PushSwitch() {
           ) : (
             <Form
               submitLabel={isOn ? t('푸시 알림 끄기', 'Switch off') : t('푸시 알림 켜기', 'Switch on')}
+              pendingLabel={isOn ? t('끄는 중…', 'Switching off…') : t('켜는 중…', 'Switching on…')}
               onSubmit={toggle}
             />
           )
@@ -104,32 +106,35 @@ const channels = [
 
 /** Which emails and push messages the account gets, when, and in which language. */
 function Preferences({ language, quiet_hours: quiet, ...saved }: Output<'getMailPreferences'>) {
-  const id = useId();
+  const values = { ...saved, language, quiet_hours: quiet ?? { from: '', to: '' } };
 
-  function save(read: (name: string) => string, data: FormData) {
-    const [from, to] = [read('from'), read('to')];
-    const chosen = (channel: string) =>
-      Object.fromEntries(kinds.map(([kind]) => [kind, data.has(`${channel}.${kind}`)]));
+  async function save({ quiet_hours, ...entered }: typeof values) {
+    const { from, to } = quiet_hours;
+    if (!from !== !to) {
+      throw new InputError(
+        t('시작과 종료를 모두 입력해 주세요.', 'Enter both the begin and the end.'),
+        from ? 'quiet_hours.to' : 'quiet_hours.from',
+      );
+    }
     return change(dure.notifications.updateMailPreferences, {
-      language: read('language') === 'en' ? 'en' : 'ko',
-      email: chosen('email'),
-      push: chosen('push'),
-      quiet_hours: from || to ? { from, to } : null,
+      ...entered,
+      quiet_hours: from ? quiet_hours : null,
     });
   }
 
   return (
-    <Form submitLabel={t('저장', 'Save')} onSubmit={save}>
+    <Form
+      values={values}
+      draft="alerts"
+      submitLabel={t('저장', 'Save')}
+      pendingLabel={t('저장하는 중…', 'Saving…')}
+      onSubmit={save}
+    >
       {channels.map(([channel, legend]) => (
         <Fieldset key={channel} name={channel} legend={legend}>
           <div className="choices">
             {kinds.map(([kind, text]) => (
-              <Checkbox
-                key={kind}
-                name={`${channel}.${kind}`}
-                label={text}
-                defaultChecked={saved[channel][kind]}
-              />
+              <Checkbox key={kind} name={`${channel}.${kind}`} label={text} />
             ))}
           </div>
         </Fieldset>
@@ -143,23 +148,21 @@ function Preferences({ language, quiet_hours: quiet, ...saved }: Output<'getMail
         )}
       >
         <div className="row">
-          <TextField name="from" type="time" optional label={t('시작', 'From')} defaultValue={quiet?.from} />
-          <TextField name="to" type="time" optional label={t('종료', 'To')} defaultValue={quiet?.to} />
+          <TextField name="quiet_hours.from" type="time" optional label={t('시작', 'From')} />
+          <TextField name="quiet_hours.to" type="time" optional label={t('종료', 'To')} />
         </div>
       </Fieldset>
-      <div className="field">
-        <label htmlFor={id}>
-          {t('메일과 푸시 알림의 언어', 'Language of emails and push notifications')}
-        </label>
-        <select id={id} className="input" name="language" defaultValue={language}>
-          <option value="ko" lang="ko">
-            한국어
-          </option>
-          <option value="en" lang="en">
-            English
-          </option>
-        </select>
-      </div>
+      <Select
+        name="language"
+        label={t('메일과 푸시 알림의 언어', 'Language of emails and push notifications')}
+      >
+        <option value="ko" lang="ko">
+          한국어
+        </option>
+        <option value="en" lang="en">
+          English
+        </option>
+      </Select>
     </Form>
   );
 }

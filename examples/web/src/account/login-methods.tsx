@@ -1,7 +1,7 @@
 import { supportsPasskeys } from '@dure/client';
 import { useInfiniteList, useObject } from '@dure/react';
 import { dure } from '../api.ts';
-import { change, confirmed } from '../app/change.tsx';
+import { change, confirmed } from '../app/change.ts';
 import { t } from '../text.ts';
 import { AskButton, Button, Card, Form, Item, List, Page, TextField, Time } from '../ui/index.ts';
 import { account, describeDevice, nameOfMethod } from './names.ts';
@@ -90,7 +90,11 @@ function Passkeys() {
         )}
       </List>
       {supportsPasskeys() ? (
-        <Form submitLabel={t('패스키 추가', 'Add a passkey')} onSubmit={add} />
+        <Form
+          submitLabel={t('패스키 추가', 'Add a passkey')}
+          pendingLabel={t('추가하는 중…', 'Adding…')}
+          onSubmit={add}
+        />
       ) : (
         <p>{t('이 브라우저에서는 패스키를 쓸 수 없습니다.', 'This browser has no passkeys.')}</p>
       )}
@@ -105,9 +109,11 @@ function ChangePasskey({ id, name }: { id: number; name: string }) {
         label={t('이름 변경', 'Rename')}
         about={name}
         confirmLabel={t('저장', 'Save')}
-        onConfirm={(read) => change(dure.passkeys.update, { passkey_id: id, name: read('name') })}
+        pendingLabel={t('저장하는 중…', 'Saving…')}
+        values={{ name }}
+        onConfirm={(entered) => change(dure.passkeys.update, { passkey_id: id, ...entered })}
       >
-        <TextField name="name" label={t('패스키 이름', 'Name of the passkey')} defaultValue={name} />
+        <TextField name="name" label={t('패스키 이름', 'Name of the passkey')} />
       </AskButton>
       <AskButton
         danger

@@ -1,7 +1,7 @@
 import type { Item as ItemOf } from '@dure/client';
 import { useInfiniteList } from '@dure/react';
 import { dure } from '../api.ts';
-import { change } from '../app/change.tsx';
+import { change } from '../app/change.ts';
 import { t } from '../text.ts';
 import { AskButton, Item, List, Page, Time } from '../ui/index.ts';
 import { account, describeDevice, nameOfMethod } from './names.ts';

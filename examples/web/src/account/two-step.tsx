@@ -4,7 +4,7 @@ import { QRCodeSVG } from 'qrcode.react';
 import { useState } from 'react';
 import { toast } from 'react-hot-toast/headless';
 import { dure } from '../api.ts';
-import { change, confirmed } from '../app/change.tsx';
+import { change, confirmed } from '../app/change.ts';
 import { t } from '../text.ts';
 import { AskButton, Button, CancelButton, Card, CodeField, Facts, Form, Loaded } from '../ui/index.ts';
 
@@ -15,6 +15,7 @@ export function TwoStep() {
   const [codes, setCodes] = useState<string[]>();
   const isOn = status.data && status.data.totp_enabled_at !== null;
   const switchOn = t('2단계 인증 켜기', 'Switch on');
+  const pending = t('켜는 중…', 'Switching on…');
 
   const start = async () => setSetup(await confirmed(() => dure.secondFactor.startTotp()));
   const renew = async () => show(await change(dure.secondFactor.replaceRecoveryCodes, {}));
@@ -27,12 +28,15 @@ export function TwoStep() {
   function content(left: number) {
     if (codes) return <RecoveryCodes codes={codes} onKept={() => setCodes(undefined)} />;
     if (isOn) return <SwitchedOn left={left} onRenew={renew} />;
-    if (setup === undefined) return <Form key="start" submitLabel={switchOn} onSubmit={start} />;
+    if (setup === undefined)
+      return <Form key="start" submitLabel={switchOn} pendingLabel={pending} onSubmit={start} />;
     return (
       <Form
         key="finish"
+        values={{ code: '' }}
         submitLabel={switchOn}
-        onSubmit={async (read) => show(await change(dure.secondFactor.confirmTotp, { code: read('code') }))}
+        pendingLabel={pending}
+        onSubmit={async (entered) => show(await change(dure.secondFactor.confirmTotp, entered))}
         actions={<CancelButton onClick={() => setSetup(undefined)} />}
       >
         <Setup {...setup} />

@@ -1,12 +1,20 @@
+import type { AuthChange } from '@dure/client';
 import { useLiveNotifications, useSession } from '@dure/react';
 import { onlineManager } from '@tanstack/react-query';
 import { useEffect, useSyncExternalStore } from 'react';
-import { toast, useToaster } from 'react-hot-toast/headless';
+import { type Toast, toast, useToaster } from 'react-hot-toast/headless';
 import { Link, Outlet, ScrollRestoration, useLocation } from 'react-router';
 import { apiUrl, dure } from '../api.ts';
 import { changeLanguage, language, t } from '../text.ts';
+import { forgetDraftsOfOthers } from '../ui/draft.ts';
 import { Button, ButtonLink, Icon } from '../ui/index.ts';
 import { isRemote } from './session.tsx';
+
+/** What was typed stays for the account whose session has expired, and for no other one. */
+function forgetDrafts({ userId, reason }: AuthChange): void {
+  const hasLeft = reason === 'logged_out' || reason === 'account_deleted' || reason === 'elsewhere';
+  if (userId !== null || hasLeft) forgetDraftsOfOthers(userId);
+}
 
 /** What surrounds every view: brand, navigation, language, short messages. */
 export function Shell() {
@@ -14,6 +22,7 @@ export function Shell() {
   const isSignedIn = status === 'signed_in';
   const { unreadCount } = useLiveNotifications({ onNotification: ({ message }) => toast(message) });
   const [other, name] = language === 'ko' ? (['en', 'English'] as const) : (['ko', '한국어'] as const);
+  useEffect(() => dure.onAuthChange(forgetDrafts), []);
   useEffect(() => {
     // Push messages are for the account that is signed in.
     if (reason) dure.push.unsubscribe().catch(() => undefined);
@@ -33,8 +42,8 @@ export function Shell() {
           {status === 'signed_out' && <ButtonLink look="plain" to="/login" label={t('로그인', 'Log in')} />}
           <Button look="plain language" lang={other} label={name} onClick={() => changeLanguage(other)} />
         </div>
-        <Messages />
       </header>
+      <Messages />
       <Banners />
       {import.meta.env.DEV && <MailboxHint />}
       <main id="content" tabIndex={-1}>
@@ -92,26 +101,30 @@ function Navigation({ unread }: { unread: number }) {
   );
 }
 
-/** Short messages stand in the bar, in the flow of the page, so that they cover nothing. */
+/** Short messages float above the page and move nothing. Errors stay until they are closed. */
 function Messages() {
   const { toasts, handlers } = useToaster({ duration: 6_000 });
+  const shown = toasts.filter(({ visible }) => visible);
+  const [errors, others] = [true, false].map((isError) =>
+    shown
+      .filter(({ type }) => (type === 'error') === isError)
+      .map((toast) => <Message key={toast.id} {...toast} />),
+  );
   return (
-    <div
-      className="toasts"
-      role="status"
-      onPointerEnter={handlers.startPause}
-      onPointerLeave={handlers.endPause}
-    >
-      {toasts
-        .filter(({ visible }) => visible)
-        .map(({ id, message }) => (
-          <div className="toast" key={id}>
-            <span>{typeof message === 'string' ? message : null}</span>
-            <button type="button" aria-label={t('알림 닫기', 'Close')} onClick={() => toast.dismiss(id)}>
-              <Icon name="close" size={20} />
-            </button>
-          </div>
-        ))}
+    <div className="toasts" onPointerEnter={handlers.startPause} onPointerLeave={handlers.endPause}>
+      <div role="alert">{errors}</div>
+      <div role="status">{others}</div>
+    </div>
+  );
+}
+
+function Message({ id, type, message }: Toast) {
+  return (
+    <div className={`toast ${type}`}>
+      <span className="clamped">{typeof message === 'string' ? message : null}</span>
+      <button type="button" aria-label={t('알림 닫기', 'Close')} onClick={() => toast.dismiss(id)}>
+        <Icon name="close" size={20} />
+      </button>
     </div>
   );
 }

@@ -4,11 +4,11 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Navigate, useLocation, useNavigate, useSearchParams } from 'react-router';
 import { dure, type User } from '../api.ts';
-import { change } from '../app/change.tsx';
+import { change } from '../app/change.ts';
 import { t } from '../text.ts';
 import { ButtonLink, Form, Loaded, Page, Skeleton, TextField } from '../ui/index.ts';
 import { NewPasswordField } from './fields.tsx';
-import type { SignUpState } from './sign-up.tsx';
+import { proofs, type SignUpState } from './sign-up.tsx';
 
 /** By the operation that sends the email. Its response is the same for any address. */
 const emails = {
@@ -39,16 +39,21 @@ function RequestEmail({ operation }: { operation: keyof typeof emails }) {
   const { state: reason }: { state: string | null } = useLocation();
   const [response, setResponse] = useState('');
 
-  async function send(read: (name: string) => string) {
+  async function send({ email }: { email: string }) {
     setResponse('');
-    const { message } = await dure.request(operation, { email: read('email').trim() });
+    const { message } = await dure.request(operation, { email: email.trim() });
     setResponse(message);
   }
 
   return (
     <Page title={title} lead={lead} width="form-page" back={{ to: '/login', label: t('로그인', 'Log in') }}>
       {reason && !response && <p className="note warn">{reason}</p>}
-      <Form submitLabel={submitLabel} onSubmit={send}>
+      <Form
+        values={{ email: '' }}
+        submitLabel={submitLabel}
+        pendingLabel={t('보내는 중…', 'Sending…')}
+        onSubmit={send}
+      >
         <TextField name="email" type="email" label={t('이메일', 'Email')} autoComplete="email" />
       </Form>
       <div role="status">{response && <p className="note">{response}</p>}</div>
@@ -69,8 +74,8 @@ export function ResetPassword() {
     retry: false,
   });
 
-  async function setPassword(read: (name: string) => string) {
-    await change(dure.auth.confirmPasswordReset, { ...link, new_password: read('new_password') });
+  async function setPassword(entered: { new_password: string }) {
+    await change(dure.auth.confirmPasswordReset, { ...link, ...entered });
     await leave();
     navigate('/login', { replace: true });
   }
@@ -82,7 +87,12 @@ export function ResetPassword() {
     <Page title={t('새 비밀번호 설정', 'Set a new password')} width="form-page">
       <Loaded query={validated}>
         {() => (
-          <Form submitLabel={t('비밀번호 바꾸기', 'Change password')} onSubmit={setPassword}>
+          <Form
+            values={{ new_password: '' }}
+            submitLabel={t('비밀번호 바꾸기', 'Change password')}
+            pendingLabel={t('바꾸는 중…', 'Changing…')}
+            onSubmit={setPassword}
+          >
             <NewPasswordField name="new_password" label={t('새 비밀번호', 'New password')} />
           </Form>
         )}
@@ -115,6 +125,8 @@ function ConfirmForNewAccount({ token }: { token: string }) {
 
   async function confirm() {
     const proved = await dure.auth.confirmEmail({ token });
+    // The tab with the form goes on by itself.
+    proofs.postMessage(proved);
     navigate('/signup', { replace: true, state: { proved } satisfies SignUpState });
   }
 

@@ -28,7 +28,13 @@ export function CodeForm({ email, submitLabel = t('인증하기', 'Verify'), onC
   const again = t('인증번호 다시 받기', 'Send a new code');
   return (
     <div className="stack">
-      <Form submitLabel={submitLabel} onSubmit={(read) => onCode(read('code'))} actions={actions}>
+      <Form
+        values={{ code: '' }}
+        submitLabel={submitLabel}
+        pendingLabel={t('확인하는 중…', 'Checking…')}
+        onSubmit={({ code }) => onCode(code)}
+        actions={actions}
+      >
         <CodeField
           hint={t(
             '메일이 보이지 않으면 스팸함도 확인해 주세요.',
@@ -78,7 +84,7 @@ export function SecondFactorField() {
 }
 
 /** What was entered. Recovery codes may be pasted with spaces. */
-export const secondFactorIn = (read: (name: string) => string) => read('code').replace(/\s/g, '');
+export const secondFactorIn = (code: string) => code.replace(/\s/g, '');
 
 /** A password that is chosen. */
 export function NewPasswordField({ name, label }: { name: string; label?: string }) {

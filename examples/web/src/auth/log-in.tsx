@@ -1,11 +1,11 @@
 import { isApiError, LoginWithError, supportsPasskeys } from '@dure/client';
-import { useObject, useSession } from '@dure/react';
+import { useSession } from '@dure/react';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { toast } from 'react-hot-toast/headless';
 import { Link, Navigate, type NavigateProps, useLocation, useNavigate } from 'react-router';
 import { dure } from '../api.ts';
-import { change } from '../app/change.tsx';
+import { change } from '../app/change.ts';
 import { ownPath } from '../app/session.tsx';
 import { t } from '../text.ts';
 import {
@@ -18,9 +18,11 @@ import {
   Page,
   PasswordField,
   Skeleton,
+  showError,
   UsernameField,
 } from '../ui/index.ts';
 import { SecondFactorField, secondFactorIn } from './fields.tsx';
+import { ProviderButtons } from './provider-buttons.tsx';
 import type { SignUpState } from './sign-up.tsx';
 
 /** What the entry of the history keeps, also over a reload. */
@@ -53,21 +55,20 @@ export function LogIn() {
 
 function FirstFactor() {
   const { state, search, run, returnTo } = useLogIn();
-  const providers = useObject(dure.auth.listLoginProviders);
   const navigate = useNavigate();
   useEffect(() => {
     // Offers passkeys in the autofill of the username, while the page is shown.
     const shown = new AbortController();
     run(() => dure.passkeys.logIn({ conditional: true, signal: shown.signal })).catch((error: unknown) => {
       // Where autofill does not work, the other ways do.
-      if (isApiError(error, 'finishPasskeyLogin')) toast(error.detail);
+      if (isApiError(error, 'finishPasskeyLogin')) showError(error);
     });
     return () => shown.abort();
   }, [state?.linkToken]);
 
-  async function logIn(read: (name: string) => string) {
+  async function logIn({ username, password }: { username: string; password: string }) {
     try {
-      await run(() => dure.auth.logIn({ username: read('username').trim(), password: read('password') }));
+      await run(() => dure.auth.logIn({ username: username.trim(), password }));
     } catch (error) {
       if (!isApiError(error, 'logIn') || error.code !== 'second_factor_required') throw error;
       navigate({ search }, { state: { ...state, secondFactorToken: error.data.second_factor_token } });
@@ -88,7 +89,9 @@ function FirstFactor() {
         </p>
       )}
       <Form
+        values={{ username: '', password: '' }}
         submitLabel={t('로그인', 'Log in')}
+        pendingLabel={t('로그인하는 중…', 'Logging in…')}
         onSubmit={logIn}
         actions={<ButtonLink look="plain" to="/signup" label={t('회원가입', 'Sign up')} />}
       >
@@ -106,16 +109,7 @@ function FirstFactor() {
           {t('비밀번호 찾기', 'Forgot password')}
         </Link>
       </p>
-      <p className="divider">{t('또는', 'or')}</p>
-      {providers.data?.items.map(({ id, name }) => (
-        <Button
-          key={id}
-          look={`wide provider ${id}`}
-          icon={branded[id] && <img src={`/login/${id}.svg`} alt="" />}
-          label={branded[id] ?? name}
-          onClick={() => dure.auth.loginWith(id, { returnTo })}
-        />
-      ))}
+      <ProviderButtons returnTo={returnTo} />
       {supportsPasskeys() && (
         <Button
           look="wide provider"
@@ -128,27 +122,21 @@ function FirstFactor() {
   );
 }
 
-/** Texts, and the symbols in public/login, as the design rules of the providers want them; their reviews compare. */
-const branded: Partial<Record<string, string>> = {
-  kakao: t('카카오 로그인', 'Login with Kakao'),
-  naver: t('네이버 로그인', 'Log in with Naver'),
-  google: t('Google 계정으로 로그인', 'Sign in with Google'),
-  apple: t('Apple로 로그인', 'Sign in with Apple'),
-};
-
 function SecondFactor({ token }: { token: string }) {
   const { state, search, run } = useLogIn();
   const again = { ...state, secondFactorToken: undefined };
 
-  function finish(read: (name: string) => string) {
-    const input = { second_factor_token: token, code: secondFactorIn(read) };
+  function finish({ code }: { code: string }) {
+    const input = { second_factor_token: token, code: secondFactorIn(code) };
     return run(() => dure.auth.finishLogin(input));
   }
 
   return (
     <Page title={t('2단계 인증', 'Two-step verification')} width="form-page">
       <Form
+        values={{ code: '' }}
         submitLabel={t('로그인', 'Log in')}
+        pendingLabel={t('로그인하는 중…', 'Logging in…')}
         onSubmit={finish}
         actions={
           <ButtonLink

@@ -6,8 +6,9 @@ import { useOwnStore } from '../app/session.tsx';
 import { StoreFirst } from '../stores/store-parts.tsx';
 import { t } from '../text.ts';
 import { ButtonLink, Empty, List, Page, Skeleton } from '../ui/index.ts';
+import { useSearch } from './filters.ts';
 import { PostCard } from './post-parts.tsx';
-import { Search, useSearch } from './search.tsx';
+import { Search } from './search.tsx';
 
 /** The feed, or, without a login, what the app is for. */
 export function Home() {

@@ -1,11 +1,11 @@
+import type { CallOptions } from '@dure/client';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams } from 'react-router';
 import { dure, type Post } from '../api.ts';
-import { change } from '../app/change.tsx';
-import { useAccount } from '../app/session.tsx';
+import { change } from '../app/change.ts';
 import { t } from '../text.ts';
-import { Checkbox, Form, Loaded, Page, TextArea, TextField } from '../ui/index.ts';
-import { PhotoFields, usePhotos } from './photos.tsx';
+import { Checkbox, Empty, Form, Loaded, Page, TextArea, TextField } from '../ui/index.ts';
+import { PhotoFields, uploadedUrls } from './photos.tsx';
 
 export function NewPost() {
   return (
@@ -34,33 +34,56 @@ export function EditPost() {
   return (
     <Page title={t('글 수정', 'Edit post')} width="narrow" back={back}>
       <Loaded query={query}>
-        {({ data, headers }) => <PostForm post={data} etag={headers.get('etag') ?? undefined} />}
+        {({ data, headers }) =>
+          data.is_mine ? (
+            <PostForm post={data} etag={headers.get('etag') ?? undefined} refetch={query.refetch} />
+          ) : (
+            <Empty
+              text={t('직접 쓴 글만 수정할 수 있습니다.', 'Only your own posts can be edited.')}
+              to={back.to}
+              label={t('글 보기', 'Show the post')}
+            />
+          )
+        }
       </Loaded>
     </Page>
   );
 }
 
-function PostForm({ post, etag }: { post?: Post; etag?: string | undefined }) {
-  const navigate = useNavigate();
-  const { user } = useAccount();
-  // A draft belongs to the version of the post that was edited.
-  const draft = post ? `post-${post.id}-${post.updated_at}` : `post-of-${user.id}`;
-  const photos = usePhotos(draft, post?.images ?? []);
+interface PostFormProps {
+  post?: Post;
+  etag?: string | undefined;
+  refetch?: () => unknown;
+}
 
-  async function save(read: (name: string) => string, data: FormData) {
-    const texts = { title: read('title'), content: read('content'), closes_on: read('closes_on') || null };
-    const fields = { ...texts, images: await photos.uploaded() };
-    const status = data.has('closed') ? 'closed' : 'open';
-    // With the ETag, what was changed elsewhere in the meantime is not overwritten.
+function PostForm({ post, etag, refetch }: PostFormProps) {
+  const navigate = useNavigate();
+  const { title = '', content = '', images = [], closes_on, status } = post ?? {};
+  const values = { title, content, images, closes_on: closes_on ?? '', closed: status === 'closed' };
+
+  async function save({ closed, ...entered }: typeof values, { idempotencyKey, ifMatch }: CallOptions) {
+    const images = await uploadedUrls(entered.images);
+    const fields = { ...entered, images, closes_on: entered.closes_on || null };
     const { id } = post
-      ? await change(dure.posts.update, { post_id: post.id, status, ...fields }, { ifMatch: etag })
-      : await change(dure.posts.create, fields);
-    photos.forget();
+      ? await change(
+          dure.posts.update,
+          { post_id: post.id, status: closed ? 'closed' : 'open', ...fields },
+          { ifMatch },
+        )
+      : await change(dure.posts.create, fields, { idempotencyKey });
     navigate(`/posts/${id}`, { replace: true });
   }
 
   return (
-    <Form draft={draft} submitLabel={post ? t('저장', 'Save') : t('글 올리기', 'Publish')} onSubmit={save}>
+    <Form
+      values={values}
+      version={etag}
+      draft={post ? `post-${post.id}` : 'post'}
+      submitLabel={post ? t('저장', 'Save') : t('글 올리기', 'Publish')}
+      pendingLabel={post ? t('저장하는 중…', 'Saving…') : t('올리는 중…', 'Publishing…')}
+      onSubmit={save}
+      refetch={refetch}
+    >
       <TextField
         name="title"
         label={t('제목', 'Title')}
@@ -69,7 +92,6 @@ function PostForm({ post, etag }: { post?: Post; etag?: string | undefined }) {
           'Such as: Looking for a florist for a gift set',
         )}
         maxLength={100}
-        defaultValue={post?.title}
       />
       <TextArea
         name="content"
@@ -79,23 +101,17 @@ function PostForm({ post, etag }: { post?: Post; etag?: string | undefined }) {
           'When, how, and what both gain.',
         )}
         maxLength={5000}
-        defaultValue={post?.content}
       />
-      <PhotoFields {...photos} />
+      <PhotoFields />
       <TextField
         name="closes_on"
         type="date"
         label={t('마감일', 'Last day')}
         hint={t('이날이 지나면 새 요청을 받지 않습니다.', 'After it, the post takes no more requests.')}
         optional
-        defaultValue={post?.closes_on ?? ''}
       />
       {post && (
-        <Checkbox
-          name="closed"
-          label={t('마감하고 새 요청 받지 않기', 'Closed: take no new requests')}
-          defaultChecked={post.status === 'closed'}
-        />
+        <Checkbox name="closed" label={t('마감하고 새 요청 받지 않기', 'Closed: take no new requests')} />
       )}
     </Form>
   );

@@ -2,13 +2,14 @@ import { useObject } from '@dure/react';
 import { toast } from 'react-hot-toast/headless';
 import { useNavigate, useParams } from 'react-router';
 import { dure, type Post } from '../api.ts';
-import { change } from '../app/change.tsx';
+import { change } from '../app/change.ts';
 import { useAccount } from '../app/session.tsx';
 import { SendRequest } from '../requests/request-parts.tsx';
 import { StoreCard, StoreFirst } from '../stores/store-parts.tsx';
 import { t } from '../text.ts';
 import { AskButton, Button, ButtonLink, Image, Loaded, Page, Time } from '../ui/index.ts';
-import { PostStatus, Report } from './post-parts.tsx';
+import { PostStatus } from './post-parts.tsx';
+import { Report } from './report.tsx';
 
 /** One post, with what the reader can do about it. */
 export function PostPage() {

@@ -1,9 +1,9 @@
 import type { Method } from '@dure/client';
 import { type Contact, dure, type Post, type RequestDetail } from '../api.ts';
-import { change } from '../app/change.tsx';
+import { change } from '../app/change.ts';
 import { useAccount } from '../app/session.tsx';
 import { t } from '../text.ts';
-import { AskButton, Button, ButtonLink, Facts, Form, TextArea } from '../ui/index.ts';
+import { AskButton, ButtonLink, Facts, Form, TextArea } from '../ui/index.ts';
 
 type Request = Pick<RequestDetail, 'box' | 'status'>;
 
@@ -78,22 +78,26 @@ function Answer({ id, storeName }: ActionProps) {
   }
   const isNotified = t(`${storeName}에 거절했다고 알려 드립니다.`, `${storeName} will be notified.`);
   return (
-    <>
-      <SharedContact />
-      <div className="row">
-        <Button
-          look="primary"
-          label={t('수락하기', 'Accept')}
-          onClick={() => answer(dure.partnerRequests.accept)}
-        />
-        <AskButton
-          label={t('거절하기', 'Decline')}
-          title={t('요청을 거절할까요?', 'Decline this request?')}
-          text={`${isNotified} ${t('거절은 되돌릴 수 없습니다.', 'This cannot be undone.')}`}
-          onConfirm={() => answer(dure.partnerRequests.decline)}
-        />
-      </div>
-    </>
+    <div className="row">
+      <AskButton
+        look="primary"
+        label={t('수락하기', 'Accept')}
+        about={storeName}
+        title={t(`${storeName}의 요청을 수락할까요?`, `Accept the request of ${storeName}?`)}
+        pendingLabel={t('수락하는 중…', 'Accepting…')}
+        onConfirm={() => answer(dure.partnerRequests.accept)}
+      >
+        <SharedContact />
+      </AskButton>
+      <AskButton
+        label={t('거절하기', 'Decline')}
+        about={storeName}
+        title={t('요청을 거절할까요?', 'Decline this request?')}
+        text={`${isNotified} ${t('거절은 되돌릴 수 없습니다.', 'This cannot be undone.')}`}
+        pendingLabel={t('거절하는 중…', 'Declining…')}
+        onConfirm={() => answer(dure.partnerRequests.decline)}
+      />
+    </div>
   );
 }
 
@@ -152,9 +156,13 @@ export function SendRequest({ post }: { post: Post }) {
         </div>
       ) : (
         <Form
+          values={{ message: '' }}
           draft={`request-${id}`}
           submitLabel={t('요청 보내기', 'Send request')}
-          onSubmit={(read) => change(dure.partnerRequests.create, { post_id: id, message: read('message') })}
+          pendingLabel={t('보내는 중…', 'Sending…')}
+          onSubmit={({ message }, { idempotencyKey }) =>
+            change(dure.partnerRequests.create, { post_id: id, message }, { idempotencyKey })
+          }
         >
           <TextArea
             name="message"

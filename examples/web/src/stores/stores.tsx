@@ -1,10 +1,12 @@
 import { useInfiniteList, useObject } from '@dure/react';
 import { useParams } from 'react-router';
 import { dure, type Store } from '../api.ts';
-import { change } from '../app/change.tsx';
+import { change } from '../app/change.ts';
 import { useAccount } from '../app/session.tsx';
-import { PostCard, Report, Tile } from '../posts/post-parts.tsx';
-import { Search, useSearch } from '../posts/search.tsx';
+import { useSearch } from '../posts/filters.ts';
+import { PostCard, Tile } from '../posts/post-parts.tsx';
+import { Report } from '../posts/report.tsx';
+import { Search } from '../posts/search.tsx';
 import { describeDistance, t } from '../text.ts';
 import { ButtonLink, Empty, Facts, List, Loaded, Page } from '../ui/index.ts';
 import { Categories, StoreFirst } from './store-parts.tsx';

@@ -1,46 +1,10 @@
-import type { CallOptions, Input, Method, OperationId, Output } from '@dure/client';
-import { isApiError, supportsPasskeys } from '@dure/client';
+import { supportsPasskeys } from '@dure/client';
 import { createCallable } from 'react-call';
-import { toast } from 'react-hot-toast/headless';
 import { nameOfMethod } from '../account/names.ts';
-import { dure, queryClient } from '../api.ts';
+import { dure } from '../api.ts';
 import { SecondFactorField, secondFactorIn } from '../auth/fields.tsx';
 import { t } from '../text.ts';
 import { Button, CancelButton, Dialog, Form, PasswordField } from '../ui/index.ts';
-
-/** Changes something with any operation, shows the service's text about it, and reads again what is shown. */
-export async function change<Id extends OperationId>(
-  { operation }: Method<Id>,
-  input: Input<Id>,
-  options?: CallOptions,
-): Promise<Output<Id>> {
-  const { data, message } = await confirmed((password) =>
-    dure.request(operation, { ...input, ...password }, options),
-  );
-  toast(message);
-  // Also what is being read for the first time, whose answer may be from before the change.
-  const shown = { queryKey: ['dure'] };
-  void queryClient.cancelQueries(shown).then(() => queryClient.invalidateQueries(shown));
-  return data;
-}
-
-/** Runs an action; where the service wants to know first who is there, asks the user, and runs it again. */
-export async function confirmed<Result>(
-  action: (password?: { password: string }) => Promise<Result>,
-): Promise<Result> {
-  try {
-    return await action();
-  } catch (error) {
-    if (!isApiError(error)) throw error;
-    const { data, fields } = error;
-    // Operations that take a password need it of all accounts that have one.
-    const methods = fields['password'] ? ['password'] : 'methods' in data && data.methods;
-    if (!Array.isArray(methods)) throw error;
-    const password = await Confirmation.call({ methods });
-    if (password === null) throw new DOMException('not confirmed', 'AbortError');
-    return action(fields['password'] && { password });
-  }
-}
 
 /** Asks who is there. Ends with the password, which is empty where something else was the confirmation, or null. */
 export const Confirmation = createCallable<{ methods: string[] }, string | null>(({ call, methods }) => {
@@ -49,9 +13,8 @@ export const Confirmation = createCallable<{ methods: string[] }, string | null>
   const withPasskey = !withPassword && supportsPasskeys();
   const providers = methods.filter((one) => !['password', 'totp', 'recovery_code'].includes(one));
 
-  async function confirm(read: (name: string) => string) {
-    const password = read('password');
-    await dure.auth.confirmUser(withPassword ? { password } : { code: secondFactorIn(read) });
+  async function confirm({ password, code }: { password: string; code: string }) {
+    await dure.auth.confirmUser(withPassword ? { password } : { code: secondFactorIn(code) });
     call.end(password);
   }
 
@@ -66,7 +29,12 @@ export const Confirmation = createCallable<{ methods: string[] }, string | null>
     <Dialog title={t('본인 확인', 'Confirm that it is you')} onClose={cancel}>
       <p>{t('본인인지 한 번 더 확인합니다.', 'To protect your account, please confirm that it is you.')}</p>
       {(withPassword || methods.includes('totp')) && (
-        <Form submitLabel={t('확인하기', 'Confirm')} onSubmit={confirm}>
+        <Form
+          values={{ password: '', code: '' }}
+          submitLabel={t('확인하기', 'Confirm')}
+          pendingLabel={t('확인하는 중…', 'Confirming…')}
+          onSubmit={confirm}
+        >
           {withPassword ? <PasswordField autoComplete="current-password" /> : <SecondFactorField />}
         </Form>
       )}
