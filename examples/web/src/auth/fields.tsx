@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useState } from 'react';
+import { useFormContext } from 'react-hook-form';
 import { toast } from 'react-hot-toast/headless';
 import { dure } from '../api.ts';
 import { t } from '../text.ts';
@@ -61,14 +62,18 @@ export const codeSentTo = (email: string) =>
     `Enter the 6 digits that we sent to ${email}.`,
   );
 
+/** In place of the rule of {@link CodeField}, which has the same name. */
+const anyText = { onChange: () => undefined };
+
 /** A code of the authenticator app, or a recovery code. */
 export function SecondFactorField() {
+  const { setValue } = useFormContext();
   const [isRecovery, setRecovery] = useState(false);
   const label = t('복구 코드', 'Recovery code');
   return (
     <>
       {isRecovery ? (
-        <TextField name="code" label={label} autoComplete="off" autoCapitalize="none" />
+        <TextField name="code" rules={anyText} label={label} autoComplete="off" autoCapitalize="none" />
       ) : (
         <CodeField hint={t('인증 앱에 표시된 6자리 숫자입니다.', 'The 6 digits that your app shows.')} />
       )}
@@ -76,7 +81,10 @@ export function SecondFactorField() {
         <Button
           look="plain"
           label={isRecovery ? t('인증 앱 사용', 'Use the app') : t('복구 코드 사용', 'Use a recovery code')}
-          onClick={() => setRecovery(!isRecovery)}
+          onClick={() => {
+            setValue('code', '');
+            setRecovery(!isRecovery);
+          }}
         />
       </div>
     </>

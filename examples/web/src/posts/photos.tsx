@@ -1,4 +1,4 @@
-import { useReducer, useRef } from 'react';
+import { useEffect, useReducer, useRef } from 'react';
 import { useController } from 'react-hook-form';
 import { toast } from 'react-hot-toast/headless';
 import { dure } from '../api.ts';
@@ -64,11 +64,15 @@ export function PhotoFields() {
   const { field } = useController({ name: 'images' });
   const input = useRef<HTMLInputElement>(null);
   const [, render] = useReducer((count: number) => count + 1, 0);
-  const given: string[] = field.value;
-  // A preview of a draft is gone after a reload.
-  const photos = given.filter((photo) => !photo.startsWith('blob:') || uploads.has(photo));
+  const photos: string[] = field.value;
   const newest = useRef(photos);
   newest.current = photos;
+  useEffect(() => {
+    // Of a draft: a preview is gone after a reload, and what has failed is not tried again.
+    const isLost = (photo: string) =>
+      photo.startsWith('blob:') && (uploads.get(photo)?.error ?? !uploads.has(photo));
+    if (photos.some(isLost)) change(photos.filter((photo) => !isLost(photo)));
+  }, []);
 
   function change(photos: string[]) {
     newest.current = photos;
@@ -77,7 +81,7 @@ export function PhotoFields() {
   function send(preview: string, file: File) {
     upload(preview, file).then(
       (url) => change(newest.current.map((photo) => (photo === preview ? url : photo))),
-      (error) => {
+      (error: unknown) => {
         const failed = uploads.get(preview);
         if (failed) uploads.set(preview, { ...failed, error: describeError(error) });
         render();
