@@ -102,6 +102,7 @@ function ChangeEmail() {
   const title = t('이메일 변경', 'Change email');
   return (
     <MailedCode
+      id="email"
       title={title}
       text={t(
         '새 주소로 인증번호를 보내 드립니다. 변경하시면 다른 기기에서는 로그아웃됩니다.',

@@ -2,7 +2,7 @@ import { isApiError, type Output } from '@dure/client';
 import { useInfiniteList, useObject } from '@dure/react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
-import { dure } from '../api.ts';
+import { dure, pushEndedKey } from '../api.ts';
 import { change } from '../app/change.ts';
 import { searchPath, useDescribeSearch } from '../posts/filters.ts';
 import { t } from '../text.ts';
@@ -19,8 +19,9 @@ import {
   Page,
   Select,
   TextField,
+  Time,
 } from '../ui/index.ts';
-import { account } from './names.ts';
+import { account, describeDevice } from './names.ts';
 
 /** What the account is notified of, how and when. */
 export function Alerts() {
@@ -50,11 +51,23 @@ function PushSwitch() {
     retry: false,
     gcTime: 0,
   });
+  const devices = useInfiniteList(dure.push.listSubscriptions);
   if (isApiError(query.error) && query.error.status === 404) return null;
   const isOn = query.data === 'on';
-  // The user may have blocked it just now.
-  const toggle = () =>
-    (isOn ? dure.push.unsubscribe() : dure.push.subscribe('/push-worker.js')).finally(query.refetch);
+  const hasEnded = localStorage.getItem(pushEndedKey) !== null;
+
+  async function toggle() {
+    try {
+      await (isOn ? dure.push.unsubscribe() : dure.push.subscribe('/push-worker.js'));
+      localStorage.removeItem(pushEndedKey);
+    } catch (error) {
+      const text = error instanceof DOMException && failed[error.name];
+      throw text ? new InputError(text) : error;
+    } finally {
+      // The user may have blocked it just now.
+      await Promise.all([query.refetch(), devices.refetch()]);
+    }
+  }
   return (
     <Card
       title={t('푸시 알림', 'Push notifications')}
@@ -77,9 +90,51 @@ function PushSwitch() {
           )
         }
       </Loaded>
+      {hasEnded && !isOn && (
+        <p className="note warn">
+          {t(
+            '로그아웃되면서 이 기기의 푸시 알림이 꺼졌습니다. 계속 받으시려면 다시 켜 주세요.',
+            'When you were logged out, push notifications of this device were switched off. Switch them on again to get more.',
+          )}
+        </p>
+      )}
+      {devices.items.length > 0 && <h3>{t('푸시 알림을 받는 기기', 'Devices with push notifications')}</h3>}
+      <List query={devices} empty={null}>
+        {({ id, user_agent, created_at }) => {
+          const device = describeDevice(user_agent);
+          return (
+            <Item title={device} actions={<RemoveDevice id={id} device={device} />}>
+              {t('등록:', 'added')} <Time moment={created_at} />
+            </Item>
+          );
+        }}
+      </List>
     </Card>
   );
 }
+
+function RemoveDevice({ id, device }: { id: number; device: string }) {
+  return (
+    <AskButton
+      label={t('삭제', 'Remove')}
+      about={device}
+      title={t(`${device}에서 푸시 알림을 끌까요?`, `Switch off push notifications on ${device}?`)}
+      onConfirm={() => change(dure.push.deleteSubscription, { subscription_id: id })}
+    />
+  );
+}
+
+/** By the name of what the browser throws. */
+const failed: Record<string, string> = {
+  AbortError: t(
+    '브라우저가 푸시 알림 서버에 연결하지 못했습니다. 시크릿 창에서는 푸시 알림을 켤 수 없습니다.',
+    'Your browser could not reach its push service. In a private window, there are no push notifications.',
+  ),
+  NotAllowedError: t(
+    '알림이 허용되지 않아 켜지 못했습니다. 시크릿 창에서는 허용할 수 없습니다.',
+    'Notifications were not allowed. A private window cannot allow them.',
+  ),
+};
 
 const impossible = {
   blocked: t(
@@ -95,7 +150,7 @@ const impossible = {
 const kinds = [
   ['partner_request_received', t('새 제휴 요청', 'New requests')],
   ['partner_request_answered', t('보낸 요청에 대한 답', 'Answers to my requests')],
-  ['partner_request_ended', t('요청 취소와 제휴 종료', 'Requests withdrawn, partnerships ended')],
+  ['partner_request_ended', t('제휴 종료', 'Partnerships that ended')],
   ['saved_search_match', t('저장한 검색에 맞는 새 글', 'New posts for my saved searches')],
 ] as const;
 
@@ -134,7 +189,16 @@ function Preferences({ language, quiet_hours: quiet, ...saved }: Output<'getMail
         <Fieldset key={channel} name={channel} legend={legend}>
           <div className="choices">
             {kinds.map(([kind, text]) => (
-              <Checkbox key={kind} name={`${channel}.${kind}`} label={text} />
+              <Checkbox
+                key={kind}
+                name={`${channel}.${kind}`}
+                // A withdrawn request is not worth an email.
+                label={
+                  kind === 'partner_request_ended' && channel === 'push'
+                    ? t('요청 취소와 제휴 종료', 'Requests withdrawn, partnerships ended')
+                    : text
+                }
+              />
             ))}
           </div>
         </Fieldset>
@@ -195,7 +259,7 @@ function SavedSearches() {
       <List query={searches} empty={<p className="soft small">{none}</p>}>
         {(search) => (
           <Item title={<Link to={searchPath('/', search)}>{search.name}</Link>} actions={remove(search)}>
-            {describe(search)}
+            {describe(search) !== search.name && describe(search)}
           </Item>
         )}
       </List>

@@ -1,14 +1,22 @@
 import type { AuthChange } from '@dure/client';
 import { useLiveNotifications, useSession } from '@dure/react';
-import { onlineManager } from '@tanstack/react-query';
+import { onlineManager, type Query } from '@tanstack/react-query';
 import { useEffect, useSyncExternalStore } from 'react';
 import { type Toast, toast, useToaster } from 'react-hot-toast/headless';
 import { Link, Outlet, ScrollRestoration, useLocation } from 'react-router';
-import { apiUrl, dure } from '../api.ts';
+import { apiUrl, dure, pushEndedKey, queryClient } from '../api.ts';
 import { changeLanguage, language, t } from '../text.ts';
 import { forgetDraftsOfOthers } from '../ui/draft.ts';
 import { Button, ButtonLink, Icon } from '../ui/index.ts';
+import { useVisited } from './history.ts';
 import { isRemote } from './session.tsx';
+
+async function endPush(): Promise<void> {
+  if ((await dure.push.status()) !== 'on') return;
+  // The page of the alerts says so.
+  localStorage.setItem(pushEndedKey, 'yes');
+  await dure.push.unsubscribe();
+}
 
 /** What was typed stays for the account whose session has expired, and for no other one. */
 function forgetDrafts({ userId, reason }: AuthChange): void {
@@ -20,12 +28,20 @@ function forgetDrafts({ userId, reason }: AuthChange): void {
 export function Shell() {
   const { status, reason } = useSession();
   const isSignedIn = status === 'signed_in';
-  const { unreadCount } = useLiveNotifications({ onNotification: ({ message }) => toast(message) });
+  const { unreadCount, status: stream } = useLiveNotifications({
+    onNotification: ({ message }) => toast(message),
+  });
   const [other, name] = language === 'ko' ? (['en', 'English'] as const) : (['ko', '한국어'] as const);
+  useVisited();
   useEffect(() => dure.onAuthChange(forgetDrafts), []);
   useEffect(() => {
+    // What could not be read during an outage.
+    const hasFailed = ({ state }: Query) => state.status === 'error';
+    if (stream === 'open') void queryClient.refetchQueries({ type: 'active', predicate: hasFailed });
+  }, [stream]);
+  useEffect(() => {
     // Push messages are for the account that is signed in.
-    if (reason) dure.push.unsubscribe().catch(() => undefined);
+    if (reason) endPush().catch(() => undefined);
   }, [reason]);
   return (
     <div className={isSignedIn ? 'has-nav' : undefined}>
@@ -132,6 +148,7 @@ function Message({ id, type, message }: Toast) {
 /** What the user should know on every page. */
 function Banners() {
   const { user, reason } = useSession();
+  const { pathname } = useLocation();
   const isOnline = useSyncExternalStore(onlineManager.subscribe, () => onlineManager.isOnline());
   return (
     <>
@@ -148,7 +165,7 @@ function Banners() {
           {t('로그아웃되었습니다. 다시 로그인해 주세요.', 'You have been logged out. Please log in again.')}
         </p>
       )}
-      {user?.is_verified === false && (
+      {user?.is_verified === false && !/^\/(account|signup|verify-email)$/.test(pathname) && (
         <p className="banner" role="status">
           {t('이메일 주소를 아직 확인하지 않았습니다.', 'Your email address is not verified yet.')}{' '}
           <Link to="/account#verify">{t('지금 인증하기', 'Verify now')}</Link>

@@ -88,6 +88,14 @@ function FirstFactor() {
           </Link>
         </p>
       )}
+      {!state?.linkToken && returnTo.startsWith('/posts/') && (
+        <p className="note">
+          {t(
+            '이웃 가게의 제휴 글입니다. 로그인하시면 바로 보실 수 있습니다.',
+            'A shop shares a post with you. Log in to read it.',
+          )}
+        </p>
+      )}
       <Form
         values={{ username: '', password: '' }}
         submitLabel={t('로그인', 'Log in')}

@@ -25,6 +25,15 @@ export function searchPath(path: string, filters: { [name in keyof Filters]: unk
   return url.pathname + url.search;
 }
 
+/** What to try where a search finds nothing. */
+export function nothingFound({ region }: Filters, text: string): string {
+  const hint = t(
+    '동네는 ‘망원동’이나 ‘마포구’처럼 동이나 구의 이름으로 찾아 주세요.',
+    'Look for an area by the name of a 동 or 구, such as 망원동 or 마포구.',
+  );
+  return region ? `${text} ${hint}` : text;
+}
+
 /** Says what a search looks for. */
 export function useDescribeSearch() {
   const categories = useCategories().data?.items;

@@ -6,7 +6,7 @@ import { useOwnStore } from '../app/session.tsx';
 import { StoreFirst } from '../stores/store-parts.tsx';
 import { t } from '../text.ts';
 import { ButtonLink, Empty, List, Page, Skeleton } from '../ui/index.ts';
-import { useSearch } from './filters.ts';
+import { nothingFound, useSearch } from './filters.ts';
 import { PostCard } from './post-parts.tsx';
 import { Search } from './search.tsx';
 
@@ -25,7 +25,10 @@ function Feed() {
   const posts = useInfiniteList(dure.posts.list, { ...filters, status: isClosed ? 'closed' : 'open' });
   const { data: store } = useOwnStore();
   const none = isSearch
-    ? t('찾으시는 글이 없습니다. 조건을 바꿔 보세요.', 'No posts found. Try other filters.')
+    ? nothingFound(
+        filters,
+        t('찾으시는 글이 없습니다. 조건을 바꿔 보세요.', 'No posts found. Try other filters.'),
+      )
     : t('아직 글이 없습니다.', 'No posts yet.');
   const write = <ButtonLink look="primary" to="/posts/new" label={t('글쓰기', 'Write a post')} />;
   return (

@@ -66,7 +66,9 @@ function Gallery({ images }: { images: string[] }) {
     <ul className="gallery" tabIndex={0} aria-label={t('사진', 'Photos')}>
       {images.map((url, index) => (
         <li key={url}>
-          <Image url={url} alt={t(`사진 ${index + 1}`, `Photo ${index + 1}`)} />
+          <a href={url} target="_blank" rel="noreferrer">
+            <Image url={url} alt={t(`사진 ${index + 1}`, `Photo ${index + 1}`)} />
+          </a>
         </li>
       ))}
     </ul>

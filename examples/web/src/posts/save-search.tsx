@@ -1,3 +1,5 @@
+import { useInfiniteList } from '@dure/react';
+import { Link } from 'react-router';
 import { dure } from '../api.ts';
 import { change } from '../app/change.ts';
 import { t } from '../text.ts';
@@ -7,6 +9,21 @@ import { type Filters, useDescribeSearch } from './filters.ts';
 /** Keeps a search, so that new posts that match it are notified. */
 export default function SaveSearch({ filters }: { filters: Filters }) {
   const name = useDescribeSearch()(filters).slice(0, 50);
+  const saved = useInfiniteList(dure.savedSearches.list).items;
+  const isSaved = saved.some((one) =>
+    (['q', 'category_id', 'region', 'near', 'radius_m'] as const).every(
+      (name) => (one[name] ?? undefined) === (filters[name] ?? undefined),
+    ),
+  );
+  if (isSaved) {
+    return (
+      <p className="my-16">
+        <Link to="/account/alerts">
+          {t('이 조건으로 알림을 받고 있습니다.', 'You are notified of new posts of this search.')}
+        </Link>
+      </p>
+    );
+  }
   return (
     <div className="my-16">
       <AskButton

@@ -1,5 +1,8 @@
-import { lazy, Suspense, useLayoutEffect, useRef } from 'react';
+import { useInfiniteList } from '@dure/react';
+import { skipToken } from '@tanstack/react-query';
+import { lazy, Suspense, useLayoutEffect, useRef, useState } from 'react';
 import { useNavigate } from 'react-router';
+import { dure } from '../api.ts';
 import { currentPlace, useCategories } from '../stores/store-parts.tsx';
 import { t } from '../text.ts';
 import { Button, Tabs } from '../ui/index.ts';
@@ -20,6 +23,9 @@ export function Search({ path, label }: SearchProps) {
   const { category_id, near, radius_m } = filters;
   const categories = useCategories().data?.items ?? [];
   const form = useRef<HTMLFormElement>(null);
+  // On a phone, the filters fold away, so that the list begins higher.
+  const [isOpen, setOpen] = useState(Boolean(category_id || filters.region || near));
+  const regions = useRegions(isOpen);
 
   function search(place = near) {
     const typed = Object.fromEntries(new FormData(form.current ?? undefined));
@@ -37,16 +43,16 @@ export function Search({ path, label }: SearchProps) {
       <Tabs
         label={t('둘러보기', 'Browse')}
         tabs={{
-          '/': t('제휴 글', 'Posts'),
-          '/?status=closed': t('마감된 글', 'Closed posts'),
-          '/stores': t('가게', 'Shops'),
+          [searchPath('/', filters)]: t('제휴 글', 'Posts'),
+          [searchPath('/?status=closed', filters)]: t('마감된 글', 'Closed posts'),
+          [searchPath('/stores', filters)]: t('가게', 'Shops'),
         }}
-        current={path}
+        current={searchPath(path, filters)}
       />
       <search>
         <form
           ref={form}
-          className="search"
+          className={`search ${isOpen ? 'open' : ''}`}
           onSubmit={(event) => {
             event.preventDefault();
             search();
@@ -56,6 +62,14 @@ export function Search({ path, label }: SearchProps) {
             <SearchInput name="q" label={label} />
             <button type="submit" className="button">
               {t('검색', 'Search')}
+            </button>
+            <button
+              type="button"
+              className="button fold"
+              aria-expanded={isOpen}
+              onClick={() => setOpen(!isOpen)}
+            >
+              {t('조건', 'Filters')}
             </button>
           </div>
           <select
@@ -73,7 +87,16 @@ export function Search({ path, label }: SearchProps) {
             ))}
           </select>
           <div className="input-row">
-            <SearchInput name="region" label={t('동네 (예: 망원동)', 'Area, such as 망원동')} />
+            <SearchInput
+              name="region"
+              label={t('동네 (예: 망원동)', 'Area, such as 망원동')}
+              list="regions"
+            />
+            <datalist id="regions">
+              {regions.map((region) => (
+                <option key={region} value={region} />
+              ))}
+            </datalist>
             <Button
               label={t('내 주변', 'Near me')}
               isPressed={near !== undefined}
@@ -91,13 +114,24 @@ export function Search({ path, label }: SearchProps) {
   );
 }
 
+/** Regions that stores have in their addresses, as suggestions. */
+function useRegions(isOpen: boolean): string[] {
+  const { items } = useInfiniteList(dure.stores.list, isOpen ? {} : skipToken);
+  const found = items.flatMap(
+    ({ address }) => address.match(/[가-힣]+\d*(?:시|구|군|동|읍|면)(?=[\s),]|$)/g) ?? [],
+  );
+  return [...new Set(found)];
+}
+
 /** Shows what the address says, after Back too, and leaves what is being typed alone. */
-function SearchInput({ name, label }: { name: 'q' | 'region'; label: string }) {
+function SearchInput({ name, label, list }: { name: 'q' | 'region'; label: string; list?: string }) {
   const input = useRef<HTMLInputElement>(null);
   const value = useSearch().filters[name] ?? '';
   useLayoutEffect(() => {
     if (input.current) input.current.value = value;
   }, [value]);
   const texts = { 'aria-label': label, placeholder: label };
-  return <input ref={input} className="input" type="search" name={name} maxLength={40} {...texts} />;
+  return (
+    <input ref={input} className="input" type="search" name={name} list={list} maxLength={40} {...texts} />
+  );
 }

@@ -31,7 +31,11 @@ export function Notifications() {
         </div>
       }
     >
-      <List query={list} empty={<Empty text={none} />}>
+      <List
+        query={list}
+        describeNew={(count) => t(`새 알림 ${count}건`, `New notifications: ${count}`)}
+        empty={<Empty text={none} />}
+      >
         {(notification) => (
           <Entry notification={notification} onRead={() => markRead({ ids: [notification.id] })} />
         )}
@@ -68,6 +72,11 @@ function Entry({ notification, onRead }: { notification: Notification; onRead: (
           <Button look="plain small" label={t('읽음으로 표시', 'Mark as read')} onClick={onRead} />
         )}
       </div>
+      {request?.status === '수락됨' && (
+        <Link className="small" to={`/requests/${request.id}`}>
+          {t('연락처 보기', 'Show the contact')}
+        </Link>
+      )}
       {request && box === 'received' && (
         <>
           <blockquote className="pre-line">{request.message}</blockquote>

@@ -1,4 +1,6 @@
 import type { Method } from '@dure/client';
+import { useInfiniteList } from '@dure/react';
+import { skipToken } from '@tanstack/react-query';
 import { type Contact, dure, type Post, type RequestDetail } from '../api.ts';
 import { change } from '../app/change.ts';
 import { useAccount } from '../app/session.tsx';
@@ -38,12 +40,14 @@ function SharedContact() {
 
 /** How to reach the owner of a partner store. */
 export function ContactCard({ contact: { name, email, phone_number } }: { contact: Contact }) {
+  // A landline takes no messages.
+  const isMobile = /^(\+?82-?|0)1[016-9]/.test(phone_number);
   return (
     <div className="contact stack">
       {phone_number && (
         <div className="row">
           <ButtonLink look="primary large" to={`tel:${phone_number}`} label={t('전화', 'Call')} />
-          <ButtonLink look="large" to={`sms:${phone_number}`} label={t('문자', 'Text')} />
+          {isMobile && <ButtonLink look="large" to={`sms:${phone_number}`} label={t('문자', 'Text')} />}
         </div>
       )}
       <Facts
@@ -129,6 +133,9 @@ export function EndPartnership({ id, storeName }: ActionProps) {
 export function SendRequest({ post }: { post: Post }) {
   const { id, store, my_request_status: status } = post;
   const isOpen = status === '요청됨' || status === '수락됨';
+  const sent = useInfiniteList(dure.partnerRequests.list, isOpen ? { box: 'sent' } : skipToken);
+  const own = sent.items.find(({ post_id }) => post_id === id);
+  const ownRequest = own ? `/requests/${own.id}` : '/requests?box=sent';
   if (post.status === 'closed' && !isOpen) {
     return (
       <p className="note">
@@ -152,7 +159,7 @@ export function SendRequest({ post }: { post: Post }) {
       )}
       {isOpen ? (
         <div>
-          <ButtonLink to="/requests?box=sent" label={t('보낸 요청 보기', 'Show sent requests')} />
+          <ButtonLink to={ownRequest} label={t('보낸 요청 보기', 'Show my request')} />
         </div>
       ) : (
         <Form

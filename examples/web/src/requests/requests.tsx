@@ -41,7 +41,9 @@ export function Requests() {
   return (
     <RequestsPage current={isSent ? '/requests?box=sent' : '/requests'}>
       <List
+        key={String(isSent)}
         query={requests}
+        describeNew={(count) => t(`새 요청 ${count}건`, `New requests: ${count}`)}
         empty={isSent ? <Empty text={noneSent} {...browse} /> : <Empty text={noneReceived} {...write} />}
       >
         {(request) => {

@@ -3,7 +3,7 @@ import { useParams } from 'react-router';
 import { dure, type Store } from '../api.ts';
 import { change } from '../app/change.ts';
 import { useAccount } from '../app/session.tsx';
-import { useSearch } from '../posts/filters.ts';
+import { nothingFound, useSearch } from '../posts/filters.ts';
 import { PostCard, Tile } from '../posts/post-parts.tsx';
 import { Report } from '../posts/report.tsx';
 import { Search } from '../posts/search.tsx';
@@ -23,7 +23,10 @@ export function Stores() {
         query={stores}
         empty={
           <Empty
-            text={t('찾으시는 가게가 없습니다. 조건을 바꿔 보세요.', 'No shops found. Try other filters.')}
+            text={nothingFound(
+              filters,
+              t('찾으시는 가게가 없습니다. 조건을 바꿔 보세요.', 'No shops found. Try other filters.'),
+            )}
             to="/stores"
             label={t('모든 가게 보기', 'Show all shops')}
           />

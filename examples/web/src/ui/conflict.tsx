@@ -42,7 +42,9 @@ export function Conflict({ conflicts, fields, keepOwn, takeCurrent }: ConflictPr
 function Version({ title, children }: { title: string; children: ReactNode }) {
   return (
     <div>
-      <h3>{title}</h3>
+      <p className="small">
+        <strong>{title}</strong>
+      </p>
       <div className="pre-line">{children || t('(비어 있음)', '(empty)')}</div>
     </div>
   );

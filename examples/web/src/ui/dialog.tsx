@@ -14,11 +14,19 @@ interface DialogProps {
 
 /** A dialog that is open while it is rendered. */
 export function Dialog({ title, text, onClose, children }: DialogProps) {
+  const [opener] = useState(() => document.activeElement);
   return (
     <Root open onOpenChange={onClose}>
       <Portal>
         {/* Its Overlay would write a style into the page, which the policy of the page forbids. */}
-        <Content className="dialog stack" {...(text ? {} : { 'aria-describedby': undefined })}>
+        <Content
+          className="dialog stack"
+          onCloseAutoFocus={(event) => {
+            event.preventDefault();
+            if (opener instanceof HTMLElement) opener.focus();
+          }}
+          {...(text ? {} : { 'aria-describedby': undefined })}
+        >
           <Title>{title}</Title>
           {text && <Description>{text}</Description>}
           {children}

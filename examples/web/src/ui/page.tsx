@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useRef } from 'react';
 import { Link } from 'react-router';
+import { useBackLink } from '../app/history.ts';
 import { t } from '../text.ts';
 import { Icon } from './icons.tsx';
 
@@ -29,12 +30,7 @@ export function Page({ title, lead, actions, back, width, children }: PageProps)
   }, []);
   return (
     <div className={width}>
-      {back && (
-        <Link className="back" to={back.to}>
-          <Icon name="back" size={18} />
-          {back.label}
-        </Link>
-      )}
+      {back && <BackLink {...back} />}
       <div className="page-head">
         <h1 ref={heading} tabIndex={-1}>
           {title}
@@ -44,6 +40,15 @@ export function Page({ title, lead, actions, back, width, children }: PageProps)
       </div>
       {width ? <div className="stack">{children}</div> : children}
     </div>
+  );
+}
+
+function BackLink({ to, label }: { to: string; label: string }) {
+  return (
+    <Link className="back" {...useBackLink(to)}>
+      <Icon name="back" size={18} />
+      {label}
+    </Link>
   );
 }
 

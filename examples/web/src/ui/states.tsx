@@ -1,5 +1,5 @@
 import { isApiError } from '@dure/client';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { t } from '../text.ts';
 import { Button, ButtonLink } from './button.tsx';
 import { describeError } from './errors.ts';
@@ -36,6 +36,8 @@ interface ListProps<Item> {
     fetchNextPage: () => unknown;
   };
   className?: 'posts' | 'items';
+  /** Says how many new entries wait until they are asked for, so that none moves another one under the finger. */
+  describeNew?: (count: number) => string;
   /** Shown when there is nothing. */
   empty: ReactNode;
   children: (item: Item) => ReactNode;
@@ -44,12 +46,17 @@ interface ListProps<Item> {
 /** The entries of `useInfiniteList`, with a button for the next page. */
 export function List<Item extends { id: number | string }>(props: ListProps<Item>) {
   const { query, className = 'items', empty, children } = props;
-  const { items, error, isSuccess, isFetching, hasNextPage, fetchNextPage } = query;
+  const { error, isSuccess, isFetching, hasNextPage, fetchNextPage } = query;
+  const { items, waiting, show } = useHeldBack(query.items);
+  const isHolding = props.describeNew !== undefined && waiting > 0;
   if (items.length === 0 && isSuccess && !hasNextPage) return empty;
   return (
     <>
+      <div className="new-items" role="status">
+        {isHolding && <Button look="primary" label={props.describeNew?.(waiting)} onClick={show} />}
+      </div>
       <ul className={className}>
-        {items.map((item) => (
+        {(isHolding ? items.slice(waiting) : items).map((item) => (
           <li key={item.id}>{children(item)}</li>
         ))}
       </ul>
@@ -65,6 +72,18 @@ export function List<Item extends { id: number | string }>(props: ListProps<Item
       )}
     </>
   );
+}
+
+/** How many entries have arrived above the first one that was shown. */
+function useHeldBack<Item extends { id: number | string }>(items: Item[]) {
+  const [first, setFirst] = useState<Item['id']>();
+  const [top] = items;
+  if (first === undefined && top) setFirst(top.id);
+  const waiting = Math.max(
+    0,
+    items.findIndex(({ id }) => id === first),
+  );
+  return { items, waiting, show: () => setFirst(top?.id) };
 }
 
 function isMissing(error: unknown): boolean {
