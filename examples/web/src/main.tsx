@@ -8,7 +8,6 @@ import { SignedIn } from './app/session.tsx';
 import { Shell } from './app/shell.tsx';
 import { CrashPage, NotFound } from './app/unexpected.tsx';
 import { Home } from './posts/home.tsx';
-import { language } from './text.ts';
 import './styles/index.css';
 
 const Confirmation = lazy(async () => ({ default: (await import('./app/confirmation.tsx')).Confirmation }));
@@ -63,7 +62,6 @@ const router = createBrowserRouter([
   },
 ]);
 
-document.documentElement.lang = language;
 const root = document.getElementById('app');
 if (root === null) throw new Error('index.html has no #app');
 // What index.html shows until here.

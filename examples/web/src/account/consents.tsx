@@ -4,15 +4,15 @@ import { useId } from 'react';
 import { useFormContext, useWatch } from 'react-hook-form';
 import { dure } from '../api.ts';
 import { change } from '../app/change.ts';
-import { t } from '../text.ts';
+import { m } from '../paraglide/messages.js';
 import { useFieldError } from '../ui/form.tsx';
 import { Button, Card, Checkbox, ErrorText, Item, Loaded, Time } from '../ui/index.ts';
 
-const names: Partial<Record<string, string>> = {
-  is_14_or_older: t('만 14세 이상입니다', 'I am 14 or older'),
-  terms: t('이용약관', 'Terms of service'),
-  privacy: t('개인정보 수집·이용', 'Privacy policy'),
-  marketing: t('광고성 정보 메일 수신', 'Offers and news by email'),
+const names: Partial<Record<string, () => string>> = {
+  is_14_or_older: m.i_am_14_or_older,
+  terms: m.terms_of_service,
+  privacy: m.privacy_policy,
+  marketing: m.offers_and_news_by_email,
 };
 
 /** The fields of {@link ConsentChoices}, before anything is chosen. */
@@ -31,10 +31,10 @@ export function ConsentChoices({ items }: { items: ItemOf<'listConsents'>[] }) {
   }
   return (
     <fieldset className="field">
-      <legend>{t('약관 동의', 'Consent')}</legend>
+      <legend>{m.consent()}</legend>
       <label className="choice">
         <input type="checkbox" checked={isAll} onChange={chooseAll} />
-        {t('전체 동의 (선택 항목 포함)', 'Agree to all (optional ones, too)')}
+        {m.agree_to_all_optional_ones()}
       </label>
       <Choice id="is_14_or_older" required />
       {items.map((consent) => (
@@ -53,15 +53,15 @@ interface ChoiceProps {
 function Choice({ id, url, required }: ChoiceProps) {
   const errorId = useId();
   const field = `consents.${id}`;
-  const name = names[id] ?? id;
-  const label = `${name} ${required ? t('(필수)', '(required)') : t('(선택)', '(optional)')}`;
+  const name = names[id]?.() ?? id;
+  const label = `${name} ${required ? m.required() : m.optional()}`;
   return (
     <>
       <div className="spread">
         <Checkbox name={field} label={label} aria-describedby={errorId} />
         {url && (
           <a className="small" href={url} target="_blank" rel="noreferrer">
-            {t('보기', 'Show')}
+            {m.show()}
             <span className="visually-hidden"> {name}</span>
           </a>
         )}
@@ -93,7 +93,7 @@ export function Consents() {
   const own = useObject(dure.auth.getOwnConsents);
   if (listed.data?.items.length === 0) return null;
   return (
-    <Card title={t('동의 내역', 'My consents')}>
+    <Card title={m.my_consents()}>
       <Loaded query={own}>
         {({ items }) => (
           <ul className="items">
@@ -114,12 +114,12 @@ interface ConsentProps extends ItemOf<'listConsents'> {
 }
 
 function Consent({ id, url, version, own }: ConsentProps) {
-  const name = names[id] ?? id;
+  const name = names[id]?.() ?? id;
   const moment = own?.withdrawn_at ?? own?.given_at;
   // The latest answer counts for marketing, of whichever version; it can always be withdrawn.
   const isGiven = id === 'marketing' ? own?.withdrawn_at === null : own?.is_current;
   const value = id === 'marketing' ? !isGiven : version;
-  const label = isGiven ? t('철회하기', 'Withdraw') : t('동의하기', 'Agree');
+  const label = isGiven ? m.withdraw() : m.agree();
   const update = () => change(dure.auth.updateOwnConsents, { [id]: value });
   return (
     <Item
@@ -132,8 +132,7 @@ function Consent({ id, url, version, own }: ConsentProps) {
     >
       {moment && (
         <>
-          {own?.version} · {own?.withdrawn_at ? t('철회:', 'Withdrawn:') : t('동의:', 'Given:')}{' '}
-          <Time moment={moment} />
+          {own?.version} · {own?.withdrawn_at ? m.withdrawn() : m.given()} <Time moment={moment} />
         </>
       )}
     </Item>

@@ -3,7 +3,7 @@ import { createCallable } from 'react-call';
 import { nameOfMethod } from '../account/names.ts';
 import { dure } from '../api.ts';
 import { SecondFactorField, secondFactorIn } from '../auth/fields.tsx';
-import { t } from '../text.ts';
+import { m } from '../paraglide/messages.js';
 import { Button, CancelButton, Dialog, Form, PasswordField } from '../ui/index.ts';
 
 /** Asks who is there. Ends with the password, which is empty where something else was the confirmation, or null. */
@@ -26,13 +26,13 @@ export const Confirmation = createCallable<{ methods: string[] }, string | null>
   }
 
   return (
-    <Dialog title={t('본인 확인', 'Confirm that it is you')} onClose={cancel}>
-      <p>{t('본인인지 한 번 더 확인합니다.', 'To protect your account, please confirm that it is you.')}</p>
+    <Dialog title={m.confirm_that_it_is_you()} onClose={cancel}>
+      <p>{m.to_protect_your_account_please()}</p>
       {(withPassword || methods.includes('totp')) && (
         <Form
           values={{ password: '', code: '' }}
-          submitLabel={t('확인하기', 'Confirm')}
-          pendingLabel={t('확인하는 중…', 'Confirming…')}
+          submitLabel={m.confirm()}
+          pendingLabel={m.confirming()}
           onSubmit={confirm}
         >
           {withPassword ? <PasswordField autoComplete="current-password" /> : <SecondFactorField />}
@@ -41,17 +41,13 @@ export const Confirmation = createCallable<{ methods: string[] }, string | null>
       {providers.map((id) => (
         <Button
           key={id}
-          label={t(`${nameOfMethod(id)} 계정으로 확인`, `Confirm with ${nameOfMethod(id)}`)}
+          label={m.confirm_with({ name: nameOfMethod(id) })}
           // Leaves the page; the callback page comes back to it, and the user repeats what they did.
           onClick={() => dure.auth.loginWith(id, { purpose: 'confirm', returnTo: location.pathname })}
         />
       ))}
-      {withPasskey && <Button label={t('패스키로 확인', 'Confirm with a passkey')} onClick={logInAgain} />}
-      {methods.length === 0 && !withPasskey && (
-        <p className="note warn">
-          {t('로그아웃한 뒤 다시 로그인해 주세요.', 'Please log out and log in again.')}
-        </p>
-      )}
+      {withPasskey && <Button label={m.confirm_with_a_passkey()} onClick={logInAgain} />}
+      {methods.length === 0 && !withPasskey && <p className="note warn">{m.please_log_out_and_log()}</p>}
       <div className="row">
         <CancelButton onClick={cancel} />
       </div>

@@ -1,16 +1,13 @@
 import { useEffect } from 'react';
-import { t } from '../text.ts';
+import { m } from '../paraglide/messages.js';
 import { Button, Empty, Page } from '../ui/index.ts';
 
 /** For addresses that the app does not have. */
 export function NotFound() {
-  const text = t(
-    '주소가 바뀌었거나 삭제된 페이지입니다.',
-    'The address has changed, or the page was deleted.',
-  );
+  const text = m.the_address_has_changed_or();
   return (
-    <Page title={t('페이지를 찾을 수 없습니다', 'Page not found')} width="narrow">
-      <Empty text={text} to="/" label={t('두레 첫 화면', 'Home')} />
+    <Page title={m.page_not_found()} width="narrow">
+      <Empty text={text} to="/" label={m.home()} />
     </Page>
   );
 }
@@ -27,16 +24,13 @@ export function CrashPage({ retry }: { retry?: () => Promise<{ isError: boolean 
   });
   return (
     <Page
-      title={t('화면을 표시하지 못했습니다', 'This page cannot be shown')}
-      lead={t(
-        '인터넷에 연결되어 있는지 확인하고 다시 시도해 주세요. 적으시던 내용은 남아 있습니다.',
-        'Check your connection and try again. What you were writing is kept.',
-      )}
+      title={m.this_page_cannot_be_shown()}
+      lead={m.check_your_connection_and_try()}
       width="narrow"
-      back={{ to: '/', label: t('두레 첫 화면', 'Home') }}
+      back={{ to: '/', label: m.home() }}
     >
       <div>
-        <Button look="primary" label={t('다시 시도', 'Try again')} onClick={tryAgain} />
+        <Button look="primary" label={m.try_again()} onClick={tryAgain} />
       </div>
     </Page>
   );

@@ -7,7 +7,7 @@ import { Link, Navigate, type NavigateProps, useLocation, useNavigate } from 're
 import { dure } from '../api.ts';
 import { change } from '../app/change.ts';
 import { ownPath } from '../app/session.tsx';
-import { t } from '../text.ts';
+import { m } from '../paraglide/messages.js';
 import {
   attempt,
   Button,
@@ -76,45 +76,34 @@ function FirstFactor() {
   }
 
   return (
-    <Page title={t('로그인', 'Log in')} width="form-page">
+    <Page title={m.log_in()} width="form-page">
       {state?.linkToken && (
         <p className="note">
-          {t(
-            '이 이메일로 가입한 계정이 있습니다. 그 계정으로 로그인하시면 바로 연결됩니다.',
-            'An account has this email already. Log in to it, and the two will be connected.',
-          )}{' '}
+          {m.an_account_has_this_email()}{' '}
           <Link replace to={{ search }}>
-            {t('연결하지 않기', 'Do not connect')}
+            {m.do_not_connect()}
           </Link>
         </p>
       )}
       {!state?.linkToken && returnTo.startsWith('/posts/') && (
-        <p className="note">
-          {t(
-            '이웃 가게의 제휴 글입니다. 로그인하시면 바로 보실 수 있습니다.',
-            'A shop shares a post with you. Log in to read it.',
-          )}
-        </p>
+        <p className="note">{m.a_shop_shares_a_post()}</p>
       )}
       <Form
         values={{ username: '', password: '' }}
-        submitLabel={t('로그인', 'Log in')}
-        pendingLabel={t('로그인하는 중…', 'Logging in…')}
+        submitLabel={m.log_in()}
+        pendingLabel={m.logging_in()}
         onSubmit={logIn}
-        actions={<ButtonLink look="plain" to="/signup" label={t('회원가입', 'Sign up')} />}
+        actions={<ButtonLink look="plain" to="/signup" label={m.sign_up()} />}
       >
-        <UsernameField
-          label={t('아이디 또는 이메일', 'Username or email')}
-          autoComplete="username webauthn"
-        />
+        <UsernameField label={m.username_or_email()} autoComplete="username webauthn" />
         <PasswordField autoComplete="current-password" />
       </Form>
       <p className="row small">
         <Link className="back" to="/find-id">
-          {t('아이디 찾기', 'Forgot username')}
+          {m.forgot_username()}
         </Link>
         <Link className="back" to="/reset-password-request">
-          {t('비밀번호 찾기', 'Forgot password')}
+          {m.forgot_password()}
         </Link>
       </p>
       <ProviderButtons returnTo={returnTo} />
@@ -122,7 +111,7 @@ function FirstFactor() {
         <Button
           look="wide provider"
           icon={<Icon name="passkey" />}
-          label={t('패스키로 로그인', 'Log in with a passkey')}
+          label={m.log_in_with_a_passkey()}
           onClick={() => run(() => dure.passkeys.logIn())}
         />
       )}
@@ -140,21 +129,13 @@ function SecondFactor({ token }: { token: string }) {
   }
 
   return (
-    <Page title={t('2단계 인증', 'Two-step verification')} width="form-page">
+    <Page title={m.two_step_verification()} width="form-page">
       <Form
         values={{ code: '' }}
-        submitLabel={t('로그인', 'Log in')}
-        pendingLabel={t('로그인하는 중…', 'Logging in…')}
+        submitLabel={m.log_in()}
+        pendingLabel={m.logging_in()}
         onSubmit={finish}
-        actions={
-          <ButtonLink
-            replace
-            look="plain"
-            to={{ search }}
-            state={again}
-            label={t('처음부터 로그인', 'Start again')}
-          />
-        }
+        actions={<ButtonLink replace look="plain" to={{ search }} state={again} label={m.start_again()} />}
       >
         <SecondFactorField />
       </Form>
@@ -177,20 +158,20 @@ export function LoginCallback() {
   if (data) return <Navigate replace {...data} />;
   if (!error) {
     return (
-      <Page title={t('로그인하는 중입니다', 'Logging you in')} width="form-page">
+      <Page title={m.logging_you_in()} width="form-page">
         <Skeleton />
       </Page>
     );
   }
   const [to, label] =
     status === 'signed_in'
-      ? ['/account/login-methods', t('로그인 방법으로', 'Back to the ways to log in')]
-      : ['/login', t('로그인 화면으로', 'Back to the login')];
+      ? ['/account/login-methods', m.back_to_the_ways_to()]
+      : ['/login', m.back_to_the_login()];
   const hasDeclined = error instanceof LoginWithError && error.code === 'declined';
   return (
-    <Page title={t('완료하지 못했습니다', 'This did not work')} width="form-page">
+    <Page title={m.this_did_not_work()} width="form-page">
       <p className="note warn" role="alert">
-        {hasDeclined ? t('요청을 취소하셨습니다.', 'You have cancelled it.') : describeError(error)}
+        {hasDeclined ? m.you_have_cancelled_it() : describeError(error)}
       </p>
       <div>
         <ButtonLink look="primary" to={to} label={label} />
@@ -211,15 +192,10 @@ async function finishLoginWith(): Promise<NavigateProps> {
     case 'link_required':
       return logIn({ linkToken: result.token });
     case 'linked':
-      toast(t('연결했습니다.', 'Connected.'));
+      toast(m.connected());
       break;
     case 'confirmed':
-      toast(
-        t(
-          '본인 확인이 완료되었습니다. 하시던 작업을 다시 눌러 주세요.',
-          'Thank you. Please choose again what you wanted to do.',
-        ),
-      );
+      toast(m.thank_you_please_choose_again());
       break;
   }
   return { to: next };

@@ -6,7 +6,7 @@ import { Link, Navigate, useLocation, useNavigate } from 'react-router';
 import { ConsentChoices, consentsIn, noConsents } from '../account/consents.tsx';
 import { dure } from '../api.ts';
 import { ownPath } from '../app/session.tsx';
-import { t } from '../text.ts';
+import { m } from '../paraglide/messages.js';
 import { Button, ButtonLink, Form, Loaded, Page, TextField, UsernameField } from '../ui/index.ts';
 import { CodeForm, codeSentTo, NewPasswordField } from './fields.tsx';
 import { ProviderButtons } from './provider-buttons.tsx';
@@ -108,7 +108,7 @@ export function SignUp() {
   }
 
   function enter() {
-    toast(t('가입이 완료되었습니다. 이제 가게를 등록해 보세요.', 'Welcome! Now register your shop.'));
+    toast(m.welcome_now_register_your_shop());
     navigate(ownPath(provider?.returnTo), { replace: true });
   }
 
@@ -134,29 +134,20 @@ export function SignUp() {
   if (status === 'signed_in' && !step && created.current === undefined) return <Navigate replace to="/" />;
   if (account && step) {
     return (
-      <Page
-        key="code"
-        title={t('이메일 인증', 'Verify your email')}
-        lead={codeSentTo(account.email)}
-        width="form-page"
-      >
+      <Page key="code" title={m.verify_your_email_2()} lead={codeSentTo(account.email)} width="form-page">
         <CodeForm
           email={account.email}
           onCode={(code) => confirm(account, code)}
-          actions={
-            step === 'verify' && (
-              <Button look="plain" label={t('나중에 인증하기', 'Verify later')} onClick={enter} />
-            )
-          }
+          actions={step === 'verify' && <Button look="plain" label={m.verify_later()} onClick={enter} />}
         />
         <p className="row small">
-          {t('주소가 틀렸나요?', 'Is the address wrong?')}
+          {m.is_the_address_wrong()}
           {step === 'verify' ? (
-            <ButtonLink look="plain" to="/account#email" label={t('이메일 변경', 'Change email')} />
+            <ButtonLink look="plain" to="/account#email" label={m.change_email()} />
           ) : (
             <Button
               look="plain"
-              label={t('이메일 주소 고치기', 'Correct the address')}
+              label={m.correct_the_address()}
               onClick={() => open({ step: undefined, proved: undefined })}
             />
           )}
@@ -168,7 +159,7 @@ export function SignUp() {
   return (
     <Page
       key="account"
-      title={t('회원가입', 'Sign up')}
+      title={m.sign_up()}
       lead={lead(provedEmail, provider !== undefined)}
       width="form-page"
     >
@@ -184,40 +175,31 @@ export function SignUp() {
               consents: account?.consents ?? noConsents,
             }}
             error={failure}
-            submitLabel={provedEmail === null ? t('인증번호 받기', 'Get a code') : t('회원가입', 'Sign up')}
-            pendingLabel={t('가입하는 중…', 'Signing up…')}
+            submitLabel={provedEmail === null ? m.get_a_code() : m.sign_up()}
+            pendingLabel={m.signing_up()}
             onSubmit={signUp}
           >
-            <TextField name="name" label={t('이름', 'Name')} autoComplete="name" />
+            <TextField name="name" label={m.name()} autoComplete="name" />
             {provedEmail === null && (
               <TextField
                 name="email"
                 type="email"
-                label={t('이메일', 'Email')}
-                hint={t('이 주소로 인증번호를 보내 드립니다.', 'We will send a code to this address.')}
+                label={m.email()}
+                hint={m.we_will_send_a_code_2()}
                 autoComplete="email"
               />
             )}
-            <UsernameField
-              hint={t(
-                '영문 소문자로 시작하는 4~30자. 숫자와 . _ - 도 쓸 수 있습니다.',
-                '4 to 30 characters, starting with a lower-case letter. Digits and . _ - are fine, too.',
-              )}
-            />
+            <UsernameField hint={m.n_4_to_30_characters_starting()} />
             {!provider && <NewPasswordField name="password" />}
             <ConsentChoices items={items} />
           </Form>
         )}
       </Loaded>
       {proved && (
-        <Button
-          look="plain"
-          label={t('다른 이메일로 가입하기', 'Use another email')}
-          onClick={() => open({ proved: undefined })}
-        />
+        <Button look="plain" label={m.use_another_email()} onClick={() => open({ proved: undefined })} />
       )}
       <Link className="back small" to="/login">
-        {t('이미 계정이 있으신가요? 로그인', 'Already have an account? Log in')}
+        {m.already_have_an_account_log()}
       </Link>
       {!provider && !proved && <ProviderButtons />}
     </Page>
@@ -226,12 +208,7 @@ export function SignUp() {
 
 function lead(provedEmail: string | null, hasProvider: boolean): string {
   if (provedEmail !== null) {
-    return t(
-      `${provedEmail} 주소를 확인했습니다. 나머지 정보를 입력해 주세요.`,
-      `We have checked ${provedEmail}. Please fill in the rest.`,
-    );
+    return m.we_have_checked_please_fill({ provedEmail });
   }
-  return hasProvider
-    ? t('거의 다 되었습니다. 나머지 정보를 입력해 주세요.', 'Almost done. Please fill in the rest.')
-    : t('가게 사장님이라면 누구나 무료로 쓸 수 있습니다.', 'Free for everyone who runs a shop.');
+  return hasProvider ? m.almost_done_please_fill_in() : m.free_for_everyone_who_runs();
 }

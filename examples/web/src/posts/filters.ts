@@ -1,7 +1,7 @@
 import type { Input } from '@dure/client';
 import { useSearchParams } from 'react-router';
+import { m } from '../paraglide/messages.js';
 import { useCategories } from '../stores/store-parts.tsx';
-import { t } from '../text.ts';
 
 export type Filters = Pick<Input<'listPosts'>, 'q' | 'category_id' | 'region' | 'near' | 'radius_m'>;
 
@@ -27,10 +27,7 @@ export function searchPath(path: string, filters: { [name in keyof Filters]: unk
 
 /** What to try where a search finds nothing. */
 export function nothingFound({ region }: Filters, text: string): string {
-  const hint = t(
-    '동네는 ‘망원동’이나 ‘마포구’처럼 동이나 구의 이름으로 찾아 주세요.',
-    'Look for an area by the name of a 동 or 구, such as 망원동 or 마포구.',
-  );
+  const hint = m.look_for_an_area_by();
   return region ? `${text} ${hint}` : text;
 }
 
@@ -41,7 +38,7 @@ export function useDescribeSearch() {
     const category = categories?.find(({ id }) => id === category_id)?.name;
     // Where no other distance was asked for, the service takes 3 km.
     const kilometres = (radius_m ?? 3_000) / 1_000;
-    const around = near && t(`주변 ${kilometres}km`, `within ${kilometres} km`);
+    const around = near && m.within_km({ kilometres });
     return [q, category, region, around].filter(Boolean).join(' · ');
   };
 }

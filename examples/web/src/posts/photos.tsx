@@ -2,7 +2,7 @@ import { useEffect, useReducer, useRef } from 'react';
 import { useController } from 'react-hook-form';
 import { toast } from 'react-hot-toast/headless';
 import { dure } from '../api.ts';
-import { t } from '../text.ts';
+import { m } from '../paraglide/messages.js';
 import { Button, describeError, Fieldset, Image, InputError } from '../ui/index.ts';
 
 /** A file on its way to the service. */
@@ -37,12 +37,7 @@ export function uploadedUrls(photos: string[]): Promise<string[]> {
 /** Photos of a phone are ten times as large as what is shown. @throws InputError for what the browser cannot open */
 async function shrink(file: File): Promise<Blob> {
   const bitmap = await createImageBitmap(file, { imageOrientation: 'from-image' }).catch(() => {
-    throw new InputError(
-      t(
-        '이 브라우저에서 열 수 없는 사진입니다. JPEG나 PNG로 저장해 다시 골라 주세요. HEIC 사진은 iPhone에서 바로 올리시거나, iPhone의 설정 > 카메라 > 포맷에서 ‘높은 호환성’을 고르고 찍어 주세요.',
-        'This browser cannot open the photo. Save it as JPEG or PNG and choose it again. HEIC: add it on your iPhone, or choose Settings > Camera > Formats > Most Compatible there before you take photos.',
-      ),
-    );
+    throw new InputError(m.this_browser_cannot_open_the());
   });
   const scale = Math.min(1, longestSide / Math.max(bitmap.width, bitmap.height));
   const canvas = new OffscreenCanvas(Math.ceil(bitmap.width * scale), Math.ceil(bitmap.height * scale));
@@ -90,7 +85,7 @@ export function PhotoFields() {
   }
   function add(files: File[]) {
     const room = maxPhotos - photos.length;
-    if (files.length > room) toast(t('사진은 열 장까지 올릴 수 있습니다.', 'A post can have ten photos.'));
+    if (files.length > room) toast(m.a_post_can_have_ten());
     const added = files.slice(0, room).map((file) => {
       const preview = URL.createObjectURL(file);
       send(preview, file);
@@ -111,39 +106,31 @@ export function PhotoFields() {
   return (
     <Fieldset
       name="images"
-      legend={t('사진', 'Photos')}
+      legend={m.photos()}
       optional
-      hint={t(
-        '열 장까지 올릴 수 있습니다. 첫 번째가 대표 사진입니다.',
-        'Up to ten. The first one is shown in lists.',
-      )}
+      hint={m.up_to_ten_the_first()}
       show={(value) => {
         const { length } = Array.isArray(value) ? value : [];
-        return t(`사진 ${length}장`, `Photos: ${length}`);
+        return m.photos_2({ length });
       }}
     >
       <ul className="uploads">
         {photos.map((photo, index) => {
-          const name = t(`사진 ${index + 1}`, `Photo ${index + 1}`);
+          const name = m.photo({ number: index + 1 });
           const { error, file } = uploads.get(photo) ?? {};
           return (
             <li className="upload" key={photo}>
-              <a
-                href={photo}
-                target="_blank"
-                rel="noreferrer"
-                aria-label={t(`${name} 크게 보기`, `Enlarge ${name}`)}
-              >
+              <a href={photo} target="_blank" rel="noreferrer" aria-label={m.enlarge({ name })}>
                 <Image url={photo} alt={name} />
               </a>
-              {file && !error && <progress aria-label={t(`${name} 올리는 중`, `Uploading ${name}`)} />}
+              {file && !error && <progress aria-label={m.uploading({ name })} />}
               <p className="field-error" role="alert">
                 {error}
               </p>
               <div className="row">
                 {file && error && (
                   <Button
-                    label={t('다시 시도', 'Try again')}
+                    label={m.try_again()}
                     about={name}
                     onClick={() => {
                       send(photo, file);
@@ -151,10 +138,8 @@ export function PhotoFields() {
                     }}
                   />
                 )}
-                {index > 0 && (
-                  <Button label={t('앞으로', 'Forward')} about={name} onClick={() => moveForward(index)} />
-                )}
-                <Button label={t('지우기', 'Remove')} about={name} onClick={() => remove(photo)} />
+                {index > 0 && <Button label={m.forward()} about={name} onClick={() => moveForward(index)} />}
+                <Button label={m.remove_2()} about={name} onClick={() => remove(photo)} />
               </div>
             </li>
           );
@@ -174,7 +159,7 @@ export function PhotoFields() {
                 currentTarget.value = '';
               }}
             />
-            {t('사진 추가', 'Add photos')}
+            {m.add_photos()}
           </label>
         </li>
       </ul>

@@ -1,8 +1,9 @@
 import type { ReactNode } from 'react';
 import { Link } from 'react-router';
 import type { Post, PostListItem } from '../api.ts';
+import { m } from '../paraglide/messages.js';
 import { Categories } from '../stores/store-parts.tsx';
-import { describeDay, describeDistance, t } from '../text.ts';
+import { describeDay, describeDistance } from '../text.ts';
 import { Image, Time } from '../ui/index.ts';
 
 interface TileProps {
@@ -55,8 +56,8 @@ export function PostCard({ post, heading }: PostCardProps) {
 
 /** Whether a post is closed, or its last day. */
 export function PostStatus({ status, closes_on }: Partial<Pick<Post, 'status' | 'closes_on'>>) {
-  if (status === 'closed') return <span className="status">{t('마감', 'Closed')}</span>;
+  if (status === 'closed') return <span className="status">{m.closed()}</span>;
   if (!closes_on) return null;
   const day = describeDay(closes_on);
-  return <span className="status requested">{t(`${day} 마감`, `Closes after ${day}`)}</span>;
+  return <span className="status requested">{m.closes_after({ day })}</span>;
 }

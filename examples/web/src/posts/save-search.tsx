@@ -2,7 +2,7 @@ import { useInfiniteList } from '@dure/react';
 import { Link } from 'react-router';
 import { dure } from '../api.ts';
 import { change } from '../app/change.ts';
-import { t } from '../text.ts';
+import { m } from '../paraglide/messages.js';
 import { AskButton, TextField } from '../ui/index.ts';
 import { type Filters, useDescribeSearch } from './filters.ts';
 
@@ -18,26 +18,21 @@ export default function SaveSearch({ filters }: { filters: Filters }) {
   if (isSaved) {
     return (
       <p className="my-16">
-        <Link to="/account/alerts">
-          {t('이 조건으로 알림을 받고 있습니다.', 'You are notified of new posts of this search.')}
-        </Link>
+        <Link to="/account/alerts">{m.you_are_notified_of_new()}</Link>
       </p>
     );
   }
   return (
     <div className="my-16">
       <AskButton
-        label={t('이 조건으로 알림 받기', 'Notify me of new posts')}
-        text={t(
-          '조건에 맞는 새 글이 올라오면 알려 드립니다.',
-          'You will be notified of new posts that match.',
-        )}
-        confirmLabel={t('저장', 'Save')}
-        pendingLabel={t('저장하는 중…', 'Saving…')}
+        label={m.notify_me_of_new_posts()}
+        text={m.you_will_be_notified_of()}
+        confirmLabel={m.save()}
+        pendingLabel={m.saving()}
         values={{ name }}
         onConfirm={(entered) => change(dure.savedSearches.create, { ...entered, ...filters })}
       >
-        <TextField name="name" label={t('검색 이름', 'Name of the search')} maxLength={50} />
+        <TextField name="name" label={m.name_of_the_search()} maxLength={50} />
       </AskButton>
     </div>
   );

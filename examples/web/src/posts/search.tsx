@@ -3,8 +3,8 @@ import { skipToken } from '@tanstack/react-query';
 import { lazy, Suspense, useLayoutEffect, useRef, useState } from 'react';
 import { useNavigate } from 'react-router';
 import { dure } from '../api.ts';
+import { m } from '../paraglide/messages.js';
 import { currentPlace, useCategories } from '../stores/store-parts.tsx';
-import { t } from '../text.ts';
 import { Button, Tabs } from '../ui/index.ts';
 import { searchPath, useSearch } from './filters.ts';
 
@@ -41,11 +41,11 @@ export function Search({ path, label }: SearchProps) {
   return (
     <>
       <Tabs
-        label={t('둘러보기', 'Browse')}
+        label={m.browse()}
         tabs={{
-          [searchPath('/', filters)]: t('제휴 글', 'Posts'),
-          [searchPath('/?status=closed', filters)]: t('마감된 글', 'Closed posts'),
-          [searchPath('/stores', filters)]: t('가게', 'Shops'),
+          [searchPath('/', filters)]: m.posts(),
+          [searchPath('/?status=closed', filters)]: m.closed_posts(),
+          [searchPath('/stores', filters)]: m.shops(),
         }}
         current={searchPath(path, filters)}
       />
@@ -61,7 +61,7 @@ export function Search({ path, label }: SearchProps) {
           <div className="input-row">
             <SearchInput name="q" label={label} />
             <button type="submit" className="button">
-              {t('검색', 'Search')}
+              {m.search()}
             </button>
             <button
               type="button"
@@ -69,17 +69,17 @@ export function Search({ path, label }: SearchProps) {
               aria-expanded={isOpen}
               onClick={() => setOpen(!isOpen)}
             >
-              {t('조건', 'Filters')}
+              {m.filters()}
             </button>
           </div>
           <select
             name="category_id"
             className="input"
-            aria-label={t('업종', 'Category')}
+            aria-label={m.category()}
             value={category_id ?? ''}
             onChange={() => search()}
           >
-            <option value="">{t('모든 업종', 'All categories')}</option>
+            <option value="">{m.all_categories()}</option>
             {categories.map(({ id, name }) => (
               <option key={id} value={id}>
                 {name}
@@ -87,18 +87,14 @@ export function Search({ path, label }: SearchProps) {
             ))}
           </select>
           <div className="input-row">
-            <SearchInput
-              name="region"
-              label={t('동네 (예: 망원동)', 'Area, such as 망원동')}
-              list="regions"
-            />
+            <SearchInput name="region" label={m.area_such_as()} list="regions" />
             <datalist id="regions">
               {regions.map((region) => (
                 <option key={region} value={region} />
               ))}
             </datalist>
             <Button
-              label={t('내 주변', 'Near me')}
+              label={m.near_me()}
               isPressed={near !== undefined}
               onClick={() => (near === undefined ? searchNearby() : search(''))}
             />

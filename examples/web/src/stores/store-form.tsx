@@ -4,7 +4,7 @@ import { useNavigate } from 'react-router';
 import { dure, type Store } from '../api.ts';
 import { change, readAgain } from '../app/change.ts';
 import { useAccount } from '../app/session.tsx';
-import { t } from '../text.ts';
+import { m } from '../paraglide/messages.js';
 import { Button, Checkbox, Fieldset, Form, Loaded, Page, TextArea, TextField } from '../ui/index.ts';
 import { currentPlace, useCategories } from './store-parts.tsx';
 
@@ -16,16 +16,13 @@ export function StoreForm() {
   const lines = [
     {
       name: 'address',
-      label: t('주소', 'Address'),
-      hint: t(
-        '도로명 주소 뒤에 동을 적어 주세요. 예: 월드컵로13길 9 (망원동)',
-        'Add the neighbourhood in brackets, as in: 월드컵로13길 9 (망원동)',
-      ),
+      label: m.address(),
+      hint: m.add_the_neighbourhood_in_brackets(),
       autoComplete: 'street-address',
       maxLength: 200,
     },
-    { name: 'phone_number', label: t('전화번호', 'Telephone'), type: 'tel', placeholder: '02-123-4567' },
-    { name: 'business_hours', label: t('영업시간', 'Opening hours'), maxLength: 100 },
+    { name: 'phone_number', label: m.telephone(), type: 'tel', placeholder: '02-123-4567' },
+    { name: 'business_hours', label: m.opening_hours(), maxLength: 100 },
   ] as const;
   const { name = '', description = '', address = '', phone_number = '', business_hours = '' } = store ?? {};
   const { location = null, show_exact_location = false, store_categories = [] } = store ?? {};
@@ -45,10 +42,10 @@ export function StoreForm() {
 
   return (
     <Page
-      title={store ? t('가게 정보 수정', 'Edit shop') : t('가게 등록하기', 'Register my shop')}
-      lead={t('이웃 가게에 보이는 정보입니다.', 'Other shops will see this.')}
+      title={store ? m.edit_shop() : m.register_my_shop()}
+      lead={m.other_shops_will_see_this()}
       width="narrow"
-      back={{ to: '/store', label: t('내 가게', 'My shop') }}
+      back={{ to: '/store', label: m.my_shop() }}
     >
       <Loaded query={categories}>
         {({ items }) => (
@@ -56,21 +53,16 @@ export function StoreForm() {
             values={values}
             version={store?.etag}
             draft="store"
-            submitLabel={store ? t('저장', 'Save') : t('등록하기', 'Register')}
-            pendingLabel={store ? t('저장하는 중…', 'Saving…') : t('등록하는 중…', 'Registering…')}
+            submitLabel={store ? m.save() : m.register()}
+            pendingLabel={store ? m.saving() : m.registering()}
             onSubmit={save}
             refetch={readAgain}
           >
-            <TextField
-              name="name"
-              label={t('가게 이름', 'Name of the shop')}
-              autoComplete="organization"
-              maxLength={50}
-            />
+            <TextField name="name" label={m.name_of_the_shop()} autoComplete="organization" maxLength={50} />
             <Fieldset
               name="category_ids"
-              legend={t('업종', 'Categories')}
-              hint={t('1개에서 5개까지 골라 주세요.', 'Choose 1 to 5.')}
+              legend={m.categories()}
+              hint={m.choose_1_to_5()}
               show={(chosen) =>
                 items
                   .filter(({ id }) => Array.isArray(chosen) && chosen.includes(String(id)))
@@ -86,8 +78,8 @@ export function StoreForm() {
             </Fieldset>
             <TextArea
               name="description"
-              label={t('가게 소개', 'About the shop')}
-              hint={t('분위기, 대표 메뉴, 손님층을 적어 주시면 좋습니다.', 'Style, products, customers.')}
+              label={m.about_the_shop()}
+              hint={m.style_products_customers()}
               optional
               maxLength={2000}
             />
@@ -105,29 +97,22 @@ export function StoreForm() {
 function LocationField() {
   const { field } = useController({ name: 'location' });
   const location: Store['location'] = field.value;
-  const isSet = t('위치가 설정되어 있습니다.', 'The location is set.');
+  const isSet = m.the_location_is_set();
   const locate = async () => field.onChange(await currentPlace());
   return (
     <Fieldset
       name="location"
-      legend={t('위치', 'Location')}
+      legend={m.location()}
       optional
-      hint={t(
-        '가까운 이웃이 우리 가게를 찾기 쉬워집니다. 정확한 위치를 공개하지 않으시면 100m 정도 어림한 위치만 보입니다.',
-        'Shops nearby can find yours. Unless you show the exact location, others see it to about 100 m.',
-      )}
+      hint={m.shops_nearby_can_find_yours()}
       show={(value) => value != null && isSet}
     >
       <div className="row">
-        <Button label={t('현재 위치로 설정', 'Use my current location')} onClick={locate} />
-        {location && (
-          <Button label={t('위치 지우기', 'Remove the location')} onClick={() => field.onChange(null)} />
-        )}
+        <Button label={m.use_my_current_location()} onClick={locate} />
+        {location && <Button label={m.remove_the_location()} onClick={() => field.onChange(null)} />}
         <span role="status">{location && isSet}</span>
       </div>
-      {location && (
-        <Checkbox name="show_exact_location" label={t('정확한 위치 공개', 'Show the exact location')} />
-      )}
+      {location && <Checkbox name="show_exact_location" label={m.show_the_exact_location()} />}
     </Fieldset>
   );
 }

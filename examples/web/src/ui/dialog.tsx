@@ -1,7 +1,7 @@
 import { Content, Description, Portal, Root, Title } from '@radix-ui/react-dialog';
 import { type ReactNode, useState } from 'react';
 import type { FieldValues } from 'react-hook-form';
-import { t } from '../text.ts';
+import { m } from '../paraglide/messages.js';
 import { Button } from './button.tsx';
 import { Form, type FormProps } from './form.tsx';
 
@@ -38,7 +38,7 @@ export function Dialog({ title, text, onClose, children }: DialogProps) {
 
 /** Beside the submit button of a dialog. */
 export function CancelButton({ onClick }: { onClick: () => void }) {
-  return <Button label={t('취소', 'Cancel')} onClick={onClick} />;
+  return <Button label={m.cancel()} onClick={onClick} />;
 }
 
 interface AskButtonProps<Values extends FieldValues>

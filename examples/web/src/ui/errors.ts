@@ -1,6 +1,7 @@
 import { type ApiError, isApiError, NetworkError } from '@dure/client';
 import { toast } from 'react-hot-toast/headless';
-import { describeDuration, t } from '../text.ts';
+import { m } from '../paraglide/messages.js';
+import { describeDuration } from '../text.ts';
 
 /** Something that the user can put right, as the message says; at a field, where one is named. */
 export class InputError extends Error {
@@ -17,58 +18,37 @@ export function describeError(error: unknown): string {
   if (error instanceof InputError) return error.message;
   if (isApiError(error)) return describeApiError(error);
   if (error instanceof NetworkError) {
-    return t(
-      '서버에 연결하지 못했습니다. 인터넷 연결을 확인하고 다시 시도해 주세요.',
-      'The server cannot be reached. Check your connection and try again.',
-    );
+    return m.the_server_cannot_be_reached();
   }
   // A new passkey, where the device has one of the account.
   if (error instanceof DOMException && error.name === 'InvalidStateError') {
-    return t(
-      '이 기기에는 이미 등록한 패스키가 있습니다.',
-      'This device has a passkey of your account already.',
-    );
+    return m.this_device_has_a_passkey();
   }
   if (error instanceof GeolocationPositionError) {
     return error.code === error.PERMISSION_DENIED
-      ? t(
-          '위치 사용이 차단되어 있습니다. 브라우저의 사이트 설정에서 위치를 허용해 주세요.',
-          'Your location is blocked. Allow it in the site settings of your browser.',
-        )
-      : t(
-          '지금 위치를 확인하지 못했습니다. 잠시 후 다시 시도해 주세요.',
-          'Your location cannot be found. Try again later.',
-        );
+      ? m.your_location_is_blocked_allow()
+      : m.your_location_cannot_be_found();
   }
-  return t(
-    '예상하지 못한 문제가 생겼습니다. 잠시 후 다시 시도해 주세요.',
-    'Something went wrong. Try again later.',
-  );
+  return m.something_went_wrong_try_again();
 }
 
 function describeApiError({ code, detail, fields, retryAfter, data }: ApiError): string {
   // The text of the specification is about tokens.
   if (code === 'token_not_valid') {
-    return t(
-      '로그인이 만료되었습니다. 다시 로그인해 주세요.',
-      'Your login has expired. Please log in again.',
-    );
+    return m.your_login_has_expired_please();
   }
   if (code === 'idempotency_conflict') {
-    return t(
-      '앞서 보내신 내용이 이미 등록되었을 수 있습니다. 내 가게에서 확인하신 뒤, 그래도 필요하면 다시 눌러 주세요.',
-      'What you sent before may have arrived. Look at your shop first, and choose it again if you still need to.',
-    );
+    return m.what_you_sent_before_may();
   }
   const texts = Object.values(fields).flatMap((texts) => texts ?? []);
   if (code === 'validation_error' && texts.length > 0) return [...new Set(texts)].join(' ');
   if (retryAfter !== undefined) {
     const wait = describeDuration(retryAfter);
-    return `${detail} ${t(`${wait} 후에 다시 시도할 수 있습니다.`, `You can try again in ${wait}.`)}`;
+    return `${detail} ${m.you_can_try_again_in({ wait })}`;
   }
   const left = 'attempts_left' in data ? data.attempts_left : undefined;
   if (typeof left !== 'number') return detail;
-  return `${detail} ${t(`앞으로 ${left}번 더 입력할 수 있습니다.`, `Attempts left: ${left}.`)}`;
+  return `${detail} ${m.attempts_left({ left })}`;
 }
 
 /**

@@ -6,7 +6,7 @@ import {
   useState,
 } from 'react';
 import { type RegisterOptions, useFormContext } from 'react-hook-form';
-import { t } from '../text.ts';
+import { m } from '../paraglide/messages.js';
 import { Button } from './button.tsx';
 import { type FieldInfo, useFieldError } from './form.tsx';
 
@@ -47,7 +47,7 @@ export function UsernameField(props: Partial<InputProps>) {
   return (
     <TextField
       name="username"
-      label={t('아이디', 'Username')}
+      label={m.username()}
       autoComplete="username"
       autoCapitalize="none"
       spellCheck={false}
@@ -63,7 +63,7 @@ export function CodeField({ hint }: { hint?: string }) {
     <TextField
       name="code"
       className="input code"
-      label={t('인증번호', 'Code')}
+      label={m.code()}
       hint={hint}
       inputMode="numeric"
       autoComplete="one-time-code"
@@ -76,7 +76,7 @@ export function CodeField({ hint }: { hint?: string }) {
 
 /** A password with a button that shows it: on phones, hidden typing is the most frequent reason for a failed login. */
 export function PasswordField(props: Partial<InputProps> & { autoComplete: string }) {
-  const label = props.label ?? t('비밀번호', 'Password');
+  const label = props.label ?? m.password_2();
   const { attributes, frame } = useField({ name: 'password', ...props, label });
   const [isShown, setShown] = useState(false);
   return frame(
@@ -88,12 +88,7 @@ export function PasswordField(props: Partial<InputProps> & { autoComplete: strin
         autoCapitalize="none"
         spellCheck={false}
       />
-      <Button
-        label={t('보기', 'Show')}
-        about={label}
-        isPressed={isShown}
-        onClick={() => setShown(!isShown)}
-      />
+      <Button label={m.show()} about={label} isPressed={isShown} onClick={() => setShown(!isShown)} />
     </div>,
   );
 }
@@ -133,7 +128,7 @@ export function Fieldset({ name, legend, hint, optional, show, children }: Field
       onInput={() => error && clearErrors(name)}
     >
       <legend>
-        {legend} {optional && <span className="optional">{t('(선택)', '(optional)')}</span>}
+        {legend} {optional && <span className="optional">{m.optional()}</span>}
       </legend>
       {hint && (
         <p className="hint" id={`${id}-hint`}>
@@ -172,7 +167,7 @@ function useField<Props extends FieldProps & { rules?: RegisterOptions }>({
   const frame = (input: ReactNode) => (
     <div className="field">
       <label htmlFor={id}>
-        {label} {optional && <span className="optional">{t('(선택)', '(optional)')}</span>}
+        {label} {optional && <span className="optional">{m.optional()}</span>}
       </label>
       {input}
       {hint && (

@@ -11,7 +11,7 @@ import {
   useFormContext,
 } from 'react-hook-form';
 import { dure } from '../api.ts';
-import { t } from '../text.ts';
+import { m } from '../paraglide/messages.js';
 import { Conflict } from './conflict.tsx';
 import { describeError, isCancelled, labelErrors } from './errors.ts';
 import { useEntries } from './use-entries.ts';
@@ -111,11 +111,7 @@ export function Form<Values extends FieldValues>(props: FormProps<Values>) {
           <Conflict {...entries} fields={fields} />
           <div className="form-alert" role="alert">
             {shown != null && !isCancelled(shown) && <Alert error={shown} fields={fields} />}
-            {isPaused && (
-              <p className="note warn">
-                {t('인터넷에 연결되면 바로 보냅니다.', 'Sent as soon as you are online again.')}
-              </p>
-            )}
+            {isPaused && <p className="note warn">{m.sent_as_soon_as_you()}</p>}
           </div>
           <div className="row">
             <button
@@ -123,7 +119,7 @@ export function Form<Values extends FieldValues>(props: FormProps<Values>) {
               className={`button ${danger ? 'danger' : 'primary'}`}
               aria-disabled={isPending || entries.conflicts.length > 0}
             >
-              {isPending ? (pendingLabel ?? t('처리하는 중…', 'Working…')) : submitLabel}
+              {isPending ? (pendingLabel ?? m.working()) : submitLabel}
             </button>
             {actions}
           </div>
@@ -140,7 +136,7 @@ function Alert({ error, fields }: { error: unknown; fields: Map<string, FieldInf
   const marked = Object.keys(byField);
   if (marked.length === 0) return <p className="note error">{describeError(error)}</p>;
   if (others.length === 0 && !marked.some((name) => get(errors, name))) return null;
-  const check = t('빨간색으로 표시된 곳을 확인해 주세요.', 'Check what is marked in red.');
+  const check = m.check_what_is_marked_in();
   return <p className="note error">{[check, ...others].join(' ')}</p>;
 }
 

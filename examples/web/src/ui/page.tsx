@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useRef } from 'react';
 import { Link } from 'react-router';
 import { useBackLink } from '../app/history.ts';
-import { t } from '../text.ts';
+import { m } from '../paraglide/messages.js';
 import { Icon } from './icons.tsx';
 
 /** The browser itself announces the page that it opens first. */
@@ -22,7 +22,7 @@ interface PageProps {
 export function Page({ title, lead, actions, back, width, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    document.title = `${title} · ${t('두레', 'Dure')}`;
+    document.title = `${title} · ${m.dure()}`;
   }, [title]);
   useEffect(() => {
     if (!isFirstPage) heading.current?.focus({ preventScroll: true });

@@ -1,6 +1,6 @@
 import { isApiError } from '@dure/client';
 import { type ReactNode, useState } from 'react';
-import { t } from '../text.ts';
+import { m } from '../paraglide/messages.js';
 import { Button, ButtonLink } from './button.tsx';
 import { describeError } from './errors.ts';
 import { Icon } from './icons.tsx';
@@ -65,7 +65,7 @@ export function List<Item extends { id: number | string }>(props: ListProps<Item
       {hasNextPage && !error && (
         <Button
           look="wide mt-16"
-          label={isFetching ? t('불러오는 중입니다', 'Loading') : t('더 보기', 'Show more')}
+          label={isFetching ? m.loading() : m.show_more()}
           onClick={fetchNextPage}
           disabled={isFetching}
         />
@@ -97,7 +97,7 @@ export function LoadError({ error, refetch }: { error: Error | null; refetch: ()
       <p>{describeError(error)}</p>
       {!isMissing(error) && (
         <div>
-          <Button label={t('다시 시도', 'Try again')} onClick={refetch} />
+          <Button label={m.try_again()} onClick={refetch} />
         </div>
       )}
     </div>
@@ -126,7 +126,7 @@ export function Empty({ text, to, label }: EmptyProps) {
 export function Skeleton({ className = 'stack' }: { className?: string }) {
   return (
     <div className={className} role="status">
-      <span className="visually-hidden">{t('불러오는 중입니다', 'Loading')}</span>
+      <span className="visually-hidden">{m.loading()}</span>
       <div className="skeleton" />
       <div className="skeleton" />
       <div className="skeleton" />
