@@ -1,3 +1,5 @@
+// First, so that the parts can override it.
+import './styles/index.css';
 import { DureProvider } from '@dure/react';
 import { lazy, StrictMode, Suspense } from 'react';
 import { createRoot } from 'react-dom/client';
@@ -8,7 +10,6 @@ import { SignedIn } from './app/session.tsx';
 import { Shell } from './app/shell.tsx';
 import { CrashPage, NotFound } from './app/unexpected.tsx';
 import { Home } from './posts/home.tsx';
-import './styles/index.css';
 
 const Confirmation = lazy(async () => ({ default: (await import('./app/confirmation.tsx')).Confirmation }));
 

@@ -12,6 +12,7 @@ import { Button, ButtonLink, Icon } from '../ui/index.ts';
 import { readAgain } from './change.ts';
 import { useVisited } from './history.ts';
 import { isRemote } from './session.tsx';
+import './shell.css';
 
 async function endPush(): Promise<void> {
   if ((await dure.push.status()) !== 'on') return;

@@ -2,6 +2,7 @@ import { useObject } from '@dure/react';
 import { dure } from '../api.ts';
 import { m } from '../paraglide/messages.js';
 import { Button } from '../ui/index.ts';
+import './provider-buttons.css';
 
 /** Texts, and the symbols in public/login, as the design rules of the providers want them; their reviews compare. */
 const branded: Partial<Record<string, () => string>> = {

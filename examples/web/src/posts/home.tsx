@@ -9,6 +9,7 @@ import { ButtonLink, Empty, List, Page, Skeleton } from '../ui/index.ts';
 import { nothingFound, useSearch } from './filters.ts';
 import { PostCard } from './post-parts.tsx';
 import { Search } from './search.tsx';
+import './home.css';
 
 /** The feed, or, without a login, what the app is for. */
 export function Home() {

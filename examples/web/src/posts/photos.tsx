@@ -4,6 +4,7 @@ import { toast } from 'react-hot-toast/headless';
 import { dure } from '../api.ts';
 import { m } from '../paraglide/messages.js';
 import { Button, describeError, Fieldset, Image, InputError } from '../ui/index.ts';
+import './photos.css';
 
 /** A file on its way to the service. */
 interface Upload {

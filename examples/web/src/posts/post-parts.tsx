@@ -5,6 +5,7 @@ import { m } from '../paraglide/messages.js';
 import { Categories } from '../stores/store-parts.tsx';
 import { describeDay, describeDistance } from '../text.ts';
 import { Image, Time } from '../ui/index.ts';
+import './post-parts.css';
 
 interface TileProps {
   to: string;

@@ -10,6 +10,7 @@ import { StoreCard, StoreFirst } from '../stores/store-parts.tsx';
 import { AskButton, Button, ButtonLink, Image, Loaded, Page, Time } from '../ui/index.ts';
 import { PostStatus } from './post-parts.tsx';
 import { Report } from './report.tsx';
+import './post.css';
 
 /** One post, with what the reader can do about it. */
 export function PostPage() {

@@ -7,6 +7,7 @@ import { m } from '../paraglide/messages.js';
 import { currentPlace, useCategories } from '../stores/store-parts.tsx';
 import { Button, Tabs } from '../ui/index.ts';
 import { searchPath, useSearch } from './filters.ts';
+import './search.css';
 
 const SaveSearch = lazy(() => import('./save-search.tsx'));
 

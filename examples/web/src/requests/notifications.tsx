@@ -5,6 +5,7 @@ import { dure } from '../api.ts';
 import { m } from '../paraglide/messages.js';
 import { attempt, Button, ButtonLink, Empty, List, Page, Time } from '../ui/index.ts';
 import { RequestActions, RequestStatus } from './request-parts.tsx';
+import './notifications.css';
 
 /** What happened, newest first. Emails about requests link here, so that a request can be answered here, too. */
 export function Notifications() {

@@ -6,6 +6,7 @@ import { change } from '../app/change.ts';
 import { useAccount } from '../app/session.tsx';
 import { m } from '../paraglide/messages.js';
 import { AskButton, ButtonLink, Facts, Form, TextArea } from '../ui/index.ts';
+import './request-parts.css';
 
 type Request = Pick<RequestDetail, 'box' | 'status'>;
 

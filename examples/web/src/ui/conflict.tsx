@@ -3,6 +3,7 @@ import { m } from '../paraglide/messages.js';
 import { Button } from './button.tsx';
 import type { FieldInfo } from './form.tsx';
 import type { FieldConflict } from './use-entries.ts';
+import './conflict.css';
 
 interface ConflictProps {
   conflicts: FieldConflict[];

@@ -4,6 +4,7 @@ import type { FieldValues } from 'react-hook-form';
 import { m } from '../paraglide/messages.js';
 import { Button } from './button.tsx';
 import { Form, type FormProps } from './form.tsx';
+import './dialog.css';
 
 interface DialogProps {
   title: string;

@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { currentLanguage, describeTime } from '../text.ts';
 import { Icon } from './icons.tsx';
+import './facts.css';
 
 /** When something happened, as people say it; the exact time is in the title. */
 export function Time({ moment }: { moment: string }) {

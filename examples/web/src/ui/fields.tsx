@@ -9,6 +9,7 @@ import { type RegisterOptions, useFormContext } from 'react-hook-form';
 import { m } from '../paraglide/messages.js';
 import { Button } from './button.tsx';
 import { type FieldInfo, useFieldError } from './form.tsx';
+import './fields.css';
 
 interface FieldProps {
   name: string;

@@ -62,8 +62,8 @@ export function Form<Values extends FieldValues>(props: FormProps<Values>) {
     },
     onSuccess: () => entries.forget(),
     onError(error) {
-      // Without an answer, it may have been done, and the next attempt must be the same one.
-      if (isApiError(error) && error.status < 500) entries.beginAttempt();
+      // The key stays: without an answer, it may have been done, and after another error the service has freed it.
+      if (isApiError(error) && error.code === 'idempotency_conflict') entries.beginAttempt();
       if (isApiError(error) && error.code === 'precondition_failed') refetch?.();
       mark(error);
     },

@@ -3,6 +3,7 @@ import { Link } from 'react-router';
 import { useBackLink } from '../app/history.ts';
 import { m } from '../paraglide/messages.js';
 import { Icon } from './icons.tsx';
+import './page.css';
 
 /** The browser itself announces the page that it opens first. */
 let isFirstPage = true;

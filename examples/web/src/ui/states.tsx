@@ -4,6 +4,7 @@ import { m } from '../paraglide/messages.js';
 import { Button, ButtonLink } from './button.tsx';
 import { describeError } from './errors.ts';
 import { Icon } from './icons.tsx';
+import './states.css';
 
 /** What the hooks of @dure/react return, as far as it matters here. */
 interface Query<Data> {
