@@ -165,43 +165,49 @@ export function SignUp() {
     >
       <Loaded query={consents}>
         {({ items }) => (
-          <Form
-            draft="sign-up"
-            values={{
-              name: name ?? '',
-              email: email ?? '',
-              username: username ?? '',
-              password: password.current,
-              consents: account?.consents ?? noConsents,
-            }}
-            error={failure}
-            submitLabel={provedEmail === null ? m.get_a_code() : m.sign_up()}
-            pendingLabel={m.signing_up()}
-            onSubmit={signUp}
-          >
-            <TextField name="name" label={m.name()} autoComplete="name" />
-            {provedEmail === null && (
-              <TextField
-                name="email"
-                type="email"
-                label={m.email()}
-                hint={m.we_will_send_a_code_2()}
-                autoComplete="email"
+          <>
+            <Form
+              draft="sign-up"
+              values={{
+                name: name ?? '',
+                email: email ?? '',
+                username: username ?? '',
+                password: password.current,
+                consents: account?.consents ?? noConsents,
+              }}
+              error={failure}
+              submitLabel={provedEmail === null ? m.get_a_code() : m.sign_up()}
+              pendingLabel={m.signing_up()}
+              onSubmit={signUp}
+            >
+              <TextField name="name" label={m.name()} autoComplete="name" />
+              {provedEmail === null && (
+                <TextField
+                  name="email"
+                  type="email"
+                  label={m.email()}
+                  hint={m.we_will_send_a_code_2()}
+                  autoComplete="email"
+                />
+              )}
+              <UsernameField hint={m.n_4_to_30_characters_starting()} />
+              {!provider && <NewPasswordField name="password" />}
+              <ConsentChoices items={items} />
+            </Form>
+            {proved && (
+              <Button
+                look="plain"
+                label={m.use_another_email()}
+                onClick={() => open({ proved: undefined })}
               />
             )}
-            <UsernameField hint={m.n_4_to_30_characters_starting()} />
-            {!provider && <NewPasswordField name="password" />}
-            <ConsentChoices items={items} />
-          </Form>
+            <Link className="back small" to="/login">
+              {m.already_have_an_account_log()}
+            </Link>
+            {!provider && !proved && <ProviderButtons />}
+          </>
         )}
       </Loaded>
-      {proved && (
-        <Button look="plain" label={m.use_another_email()} onClick={() => open({ proved: undefined })} />
-      )}
-      <Link className="back small" to="/login">
-        {m.already_have_an_account_log()}
-      </Link>
-      {!provider && !proved && <ProviderButtons />}
     </Page>
   );
 }
