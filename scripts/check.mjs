@@ -7,8 +7,8 @@ import { run } from './run.mjs';
  * Checks what needs no running service, in this order; the first failure ends it.
  */
 const parts = {
-  lint: ['biome check .'],
-  types: ['npm run --silent compile', 'tsc -p examples/web'],
+  lint: ['biome check .', 'node --test --test-reporter=dot examples/web/messages'],
+  types: ['npm run --silent compile', 'npm run --silent types --workspace examples/web'],
   migrations: ['node build/scripts/check-migrations.js'],
   document: [
     'node build/scripts/export-openapi.js --check',

@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { paraglideVitePlugin } from '@inlang/paraglide-js';
 import { defineConfig, loadEnv, type Plugin } from 'vite';
 
 export default defineConfig(({ mode }) => ({
@@ -16,8 +18,21 @@ export default defineConfig(({ mode }) => ({
   },
   // Libraries for React's server components have directives and imports that a browser does not need.
   build: { rolldownOptions: { checks: { moduleLevelDirective: false, importIsUndefined: false } } },
-  plugins: [head(loadEnv(mode, import.meta.dirname))],
+  plugins: [texts(), head(loadEnv(mode, import.meta.dirname))],
 }));
+
+/** Makes a function of each text in messages/, in all languages. */
+function texts() {
+  const [project, outdir] = ['project.inlang', 'src/paraglide'].map((path) =>
+    join(import.meta.dirname, path),
+  );
+  return paraglideVitePlugin({
+    project: project ?? '',
+    outdir: outdir ?? '',
+    strategy: ['globalVariable', 'baseLocale'],
+    emitReadme: false,
+  });
+}
 
 /** What the build adds to the page: its policy, and the image that KakaoTalk and others show for a link, by its whole address. */
 function head({ VITE_API_URL = 'http://localhost:3000', VITE_APP_URL }: Record<string, string>): Plugin {

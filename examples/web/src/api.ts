@@ -1,12 +1,15 @@
 import { createClient, type Item, type Output } from '@dure/client';
 import { QueryClient } from '@tanstack/react-query';
-import { language } from './text.ts';
+import { currentLanguage } from './text.ts';
 
 /** Where the service is: `VITE_API_URL` of the build, else the default of `npm start`. */
 export const apiUrl: string = import.meta.env['VITE_API_URL'] ?? 'http://localhost:3000';
 
 /** The client of the whole app. Its refresh token is in a cookie, which no script can read and all tabs share. */
-export const dure = createClient({ baseUrl: apiUrl, tokens: 'cookie', language });
+export const dure = createClient({ baseUrl: apiUrl, tokens: 'cookie', language: currentLanguage() });
+
+/** In `localStorage`: a sign-out has ended the push messages of this browser. */
+export const pushEndedKey = 'dure.push-ended';
 
 /** Lists and objects are kept for a while, so that Back shows at once what was there. Changes read again in any case. */
 export const queryClient = new QueryClient({ defaultOptions: { queries: { staleTime: 30_000 } } });

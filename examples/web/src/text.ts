@@ -1,25 +1,38 @@
-import type { Language } from '@dure/client';
+import { useSyncExternalStore } from 'react';
+import { m } from './paraglide/messages.js';
+import { type Locale, locales, overwriteGetLocale } from './paraglide/runtime.js';
 
 const storageKey = 'dure.language';
+const listeners = new Set<() => void>();
 
-/** The language that the user chose here before, else that of the browser: Korean unless it prefers another one. */
-export const language: Language = chosenBefore() ?? (/^ko/i.test(navigator.language) ? 'ko' : 'en');
+/** The language that the user chose here before, else that of the browser, where the app has it. */
+let language: Locale = chosenBefore() ?? find(navigator.language) ?? 'en';
+overwriteGetLocale(() => language);
 
-/** The text in the language of the page. The two stand together, so that neither is forgotten. */
-export function t(korean: string, english: string): string {
-  return language === 'ko' ? korean : english;
+export const currentLanguage = (): Locale => language;
+
+/** The language of the page, for a component that shows its texts again when another one is chosen. */
+export function useLanguage(): Locale {
+  return useSyncExternalStore((listener) => {
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  }, currentLanguage);
 }
 
-/** Loads the page in another language: texts of the service are read again, too. */
-export function changeLanguage(chosen: Language): void {
+/** Shows the page in another language. */
+export function changeLanguage(chosen: Locale): void {
+  language = chosen;
   localStorage.setItem(storageKey, chosen);
-  location.reload();
+  for (const listener of listeners) listener();
 }
 
-function chosenBefore(): Language | undefined {
+function find(name: string | null): Locale | undefined {
+  return locales.find((locale) => name?.toLowerCase().startsWith(locale));
+}
+
+function chosenBefore(): Locale | undefined {
   try {
-    const stored = localStorage.getItem(storageKey);
-    return stored === 'ko' || stored === 'en' ? stored : undefined;
+    return find(localStorage.getItem(storageKey));
   } catch {
     // Blocked storage: the language of the browser counts.
     return undefined;
@@ -34,11 +47,24 @@ const day = 24 * hour;
 export function describeTime(moment: string): string {
   const age = Date.now() - Date.parse(moment);
   const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto' });
-  if (age < minute) return t('방금', 'just now');
+  if (age < minute) return m.just_now();
   if (age < hour) return relative.format(-Math.floor(age / minute), 'minute');
   if (age < day) return relative.format(-Math.floor(age / hour), 'hour');
   if (age < 7 * day) return relative.format(-Math.floor(age / day), 'day');
   return new Intl.DateTimeFormat(language, { dateStyle: 'medium' }).format(new Date(moment));
+}
+
+/** How long something takes, in its largest unit. */
+export function describeDuration(seconds: number): string {
+  const [amount, unit] =
+    seconds < 60
+      ? [seconds, 'second']
+      : seconds < 3_600
+        ? [seconds / 60, 'minute']
+        : [seconds / 3_600, 'hour'];
+  return new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long' }).format(
+    Math.ceil(amount),
+  );
 }
 
 /** A day of the calendar, which is the same everywhere. */
@@ -55,5 +81,5 @@ const longestWalk = 30;
 export function describeDistance(metres: number): string {
   const minutes = Math.max(1, Math.round(metres / walkedInAMinute));
   if (minutes > longestWalk) return `${(metres / 1_000).toFixed(metres < 10_000 ? 1 : 0)}km`;
-  return t(`걸어서 ${minutes}분`, `${minutes} min walk`);
+  return m.min_walk({ minutes });
 }

@@ -78,3 +78,12 @@ export async function violations(page: Page): Promise<string[]> {
     nodes.map(({ html }) => `${page.url()} ${id}: ${html}`),
   );
 }
+
+/** Logs in on the login page. */
+export async function logInAs({ page }: Pick<Visitor, 'page'>, username: string, next = '/'): Promise<void> {
+  await page.goto(`/login?next=${encodeURIComponent(next)}`);
+  await page.getByLabel('아이디 또는 이메일').fill(username);
+  await page.getByLabel('비밀번호', { exact: true }).fill(password);
+  await page.getByRole('button', { name: '로그인', exact: true }).click();
+  await page.getByRole('navigation', { name: '주 메뉴' }).waitFor();
+}

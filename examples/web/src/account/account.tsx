@@ -1,10 +1,10 @@
 import { useState } from 'react';
 import { Link } from 'react-router';
 import { dure } from '../api.ts';
-import { change, confirmed } from '../app/change.tsx';
+import { change, confirmed } from '../app/change.ts';
 import { useAccount } from '../app/session.tsx';
 import { CodeForm, codeSentTo, NewPasswordField } from '../auth/fields.tsx';
-import { t } from '../text.ts';
+import { m } from '../paraglide/messages.js';
 import {
   AskButton,
   Button,
@@ -19,9 +19,9 @@ import {
 import { Consents } from './consents.tsx';
 
 const subpages = {
-  '/account/alerts': t('알림 설정', 'Alert settings'),
-  '/account/login-methods': t('로그인 방법', 'Ways to log in'),
-  '/sessions': t('로그인된 기기', 'Devices'),
+  '/account/alerts': m.alert_settings,
+  '/account/login-methods': m.ways_to_log_in,
+  '/sessions': m.devices,
 };
 
 /** The account: name, address, password, devices, log out, delete. */
@@ -29,31 +29,33 @@ export function Account() {
   const { user } = useAccount();
   const email = (
     <>
-      {user.email} {user.is_verified && <span className="chip">{t('인증됨', 'verified')}</span>}
+      {user.email} {user.is_verified && <span className="chip">{m.verified()}</span>}
     </>
   );
   return (
     <Page
-      title={t('계정', 'Account')}
+      title={m.account()}
       width="narrow"
-      actions={<Button label={t('로그아웃', 'Log out')} onClick={() => dure.auth.logOut()} />}
+      actions={<Button label={m.log_out()} onClick={() => dure.auth.logOut()} />}
     >
       {!user.is_verified && <VerifyEmail email={user.email} />}
-      <Card title={t('내 정보', 'Profile')}>
-        <Facts facts={{ [t('아이디', 'Username')]: user.username, [t('이메일', 'Email')]: email }} />
+      <Card title={m.profile()}>
+        <Facts facts={{ [m.username()]: user.username, [m.email()]: email }} />
         <Form
           draft="name"
-          submitLabel={t('저장', 'Save')}
-          onSubmit={(read) => change(dure.auth.updateCurrentUser, { name: read('name') })}
+          values={{ name: user.name }}
+          submitLabel={m.save()}
+          pendingLabel={m.saving()}
+          onSubmit={({ name }) => change(dure.auth.updateCurrentUser, { name })}
         >
-          <TextField name="name" label={t('이름', 'Name')} autoComplete="name" defaultValue={user.name} />
+          <TextField name="name" label={m.name()} autoComplete="name" />
         </Form>
       </Card>
-      <nav className="card" aria-label={t('설정', 'Settings')}>
+      <nav className="card" aria-label={m.settings()}>
         <ul className="items">
           {Object.entries(subpages).map(([path, label]) => (
             <li className="item" key={path}>
-              <Link to={path}>{label}</Link>
+              <Link to={path}>{label()}</Link>
             </li>
           ))}
         </ul>
@@ -61,14 +63,8 @@ export function Account() {
       <ChangeEmail />
       <ChangePassword />
       <Consents />
-      <Card
-        title={t('내 정보 내려받기', 'Download my data')}
-        text={t(
-          '두레가 보관하는 내 정보를 JSON 파일 하나로 내려받습니다. 하루에 다섯 번까지 받을 수 있습니다.',
-          'Everything that Dure has about you, as one JSON file. Up to five times a day.',
-        )}
-      >
-        <Form submitLabel={t('내 정보 내려받기', 'Download my data')} onSubmit={downloadOwnData} />
+      <Card title={m.download_my_data()} text={m.everything_that_dure_has_about()}>
+        <Form submitLabel={m.download_my_data()} pendingLabel={m.downloading()} onSubmit={downloadOwnData} />
       </Card>
       <DeleteAccount />
     </Page>
@@ -80,11 +76,8 @@ function VerifyEmail({ email }: { email: string }) {
   return (
     <MailedCode
       id="verify"
-      title={t('이메일을 인증해 주세요', 'Verify your email')}
-      text={t(
-        '인증하시면 제휴 소식을 메일로도 받아 보실 수 있습니다.',
-        'Then you will get news about your requests by email, too.',
-      )}
+      title={m.verify_your_email()}
+      text={m.then_you_will_get_news()}
       email={email}
       onCode={(input) => change(dure.auth.confirmEmail, input)}
     />
@@ -93,14 +86,12 @@ function VerifyEmail({ email }: { email: string }) {
 
 /** Moves the account to another address, which a mailed code proves. */
 function ChangeEmail() {
-  const title = t('이메일 변경', 'Change email');
+  const title = m.change_email();
   return (
     <MailedCode
+      id="email"
       title={title}
-      text={t(
-        '새 주소로 인증번호를 보내 드립니다. 변경하시면 다른 기기에서는 로그아웃됩니다.',
-        'We will send a code to the new address. This logs you out on all other devices.',
-      )}
+      text={m.we_will_send_a_code()}
       submitLabel={title}
       onCode={({ email, code }) => change(dure.auth.changeEmail, { new_email: email, code })}
     />
@@ -122,10 +113,9 @@ function MailedCode({ email, text, submitLabel, onCode, ...card }: MailedCodePro
   const [sentTo, setSentTo] = useState<string>();
   const close = () => setSentTo(undefined);
 
-  async function send(read: (name: string) => string) {
-    const input = { email: email ?? read('email') };
-    await dure.auth.sendVerificationCode(input);
-    setSentTo(input.email);
+  async function send(entered: { email: string }) {
+    await dure.auth.sendVerificationCode(entered);
+    setSentTo(entered.email);
   }
 
   return (
@@ -138,10 +128,13 @@ function MailedCode({ email, text, submitLabel, onCode, ...card }: MailedCodePro
           actions={<CancelButton onClick={close} />}
         />
       ) : (
-        <Form submitLabel={t('인증번호 받기', 'Get a code')} onSubmit={send}>
-          {!email && (
-            <TextField name="email" type="email" label={t('새 이메일', 'New email')} autoComplete="email" />
-          )}
+        <Form
+          values={{ email: email ?? '' }}
+          submitLabel={m.get_a_code()}
+          pendingLabel={m.sending()}
+          onSubmit={send}
+        >
+          {!email && <TextField name="email" type="email" label={m.new_email()} autoComplete="email" />}
         </Form>
       )}
     </Card>
@@ -151,29 +144,27 @@ function MailedCode({ email, text, submitLabel, onCode, ...card }: MailedCodePro
 function ChangePassword() {
   // A new key empties the inputs.
   const [version, setVersion] = useState(0);
-  const title = t('비밀번호 변경', 'Change password');
+  const title = m.change_password();
 
-  async function save(read: (name: string) => string) {
-    const [current_password, new_password] = [read('current_password'), read('new_password')];
-    await change(dure.auth.changePassword, { current_password, new_password });
+  async function save(entered: { current_password: string; new_password: string }) {
+    await change(dure.auth.changePassword, entered);
     setVersion(version + 1);
   }
 
   return (
-    <Card
-      title={title}
-      text={t('변경하시면 다른 기기에서는 로그아웃됩니다.', 'This logs you out on all other devices.')}
-    >
-      <Form key={version} submitLabel={title} onSubmit={save}>
-        <PasswordField
-          name="current_password"
-          label={t('현재 비밀번호', 'Current password')}
-          autoComplete="current-password"
-        />
-        <NewPasswordField name="new_password" label={t('새 비밀번호', 'New password')} />
+    <Card title={title} text={m.this_logs_you_out_on()}>
+      <Form
+        key={version}
+        values={{ current_password: '', new_password: '' }}
+        submitLabel={title}
+        pendingLabel={m.changing()}
+        onSubmit={save}
+      >
+        <PasswordField name="current_password" label={m.current_password()} autoComplete="current-password" />
+        <NewPasswordField name="new_password" label={m.new_password()} />
       </Form>
       <Link className="back small" to="/reset-password-request">
-        {t('비밀번호가 없거나 잊으셨나요? 메일로 설정하기', 'No password, or forgotten? Set one by email')}
+        {m.no_password_or_forgotten_set()}
       </Link>
     </Card>
   );
@@ -189,17 +180,14 @@ async function downloadOwnData(): Promise<void> {
 }
 
 function DeleteAccount() {
-  const title = t('계정 삭제', 'Delete account');
-  const text = t(
-    '가게와 글이 모두 삭제되며 되돌릴 수 없습니다.',
-    'Your shop and your posts will be deleted permanently.',
-  );
+  const title = m.delete_account();
+  const text = m.your_shop_and_your_posts();
   return (
     <Card title={title} text={text}>
       <AskButton
         danger
         label={title}
-        title={t('계정을 삭제할까요?', 'Delete your account?')}
+        title={m.delete_your_account()}
         text={text}
         onConfirm={() => change(dure.auth.deleteCurrentUser, {})}
       />

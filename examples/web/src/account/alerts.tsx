@@ -1,39 +1,35 @@
 import { isApiError, type Output } from '@dure/client';
 import { useInfiniteList, useObject } from '@dure/react';
 import { useQuery } from '@tanstack/react-query';
-import { useId } from 'react';
 import { Link } from 'react-router';
-import { dure } from '../api.ts';
-import { change } from '../app/change.tsx';
-import { searchPath, useDescribeSearch } from '../posts/search.tsx';
-import { t } from '../text.ts';
+import { dure, pushEndedKey } from '../api.ts';
+import { change } from '../app/change.ts';
+import { m } from '../paraglide/messages.js';
+import { searchPath, useDescribeSearch } from '../posts/filters.ts';
 import {
   AskButton,
   Card,
   Checkbox,
   Fieldset,
   Form,
+  InputError,
   Item,
   List,
   Loaded,
   Page,
+  Select,
   TextField,
+  Time,
 } from '../ui/index.ts';
-import { account } from './names.ts';
+import { account, describeDevice } from './names.ts';
 
 /** What the account is notified of, how and when. */
 export function Alerts() {
   const preferences = useObject(dure.notifications.getMailPreferences);
   return (
-    <Page title={t('알림 설정', 'Alert settings')} width="narrow" back={account}>
+    <Page title={m.alert_settings()} width="narrow" back={account}>
       <PushSwitch />
-      <Card
-        title={t('받을 소식', 'What to send')}
-        text={t(
-          '메일은 인증하신 주소로 보내 드립니다. 알림 화면에는 언제나 표시됩니다.',
-          'Emails go to your verified address. The notifications page always shows everything.',
-        )}
-      >
+      <Card title={m.what_to_send()} text={m.emails_go_to_your_verified()}>
         <Loaded query={preferences}>{(saved) => <Preferences {...saved} />}</Loaded>
       </Card>
       <SavedSearches />
@@ -49,117 +45,137 @@ function PushSwitch() {
     retry: false,
     gcTime: 0,
   });
+  const devices = useInfiniteList(dure.push.listSubscriptions);
   if (isApiError(query.error) && query.error.status === 404) return null;
   const isOn = query.data === 'on';
-  // The user may have blocked it just now.
-  const toggle = () =>
-    (isOn ? dure.push.unsubscribe() : dure.push.subscribe('/push-worker.js')).finally(query.refetch);
+  const hasEnded = localStorage.getItem(pushEndedKey) !== null;
+
+  async function toggle() {
+    try {
+      await (isOn ? dure.push.unsubscribe() : dure.push.subscribe('/push-worker.js'));
+      localStorage.removeItem(pushEndedKey);
+    } catch (error) {
+      const text = error instanceof DOMException && failed[error.name];
+      throw text ? new InputError(text()) : error;
+    } finally {
+      // The user may have blocked it just now.
+      await Promise.all([query.refetch(), devices.refetch()]);
+    }
+  }
   return (
-    <Card
-      title={t('푸시 알림', 'Push notifications')}
-      chip={isOn && t('사용 중', 'on')}
-      text={t(
-        '두레를 열어 두지 않으셔도 이 기기로 새 소식을 알려 드립니다.',
-        'Get news on this device, also while Dure is not open.',
-      )}
-    >
+    <Card title={m.push_notifications()} chip={isOn && m.on()} text={m.get_news_on_this_device()}>
       <Loaded query={query}>
         {(status) =>
           status === 'blocked' || status === 'unsupported' ? (
-            <p className="note warn">{impossible[status]}</p>
+            <p className="note warn">{impossible[status]()}</p>
           ) : (
             <Form
-              submitLabel={isOn ? t('푸시 알림 끄기', 'Switch off') : t('푸시 알림 켜기', 'Switch on')}
+              submitLabel={isOn ? m.switch_off() : m.switch_on()}
+              pendingLabel={isOn ? m.switching_off() : m.switching_on()}
               onSubmit={toggle}
             />
           )
         }
       </Loaded>
+      {hasEnded && !isOn && <p className="note warn">{m.when_you_were_logged_out()}</p>}
+      {devices.items.length > 0 && <h3>{m.devices_with_push_notifications()}</h3>}
+      <List query={devices} empty={null}>
+        {({ id, user_agent, created_at }) => {
+          const device = describeDevice(user_agent);
+          return (
+            <Item title={device} actions={<RemoveDevice id={id} device={device} />}>
+              {m.added()} <Time moment={created_at} />
+            </Item>
+          );
+        }}
+      </List>
     </Card>
   );
 }
 
+function RemoveDevice({ id, device }: { id: number; device: string }) {
+  return (
+    <AskButton
+      label={m.remove()}
+      about={device}
+      title={m.switch_off_push_notifications_on({ device })}
+      onConfirm={() => change(dure.push.deleteSubscription, { subscription_id: id })}
+    />
+  );
+}
+
+/** By the name of what the browser throws. */
+const failed: Record<string, () => string> = {
+  AbortError: m.your_browser_could_not_reach,
+  NotAllowedError: m.notifications_were_not_allowed_a,
+};
+
 const impossible = {
-  blocked: t(
-    '브라우저에서 알림이 차단되어 있습니다. 브라우저의 사이트 설정에서 알림을 허용하신 뒤 이 화면을 새로 고쳐 주세요.',
-    'Your browser blocks notifications. Allow them in the site settings of your browser, then reload this page.',
-  ),
-  unsupported: t(
-    '이 브라우저에서는 푸시 알림을 받을 수 없습니다. iPhone에서는 두레를 홈 화면에 추가하시면 켤 수 있습니다.',
-    'This browser has no push notifications. On an iPhone, add Dure to the home screen to switch them on.',
-  ),
+  blocked: m.your_browser_blocks_notifications_allow,
+  unsupported: m.this_browser_has_no_push,
 };
 
 const kinds = [
-  ['partner_request_received', t('새 제휴 요청', 'New requests')],
-  ['partner_request_answered', t('보낸 요청에 대한 답', 'Answers to my requests')],
-  ['partner_request_ended', t('요청 취소와 제휴 종료', 'Requests withdrawn, partnerships ended')],
-  ['saved_search_match', t('저장한 검색에 맞는 새 글', 'New posts for my saved searches')],
+  ['partner_request_received', m.new_requests],
+  ['partner_request_answered', m.answers_to_my_requests],
+  ['partner_request_ended', m.partnerships_that_ended],
+  ['saved_search_match', m.new_posts_for_my_saved],
 ] as const;
 
 const channels = [
-  ['push', t('푸시 알림으로 받기', 'Send me a push notification about')],
-  ['email', t('메일로 받기', 'Send me an email about')],
+  ['push', m.send_me_a_push_notification],
+  ['email', m.send_me_an_email_about],
 ] as const;
 
 /** Which emails and push messages the account gets, when, and in which language. */
 function Preferences({ language, quiet_hours: quiet, ...saved }: Output<'getMailPreferences'>) {
-  const id = useId();
+  const values = { ...saved, language, quiet_hours: quiet ?? { from: '', to: '' } };
 
-  function save(read: (name: string) => string, data: FormData) {
-    const [from, to] = [read('from'), read('to')];
-    const chosen = (channel: string) =>
-      Object.fromEntries(kinds.map(([kind]) => [kind, data.has(`${channel}.${kind}`)]));
+  async function save({ quiet_hours, ...entered }: typeof values) {
+    const { from, to } = quiet_hours;
+    if (!from !== !to) {
+      throw new InputError(m.enter_both_the_begin_and(), from ? 'quiet_hours.to' : 'quiet_hours.from');
+    }
     return change(dure.notifications.updateMailPreferences, {
-      language: read('language') === 'en' ? 'en' : 'ko',
-      email: chosen('email'),
-      push: chosen('push'),
-      quiet_hours: from || to ? { from, to } : null,
+      ...entered,
+      quiet_hours: from ? quiet_hours : null,
     });
   }
 
   return (
-    <Form submitLabel={t('저장', 'Save')} onSubmit={save}>
+    <Form values={values} draft="alerts" submitLabel={m.save()} pendingLabel={m.saving()} onSubmit={save}>
       {channels.map(([channel, legend]) => (
-        <Fieldset key={channel} name={channel} legend={legend}>
+        <Fieldset key={channel} name={channel} legend={legend()}>
           <div className="choices">
             {kinds.map(([kind, text]) => (
               <Checkbox
                 key={kind}
                 name={`${channel}.${kind}`}
-                label={text}
-                defaultChecked={saved[channel][kind]}
+                // A withdrawn request is not worth an email.
+                label={
+                  kind === 'partner_request_ended' && channel === 'push'
+                    ? m.requests_withdrawn_partnerships_ended()
+                    : text()
+                }
               />
             ))}
           </div>
         </Fieldset>
       ))}
-      <Fieldset
-        name="quiet_hours"
-        legend={t('방해 금지 시간', 'Quiet hours')}
-        hint={t(
-          '이 시간(한국 시간)에 생긴 소식은 끝난 뒤에 보내 드립니다. 비워 두시면 언제든지 보내 드립니다.',
-          'In Korean time. News of these hours comes when they end. Leave empty for news at any time.',
-        )}
-      >
+      <Fieldset name="quiet_hours" legend={m.quiet_hours()} hint={m.in_korean_time_news_of()}>
         <div className="row">
-          <TextField name="from" type="time" optional label={t('시작', 'From')} defaultValue={quiet?.from} />
-          <TextField name="to" type="time" optional label={t('종료', 'To')} defaultValue={quiet?.to} />
+          <TextField name="quiet_hours.from" type="time" optional label={m.from()} />
+          <TextField name="quiet_hours.to" type="time" optional label={m.to()} />
         </div>
       </Fieldset>
-      <div className="field">
-        <label htmlFor={id}>
-          {t('메일과 푸시 알림의 언어', 'Language of emails and push notifications')}
-        </label>
-        <select id={id} className="input" name="language" defaultValue={language}>
-          <option value="ko" lang="ko">
-            한국어
-          </option>
-          <option value="en" lang="en">
-            English
-          </option>
-        </select>
-      </div>
+      <Select name="language" label={m.language_of_emails_and_push()}>
+        <option value="ko" lang="ko">
+          한국어
+        </option>
+        <option value="en" lang="en">
+          English
+        </option>
+      </Select>
     </Form>
   );
 }
@@ -168,31 +184,22 @@ function Preferences({ language, quiet_hours: quiet, ...saved }: Output<'getMail
 function SavedSearches() {
   const searches = useInfiniteList(dure.savedSearches.list);
   const describe = useDescribeSearch();
-  const none = t(
-    '저장한 검색이 없습니다. 글을 검색하신 뒤 ‘이 조건으로 알림 받기’를 눌러 보세요.',
-    'No saved searches. Search for posts, then choose “Notify me of new posts”.',
-  );
+  const none = m.no_saved_searches_search_for();
   const remove = ({ id, name }: { id: number; name: string }) => (
     <AskButton
-      label={t('삭제', 'Delete')}
+      label={m.delete_label()}
       about={name}
-      title={t(`‘${name}’ 검색을 삭제할까요?`, `Delete the search “${name}”?`)}
-      text={t(
-        '이 조건에 맞는 새 글을 더 이상 알려 드리지 않습니다.',
-        'You will no longer be notified of new posts that match.',
-      )}
+      title={m.delete_the_search({ name })}
+      text={m.you_will_no_longer_be()}
       onConfirm={() => change(dure.savedSearches.delete, { saved_search_id: id })}
     />
   );
   return (
-    <Card
-      title={t('저장한 검색', 'Saved searches')}
-      text={t('조건에 맞는 새 글이 올라오면 알려 드립니다.', 'You will be notified of new posts that match.')}
-    >
+    <Card title={m.saved_searches()} text={m.you_will_be_notified_of()}>
       <List query={searches} empty={<p className="soft small">{none}</p>}>
         {(search) => (
           <Item title={<Link to={searchPath('/', search)}>{search.name}</Link>} actions={remove(search)}>
-            {describe(search)}
+            {describe(search) !== search.name && describe(search)}
           </Item>
         )}
       </List>

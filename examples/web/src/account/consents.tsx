@@ -1,27 +1,41 @@
 import type { Input, Item as ItemOf } from '@dure/client';
 import { useObject } from '@dure/react';
 import { useId } from 'react';
+import { useFormContext, useWatch } from 'react-hook-form';
 import { dure } from '../api.ts';
-import { change } from '../app/change.tsx';
-import { t } from '../text.ts';
-import { Button, Card, Checkbox, ErrorTexts, Item, Loaded, Time, useFieldErrors } from '../ui/index.ts';
+import { change } from '../app/change.ts';
+import { m } from '../paraglide/messages.js';
+import { useFieldError } from '../ui/form.tsx';
+import { Button, Card, Checkbox, ErrorText, Item, Loaded, Time } from '../ui/index.ts';
 
-const names: Partial<Record<string, string>> = {
-  is_14_or_older: t('만 14세 이상입니다', 'I am 14 or older'),
-  terms: t('이용약관', 'Terms of service'),
-  privacy: t('개인정보 수집·이용', 'Privacy policy'),
-  marketing: t('광고성 정보 메일 수신', 'Offers and news by email'),
+const names: Partial<Record<string, () => string>> = {
+  is_14_or_older: m.i_am_14_or_older,
+  terms: m.terms_of_service,
+  privacy: m.privacy_policy,
+  marketing: m.offers_and_news_by_email,
 };
 
-/** The name under which the service says what is wrong. */
-const pointerTo = (id: string) => `/consents/${id}`;
+/** The fields of {@link ConsentChoices}, before anything is chosen. */
+export const noConsents = { terms: false, privacy: false, marketing: false, is_14_or_older: false };
 
 /** What a new user is asked to agree to: nothing where the service has no terms. */
 export function ConsentChoices({ items }: { items: ItemOf<'listConsents'>[] }) {
+  const { setValue, clearErrors } = useFormContext();
+  const chosen: Record<string, boolean> = useWatch({ name: 'consents' });
   if (items.length === 0) return null;
+  const ids = ['is_14_or_older', ...items.map(({ id }) => id)];
+  const isAll = ids.every((id) => chosen[id]);
+  function chooseAll() {
+    for (const id of ids) setValue(`consents.${id}`, !isAll);
+    clearErrors('consents');
+  }
   return (
     <fieldset className="field">
-      <legend>{t('약관 동의', 'Consent')}</legend>
+      <legend>{m.consent()}</legend>
+      <label className="choice">
+        <input type="checkbox" checked={isAll} onChange={chooseAll} />
+        {m.agree_to_all_optional_ones()}
+      </label>
       <Choice id="is_14_or_older" required />
       {items.map((consent) => (
         <Choice key={consent.id} {...consent} />
@@ -32,45 +46,44 @@ export function ConsentChoices({ items }: { items: ItemOf<'listConsents'>[] }) {
 
 interface ChoiceProps {
   id: string;
-  version?: string;
   url?: string;
   required: boolean;
 }
 
-function Choice({ id, version, url, required }: ChoiceProps) {
+function Choice({ id, url, required }: ChoiceProps) {
   const errorId = useId();
-  const name = names[id] ?? id;
-  const necessity = required ? t('(필수)', '(required)') : t('(선택)', '(optional)');
+  const field = `consents.${id}`;
+  const name = names[id]?.() ?? id;
+  const label = `${name} ${required ? m.required() : m.optional()}`;
   return (
     <>
       <div className="spread">
-        <Checkbox
-          name={pointerTo(id)}
-          value={version}
-          label={`${name} ${necessity}`}
-          aria-describedby={errorId}
-        />
+        <Checkbox name={field} label={label} aria-describedby={errorId} />
         {url && (
           <a className="small" href={url} target="_blank" rel="noreferrer">
-            {t('보기', 'Show')}
+            {m.show()}
             <span className="visually-hidden"> {name}</span>
           </a>
         )}
       </div>
-      <ErrorTexts id={errorId} errors={useFieldErrors(pointerTo(id))} />
+      <ErrorText id={errorId} error={useFieldError(field, { label })} />
     </>
   );
 }
 
 /** What was chosen; the service says what is missing. */
-export function consentsIn(data: FormData): Input<'signUp'>['consents'] {
-  const has = (id: string) => data.has(pointerTo(id));
-  const version = (id: string) => (has(id) ? String(data.get(pointerTo(id))) : undefined);
+export function consentsIn(
+  chosen: typeof noConsents,
+  items: ItemOf<'listConsents'>[],
+): Input<'signUp'>['consents'] {
+  const version = (id: 'terms' | 'privacy') =>
+    chosen[id] ? items.find((item) => item.id === id)?.version : undefined;
   return {
     terms: version('terms'),
     privacy: version('privacy'),
-    marketing: has('marketing'),
-    is_14_or_older: has('is_14_or_older') || undefined,
+    // Not chosen is not the same as withdrawn.
+    marketing: chosen.marketing || undefined,
+    is_14_or_older: chosen.is_14_or_older || undefined,
   };
 }
 
@@ -80,7 +93,7 @@ export function Consents() {
   const own = useObject(dure.auth.getOwnConsents);
   if (listed.data?.items.length === 0) return null;
   return (
-    <Card title={t('동의 내역', 'My consents')}>
+    <Card title={m.my_consents()}>
       <Loaded query={own}>
         {({ items }) => (
           <ul className="items">
@@ -101,12 +114,12 @@ interface ConsentProps extends ItemOf<'listConsents'> {
 }
 
 function Consent({ id, url, version, own }: ConsentProps) {
-  const name = names[id] ?? id;
+  const name = names[id]?.() ?? id;
   const moment = own?.withdrawn_at ?? own?.given_at;
   // The latest answer counts for marketing, of whichever version; it can always be withdrawn.
   const isGiven = id === 'marketing' ? own?.withdrawn_at === null : own?.is_current;
   const value = id === 'marketing' ? !isGiven : version;
-  const label = isGiven ? t('철회하기', 'Withdraw') : t('동의하기', 'Agree');
+  const label = isGiven ? m.withdraw() : m.agree();
   const update = () => change(dure.auth.updateOwnConsents, { [id]: value });
   return (
     <Item
@@ -119,8 +132,7 @@ function Consent({ id, url, version, own }: ConsentProps) {
     >
       {moment && (
         <>
-          {own?.version} · {own?.withdrawn_at ? t('철회:', 'Withdrawn:') : t('동의:', 'Given:')}{' '}
-          <Time moment={moment} />
+          {own?.version} · {own?.withdrawn_at ? m.withdrawn() : m.given()} <Time moment={moment} />
         </>
       )}
     </Item>

@@ -1,22 +1,27 @@
-import { t } from '../text.ts';
+import { m } from '../paraglide/messages.js';
 
 /** The page above those of the account. */
-export const account = { to: '/account', label: t('계정', 'Account') };
+export const account = {
+  to: '/account',
+  get label() {
+    return m.account();
+  },
+};
 
-const methodNames: Partial<Record<string, string>> = {
-  password: t('비밀번호', 'password'),
-  passkey: t('패스키', 'passkey'),
-  totp: t('인증 앱', 'authenticator app'),
-  recovery_code: t('복구 코드', 'recovery code'),
-  kakao: t('카카오', 'Kakao'),
-  naver: t('네이버', 'Naver'),
-  google: 'Google',
-  apple: 'Apple',
-  development: t('개발용 로그인', 'development login'),
+const methodNames: Partial<Record<string, () => string>> = {
+  password: m.password,
+  passkey: m.passkey,
+  totp: m.authenticator_app,
+  recovery_code: m.recovery_code,
+  kakao: m.kakao,
+  naver: m.naver,
+  google: () => 'Google',
+  apple: () => 'Apple',
+  development: m.development_login,
 };
 
 /** A way to log in. */
-export const nameOfMethod = (id: string): string => methodNames[id] ?? id;
+export const nameOfMethod = (id: string): string => methodNames[id]?.() ?? id;
 
 /** In this order, because most browsers also name the ones that they descend from. */
 const browsers = ['SamsungBrowser', 'Whale', 'KAKAOTALK', 'Edg', 'Firefox|FxiOS', 'Chrome|CriOS', 'Safari'];

@@ -5,10 +5,12 @@ import { Navigate, Outlet, useLocation, useOutletContext } from 'react-router';
 import { dure, type Store, type User } from '../api.ts';
 import { LoadError, Skeleton } from '../ui/index.ts';
 
+type OwnStore = Store & { etag: string | undefined };
+
 interface Account {
   user: User;
-  /** Null where the account has none. */
-  store: Store | null;
+  /** Null where the account has none. Its `etag` is for `If-Match`. */
+  store: OwnStore | null;
 }
 
 /** The account and its store, for views behind {@link SignedIn}. */
@@ -18,11 +20,16 @@ export const useAccount = () => useOutletContext<Account>();
 export function useOwnStore() {
   const { userId } = useSession();
   return useQuery({
-    queryKey: queryKey(userId, 'getOwnStore', {}),
-    queryFn: ({ signal }) => dure.stores.getOwn({}, { signal }).catch(nullIfNone),
+    queryKey: [...queryKey(userId, 'getOwnStore', {}), 'etag'],
+    queryFn: ({ signal }) => readOwnStore(signal).catch(nullIfNone),
     enabled: userId !== null,
     retry: false,
   });
+}
+
+async function readOwnStore(signal: AbortSignal): Promise<OwnStore> {
+  const { data, headers } = await dure.request('getOwnStore', {}, { signal });
+  return { ...data, etag: headers.get('etag') ?? undefined };
 }
 
 function nullIfNone(error: unknown): null {
@@ -42,7 +49,8 @@ export function SignedIn() {
     return <Navigate replace to={hasLeft ? '/' : `/login?next=${next}`} />;
   }
   if (user.data !== undefined && store.data !== undefined) {
-    return <Outlet context={{ user: user.data, store: store.data } satisfies Account} />;
+    // Nothing that a page keeps is shown to another account.
+    return <Outlet key={user.data.id} context={{ user: user.data, store: store.data } satisfies Account} />;
   }
   const failed = [user, store].find(({ error }) => error);
   return failed ? <LoadError {...failed} /> : <Skeleton />;

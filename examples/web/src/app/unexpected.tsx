@@ -1,28 +1,37 @@
-import { t } from '../text.ts';
+import { useEffect } from 'react';
+import { m } from '../paraglide/messages.js';
 import { Button, Empty, Page } from '../ui/index.ts';
 
 /** For addresses that the app does not have. */
 export function NotFound() {
-  const text = t(
-    '주소가 바뀌었거나 삭제된 페이지입니다.',
-    'The address has changed, or the page was deleted.',
-  );
+  const text = m.the_address_has_changed_or();
   return (
-    <Page title={t('페이지를 찾을 수 없습니다', 'Page not found')} width="narrow">
-      <Empty text={text} to="/" label={t('두레 첫 화면', 'Home')} />
+    <Page title={m.page_not_found()} width="narrow">
+      <Empty text={text} to="/" label={m.home()} />
     </Page>
   );
 }
 
-/** In place of a page whose code failed, or could not be loaded after a new version was published. */
-export function CrashPage() {
+/** In place of a page whose code failed, or could not be loaded, as without a network or after a new version was published. */
+export function CrashPage({ retry }: { retry?: () => Promise<{ isError: boolean }> }) {
+  async function tryAgain() {
+    // A browser may keep the answer to a module; a reload reads the newest version.
+    if (!retry || (await retry()).isError) location.reload();
+  }
+  useEffect(() => {
+    addEventListener('online', tryAgain);
+    return () => removeEventListener('online', tryAgain);
+  });
   return (
     <Page
-      title={t('화면을 표시하지 못했습니다', 'This page cannot be shown')}
-      lead={t('새로 고침하면 대부분 해결됩니다.', 'Loading the page again mostly helps.')}
+      title={m.this_page_cannot_be_shown()}
+      lead={m.check_your_connection_and_try()}
       width="narrow"
+      back={{ to: '/', label: m.home() }}
     >
-      <Button label={t('새로 고침', 'Reload')} onClick={() => location.reload()} />
+      <div>
+        <Button look="primary" label={m.try_again()} onClick={tryAgain} />
+      </div>
     </Page>
   );
 }

@@ -4,29 +4,19 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Navigate, useLocation, useNavigate, useSearchParams } from 'react-router';
 import { dure, type User } from '../api.ts';
-import { change } from '../app/change.tsx';
-import { t } from '../text.ts';
+import { change } from '../app/change.ts';
+import { m } from '../paraglide/messages.js';
 import { ButtonLink, Form, Loaded, Page, Skeleton, TextField } from '../ui/index.ts';
 import { NewPasswordField } from './fields.tsx';
-import type { SignUpState } from './sign-up.tsx';
+import { proofs, type SignUpState } from './sign-up.tsx';
 
 /** By the operation that sends the email. Its response is the same for any address. */
 const emails = {
-  findUserId: {
-    title: t('아이디 찾기', 'Forgot username'),
-    lead: t(
-      '가입하신 이메일을 입력하시면 아이디를 메일로 보내 드립니다.',
-      'Enter your email, and we will send your username to it.',
-    ),
-    submitLabel: t('아이디 받기', 'Send my username'),
-  },
+  findUserId: { title: m.forgot_username, lead: m.enter_your_email_and_we, submitLabel: m.send_my_username },
   requestPasswordReset: {
-    title: t('비밀번호 찾기', 'Forgot password'),
-    lead: t(
-      '가입하신 이메일을 입력하시면 비밀번호를 다시 설정하는 링크를 보내 드립니다.',
-      'Enter your email, and we will send a link to set a new password.',
-    ),
-    submitLabel: t('링크 받기', 'Send a link'),
+    title: m.forgot_password,
+    lead: m.enter_your_email_and_we_2,
+    submitLabel: m.send_a_link,
   },
 };
 
@@ -39,17 +29,17 @@ function RequestEmail({ operation }: { operation: keyof typeof emails }) {
   const { state: reason }: { state: string | null } = useLocation();
   const [response, setResponse] = useState('');
 
-  async function send(read: (name: string) => string) {
+  async function send({ email }: { email: string }) {
     setResponse('');
-    const { message } = await dure.request(operation, { email: read('email').trim() });
+    const { message } = await dure.request(operation, { email: email.trim() });
     setResponse(message);
   }
 
   return (
-    <Page title={title} lead={lead} width="form-page" back={{ to: '/login', label: t('로그인', 'Log in') }}>
+    <Page title={title()} lead={lead()} width="form-page" back={{ to: '/login', label: m.log_in() }}>
       {reason && !response && <p className="note warn">{reason}</p>}
-      <Form submitLabel={submitLabel} onSubmit={send}>
-        <TextField name="email" type="email" label={t('이메일', 'Email')} autoComplete="email" />
+      <Form values={{ email: '' }} submitLabel={submitLabel()} pendingLabel={m.sending()} onSubmit={send}>
+        <TextField name="email" type="email" label={m.email()} autoComplete="email" />
       </Form>
       <div role="status">{response && <p className="note">{response}</p>}</div>
     </Page>
@@ -69,8 +59,8 @@ export function ResetPassword() {
     retry: false,
   });
 
-  async function setPassword(read: (name: string) => string) {
-    await change(dure.auth.confirmPasswordReset, { ...link, new_password: read('new_password') });
+  async function setPassword(entered: { new_password: string }) {
+    await change(dure.auth.confirmPasswordReset, { ...link, ...entered });
     await leave();
     navigate('/login', { replace: true });
   }
@@ -79,11 +69,16 @@ export function ResetPassword() {
     return <Navigate replace to="/reset-password-request" state={validated.error.detail} />;
   }
   return (
-    <Page title={t('새 비밀번호 설정', 'Set a new password')} width="form-page">
+    <Page title={m.set_a_new_password()} width="form-page">
       <Loaded query={validated}>
         {() => (
-          <Form submitLabel={t('비밀번호 바꾸기', 'Change password')} onSubmit={setPassword}>
-            <NewPasswordField name="new_password" label={t('새 비밀번호', 'New password')} />
+          <Form
+            values={{ new_password: '' }}
+            submitLabel={m.change_password_2()}
+            pendingLabel={m.changing_2()}
+            onSubmit={setPassword}
+          >
+            <NewPasswordField name="new_password" label={m.new_password()} />
           </Form>
         )}
       </Loaded>
@@ -102,7 +97,7 @@ export function ConfirmEmail() {
   const [query] = useSearchParams();
   const token = query.get('token') ?? '';
   return (
-    <Page title={t('이메일 인증', 'Verify your email')} width="form-page">
+    <Page title={m.verify_your_email_2()} width="form-page">
       {status === 'signed_out' && <ConfirmForNewAccount token={token} />}
       {status !== 'signed_out' && (user ? <ConfirmForAccount token={token} user={user} /> : <Skeleton />)}
     </Page>
@@ -115,25 +110,22 @@ function ConfirmForNewAccount({ token }: { token: string }) {
 
   async function confirm() {
     const proved = await dure.auth.confirmEmail({ token });
+    // The tab with the form goes on by itself.
+    proofs.postMessage(proved);
     navigate('/signup', { replace: true, state: { proved } satisfies SignUpState });
   }
 
   return (
     <>
-      <p>
-        {t(
-          '이미 가입하셨다면 로그인한 뒤 인증해 주세요. 아직 계정이 없으시면 메일을 받으신 주소로 가입하실 수 있습니다.',
-          'If you have an account, log in to verify its email. If you have none, sign up with the address that got the mail.',
-        )}
-      </p>
+      <p>{m.if_you_have_an_account()}</p>
       <div>
         <ButtonLink
           look="primary"
           to={`/login?next=${encodeURIComponent(pathname + search)}`}
-          label={t('로그인하고 인증하기', 'Log in and verify')}
+          label={m.log_in_and_verify()}
         />
       </div>
-      <Form submitLabel={t('이 주소로 가입하기', 'Sign up with this address')} onSubmit={confirm} />
+      <Form submitLabel={m.sign_up_with_this_address()} onSubmit={confirm} />
     </>
   );
 }
@@ -145,29 +137,18 @@ function ConfirmForAccount({ token, user }: { token: string; user: User }) {
     return (
       <p className="note" role="status">
         {data.email === user.email
-          ? t('이메일을 인증했습니다.', 'Your email is verified.')
-          : t(
-              `${data.email} 주소를 확인했지만 로그인하신 계정의 이메일이 아니어서 인증된 계정은 없습니다.`,
-              `We have checked ${data.email}, but it is not the email of your account, so no account was verified.`,
-            )}
+          ? m.your_email_is_verified()
+          : m.we_have_checked_but_it({ email: data.email })}
       </p>
     );
   }
   if (user.is_verified) {
-    return t(
-      '로그인하신 계정의 이메일은 이미 인증되어 있습니다. 이메일을 변경하시려면 메일의 인증번호를 계정 화면에 입력해 주세요.',
-      'The email of your account is verified already. To change your email, enter the code of the mail on the account page.',
-    );
+    return m.the_email_of_your_account();
   }
   return (
     <>
-      <p>
-        {t(
-          `아이디 ${user.username} 계정의 이메일을 인증합니다. 본인의 계정이 아니면 인증하지 마세요.`,
-          `This verifies the email of the account with the username ${user.username}. Do not go on if that is not your account.`,
-        )}
-      </p>
-      <Form submitLabel={t('이메일 인증하기', 'Verify your email')} onSubmit={() => mutateAsync({ token })} />
+      <p>{m.this_verifies_the_email_of({ username: user.username })}</p>
+      <Form submitLabel={m.verify_your_email_3()} onSubmit={() => mutateAsync({ token })} />
     </>
   );
 }
@@ -184,20 +165,13 @@ export function UndoEmailChange() {
   }
 
   return (
-    <Page
-      title={t('이메일 변경 되돌리기', 'Undo the change of your email')}
-      lead={t(
-        '이메일을 변경한 적이 없다면 되돌려 주세요. 예전 주소가 다시 쓰이고, 모든 기기에서 로그아웃되며, 비밀번호를 다시 설정하는 링크를 예전 주소로 보내 드립니다.',
-        'If you did not change your email, undo it here. Your old address is restored, all devices are logged out, and we send a link to set a new password to the old address.',
-      )}
-      width="form-page"
-    >
+    <Page title={m.undo_the_change_of_your()} lead={m.if_you_did_not_change()} width="form-page">
       {result ? (
         <p className="note" role="status">
           {result}
         </p>
       ) : (
-        <Form submitLabel={t('예전 주소로 되돌리기', 'Restore my old address')} onSubmit={undo} />
+        <Form submitLabel={m.restore_my_old_address()} onSubmit={undo} />
       )}
     </Page>
   );

@@ -1,7 +1,8 @@
 import { type ReactNode, useEffect, useState } from 'react';
+import { useFormContext } from 'react-hook-form';
 import { toast } from 'react-hot-toast/headless';
 import { dure } from '../api.ts';
-import { t } from '../text.ts';
+import { m } from '../paraglide/messages.js';
 import { Button, CodeField, Form, PasswordField, TextField } from '../ui/index.ts';
 
 interface CodeFormProps {
@@ -12,7 +13,7 @@ interface CodeFormProps {
 }
 
 /** Takes the six digits that were mailed, and sends them again on request. */
-export function CodeForm({ email, submitLabel = t('인증하기', 'Verify'), onCode, actions }: CodeFormProps) {
+export function CodeForm({ email, submitLabel = m.verify(), onCode, actions }: CodeFormProps) {
   const [wait, setWait] = useState(0);
   useEffect(() => {
     const timer = setTimeout(() => setWait(Math.max(0, wait - 1)), 1_000);
@@ -25,21 +26,22 @@ export function CodeForm({ email, submitLabel = t('인증하기', 'Verify'), onC
     setWait(data.resend_after);
   }
 
-  const again = t('인증번호 다시 받기', 'Send a new code');
+  const again = m.send_a_new_code();
   return (
     <div className="stack">
-      <Form submitLabel={submitLabel} onSubmit={(read) => onCode(read('code'))} actions={actions}>
-        <CodeField
-          hint={t(
-            '메일이 보이지 않으면 스팸함도 확인해 주세요.',
-            'If you do not see the email, check your spam folder.',
-          )}
-        />
+      <Form
+        values={{ code: '' }}
+        submitLabel={submitLabel}
+        pendingLabel={m.checking()}
+        onSubmit={({ code }) => onCode(code)}
+        actions={actions}
+      >
+        <CodeField hint={m.if_you_do_not_see()} />
       </Form>
       <div>
         <Button
           look="plain"
-          label={wait > 0 ? t(`다시 받기 (${wait}초 후)`, `Send a new code (in ${wait} s)`) : again}
+          label={wait > 0 ? m.send_a_new_code_in({ wait }) : again}
           onClick={resend}
           disabled={wait > 0}
         />
@@ -49,28 +51,31 @@ export function CodeForm({ email, submitLabel = t('인증하기', 'Verify'), onC
 }
 
 /** What to do with the code that was mailed to an address. */
-export const codeSentTo = (email: string) =>
-  t(
-    `${email} 주소로 보내 드린 인증번호 6자리를 입력해 주세요.`,
-    `Enter the 6 digits that we sent to ${email}.`,
-  );
+export const codeSentTo = (email: string) => m.enter_the_6_digits_that({ email });
+
+/** In place of the rule of {@link CodeField}, which has the same name. */
+const anyText = { onChange: () => undefined };
 
 /** A code of the authenticator app, or a recovery code. */
 export function SecondFactorField() {
+  const { setValue } = useFormContext();
   const [isRecovery, setRecovery] = useState(false);
-  const label = t('복구 코드', 'Recovery code');
+  const label = m.recovery_code_2();
   return (
     <>
       {isRecovery ? (
-        <TextField name="code" label={label} autoComplete="off" autoCapitalize="none" />
+        <TextField name="code" rules={anyText} label={label} autoComplete="off" autoCapitalize="none" />
       ) : (
-        <CodeField hint={t('인증 앱에 표시된 6자리 숫자입니다.', 'The 6 digits that your app shows.')} />
+        <CodeField hint={m.the_6_digits_that_your()} />
       )}
       <div>
         <Button
           look="plain"
-          label={isRecovery ? t('인증 앱 사용', 'Use the app') : t('복구 코드 사용', 'Use a recovery code')}
-          onClick={() => setRecovery(!isRecovery)}
+          label={isRecovery ? m.use_the_app() : m.use_a_recovery_code()}
+          onClick={() => {
+            setValue('code', '');
+            setRecovery(!isRecovery);
+          }}
         />
       </div>
     </>
@@ -78,18 +83,15 @@ export function SecondFactorField() {
 }
 
 /** What was entered. Recovery codes may be pasted with spaces. */
-export const secondFactorIn = (read: (name: string) => string) => read('code').replace(/\s/g, '');
+export const secondFactorIn = (code: string) => code.replace(/\s/g, '');
 
 /** A password that is chosen. */
 export function NewPasswordField({ name, label }: { name: string; label?: string }) {
   return (
     <PasswordField
       name={name}
-      label={label ?? t('비밀번호', 'Password')}
-      hint={t(
-        '8자 이상으로 정해 주세요. 아이디나 흔한 비밀번호는 쓸 수 없습니다.',
-        'At least 8 characters. Not your username, and not a common password.',
-      )}
+      label={label ?? m.password_2()}
+      hint={m.at_least_8_characters_not()}
       autoComplete="new-password"
     />
   );

@@ -1,13 +1,13 @@
 import { isApiError, LoginWithError, supportsPasskeys } from '@dure/client';
-import { useObject, useSession } from '@dure/react';
+import { useSession } from '@dure/react';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { toast } from 'react-hot-toast/headless';
 import { Link, Navigate, type NavigateProps, useLocation, useNavigate } from 'react-router';
 import { dure } from '../api.ts';
-import { change } from '../app/change.tsx';
+import { change } from '../app/change.ts';
 import { ownPath } from '../app/session.tsx';
-import { t } from '../text.ts';
+import { m } from '../paraglide/messages.js';
 import {
   attempt,
   Button,
@@ -18,9 +18,11 @@ import {
   Page,
   PasswordField,
   Skeleton,
+  showError,
   UsernameField,
 } from '../ui/index.ts';
 import { SecondFactorField, secondFactorIn } from './fields.tsx';
+import { ProviderButtons } from './provider-buttons.tsx';
 import type { SignUpState } from './sign-up.tsx';
 
 /** What the entry of the history keeps, also over a reload. */
@@ -53,21 +55,20 @@ export function LogIn() {
 
 function FirstFactor() {
   const { state, search, run, returnTo } = useLogIn();
-  const providers = useObject(dure.auth.listLoginProviders);
   const navigate = useNavigate();
   useEffect(() => {
     // Offers passkeys in the autofill of the username, while the page is shown.
     const shown = new AbortController();
     run(() => dure.passkeys.logIn({ conditional: true, signal: shown.signal })).catch((error: unknown) => {
       // Where autofill does not work, the other ways do.
-      if (isApiError(error, 'finishPasskeyLogin')) toast(error.detail);
+      if (isApiError(error, 'finishPasskeyLogin')) showError(error);
     });
     return () => shown.abort();
   }, [state?.linkToken]);
 
-  async function logIn(read: (name: string) => string) {
+  async function logIn({ username, password }: { username: string; password: string }) {
     try {
-      await run(() => dure.auth.logIn({ username: read('username').trim(), password: read('password') }));
+      await run(() => dure.auth.logIn({ username: username.trim(), password }));
     } catch (error) {
       if (!isApiError(error, 'logIn') || error.code !== 'second_factor_required') throw error;
       navigate({ search }, { state: { ...state, secondFactorToken: error.data.second_factor_token } });
@@ -75,52 +76,42 @@ function FirstFactor() {
   }
 
   return (
-    <Page title={t('로그인', 'Log in')} width="form-page">
+    <Page title={m.log_in()} width="form-page">
       {state?.linkToken && (
         <p className="note">
-          {t(
-            '이 이메일로 가입한 계정이 있습니다. 그 계정으로 로그인하시면 바로 연결됩니다.',
-            'An account has this email already. Log in to it, and the two will be connected.',
-          )}{' '}
+          {m.an_account_has_this_email()}{' '}
           <Link replace to={{ search }}>
-            {t('연결하지 않기', 'Do not connect')}
+            {m.do_not_connect()}
           </Link>
         </p>
       )}
+      {!state?.linkToken && returnTo.startsWith('/posts/') && (
+        <p className="note">{m.a_shop_shares_a_post()}</p>
+      )}
       <Form
-        submitLabel={t('로그인', 'Log in')}
+        values={{ username: '', password: '' }}
+        submitLabel={m.log_in()}
+        pendingLabel={m.logging_in()}
         onSubmit={logIn}
-        actions={<ButtonLink look="plain" to="/signup" label={t('회원가입', 'Sign up')} />}
+        actions={<ButtonLink look="plain" to="/signup" label={m.sign_up()} />}
       >
-        <UsernameField
-          label={t('아이디 또는 이메일', 'Username or email')}
-          autoComplete="username webauthn"
-        />
+        <UsernameField label={m.username_or_email()} autoComplete="username webauthn" />
         <PasswordField autoComplete="current-password" />
       </Form>
       <p className="row small">
         <Link className="back" to="/find-id">
-          {t('아이디 찾기', 'Forgot username')}
+          {m.forgot_username()}
         </Link>
         <Link className="back" to="/reset-password-request">
-          {t('비밀번호 찾기', 'Forgot password')}
+          {m.forgot_password()}
         </Link>
       </p>
-      <p className="divider">{t('또는', 'or')}</p>
-      {providers.data?.items.map(({ id, name }) => (
-        <Button
-          key={id}
-          look={`wide provider ${id}`}
-          icon={branded[id] && <img src={`/login/${id}.svg`} alt="" />}
-          label={branded[id] ?? name}
-          onClick={() => dure.auth.loginWith(id, { returnTo })}
-        />
-      ))}
+      <ProviderButtons returnTo={returnTo} />
       {supportsPasskeys() && (
         <Button
           look="wide provider"
           icon={<Icon name="passkey" />}
-          label={t('패스키로 로그인', 'Log in with a passkey')}
+          label={m.log_in_with_a_passkey()}
           onClick={() => run(() => dure.passkeys.logIn())}
         />
       )}
@@ -128,37 +119,23 @@ function FirstFactor() {
   );
 }
 
-/** Texts, and the symbols in public/login, as the design rules of the providers want them; their reviews compare. */
-const branded: Partial<Record<string, string>> = {
-  kakao: t('카카오 로그인', 'Login with Kakao'),
-  naver: t('네이버 로그인', 'Log in with Naver'),
-  google: t('Google 계정으로 로그인', 'Sign in with Google'),
-  apple: t('Apple로 로그인', 'Sign in with Apple'),
-};
-
 function SecondFactor({ token }: { token: string }) {
   const { state, search, run } = useLogIn();
   const again = { ...state, secondFactorToken: undefined };
 
-  function finish(read: (name: string) => string) {
-    const input = { second_factor_token: token, code: secondFactorIn(read) };
+  function finish({ code }: { code: string }) {
+    const input = { second_factor_token: token, code: secondFactorIn(code) };
     return run(() => dure.auth.finishLogin(input));
   }
 
   return (
-    <Page title={t('2단계 인증', 'Two-step verification')} width="form-page">
+    <Page title={m.two_step_verification()} width="form-page">
       <Form
-        submitLabel={t('로그인', 'Log in')}
+        values={{ code: '' }}
+        submitLabel={m.log_in()}
+        pendingLabel={m.logging_in()}
         onSubmit={finish}
-        actions={
-          <ButtonLink
-            replace
-            look="plain"
-            to={{ search }}
-            state={again}
-            label={t('처음부터 로그인', 'Start again')}
-          />
-        }
+        actions={<ButtonLink replace look="plain" to={{ search }} state={again} label={m.start_again()} />}
       >
         <SecondFactorField />
       </Form>
@@ -181,20 +158,20 @@ export function LoginCallback() {
   if (data) return <Navigate replace {...data} />;
   if (!error) {
     return (
-      <Page title={t('로그인하는 중입니다', 'Logging you in')} width="form-page">
+      <Page title={m.logging_you_in()} width="form-page">
         <Skeleton />
       </Page>
     );
   }
   const [to, label] =
     status === 'signed_in'
-      ? ['/account/login-methods', t('로그인 방법으로', 'Back to the ways to log in')]
-      : ['/login', t('로그인 화면으로', 'Back to the login')];
+      ? ['/account/login-methods', m.back_to_the_ways_to()]
+      : ['/login', m.back_to_the_login()];
   const hasDeclined = error instanceof LoginWithError && error.code === 'declined';
   return (
-    <Page title={t('완료하지 못했습니다', 'This did not work')} width="form-page">
+    <Page title={m.this_did_not_work()} width="form-page">
       <p className="note warn" role="alert">
-        {hasDeclined ? t('요청을 취소하셨습니다.', 'You have cancelled it.') : describeError(error)}
+        {hasDeclined ? m.you_have_cancelled_it() : describeError(error)}
       </p>
       <div>
         <ButtonLink look="primary" to={to} label={label} />
@@ -215,15 +192,10 @@ async function finishLoginWith(): Promise<NavigateProps> {
     case 'link_required':
       return logIn({ linkToken: result.token });
     case 'linked':
-      toast(t('연결했습니다.', 'Connected.'));
+      toast(m.connected());
       break;
     case 'confirmed':
-      toast(
-        t(
-          '본인 확인이 완료되었습니다. 하시던 작업을 다시 눌러 주세요.',
-          'Thank you. Please choose again what you wanted to do.',
-        ),
-      );
+      toast(m.thank_you_please_choose_again());
       break;
   }
   return { to: next };

@@ -1,28 +1,42 @@
-import { type Input, isApiError, type LoginWithResult } from '@dure/client';
-import { useMutation, useObject } from '@dure/react';
-import { useRef } from 'react';
+import { type CallOptions, isApiError, type LoginWithResult } from '@dure/client';
+import { useMutation, useObject, useSession } from '@dure/react';
+import { useEffect, useRef, useState } from 'react';
 import { toast } from 'react-hot-toast/headless';
-import { Link, useLocation, useNavigate } from 'react-router';
-import { ConsentChoices, consentsIn } from '../account/consents.tsx';
+import { Link, Navigate, useLocation, useNavigate } from 'react-router';
+import { ConsentChoices, consentsIn, noConsents } from '../account/consents.tsx';
 import { dure } from '../api.ts';
 import { ownPath } from '../app/session.tsx';
-import { t } from '../text.ts';
-import { Button, Form, Loaded, Page, TextField, UsernameField } from '../ui/index.ts';
+import { m } from '../paraglide/messages.js';
+import { Button, ButtonLink, Form, Loaded, Page, TextField, UsernameField } from '../ui/index.ts';
 import { CodeForm, codeSentTo, NewPasswordField } from './fields.tsx';
+import { ProviderButtons } from './provider-buttons.tsx';
 
-type NewAccount = Pick<Input<'signUp'>, 'username' | 'name' | 'email' | 'consents'>;
+interface Proof {
+  email: string;
+  verification_token: string;
+}
+
+interface Entered {
+  username: string;
+  name: string;
+  email: string;
+  consents: typeof noConsents;
+}
 
 /** What the entry of the history keeps, also over a reload. Passwords are not kept. */
 export interface SignUpState {
   /** A login that has no account yet, with which the new account has no password. */
   provider?: Extract<LoginWithResult, { status: 'sign_up_required' }>;
   /** An address that a code or a mailed link has proved. */
-  proved?: { email: string; verification_token: string };
+  proved?: Proof | undefined;
   /** What was entered. */
-  account?: NewAccount;
+  account?: Entered;
   /** `code` creates the account, `verify` verifies it, where it exists and is logged in. */
   step?: 'code' | 'verify' | undefined;
 }
+
+/** Tells a tab that waits for a code of the address that the link in the mail has proved. */
+export const proofs = new BroadcastChannel('dure.proofs');
 
 /** Creates an account, and verifies its address with the mailed code, unless the address is proved already. */
 export function SignUp() {
@@ -30,139 +44,177 @@ export function SignUp() {
   const state = location.state ?? {};
   const { provider, proved, account, step } = state;
   const navigate = useNavigate();
+  const { status } = useSession();
   const consents = useObject(dure.auth.listConsents);
   const confirmEmail = useMutation(dure.auth.confirmEmail);
   const password = useRef('');
-  const created = useRef('');
+  const created = useRef<string>(undefined);
+  const [failure, setFailure] = useState<unknown>();
   const suggested = provider?.suggested;
   const provedEmail = proved?.email ?? (suggested?.is_email_verified ? suggested.email : null);
+  const open = (next: SignUpState) => navigate('/signup', { replace: true, state: { ...state, ...next } });
 
-  async function signUp(entered: NewAccount) {
+  async function signUp(entered: Entered & { password: string }, { idempotencyKey }: CallOptions) {
+    const { password: secret, ...account } = { ...entered, email: provedEmail ?? entered.email.trim() };
+    password.current = secret;
     try {
-      await create(entered, proved?.verification_token);
+      await create(account, proved?.verification_token, idempotencyKey);
     } catch (error) {
       // With EMAIL_VERIFICATION=required the service wants the code first.
       const needsCode = isApiError(error) && error.fields['verification_token'] !== undefined;
       if (provedEmail !== null || !needsCode) throw error;
-      await dure.auth.sendVerificationCode({ email: entered.email });
-      return navigate('/signup', { state: { ...state, account: entered, step: 'code' } });
+      await dure.auth.sendVerificationCode({ email: account.email });
+      return navigate('/signup', { state: { ...state, account, step: 'code' } satisfies SignUpState });
     }
-    if (provedEmail !== null) return enter();
-    return navigate('/signup', { replace: true, state: { ...state, account: entered, step: 'verify' } });
+    return provedEmail === null ? open({ account, step: 'verify' }) : enter();
   }
 
-  async function confirm(entered: NewAccount, code: string) {
-    const { email, verification_token } = await confirmEmail.mutateAsync({ email: entered.email, code });
-    if (step === 'verify') return enter();
+  async function confirm(account: Entered, code: string) {
+    const proof = await confirmEmail.mutateAsync({ email: account.email, code });
+    return step === 'verify' ? enter() : goOn(account, proof);
+  }
+
+  /** Creates the account of a proved address. What goes wrong is shown in the form, where everything is as it was entered. */
+  async function goOn(account: Entered, { email, verification_token }: Proof) {
+    const back = { proved: { email, verification_token }, account, step: undefined };
     // After a reload, the password is entered again.
-    if (!provider && password.current === '') {
-      const next = { ...state, proved: { email, verification_token }, step: undefined };
-      return navigate('/signup', { replace: true, state: next });
+    if (!provider && password.current === '') return open(back);
+    try {
+      await create(account, verification_token);
+      return enter();
+    } catch (error) {
+      setFailure(error);
+      return open(back);
     }
-    await create(entered, verification_token);
-    return enter();
   }
 
-  async function create(entered: NewAccount, verification_token?: string) {
+  async function create(entered: Entered, verification_token?: string, idempotencyKey?: string) {
+    const fields = {
+      ...entered,
+      consents: consents.data?.items.length ? consentsIn(entered.consents, consents.data.items) : undefined,
+    };
     if (provider) {
-      const input = { ...entered, sign_up_token: provider.token, verification_token };
+      const input = { ...fields, sign_up_token: provider.token, verification_token };
+      created.current = entered.username;
       return void (await dure.auth.signUpWithProvider(input));
     }
     // When only the login failed, the next attempt finds the account.
     if (created.current !== entered.username) {
-      await dure.auth.signUp({ ...entered, password: password.current, verification_token });
+      const input = { ...fields, password: password.current, verification_token };
+      await dure.auth.signUp(input, { idempotencyKey });
       created.current = entered.username;
     }
     await dure.auth.logIn({ username: entered.username, password: password.current });
   }
 
   function enter() {
-    toast(t('가입이 완료되었습니다. 이제 가게를 등록해 보세요.', 'Welcome! Now register your shop.'));
+    toast(m.welcome_now_register_your_shop());
     navigate(ownPath(provider?.returnTo), { replace: true });
   }
 
+  // The link of the mail may be opened in another tab, or on another device.
+  const verified = useObject(
+    dure.auth.getCurrentUser,
+    {},
+    { enabled: step === 'verify', refetchInterval: step === 'verify' && 5_000 },
+  );
+  const isVerified = step === 'verify' && verified.data?.is_verified === true;
+  useEffect(() => {
+    if (isVerified) enter();
+  }, [isVerified]);
+  useEffect(() => {
+    if (step !== 'code' || !account) return undefined;
+    const listen = ({ data }: MessageEvent<Proof>) => {
+      if (data.email === account.email) void goOn(account, data);
+    };
+    proofs.addEventListener('message', listen);
+    return () => proofs.removeEventListener('message', listen);
+  }, [step]);
+
+  if (status === 'signed_in' && !step && created.current === undefined) return <Navigate replace to="/" />;
   if (account && step) {
-    const later = <Button look="plain" label={t('나중에 인증하기', 'Verify later')} onClick={enter} />;
     return (
-      <Page
-        key="code"
-        title={t('이메일 인증', 'Verify your email')}
-        lead={codeSentTo(account.email)}
-        width="form-page"
-      >
+      <Page key="code" title={m.verify_your_email_2()} lead={codeSentTo(account.email)} width="form-page">
         <CodeForm
           email={account.email}
           onCode={(code) => confirm(account, code)}
-          actions={step === 'verify' && later}
+          actions={step === 'verify' && <Button look="plain" label={m.verify_later()} onClick={enter} />}
         />
+        <p className="row small">
+          {m.is_the_address_wrong()}
+          {step === 'verify' ? (
+            <ButtonLink look="plain" to="/account#email" label={m.change_email()} />
+          ) : (
+            <Button
+              look="plain"
+              label={m.correct_the_address()}
+              onClick={() => open({ step: undefined, proved: undefined })}
+            />
+          )}
+        </p>
       </Page>
     );
   }
+  const { name = suggested?.name, email = suggested?.email, username } = account ?? {};
   return (
     <Page
       key="account"
-      title={t('회원가입', 'Sign up')}
+      title={m.sign_up()}
       lead={lead(provedEmail, provider !== undefined)}
       width="form-page"
     >
       <Loaded query={consents}>
         {({ items }) => (
-          <Form
-            draft="sign-up"
-            submitLabel={provedEmail === null ? t('인증번호 받기', 'Get a code') : t('회원가입', 'Sign up')}
-            onSubmit={(read, data) => {
-              password.current = read('password');
-              return signUp({
-                username: read('username'),
-                name: read('name'),
-                email: provedEmail ?? read('email'),
-                consents: items.length > 0 ? consentsIn(data) : undefined,
-              });
-            }}
-          >
-            <TextField
-              name="name"
-              label={t('이름', 'Name')}
-              autoComplete="name"
-              defaultValue={account?.name ?? suggested?.name ?? ''}
-            />
-            {provedEmail === null && (
-              <TextField
-                name="email"
-                type="email"
-                label={t('이메일', 'Email')}
-                hint={t('이 주소로 인증번호를 보내 드립니다.', 'We will send a code to this address.')}
-                autoComplete="email"
-                defaultValue={account?.email ?? suggested?.email ?? ''}
+          <>
+            <Form
+              draft="sign-up"
+              values={{
+                name: name ?? '',
+                email: email ?? '',
+                username: username ?? '',
+                password: password.current,
+                consents: account?.consents ?? noConsents,
+              }}
+              error={failure}
+              submitLabel={provedEmail === null ? m.get_a_code() : m.sign_up()}
+              pendingLabel={m.signing_up()}
+              onSubmit={signUp}
+            >
+              <TextField name="name" label={m.name()} autoComplete="name" />
+              {provedEmail === null && (
+                <TextField
+                  name="email"
+                  type="email"
+                  label={m.email()}
+                  hint={m.we_will_send_a_code_2()}
+                  autoComplete="email"
+                />
+              )}
+              <UsernameField hint={m.n_4_to_30_characters_starting()} />
+              {!provider && <NewPasswordField name="password" />}
+              <ConsentChoices items={items} />
+            </Form>
+            {proved && (
+              <Button
+                look="plain"
+                label={m.use_another_email()}
+                onClick={() => open({ proved: undefined })}
               />
             )}
-            <UsernameField
-              hint={t(
-                '영문 소문자로 시작하는 4~30자. 숫자와 . _ - 도 쓸 수 있습니다.',
-                '4 to 30 characters, starting with a lower-case letter. Digits and . _ - are fine, too.',
-              )}
-              defaultValue={account?.username}
-            />
-            {!provider && <NewPasswordField name="password" />}
-            <ConsentChoices items={items} />
-          </Form>
+            <Link className="back small" to="/login">
+              {m.already_have_an_account_log()}
+            </Link>
+            {!provider && !proved && <ProviderButtons />}
+          </>
         )}
       </Loaded>
-      <Link className="back small" to="/login">
-        {t('이미 계정이 있으신가요? 로그인', 'Already have an account? Log in')}
-      </Link>
     </Page>
   );
 }
 
 function lead(provedEmail: string | null, hasProvider: boolean): string {
   if (provedEmail !== null) {
-    return t(
-      `${provedEmail} 주소를 확인했습니다. 나머지 정보를 입력해 주세요.`,
-      `We have checked ${provedEmail}. Please fill in the rest.`,
-    );
+    return m.we_have_checked_please_fill({ provedEmail });
   }
-  return hasProvider
-    ? t('거의 다 되었습니다. 나머지 정보를 입력해 주세요.', 'Almost done. Please fill in the rest.')
-    : t('가게 사장님이라면 누구나 무료로 쓸 수 있습니다.', 'Free for everyone who runs a shop.');
+  return hasProvider ? m.almost_done_please_fill_in() : m.free_for_everyone_who_runs();
 }

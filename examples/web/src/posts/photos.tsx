@@ -1,31 +1,44 @@
-import { useMutation } from '@tanstack/react-query';
-import { useRef, useState } from 'react';
+import { useEffect, useReducer, useRef } from 'react';
+import { useController } from 'react-hook-form';
 import { toast } from 'react-hot-toast/headless';
 import { dure } from '../api.ts';
-import { t } from '../text.ts';
+import { m } from '../paraglide/messages.js';
 import { Button, describeError, Fieldset, Image, InputError } from '../ui/index.ts';
+import './photos.css';
 
-interface Photo {
-  /** Where it can be seen: the file itself, or the URL at the service. Unique. */
-  preview: string;
-  /** Its URL at the service, also once the upload has ended. */
-  upload: Promise<string>;
-  url?: string;
+/** A file on its way to the service. */
+interface Upload {
+  file: File;
+  url: Promise<string>;
   error?: string;
 }
 
 const maxPhotos = 10;
 const longestSide = 2_000;
 
+/** By the address of the preview, which stands for the photo until its upload ends; also once the form was left. */
+const uploads = new Map<string, Upload>();
+let last: Promise<unknown> = Promise.resolve();
+
+/** One after another: the service takes two uploads of a user at a time. */
+function upload(preview: string, file: File): Promise<string> {
+  const url = last
+    .catch(() => undefined)
+    .then(async () => (await dure.images.upload({ image: await shrink(file) })).url);
+  last = url;
+  uploads.set(preview, { file, url });
+  return url;
+}
+
+/** Waits for the uploads. @returns the URLs at the service @throws the error of one that failed */
+export function uploadedUrls(photos: string[]): Promise<string[]> {
+  return Promise.all(photos.map((photo) => uploads.get(photo)?.url ?? photo));
+}
+
 /** Photos of a phone are ten times as large as what is shown. @throws InputError for what the browser cannot open */
 async function shrink(file: File): Promise<Blob> {
   const bitmap = await createImageBitmap(file, { imageOrientation: 'from-image' }).catch(() => {
-    throw new InputError(
-      t(
-        '이 브라우저에서 열 수 없는 사진입니다. JPEG나 PNG로 저장해 다시 골라 주세요. HEIC 사진은 iPhone에서 바로 올리시거나, iPhone의 설정 > 카메라 > 포맷에서 ‘높은 호환성’을 고르고 찍어 주세요.',
-        'This browser cannot open the photo. Save it as JPEG or PNG and choose it again. HEIC: add it on your iPhone, or choose Settings > Camera > Formats > Most Compatible there before you take photos.',
-      ),
-    );
+    throw new InputError(m.this_browser_cannot_open_the());
   });
   const scale = Math.min(1, longestSide / Math.max(bitmap.width, bitmap.height));
   const canvas = new OffscreenCanvas(Math.ceil(bitmap.width * scale), Math.ceil(bitmap.height * scale));
@@ -40,90 +53,95 @@ async function shrink(file: File): Promise<Blob> {
 }
 
 /**
- * The photos of a form, which are uploaded as soon as they are chosen. The service deletes those that no post uses.
- *
- * @param draft names the form, whose photos this tab keeps until {@link usePhotos.forget}
- * @param saved those that the post has already
+ * The photos of a form, which are uploaded as soon as they are chosen. The service deletes those that no post uses. The field has their
+ * URLs in order; in place of one that is being uploaded, the address of its preview, for {@link uploadedUrls}.
  */
-export function usePhotos(draft: string, saved: string[]) {
-  const storageKey = `dure.photos.${draft}`;
-  const [photos, setPhotos] = useState<Photo[]>(() => {
-    const urls: string[] = JSON.parse(sessionStorage.getItem(storageKey) ?? JSON.stringify(saved));
-    return urls.map((url) => ({ preview: url, upload: Promise.resolve(url), url }));
-  });
+export function PhotoFields() {
+  const { field } = useController({ name: 'images' });
+  const input = useRef<HTMLInputElement>(null);
+  const [, render] = useReducer((count: number) => count + 1, 0);
+  const photos: string[] = field.value;
   const newest = useRef(photos);
-  const { mutateAsync } = useMutation({
-    mutationFn: async (file: File) => dure.images.upload({ image: await shrink(file) }),
-    // One after another: the service takes two uploads of a user at a time.
-    scope: { id: 'photos' },
-  });
+  newest.current = photos;
+  useEffect(() => {
+    // Of a draft: a preview is gone after a reload, and what has failed is not tried again.
+    const isLost = (photo: string) =>
+      photo.startsWith('blob:') && (uploads.get(photo)?.error ?? !uploads.has(photo));
+    if (photos.some(isLost)) change(photos.filter((photo) => !isLost(photo)));
+  }, []);
 
-  // An upload may end after the user has left the form.
-  function change(photos: Photo[]) {
+  function change(photos: string[]) {
     newest.current = photos;
-    setPhotos(photos);
-    sessionStorage.setItem(storageKey, JSON.stringify(photos.flatMap(({ url }) => url ?? [])));
+    field.onChange(photos);
   }
-  function settle(preview: string, result: Pick<Photo, 'url' | 'error'>) {
-    change(newest.current.map((photo) => (photo.preview === preview ? { ...photo, ...result } : photo)));
+  function send(preview: string, file: File) {
+    upload(preview, file).then(
+      (url) => change(newest.current.map((photo) => (photo === preview ? url : photo))),
+      (error: unknown) => {
+        const failed = uploads.get(preview);
+        if (failed) uploads.set(preview, { ...failed, error: describeError(error) });
+        render();
+      },
+    );
   }
   function add(files: File[]) {
     const room = maxPhotos - photos.length;
-    if (files.length > room) toast(t('사진은 열 장까지 올릴 수 있습니다.', 'A post can have ten photos.'));
+    if (files.length > room) toast(m.a_post_can_have_ten());
     const added = files.slice(0, room).map((file) => {
       const preview = URL.createObjectURL(file);
-      const upload = mutateAsync(file).then(({ url }) => url);
-      upload.then(
-        (url) => settle(preview, { url }),
-        (error) => settle(preview, { error: describeError(error) }),
-      );
-      return { preview, upload };
+      send(preview, file);
+      return preview;
     });
     change([...photos, ...added]);
   }
-  return {
-    photos,
-    add,
-    remove: (removed: Photo) => change(photos.filter((photo) => photo !== removed)),
-    /** Waits for the uploads. @returns the URLs @throws the error of one that failed */
-    uploaded: () => Promise.all(photos.map(({ upload }) => upload)),
-    forget: () => sessionStorage.removeItem(storageKey),
-  };
-}
+  function moveForward(index: number) {
+    const [before, photo] = photos.slice(index - 1, index + 1);
+    if (before && photo) change([...photos.slice(0, index - 1), photo, before, ...photos.slice(index + 1)]);
+  }
+  function remove(photo: string) {
+    uploads.delete(photo);
+    change(photos.filter((one) => one !== photo));
+    input.current?.focus();
+  }
 
-/** Shows the photos of a form, and adds and removes them. */
-export function PhotoFields({ photos, add, remove }: ReturnType<typeof usePhotos>) {
-  const input = useRef<HTMLInputElement>(null);
   return (
     <Fieldset
       name="images"
-      legend={t('사진', 'Photos')}
+      legend={m.photos()}
       optional
-      hint={t(
-        '열 장까지 올릴 수 있습니다. 첫 번째가 대표 사진입니다.',
-        'Up to ten. The first one is shown in lists.',
-      )}
+      hint={m.up_to_ten_the_first()}
+      show={(value) => {
+        const { length } = Array.isArray(value) ? value : [];
+        return m.photos_2({ length });
+      }}
     >
       <ul className="uploads">
         {photos.map((photo, index) => {
-          const name = t(`사진 ${index + 1}`, `Photo ${index + 1}`);
+          const name = m.photo({ number: index + 1 });
+          const { error, file } = uploads.get(photo) ?? {};
           return (
-            <li className="upload" key={photo.preview}>
-              <Image url={photo.preview} alt={name} />
-              {!photo.url && !photo.error && (
-                <progress aria-label={t(`${name} 올리는 중`, `Uploading ${name}`)} />
-              )}
+            <li className="upload" key={photo}>
+              <a href={photo} target="_blank" rel="noreferrer" aria-label={m.enlarge({ name })}>
+                <Image url={photo} alt={name} />
+              </a>
+              {file && !error && <progress aria-label={m.uploading({ name })} />}
               <p className="field-error" role="alert">
-                {photo.error}
+                {error}
               </p>
-              <Button
-                label={t('지우기', 'Remove')}
-                about={name}
-                onClick={() => {
-                  remove(photo);
-                  input.current?.focus();
-                }}
-              />
+              <div className="row">
+                {file && error && (
+                  <Button
+                    label={m.try_again()}
+                    about={name}
+                    onClick={() => {
+                      send(photo, file);
+                      render();
+                    }}
+                  />
+                )}
+                {index > 0 && <Button label={m.forward()} about={name} onClick={() => moveForward(index)} />}
+                <Button label={m.remove_2()} about={name} onClick={() => remove(photo)} />
+              </div>
             </li>
           );
         })}
@@ -142,7 +160,7 @@ export function PhotoFields({ photos, add, remove }: ReturnType<typeof usePhotos
                 currentTarget.value = '';
               }}
             />
-            {t('사진 추가', 'Add photos')}
+            {m.add_photos()}
           </label>
         </li>
       </ul>

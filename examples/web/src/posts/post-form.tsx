@@ -1,19 +1,19 @@
+import type { CallOptions } from '@dure/client';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams } from 'react-router';
 import { dure, type Post } from '../api.ts';
-import { change } from '../app/change.tsx';
-import { useAccount } from '../app/session.tsx';
-import { t } from '../text.ts';
-import { Checkbox, Form, Loaded, Page, TextArea, TextField } from '../ui/index.ts';
-import { PhotoFields, usePhotos } from './photos.tsx';
+import { change } from '../app/change.ts';
+import { m } from '../paraglide/messages.js';
+import { Checkbox, Empty, Form, Loaded, Page, TextArea, TextField } from '../ui/index.ts';
+import { PhotoFields, uploadedUrls } from './photos.tsx';
 
 export function NewPost() {
   return (
     <Page
-      title={t('글쓰기', 'Write a post')}
-      lead={t('어떤 이웃과 무엇을 함께하고 싶은지 적어 주세요.', 'What would you like to do, and with whom?')}
+      title={m.write_a_post()}
+      lead={m.what_would_you_like_to()}
       width="narrow"
-      back={{ to: '/', label: t('제휴 글 둘러보기', 'Browse posts') }}
+      back={{ to: '/', label: m.browse_posts() }}
     >
       <PostForm />
     </Page>
@@ -30,73 +30,67 @@ export function EditPost() {
     gcTime: 0,
     retry: false,
   });
-  const back = { to: `/posts/${post_id}`, label: t('제휴 글', 'Post') };
+  const back = { to: `/posts/${post_id}`, label: m.post() };
   return (
-    <Page title={t('글 수정', 'Edit post')} width="narrow" back={back}>
+    <Page title={m.edit_post()} width="narrow" back={back}>
       <Loaded query={query}>
-        {({ data, headers }) => <PostForm post={data} etag={headers.get('etag') ?? undefined} />}
+        {({ data, headers }) =>
+          data.is_mine ? (
+            <PostForm post={data} etag={headers.get('etag') ?? undefined} refetch={query.refetch} />
+          ) : (
+            <Empty text={m.only_your_own_posts_can()} to={back.to} label={m.show_the_post()} />
+          )
+        }
       </Loaded>
     </Page>
   );
 }
 
-function PostForm({ post, etag }: { post?: Post; etag?: string | undefined }) {
-  const navigate = useNavigate();
-  const { user } = useAccount();
-  // A draft belongs to the version of the post that was edited.
-  const draft = post ? `post-${post.id}-${post.updated_at}` : `post-of-${user.id}`;
-  const photos = usePhotos(draft, post?.images ?? []);
+interface PostFormProps {
+  post?: Post;
+  etag?: string | undefined;
+  refetch?: () => unknown;
+}
 
-  async function save(read: (name: string) => string, data: FormData) {
-    const texts = { title: read('title'), content: read('content'), closes_on: read('closes_on') || null };
-    const fields = { ...texts, images: await photos.uploaded() };
-    const status = data.has('closed') ? 'closed' : 'open';
-    // With the ETag, what was changed elsewhere in the meantime is not overwritten.
+function PostForm({ post, etag, refetch }: PostFormProps) {
+  const navigate = useNavigate();
+  const { title = '', content = '', images = [], closes_on, status } = post ?? {};
+  const values = { title, content, images, closes_on: closes_on ?? '', closed: status === 'closed' };
+
+  async function save({ closed, ...entered }: typeof values, { idempotencyKey, ifMatch }: CallOptions) {
+    const images = await uploadedUrls(entered.images);
+    const fields = { ...entered, images, closes_on: entered.closes_on || null };
     const { id } = post
-      ? await change(dure.posts.update, { post_id: post.id, status, ...fields }, { ifMatch: etag })
-      : await change(dure.posts.create, fields);
-    photos.forget();
+      ? await change(
+          dure.posts.update,
+          { post_id: post.id, status: closed ? 'closed' : 'open', ...fields },
+          { ifMatch },
+        )
+      : await change(dure.posts.create, fields, { idempotencyKey });
     navigate(`/posts/${id}`, { replace: true });
   }
 
   return (
-    <Form draft={draft} submitLabel={post ? t('저장', 'Save') : t('글 올리기', 'Publish')} onSubmit={save}>
-      <TextField
-        name="title"
-        label={t('제목', 'Title')}
-        hint={t(
-          '예: 어버이날 세트를 함께 만들 꽃집을 찾습니다',
-          'Such as: Looking for a florist for a gift set',
-        )}
-        maxLength={100}
-        defaultValue={post?.title}
-      />
-      <TextArea
-        name="content"
-        label={t('내용', 'Text')}
-        hint={t(
-          '기간, 방식, 서로에게 좋은 점을 적으면 답을 받기 쉽습니다.',
-          'When, how, and what both gain.',
-        )}
-        maxLength={5000}
-        defaultValue={post?.content}
-      />
-      <PhotoFields {...photos} />
+    <Form
+      values={values}
+      version={etag}
+      draft={post ? `post-${post.id}` : 'post'}
+      submitLabel={post ? m.save() : m.publish()}
+      pendingLabel={post ? m.saving() : m.publishing()}
+      onSubmit={save}
+      refetch={refetch}
+    >
+      <TextField name="title" label={m.title()} hint={m.such_as_looking_for_a()} maxLength={100} />
+      <TextArea name="content" label={m.text()} hint={m.when_how_and_what_both()} maxLength={5000} />
+      <PhotoFields />
       <TextField
         name="closes_on"
         type="date"
-        label={t('마감일', 'Last day')}
-        hint={t('이날이 지나면 새 요청을 받지 않습니다.', 'After it, the post takes no more requests.')}
+        label={m.last_day()}
+        hint={m.after_it_the_post_takes()}
         optional
-        defaultValue={post?.closes_on ?? ''}
       />
-      {post && (
-        <Checkbox
-          name="closed"
-          label={t('마감하고 새 요청 받지 않기', 'Closed: take no new requests')}
-          defaultChecked={post.status === 'closed'}
-        />
-      )}
+      {post && <Checkbox name="closed" label={m.closed_take_no_new_requests()} />}
     </Form>
   );
 }

@@ -1,10 +1,11 @@
-import type { Input } from '@dure/client';
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import { Link } from 'react-router';
 import type { Post, PostListItem } from '../api.ts';
+import { m } from '../paraglide/messages.js';
 import { Categories } from '../stores/store-parts.tsx';
-import { describeDay, describeDistance, t } from '../text.ts';
-import { AskButton, Checkbox, Fieldset, Image, TextArea, Time } from '../ui/index.ts';
+import { describeDay, describeDistance } from '../text.ts';
+import { Image, Time } from '../ui/index.ts';
+import './post-parts.css';
 
 interface TileProps {
   to: string;
@@ -56,43 +57,8 @@ export function PostCard({ post, heading }: PostCardProps) {
 
 /** Whether a post is closed, or its last day. */
 export function PostStatus({ status, closes_on }: Partial<Pick<Post, 'status' | 'closes_on'>>) {
-  if (status === 'closed') return <span className="status">{t('마감', 'Closed')}</span>;
+  if (status === 'closed') return <span className="status">{m.closed()}</span>;
   if (!closes_on) return null;
   const day = describeDay(closes_on);
-  return <span className="status requested">{t(`${day} 마감`, `Closes after ${day}`)}</span>;
-}
-
-type Fields = Pick<Input<'reportPost'>, 'reason' | 'text'>;
-
-const reasons = [
-  ['spam', t('광고나 도배', 'Advertising or spam')],
-  ['fraud', t('사기나 거짓 정보', 'Fraud or false information')],
-  ['abuse', t('욕설이나 혐오', 'Insults or hate')],
-  ['other', t('그 밖의 문제', 'Something else')],
-] as const;
-
-/** A button that tells the operators what is wrong with a post or a store. */
-export function Report({ send }: { send: (fields: Fields) => Promise<unknown> }) {
-  const [reason, setReason] = useState<Fields['reason']>('spam');
-  return (
-    <AskButton
-      look="plain small"
-      label={t('신고하기', 'Report')}
-      onConfirm={(read) => send({ reason, text: read('text') })}
-    >
-      <Fieldset name="reason" legend={t('어떤 문제가 있나요?', 'What is wrong?')}>
-        {reasons.map(([value, label]) => (
-          <Checkbox
-            key={value}
-            type="radio"
-            name="reason"
-            label={label}
-            checked={reason === value}
-            onChange={() => setReason(value)}
-          />
-        ))}
-      </Fieldset>
-      <TextArea name="text" label={t('자세한 내용', 'Details')} optional maxLength={1000} />
-    </AskButton>
-  );
+  return <span className="status requested">{m.closes_after({ day })}</span>;
 }

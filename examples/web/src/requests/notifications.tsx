@@ -2,36 +2,35 @@ import type { Notification } from '@dure/client';
 import { useInfiniteList, useMutation } from '@dure/react';
 import { Link } from 'react-router';
 import { dure } from '../api.ts';
-import { t } from '../text.ts';
+import { m } from '../paraglide/messages.js';
 import { attempt, Button, ButtonLink, Empty, List, Page, Time } from '../ui/index.ts';
 import { RequestActions, RequestStatus } from './request-parts.tsx';
+import './notifications.css';
 
 /** What happened, newest first. Emails about requests link here, so that a request can be answered here, too. */
 export function Notifications() {
   const list = useInfiniteList(dure.notifications.list);
   const { mutateAsync: markRead } = useMutation(dure.notifications.markRead);
   const [newest] = list.items;
-  const none = t(
-    '아직 알림이 없습니다. 제휴 요청이나 답, 저장한 검색에 맞는 새 글이 있으면 여기에서 알려 드립니다.',
-    'No notifications yet. Requests, answers and new posts for your saved searches appear here.',
-  );
+  const none = m.no_notifications_yet_requests_answers();
   return (
     <Page
-      title={t('알림', 'Notifications')}
+      title={m.notifications()}
       width="narrow"
       actions={
         <div className="row">
-          <ButtonLink look="plain" to="/account/alerts" label={t('알림 설정', 'Settings')} />
+          <ButtonLink look="plain" to="/account/alerts" label={m.settings_2()} />
           {newest && list.items.some(({ is_read }) => !is_read) && (
-            <Button
-              label={t('모두 읽음으로 표시', 'Mark all as read')}
-              onClick={() => markRead({ up_to_id: newest.id })}
-            />
+            <Button label={m.mark_all_as_read()} onClick={() => markRead({ up_to_id: newest.id })} />
           )}
         </div>
       }
     >
-      <List query={list} empty={<Empty text={none} />}>
+      <List
+        query={list}
+        describeNew={(count) => m.new_notifications({ count })}
+        empty={<Empty text={none} />}
+      >
         {(notification) => (
           <Entry notification={notification} onRead={() => markRead({ ids: [notification.id] })} />
         )}
@@ -52,7 +51,7 @@ function Entry({ notification, onRead }: { notification: Notification; onRead: (
         {!is_read && (
           <>
             <span className="unread-dot" aria-hidden="true" />
-            <span className="visually-hidden">{t('읽지 않음:', 'Unread:')} </span>
+            <span className="visually-hidden">{m.unread()} </span>
           </>
         )}
         <Link to={path} onClick={() => is_read || attempt(onRead)}>
@@ -64,10 +63,13 @@ function Entry({ notification, onRead }: { notification: Notification; onRead: (
           {request && <RequestStatus status={request.status} box={box} />}
           <Time moment={created_at} />
         </p>
-        {!is_read && (
-          <Button look="plain small" label={t('읽음으로 표시', 'Mark as read')} onClick={onRead} />
-        )}
+        {!is_read && <Button look="plain small" label={m.mark_as_read()} onClick={onRead} />}
       </div>
+      {request?.status === '수락됨' && (
+        <Link className="small" to={`/requests/${request.id}`}>
+          {m.show_the_contact()}
+        </Link>
+      )}
       {request && box === 'received' && (
         <>
           <blockquote className="pre-line">{request.message}</blockquote>

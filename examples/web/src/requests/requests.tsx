@@ -2,24 +2,20 @@ import { useInfiniteList, useObject } from '@dure/react';
 import type { ReactNode } from 'react';
 import { Link, useParams, useSearchParams } from 'react-router';
 import { dure, type RequestDetail } from '../api.ts';
+import { m } from '../paraglide/messages.js';
 import { PostCard } from '../posts/post-parts.tsx';
 import { Categories, StoreCard } from '../stores/store-parts.tsx';
-import { t } from '../text.ts';
 import { Card, Empty, List, Loaded, Page, Tabs, Time } from '../ui/index.ts';
 import { ContactCard, EndPartnership, RequestActions, RequestStatus } from './request-parts.tsx';
 
-const title = t('제휴 요청', 'Partnership requests');
-const browse = { to: '/', label: t('제휴 글 둘러보기', 'Browse posts') };
+const title = m.partnership_requests;
+const browse = () => ({ to: '/', label: m.browse_posts() });
 
 function RequestsPage({ current, children }: { current: string; children: ReactNode }) {
-  const tabs = {
-    '/requests': t('받은 요청', 'Received'),
-    '/requests?box=sent': t('보낸 요청', 'Sent'),
-    '/partners': t('제휴 가게', 'Partners'),
-  };
+  const tabs = { '/requests': m.received(), '/requests?box=sent': m.sent(), '/partners': m.partners() };
   return (
-    <Page title={title} width="narrow">
-      <Tabs label={title} tabs={tabs} current={current} />
+    <Page title={title()} width="narrow">
+      <Tabs label={title()} tabs={tabs} current={current} />
       {children}
     </Page>
   );
@@ -29,20 +25,16 @@ function RequestsPage({ current, children }: { current: string; children: ReactN
 export function Requests() {
   const isSent = useSearchParams()[0].get('box') === 'sent';
   const requests = useInfiniteList(dure.partnerRequests.list, { box: isSent ? 'sent' : 'received' });
-  const noneSent = t(
-    '아직 보낸 요청이 없습니다. 마음에 드는 글을 찾아 제휴를 요청해 보세요.',
-    'No requests yet. Find a post that you like and send a request.',
-  );
-  const noneReceived = t(
-    '아직 받은 요청이 없습니다. 글을 올리면 이웃 가게가 제휴를 요청할 수 있습니다.',
-    'No requests yet. Write a post, so that other shops can answer it.',
-  );
-  const write = { to: '/posts/new', label: t('글쓰기', 'Write a post') };
+  const noneSent = m.no_requests_yet_find_a();
+  const noneReceived = m.no_requests_yet_write_a();
+  const write = { to: '/posts/new', label: m.write_a_post() };
   return (
     <RequestsPage current={isSent ? '/requests?box=sent' : '/requests'}>
       <List
+        key={String(isSent)}
         query={requests}
-        empty={isSent ? <Empty text={noneSent} {...browse} /> : <Empty text={noneReceived} {...write} />}
+        describeNew={(count) => m.new_requests_2({ count })}
+        empty={isSent ? <Empty text={noneSent} {...browse()} /> : <Empty text={noneReceived} {...write} />}
       >
         {(request) => {
           const { id, status, box } = request;
@@ -63,10 +55,7 @@ export function Requests() {
               <RequestActions id={id} status={status} box={box} storeName={name} />
               {status === '수락됨' && (
                 <Link className="small" to={`/requests/${id}`}>
-                  {t(
-                    '제휴가 맺어졌습니다. 연락처를 확인하고 이야기를 나눠 보세요.',
-                    'You are partners now. See how to get in touch.',
-                  )}
+                  {m.you_are_partners_now_see()}
                 </Link>
               )}
             </article>
@@ -83,9 +72,9 @@ export function RequestPage() {
   const request = query.data;
   return (
     <Page
-      title={request ? otherStore(request).name : title}
+      title={request ? otherStore(request).name : title()}
       width="narrow"
-      back={{ to: request?.box === 'sent' ? '/requests?box=sent' : '/requests', label: title }}
+      back={{ to: request?.box === 'sent' ? '/requests?box=sent' : '/requests', label: title() }}
       actions={request && <RequestStatus {...request} />}
     >
       <Loaded query={query}>{(request) => <Detail request={request} />}</Loaded>
@@ -103,23 +92,19 @@ function Detail({ request }: { request: RequestDetail }) {
   return (
     <>
       {contact && (
-        <Card title={t('연락처', 'Contact')}>
+        <Card title={m.contact()}>
           <ContactCard contact={contact} />
         </Card>
       )}
       <section className="card stack">
         <p className="soft small">
-          <Time moment={request.created_at} /> {box === 'sent' ? t('보냄', 'sent') : t('받음', 'received')}
+          <Time moment={request.created_at} /> {box === 'sent' ? m.sent_2() : m.received_2()}
         </p>
         <blockquote className="pre-line">{request.message}</blockquote>
         <RequestActions id={id} status={status} box={box} storeName={other.name} />
       </section>
       <StoreCard store={other} />
-      {post ? (
-        <PostCard post={post} />
-      ) : (
-        <p className="note">{t('이 요청의 글은 삭제되었습니다.', 'The post of this request was deleted.')}</p>
-      )}
+      {post ? <PostCard post={post} /> : <p className="note">{m.the_post_of_this_request()}</p>}
       {status === '수락됨' && <EndPartnership id={id} storeName={other.name} />}
     </>
   );
@@ -130,13 +115,10 @@ export function Partners() {
   const partners = useInfiniteList(dure.stores.listPartners);
   // A partner has no id of its own; its request names it.
   const items = partners.items.map((partner) => ({ ...partner, id: partner.request_id }));
-  const none = t(
-    '아직 제휴한 가게가 없습니다. 요청이 수락되면 여기에서 연락처를 볼 수 있습니다.',
-    'No partners yet. Once a request is accepted, this page shows how to get in touch.',
-  );
+  const none = m.no_partners_yet_once_a();
   return (
     <RequestsPage current="/partners">
-      <List query={{ ...partners, items }} empty={<Empty text={none} {...browse} />}>
+      <List query={{ ...partners, items }} empty={<Empty text={none} {...browse()} />}>
         {({ store, contact, since, request_id }) => (
           <article className="item">
             <div className="spread">
@@ -144,12 +126,12 @@ export function Partners() {
                 <Link to={`/stores/${store.id}`}>{store.name}</Link>
               </h2>
               <Link className="small" to={`/requests/${request_id}`}>
-                {t('요청 보기', 'Show request')}
+                {m.show_request()}
               </Link>
             </div>
             <Categories of={store} />
             <p className="soft small">
-              {t('제휴 시작:', 'Partners since')} <Time moment={since} />
+              {m.partners_since()} <Time moment={since} />
             </p>
             <ContactCard contact={contact} />
           </article>

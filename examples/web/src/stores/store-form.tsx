@@ -1,89 +1,92 @@
-import { useState } from 'react';
+import type { CallOptions } from '@dure/client';
+import { useController } from 'react-hook-form';
 import { useNavigate } from 'react-router';
 import { dure, type Store } from '../api.ts';
-import { change } from '../app/change.tsx';
+import { change, readAgain } from '../app/change.ts';
 import { useAccount } from '../app/session.tsx';
-import { t } from '../text.ts';
+import { m } from '../paraglide/messages.js';
 import { Button, Checkbox, Fieldset, Form, Loaded, Page, TextArea, TextField } from '../ui/index.ts';
 import { currentPlace, useCategories } from './store-parts.tsx';
 
 /** Registers the store, or edits it. */
 export function StoreForm() {
   const navigate = useNavigate();
-  const { user, store } = useAccount();
+  const { store } = useAccount();
   const categories = useCategories();
-  const [location, setLocation] = useState(store?.location ?? null);
   const lines = [
-    { name: 'address', label: t('주소', 'Address'), autoComplete: 'street-address', maxLength: 200 },
-    { name: 'phone_number', label: t('전화번호', 'Telephone'), type: 'tel', placeholder: '02-123-4567' },
-    { name: 'business_hours', label: t('영업시간', 'Opening hours'), maxLength: 100 },
+    {
+      name: 'address',
+      label: m.address(),
+      hint: m.add_the_neighbourhood_in_brackets(),
+      autoComplete: 'street-address',
+      maxLength: 200,
+    },
+    { name: 'phone_number', label: m.telephone(), type: 'tel', placeholder: '02-123-4567' },
+    { name: 'business_hours', label: m.opening_hours(), maxLength: 100 },
   ] as const;
+  const { name = '', description = '', address = '', phone_number = '', business_hours = '' } = store ?? {};
+  const { location = null, show_exact_location = false, store_categories = [] } = store ?? {};
+  const category_ids = store_categories.map(({ id }) => String(id));
+  const values = {
+    ...{ name, category_ids, description, address, phone_number, business_hours, location },
+    show_exact_location,
+  };
 
-  async function save(read: (name: string) => string, data: FormData) {
-    const fields = {
-      name: read('name'),
-      category_ids: data.getAll('category_ids').map(Number),
-      description: read('description'),
-      address: read('address'),
-      phone_number: read('phone_number'),
-      business_hours: read('business_hours'),
-      location,
-      show_exact_location: data.has('show_exact_location'),
-    };
-    await (store ? change(dure.stores.updateOwn, fields) : change(dure.stores.create, fields));
+  async function save(entered: typeof values, { idempotencyKey, ifMatch }: CallOptions) {
+    const fields = { ...entered, category_ids: entered.category_ids.map(Number) };
+    await (store
+      ? change(dure.stores.updateOwn, fields, { ifMatch })
+      : change(dure.stores.create, fields, { idempotencyKey }));
     navigate('/store', { replace: true });
   }
 
   return (
     <Page
-      title={store ? t('가게 정보 수정', 'Edit shop') : t('가게 등록하기', 'Register my shop')}
-      lead={t('이웃 가게에 보이는 정보입니다.', 'Other shops will see this.')}
+      title={store ? m.edit_shop() : m.register_my_shop()}
+      lead={m.other_shops_will_see_this()}
       width="narrow"
-      back={{ to: '/store', label: t('내 가게', 'My shop') }}
+      back={{ to: '/store', label: m.my_shop() }}
     >
       <Loaded query={categories}>
         {({ items }) => (
           <Form
-            draft={`store-of-${user.id}`}
-            submitLabel={store ? t('저장', 'Save') : t('등록하기', 'Register')}
+            values={values}
+            version={store?.etag}
+            draft="store"
+            submitLabel={store ? m.save() : m.register()}
+            pendingLabel={store ? m.saving() : m.registering()}
             onSubmit={save}
+            refetch={readAgain}
           >
-            <TextField
-              name="name"
-              label={t('가게 이름', 'Name of the shop')}
-              autoComplete="organization"
-              maxLength={50}
-              defaultValue={store?.name}
-            />
+            <TextField name="name" label={m.name_of_the_shop()} autoComplete="organization" maxLength={50} />
             <Fieldset
               name="category_ids"
-              legend={t('업종', 'Categories')}
-              hint={t('1개에서 5개까지 골라 주세요.', 'Choose 1 to 5.')}
+              legend={m.categories()}
+              hint={m.choose_1_to_5()}
+              show={(chosen) =>
+                items
+                  .filter(({ id }) => Array.isArray(chosen) && chosen.includes(String(id)))
+                  .map(({ name }) => name)
+                  .join(', ')
+              }
             >
               <div className="choices">
                 {items.map(({ id, name }) => (
-                  <Checkbox
-                    key={id}
-                    name="category_ids"
-                    value={id}
-                    label={name}
-                    defaultChecked={store?.store_categories.some((one) => one.id === id)}
-                  />
+                  <Checkbox key={id} name="category_ids" value={id} label={name} />
                 ))}
               </div>
             </Fieldset>
             <TextArea
               name="description"
-              label={t('가게 소개', 'About the shop')}
-              hint={t('분위기, 대표 메뉴, 손님층을 적어 주시면 좋습니다.', 'Style, products, customers.')}
+              label={m.about_the_shop()}
+              hint={m.style_products_customers()}
               optional
               maxLength={2000}
-              defaultValue={store?.description}
             />
             {lines.map((line) => (
-              <TextField key={line.name} {...line} optional defaultValue={store?.[line.name]} />
+              <TextField key={line.name} {...line} optional />
             ))}
-            <LocationField store={store} location={location} onChange={setLocation} />
+            <LocationField />
           </Form>
         )}
       </Loaded>
@@ -91,38 +94,25 @@ export function StoreForm() {
   );
 }
 
-interface LocationFieldProps {
-  store: Store | null;
-  location: Store['location'];
-  onChange: (location: Store['location']) => void;
-}
-
-function LocationField({ store, location, onChange }: LocationFieldProps) {
-  const locate = async () => onChange(await currentPlace());
+function LocationField() {
+  const { field } = useController({ name: 'location' });
+  const location: Store['location'] = field.value;
+  const isSet = m.the_location_is_set();
+  const locate = async () => field.onChange(await currentPlace());
   return (
     <Fieldset
       name="location"
-      legend={t('위치', 'Location')}
+      legend={m.location()}
       optional
-      hint={t(
-        '가까운 이웃이 우리 가게를 찾기 쉬워집니다. 정확한 위치를 공개하지 않으시면 100m 정도 어림한 위치만 보입니다.',
-        'Shops nearby can find yours. Unless you show the exact location, others see it to about 100 m.',
-      )}
+      hint={m.shops_nearby_can_find_yours()}
+      show={(value) => value != null && isSet}
     >
       <div className="row">
-        <Button label={t('현재 위치로 설정', 'Use my current location')} onClick={locate} />
-        {location && (
-          <Button label={t('위치 지우기', 'Remove the location')} onClick={() => onChange(null)} />
-        )}
-        <span role="status">{location && t('위치가 설정되어 있습니다.', 'The location is set.')}</span>
+        <Button label={m.use_my_current_location()} onClick={locate} />
+        {location && <Button label={m.remove_the_location()} onClick={() => field.onChange(null)} />}
+        <span role="status">{location && isSet}</span>
       </div>
-      {location && (
-        <Checkbox
-          name="show_exact_location"
-          label={t('정확한 위치 공개', 'Show the exact location')}
-          defaultChecked={store?.show_exact_location}
-        />
-      )}
+      {location && <Checkbox name="show_exact_location" label={m.show_the_exact_location()} />}
     </Fieldset>
   );
 }

@@ -1,14 +1,17 @@
 import { useObject } from '@dure/react';
 import { Link } from 'react-router';
 import { dure, type StoreSummary } from '../api.ts';
-import { t } from '../text.ts';
+import { m } from '../paraglide/messages.js';
+import { getLocale } from '../paraglide/runtime.js';
 import { ButtonLink } from '../ui/index.ts';
 
 /** The categories that a store can have, named in the language of the page. */
 export function useCategories() {
   return useObject(dure.stores.listCategories, undefined, {
     staleTime: Number.POSITIVE_INFINITY,
-    select: ({ items }) => ({ items: items.map((one) => ({ ...one, name: t(one.name, one.name_en) })) }),
+    select: ({ items }) => ({
+      items: items.map((one) => ({ ...one, name: getLocale() === 'ko' ? one.name : one.name_en })),
+    }),
   });
 }
 
@@ -42,13 +45,8 @@ export function StoreCard({ store }: { store: StoreSummary }) {
 export function StoreFirst() {
   return (
     <div className="note row my-16">
-      <p>
-        {t(
-          '가게를 등록하시면 글을 올리고 다른 가게에 제휴를 요청할 수 있습니다.',
-          'Register your shop to write posts and to send requests to other shops.',
-        )}
-      </p>
-      <ButtonLink look="primary" to="/store/edit" label={t('가게 등록하기', 'Register my shop')} />
+      <p>{m.register_your_shop_to_write()}</p>
+      <ButtonLink look="primary" to="/store/edit" label={m.register_my_shop()} />
     </div>
   );
 }

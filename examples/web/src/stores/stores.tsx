@@ -1,11 +1,14 @@
 import { useInfiniteList, useObject } from '@dure/react';
 import { useParams } from 'react-router';
 import { dure, type Store } from '../api.ts';
-import { change } from '../app/change.tsx';
+import { change } from '../app/change.ts';
 import { useAccount } from '../app/session.tsx';
-import { PostCard, Report, Tile } from '../posts/post-parts.tsx';
-import { Search, useSearch } from '../posts/search.tsx';
-import { describeDistance, t } from '../text.ts';
+import { m } from '../paraglide/messages.js';
+import { nothingFound, useSearch } from '../posts/filters.ts';
+import { PostCard, Tile } from '../posts/post-parts.tsx';
+import { Report } from '../posts/report.tsx';
+import { Search } from '../posts/search.tsx';
+import { describeDistance } from '../text.ts';
 import { ButtonLink, Empty, Facts, List, Loaded, Page } from '../ui/index.ts';
 import { Categories, StoreFirst } from './store-parts.tsx';
 
@@ -14,16 +17,16 @@ export function Stores() {
   const { filters } = useSearch();
   const stores = useInfiniteList(dure.stores.list, filters);
   return (
-    <Page title={t('가게 둘러보기', 'Browse shops')}>
-      <Search path="/stores" label={t('가게 검색', 'Search shops')} />
+    <Page title={m.browse_shops()}>
+      <Search path="/stores" label={m.search_shops()} />
       <List
         className="posts"
         query={stores}
         empty={
           <Empty
-            text={t('찾으시는 가게가 없습니다. 조건을 바꿔 보세요.', 'No shops found. Try other filters.')}
+            text={nothingFound(filters, m.no_shops_found_try_other())}
             to="/stores"
-            label={t('모든 가게 보기', 'Show all shops')}
+            label={m.show_all_shops()}
           />
         }
       >
@@ -49,10 +52,7 @@ export function StorePage() {
   const query = useObject(dure.stores.get, { store_id });
   const { store: own } = useAccount();
   return (
-    <Page
-      title={query.data?.name ?? t('가게', 'Shop')}
-      back={{ to: '/stores', label: t('가게 둘러보기', 'Browse shops') }}
-    >
+    <Page title={query.data?.name ?? m.shop()} back={{ to: '/stores', label: m.browse_shops() }}>
       <Loaded query={query}>
         {(store) => (
           <div className="stack">
@@ -70,9 +70,9 @@ export function StorePage() {
 /** The own store with its posts, or the way to register one. */
 export function OwnStore() {
   const { store } = useAccount();
-  const edit = <ButtonLink to="/store/edit" label={t('가게 정보 수정', 'Edit shop')} />;
+  const edit = <ButtonLink to="/store/edit" label={m.edit_shop()} />;
   return (
-    <Page title={store?.name ?? t('내 가게', 'My shop')} actions={store && edit}>
+    <Page title={store?.name ?? m.my_shop()} actions={store && edit}>
       {store ? <StoreView store={store} isOwn /> : <StoreFirst />}
     </Page>
   );
@@ -84,27 +84,23 @@ function StoreView({ store, isOwn = false }: { store: Store; isOwn?: boolean }) 
   const { description, address, business_hours, phone_number } = store;
   return (
     <div className="stack">
-      <section className="card stack" aria-label={t('가게 정보', 'About the shop')}>
+      <section className="card stack" aria-label={m.about_the_shop_2()}>
         <Categories of={store} />
         {description && <p className="pre-line">{description}</p>}
         <Facts
           facts={{
-            [t('주소', 'Address')]: address,
-            [t('영업시간', 'Opening hours')]: business_hours,
-            [t('전화번호', 'Telephone')]: phone_number && <a href={`tel:${phone_number}`}>{phone_number}</a>,
+            [m.address()]: address,
+            [m.opening_hours()]: business_hours,
+            [m.telephone()]: phone_number && <a href={`tel:${phone_number}`}>{phone_number}</a>,
           }}
         />
       </section>
       <section className="stack">
         <div className="spread">
-          <h2>{t('올린 글', 'Posts')}</h2>
-          {isOwn && <ButtonLink look="primary" to="/posts/new" label={t('글쓰기', 'Write a post')} />}
+          <h2>{m.posts_2()}</h2>
+          {isOwn && <ButtonLink look="primary" to="/posts/new" label={m.write_a_post()} />}
         </div>
-        <List
-          className="posts"
-          query={posts}
-          empty={<Empty text={t('아직 올린 글이 없습니다.', 'No posts yet.')} />}
-        >
+        <List className="posts" query={posts} empty={<Empty text={m.no_posts_yet_2()} />}>
           {({ store: _, ...post }) => <PostCard heading="h3" post={post} />}
         </List>
       </section>

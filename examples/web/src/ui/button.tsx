@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { Link, type LinkProps } from 'react-router';
 import { attempt } from './errors.ts';
+import './button.css';
 
 interface LabelProps {
   label: ReactNode;

@@ -1,41 +1,49 @@
-import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
-import { t } from '../text.ts';
+import { Content, Description, Portal, Root, Title } from '@radix-ui/react-dialog';
+import { type ReactNode, useState } from 'react';
+import type { FieldValues } from 'react-hook-form';
+import { m } from '../paraglide/messages.js';
 import { Button } from './button.tsx';
 import { Form, type FormProps } from './form.tsx';
+import './dialog.css';
 
 interface DialogProps {
   title: string;
+  text?: string | undefined;
   onClose: () => void;
   children: ReactNode;
 }
 
 /** A dialog that is open while it is rendered. */
-export function Dialog({ title, onClose, children }: DialogProps) {
-  const id = useId();
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
-    const opener = document.activeElement;
-    dialog.current?.showModal();
-    return () => {
-      if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
-    };
-  }, []);
+export function Dialog({ title, text, onClose, children }: DialogProps) {
+  const [opener] = useState(() => document.activeElement);
   return (
-    <dialog ref={dialog} aria-labelledby={id} onClose={onClose}>
-      <div className="stack">
-        <h2 id={id}>{title}</h2>
-        {children}
-      </div>
-    </dialog>
+    <Root open onOpenChange={onClose}>
+      <Portal>
+        {/* Its Overlay would write a style into the page, which the policy of the page forbids. */}
+        <Content
+          className="dialog stack"
+          onCloseAutoFocus={(event) => {
+            event.preventDefault();
+            if (opener instanceof HTMLElement) opener.focus();
+          }}
+          {...(text ? {} : { 'aria-describedby': undefined })}
+        >
+          <Title>{title}</Title>
+          {text && <Description>{text}</Description>}
+          {children}
+        </Content>
+      </Portal>
+    </Root>
   );
 }
 
 /** Beside the submit button of a dialog. */
 export function CancelButton({ onClick }: { onClick: () => void }) {
-  return <Button label={t('취소', 'Cancel')} onClick={onClick} />;
+  return <Button label={m.cancel()} onClick={onClick} />;
 }
 
-interface AskButtonProps extends Pick<FormProps, 'danger' | 'children'> {
+interface AskButtonProps<Values extends FieldValues>
+  extends Pick<FormProps<Values>, 'danger' | 'values' | 'pendingLabel' | 'children'> {
   label: string;
   /** What it is about, for screen readers, where several buttons have the same label. */
   about?: string;
@@ -43,20 +51,12 @@ interface AskButtonProps extends Pick<FormProps, 'danger' | 'children'> {
   title?: string;
   text?: string;
   confirmLabel?: string;
-  onConfirm: FormProps['onSubmit'];
+  onConfirm: FormProps<Values>['onSubmit'];
 }
 
 /** A button that opens a dialog, which asks before something happens. */
-export function AskButton({
-  label,
-  about,
-  look,
-  title,
-  text,
-  confirmLabel,
-  onConfirm,
-  ...form
-}: AskButtonProps) {
+export function AskButton<Values extends FieldValues>(props: AskButtonProps<Values>) {
+  const { label, about, look, title, text, confirmLabel, onConfirm, ...form } = props;
   const [isOpen, setOpen] = useState(false);
   const close = () => setOpen(false);
   return (
@@ -68,8 +68,7 @@ export function AskButton({
         onClick={() => setOpen(true)}
       />
       {isOpen && (
-        <Dialog title={title ?? label} onClose={close}>
-          {text && <p>{text}</p>}
+        <Dialog title={title ?? label} text={text} onClose={close}>
           <Form
             {...form}
             submitLabel={confirmLabel ?? label}

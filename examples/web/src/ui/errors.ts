@@ -1,46 +1,80 @@
-import { isApiError, NetworkError } from '@dure/client';
+import { type ApiError, isApiError, NetworkError } from '@dure/client';
 import { toast } from 'react-hot-toast/headless';
-import { t } from '../text.ts';
+import { m } from '../paraglide/messages.js';
+import { describeDuration } from '../text.ts';
 
-/** Something that the user can put right, as the message says. */
-export class InputError extends Error {}
+/** Something that the user can put right, as the message says; at a field, where one is named. */
+export class InputError extends Error {
+  readonly field: string | undefined;
+
+  constructor(message: string, field?: string) {
+    super(message);
+    this.field = field;
+  }
+}
 
 /** What to tell people about an error: the service's own text where there is one. */
 export function describeError(error: unknown): string {
   if (error instanceof InputError) return error.message;
-  if (isApiError(error)) {
-    return error.code === 'validation_error'
-      ? t('빨간색으로 표시된 곳을 확인해 주세요.', 'Check what is marked in red.')
-      : error.detail;
-  }
+  if (isApiError(error)) return describeApiError(error);
   if (error instanceof NetworkError) {
-    return t(
-      '서버에 연결하지 못했습니다. 인터넷 연결을 확인하고 다시 시도해 주세요.',
-      'The server cannot be reached. Check your connection and try again.',
-    );
+    return m.the_server_cannot_be_reached();
   }
   // A new passkey, where the device has one of the account.
   if (error instanceof DOMException && error.name === 'InvalidStateError') {
-    return t(
-      '이 기기에는 이미 등록한 패스키가 있습니다.',
-      'This device has a passkey of your account already.',
-    );
+    return m.this_device_has_a_passkey();
   }
   if (error instanceof GeolocationPositionError) {
     return error.code === error.PERMISSION_DENIED
-      ? t(
-          '위치 사용이 차단되어 있습니다. 브라우저의 사이트 설정에서 위치를 허용해 주세요.',
-          'Your location is blocked. Allow it in the site settings of your browser.',
-        )
-      : t(
-          '지금 위치를 확인하지 못했습니다. 잠시 후 다시 시도해 주세요.',
-          'Your location cannot be found. Try again later.',
-        );
+      ? m.your_location_is_blocked_allow()
+      : m.your_location_cannot_be_found();
   }
-  return t(
-    '예상하지 못한 문제가 생겼습니다. 잠시 후 다시 시도해 주세요.',
-    'Something went wrong. Try again later.',
-  );
+  return m.something_went_wrong_try_again();
+}
+
+function describeApiError({ code, detail, fields, retryAfter, data }: ApiError): string {
+  // The text of the specification is about tokens.
+  if (code === 'token_not_valid') {
+    return m.your_login_has_expired_please();
+  }
+  if (code === 'idempotency_conflict') {
+    return m.what_you_sent_before_may();
+  }
+  const texts = Object.values(fields).flatMap((texts) => texts ?? []);
+  if (code === 'validation_error' && texts.length > 0) return [...new Set(texts)].join(' ');
+  if (retryAfter !== undefined) {
+    const wait = describeDuration(retryAfter);
+    return `${detail} ${m.you_can_try_again_in({ wait })}`;
+  }
+  const left = 'attempts_left' in data ? data.attempts_left : undefined;
+  if (typeof left !== 'number') return detail;
+  return `${detail} ${m.attempts_left({ left })}`;
+}
+
+/**
+ * Sorts the texts of an error by the fields that a form shows.
+ *
+ * @param names of the fields, in which a dot leads to a value inside, as in `quiet_hours.to`
+ * @returns one text by field, and the texts that no field can show
+ */
+export function labelErrors(error: unknown, names: string[]) {
+  const byField: Record<string, string> = {};
+  const others: string[] = [];
+  const given =
+    error instanceof InputError && error.field
+      ? { [error.field]: [error.message] }
+      : isApiError(error)
+        ? error.fields
+        : {};
+  for (const [field, texts = []] of Object.entries(given)) {
+    // A JSON pointer, for a value inside a field.
+    const path = field.replace(/^\//, '').replaceAll('/', '.');
+    const isIn = (name: string) => path === name || path.startsWith(`${name}.`);
+    const name = names.filter(isIn).sort((one, other) => other.length - one.length)[0];
+    if (name === undefined) others.push(...texts);
+    else byField[name] = [...(byField[name] ? [byField[name]] : []), ...texts].join(' ');
+  }
+  return { byField, others };
 }
 
 /** Whether the user has closed a dialog, of this app or of the browser, and needs no message about it. */
@@ -48,11 +82,17 @@ export function isCancelled(error: unknown): boolean {
   return error instanceof DOMException && ['AbortError', 'NotAllowedError'].includes(error.name);
 }
 
-/** Runs what a button does, which has no place of its own for an error: it becomes a short message. */
+/** A message that is red, and stays until it is closed. */
+export function showError(error: unknown): void {
+  const text = describeError(error);
+  toast.error(text, { id: text, duration: Number.POSITIVE_INFINITY });
+}
+
+/** Runs what a button does, which has no place of its own for an error. */
 export async function attempt(action: () => unknown): Promise<void> {
   try {
     await action();
   } catch (error) {
-    if (!isCancelled(error)) toast(describeError(error));
+    if (!isCancelled(error)) showError(error);
   }
 }

@@ -1,11 +1,12 @@
 import { type ReactNode, useState } from 'react';
-import { describeTime, language } from '../text.ts';
+import { currentLanguage, describeTime } from '../text.ts';
 import { Icon } from './icons.tsx';
+import './facts.css';
 
 /** When something happened, as people say it; the exact time is in the title. */
 export function Time({ moment }: { moment: string }) {
   return (
-    <time dateTime={moment} title={new Date(moment).toLocaleString(language)}>
+    <time dateTime={moment} title={new Date(moment).toLocaleString(currentLanguage())}>
       {describeTime(moment)}
     </time>
   );

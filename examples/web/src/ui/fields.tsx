@@ -5,9 +5,11 @@ import {
   useId,
   useState,
 } from 'react';
-import { t } from '../text.ts';
+import { type RegisterOptions, useFormContext } from 'react-hook-form';
+import { m } from '../paraglide/messages.js';
 import { Button } from './button.tsx';
-import { useFieldErrors } from './form.tsx';
+import { type FieldInfo, useFieldError } from './form.tsx';
+import './fields.css';
 
 interface FieldProps {
   name: string;
@@ -18,7 +20,7 @@ interface FieldProps {
 
 type InputProps = FieldProps & Omit<InputHTMLAttributes<HTMLInputElement>, 'name'>;
 
-export function TextField({ className = 'input', ...props }: InputProps) {
+export function TextField({ className = 'input', ...props }: InputProps & { rules?: RegisterOptions }) {
   const { attributes, frame } = useField(props);
   return frame(<input className={className} {...attributes} />);
 }
@@ -28,12 +30,25 @@ export function TextArea(props: FieldProps & Omit<TextareaHTMLAttributes<HTMLTex
   return frame(<textarea className="input" {...attributes} />);
 }
 
+interface SelectProps extends FieldProps {
+  children: ReactNode;
+}
+
+export function Select({ children, ...props }: SelectProps) {
+  const { attributes, frame } = useField(props);
+  return frame(
+    <select className="input" {...attributes}>
+      {children}
+    </select>,
+  );
+}
+
 /** A name that is typed exactly: no capitals, no corrections. */
 export function UsernameField(props: Partial<InputProps>) {
   return (
     <TextField
       name="username"
-      label={t('아이디', 'Username')}
+      label={m.username()}
       autoComplete="username"
       autoCapitalize="none"
       spellCheck={false}
@@ -44,16 +59,17 @@ export function UsernameField(props: Partial<InputProps>) {
 
 /** Six digits, of an email or of an authenticator app. What is pasted may have spaces. */
 export function CodeField({ hint }: { hint?: string }) {
+  const { setValue } = useFormContext();
   return (
     <TextField
       name="code"
       className="input code"
-      label={t('인증번호', 'Code')}
+      label={m.code()}
       hint={hint}
       inputMode="numeric"
       autoComplete="one-time-code"
-      onInput={({ currentTarget }) => {
-        currentTarget.value = currentTarget.value.replace(/\D/g, '').slice(0, 6);
+      rules={{
+        onChange: ({ target }) => setValue('code', String(target.value).replace(/\D/g, '').slice(0, 6)),
       }}
     />
   );
@@ -61,7 +77,7 @@ export function CodeField({ hint }: { hint?: string }) {
 
 /** A password with a button that shows it: on phones, hidden typing is the most frequent reason for a failed login. */
 export function PasswordField(props: Partial<InputProps> & { autoComplete: string }) {
-  const label = props.label ?? t('비밀번호', 'Password');
+  const label = props.label ?? m.password_2();
   const { attributes, frame } = useField({ name: 'password', ...props, label });
   const [isShown, setShown] = useState(false);
   return frame(
@@ -73,21 +89,18 @@ export function PasswordField(props: Partial<InputProps> & { autoComplete: strin
         autoCapitalize="none"
         spellCheck={false}
       />
-      <Button
-        label={t('보기', 'Show')}
-        about={label}
-        isPressed={isShown}
-        onClick={() => setShown(!isShown)}
-      />
+      <Button label={m.show()} about={label} isPressed={isShown} onClick={() => setShown(!isShown)} />
     </div>,
   );
 }
 
-export function Checkbox({ label, lang, ...input }: Omit<InputProps, 'optional' | 'hint'>) {
-  const hasErrors = useFieldErrors(input.name).length > 0;
+/** A choice of its own, one of several with the same name, or with the type `radio` one of which only one counts. */
+export function Checkbox({ label, lang, name, ...input }: Omit<InputProps, 'optional' | 'hint'>) {
+  const hasErrors = useFieldError(name, { label }) !== undefined;
+  const { register } = useFormContext();
   return (
     <label className="choice" lang={lang}>
-      <input type="checkbox" aria-invalid={hasErrors} {...input} />
+      <input type="checkbox" aria-invalid={hasErrors} {...input} {...register(name)} />
       {label}
     </label>
   );
@@ -99,17 +112,24 @@ interface FieldsetProps {
   legend: string;
   hint?: string;
   optional?: boolean;
+  /** How a conflict shows its value. */
+  show?: FieldInfo['show'];
   children: ReactNode;
 }
 
 /** Several inputs for one field. */
-export function Fieldset({ name, legend, hint, optional, children }: FieldsetProps) {
+export function Fieldset({ name, legend, hint, optional, show, children }: FieldsetProps) {
   const id = useId();
-  const errors = useFieldErrors(name);
+  const { clearErrors } = useFormContext();
+  const error = useFieldError(name, { label: legend, show });
   return (
-    <fieldset className="field" aria-describedby={`${id}-hint ${id}-error`}>
+    <fieldset
+      className="field"
+      aria-describedby={`${id}-hint ${id}-error`}
+      onInput={() => error && clearErrors(name)}
+    >
       <legend>
-        {legend} {optional && <span className="optional">{t('(선택)', '(optional)')}</span>}
+        {legend} {optional && <span className="optional">{m.optional()}</span>}
       </legend>
       {hint && (
         <p className="hint" id={`${id}-hint`}>
@@ -117,30 +137,38 @@ export function Fieldset({ name, legend, hint, optional, children }: FieldsetPro
         </p>
       )}
       {children}
-      <ErrorTexts id={`${id}-error`} errors={errors} />
+      <ErrorText id={`${id}-error`} error={error} />
     </fieldset>
   );
 }
 
 /** What is wrong with a field; its input refers to it by `aria-describedby`. */
-export function ErrorTexts({ id, errors }: { id: string; errors: readonly string[] }) {
-  if (errors.length === 0) return null;
+export function ErrorText({ id, error }: { id: string; error: string | undefined }) {
+  if (error === undefined) return null;
   return (
     <p className="field-error" id={id}>
-      {errors.join(' ')}
+      {error}
     </p>
   );
 }
 
-/** Connects an input with its label, hint and errors. */
-function useField<Props extends FieldProps>({ label, hint, optional, ...attributes }: Props) {
+/** Connects an input with its value, label, hint and error. */
+function useField<Props extends FieldProps & { rules?: RegisterOptions }>({
+  label,
+  hint,
+  optional,
+  rules,
+  name,
+  ...attributes
+}: Props) {
   const id = useId();
-  const errors = useFieldErrors(attributes.name);
-  const describedBy = [hint && `${id}-hint`, errors.length > 0 && `${id}-error`].filter(Boolean).join(' ');
+  const error = useFieldError(name, { label });
+  const { register } = useFormContext();
+  const describedBy = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ');
   const frame = (input: ReactNode) => (
     <div className="field">
       <label htmlFor={id}>
-        {label} {optional && <span className="optional">{t('(선택)', '(optional)')}</span>}
+        {label} {optional && <span className="optional">{m.optional()}</span>}
       </label>
       {input}
       {hint && (
@@ -148,9 +176,12 @@ function useField<Props extends FieldProps>({ label, hint, optional, ...attribut
           {hint}
         </p>
       )}
-      <ErrorTexts id={`${id}-error`} errors={errors} />
+      <ErrorText id={`${id}-error`} error={error} />
     </div>
   );
-  const described = { 'aria-invalid': errors.length > 0, 'aria-describedby': describedBy || undefined };
-  return { attributes: { required: !optional, ...attributes, id, ...described }, frame };
+  const described = { 'aria-invalid': error !== undefined, 'aria-describedby': describedBy || undefined };
+  return {
+    attributes: { required: !optional, ...attributes, ...register(name, rules), id, ...described },
+    frame,
+  };
 }

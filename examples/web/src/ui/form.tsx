@@ -1,98 +1,150 @@
-import { type ApiError, isApiError } from '@dure/client';
+import type { CallOptions } from '@dure/client';
+import { isApiError } from '@dure/client';
 import { useMutation } from '@tanstack/react-query';
-import type { FormEvent, ReactNode } from 'react';
-import { createContext, useContext, useEffect, useLayoutEffect, useRef } from 'react';
-import { t } from '../text.ts';
-import { describeError, isCancelled } from './errors.ts';
+import { createContext, type ReactNode, useContext, useEffect, useRef } from 'react';
+import {
+  type FieldError,
+  type FieldValues,
+  FormProvider,
+  get,
+  type Path,
+  useFormContext,
+} from 'react-hook-form';
+import { dure } from '../api.ts';
+import { m } from '../paraglide/messages.js';
+import { Conflict } from './conflict.tsx';
+import { describeError, isCancelled, labelErrors } from './errors.ts';
+import { useEntries } from './use-entries.ts';
 
-/** What the service found wrong: texts by field name, or by JSON pointer for a value inside a field. */
-const FieldErrors = createContext<ApiError['fields']>({});
+/** What a conflict calls a field, and how it shows its value. */
+export interface FieldInfo {
+  label: string;
+  show?: ((value: unknown) => ReactNode) | undefined;
+}
 
-type Read = (name: string) => string;
+/** The fields that a form shows, by name: only these can be marked. */
+const Fields = createContext<Map<string, FieldInfo>>(new Map());
 
-export interface FormProps {
+export interface FormProps<Values extends FieldValues = FieldValues> {
+  /** What the fields have at first: what is saved, or nothing. */
+  values?: Values;
+  /** Of what is saved, where it has one. When it changes, what is saved and what was typed are merged. */
+  version?: string | undefined;
+  /** Names what is entered, which this tab keeps for the account until it is sent: a reload or a wrong tap loses nothing. */
+  draft?: string | undefined;
   /** Sends what was entered. What it throws is shown: at the fields that the service names, and above the button. */
-  onSubmit: (read: Read, data: FormData) => Promise<unknown>;
+  onSubmit: (values: Values, call: CallOptions) => Promise<unknown>;
+  /** Reads again what is saved, after a conflict. */
+  refetch?: () => unknown;
+  /** Of an attempt before, whose fields are marked at once. */
+  error?: unknown;
   submitLabel: string;
+  pendingLabel?: string | undefined;
   danger?: boolean;
-  /** Names what is entered, which this tab keeps until it is sent: a reload or a wrong tap loses nothing. */
-  draft?: string;
   children?: ReactNode;
   /** Further buttons in the row of the submit button. */
   actions?: ReactNode;
 }
 
 /** A form that leaves checking to the service, so that its rules and texts exist once. */
-export function Form({ onSubmit, submitLabel, danger, draft, children, actions }: FormProps) {
-  const form = useRef<HTMLFormElement>(null);
-  const { mutate, isPending, isPaused, error } = useMutation({
-    mutationFn: (data: FormData) => onSubmit((name) => String(data.get(name) ?? ''), data),
-    onSuccess: () => draft && sessionStorage.removeItem(draftKey(draft)),
-  });
-  useEffect(() => {
-    if (error) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
-  }, [error]);
-  // Before it is shown, so that nothing is typed in between.
-  useLayoutEffect(() => {
-    if (draft && form.current) restore(form.current, draft);
-  }, [draft]);
+export function Form<Values extends FieldValues>(props: FormProps<Values>) {
+  const { onSubmit, submitLabel, pendingLabel, danger, children, actions, refetch, error: before } = props;
+  const element = useRef<HTMLFormElement>(null);
+  const fields = useRef(new Map<string, FieldInfo>()).current;
+  const { form, ...entries } = useEntries(props);
+  const focused = useRef<Element | null>(null);
 
-  function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault();
-    if (!isPending) mutate(new FormData(event.currentTarget));
+  const { mutate, isPending, isPaused, error } = useMutation({
+    mutationFn: ({ values, userId }: { values: Values; userId: number | null }) => {
+      // What has waited for the network is not sent for another account.
+      if (dure.userId() !== userId) throw new DOMException('another account', 'AbortError');
+      return onSubmit(values, { idempotencyKey: entries.attempt(), ifMatch: entries.version() });
+    },
+    onSuccess: () => entries.forget(),
+    onError(error) {
+      // The key stays: without an answer, it may have been done, and after another error the service has freed it.
+      if (isApiError(error) && error.code === 'idempotency_conflict') entries.beginAttempt();
+      if (isApiError(error) && error.code === 'precondition_failed') refetch?.();
+      mark(error);
+    },
+  });
+
+  function mark(error: unknown) {
+    for (const [name, text] of Object.entries(labelErrors(error, [...fields.keys()]).byField)) {
+      form.setError(name as Path<Values>, { type: 'service', message: text });
+    }
+  }
+  useEffect(() => {
+    if (before) mark(before);
+  }, [before]);
+  const shown = error ?? before;
+  useEffect(() => {
+    if (!shown) return;
+    // To the first field that is wrong, else back to where it was: what is disabled loses the focus.
+    const invalid = element.current?.querySelector<HTMLElement>('[aria-invalid="true"]');
+    const isLost = document.activeElement === document.body;
+    (invalid ?? (isLost && focused.current instanceof HTMLElement ? focused.current : null))?.focus();
+  }, [shown]);
+
+  function submit(values: Values) {
+    if (isPending || entries.conflicts.length > 0) return;
+    focused.current = document.activeElement;
+    mutate({ values, userId: dure.userId() });
   }
 
   return (
-    <form
-      ref={form}
-      className="stack"
-      noValidate
-      onSubmit={submit}
-      onInput={(event) => draft && keep(event.currentTarget, draft)}
-    >
-      <FieldErrors.Provider value={isApiError(error) ? error.fields : {}}>{children}</FieldErrors.Provider>
-      <div className="form-alert" role="alert">
-        {error && !isCancelled(error) && <p className="note error">{describeError(error)}</p>}
-        {isPaused && (
-          <p className="note warn">
-            {t('인터넷에 연결되면 바로 보냅니다.', 'Sent as soon as you are online again.')}
-          </p>
-        )}
-      </div>
-      <div className="row">
-        <button type="submit" className={`button ${danger ? 'danger' : 'primary'}`} aria-disabled={isPending}>
-          {isPending ? t('보내는 중…', 'Sending…') : submitLabel}
-        </button>
-        {actions}
-      </div>
-    </form>
+    <FormProvider {...form}>
+      <Fields.Provider value={fields}>
+        <form
+          ref={element}
+          className="stack"
+          noValidate
+          onSubmit={(event) => {
+            event.preventDefault();
+            form.clearErrors();
+            void form.handleSubmit(submit)();
+          }}
+        >
+          <fieldset className="stack" disabled={isPending}>
+            {children}
+          </fieldset>
+          <Conflict {...entries} fields={fields} />
+          <div className="form-alert" role="alert">
+            {shown != null && !isCancelled(shown) && <Alert error={shown} fields={fields} />}
+            {isPaused && <p className="note warn">{m.sent_as_soon_as_you()}</p>}
+          </div>
+          <div className="row">
+            <button
+              type="submit"
+              className={`button ${danger ? 'danger' : 'primary'}`}
+              aria-disabled={isPending || entries.conflicts.length > 0}
+            >
+              {isPending ? (pendingLabel ?? m.working()) : submitLabel}
+            </button>
+            {actions}
+          </div>
+        </form>
+      </Fields.Provider>
+    </FormProvider>
   );
 }
 
-const draftKey = (draft: string) => `dure.draft.${draft}`;
-
-/** Passwords are not kept. */
-function keep(form: HTMLFormElement, draft: string): void {
-  const entries = [...new FormData(form)].filter(
-    ([name, value]) => !name.includes('password') && typeof value === 'string',
-  );
-  sessionStorage.setItem(draftKey(draft), JSON.stringify(entries));
+/** What went wrong, until the marked fields are corrected. */
+function Alert({ error, fields }: { error: unknown; fields: Map<string, FieldInfo> }) {
+  const { errors } = useFormContext().formState;
+  const { byField, others } = labelErrors(error, [...fields.keys()]);
+  const marked = Object.keys(byField);
+  if (marked.length === 0) return <p className="note error">{describeError(error)}</p>;
+  if (others.length === 0 && !marked.some((name) => get(errors, name))) return null;
+  const check = m.check_what_is_marked_in();
+  return <p className="note error">{[check, ...others].join(' ')}</p>;
 }
 
-function restore(form: HTMLFormElement, draft: string): void {
-  const entries: [string, string][] = JSON.parse(sessionStorage.getItem(draftKey(draft)) ?? '[]');
-  if (entries.length === 0) return;
-  for (const field of form.elements) {
-    if (!(field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement)) continue;
-    const kept = entries.filter(([name]) => name === field.name).map(([, value]) => value);
-    if ('checked' in field && field.type === 'checkbox') field.checked = kept.includes(field.value);
-    else if (kept[0] !== undefined) field.value = kept[0];
-  }
-}
-
-/** The texts for a field of the form around, with those of the values inside it. */
-export function useFieldErrors(name: string): string[] {
-  return Object.entries(useContext(FieldErrors)).flatMap(([field, texts]) =>
-    field === name || field.startsWith(`/${name}/`) ? (texts ?? []) : [],
-  );
+/** Tells the form around that it shows a field. @returns what is wrong with it */
+export function useFieldError(name: string, info: FieldInfo): string | undefined {
+  const fields = useContext(Fields);
+  fields.set(name, info);
+  useEffect(() => () => void fields.delete(name), [fields, name]);
+  const error: FieldError | undefined = get(useFormContext().formState.errors, name);
+  return error?.message;
 }

@@ -1,19 +1,20 @@
 /** The parts that all pages are made of. */
 export { Button, ButtonLink } from './button.tsx';
 export { AskButton, CancelButton, Dialog } from './dialog.tsx';
-export { attempt, describeError, InputError } from './errors.ts';
+export { attempt, describeError, InputError, isCancelled, showError } from './errors.ts';
 export { Facts, Image, Time } from './facts.tsx';
 export {
   Checkbox,
   CodeField,
-  ErrorTexts,
+  ErrorText,
   Fieldset,
   PasswordField,
+  Select,
   TextArea,
   TextField,
   UsernameField,
 } from './fields.tsx';
-export { Form, useFieldErrors } from './form.tsx';
+export { Form, type FormProps } from './form.tsx';
 export { Icon } from './icons.tsx';
 export { Item } from './item.tsx';
 export { Card, Page, Tabs } from './page.tsx';

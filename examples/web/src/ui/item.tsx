@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import './item.css';
 
 interface ItemProps {
   title: ReactNode;

@@ -1,7 +1,9 @@
 import { type ReactNode, useEffect, useRef } from 'react';
 import { Link } from 'react-router';
-import { t } from '../text.ts';
+import { useBackLink } from '../app/history.ts';
+import { m } from '../paraglide/messages.js';
 import { Icon } from './icons.tsx';
+import './page.css';
 
 /** The browser itself announces the page that it opens first. */
 let isFirstPage = true;
@@ -21,7 +23,7 @@ interface PageProps {
 export function Page({ title, lead, actions, back, width, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    document.title = `${title} · ${t('두레', 'Dure')}`;
+    document.title = `${title} · ${m.dure()}`;
   }, [title]);
   useEffect(() => {
     if (!isFirstPage) heading.current?.focus({ preventScroll: true });
@@ -29,12 +31,7 @@ export function Page({ title, lead, actions, back, width, children }: PageProps)
   }, []);
   return (
     <div className={width}>
-      {back && (
-        <Link className="back" to={back.to}>
-          <Icon name="back" size={18} />
-          {back.label}
-        </Link>
-      )}
+      {back && <BackLink {...back} />}
       <div className="page-head">
         <h1 ref={heading} tabIndex={-1}>
           {title}
@@ -44,6 +41,15 @@ export function Page({ title, lead, actions, back, width, children }: PageProps)
       </div>
       {width ? <div className="stack">{children}</div> : children}
     </div>
+  );
+}
+
+function BackLink({ to, label }: { to: string; label: string }) {
+  return (
+    <Link className="back" {...useBackLink(to)}>
+      <Icon name="back" size={18} />
+      {label}
+    </Link>
   );
 }
 

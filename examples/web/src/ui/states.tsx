@@ -1,9 +1,10 @@
 import { isApiError } from '@dure/client';
-import type { ReactNode } from 'react';
-import { t } from '../text.ts';
+import { type ReactNode, useState } from 'react';
+import { m } from '../paraglide/messages.js';
 import { Button, ButtonLink } from './button.tsx';
 import { describeError } from './errors.ts';
 import { Icon } from './icons.tsx';
+import './states.css';
 
 /** What the hooks of @dure/react return, as far as it matters here. */
 interface Query<Data> {
@@ -36,6 +37,8 @@ interface ListProps<Item> {
     fetchNextPage: () => unknown;
   };
   className?: 'posts' | 'items';
+  /** Says how many new entries wait until they are asked for, so that none moves another one under the finger. */
+  describeNew?: (count: number) => string;
   /** Shown when there is nothing. */
   empty: ReactNode;
   children: (item: Item) => ReactNode;
@@ -44,12 +47,17 @@ interface ListProps<Item> {
 /** The entries of `useInfiniteList`, with a button for the next page. */
 export function List<Item extends { id: number | string }>(props: ListProps<Item>) {
   const { query, className = 'items', empty, children } = props;
-  const { items, error, isSuccess, isFetching, hasNextPage, fetchNextPage } = query;
+  const { error, isSuccess, isFetching, hasNextPage, fetchNextPage } = query;
+  const { items, waiting, show } = useHeldBack(query.items);
+  const isHolding = props.describeNew !== undefined && waiting > 0;
   if (items.length === 0 && isSuccess && !hasNextPage) return empty;
   return (
     <>
+      <div className="new-items" role="status">
+        {isHolding && <Button look="primary" label={props.describeNew?.(waiting)} onClick={show} />}
+      </div>
       <ul className={className}>
-        {items.map((item) => (
+        {(isHolding ? items.slice(waiting) : items).map((item) => (
           <li key={item.id}>{children(item)}</li>
         ))}
       </ul>
@@ -58,13 +66,25 @@ export function List<Item extends { id: number | string }>(props: ListProps<Item
       {hasNextPage && !error && (
         <Button
           look="wide mt-16"
-          label={isFetching ? t('불러오는 중입니다', 'Loading') : t('더 보기', 'Show more')}
+          label={isFetching ? m.loading() : m.show_more()}
           onClick={fetchNextPage}
           disabled={isFetching}
         />
       )}
     </>
   );
+}
+
+/** How many entries have arrived above the first one that was shown. */
+function useHeldBack<Item extends { id: number | string }>(items: Item[]) {
+  const [first, setFirst] = useState<Item['id']>();
+  const [top] = items;
+  if (first === undefined && top) setFirst(top.id);
+  const waiting = Math.max(
+    0,
+    items.findIndex(({ id }) => id === first),
+  );
+  return { items, waiting, show: () => setFirst(top?.id) };
 }
 
 function isMissing(error: unknown): boolean {
@@ -78,7 +98,7 @@ export function LoadError({ error, refetch }: { error: Error | null; refetch: ()
       <p>{describeError(error)}</p>
       {!isMissing(error) && (
         <div>
-          <Button label={t('다시 시도', 'Try again')} onClick={refetch} />
+          <Button label={m.try_again()} onClick={refetch} />
         </div>
       )}
     </div>
@@ -107,7 +127,7 @@ export function Empty({ text, to, label }: EmptyProps) {
 export function Skeleton({ className = 'stack' }: { className?: string }) {
   return (
     <div className={className} role="status">
-      <span className="visually-hidden">{t('불러오는 중입니다', 'Loading')}</span>
+      <span className="visually-hidden">{m.loading()}</span>
       <div className="skeleton" />
       <div className="skeleton" />
       <div className="skeleton" />

@@ -38,6 +38,7 @@ t.test(story, { skip: noBrowser }, async (t) => {
     await page.getByLabel('아이디 또는 이메일').fill(username);
     await page.getByLabel('비밀번호', { exact: true }).fill(password);
     await page.getByRole('button', { name: '로그인', exact: true }).click();
+    await page.getByRole('button', { name: '조건' }).click();
     await page.getByRole('button', { name: '내 주변' }).click();
     await page.getByText('찾으시는 글이 없습니다').waitFor();
     await page.getByLabel('업종').selectOption('꽃·식물');

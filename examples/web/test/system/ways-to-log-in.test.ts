@@ -182,8 +182,8 @@ t.test('two shops log in with Kakao and with a passkey in the example', { skip: 
     const { page, email } = flower;
     await pool.query(makeOld);
     const remove = async () => {
-      await page.getByRole('button', { name: '계정 삭제' }).click();
-      await page.getByRole('dialog').getByRole('button', { name: '계정 삭제' }).click();
+      await page.getByRole('button', { name: '회원 탈퇴' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: '회원 탈퇴' }).click();
     };
     await page.goto('/account');
     await remove();

@@ -1,0 +1,43 @@
+import type { CallOptions, Input, Method, OperationId, Output } from '@dure/client';
+import { isApiError } from '@dure/client';
+import { toast } from 'react-hot-toast/headless';
+import { dure, queryClient } from '../api.ts';
+
+/** Changes something with any operation, shows the service's text about it, and reads again what is shown. */
+export async function change<Id extends OperationId>(
+  { operation }: Method<Id>,
+  input: Input<Id>,
+  options?: CallOptions,
+): Promise<Output<Id>> {
+  const { data, message } = await confirmed((password) =>
+    dure.request(operation, { ...input, ...password }, options),
+  );
+  toast(message);
+  readAgain();
+  return data;
+}
+
+/** Runs an action; where the service wants to know first who is there, asks the user, and runs it again. */
+export async function confirmed<Result>(
+  action: (password?: { password: string }) => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await action();
+  } catch (error) {
+    if (!isApiError(error)) throw error;
+    const { data, fields } = error;
+    // Operations that take a password need it of all accounts that have one.
+    const methods = fields['password'] ? ['password'] : 'methods' in data && data.methods;
+    if (!Array.isArray(methods)) throw error;
+    const { Confirmation } = await import('./confirmation.tsx');
+    const password = await Confirmation.call({ methods });
+    if (password === null) throw new DOMException('not confirmed', 'AbortError');
+    return action(fields['password'] && { password });
+  }
+}
+
+/** Also what is being read for the first time, whose answer may be from before a change. */
+export function readAgain(): void {
+  const shown = { queryKey: ['dure'] };
+  void queryClient.cancelQueries(shown).then(() => queryClient.invalidateQueries(shown));
+}

@@ -1,0 +1,56 @@
+import { supportsPasskeys } from '@dure/client';
+import { createCallable } from 'react-call';
+import { nameOfMethod } from '../account/names.ts';
+import { dure } from '../api.ts';
+import { SecondFactorField, secondFactorIn } from '../auth/fields.tsx';
+import { m } from '../paraglide/messages.js';
+import { Button, CancelButton, Dialog, Form, PasswordField } from '../ui/index.ts';
+
+/** Asks who is there. Ends with the password, which is empty where something else was the confirmation, or null. */
+export const Confirmation = createCallable<{ methods: string[] }, string | null>(({ call, methods }) => {
+  const cancel = () => call.end(null);
+  const withPassword = methods.includes('password');
+  const withPasskey = !withPassword && supportsPasskeys();
+  const providers = methods.filter((one) => !['password', 'totp', 'recovery_code'].includes(one));
+
+  async function confirm({ password, code }: { password: string; code: string }) {
+    await dure.auth.confirmUser(withPassword ? { password } : { code: secondFactorIn(code) });
+    call.end(password);
+  }
+
+  /** A new session with a passkey counts as confirmed. With that of another account, the action is not for it. */
+  async function logInAgain() {
+    const before = dure.userId();
+    const { user } = await dure.passkeys.logIn();
+    call.end(user.id === before ? '' : null);
+  }
+
+  return (
+    <Dialog title={m.confirm_that_it_is_you()} onClose={cancel}>
+      <p>{m.to_protect_your_account_please()}</p>
+      {(withPassword || methods.includes('totp')) && (
+        <Form
+          values={{ password: '', code: '' }}
+          submitLabel={m.confirm()}
+          pendingLabel={m.confirming()}
+          onSubmit={confirm}
+        >
+          {withPassword ? <PasswordField autoComplete="current-password" /> : <SecondFactorField />}
+        </Form>
+      )}
+      {providers.map((id) => (
+        <Button
+          key={id}
+          label={m.confirm_with({ name: nameOfMethod(id) })}
+          // Leaves the page; the callback page comes back to it, and the user repeats what they did.
+          onClick={() => dure.auth.loginWith(id, { purpose: 'confirm', returnTo: location.pathname })}
+        />
+      ))}
+      {withPasskey && <Button label={m.confirm_with_a_passkey()} onClick={logInAgain} />}
+      {methods.length === 0 && !withPasskey && <p className="note warn">{m.please_log_out_and_log()}</p>}
+      <div className="row">
+        <CancelButton onClick={cancel} />
+      </div>
+    </Dialog>
+  );
+});

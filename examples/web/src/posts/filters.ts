@@ -1,0 +1,44 @@
+import type { Input } from '@dure/client';
+import { useSearchParams } from 'react-router';
+import { m } from '../paraglide/messages.js';
+import { useCategories } from '../stores/store-parts.tsx';
+
+export type Filters = Pick<Input<'listPosts'>, 'q' | 'category_id' | 'region' | 'near' | 'radius_m'>;
+
+/** What is searched. It is in the address, so that a search can be shared, and Back leads to it. */
+export function useSearch(): { filters: Filters; isSearch: boolean } {
+  const [query] = useSearchParams();
+  const text = (name: string) => query.get(name) || undefined;
+  const number = (name: string) => Number(query.get(name)) || undefined;
+  const [q, region, near] = [text('q'), text('region'), text('near')];
+  const filters = { q, region, near, category_id: number('category_id'), radius_m: number('radius_m') };
+  return { filters, isSearch: Object.values(filters).some(Boolean) };
+}
+
+/** The address of a search, for a path that may have a query already. */
+export function searchPath(path: string, filters: { [name in keyof Filters]: unknown }): string {
+  const { q, category_id, region, near, radius_m } = filters;
+  const url = new URL(path, location.origin);
+  for (const [name, value] of Object.entries({ q, category_id, region, near, radius_m: near && radius_m })) {
+    if (value) url.searchParams.set(name, String(value).trim());
+  }
+  return url.pathname + url.search;
+}
+
+/** What to try where a search finds nothing. */
+export function nothingFound({ region }: Filters, text: string): string {
+  const hint = m.look_for_an_area_by();
+  return region ? `${text} ${hint}` : text;
+}
+
+/** Says what a search looks for. */
+export function useDescribeSearch() {
+  const categories = useCategories().data?.items;
+  return ({ q, category_id, region, near, radius_m }: { [name in keyof Filters]: Filters[name] | null }) => {
+    const category = categories?.find(({ id }) => id === category_id)?.name;
+    // Where no other distance was asked for, the service takes 3 km.
+    const kilometres = (radius_m ?? 3_000) / 1_000;
+    const around = near && m.within_km({ kilometres });
+    return [q, category, region, around].filter(Boolean).join(' · ');
+  };
+}

@@ -1,0 +1,154 @@
+import sharp from 'sharp';
+import t from 'tap';
+import { noBrowser } from '../../../../test/support/browser.ts';
+import { openTwoShops, requestPartnership } from '../../../../test/support/partner-requests.ts';
+import { createPost } from '../../../../test/support/stores.ts';
+import { until } from '../../../../test/support/until.ts';
+import { startExample } from '../frontend.ts';
+import { logInAs, openVisitor, violations } from '../visitor.ts';
+
+t.test('ways through the example', { skip: noBrowser }, async (t) => {
+  const example = await startExample(t, {
+    TERMS_VERSION: '2026-01-31',
+    TERMS_URL: 'https://dure.example/terms',
+  });
+  const { browser, origin, call } = example;
+  const { sender, receiver, post } = await openTwoShops(example);
+  const visit = () => openVisitor(browser, origin, { username: 'visitor', name: '손님' });
+
+  t.test('the language changes without a reload, and keeps what was typed', async (t) => {
+    const { page, context } = await visit();
+    await logInAs({ page }, receiver.username, '/posts/new');
+    await page.getByLabel('제목').fill('쓰던 제목');
+    await page.evaluate('window.same = true');
+    await page.getByRole('button', { name: 'English' }).click();
+    await page.getByRole('heading', { name: 'Write a post', level: 1 }).waitFor();
+    t.equal(await page.getByLabel('Title').inputValue(), '쓰던 제목');
+    t.equal(await page.evaluate('window.same'), true);
+    t.equal(await page.locator('html').getAttribute('lang'), 'en');
+    await page.getByRole('button', { name: 'Publish' }).click();
+    await page.getByText('Check what is marked in red').waitFor();
+    t.match(await page.locator('.field-error').first().textContent(), /[a-z]/, 'the service follows');
+    await context.close();
+  });
+
+  t.test('one press agrees to all, and marketing that was never given is not withdrawn', async (t) => {
+    const { page, context } = await visit();
+    await page.goto('/signup');
+    await page.getByLabel('전체 동의').check();
+    t.ok(await page.getByLabel('이용약관').isChecked());
+    t.ok(await page.getByLabel('광고성 정보').isChecked());
+    await page.getByLabel('광고성 정보').uncheck();
+    t.notOk(await page.getByLabel('전체 동의').isChecked());
+    await page.getByLabel('이름', { exact: true }).fill('이꽃님');
+    await page.getByLabel('이메일').fill('consent@example.com');
+    await page.getByLabel('아이디').fill('consenting');
+    await page.getByLabel('비밀번호', { exact: true }).fill('gimbap-and-coffee-7');
+    await page.getByRole('button', { name: '인증번호 받기' }).click();
+    await page.getByRole('button', { name: '나중에 인증하기' }).click();
+    await page.getByRole('navigation', { name: '주 메뉴' }).getByRole('link', { name: '계정' }).click();
+    await page.getByRole('link', { name: '광고성 정보 메일 수신' }).waitFor();
+    t.equal(await page.getByText('철회:').count(), 0);
+    t.equal(await page.getByRole('link', { name: '지금 인증하기' }).count(), 0, 'on the page that does it');
+    await context.close();
+  });
+
+  t.test('an accepted request leads to the contact; only mobile numbers take messages', async (t) => {
+    const { page, context } = await visit();
+    await call('PATCH', '/api/v1/stores/me/', { token: sender.token, body: { phone_number: '02-123-4567' } });
+    await requestPartnership(example, sender, post);
+    await logInAs({ page }, receiver.username, '/notifications');
+    await page.getByRole('button', { name: '수락하기' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: '수락하기' }).click();
+    await page.getByRole('link', { name: '연락처 보기' }).click();
+    await page.getByRole('link', { name: '전화', exact: true }).waitFor();
+    t.equal(await page.getByRole('link', { name: '문자' }).count(), 0);
+    await call('PATCH', '/api/v1/stores/me/', {
+      token: sender.token,
+      body: { phone_number: '010-1234-5678' },
+    });
+    await page.reload();
+    await page.getByRole('link', { name: '문자' }).waitFor();
+    await context.close();
+  });
+
+  t.test('photos are sent again, and change places', async (t) => {
+    const { page, context } = await visit();
+    await logInAs({ page }, receiver.username, '/posts/new');
+    const images = '**/api/v1/images/';
+    await page.route(images, (route) => route.abort(), { times: 1 });
+    const photo = async (background: string) => ({
+      name: 'photo.png',
+      mimeType: 'image/png',
+      buffer: await sharp({ create: { width: 60, height: 40, channels: 3, background } })
+        .png()
+        .toBuffer(),
+    });
+    await page.getByLabel('사진 추가').setInputFiles([await photo('#b93f1d'), await photo('#1f6f4a')]);
+    await page.getByRole('button', { name: '다시 시도 사진 1' }).click();
+    await page.getByRole('button', { name: '다시 시도 사진 1' }).waitFor({ state: 'detached' });
+    await until('both uploads', async () => (await page.locator('progress').count()) === 0);
+    const shown = () =>
+      page.evaluate<string[]>("[...document.querySelectorAll('.upload img')].map((image) => image.src)");
+    const before = await shown();
+    t.ok(before.every((src) => src.startsWith('http')));
+    await page.getByRole('button', { name: '앞으로 사진 2' }).click();
+    t.strictSame(await shown(), [...before].reverse());
+    t.strictSame(await violations(page), []);
+    await page.getByLabel('제목').fill('사진 글');
+    await page.getByLabel('내용').fill('내용');
+    await page.getByRole('button', { name: '글 올리기' }).click();
+    await page.getByRole('heading', { name: '사진 글', level: 1 }).waitFor();
+    t.strictSame(
+      await page.evaluate("[...document.querySelectorAll('.gallery a')].map((link) => link.href)"),
+      [...before].reverse(),
+    );
+    await context.close();
+  });
+
+  t.test('a shared post explains its login; filters fold away; an error stays', async (t) => {
+    const { page, context } = await visit();
+    const shared = await createPost(example, sender.token, { title: '나누는 글' });
+    await page.goto(`/posts/${shared.id}`);
+    await page.getByText('이웃 가게의 제휴 글입니다').waitFor();
+    await logInAs({ page }, receiver.username);
+    const region = page.getByRole('combobox', { name: /동네/ });
+    t.notOk(await region.isVisible());
+    await page.getByRole('button', { name: '조건' }).click();
+    await region.fill('없는동네');
+    await page.keyboard.press('Enter');
+    await page.getByText('동이나 구의 이름으로 찾아 주세요').waitFor();
+    // No permission for the place: the reason is red and stays.
+    await page.getByRole('button', { name: '내 주변' }).click();
+    await page.getByRole('alert').getByText('위치').waitFor();
+    await page.locator('.toast.error').waitFor();
+    await context.close();
+  });
+
+  t.test(
+    'an expired login on the page of a code speaks no jargon; quiet hours need both times',
+    async (t) => {
+      const { page, context } = await visit();
+      await logInAs({ page }, receiver.username, '/account/alerts');
+      await page.getByLabel('시작 (선택)').fill('22:00');
+      await page.getByRole('button', { name: '저장', exact: true }).click();
+      await page.getByText('시작과 종료를 모두 입력해 주세요').first().waitFor();
+      t.equal(await page.getByLabel('종료 (선택)').getAttribute('aria-invalid'), 'true');
+      await page.route('**/auth/me/', (route) =>
+        route.fulfill({
+          status: 403,
+          headers: { 'access-control-allow-origin': origin, 'access-control-allow-credentials': 'true' },
+          json: {
+            success: false,
+            message: '이 토큰은 모든 타입의 토큰에 대해 유효하지 않습니다.',
+            data: { code: 'token_not_valid' },
+          },
+        }),
+      );
+      await page.goto('/account');
+      await page.getByText('로그인이 만료되었습니다').first().waitFor();
+      t.equal(await page.getByText('타입의 토큰').count(), 0);
+      await context.close();
+    },
+  );
+});
