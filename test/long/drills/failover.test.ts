@@ -11,7 +11,7 @@ import { createBalancer, followStream } from '../upgrade/load.ts';
 import { cannotRun, startCluster } from './cluster.ts';
 import { type Acknowledged, type Answer, createClients, startLoad } from './load.ts';
 
-/* PostgreSQL fails over ten times under load. It prints the table of docs/operations/high-availability.md. */
+/* PostgreSQL fails over ten times under load. docs/operations/high-availability.md sums up what it prints. */
 
 type Kind = 'machine killed' | 'PostgreSQL killed' | 'switchover';
 const machine: Kind[] = ['machine killed', 'switchover'];
