@@ -16,7 +16,10 @@ t.setTimeout(atMost(240_000));
 const lighthouse = join(root, 'test/long/programs/node_modules/lighthouse/cli/index.js');
 const skip = noBrowser || unless(existsSync(lighthouse), 'npm run test:long installs Lighthouse');
 const examplePages = ['/', '/signup', '/login'];
-const judged = ['accessibility', 'best-practices', 'seo'];
+/** Least scores, from 0 to 1. */
+const example = { accessibility: 0.95, 'best-practices': 0.95, seo: 0.95 };
+/** Of the page of Swagger UI, which is no page for search engines. */
+const swaggerUi = { accessibility: 0.85, 'best-practices': 0.9 };
 /** What of the performance does not depend on the machine. The figure for the speed, which does, is shown only. */
 const perfect = [
   'cumulative-layout-shift',
@@ -49,16 +52,21 @@ t.test('Lighthouse on a phone', { skip }, async (t) => {
     return JSON.parse(stdout);
   }
 
-  const pages: [string, number][] = [
-    ...examplePages.map((path): [string, number] => [origin + path, 0.95]),
-    [`${api}/docs/`, 0.9],
+  const pages: [string, Record<string, number>, string[]][] = [
+    ...examplePages.map((path): [string, Record<string, number>, string[]] => [
+      origin + path,
+      example,
+      perfect,
+    ]),
+    [`${api}/docs/`, swaggerUi, ['redirects', 'unsized-images']],
   ];
-  for (const [url, least] of pages) {
+  for (const [url, least, whole] of pages) {
     const { categories, audits } = await audit(url);
     const scores = Object.entries(categories).map(([name, { score }]) => `${name} ${score}`);
     t.comment(`Lighthouse ${new URL(url).pathname}: ${scores.join(', ')}`);
-    for (const name of judged) t.ok((categories[name]?.score ?? 0) >= least, `${url}: ${scores.join(', ')}`);
-    for (const name of perfect) t.equal(audits[name]?.score, 1, `${url} ${name}`);
+    for (const [name, score] of Object.entries(least))
+      t.ok((categories[name]?.score ?? 0) >= score, `${url}: ${scores.join(', ')}`);
+    for (const name of whole) t.equal(audits[name]?.score, 1, `${url} ${name}`);
   }
 });
 
