@@ -17,7 +17,8 @@ for (const { name, version } of packages) {
   if (`v${version}` !== tag) throw new Error(`${name} is ${version}, and not of the tag ${tag}`);
 }
 
-const npm = (...args) => execFileSync('npm', args, { cwd: root, encoding: 'utf8' });
+// The reason of an error is read, also below a silent npm.
+const npm = (...args) => execFileSync('npm', [...args, '--loglevel=error'], { cwd: root, encoding: 'utf8' });
 
 // Builds both: what does not build is not published.
 const archives = mkdtempSync(join(tmpdir(), 'dure-packages-'));

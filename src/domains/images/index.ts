@@ -42,8 +42,10 @@ export async function createImages(options: ImagesOptions) {
     const { directory } = config.images;
     metrics.addGauge('image_disk_free_ratio', 'Free part of the disk of the images: 0 to 1', async () => {
       // The first upload creates the folder.
-      const { bavail, blocks } = await statfs(directory).catch(() => statfs(dirname(directory)));
-      return bavail / blocks;
+      const disk = await statfs(directory)
+        .catch(() => statfs(dirname(directory)))
+        .catch(() => undefined);
+      return disk && disk.bavail / disk.blocks;
     });
   }
 

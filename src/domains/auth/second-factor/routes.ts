@@ -144,7 +144,9 @@ export const secondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorService> 
 
 /** The validator reports the errors of both forms. */
 function confirmationError(errors: FastifySchemaValidationError[], part: string): ApiError {
-  if (part !== 'body') return invalidFields(describeErrors(errors));
+  const notAnObject = errors.find(({ instancePath, keyword }) => instancePath === '' && keyword === 'type');
+  if (part !== 'body' || notAnObject)
+    return invalidFields(describeErrors(notAnObject ? [notAnObject] : errors));
   const lacks = (field: string) =>
     errors.some(({ keyword, params }) => keyword === 'required' && params['missingProperty'] === field);
   if (lacks('password') === lacks('code')) {
