@@ -14,23 +14,26 @@ as_service() { PGUSER="${DURE_ROLE:-dure}" PGPASSWORD="$DURE_PASSWORD" PGDATABAS
 
 # Unreadable backups are found before anything changes.
 pg_restore --file=/dev/null "$backup/database.dump"
-psql --dbname=postgres <<'SQL'
-SELECT format('ALTER DATABASE dure RENAME TO %I', 'dure_before_' || :'stamp') FROM pg_database WHERE datname = 'dure' \gexec
-SQL
-
+created=
 put_back() {
   trap - EXIT
   echo "not restored: the database and the images of before are in their place" >&2
-  psql --dbname=postgres <<'SQL'
-DROP DATABASE IF EXISTS dure WITH (FORCE);
+  psql --dbname=postgres --set created="$created" <<'SQL'
+SELECT 'DROP DATABASE dure WITH (FORCE)' FROM pg_database
+WHERE datname = 'dure' AND (:'created' = 'yes' OR EXISTS (SELECT FROM pg_database WHERE datname = 'dure_before_' || :'stamp')) \gexec
 SELECT format('ALTER DATABASE %I RENAME TO dure', datname) FROM pg_database WHERE datname = 'dure_before_' || :'stamp' \gexec
 SQL
   rm -rf "${DATA_DIR:?}/media.part"
+  if [ -d "$DATA_DIR/media_before_$stamp" ] && [ ! -d "$DATA_DIR/media" ]; then mv "$DATA_DIR/media_before_$stamp" "$DATA_DIR/media"; fi
   exit 1
 }
 trap put_back EXIT
 trap 'exit 1' HUP INT TERM
 
+psql --dbname=postgres <<'SQL'
+SELECT format('ALTER DATABASE dure RENAME TO %I', 'dure_before_' || :'stamp') FROM pg_database WHERE datname = 'dure' \gexec
+SQL
+created=yes
 # The dump creates the schema, which then belongs to the role of the service like everything in it.
 psql --dbname=postgres <<'SQL'
 CREATE DATABASE dure OWNER dure;
@@ -46,7 +49,8 @@ as_service psql --single-transaction --file="$scripts/after-restore.sql" >/dev/n
 as_service psql --command='SET client_min_messages = error' --command='ANALYZE'
 
 if [ -d "$backup/media" ]; then
-  cp -Rp "$backup/media" "${DATA_DIR:?}/media.part"
+  rm -rf "${DATA_DIR:?}/media.part"
+  cp -Rp "$backup/media" "$DATA_DIR/media.part"
   if [ -d "$DATA_DIR/media" ]; then mv "$DATA_DIR/media" "$DATA_DIR/media_before_$stamp"; fi
   mv "$DATA_DIR/media.part" "$DATA_DIR/media"
 fi

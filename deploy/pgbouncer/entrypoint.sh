@@ -1,16 +1,18 @@
 #!/bin/sh
-# Writes the password of the service, in memory, where PgBouncer reads it, and starts PgBouncer. SCRAM needs the password itself:
-# a client proves that it knows it, and PgBouncer proves the same to PostgreSQL. `entrypoint.sh add` adds a role to a pooler that runs.
+# Writes the password of the service where PgBouncer reads it, and starts PgBouncer. SCRAM needs the password itself: a client proves
+# that it knows it, and PgBouncer proves the same to PostgreSQL. `entrypoint.sh add` adds a role to a pooler that runs; it is still
+# there after a restart, whose environment may be older.
 set -eu
 umask 077
-quoted=$(printf '%s' "$DURE_PASSWORD" | sed 's/"/""/g')
 users=${USERS_FILE:-/run/pgbouncer/users.txt}
-if [ "${1:-}" = add ]; then
-  printf '"%s" "%s"\n' "$DURE_ROLE" "$quoted" >>"$users"
-  kill -HUP "${POOLER_PID:-1}"
-  exit
-fi
-printf '"%s" "%s"\n' "$DURE_ROLE" "$quoted" >"$users"
-[ -z "${STATS_PASSWORD:-}" ] || printf '"stats" "%s"\n' "$STATS_PASSWORD" >>"$users"
-unset DURE_PASSWORD STATS_PASSWORD quoted
+set_password() {
+  touch "$users"
+  grep -v "^\"$1\" " "$users" >"$users.part" || true
+  printf '"%s" "%s"\n' "$1" "$(printf '%s' "$2" | sed 's/"/""/g')" >>"$users.part"
+  mv "$users.part" "$users"
+}
+set_password "$DURE_ROLE" "$DURE_PASSWORD"
+if [ "${1:-}" = add ]; then kill -HUP "${POOLER_PID:-1}"; exit; fi
+if [ -n "${STATS_PASSWORD:-}" ]; then set_password stats "$STATS_PASSWORD"; fi
+unset DURE_PASSWORD STATS_PASSWORD
 exec pgbouncer "${PGBOUNCER_FILE:-/etc/pgbouncer/pgbouncer.ini}"

@@ -166,7 +166,9 @@ function rotationOfKeys(
   const chosen = algorithm === true ? (privateKeys[0]?.algorithm ?? 'ES256') : algorithms[algorithm];
   return {
     noun: 'key',
-    source: texts['JWT_PRIVATE_KEY_FILE'] ?? 'JWT_PRIVATE_KEY',
+    source: problem?.startsWith('JWT_PRIVATE_KEY_FILE')
+      ? 'JWT_PRIVATE_KEY_FILE'
+      : (texts['JWT_PRIVATE_KEY_FILE'] ?? 'JWT_PRIVATE_KEY'),
     separator: '',
     values: privateKeys.map(keyValue),
     problem: problem === undefined ? undefined : ['invalid_key', problem],

@@ -105,8 +105,8 @@ function describeOperation(components: Components, operation: Operation, route: 
   describeBody(components, operation, method === 'PATCH' ? [mergePatch] : []);
   const errors = errorsOf(route);
   for (const status of new Set(errors.map((error) => error.status))) {
-    const codes = errors.filter((error) => error.status === status).map(({ code }) => code);
-    operation.responses[status] = errorResponse(components, status, codes);
+    const ofStatus = errors.filter((error) => error.status === status);
+    operation.responses[status] = errorResponse(components, status, ofStatus);
   }
 }
 

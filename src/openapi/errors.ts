@@ -1,6 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { FastifySchema, RouteOptions } from 'fastify';
 import { type ErrorDefinition, httpErrors } from '../http/errors.ts';
-import { NamedEnum } from '../http/schemas.ts';
+import { maxId, NamedEnum } from '../http/schemas.ts';
 import {
   type Components,
   isObject,
@@ -46,7 +47,7 @@ export function errorsOf(route: DocumentedRoute): ErrorDefinition[] {
   // A body is read even where the operation needs none.
   const readsBody = [method].flat().some((one) => one !== 'GET');
   const isMultipart = (schema.consumes ?? []).includes('multipart/form-data');
-  const all = [
+  return [
     // At least an unknown query parameter is rejected.
     httpErrors.validationError,
     ...(isObject(querystring?.['properties']) && 'cursor' in querystring['properties']
@@ -59,7 +60,6 @@ export function errorsOf(route: DocumentedRoute): ErrorDefinition[] {
     ...(config?.errors ?? []),
     ...(config?.idempotent ? [httpErrors.idempotencyConflict] : []),
   ];
-  return all.filter(({ code }) => !otherErrors.some((other) => other.code === code));
 }
 
 /** What any operation can respond with, whatever it does: its response `default`. */
@@ -135,10 +135,10 @@ function errorName(name: string): string {
   return name.endsWith('Error') ? name : `${name}Error`;
 }
 
-/** The response with a status and some codes, as a component: operations with the same errors share it. */
-export function errorResponse(components: Components, status: number, codes: readonly string[]): Reference {
+/** The response with a status and some errors: a component, which operations with the same errors and texts share. */
+export function errorResponse(components: Components, status: number, errors: readonly ErrorDefinition[]) {
   // Mocks respond with the first form, and a validation error is what developers meet first.
-  const sorted = [...new Set(codes)].sort(
+  const sorted = [...new Set(errors.map(({ code }) => code))].sort(
     (one, other) =>
       Number(other === validationCode) - Number(one === validationCode) || (one < other ? -1 : 1),
   );
@@ -149,13 +149,38 @@ export function errorResponse(components: Components, status: number, codes: rea
     only && forms.length === 1
       ? only
       : components.add('schemas', errorName(name), { description: 'One of these errors', oneOf: forms });
-  const texts = forms.map((form) => String(components.resolve(form)['description']));
+  const textsOf = (code: string) => errors.filter((error) => error.code === code).map(({ text }) => text);
+  const lines = sorted.map(
+    (code) =>
+      `\`${code}\`: ${textsOf(code)
+        .map(({ en }) => en)
+        .reduce(addText)}`,
+  );
   const headers = statusHeaders[status];
-  return components.add('responses', name, {
-    description: sorted.map((code, index) => `\`${code}\`: ${texts[index]}`).join('\n\n'),
+  const usual = textOf(components, forms[0]);
+  const [own] = sorted.slice(0, 1).flatMap(textsOf);
+  const content = failureOf(components, name, data, usual);
+  const example = own && own.ko !== usual && exampleOf(components, forms[0], own.ko);
+  const response = {
+    description: lines.join('\n\n'),
     ...(headers && { headers: headerReferences(headers) }),
-    content: failureOf(components, name, data, textOf(components, forms[0])),
+    content: { 'application/json': { ...content['application/json'], ...(example && { example }) } },
+  };
+  const known = components.parts.responses[name] ?? response;
+  return isDeepStrictEqual(known, response) ? components.add('responses', name, response) : response;
+}
+
+/** An error of a code that has another text elsewhere. */
+function exampleOf(components: Components, form: JsonObject = {}, message: string): JsonObject {
+  const { properties } = components.resolve(form) as { properties: Record<string, JsonObject> };
+  const values = Object.entries(properties).map(([name, schema]) => {
+    const { const: constant, examples } = components.resolve(schema);
+    return [
+      name,
+      name === 'detail' ? message : (constant ?? (Array.isArray(examples) ? examples[0] : undefined)),
+    ];
   });
+  return { success: false, message, data: Object.fromEntries(values) };
 }
 
 function failureOf(components: Components, name: string, data: Reference, text: string) {
@@ -187,7 +212,14 @@ export function otherErrorResponse(components: Components): Reference {
   });
   const statuses = otherErrors.map(({ status, code }) => `${status} \`${code}\``);
   return components.add('responses', 'OtherError', {
-    description: `Any other error: ${statuses.join(', ')}. 503 has \`Retry-After\`.`,
+    description: `Any other error: ${statuses.join(', ')}.`,
+    headers: {
+      'Retry-After': {
+        description: 'With 503',
+        schema: { type: 'integer', format: 'int32', minimum: 1, maximum: maxId },
+      },
+      Allow: { description: 'With 405: the methods of the path', schema: { type: 'string', maxLength: 100 } },
+    },
     content: failureOf(components, 'OtherError', data, textOf(components, data)),
   });
 }

@@ -119,6 +119,8 @@ t.test('placeholder secrets are rejected in production', async (t) => {
     'a-string-secret-at-least-256-bits-long',
     'replace_me_zK4mP9wQ2xV7bN5cT8rY1uE3iO6',
     '<output of openssl rand -base64 48 here>',
+    secret.slice(0, 20).repeat(2),
+    `${secret},${secret.slice(0, 17).repeat(3).slice(0, 40)}`,
     `${secret},please-change-this-to-a-long-random-string`,
   ];
   for (const placeholder of placeholders) {

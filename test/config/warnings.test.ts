@@ -59,6 +59,7 @@ t.test('what is weak is one warning that names the variable', async (t) => {
     ['PUBLIC_URL', 'https://dure.example.com'],
     ['MAIL_FROM', 'Dure <no-reply@example.com>'],
     ['CORS_ORIGINS', 'https://shops.kr,https://app.example.com'],
+    ['FRONTEND_URL', 'http://localhost:5173'],
     ['TRUST_PROXY', 'false'],
     ['LOG_LEVEL', 'warn'],
   ];

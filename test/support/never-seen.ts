@@ -6,7 +6,8 @@ import { contract } from './contract.ts';
 const exceptions: { reason: string; pattern: RegExp }[] = [
   {
     reason: 'large files and connections that stop are slow: test/system/images',
-    pattern: /^uploadImage (?:400 invalid_image|429 quota_exceeded)$/,
+    pattern:
+      /^uploadImage (?:400 invalid_image|408 request_timeout|413 payload_too_large|429 quota_exceeded)$/,
   },
   {
     reason: 'it does not end, so that it is read from a socket: test/notifications/stream.test.ts',

@@ -116,7 +116,7 @@ export function inspectConfig(source: NodeJS.ProcessEnv, { generateSecret = fals
   }
   const [{ key: secret }] = secrets;
   const isDerived = !production && secret.length > 0;
-  const vapidKey = vapid.key ?? (isDerived ? deriveVapidKey(secret) : undefined);
+  const vapidKey = vapid.key ?? (isDerived ? read(() => deriveVapidKey(secret), undefined) : undefined);
   const { apiKey, baseUrl } = mail.resend;
   const { bucket, endpoint, region = 'us-east-1', accessKeyId, secretAccessKey } = settings.images.s3;
   const credentials = accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey } : undefined;

@@ -43,7 +43,8 @@ export function readSecrets({ value, production, dataDirectory, generates }: Sec
   const path = secretPath(dataDirectory);
   if (value === undefined && !production && (generates || existsSync(path))) return generatedSecrets(path);
   const secrets = toSecrets(value ?? '');
-  const isUsable = secrets.every(({ key }) => !(isWeak(key) || (production && isPlaceholder(String(key)))));
+  const isExample = (key: Buffer) => isPlaceholder(String(key)) || isRepeated(key);
+  const isUsable = secrets.every(({ key }) => !(isWeak(key) || (production && isExample(key))));
   if (value === undefined || isUsable) return secrets;
   throw new ConfigError(
     'JWT_SECRET must hold secrets of at least 32 random bytes each and no placeholder, for example `openssl rand -base64 48`',
@@ -98,4 +99,10 @@ function writeNew(path: string, text: string): void {
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
   }
+}
+
+/** Whether a secret is a shorter one again and again, also where the last time is cut. */
+function isRepeated(secret: Buffer): boolean {
+  const periods = Array.from({ length: Math.floor(secret.length / 2) }, (_, index) => index + 1);
+  return periods.some((period) => secret.subarray(period).equals(secret.subarray(0, -period)));
 }

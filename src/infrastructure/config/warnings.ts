@@ -17,8 +17,15 @@ const databaseUrls = ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'DATABASE_REPLICA_U
 /** Warnings about settings that work but are weak, for the log at start. They contain no values. */
 export function findWarnings(texts: Texts): string[] {
   if (texts['NODE_ENV'] !== 'production') return [];
+  const frontend = parseUrl(texts['FRONTEND_URL']);
   const weak = databaseUrls.filter((name) => hasWeakPassword(parseUrl(texts[name])));
-  return weak.map((name) => `${name} has no password or a common one: use a long random one`);
+  return [
+    ...weak.map((name) => `${name} has no password or a common one: use a long random one`),
+    ...textsOf({
+      'FRONTEND_URL is on this machine: links in emails lead to the machine of whoever reads them':
+        frontend !== undefined && isLoopback(frontend),
+    }),
+  ];
 }
 
 /** Parts of passwords that are guessed first. */
