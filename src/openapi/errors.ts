@@ -218,7 +218,10 @@ export function otherErrorResponse(components: Components): Reference {
         description: 'With 503',
         schema: { type: 'integer', format: 'int32', minimum: 1, maximum: maxId },
       },
-      Allow: { description: 'With 405: the methods of the path', schema: { type: 'string', maxLength: 100 } },
+      Allow: {
+        description: 'With 405: the methods of the path',
+        schema: { type: 'string', pattern: '^[A-Z, ]+$', maxLength: 100 },
+      },
     },
     content: failureOf(components, 'OtherError', data, textOf(components, data)),
   });
