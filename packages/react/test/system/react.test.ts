@@ -230,7 +230,7 @@ t.test('in a browser', { skip: noBrowser }, async (t) => {
       until(what, async () => (await page.evaluate<Shown[]>('shown')).slice(-1).some(condition));
     await shows('the page', ({ store, name, live }) => store !== undefined && !!name && live === 'open');
     reads = [];
-    await sender.dure.partnerRequests.create({ post_id: post.id, message: '함께해요' });
+    const request = await sender.dure.partnerRequests.create({ post_id: post.id, message: '함께해요' });
     await until('what it touches', () => reads.includes('/api/v1/stores/mypage/'));
     t.notOk(
       reads.some((path) => path === '/auth/me/' || path.includes('categories')),
@@ -240,6 +240,16 @@ t.test('in a browser', { skip: noBrowser }, async (t) => {
     service.app.server.closeAllConnections();
     await until('everything', () => reads.includes('/auth/me/') && reads.includes('/api/v1/stores/mypage/'));
     t.notOk(reads.some((path) => path.includes('categories')));
+
+    // Another language is no outage.
+    await shows('the stream', ({ live }) => live === 'open');
+    reads = [];
+    await page.evaluate(`dure.setLanguage('en')`);
+    await until('the new stream', () => reads.includes('/api/v1/notifications/stream/'));
+    await shows('it', ({ live }) => live === 'open');
+    await sender.dure.partnerRequests.withdraw({ partner_request_id: request.id });
+    await until('what it touches', () => reads.includes('/api/v1/stores/mypage/'));
+    t.notOk(reads.includes('/auth/me/'), reads.join(' '));
   });
 
   t.test('a user who sends a form again after a lost response creates one post', async (t) => {
