@@ -107,10 +107,15 @@ function isSecured({ security = [] }: Operation): boolean {
   return security.length > 0;
 }
 
+/** A request that fails with these has not reached an operation. */
+const early = [httpErrors.methodNotAllowed, httpErrors.uriTooLong, httpErrors.headersTooLarge].map(
+  ({ code }) => code,
+);
+
 /** The operations that fail with a code: by the group with the fewest exceptions and additions, or by their names. */
 function whereOf(code: string, language: Language): string {
   const names = operations.filter((one) => codesOf(one).includes(code)).map(({ operationId }) => operationId);
-  if (names.length === 0)
+  if (names.length === 0 || early.some((one) => one === code))
     return language === 'ko' ? '작업에 전달되기 전' : 'before a request reaches an operation';
   const list = (ids: string[]) => ids.map((id) => `\`${id}\``).join(', ');
   const ways = groups.map(({ title, ids }) => {

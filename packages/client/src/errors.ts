@@ -81,7 +81,9 @@ export type ApiErrorOf<Id extends OperationId> = OneApiError<ErrorCodeOf<Id>, Er
 export function isApiError(error: unknown): error is ApiError;
 export function isApiError<Id extends OperationId>(error: unknown, operation: Id): error is ApiErrorOf<Id>;
 export function isApiError(error: unknown, operation?: OperationId): boolean {
-  return error instanceof ApiError && (operation === undefined || error.operation === operation);
+  // By its name: an app may have loaded the client twice, as ESM and as CommonJS.
+  const isOne = error instanceof Error && error.name === 'ApiError' && 'operation' in error;
+  return isOne && (operation === undefined || error.operation === operation);
 }
 
 /** No response came: no network, a connection that broke, or an origin that the service does not allow. `cause` is the error of `fetch`. */

@@ -49,7 +49,13 @@ export function createPush(call: Call): Push {
       // One for an earlier key of the service would be in the way.
       await (await pushManager.getSubscription())?.unsubscribe();
       const applicationServerKey = fromBase64url(public_key);
-      return save(await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey }));
+      const subscription = await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey });
+      try {
+        return await save(subscription);
+      } catch (error) {
+        await subscription.unsubscribe();
+        throw error;
+      }
     },
     async unsubscribe() {
       const subscription = await current();

@@ -159,7 +159,11 @@ export function createSession(
     start: (response, user) =>
       writing(async () => {
         kept.expect(user);
-        await save(tokensOf(response, user.id));
+        try {
+          await save(tokensOf(response, user.id));
+        } finally {
+          kept.expect(undefined);
+        }
         // A login to the same account.
         kept.take(user);
       }),
@@ -182,8 +186,8 @@ export function createKeptUser(emit: (change: AuthChange) => void) {
 
   return {
     user: () => user,
-    /** Who is about to be signed in. */
-    expect(next: User): void {
+    /** Who is about to be signed in; undefined once that is over. */
+    expect(next: User | undefined): void {
       expected = next;
     },
     follow(before: Tokens | null, tokens: Tokens | null, reason: SignedOutReason): void {

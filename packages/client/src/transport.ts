@@ -134,6 +134,7 @@ export async function send(
     }, timeout);
   };
   startTimer();
+  let read: RawResponse;
   try {
     const { operation, url, body = null } = request;
     const { method } = operation;
@@ -147,9 +148,7 @@ export async function send(
             onUploadProgress(progress);
           })
         : await fetch(url, { ...init, body });
-    const read = await readResponse(addressOf(url), response);
-    report(read);
-    return read;
+    read = await readResponse(addressOf(url), response);
   } catch (error) {
     throwIfAborted(signal);
     const failure = failureOf(request, isLate ? timeout : undefined, error);
@@ -159,6 +158,9 @@ export async function send(
     clearTimeout(timer);
     signal?.removeEventListener('abort', onAbort);
   }
+  // Apart from that, because an error of the app's hook is none of the network.
+  report(read);
+  return read;
 }
 
 function failureOf(

@@ -77,7 +77,7 @@ export interface CallOptions {
   ifMatch?: string | undefined;
   /** How often the call is repeated, where that is safe, in place of the number of the client. */
   retries?: number | undefined;
-  /** Called while files are uploaded, in browsers; the call then uses XMLHttpRequest in place of `fetch`. */
+  /** Called while files are uploaded, in browsers and React Native; the call then uses XMLHttpRequest in place of `fetch`. */
   onUploadProgress?: ((progress: UploadProgress) => void) | undefined;
   /** Of the texts in the response, in place of that of the client. */
   language?: Language | undefined;

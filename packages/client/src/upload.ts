@@ -1,10 +1,12 @@
+import { abortReason } from './retries.ts';
+
 /** How much of an upload was sent, in bytes, with what frames the files. */
 export interface UploadProgress {
   loaded: number;
   total: number;
 }
 
-/** Whether progress can be observed: `fetch` does not report it, and XMLHttpRequest is in browsers only. */
+/** Whether progress can be observed: `fetch` does not report it, and XMLHttpRequest is in browsers and React Native only. */
 export const canReportProgress = (): boolean => typeof XMLHttpRequest === 'function';
 
 /**
@@ -24,12 +26,20 @@ export function fetchWithProgress(
       request.setRequestHeader(name, value);
     });
     request.upload.onprogress = ({ loaded, total }) => onProgress({ loaded, total });
-    request.onload = () => resolve(responseOf(request));
+    request.onload = () => {
+      // XMLHttpRequest has followed a redirect: `fetch` responds with the status 0 in its place.
+      resolve(isAt(request, url) ? responseOf(request) : Response.error());
+    };
     request.onerror = () => reject(new TypeError('Failed to fetch'));
-    request.onabort = () => reject(new DOMException('The upload was aborted', 'AbortError'));
+    request.onabort = () => reject(abortReason(signal ?? undefined));
     signal?.addEventListener('abort', () => request.abort());
     request.send(body);
   });
+}
+
+function isAt({ responseURL }: XMLHttpRequest, url: string): boolean {
+  const hrefOf = (text: string) => new URL(text, globalThis.location?.href).href;
+  return !responseURL || hrefOf(responseURL) === hrefOf(url);
 }
 
 function responseOf(request: XMLHttpRequest): Response {

@@ -1,6 +1,5 @@
 import { memoryStorage, type ObservedResponse } from '@dure/client';
 import t from 'tap';
-import { pause } from '../../../test/support/time.ts';
 import { until } from '../../../test/support/until.ts';
 import { caught, createClient, createPair, createWire, signedIn, startService } from './clients.ts';
 
@@ -28,6 +27,20 @@ t.test('an app observes each attempt, adds headers and logs', async (t) => {
   const { headers } = wire.sent[0] ?? {};
   t.equal(headers?.get('traceparent'), 'from-the-app');
   t.match(headers?.get('x-client-info'), /^dure-js\/\d+\.\d+\.\d+$/, 'for the log of the service');
+});
+
+t.test('a hook that throws rejects a call that has succeeded with its own error, once', async (t) => {
+  const wire = createWire();
+  const failure = new Error('the hook');
+  let calls = 0;
+  const onResponse = () => {
+    calls += 1;
+    throw failure;
+  };
+  const dure = createClient({ baseUrl, fetch: wire.fetch, onResponse });
+  t.equal(await caught(dure.stores.listCategories()), failure);
+  t.equal(calls, 1);
+  t.equal(wire.sent.length, 1);
 });
 
 t.test('with `poll`, notifications arrive without a stream', async (t) => {
@@ -66,35 +79,4 @@ t.test('React Native: files without a Blob, signals without methods', async (t) 
   const signal = Object.assign(new EventTarget(), { aborted: true, onabort: null, reason: undefined });
   const withoutMethods = Object.assign(signal, { throwIfAborted: () => t.fail('is missing there') });
   t.match(await caught(dure.posts.list({}, { signal: withoutMethods })), { name: 'AbortError' });
-});
-
-t.test('an upload may take longer than its timeout while it progresses', async (t) => {
-  let steps = 0;
-  class FakeRequest {
-    upload: { onprogress?: (event: object) => void } = {};
-    status = 201;
-    responseText = '{"message":"","data":{"id":1}}';
-    onload?: () => void;
-    onabort?: () => void;
-    open() {}
-    setRequestHeader() {}
-    getAllResponseHeaders = () => '';
-    abort = () => this.onabort?.();
-    send() {
-      const timer = setInterval(() => {
-        this.upload.onprogress?.({ loaded: steps, total: 15 });
-        if (++steps < 15) return;
-        clearInterval(timer);
-        this.onload?.();
-      }, pause);
-    }
-  }
-  t.intercept(globalThis, 'XMLHttpRequest' as keyof typeof globalThis, { value: FakeRequest });
-  const dure = createClient({ baseUrl, storage: memoryStorage() });
-  for (const onUploadProgress of [undefined, () => undefined]) {
-    steps = 0;
-    const options = { timeout: 10 * pause, onUploadProgress };
-    t.match(await dure.images.upload({ image: new Blob(['text']) }, options), { id: 1 });
-    t.equal(steps, 15);
-  }
 });

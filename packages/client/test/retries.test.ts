@@ -75,6 +75,13 @@ t.test('a POST whose answer was lost is repeated with its key and creates one po
   t.equal(again.headers.get('idempotency-replayed'), 'true');
 });
 
+t.test('a key is random, with `crypto` and in React Native, which has none', async (t) => {
+  t.match(newIdempotencyKey(), /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/);
+  t.intercept(globalThis, 'crypto', { value: undefined });
+  t.match(newIdempotencyKey(), /^[\da-z]+(-[\da-z]+){2}$/);
+  t.not(newIdempotencyKey(), newIdempotencyKey());
+});
+
 t.test('a call that may not be repeated is sent once', async (t) => {
   const { dure, wire } = await openShop(service, '골목 책방');
   wire.before = lostNetwork;

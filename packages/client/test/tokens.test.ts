@@ -1,4 +1,11 @@
-import { browserStorage, isApiError, memoryStorage, NetworkError, type TokenStorage } from '@dure/client';
+import {
+  browserStorage,
+  isApiError,
+  memoryStorage,
+  NetworkError,
+  type TokenStorage,
+  type Tokens,
+} from '@dure/client';
 import t from 'tap';
 import { password } from '../../../test/support/app.ts';
 import { until } from '../../../test/support/until.ts';
@@ -152,6 +159,43 @@ t.test('a storage may answer later, and another program may change it', async (t
   for (const listener of listeners) listener();
   await until('a sign-out', () => !dure.isSignedIn());
   t.same(reasons, ['elsewhere']);
+});
+
+t.test('a login in another tab does not bring back the user of an earlier login', async (t) => {
+  const one = await signedIn(service);
+  const kept = memoryStorage();
+  let [isFull, changed] = [false, () => {}];
+  const storage: TokenStorage = {
+    load: () => kept.load(),
+    save(tokens) {
+      if (isFull) throw new Error('the disk is full');
+      return kept.save(tokens);
+    },
+    subscribe(listener) {
+      changed = listener;
+      return () => undefined;
+    },
+  };
+  const dure = createClient({ baseUrl, storage });
+  const logIn = () => dure.auth.logIn({ username: one.username, password });
+  const elsewhere = async (tokens: Tokens | null) => {
+    await kept.save(tokens);
+    changed();
+    await until('the change', () => dure.userId() === (tokens?.user_id ?? null));
+  };
+  await logIn();
+  t.equal(dure.session.user?.id, one.user.id);
+  const tokens = await kept.load();
+  await elsewhere(null);
+  await elsewhere(tokens);
+  t.equal(dure.userId(), one.user.id);
+  t.equal(dure.session.user, undefined);
+
+  await elsewhere(null);
+  isFull = true;
+  t.match(await caught(logIn()), { message: 'the disk is full' });
+  await elsewhere(tokens);
+  t.equal(dure.session.user, undefined, 'nor one whose tokens could not be stored');
 });
 
 t.test('a login while the storage is read is not taken for a sign-out', async (t) => {

@@ -58,7 +58,8 @@ export function useLiveNotifications({ onNotification }: LiveOptions = {}): Live
       onStatus(status) {
         const isConnected = status === 'open' || status === 'polling';
         if (isConnected && wasConnected && previous === 'connecting') refresh(touchesAll);
-        wasConnected ||= isConnected;
+        // Closed on purpose, such as for another language, which is no outage.
+        wasConnected = status !== 'closed' && (wasConnected || isConnected);
         previous = status;
         setState((current) => ({ ...current, status }));
       },

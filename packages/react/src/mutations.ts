@@ -13,7 +13,7 @@ import {
   useQueryClient,
   useMutation as useTanStackMutation,
 } from '@tanstack/react-query';
-import { useRef } from 'react';
+import { useState } from 'react';
 import { invalidate, touchedBy } from './invalidation.ts';
 import { useDureContext } from './provider.tsx';
 import type { Described } from './queries.ts';
@@ -57,7 +57,8 @@ export function useMutation(
 ): object {
   const { client, session } = useDureContext();
   const queries = useQueryClient();
-  const attempt = useRef<{ text: string | undefined; idempotencyKey: string } | undefined>(undefined);
+  /** The keys of inputs that have not succeeded yet, by their text. */
+  const [keys] = useState(() => new Map<string | undefined, string>());
   return useTanStackMutation({
     // TanStack Query would wait for the network, and then change things for the account that is signed in by that time.
     networkMode: 'always',
@@ -66,11 +67,12 @@ export function useMutation(
     mutationKey: ['dure', method.needsLogin ? session.userId : null, method.operation],
     mutationFn(input) {
       const text = JSON.stringify(input);
-      if (attempt.current?.text !== text) attempt.current = { text, idempotencyKey: newIdempotencyKey() };
-      return method(input ?? {}, { idempotencyKey: attempt.current.idempotencyKey, ...call });
+      const idempotencyKey = keys.get(text) ?? newIdempotencyKey();
+      keys.set(text, idempotencyKey);
+      return method(input ?? {}, { idempotencyKey, ...call });
     },
     onSuccess: (...args) => {
-      attempt.current = undefined;
+      keys.delete(JSON.stringify(args[1]));
       invalidate(
         queries,
         client,

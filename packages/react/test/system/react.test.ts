@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
 import { build } from 'esbuild';
-import type { Page, Route } from 'playwright-core';
+import type { Page, Response, Route } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { password } from '../../../../test/support/app.ts';
 import { launchBrowser, noBrowser } from '../../../../test/support/browser.ts';
@@ -230,7 +230,7 @@ t.test('in a browser', { skip: noBrowser }, async (t) => {
       until(what, async () => (await page.evaluate<Shown[]>('shown')).slice(-1).some(condition));
     await shows('the page', ({ store, name, live }) => store !== undefined && !!name && live === 'open');
     reads = [];
-    await sender.dure.partnerRequests.create({ post_id: post.id, message: '함께해요' });
+    const request = await sender.dure.partnerRequests.create({ post_id: post.id, message: '함께해요' });
     await until('what it touches', () => reads.includes('/api/v1/stores/mypage/'));
     t.notOk(
       reads.some((path) => path === '/auth/me/' || path.includes('categories')),
@@ -240,6 +240,16 @@ t.test('in a browser', { skip: noBrowser }, async (t) => {
     service.app.server.closeAllConnections();
     await until('everything', () => reads.includes('/auth/me/') && reads.includes('/api/v1/stores/mypage/'));
     t.notOk(reads.some((path) => path.includes('categories')));
+
+    // Another language is no outage.
+    await shows('the stream', ({ live }) => live === 'open');
+    reads = [];
+    await page.evaluate(`dure.setLanguage('en')`);
+    await until('the new stream', () => reads.includes('/api/v1/notifications/stream/'));
+    await shows('it', ({ live }) => live === 'open');
+    await sender.dure.partnerRequests.withdraw({ partner_request_id: request.id });
+    await until('what it touches', () => reads.includes('/api/v1/stores/mypage/'));
+    t.notOk(reads.includes('/auth/me/'), reads.join(' '));
   });
 
   t.test('a user who sends a form again after a lost response creates one post', async (t) => {
@@ -251,7 +261,7 @@ t.test('in a browser', { skip: noBrowser }, async (t) => {
     await shows('the page', ({ store }) => store === '사 가게');
     const keys = new Set<string | undefined>();
     const lose = async (route: Route) => {
-      if (route.request().method() !== 'POST') return route.fallback();
+      if (!/한 번만/.test(route.request().postData() ?? '')) return route.fallback();
       keys.add(route.request().headers()['idempotency-key']);
       await route.fetch();
       await route.abort();
@@ -262,10 +272,13 @@ t.test('in a browser', { skip: noBrowser }, async (t) => {
     await write('한 번만');
     await shows('the error', ({ written }) => written === 'error');
     await page.unroute('**/api/v1/posts/', lose);
-    await write('한 번만');
+    await write('다른 글');
     await shows('the success', ({ written }) => written === 'success');
-    t.equal(keys.size, 1);
-    t.equal((await dure.posts.list({ mine: true })).items.length, 1);
+    const isAnswer = (response: Response) => /한 번만/.test(response.request().postData() ?? '');
+    const [response] = await Promise.all([page.waitForResponse(isAnswer), write('한 번만')]);
+    keys.add(response.request().headers()['idempotency-key']);
+    t.equal(keys.size, 1, 'also after another form has succeeded');
+    t.equal((await dure.posts.list({ mine: true })).items.length, 2);
   });
 
   t.test('a first read that began before a change is read again', async (t) => {
