@@ -8,7 +8,7 @@ import { root } from '../../../../test/support/files.ts';
 import { freePort } from '../../../../test/support/free-port.ts';
 import { serve } from '../../../../test/support/serve.ts';
 import { createPair, startService } from '../clients.ts';
-import { run } from './packed.ts';
+import { run } from '../system/packed.ts';
 
 /** What this test uses of Miniflare, which runs scripts in the runtime of Cloudflare Workers. */
 interface Workers {
@@ -16,7 +16,7 @@ interface Workers {
   dispose(): Promise<void>;
 }
 
-const home = join(root, 'packages/client/test/system/workerd');
+const home = join(root, 'packages/client/test/long/workerd');
 await run(process.execPath, [join(root, 'scripts/install-once.mjs')], { cwd: home });
 const { Miniflare }: { Miniflare: new (options: object) => Workers } = createRequire(
   join(home, 'package.json'),
