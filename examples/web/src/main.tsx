@@ -1,17 +1,16 @@
 // First, so that the parts can override it.
 import './styles/index.css';
 import { DureProvider } from '@dure/react';
-import { lazy, StrictMode, Suspense } from 'react';
+import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { createBrowserRouter, RouterProvider } from 'react-router';
 import { dure, queryClient } from './api.ts';
+import { Confirmation } from './app/change.ts';
 import { page } from './app/page-route.tsx';
 import { SignedIn } from './app/session.tsx';
 import { Shell } from './app/shell.tsx';
 import { CrashPage, NotFound } from './app/unexpected.tsx';
 import { Home } from './posts/home.tsx';
-
-const Confirmation = lazy(async () => ({ default: (await import('./app/confirmation.tsx')).Confirmation }));
 
 /** Emails of the service link to some of these paths, and login providers to /login/callback. */
 const router = createBrowserRouter([
@@ -71,9 +70,7 @@ createRoot(root).render(
   <StrictMode>
     <DureProvider client={dure} queryClient={queryClient}>
       <RouterProvider router={router} />
-      <Suspense>
-        <Confirmation />
-      </Suspense>
+      <Confirmation />
     </DureProvider>
   </StrictMode>,
 );

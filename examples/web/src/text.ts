@@ -1,12 +1,14 @@
 import { useSyncExternalStore } from 'react';
 import { m } from './paraglide/messages.js';
 import { type Locale, locales, overwriteGetLocale } from './paraglide/runtime.js';
+import { ifAllowed } from './storage.ts';
 
 const storageKey = 'dure.language';
 const listeners = new Set<() => void>();
 
 /** The language that the user chose here before, else that of the browser, where the app has it. */
-let language: Locale = chosenBefore() ?? find(navigator.language) ?? 'en';
+let language: Locale =
+  find(ifAllowed(() => localStorage.getItem(storageKey))) ?? find(navigator.language) ?? 'en';
 overwriteGetLocale(() => language);
 
 export const currentLanguage = (): Locale => language;
@@ -22,21 +24,12 @@ export function useLanguage(): Locale {
 /** Shows the page in another language. */
 export function changeLanguage(chosen: Locale): void {
   language = chosen;
-  localStorage.setItem(storageKey, chosen);
   for (const listener of listeners) listener();
+  ifAllowed(() => localStorage.setItem(storageKey, chosen));
 }
 
-function find(name: string | null): Locale | undefined {
+function find(name: string | null | undefined): Locale | undefined {
   return locales.find((locale) => name?.toLowerCase().startsWith(locale));
-}
-
-function chosenBefore(): Locale | undefined {
-  try {
-    return find(localStorage.getItem(storageKey));
-  } catch {
-    // Blocked storage: the language of the browser counts.
-    return undefined;
-  }
 }
 
 const minute = 60_000;

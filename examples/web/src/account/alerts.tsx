@@ -6,6 +6,7 @@ import { dure, pushEndedKey } from '../api.ts';
 import { change } from '../app/change.ts';
 import { m } from '../paraglide/messages.js';
 import { searchPath, useDescribeSearch } from '../posts/filters.ts';
+import { ifAllowed } from '../storage.ts';
 import {
   AskButton,
   Card,
@@ -48,12 +49,12 @@ function PushSwitch() {
   const devices = useInfiniteList(dure.push.listSubscriptions);
   if (isApiError(query.error) && query.error.status === 404) return null;
   const isOn = query.data === 'on';
-  const hasEnded = localStorage.getItem(pushEndedKey) !== null;
+  const hasEnded = ifAllowed(() => localStorage.getItem(pushEndedKey)) === 'yes';
 
   async function toggle() {
     try {
       await (isOn ? dure.push.unsubscribe() : dure.push.subscribe('/push-worker.js'));
-      localStorage.removeItem(pushEndedKey);
+      ifAllowed(() => localStorage.removeItem(pushEndedKey));
     } catch (error) {
       const text = error instanceof DOMException && failed[error.name];
       throw text ? new InputError(text()) : error;

@@ -1,7 +1,16 @@
 import type { CallOptions, Input, Method, OperationId, Output } from '@dure/client';
 import { isApiError } from '@dure/client';
+import { type ComponentType, createElement } from 'react';
+import { createCallable } from 'react-call';
 import { toast } from 'react-hot-toast/headless';
 import { dure, queryClient } from '../api.ts';
+import type { ConfirmationProps } from './confirmation.tsx';
+
+/** Where the dialog appears. Its code is loaded first, by the action that needs it, which shows an error about it. */
+export const Confirmation = createCallable<
+  { methods: string[]; Content: ComponentType<ConfirmationProps> },
+  string | null
+>(({ call, methods, Content }) => createElement(Content, { methods, onEnd: call.end }));
 
 /** Changes something with any operation, shows the service's text about it, and reads again what is shown. */
 export async function change<Id extends OperationId>(
@@ -29,8 +38,8 @@ export async function confirmed<Result>(
     // Operations that take a password need it of all accounts that have one.
     const methods = fields['password'] ? ['password'] : 'methods' in data && data.methods;
     if (!Array.isArray(methods)) throw error;
-    const { Confirmation } = await import('./confirmation.tsx');
-    const password = await Confirmation.call({ methods });
+    const { ConfirmationDialog } = await import('./confirmation.tsx');
+    const password = await Confirmation.call({ methods, Content: ConfirmationDialog });
     if (password === null) throw new DOMException('not confirmed', 'AbortError');
     return action(fields['password'] && { password });
   }

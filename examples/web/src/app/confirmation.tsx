@@ -1,28 +1,33 @@
 import { supportsPasskeys } from '@dure/client';
-import { createCallable } from 'react-call';
 import { nameOfMethod } from '../account/names.ts';
 import { dure } from '../api.ts';
 import { SecondFactorField, secondFactorIn } from '../auth/fields.tsx';
 import { m } from '../paraglide/messages.js';
 import { Button, CancelButton, Dialog, Form, PasswordField } from '../ui/index.ts';
 
-/** Asks who is there. Ends with the password, which is empty where something else was the confirmation, or null. */
-export const Confirmation = createCallable<{ methods: string[] }, string | null>(({ call, methods }) => {
-  const cancel = () => call.end(null);
+export interface ConfirmationProps {
+  methods: string[];
+  /** @param password empty where something else was the confirmation, and null where there was none */
+  onEnd: (password: string | null) => void;
+}
+
+/** Asks who is there. */
+export function ConfirmationDialog({ methods, onEnd }: ConfirmationProps) {
+  const cancel = () => onEnd(null);
   const withPassword = methods.includes('password');
   const withPasskey = !withPassword && supportsPasskeys();
   const providers = methods.filter((one) => !['password', 'totp', 'recovery_code'].includes(one));
 
   async function confirm({ password, code }: { password: string; code: string }) {
     await dure.auth.confirmUser(withPassword ? { password } : { code: secondFactorIn(code) });
-    call.end(password);
+    onEnd(password);
   }
 
   /** A new session with a passkey counts as confirmed. With that of another account, the action is not for it. */
   async function logInAgain() {
     const before = dure.userId();
     const { user } = await dure.passkeys.logIn();
-    call.end(user.id === before ? '' : null);
+    onEnd(user.id === before ? '' : null);
   }
 
   return (
@@ -53,4 +58,4 @@ export const Confirmation = createCallable<{ methods: string[] }, string | null>
       </div>
     </Dialog>
   );
-});
+}

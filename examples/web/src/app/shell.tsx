@@ -6,6 +6,7 @@ import { type Toast, toast, useToaster } from 'react-hot-toast/headless';
 import { Link, Outlet, ScrollRestoration, useLocation } from 'react-router';
 import { apiUrl, dure, pushEndedKey, queryClient } from '../api.ts';
 import { m } from '../paraglide/messages.js';
+import { ifAllowed } from '../storage.ts';
 import { changeLanguage, useLanguage } from '../text.ts';
 import { forgetDraftsOfOthers } from '../ui/draft.ts';
 import { Button, ButtonLink, Icon } from '../ui/index.ts';
@@ -17,7 +18,7 @@ import './shell.css';
 async function endPush(): Promise<void> {
   if ((await dure.push.status()) !== 'on') return;
   // The page of the alerts says so.
-  localStorage.setItem(pushEndedKey, 'yes');
+  ifAllowed(() => localStorage.setItem(pushEndedKey, 'yes'));
   await dure.push.unsubscribe();
 }
 

@@ -30,6 +30,10 @@ function upload(preview: string, file: File): Promise<string> {
   return url;
 }
 
+function forget(preview: string): void {
+  if (uploads.delete(preview)) URL.revokeObjectURL(preview);
+}
+
 /** Waits for the uploads. @returns the URLs at the service @throws the error of one that failed */
 export function uploadedUrls(photos: string[]): Promise<string[]> {
   return Promise.all(photos.map((photo) => uploads.get(photo)?.url ?? photo));
@@ -68,15 +72,24 @@ export function PhotoFields() {
     const isLost = (photo: string) =>
       photo.startsWith('blob:') && (uploads.get(photo)?.error ?? !uploads.has(photo));
     if (photos.some(isLost)) change(photos.filter((photo) => !isLost(photo)));
+    for (const photo of newest.current) {
+      const sent = uploads.get(photo);
+      if (sent) follow(photo, sent.url);
+    }
   }, []);
 
   function change(photos: string[]) {
     newest.current = photos;
     field.onChange(photos);
   }
-  function send(preview: string, file: File) {
-    upload(preview, file).then(
-      (url) => change(newest.current.map((photo) => (photo === preview ? url : photo))),
+  function follow(preview: string, sent: Promise<string>) {
+    sent.then(
+      (url) => {
+        // Where this form was left, the next one that has its draft follows the upload.
+        if (input.current === null) return;
+        change(newest.current.map((photo) => (photo === preview ? url : photo)));
+        forget(preview);
+      },
       (error: unknown) => {
         const failed = uploads.get(preview);
         if (failed) uploads.set(preview, { ...failed, error: describeError(error) });
@@ -89,7 +102,7 @@ export function PhotoFields() {
     if (files.length > room) toast(m.a_post_can_have_ten());
     const added = files.slice(0, room).map((file) => {
       const preview = URL.createObjectURL(file);
-      send(preview, file);
+      follow(preview, upload(preview, file));
       return preview;
     });
     change([...photos, ...added]);
@@ -99,8 +112,8 @@ export function PhotoFields() {
     if (before && photo) change([...photos.slice(0, index - 1), photo, before, ...photos.slice(index + 1)]);
   }
   function remove(photo: string) {
-    uploads.delete(photo);
     change(photos.filter((one) => one !== photo));
+    forget(photo);
     input.current?.focus();
   }
 
@@ -134,7 +147,7 @@ export function PhotoFields() {
                     label={m.try_again()}
                     about={name}
                     onClick={() => {
-                      send(photo, file);
+                      follow(photo, upload(photo, file));
                       render();
                     }}
                   />

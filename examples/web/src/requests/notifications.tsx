@@ -3,13 +3,13 @@ import { useInfiniteList, useMutation } from '@dure/react';
 import { Link } from 'react-router';
 import { dure } from '../api.ts';
 import { m } from '../paraglide/messages.js';
-import { attempt, Button, ButtonLink, Empty, List, Page, Time } from '../ui/index.ts';
+import { attempt, Button, ButtonLink, Empty, List, Page, Time, useHeldBack } from '../ui/index.ts';
 import { RequestActions, RequestStatus } from './request-parts.tsx';
 import './notifications.css';
 
 /** What happened, newest first. Emails about requests link here, so that a request can be answered here, too. */
 export function Notifications() {
-  const list = useInfiniteList(dure.notifications.list);
+  const list = useHeldBack(useInfiniteList(dure.notifications.list));
   const { mutateAsync: markRead } = useMutation(dure.notifications.markRead);
   const [newest] = list.items;
   const none = m.no_notifications_yet_requests_answers();

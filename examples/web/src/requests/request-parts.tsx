@@ -68,7 +68,11 @@ export function RequestActions({ status, box, ...props }: Request & ActionProps)
 function Answer({ id, storeName }: ActionProps) {
   async function answer(method: Method<'acceptPartnerRequest'> | Method<'declinePartnerRequest'>) {
     await change(method, { partner_request_id: id });
-    // It may have been answered on another page than that of the notifications.
+    // The answer has succeeded, also where this fails.
+    markRead().catch(() => undefined);
+  }
+  /** It may have been answered on another page than that of the notifications. */
+  async function markRead() {
     const { items } = await dure.notifications.list({ is_read: false });
     const own = items.find((one) => 'partner_request' in one && one.partner_request.id === id);
     if (own) await dure.notifications.markRead({ ids: [own.id] });

@@ -5,7 +5,7 @@ import { dure, type RequestDetail } from '../api.ts';
 import { m } from '../paraglide/messages.js';
 import { PostCard } from '../posts/post-parts.tsx';
 import { Categories, StoreCard } from '../stores/store-parts.tsx';
-import { Card, Empty, List, Loaded, Page, Tabs, Time } from '../ui/index.ts';
+import { Card, Empty, List, Loaded, Page, Tabs, Time, useHeldBack } from '../ui/index.ts';
 import { ContactCard, EndPartnership, RequestActions, RequestStatus } from './request-parts.tsx';
 
 const title = m.partnership_requests;
@@ -24,7 +24,9 @@ function RequestsPage({ current, children }: { current: string; children: ReactN
 /** Partnership requests, received or sent. New ones and their answers appear by themselves. */
 export function Requests() {
   const isSent = useSearchParams()[0].get('box') === 'sent';
-  const requests = useInfiniteList(dure.partnerRequests.list, { box: isSent ? 'sent' : 'received' });
+  const requests = useHeldBack(
+    useInfiniteList(dure.partnerRequests.list, { box: isSent ? 'sent' : 'received' }),
+  );
   const noneSent = m.no_requests_yet_find_a();
   const noneReceived = m.no_requests_yet_write_a();
   const write = { to: '/posts/new', label: m.write_a_post() };

@@ -1,3 +1,5 @@
+import { ifAllowed } from '../storage.ts';
+
 /** What was typed into a form and not sent yet, in this tab. */
 export interface Draft {
   /** Which version of the saved object was edited: its `ETag`, or what it said. */
@@ -19,19 +21,20 @@ export function draftKey(userId: number | null, form: string): string {
 }
 
 export function readDraft(key: string): Draft | undefined {
-  return JSON.parse(sessionStorage.getItem(key) ?? 'null') ?? undefined;
+  return ifAllowed(() => JSON.parse(sessionStorage.getItem(key) ?? 'null')) ?? undefined;
 }
 
 /** @param draft undefined: there is nothing to keep */
 export function keepDraft(key: string, draft: Draft | undefined): void {
-  if (draft) sessionStorage.setItem(key, JSON.stringify(draft));
-  else sessionStorage.removeItem(key);
+  ifAllowed(() =>
+    draft ? sessionStorage.setItem(key, JSON.stringify(draft)) : sessionStorage.removeItem(key),
+  );
 }
 
 /** Removes all drafts but those of an account; all, where nobody is left to go on. */
 export function forgetDraftsOfOthers(userId: number | null): void {
   const own = draftKey(userId, '');
-  for (const key of Object.keys(sessionStorage)) {
+  for (const key of ifAllowed(() => Object.keys(sessionStorage)) ?? []) {
     if (key.startsWith(prefix) && (userId === null || !key.startsWith(own))) sessionStorage.removeItem(key);
   }
 }

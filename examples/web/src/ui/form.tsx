@@ -13,7 +13,7 @@ import {
 import { dure } from '../api.ts';
 import { m } from '../paraglide/messages.js';
 import { Conflict } from './conflict.tsx';
-import { describeError, isCancelled, labelErrors } from './errors.ts';
+import { describeError, isCancelled, labelErrors, showError } from './errors.ts';
 import { useEntries } from './use-entries.ts';
 
 /** What a conflict calls a field, and how it shows its value. */
@@ -53,11 +53,12 @@ export function Form<Values extends FieldValues>(props: FormProps<Values>) {
   const fields = useRef(new Map<string, FieldInfo>()).current;
   const { form, ...entries } = useEntries(props);
   const focused = useRef<Element | null>(null);
+  const isClosed = () => element.current === null;
 
   const { mutate, isPending, isPaused, error } = useMutation({
     mutationFn: ({ values, userId }: { values: Values; userId: number | null }) => {
-      // What has waited for the network is not sent for another account.
-      if (dure.userId() !== userId) throw new DOMException('another account', 'AbortError');
+      // What has waited for the network is not sent for another account, nor once its form was closed.
+      if (dure.userId() !== userId || isClosed()) throw new DOMException('not any more', 'AbortError');
       return onSubmit(values, { idempotencyKey: entries.attempt(), ifMatch: entries.version() });
     },
     onSuccess: () => entries.forget(),
@@ -65,6 +66,7 @@ export function Form<Values extends FieldValues>(props: FormProps<Values>) {
       // The key stays: without an answer, it may have been done, and after another error the service has freed it.
       if (isApiError(error) && error.code === 'idempotency_conflict') entries.beginAttempt();
       if (isApiError(error) && error.code === 'precondition_failed') refetch?.();
+      if (isClosed() && !isCancelled(error)) showError(error);
       mark(error);
     },
   });

@@ -18,4 +18,4 @@ export { Form, type FormProps } from './form.tsx';
 export { Icon } from './icons.tsx';
 export { Item } from './item.tsx';
 export { Card, Page, Tabs } from './page.tsx';
-export { Empty, List, LoadError, Loaded, Skeleton } from './states.tsx';
+export { Empty, List, LoadError, Loaded, Skeleton, useHeldBack } from './states.tsx';

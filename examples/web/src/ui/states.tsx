@@ -35,9 +35,12 @@ interface ListProps<Item> {
     isSuccess: boolean;
     hasNextPage: boolean;
     fetchNextPage: () => unknown;
+    /** Of {@link useHeldBack}. */
+    waiting?: number;
+    showWaiting?: () => void;
   };
   className?: 'posts' | 'items';
-  /** Says how many new entries wait until they are asked for, so that none moves another one under the finger. */
+  /** Says how many new entries wait. */
   describeNew?: (count: number) => string;
   /** Shown when there is nothing. */
   empty: ReactNode;
@@ -47,17 +50,17 @@ interface ListProps<Item> {
 /** The entries of `useInfiniteList`, with a button for the next page. */
 export function List<Item extends { id: number | string }>(props: ListProps<Item>) {
   const { query, className = 'items', empty, children } = props;
-  const { error, isSuccess, isFetching, hasNextPage, fetchNextPage } = query;
-  const { items, waiting, show } = useHeldBack(query.items);
-  const isHolding = props.describeNew !== undefined && waiting > 0;
+  const { items, waiting = 0, error, isSuccess, isFetching, hasNextPage, fetchNextPage } = query;
   if (items.length === 0 && isSuccess && !hasNextPage) return empty;
   return (
     <>
       <div className="new-items" role="status">
-        {isHolding && <Button look="primary" label={props.describeNew?.(waiting)} onClick={show} />}
+        {waiting > 0 && (
+          <Button look="primary" label={props.describeNew?.(waiting)} onClick={() => query.showWaiting?.()} />
+        )}
       </div>
       <ul className={className}>
-        {(isHolding ? items.slice(waiting) : items).map((item) => (
+        {items.map((item) => (
           <li key={item.id}>{children(item)}</li>
         ))}
       </ul>
@@ -75,16 +78,17 @@ export function List<Item extends { id: number | string }>(props: ListProps<Item
   );
 }
 
-/** How many entries have arrived above the first one that was shown. */
-function useHeldBack<Item extends { id: number | string }>(items: Item[]) {
+/** What arrives above the first entry that was shown waits until it is asked for, so that none moves another one under the finger. */
+export function useHeldBack<Item extends { id: number | string }, List extends { items: Item[] }>(
+  list: List & { items: Item[] },
+) {
   const [first, setFirst] = useState<Item['id']>();
-  const [top] = items;
-  if (first === undefined && top) setFirst(top.id);
-  const waiting = Math.max(
-    0,
-    items.findIndex(({ id }) => id === first),
-  );
-  return { items, waiting, show: () => setFirst(top?.id) };
+  const [top] = list.items;
+  const place = list.items.findIndex(({ id }) => id === first);
+  // At first, and once the first one is gone.
+  if (place === -1 && top) setFirst(top.id);
+  const waiting = Math.max(0, place);
+  return { ...list, items: list.items.slice(waiting), waiting, showWaiting: () => setFirst(top?.id) };
 }
 
 function isMissing(error: unknown): boolean {

@@ -1,3 +1,4 @@
+import { newIdempotencyKey } from '@dure/client';
 import { useLayoutEffect, useRef, useState } from 'react';
 import { type DefaultValues, type FieldValues, type Path, type PathValue, useForm } from 'react-hook-form';
 import { dure } from '../api.ts';
@@ -23,10 +24,11 @@ export function useEntries<Values extends FieldValues>({ values: saved, version,
   const user = useRef(dure.userId()).current;
   const key = draft && draftKey(user, draft);
   const now: Named = saved ?? {};
-  const revision = version ?? JSON.stringify(now);
+  const revision =
+    version ?? JSON.stringify(now, (name, value) => (name.includes('password') ? undefined : value));
   const [kept] = useState(() => (key ? readDraft(key) : undefined));
   const form = useForm<Values>({ defaultValues: { ...now, ...kept?.values } as DefaultValues<Values> });
-  const attempt = useRef(kept?.attempt ?? crypto.randomUUID());
+  const attempt = useRef(kept?.attempt ?? newIdempotencyKey());
   /** What the entries began from. */
   const base = useRef({ revision: kept?.revision ?? revision, values: { ...now, ...kept?.was } });
   const [conflicts, setConflicts] = useState<FieldConflict[]>([]);
@@ -53,7 +55,7 @@ export function useEntries<Values extends FieldValues>({ values: saved, version,
   }
 
   function accept() {
-    base.current = { revision, values: now };
+    base.current = { revision, values: { ...now } };
     setConflicts([]);
     keep();
   }
@@ -64,9 +66,13 @@ export function useEntries<Values extends FieldValues>({ values: saved, version,
     const found: FieldConflict[] = [];
     for (const [name, value] of Object.entries(own())) {
       const [before, current] = [base.current.values[name], now[name]];
-      if (same(before, value)) set(name, current);
-      else if (!same(before, current) && !same(value, current))
+      const isOwn = !same(before, value);
+      if (isOwn && !same(before, current) && !same(value, current)) {
         found.push({ name, own: value, now: current });
+      } else {
+        base.current.values[name] = current;
+        if (!isOwn) set(name, current);
+      }
     }
     if (found.length > 0) setConflicts(found);
     else accept();
@@ -85,11 +91,11 @@ export function useEntries<Values extends FieldValues>({ values: saved, version,
     version: () => version && base.current.revision,
     attempt: () => attempt.current,
     beginAttempt() {
-      attempt.current = crypto.randomUUID();
+      attempt.current = newIdempotencyKey();
       keep();
     },
     forget() {
-      attempt.current = crypto.randomUUID();
+      attempt.current = newIdempotencyKey();
       base.current = { ...base.current, values: { ...own() } };
       if (key) keepDraft(key, undefined);
     },

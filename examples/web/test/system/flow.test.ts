@@ -2,17 +2,22 @@ import sharp from 'sharp';
 import t from 'tap';
 import { noBrowser } from '../../../../test/support/browser.ts';
 import { openTwoShops, requestPartnership } from '../../../../test/support/partner-requests.ts';
-import { createPost } from '../../../../test/support/stores.ts';
+import { createPost, openShop } from '../../../../test/support/stores.ts';
 import { until } from '../../../../test/support/until.ts';
 import { startExample } from '../frontend.ts';
 import { logInAs, openVisitor, violations } from '../visitor.ts';
+
+async function photo(background: string) {
+  const create = { width: 60, height: 40, channels: 3 as const, background };
+  return { name: 'photo.png', mimeType: 'image/png', buffer: await sharp({ create }).png().toBuffer() };
+}
 
 t.test('ways through the example', { skip: noBrowser }, async (t) => {
   const example = await startExample(t, {
     TERMS_VERSION: '2026-01-31',
     TERMS_URL: 'https://dure.example/terms',
   });
-  const { browser, origin, call } = example;
+  const { browser, origin, call, pool } = example;
   const { sender, receiver, post } = await openTwoShops(example);
   const visit = () => openVisitor(browser, origin, { username: 'visitor', name: '손님' });
 
@@ -72,18 +77,64 @@ t.test('ways through the example', { skip: noBrowser }, async (t) => {
     await context.close();
   });
 
+  t.test('what waits behind the button for new notifications is not marked as read', async (t) => {
+    const { page, context } = await visit();
+    const [first, second] = [await openShop(example, '골목 꽃집'), await openShop(example, '동네 책방')];
+    await requestPartnership(example, first, post);
+    await logInAs({ page }, receiver.username, '/notifications');
+    await page.getByRole('button', { name: '수락하기 골목 꽃집' }).waitFor();
+    await requestPartnership(example, second, post);
+    await page.getByRole('button', { name: '새 알림 1건' }).waitFor();
+    await page.getByRole('button', { name: '모두 읽음' }).click();
+    await page.getByRole('button', { name: '모두 읽음' }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: '새 알림 1건' }).click();
+    await page.getByRole('button', { name: '수락하기 동네 책방' }).waitFor();
+    t.equal(await page.getByRole('button', { name: '읽음으로 표시', exact: true }).count(), 1);
+    await context.close();
+  });
+
+  t.test('blocked storage hides nothing, and the language still changes', async (t) => {
+    const { page, context } = await visit();
+    await context.addInitScript(`for (const name of ['localStorage', 'sessionStorage'])
+      Object.defineProperty(window, name, { get() { throw new DOMException('blocked', 'SecurityError'); } });`);
+    await logInAs({ page }, receiver.username, '/account/alerts');
+    await page.getByRole('heading', { name: '알림 설정', level: 1 }).waitFor();
+    await logInAs({ page }, receiver.username, '/posts/new');
+    await page.getByLabel('제목').fill('제목');
+    await page.getByRole('button', { name: 'English' }).click();
+    await page.getByRole('heading', { name: 'Write a post', level: 1 }).waitFor();
+    t.pass('without an error');
+    await context.close();
+  });
+
+  t.test('an upload goes on while its form is left', async (t) => {
+    const { page, context } = await visit();
+    await logInAs({ page }, receiver.username, '/posts/new');
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route('**/api/v1/images/', async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.getByLabel('사진 추가').setInputFiles([await photo('#b93f1d')]);
+    await page.locator('.upload img[src^="blob:"]').waitFor();
+    await page.getByRole('button', { name: 'English' }).click();
+    await page.getByRole('heading', { name: 'Write a post', level: 1 }).waitFor();
+    release();
+    await page.locator('.upload img[src^="http"]').waitFor();
+    await page.reload();
+    await page.locator('.upload img[src^="http"]').waitFor();
+    t.pass('and its draft has the photo');
+    await context.close();
+  });
+
   t.test('photos are sent again, and change places', async (t) => {
     const { page, context } = await visit();
     await logInAs({ page }, receiver.username, '/posts/new');
     const images = '**/api/v1/images/';
     await page.route(images, (route) => route.abort(), { times: 1 });
-    const photo = async (background: string) => ({
-      name: 'photo.png',
-      mimeType: 'image/png',
-      buffer: await sharp({ create: { width: 60, height: 40, channels: 3, background } })
-        .png()
-        .toBuffer(),
-    });
     await page.getByLabel('사진 추가').setInputFiles([await photo('#b93f1d'), await photo('#1f6f4a')]);
     await page.getByRole('button', { name: '다시 시도 사진 1' }).click();
     await page.getByRole('button', { name: '다시 시도 사진 1' }).waitFor({ state: 'detached' });
@@ -113,8 +164,10 @@ t.test('ways through the example', { skip: noBrowser }, async (t) => {
     await page.getByText('이웃 가게의 제휴 글입니다').waitFor();
     await logInAs({ page }, receiver.username);
     const region = page.getByRole('combobox', { name: /동네/ });
+    const filters = page.getByRole('button', { name: '조건' });
+    await filters.waitFor();
     t.notOk(await region.isVisible());
-    await page.getByRole('button', { name: '조건' }).click();
+    await filters.click();
     await region.fill('없는동네');
     await page.keyboard.press('Enter');
     await page.getByText('동이나 구의 이름으로 찾아 주세요').waitFor();
@@ -134,20 +187,10 @@ t.test('ways through the example', { skip: noBrowser }, async (t) => {
       await page.getByRole('button', { name: '저장', exact: true }).click();
       await page.getByText('시작과 종료를 모두 입력해 주세요').first().waitFor();
       t.equal(await page.getByLabel('종료 (선택)').getAttribute('aria-invalid'), 'true');
-      await page.route('**/auth/me/', (route) =>
-        route.fulfill({
-          status: 403,
-          headers: { 'access-control-allow-origin': origin, 'access-control-allow-credentials': 'true' },
-          json: {
-            success: false,
-            message: '이 토큰은 모든 타입의 토큰에 대해 유효하지 않습니다.',
-            data: { code: 'token_not_valid' },
-          },
-        }),
-      );
+      await pool.query('DELETE FROM sessions WHERE user_id = $1', [receiver.id]);
       await page.goto('/account');
-      await page.getByText('로그인이 만료되었습니다').first().waitFor();
-      t.equal(await page.getByText('타입의 토큰').count(), 0);
+      await page.getByText('로그아웃되었습니다. 다시 로그인해 주세요').waitFor();
+      t.equal(await page.getByText('토큰').count(), 0);
       await context.close();
     },
   );

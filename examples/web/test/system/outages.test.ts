@@ -1,5 +1,6 @@
 import t from 'tap';
 import { noBrowser } from '../../../../test/support/browser.ts';
+import { openTwoShops, requestPartnership } from '../../../../test/support/partner-requests.ts';
 import { createPost, openShop } from '../../../../test/support/stores.ts';
 import { startExample } from '../frontend.ts';
 import { logInAs, openVisitor } from '../visitor.ts';
@@ -57,6 +58,46 @@ t.test('the example without a network, and on a slow one', { skip: noBrowser }, 
     await context.setOffline(false);
     await page.getByText('내 정보를 수정했습니다').waitFor();
     t.pass('and is sent then');
+    await context.close();
+  });
+
+  t.test('what was cancelled is not sent, and what failed after its dialog was closed says so', async (t) => {
+    const { sender, receiver, post } = await openTwoShops(example);
+    await requestPartnership(example, sender, post);
+    const { page, context } = await visit();
+    await logInAs({ page }, receiver.username, '/requests');
+    const accept = page.getByRole('button', { name: /^수락하기/ });
+    const dialog = page.getByRole('dialog');
+    const sent: string[] = [];
+    page.on('request', (request) => request.method() === 'POST' && sent.push(request.url()));
+    await accept.click();
+    await context.setOffline(true);
+    await dialog.getByRole('button', { name: '수락하기' }).click();
+    await dialog.getByText('인터넷에 연결되면 바로 보냅니다').waitFor();
+    await dialog.getByRole('button', { name: '취소' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await context.setOffline(false);
+    await page.locator('.banner.offline').waitFor({ state: 'detached' });
+
+    let fail = () => {};
+    const closed = new Promise<void>((resolve) => {
+      fail = resolve;
+    });
+    await page.route('**/decline/', async (route) => {
+      await closed;
+      await route.abort();
+    });
+    await page.getByRole('button', { name: /^거절하기/ }).click();
+    await dialog.getByRole('button', { name: '거절하기' }).click();
+    await dialog.getByText('거절하는 중').waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    fail();
+    await page.locator('.toast.error').getByText('서버에 연결하지 못했습니다').waitFor();
+    t.strictSame(
+      sent.filter((url) => url.includes('/accept/')),
+      [],
+    );
     await context.close();
   });
 
