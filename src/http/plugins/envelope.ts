@@ -39,18 +39,15 @@ function wrapResponses(route: RouteOptions, message: LocalizedText): void {
   const wrapped = responses.map(([status, data]) => {
     // A 304 has no body. A `HEAD` route shares the schema of its `GET` route, which is wrapped already.
     const isWrapped = Number(status) >= 300 || ('properties' in data && 'success' in data['properties']);
-    return [status, isWrapped ? data : envelopeOf(data, route, message)];
+    return [status, isWrapped ? data : envelopeOf(data, message)];
   });
   route.schema = { ...route.schema, response: Object.fromEntries(wrapped) };
 }
 
-function envelopeOf(data: TSchema, { config }: RouteOptions, message: LocalizedText): TSchema {
+function envelopeOf(data: TSchema, message: LocalizedText): TSchema {
   return Type.Object({
     success: Type.Literal(true, { description: 'Always `true`' }),
-    message: {
-      ...Message('For people, in the language of the response', message.ko),
-      examples: [message, config?.alternateMessage].flatMap((text) => text?.ko ?? []),
-    },
+    message: Message('For people, in the language of the response', message.ko),
     data,
   });
 }

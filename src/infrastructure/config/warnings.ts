@@ -22,7 +22,7 @@ export function findWarnings(texts: Texts): string[] {
   return [
     ...weak.map((name) => `${name} has no password or a common one: use a long random one`),
     ...textsOf({
-      'FRONTEND_URL is on this machine: links in emails lead to the machine of whoever reads them':
+      'FRONTEND_URL is on this machine: links in emails open on the machine of the reader':
         frontend !== undefined && isLoopback(frontend),
     }),
   ];

@@ -51,7 +51,7 @@ export function ResetPassword() {
   const [query] = useSearchParams();
   const navigate = useNavigate();
   const link = { uid: query.get('uid') ?? '', token: query.get('token') ?? '' };
-  // Asked once, whoever is signed in: when the password is set, the link is used up before this page is left.
+  // Asked once, with or without a session: when the password is set, the link is used up before this page is left.
   const validated = useQuery({
     queryKey: ['reset-link', link],
     queryFn: () => dure.auth.validatePasswordReset(link),
