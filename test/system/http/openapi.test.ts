@@ -43,6 +43,7 @@ const api = operations.filter(
 const text = readFileSync(documentPath, 'utf8');
 
 interface Schema {
+  examples?: unknown[];
   $ref?: string;
   type?: string | string[];
   description?: string;
@@ -176,6 +177,15 @@ t.test('every body and every success in JSON has examples, under the same names'
     // The paging loop of a client on a mock would not end.
     if (data && 'next_cursor' in data) t.equal(data.next_cursor, null);
   }
+  t.end();
+});
+
+t.test('what has recorded examples has no others', (t) => {
+  const places = everySchema.filter(([, { examples }]) => examples).map(([place]) => place);
+  t.strictSame(
+    places.filter((place) => !/^\w+(?:Error|Failure)\./.test(place)),
+    [],
+  );
   t.end();
 });
 
