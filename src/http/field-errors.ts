@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { FastifySchemaValidationError } from 'fastify';
 import type { LocalizedText } from './language.ts';
-import { Day, documented, List, Message, NamedObject, Ref, StringEnum, Text } from './schemas.ts';
+import { documented, List, Message, NamedObject, Ref, StringEnum, Text } from './schemas.ts';
 
 /** The code of what is wrong with a single value. */
 const FieldErrorCode = StringEnum(
@@ -37,7 +37,6 @@ export const maxFieldErrors = 20;
 const FieldErrorParams = NamedObject('FieldErrorParams', 'What the text mentions', {
   min: Type.Optional(Type.Number({ description: 'The smallest length, number or count' })),
   max: Type.Optional(Type.Number({ description: 'The largest length, number or count' })),
-  earliest: Type.Optional(Day('The earliest date')),
   allowed: Type.Optional(
     List(Type.String(documented({ maxLength: 100 })), 100, 'All values that are accepted'),
   ),
