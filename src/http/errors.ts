@@ -112,25 +112,24 @@ export const fieldErrorFields = {
 };
 
 /** The field of every 429. */
-const retryAfterField = { retry_after: Int32('Seconds until another try makes sense', 30, { minimum: 1 }) };
+const retryAfterField = { retry_after: Int32('Seconds until another try makes sense', { minimum: 1 }) };
 
 const TokenNotValidMessage = NamedObject('TokenNotValidMessage', 'The token that was rejected', {
   token_class: StringEnum(['AccessToken', 'RefreshToken'], { description: 'The class of the token' }),
   token_type: StringEnum(['access', 'refresh'], { description: 'The type of the token' }),
-  message: Message('What is wrong with it, for people', '유효하지 않거나 만료된 토큰입니다.'),
+  message: Message('What is wrong with it, for people'),
 });
 
 const TokenNotValidReason = NamedEnum(
   'TokenNotValidReason',
   'Why the token is rejected. Refresh on `expired` of an access token; after every other reason, and after any error of `refreshToken` with 401, log in again.',
   {
-    malformed: 'Not a token of this service: log in again',
     expired: 'Of an access token: refresh it; of a refresh token: log in again',
+    malformed: 'Not a token of this service: log in again',
     revoked: 'The session has ended: log in again',
     reused: 'The refresh token was replaced earlier, so the session was ended: log in again',
     wrong_type: 'A refresh token where an access token belongs, or the reverse: send the other one',
   },
-  { examples: ['expired'] },
 );
 
 /** Errors that do not belong to a domain. */

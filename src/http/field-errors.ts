@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { FastifySchemaValidationError } from 'fastify';
 import type { LocalizedText } from './language.ts';
-import { Day, documented, List, Message, NamedObject, Ref, StringEnum, Text } from './schemas.ts';
+import { documented, List, Message, NamedObject, Ref, StringEnum, Text } from './schemas.ts';
 
 /** The code of what is wrong with a single value. */
 const FieldErrorCode = StringEnum(
@@ -27,7 +27,6 @@ const FieldErrorCode = StringEnum(
   {
     $id: 'FieldErrorCode',
     description: 'What is wrong with a value, for programs; a code never changes its meaning',
-    examples: ['required'],
   },
 );
 
@@ -36,9 +35,8 @@ export const maxFieldErrors = 20;
 
 /** What the text of a field error mentions. */
 const FieldErrorParams = NamedObject('FieldErrorParams', 'What the text mentions', {
-  min: Type.Optional(Type.Number({ description: 'The smallest length, number or count', examples: [4] })),
-  max: Type.Optional(Type.Number({ description: 'The largest length, number or count', examples: [30] })),
-  earliest: Type.Optional(Day('The earliest date')),
+  min: Type.Optional(Type.Number({ description: 'The smallest length, number or count' })),
+  max: Type.Optional(Type.Number({ description: 'The largest length, number or count' })),
   allowed: Type.Optional(
     List(Type.String(documented({ maxLength: 100 })), 100, 'All values that are accepted'),
   ),
@@ -46,13 +44,9 @@ const FieldErrorParams = NamedObject('FieldErrorParams', 'What the text mentions
 
 /** One thing that is wrong with one value, for programs. */
 export const FieldErrorSchema = NamedObject('FieldError', 'What is wrong with one value', {
-  field: Text(
-    'Field name, or JSON pointer for a value inside a field; `body` for the body as a whole',
-    'name',
-    120,
-  ),
+  field: Text('Field name, or JSON pointer for a value inside a field; `body` for the body as a whole', 120),
   code: Ref(FieldErrorCode),
-  message: Message('The text in `fields`', '필수 항목입니다.'),
+  message: Message('The text in `fields`'),
   params: Type.Optional(Ref(FieldErrorParams)),
 });
 

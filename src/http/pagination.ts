@@ -13,13 +13,13 @@ const maxItems = 100;
 
 /** Query parameters of every list. */
 export const PageQuery = {
-  limit: Int32('The most items of a page. A page of long items ends earlier, before 1 MiB.', 20, {
+  limit: Int32('The most items of a page. A page of long items ends earlier, before 1 MiB.', {
     minimum: 1,
     maximum: maxItems,
     default: 20,
   }),
   // What is no cursor has an error of its own.
-  cursor: Type.Optional(Base64url('`next_cursor` of the previous page', null, 100)),
+  cursor: Type.Optional(Base64url('`next_cursor` of the previous page', 100)),
 };
 
 export interface PageQuery {
@@ -53,7 +53,7 @@ export function BoundedPageOf<T extends TSchema>($id: string, item: T) {
 
 const pageFields = <T extends TSchema>(item: T, nextCursor: string) => ({
   items: List(item, maxItems, 'Newest first, where the operation says nothing else'),
-  next_cursor: OrNull(Base64url(nextCursor, null, 100)),
+  next_cursor: OrNull(Base64url(nextCursor, 100)),
 });
 
 interface ListedRow {

@@ -43,21 +43,19 @@ export const enumKeywords = ['x-enum-varnames', 'x-enumNames', 'x-enum-descripti
  * A named enum: generated clients have one type for it, with a name and a description for each value.
  *
  * @param values with their descriptions
- * @param options.names of the values in generated clients; by default the values in capitals
+ * @param names of the values in generated clients; by default the values in capitals
  */
 export function NamedEnum<const Value extends string>(
   $id: string,
   description: string,
   values: Record<Value, string>,
-  options: { names?: string[]; examples?: NoInfer<Value>[] } = {},
+  names = Object.keys(values).map((value) => value.toUpperCase()),
 ) {
-  const { names = Object.keys(values).map((value) => value.toUpperCase()), ...examples } = options;
   return Type.Unsafe<Value>({
     type: 'string',
     enum: Object.keys(values),
     $id,
     description,
-    ...examples,
     'x-enum-varnames': names,
     'x-enumNames': names,
     'x-enum-descriptions': Object.values(values),
@@ -77,14 +75,8 @@ export const documented = (keywords: SchemaOptions) => ({ [documentedKeyword]: k
 export const maxId = 2_147_483_647;
 
 /** A number of 32 bits, not negative unless the options say so. */
-export const Int32 = (description: string, example: number | null, options: IntegerOptions = {}) =>
-  Type.Integer({
-    format: 'int32',
-    ...documented({ minimum: 0, maximum: maxId }),
-    ...options,
-    description,
-    examples: [example],
-  });
+export const Int32 = (description: string, options: IntegerOptions = {}) =>
+  Type.Integer({ format: 'int32', ...documented({ minimum: 0, maximum: maxId }), ...options, description });
 
 /** The most characters of a string, with other keywords where there are more. */
 export type Limits = number | (StringOptions & { maxLength: number });
@@ -92,46 +84,38 @@ export type Limits = number | (StringOptions & { maxLength: number });
 export const limitsOf = (limits: Limits) => (typeof limits === 'number' ? { maxLength: limits } : limits);
 
 /** A string of a response. */
-export const Text = (description: string, example: string | null, limits: Limits) =>
-  Type.String({ ...documented(limitsOf(limits)), description, examples: [example] });
+export const Text = (description: string, limits: Limits) =>
+  Type.String({ ...documented(limitsOf(limits)), description });
 
-/** A schema of one type, or null; its example may be null, too. */
+/** A schema of one type, or null. */
 export const OrNull = <T extends TSchema>(schema: T) =>
   Type.Unsafe<Static<T> | null>({ ...schema, type: [schema['type'], 'null'] });
 
 /** A list of a response. */
-export const List = <T extends TSchema>(item: T, maxItems: number, options: string | SchemaOptions) =>
-  Type.Array(item, {
-    ...documented({ maxItems }),
-    ...(typeof options === 'string' ? { description: options } : options),
-  });
+export const List = <T extends TSchema>(item: T, maxItems: number, description: string) =>
+  Type.Array(item, { ...documented({ maxItems }), description });
 
 /** True or false. */
-export const Flag = (description: string, example?: boolean) =>
-  Type.Boolean({ description, ...(example !== undefined && { examples: [example] }) });
+export const Flag = (description: string) => Type.Boolean({ description });
 
 /** Text for people, in the language of the response. */
-export const Message = (description: string, example: string) => Text(description, example, 1000);
+export const Message = (description: string) => Text(description, 1000);
 
 /** A URL of a response. Clients give at most 2,048 characters, of which each is at most twelve in percent-encoding. */
-export const Url = (description: string, example: string) =>
-  Text(description, example, { format: 'uri', maxLength: 12 * 2048 });
+export const Url = (description: string) => Text(description, { format: 'uri', maxLength: 12 * 2048 });
 
 /** An email address of a response. */
-export const Email = (description: string, example: string) =>
-  Text(description, example, { format: 'email', maxLength: 254 });
+export const Email = (description: string) => Text(description, { format: 'email', maxLength: 254 });
 
 /** Base64url without padding, in a response. */
-export const Base64url = (description: string, example: string | null, maxLength: number) =>
-  Text(description, example, { pattern: '^[A-Za-z0-9_-]+$', maxLength: maxLength });
+export const Base64url = (description: string, maxLength: number) =>
+  Text(description, { pattern: '^[A-Za-z0-9_-]+$', maxLength: maxLength });
 
 /** A day of a response, as `2026-01-31`. */
-export const Day = (description: string, example = '2026-01-31') =>
-  Text(description, example, { format: 'date', maxLength: 10 });
+export const Day = (description: string) => Text(description, { format: 'date', maxLength: 10 });
 
 /** ISO 8601 in UTC, as `2026-01-31T09:30:00.000Z`. */
-export const Timestamp = (description: string, example: string | null = '2026-01-31T09:30:00.000Z') =>
-  Text(description, example, { format: 'date-time', maxLength: 24 });
+export const Timestamp = (description: string) => Text(description, { format: 'date-time', maxLength: 24 });
 
 /** A named object: generated clients have one type for it. */
 export const NamedObject = <T extends TProperties>($id: string, description: string, properties: T) =>
@@ -160,22 +144,20 @@ const idLimits = { minimum: 1, maximum: maxId };
 const bigIdLimits = { minimum: 1, maximum: Number.MAX_SAFE_INTEGER };
 
 /** An id; outside the column's range it is a validation error in a body or a query. */
-export const Id = (description: string) => Int32(description, 1, idLimits);
+export const Id = (description: string) => Int32(description, idLimits);
 
 /** The same of a 64-bit column, as far as a number of JSON is exact: of posts, requests, notifications, images and reports. */
-export const BigId = (description: string) =>
-  Type.Integer({ format: 'int64', ...bigIdLimits, examples: [1], description });
+export const BigId = (description: string) => Type.Integer({ format: 'int64', ...bigIdLimits, description });
 
 /** An id in a path. What cannot be an id is that resource's 404. */
-export const PathId = (description: string) => Int32(description, 1, documented(idLimits));
+export const PathId = (description: string) => Int32(description, documented(idLimits));
 
 /** The same of a 64-bit column. */
 export const BigPathId = (description: string) =>
-  Type.Integer({ format: 'int64', ...documented(bigIdLimits), description, examples: [1] });
+  Type.Integer({ format: 'int64', ...documented(bigIdLimits), description });
 
 /** A UUID of a response. */
-export const Uuid = (description: string, example: string) =>
-  Text(description, example, { format: 'uuid', maxLength: 36 });
+export const Uuid = (description: string) => Text(description, { format: 'uuid', maxLength: 36 });
 
 /** A UUID in a path, in lower case. What cannot be one is that resource's 404. */
 export const PathUuid = (description: string) =>

@@ -39,20 +39,20 @@ export function TextField(rule: TextRule, options: StringOptions = {}): TString 
 }
 
 /** A line that is not empty. */
-export const Line = (description: string, example: string, limits: Limits) =>
-  TextField('line', { minLength: 1, ...limitsOf(limits), description, examples: [example] });
+export const Line = (description: string, limits: Limits) =>
+  TextField('line', { minLength: 1, ...limitsOf(limits), description });
 
 /** The same, which may contain line feeds. */
-export const Block = (description: string, example: string, maxLength: number) =>
-  TextField('block', { minLength: 1, maxLength, description, examples: [example] });
+export const Block = (description: string, maxLength: number) =>
+  TextField('block', { minLength: 1, maxLength, description });
 
 /** A line that may be empty or left out. */
-export const OptionalLine = (description: string, example: string, maxLength: number) =>
-  Type.Optional(TextField('line', { maxLength, description, examples: [example] }));
+export const OptionalLine = (description: string, maxLength: number) =>
+  Type.Optional(TextField('line', { maxLength, description }));
 
 /** The same, which may contain line feeds. */
-export const OptionalBlock = (description: string, example: string, maxLength: number) =>
-  Type.Optional(TextField('block', { maxLength, description, examples: [example] }));
+export const OptionalBlock = (description: string, maxLength: number) =>
+  Type.Optional(TextField('block', { maxLength, description }));
 
 /**
  * The options of a string with a pattern.

@@ -124,11 +124,6 @@ function describeParameter(components: Components, parameter: JsonObject, { sche
   if (parameter['in'] === 'header') {
     parameter['name'] = String(parameter['name']).replace(/\bid\b|\b[a-z]/g, (part) => part.toUpperCase());
   }
-  // Swagger UI fills in examples, and an optional filter would narrow the first try.
-  if (!parameter['required']) {
-    delete parameter['example'];
-    delete values['examples'];
-  }
   const name = String(parameter['name']);
   // @fastify/swagger drops the description beside a reference.
   const fields = schema.querystring?.['properties'] as Record<string, JsonObject> | undefined;

@@ -55,9 +55,9 @@ export async function openApiRoutes(
   if (docsEnabled) await app.register(swaggerUiRoutes, { canLogIn: !production });
 }
 
-/** The document as it is committed: short lists of values on one line. */
+/** The document as it is committed: short lists of values on one line, and strings quoted that readers of YAML 1.1 take for another type. */
 export function toYaml(document: object): string {
-  const yaml = new Document(document, { aliasDuplicateObjects: false });
+  const yaml = new Document(document, { aliasDuplicateObjects: false, compat: 'yaml-1.1' });
   visit(yaml, {
     Seq: (_key, list) => {
       list.flow = list.items.every(isScalar) && list.items.join(', ').length < 80;

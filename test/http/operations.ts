@@ -37,7 +37,6 @@ export interface Schema {
   /** Of a resolved schema: whether the value may be null instead. */
   isNullable?: boolean;
   enum?: unknown[];
-  examples?: unknown[];
 }
 
 const unknownUuid = '00000000-0000-4000-8000-000000000000';
@@ -52,9 +51,21 @@ const topics = {
   saved_search_match: true,
 };
 
+/** Fields that no example of a body has. */
+const otherFields = {
+  ...proof,
+  consents,
+  closes_on: '2099-12-31',
+  near: '37.556,126.91',
+  q: '공동할인',
+  radius_m: 1000,
+  show_exact_location: false,
+  status: 'open',
+};
+
 /**
- * Valid bodies, with every field, that name nothing that exists; for an operation that is not listed, the examples of its fields.
- * The first body is complete; later ones have the fields that exclude those of the first.
+ * Valid bodies, with every field, that name nothing that exists; for an operation that is not listed, what the examples of bodies
+ * have. The first body is complete; later ones have the fields that exclude those of the first.
  */
 const validBodies: Record<string, Record<string, unknown>[]> = {
   signUp: [{ username: 'somebody', password, name: '김두레', email, ...proof, consents }],
@@ -88,15 +99,19 @@ export function validBody(operation: DocumentedOperation): Record<string, unknow
 
 /** Valid bodies that together have every field. */
 export function bodiesOf(operation: DocumentedOperation): Record<string, unknown>[] {
-  const exampleOf = (schema: Schema): unknown => {
-    const { examples, enum: values, properties } = resolve(schema);
-    return examples?.[0] ?? values?.[0] ?? (properties && exampleOfEach(properties));
-  };
-  const exampleOfEach = (properties: Record<string, Schema>) =>
-    Object.fromEntries(Object.entries(properties).map(([name, field]) => [name, exampleOf(field)]));
-  const examples = ({ properties = {} }: Schema) => exampleOfEach(properties);
-  return validBodies[operation.operationId] ?? bodySchemas(operation).map(examples);
+  const known = [...examplesOf(operation), ...operationsWithBody.flatMap(examplesOf), otherFields];
+  const sampleOf = (name: string) => known.flatMap((body) => (name in body ? [Object(body)[name]] : []))[0];
+  return (
+    validBodies[operation.operationId] ??
+    bodySchemas(operation).map(({ properties = {} }) =>
+      Object.fromEntries(Object.keys(properties).map((name) => [name, sampleOf(name)])),
+    )
+  );
 }
+
+/** The examples of the body of an operation. */
+const examplesOf = ({ requestBody }: DocumentedOperation) =>
+  Object.values(requestBody?.content['application/json']?.examples ?? {}).map(({ value }) => Object(value));
 
 /** Follows a reference to its component. Of a value that may be null, the other type is taken. */
 export function resolve(schema: Schema): Schema {

@@ -102,10 +102,10 @@ export function fieldErrorProblems({ fields = {}, errors = [] }: Record<string, 
     ...(given.length <= 20 ? [] : [`${given.length} errors`]),
     ...given.flatMap(({ code, message, params = {} }) => [
       ...(code in paramsOfCodes ? [] : [`unknown code ${code}`]),
-      // `ids` and `up_to_id` exclude each other, so there is no list of values that are allowed. Dates have an earliest one.
+      // `ids` and `up_to_id` exclude each other, so there is no list of values that are allowed. A date has no smallest number.
       ...(Object.keys(params).join() === paramsOfCodes[code]?.join() ||
       /up_to_id/.test(message) ||
-      (code === 'too_small' && 'earliest' in params)
+      (code === 'too_small' && !/\d/.test(message) && Object.keys(params).length === 0)
         ? []
         : [`${code} has the parameters ${JSON.stringify(params)}`]),
       ...(vagueText.test(message) ? [`"${message}" names no rule`] : []),

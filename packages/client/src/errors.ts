@@ -9,7 +9,7 @@ export interface FieldError {
   code: string;
   /** The server's text for people. */
   message: string;
-  params?: { min?: number; max?: number; earliest?: string; allowed?: string[] };
+  params?: { min?: number; max?: number; allowed?: string[] };
 }
 
 interface ErrorParts {

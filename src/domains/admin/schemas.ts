@@ -15,8 +15,8 @@ export const adminErrors = {
 
 export const AdminUser = t.NamedObject('AdminUser', 'An account as admins see it', {
   ...User.properties,
-  suspended_at: t.OrNull(t.Timestamp('When the account was suspended; `null` while it is not', null)),
-  suspended_reason: t.OrNull(t.Text('Why it was suspended, in the words of the admin', null, 1000)),
+  suspended_at: t.OrNull(t.Timestamp('When the account was suspended; `null` while it is not')),
+  suspended_reason: t.OrNull(t.Text('Why it was suspended, in the words of the admin', 1000)),
   created_at: t.Timestamp('When the user signed up'),
   last_login_at: t.OrNull(
     t.Timestamp('The last login, a refresh of the tokens not counted; `null` before the first one'),
@@ -29,29 +29,21 @@ export const AdminUserPage = BoundedPageOf('AdminUserPage', t.Ref(AdminUser));
 export const AdminUserQuery = Type.Object({
   q: OptionalLine(
     'Only accounts whose username, email address or name contains this text, in any case. An `id` or a whole email address finds that account only. Empty for all accounts.',
-    'dure',
     254,
   ),
   ...PageQuery,
 });
 
 export const Suspension = t.Body('Suspension', 'Why an account is suspended', {
-  reason: Block('Why, for other admins; the user does not see it', '사기 신고가 여러 번 확인됨', 1000),
+  reason: Block('Why, for other admins; the user does not see it', 1000),
 });
 
 export const FailedMail = t.NamedObject('FailedMail', 'An email that is not retried automatically', {
   id: t.BigId('Identifier of the failed email'),
-  user_id: t.OrNull(t.Int32('The account that was to get it; `null` for an address without an account', 1)),
-  kind: t.Text('What kind of email it is', 'partner_request_received', {
-    pattern: '^[a-z0-9_]+$',
-    maxLength: 50,
-  }),
-  reason: t.Text(
-    'Why the last attempt failed, without anything of the email itself',
-    'the provider answered 422 validation_error',
-    500,
-  ),
-  attempts: t.Int32('How often it was tried', 1),
+  user_id: t.OrNull(t.Int32('The account that was to get it; `null` for an address without an account')),
+  kind: t.Text('What kind of email it is', { pattern: '^[a-z0-9_]+$', maxLength: 50 }),
+  reason: t.Text('Why the last attempt failed, without anything of the email itself', 500),
+  attempts: t.Int32('How often it was tried'),
   created_at: t.Timestamp('When the last attempt failed'),
 });
 export type FailedMail = Static<typeof FailedMail>;

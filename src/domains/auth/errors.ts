@@ -22,12 +22,9 @@ const taken = (code: string, field: string, text: LocalizedText) =>
 const emailTaken = { ko: '이미 가입된 이메일입니다.', en: 'This email address already has an account.' };
 
 const SuggestedAccount = NamedObject('SuggestedAccount', 'What the form of a sign-up can be filled with', {
-  name: OrNull(Text('The name at the provider', '김두레', 50)),
-  email: OrNull(Email('The email address at the provider', 'owner@example.com')),
-  is_email_verified: Flag(
-    'Whether the provider has verified it: the new account is then verified with it',
-    true,
-  ),
+  name: OrNull(Text('The name at the provider', 50)),
+  email: OrNull(Email('The email address at the provider')),
+  is_email_verified: Flag('Whether the provider has verified it: the new account is then verified with it'),
 });
 
 const SecondFactorMethod = NamedEnum('SecondFactorMethod', 'A way to finish a login', {
@@ -73,7 +70,6 @@ export const authErrors = {
     fields: {
       attempts_left: Int32(
         'How many more codes may be tried. With 0 a new code is needed, or a login begins again. Always 0 for the token of a link',
-        4,
         { maximum: 9 },
       ),
     },
@@ -108,7 +104,7 @@ export const authErrors = {
     fields: {
       second_factor_token: Token('For `finishLogin`'),
       methods: List(Ref(SecondFactorMethod), 2, 'What the login can be finished with'),
-      expires_in: Int32('Seconds the token is valid', 300),
+      expires_in: Int32('Seconds the token is valid'),
     },
   }),
   secondFactorTokenInvalid: defineError(400, 'second_factor_token_invalid', {
@@ -133,7 +129,6 @@ export const authErrors = {
     fields: {
       methods: LoginMethods(
         '`password`, `totp`, `recovery_code` and the ids of providers: what this account can confirm with',
-        ['password', 'kakao'],
       ),
     },
   }),
@@ -150,7 +145,7 @@ export const authErrors = {
     en: 'There is no account yet. Please finish the sign-up.',
     fields: {
       sign_up_token: Token('For `signUpWithProvider`'),
-      expires_in: Int32('Seconds the token is valid', 1800),
+      expires_in: Int32('Seconds the token is valid'),
       suggested: Ref(SuggestedAccount),
     },
   }),
@@ -163,7 +158,7 @@ export const authErrors = {
     en: 'An account has this email address. Log in to it to connect the two.',
     fields: {
       link_token: Token('For `addIdentity`, after a login to that account'),
-      expires_in: Int32('Seconds the token is valid', 600),
+      expires_in: Int32('Seconds the token is valid'),
     },
   }),
   linkTokenInvalid: defineError(400, 'link_token_invalid', {

@@ -1,4 +1,4 @@
-import { type Static, type StringOptions, Type } from '@sinclair/typebox';
+import { type Static, Type } from '@sinclair/typebox';
 import { Page } from '../../http/pagination.ts';
 import * as t from '../../http/schemas.ts';
 import { Line, pattern, TextField, whenEmpty, whenUnnamed } from '../../http/text.ts';
@@ -9,7 +9,7 @@ import type { SessionRow } from './sessions/repository.ts';
 const usernamePattern = '^[a-z][a-z0-9._-]*$';
 /** A username of a response. */
 export const Username = (description: string) =>
-  t.Text(description, 'dure_cafe', { pattern: usernamePattern, maxLength: 30 });
+  t.Text(description, { pattern: usernamePattern, maxLength: 30 });
 export const username = TextField('username', {
   minLength: 4,
   maxLength: 30,
@@ -19,15 +19,13 @@ export const username = TextField('username', {
   }),
   ...whenEmpty('아이디를 입력해 주세요.', 'Enter a username.'),
   description: 'Starts with a letter; letters, digits, `.`, `_`, `-`. Converted to lower case.',
-  examples: ['dure_cafe'],
 });
-export const emailField = (description: string, example: string) =>
-  TextField('email', { format: 'email', maxLength: 254, description, examples: [example] });
-export const email = emailField('An email address; converted to lower case', 'owner@example.com');
-export const name = Line('How the user is called', '김두레', { ...whenUnnamed, maxLength: 50 });
+export const emailField = (description: string) =>
+  TextField('email', { format: 'email', maxLength: 254, description });
+export const email = emailField('An email address; converted to lower case');
+export const name = Line('How the user is called', { ...whenUnnamed, maxLength: 50 });
 const passwordField = (minLength: number, description: string) => {
-  const examples = ['gimbap-and-coffee-7'];
-  return TextField('secret', { minLength, maxLength: 128, format: 'password', description, examples });
+  return TextField('secret', { minLength, maxLength: 128, format: 'password', description });
 };
 export const newPassword = passwordField(
   8,
@@ -35,21 +33,16 @@ export const newPassword = passwordField(
 );
 /** A password that is only verified: it may have been set under older rules. */
 export const password = passwordField(1, 'The current password');
-export const exampleUuid = 'c0ffee00-5b1f-4e0e-9a59-0d4a1b2c3d4e';
-const exampleToken = `${exampleUuid}.Zm9yIGV4YW1wbGUgb25seQ`;
 const tokenPattern = '^[0-9a-f-]{36}[.][A-Za-z0-9_-]+$';
 /** A token of a login flow or a `verification_token`, in a response. */
-export const Token = (description: string) =>
-  t.Text(description, exampleToken, { pattern: tokenPattern, maxLength: 100 });
+export const Token = (description: string) => t.Text(description, { pattern: tokenPattern, maxLength: 100 });
 /** What the service made and a client sends back; a wrong one has an error of its own. */
-export const givenBack = ({ maxLength, pattern, ...options }: StringOptions) =>
-  TextField('line', { minLength: 1, ...t.documented({ pattern, maxLength }), ...options });
+export const givenBack = (description: string, maxLength: number, pattern: string) =>
+  TextField('line', { minLength: 1, ...t.documented({ pattern, maxLength }), description });
 /** A token of a login flow. */
-export const flowToken = (description: string) =>
-  givenBack({ description, maxLength: 100, pattern: tokenPattern, examples: [exampleToken] });
-/** A `verification_token`. Without an example, so that the example of the body works as it is. */
-export const proof = (description: string) =>
-  Type.Optional(givenBack({ description, maxLength: 100, pattern: tokenPattern }));
+export const flowToken = (description: string) => givenBack(description, 100, tokenPattern);
+/** A `verification_token`. */
+export const proof = (description: string) => Type.Optional(flowToken(description));
 /** An account with a password always gives it; one without it needs a recent login or confirmation. */
 export const optionalPassword = Type.Optional(password);
 /** Of an email or an authenticator app. */
@@ -57,7 +50,6 @@ export const verificationCode = TextField('code', {
   ...pattern('^[0-9]{6}$', { ko: '숫자 여섯 자리를 입력해 주세요.', en: 'Must be six digits.' }),
   maxLength: 6,
   description: 'Six digits; blanks and hyphens do not matter',
-  examples: ['042317'],
 });
 
 const UserRole = t.NamedEnum('UserRole', 'What the user may do', {
@@ -68,10 +60,10 @@ const UserRole = t.NamedEnum('UserRole', 'What the user may do', {
 export const User = t.NamedObject('User', 'The account of a person', {
   id: t.Id('Identifier'),
   username: Username('The name to log in with'),
-  name: t.Text('How the user is called', '김두레', 50),
-  email: t.Email('Where mails go; another name to log in with', 'owner@example.com'),
+  name: t.Text('How the user is called', 50),
+  email: t.Email('Where mails go; another name to log in with'),
   role: t.Ref(UserRole),
-  is_verified: t.Flag('Whether the email address is verified', false),
+  is_verified: t.Flag('Whether the email address is verified'),
 });
 export type User = Static<typeof User>;
 /** An account as the API shows it: exactly these fields. */
@@ -108,13 +100,11 @@ export const Confirmation = t.NamedObject('Confirmation', 'A session that may ch
 });
 export type Confirmation = Static<typeof Confirmation>;
 
-const exampleJwt = 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.e30.Zm9yIGV4YW1wbGUgb25seQ';
 const jwtPattern = '^[A-Za-z0-9_-]+[.][A-Za-z0-9_-]+[.][A-Za-z0-9_-]+$';
-const Jwt = (description: string) =>
-  t.Text(description, exampleJwt, { pattern: jwtPattern, maxLength: 2048 });
+const Jwt = (description: string) => t.Text(description, { pattern: jwtPattern, maxLength: 2048 });
 
 export const Credentials = t.Body('Credentials', 'Who logs in', {
-  username: Line('The username or the email address', 'dure_cafe', 254),
+  username: Line('The username or the email address', 254),
   password,
 });
 export type Credentials = Static<typeof Credentials>;
@@ -127,8 +117,8 @@ const tokenPair = {
     ),
   ),
   token_type: t.StringEnum(['Bearer'], { description: 'The scheme of the `Authorization` header' }),
-  expires_in: t.Int32('Seconds until `access` expires', 900),
-  refresh_expires_in: t.Int32('Seconds until `refresh` expires', 1209600),
+  expires_in: t.Int32('Seconds until `access` expires'),
+  refresh_expires_in: t.Int32('Seconds until `refresh` expires'),
 };
 
 export const TokenPair = t.NamedObject('TokenPair', 'The tokens of a session', tokenPair);
@@ -142,12 +132,11 @@ export const TokenPairWithUser = t.NamedObject(
 export type TokenPairWithUser = Static<typeof TokenPairWithUser>;
 
 const refresh = Type.Optional(
-  givenBack({
-    description: 'A refresh token; with `X-Refresh-Token: cookie` that of the cookie, unless it is given',
-    maxLength: 2048,
-    pattern: jwtPattern,
-    examples: [exampleJwt],
-  }),
+  givenBack(
+    'A refresh token; with `X-Refresh-Token: cookie` that of the cookie, unless it is given',
+    2048,
+    jwtPattern,
+  ),
 );
 export const RefreshBody = t.Body('RefreshBody', 'The session to refresh', { refresh });
 export const LogoutBody = t.Body('LogoutBody', 'The session to end, where no access token is sent', {
@@ -155,23 +144,18 @@ export const LogoutBody = t.Body('LogoutBody', 'The session to end, where no acc
 });
 
 /** `password`, `passkey`, `totp`, `recovery_code` and the ids of providers. */
-export const LoginMethods = (description: string, example: string[]) =>
-  t.List(Type.String(t.documented({ pattern: '^[a-z][a-z0-9_-]*$', maxLength: 30 })), 10, {
-    description,
-    examples: [example],
-  });
+export const LoginMethods = (description: string) =>
+  t.List(Type.String(t.documented({ pattern: '^[a-z][a-z0-9_-]*$', maxLength: 30 })), 10, description);
 
 export const Session = t.NamedObject('Session', 'A device that is logged in', {
-  id: t.Uuid('Identifier', '3f1ab0e2-5b1f-4e0e-9a59-0d4a1b2c3d4e'),
-  user_agent: t.Text('`User-Agent` of the login', 'Mozilla/5.0 (Linux; Android 15)', 400),
-  ip: t.Text('Address of the client at login', '203.0.113.7', { pattern: '^[0-9a-fA-F.:]*$', maxLength: 45 }),
+  id: t.Uuid('Identifier'),
+  user_agent: t.Text('`User-Agent` of the login', 400),
+  ip: t.Text('Address of the client at login', { pattern: '^[0-9a-fA-F.:]*$', maxLength: 45 }),
   authenticated_at: t.Timestamp('When the user last proved who they are: by the login, or by `confirmUser`'),
-  methods: LoginMethods('How: `password`, `passkey`, `totp`, `recovery_code` and the ids of providers', [
-    'password',
-  ]),
+  methods: LoginMethods('How: `password`, `passkey`, `totp`, `recovery_code` and the ids of providers'),
   created_at: t.Timestamp('When the user logged in'),
   last_used_at: t.Timestamp('When the session was last refreshed'),
-  is_current: t.Flag('Whether this very request belongs to it', true),
+  is_current: t.Flag('Whether this very request belongs to it'),
 });
 /** A session as its user and operators see it. */
 export function toSession({ id, userAgent, ip, methods, ...times }: SessionRow) {

@@ -32,17 +32,12 @@ export const imageErrors = {
   }),
 };
 
-const exampleUrl = 'https://api.example.com/media/3f/1ab0e25b1f4e0e9a590d4a1b2c3d4e';
-
 export const Image = t.NamedObject('Image', 'An uploaded image', {
   id: t.BigId('Identifier of the image'),
-  url: t.Url(
-    'WebP of at most 1,600 px; in `images` of a post it stands for this image',
-    `${exampleUrl}.webp`,
-  ),
-  thumbnail_url: t.Url('WebP of at most 480 px', `${exampleUrl}-480.webp`),
-  width: t.Int32('Of the image at `url`, in pixels', 1600),
-  height: t.Int32('Of the image at `url`, in pixels', 1200),
+  url: t.Url('WebP of at most 1,600 px; in `images` of a post it stands for this image'),
+  thumbnail_url: t.Url('WebP of at most 480 px'),
+  width: t.Int32('Of the image at `url`, in pixels'),
+  height: t.Int32('Of the image at `url`, in pixels'),
 });
 export type Image = Static<typeof Image>;
 

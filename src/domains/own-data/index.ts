@@ -36,8 +36,6 @@ const OwnDataPart = Type.Unsafe<object>({
   type: 'object',
   additionalProperties: true,
   description: 'What one row says, with the names of the API',
-  // Specmatic knows no properties of a form in `anyOf` but those that it names.
-  examples: [{}],
 });
 const OwnData = Type.Object(
   {

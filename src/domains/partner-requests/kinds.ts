@@ -16,20 +16,17 @@ export const partnerRequestTopics = {
     name: { ko: '새로운 제휴 요청', en: 'new partnership requests' },
     email: 'A new partnership request',
     push: 'A new partnership request',
-    example: true,
   },
   partner_request_answered: {
     name: { ko: '제휴 요청에 대한 답변', en: 'answers to your partnership requests' },
     email: 'A request was accepted or declined',
     push: 'A request was accepted or declined',
-    example: true,
   },
   partner_request_ended: {
     name: { ko: '제휴 종료', en: 'partnerships that have ended' },
     // A withdrawal sends no email.
     email: 'The other side ended a partnership',
     push: 'The other side ended a partnership or withdrew a request',
-    example: false,
   },
 };
 

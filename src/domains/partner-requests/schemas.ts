@@ -32,28 +32,25 @@ export const partnerRequestErrors = {
   }),
 };
 
-const exampleMessage = '저희 빵을 카페에서 함께 팔아 보시겠어요?';
-
 /** Fields of a request, in every object that shows one. */
 export const requestFields = {
   id: t.BigId('Identifier of the request'),
   post_id: t.BigId('The post that the request answers'),
-  post_title: t.Text('Its title', '주말 공동 할인 함께하실 가게를 찾아요', 100),
+  post_title: t.Text('Its title', 100),
   status: t.Ref(PartnerRequestStatus),
   sender_store_id: t.Id('The store that sent the request'),
-  sender_store_name: t.Text('Its name', '두레 베이커리', 50),
+  sender_store_name: t.Text('Its name', 50),
   receiver_store_id: t.Id('The store that wrote the post'),
-  receiver_store_name: t.Text('Its name', '햇살카페', 50),
+  receiver_store_name: t.Text('Its name', 50),
   message: t.Text(
     'What the sender wrote. Empty once it was erased, a year after the request was declined, withdrawn or ended',
-    exampleMessage,
     1000,
   ),
 };
 
 export const NewPartnerRequest = t.Body('NewPartnerRequest', 'A request to send', {
   post_id: t.BigId('The post to answer; it must belong to another store'),
-  message: Block('What to tell the other store; may contain line feeds', exampleMessage, 1000),
+  message: Block('What to tell the other store; may contain line feeds', 1000),
 });
 export type NewPartnerRequest = Static<typeof NewPartnerRequest>;
 
@@ -111,8 +108,8 @@ export const PartnerRequestQuery = Type.Object({
 
 /** How to reach a partner. Only the two sides of an accepted request see it. */
 const Contact = t.NamedObject('Contact', 'How to reach the other store of an accepted request', {
-  name: t.Text('The name of the owner', '김두레', 50),
-  email: t.Email('The email address of the owner', 'dure@example.com'),
+  name: t.Text('The name of the owner', 50),
+  email: t.Email('The email address of the owner'),
   phone_number: PhoneNumber('The phone number of the store; empty when it has none'),
 });
 export type Contact = Static<typeof Contact>;

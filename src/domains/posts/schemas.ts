@@ -25,16 +25,11 @@ export const postErrors = {
   }),
 };
 
-const exampleTitle = '주말 공동 할인 함께하실 가게를 찾아요';
-const exampleContent = '저희 카페 영수증을 가져오면 서로 10%씩 깎아 주는 행사를 함께하고 싶습니다.';
-const exampleImage = 'https://cdn.example.com/weekend.jpg';
-
 const summary = {
   id: t.BigId('Identifier'),
-  title: t.Text('Its title', exampleTitle, 100),
+  title: t.Text('Its title', 100),
   thumbnail: t.Url(
     'The small version of an uploaded first image, else the URL of the first image; without images, a neutral one of the first category of the store',
-    exampleImage,
   ),
   created_at: t.Timestamp('When it was written'),
 };
@@ -65,25 +60,17 @@ export const PartnerRequestStatus = t.NamedEnum(
     [partnerRequestStatuses.ended]:
       'It was accepted, and then one of the two stores ended it or deleted its account',
   },
-  {
-    names: ['REQUESTED', 'ACCEPTED', 'DECLINED', 'WITHDRAWN', 'ENDED'],
-    examples: [partnerRequestStatuses.requested],
-  },
+  ['REQUESTED', 'ACCEPTED', 'DECLINED', 'WITHDRAWN', 'ENDED'],
 );
 
 /** A post in short: exactly these fields, wherever it appears. */
 export const PostSummary = t.NamedObject('PostSummary', 'A post in short', summary);
 export type PostSummary = Static<typeof PostSummary>;
 
-const PostStatus = t.NamedEnum(
-  'PostStatus',
-  'Whether a post takes partnership requests',
-  {
-    open: 'It can be answered with a request',
-    closed: 'It takes no new requests; pending ones can still be answered',
-  },
-  { examples: ['open'] },
-);
+const PostStatus = t.NamedEnum('PostStatus', 'Whether a post takes partnership requests', {
+  open: 'It can be answered with a request',
+  closed: 'It takes no new requests; pending ones can still be answered',
+});
 
 const PostFilter = t.NamedEnum('PostFilter', 'Which posts a list has', {
   open: 'Those that take requests',
@@ -91,22 +78,16 @@ const PostFilter = t.NamedEnum('PostFilter', 'Which posts a list has', {
   all: 'Both',
 });
 
-const closesOn = t.Day(
-  'The last day on which it is open, in Korea; `null`: until it is closed',
-  '2099-12-31',
-);
+const closesOn = t.Day('The last day on which it is open, in Korea; `null`: until it is closed');
 
 export const Post = t.NamedObject('Post', 'What kind of partnership a store is looking for', {
   ...summary,
-  content: t.Text('May contain line feeds', exampleContent, 5000),
-  images: t.List(t.Url('', exampleImage), 10, {
-    description: 'URLs of its images, in the order of the author',
-    examples: [[exampleImage]],
-  }),
+  content: t.Text('May contain line feeds', 5000),
+  images: t.List(t.Url(''), 10, 'URLs of its images, in the order of the author'),
   store: t.Ref(StoreSummary),
   status: t.Ref(PostStatus),
   closes_on: t.OrNull(closesOn),
-  is_mine: t.Flag("Whether it is a post of the user's store", false),
+  is_mine: t.Flag("Whether it is a post of the user's store"),
   my_request_status: t.RefOrNull(
     PartnerRequestStatus,
     "The status of the newest request that the user's store sent for it; `null` without one",
@@ -116,17 +97,13 @@ export const Post = t.NamedObject('Post', 'What kind of partnership a store is l
 export type Post = Static<typeof Post>;
 
 export const NewPost = t.Body('NewPost', 'A post to publish', {
-  title: Line('Its title', exampleTitle, {
-    ...whenEmpty('제목을 입력해 주세요.', 'Enter a title.'),
-    maxLength: 100,
-  }),
-  content: Block('May contain line feeds', exampleContent, 5000),
+  title: Line('Its title', { ...whenEmpty('제목을 입력해 주세요.', 'Enter a title.'), maxLength: 100 }),
+  content: Block('May contain line feeds', 5000),
   images: Type.Optional(
     Type.Array(TextField('url', { minLength: 1, maxLength: 2048, format: 'uri' }), {
       maxItems: 10,
       description:
         'Images in the order in which they are shown: the `url` of an own uploaded image, or an absolute `https` URL without credentials (plain `http` too outside production). The first one is the thumbnail. The same image may appear in several posts, and more than once.',
-      examples: [[exampleImage]],
     }),
   ),
   closes_on: Type.Optional(t.OrNull(TextField('date', closesOn))),
@@ -148,7 +125,6 @@ export const PostQuery = Type.Object({
   ),
   q: OptionalLine(
     `Only posts whose title or content contains this text, or the name or address of their store. ${textMatch} Empty for all posts.`,
-    '공동할인',
     100,
   ),
   ...SearchQuery,

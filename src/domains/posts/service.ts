@@ -95,13 +95,13 @@ export function createPostService(options: PostServiceOptions) {
 
 /** @throws {ApiError} `validation_error` for a last day that is over */
 export function checkNotOver(closesOn: string | null | undefined, now = Date.now()): void {
-  const min = new Date(now + koreanOffset).toISOString().slice(0, 10);
-  if (closesOn == null || closesOn >= min) return;
+  const today = new Date(now + koreanOffset).toISOString().slice(0, 10);
+  if (closesOn == null || closesOn >= today) return;
   const text = {
-    ko: `오늘(${min})이나 그 뒤의 날짜여야 합니다.`,
-    en: `Must be today (${min} in Korea) or later.`,
+    ko: '오늘(한국 시간)이나 그 뒤의 날짜여야 합니다.',
+    en: 'Must be today, in Korea, or later.',
   };
-  throw invalidFields([{ field: 'closes_on', code: 'too_small', text, params: { earliest: min } }]);
+  throw invalidFields([{ field: 'closes_on', code: 'too_small', text }]);
 }
 
 const invalidFormat = (ko: string, en: string): Problem => ({ code: 'invalid_format', text: { ko, en } });

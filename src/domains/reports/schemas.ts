@@ -14,9 +14,6 @@ export const reportErrors = {
   }),
 };
 
-const exampleText = '다른 가게의 사진을 쓰고 있습니다.';
-const exampleNote = '사진의 출처를 확인함';
-
 const ReportReason = t.NamedEnum('ReportReason', 'What is wrong with a post or a store', {
   spam: 'Advertising, or the same text repeatedly',
   fraud: 'It deceives others',
@@ -41,7 +38,7 @@ const ReportTarget = t.NamedEnum('ReportTarget', 'What a report is about', {
 
 export const NewReport = t.Body('NewReport', 'What is wrong with a post or a store', {
   reason: t.Ref(ReportReason),
-  text: OptionalBlock('More about it; may contain line feeds, and may be empty', exampleText, 1000),
+  text: OptionalBlock('More about it; may contain line feeds, and may be empty', 1000),
 });
 export type NewReport = Static<typeof NewReport>;
 
@@ -51,7 +48,7 @@ export const ReportReceipt = t.NamedObject('ReportReceipt', 'A report that was r
 
 const ReportedPost = t.NamedObject('ReportedPost', 'A post in a report, which may be hidden or deleted', {
   id: t.BigId('`id` of the post'),
-  title: t.Text('Its title', '주말 공동 할인 함께하실 가게를 찾아요', 100),
+  title: t.Text('Its title', 100),
 });
 
 const Reporter = t.NamedObject('Reporter', 'The user who sent a report', {
@@ -65,17 +62,16 @@ export const Report = t.NamedObject('Report', 'A report as admins see it', {
   post: t.RefOrNull(ReportedPost, 'The post that was reported; `null` in a report about a store'),
   store: t.Ref(StoreSummary),
   reason: t.Ref(ReportReason),
-  text: t.Text('More about it, in the words of the reporter; empty if there is none', exampleText, 1000),
+  text: t.Text('More about it, in the words of the reporter; empty if there is none', 1000),
   reporter: t.RefOrNull(Reporter, '`null` when the account was deleted'),
   status: t.Ref(ReportStatus),
   action: t.RefOrNull(ReportAction, 'What was decided last; `null` while the report is open'),
-  note: t.Text('A note of the admin; empty if there is none', exampleNote, 1000),
+  note: t.Text('A note of the admin; empty if there is none', 1000),
   created_at: t.Timestamp('When it was sent'),
   closed_at: t.OrNull(t.Timestamp('When it was first closed; `null` while it is open')),
   closed_by: t.OrNull(
     t.Text(
       'The person who closed it last: `admin:` and the id of the account, or `cli:` and a name; `null` while it is open',
-      'admin:1',
       { pattern: '^(admin|cli):', maxLength: 100 },
     ),
   ),
@@ -93,7 +89,7 @@ export type ReportQuery = Static<typeof ReportQuery>;
 
 export const ReportDecision = t.Body('ReportDecision', 'What to do about a report', {
   action: t.Ref(ReportAction),
-  note: OptionalBlock('For other admins; without it the report has an empty note', exampleNote, 1000),
+  note: OptionalBlock('For other admins; without it the report has an empty note', 1000),
 });
 export type ReportDecision = Static<typeof ReportDecision>;
 

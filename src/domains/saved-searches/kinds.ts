@@ -9,7 +9,6 @@ export const savedSearchTopics = {
     name: { ko: '저장한 검색에 맞는 새 글', en: 'new posts that match your saved searches' },
     email: 'A new post matches a saved search; off by default',
     push: 'A new post matches a saved search; on by default',
-    example: true,
   },
 };
 

@@ -22,16 +22,15 @@ export const savedSearchErrors = {
 };
 
 export const NewSavedSearch = t.Body('NewSavedSearch', 'A search to save, with at least one filter', {
-  name: Line('Its name', '우리 동네 꽃집', { ...whenUnnamed, maxLength: 50 }),
+  name: Line('Its name', { ...whenUnnamed, maxLength: 50 }),
   q: Type.Optional(
     Line(
       `Only posts whose title or content contains this text, or the name or address of their store. ${textMatch}`,
-      '공동할인',
       100,
     ),
   ),
   category_id: Type.Optional(t.Id('Only posts of stores of this category')),
-  region: Type.Optional(Line(`Only posts of stores of this region. ${regionMatch}`, '마포 망원동', 40)),
+  region: Type.Optional(Line(`Only posts of stores of this region. ${regionMatch}`, 40)),
   ...NearFields,
 });
 export type NewSavedSearch = Static<typeof NewSavedSearch>;
@@ -41,17 +40,17 @@ export const SavedSearch = t.NamedObject(
   'A saved search; a filter that was not given is `null`',
   {
     id: t.Id('Identifier'),
-    name: t.Text('Its name', '우리 동네 꽃집', 50),
-    q: t.OrNull(t.Text('A text that posts contain', null, 100)),
-    category_id: t.OrNull(t.Int32('The category of their stores', 13)),
-    region: t.OrNull(t.Text('The region of their stores', '망원동', 40)),
+    name: t.Text('Its name', 50),
+    q: t.OrNull(t.Text('A text that posts contain', 100)),
+    category_id: t.OrNull(t.Int32('The category of their stores')),
+    region: t.OrNull(t.Text('The region of their stores', 40)),
     near: t.OrNull(
-      t.Text('Latitude and longitude that their stores are near', null, {
+      t.Text('Latitude and longitude that their stores are near', {
         pattern: '^-?[0-9.]+,-?[0-9.]+$',
         maxLength: 40,
       }),
     ),
-    radius_m: t.OrNull(t.Int32('How near, in metres', 1_000)),
+    radius_m: t.OrNull(t.Int32('How near, in metres')),
     created_at: t.Timestamp('When it was saved'),
   },
 );

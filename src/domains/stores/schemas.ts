@@ -21,22 +21,21 @@ export const storeErrors = {
 
 export const StoreCategory = t.NamedObject('StoreCategory', 'What kind of business a store is', {
   id: t.Id('Identifier'),
-  name: t.Text('In Korean', '카페', 50),
+  name: t.Text('In Korean', 50),
 });
 export type StoreCategory = Static<typeof StoreCategory>;
 
 const StoreCategoryListItem = t.NamedObject('StoreCategoryListItem', 'A category in the list of all', {
   ...StoreCategory.properties,
-  name_en: t.Text('In English', 'Cafe', 50),
+  name_en: t.Text('In English', 50),
 });
 
 const summary = {
   id: t.Id('Identifier'),
-  name: t.Text('Its name', '두레 카페', 50),
+  name: t.Text('Its name', 50),
   store_categories: Type.Array(t.Ref(StoreCategory), {
     ...t.documented({ minItems: 1, maxItems: 5 }),
     description: 'One to five, in the order the owner gave',
-    examples: [[{ id: 1, name: '카페' }]],
   }),
 };
 
@@ -45,8 +44,8 @@ export const StoreSummary = t.NamedObject('StoreSummary', 'A store in short', su
 export type StoreSummary = Static<typeof StoreSummary>;
 
 const presentation = {
-  description: t.Text('What it is like; may contain line feeds', '동네에서 직접 볶은 커피를 내립니다.', 2000),
-  address: t.Text('Where it is', '서울특별시 마포구 와우산로 1', 200),
+  description: t.Text('What it is like; may contain line feeds', 2000),
+  address: t.Text('Where it is', 200),
 };
 
 export const StoreListItem = t.NamedObject(
@@ -57,7 +56,6 @@ export const StoreListItem = t.NamedObject(
     ...presentation,
     thumbnail: t.Url(
       'The thumbnail of its newest post; where that has no image, or there is no post, an image of its first category',
-      'https://cdn.example.com/weekend.jpg',
     ),
     distance_m: Distance,
   },
@@ -69,37 +67,36 @@ export const Region = t.NamedObject(
   'Region',
   'Read from the address; what it does not tell is an empty string',
   {
-    sido: t.Text('The short name of the province', '서울', 200),
+    sido: t.Text('The short name of the province', 200),
     sigungu: t.Text(
       'City, county or district, of a large city with its district: `성남시 분당구`. 세종 has none.',
-      '마포구',
       200,
     ),
-    dong: t.Text('동, 읍, 면 or 가', '망원동', 200),
+    dong: t.Text('동, 읍, 면 or 가', 200),
   },
 );
 export type Region = Static<typeof Region>;
 
 const StoreLocation = t.NamedObject('StoreLocation', 'A place in degrees of WGS 84', {
-  latitude: Type.Number({ minimum: -90, maximum: 90, description: 'To the north', examples: [37.556123] }),
-  longitude: Type.Number({ minimum: -180, maximum: 180, description: 'To the east', examples: [126.910456] }),
+  latitude: Type.Number({ minimum: -90, maximum: 90, description: 'To the north' }),
+  longitude: Type.Number({ minimum: -180, maximum: 180, description: 'To the east' }),
 });
 
 /** A phone number of a response, which may be empty. */
 export const PhoneNumber = (description: string) =>
-  t.Text(description, '02-123-4567', { pattern: '^[0-9-]*$', maxLength: 30 });
+  t.Text(description, { pattern: '^[0-9-]*$', maxLength: 30 });
 
 export const Store = t.NamedObject('Store', 'A store; a field that was never given is an empty string', {
   ...summary,
   ...presentation,
   phone_number: PhoneNumber('Digits and hyphens'),
-  business_hours: t.Text('When it is open, in free text', '매일 09:00-21:00', 100),
+  business_hours: t.Text('When it is open, in free text', 100),
   region: t.Ref(Region),
   location: t.RefOrNull(
     StoreLocation,
     'Where it is, to six decimals; for others than its owner to three, about 100 m, unless `show_exact_location` is `true`. `null` where the owner did not give it.',
   ),
-  show_exact_location: t.Flag('Whether others see the location as it is', false),
+  show_exact_location: t.Flag('Whether others see the location as it is'),
   created_at: t.Timestamp('When it was registered'),
   updated_at: t.Timestamp('When it was last changed'),
 });
@@ -108,30 +105,24 @@ export type Store = Static<typeof Store>;
 const NewStoreLocation = t.Body('NewStoreLocation', 'A place in degrees of WGS 84', StoreLocation.properties);
 
 export const NewStore = t.Body('NewStore', 'A store to register', {
-  name: Line('Its name', '두레 카페', { ...whenUnnamed, maxLength: 50 }),
+  name: Line('Its name', { ...whenUnnamed, maxLength: 50 }),
   category_ids: Type.Array(t.Id('`id` of a category'), {
     minItems: 1,
     maxItems: 5,
     uniqueItems: true,
     ...whenEmpty('업종을 하나 이상 골라 주세요.', 'Choose at least one category.'),
     description: 'Different `id`s of `listStoreCategories`, the main one first',
-    examples: [[1]],
   }),
-  description: OptionalBlock(
-    'What it is like; may contain line feeds',
-    '동네에서 직접 볶은 커피를 내립니다.',
-    2000,
-  ),
-  address: OptionalLine('Where it is', '서울특별시 마포구 와우산로 1', 200),
+  description: OptionalBlock('What it is like; may contain line feeds', 2000),
+  address: OptionalLine('Where it is', 200),
   phone_number: Type.Optional(
     TextField('phone', {
       maxLength: 30,
       description:
         'Empty, or a Korean number with its area or service code, a nationwide one (1588-1234), or 8 to 15 digits that begin with a country code. Taken with spaces, dots, brackets or `+82`; kept as digits and hyphens.',
-      examples: ['02-123-4567'],
     }),
   ),
-  business_hours: OptionalLine('When it is open, in free text', '매일 09:00-21:00', 100),
+  business_hours: OptionalLine('When it is open, in free text', 100),
   location: Type.Optional(
     t.RefOrNull(
       NewStoreLocation,
@@ -139,7 +130,7 @@ export const NewStore = t.Body('NewStore', 'A store to register', {
     ),
   ),
   show_exact_location: Type.Optional(
-    t.Flag('Whether others see the location as it is; `false` when left out', false),
+    t.Flag('Whether others see the location as it is; `false` when left out'),
   ),
 });
 export type NewStore = Static<typeof NewStore>;

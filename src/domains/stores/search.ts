@@ -31,11 +31,10 @@ export const NearFields = {
       ...documented({ maxLength: 40 }),
       description:
         'Latitude and longitude in degrees: only stores with a location within `radius_m` of it, or their posts, the nearest first. Not beyond 80 degrees of latitude and 177 of longitude.',
-      examples: ['37.5563,126.9236'],
     }),
   ),
   radius_m: Type.Optional(
-    Int32(`Metres around \`near\`, ${defaultRadius} by default; not without it.`, 1_000, {
+    Int32(`Metres around \`near\`, ${defaultRadius} by default; not without it.`, {
       minimum: 100,
       maximum: 50_000,
     }),
@@ -45,11 +44,7 @@ export const NearFields = {
 /** Filters of both lists, and their pages. */
 export const SearchQuery = {
   category_id: Type.Optional(Id('Only stores of this category, or their posts')),
-  region: OptionalLine(
-    `Only stores of this region, or their posts. ${regionMatch} Empty for all.`,
-    '마포구',
-    40,
-  ),
+  region: OptionalLine(`Only stores of this region, or their posts. ${regionMatch} Empty for all.`, 40),
   ...NearFields,
   ...PageQuery,
 };
@@ -57,7 +52,6 @@ export const SearchQuery = {
 export const StoreQuery = Type.Object({
   q: OptionalLine(
     `Only stores whose name, address or description contains this text. ${textMatch} Empty for all stores.`,
-    '두레카페',
     50,
   ),
   ...SearchQuery,
@@ -67,7 +61,6 @@ export const StoreQuery = Type.Object({
 export const Distance = OrNull(
   Int32(
     'Metres from `near` to the location of the store; to the rounded one, unless the store shows its exact location. `null` without `near`.',
-    null,
   ),
 );
 

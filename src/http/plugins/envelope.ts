@@ -10,7 +10,7 @@ import { IdempotencyConflictError } from '../../infrastructure/database/idempote
 import { ApiError, type ErrorDefinition, httpErrors, invalidFields, serviceUnavailable } from '../errors.ts';
 import { describeErrors } from '../field-errors.ts';
 import { IdempotencyHeaders } from '../idempotency.ts';
-import { defaultLanguage, type Language, type LocalizedText } from '../language.ts';
+import { defaultLanguage, type Language } from '../language.ts';
 import { Message } from '../schemas.ts';
 import { maxLoggedLength } from './logging.ts';
 import { securityHeaders } from './security-headers.ts';
@@ -22,7 +22,7 @@ import { securityHeaders } from './security-headers.ts';
 export const envelopePlugin = fastifyPlugin(async (app: FastifyInstance) => {
   app.addHook('onRoute', (route) => {
     if (route.config?.idempotent) route.schema = { headers: IdempotencyHeaders, ...route.schema };
-    if (route.config?.message) wrapResponses(route, route.config.message);
+    if (route.config?.message) wrapResponses(route);
   });
   app.addHook('preSerialization', (request, reply, payload: unknown, done) => {
     const { message, alternateMessage } = request.routeOptions.config;
@@ -34,20 +34,20 @@ export const envelopePlugin = fastifyPlugin(async (app: FastifyInstance) => {
 
 const isNotAccepted = (data: unknown) => data instanceof Object && 'accepted' in data && !data.accepted;
 
-function wrapResponses(route: RouteOptions, message: LocalizedText): void {
+function wrapResponses(route: RouteOptions): void {
   const responses = Object.entries((route.schema?.response ?? {}) as Record<string, TSchema>);
   const wrapped = responses.map(([status, data]) => {
     // A 304 has no body. A `HEAD` route shares the schema of its `GET` route, which is wrapped already.
     const isWrapped = Number(status) >= 300 || ('properties' in data && 'success' in data['properties']);
-    return [status, isWrapped ? data : envelopeOf(data, message)];
+    return [status, isWrapped ? data : envelopeOf(data)];
   });
   route.schema = { ...route.schema, response: Object.fromEntries(wrapped) };
 }
 
-function envelopeOf(data: TSchema, message: LocalizedText): TSchema {
+function envelopeOf(data: TSchema): TSchema {
   return Type.Object({
     success: Type.Literal(true, { description: 'Always `true`' }),
-    message: Message('For people, in the language of the response', message.ko),
+    message: Message('For people, in the language of the response'),
     data,
   });
 }

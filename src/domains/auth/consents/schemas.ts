@@ -2,19 +2,18 @@ import { type Static, Type } from '@sinclair/typebox';
 import * as t from '../../../http/schemas.ts';
 import { pattern, TextField } from '../../../http/text.ts';
 
-const ConsentId = t.NamedEnum(
-  'ConsentId',
-  'What users agree to',
-  { terms: 'The terms of use', privacy: 'The privacy policy', marketing: 'Emails that advertise' },
-  { examples: ['terms'] },
-);
+const ConsentId = t.NamedEnum('ConsentId', 'What users agree to', {
+  terms: 'The terms of use',
+  privacy: 'The privacy policy',
+  marketing: 'Emails that advertise',
+});
 export type ConsentId = Static<typeof ConsentId>;
 
 const Consent = t.NamedObject('Consent', 'What users can agree to', {
   id: t.Ref(ConsentId),
   version: t.Day('The current version, a date'),
-  url: t.Url('Where it can be read', 'https://dure.example/terms'),
-  required: t.Flag('Whether a sign-up needs it', true),
+  url: t.Url('Where it can be read'),
+  required: t.Flag('Whether a sign-up needs it'),
 });
 export const ConsentList = t.NamedObject('ConsentList', 'What users can agree to', {
   items: t.List(t.Ref(Consent), 3, 'In the order in which a page shows them'),
@@ -29,12 +28,11 @@ const version = (description: string) =>
     }),
     maxLength: 10,
     description,
-    examples: ['2026-01-31'],
   });
 const answers = {
   terms: version('The `version` of the terms of use that the user agrees to'),
   privacy: version('The `version` of the privacy policy that the user agrees to'),
-  marketing: t.Flag('Whether the user wants emails that advertise', false),
+  marketing: t.Flag('Whether the user wants emails that advertise'),
 };
 
 /** Which of them a sign-up needs depends on the configuration. */
@@ -50,7 +48,6 @@ export const NewConsents = t.Body(
         type: 'boolean',
         enum: [true],
         description: 'That the user is 14 or older; needed where something is required',
-        examples: [true],
       }),
     ),
   },
@@ -64,8 +61,8 @@ const GivenConsent = t.NamedObject('GivenConsent', 'The latest answer of a user'
   id: t.Ref(ConsentId),
   version: t.OrNull(t.Day('What the answer is about; `null` where it had no version')),
   given_at: t.OrNull(t.Timestamp('When the user last agreed; `null`: never')),
-  withdrawn_at: t.OrNull(t.Timestamp('When the user refused or withdrew it; `null` while it is given', null)),
-  is_current: t.Flag('Whether the user agrees to the current version', true),
+  withdrawn_at: t.OrNull(t.Timestamp('When the user refused or withdrew it; `null` while it is given')),
+  is_current: t.Flag('Whether the user agrees to the current version'),
 });
 export type GivenConsent = Static<typeof GivenConsent>;
 export const GivenConsents = t.NamedObject('GivenConsents', 'The answers of a user', {

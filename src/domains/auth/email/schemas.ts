@@ -3,7 +3,6 @@ import * as t from '../../../http/schemas.ts';
 import {
   email,
   emailField,
-  exampleUuid,
   givenBack,
   newPassword,
   optionalPassword,
@@ -12,29 +11,18 @@ import {
   verificationCode,
 } from '../schemas.ts';
 
-const uid = givenBack({
-  description: '`uid` of the link',
-  maxLength: 36,
-  pattern: '^[0-9a-f-]{36}$',
-  examples: [exampleUuid],
-});
-const linkToken = givenBack({
-  description: '`token` of the link',
-  maxLength: 100,
-  pattern: '^[A-Za-z0-9._-]+$',
-  examples: ['Zm9yIGV4YW1wbGUgb25seS4uLg'],
-});
+const uid = givenBack('`uid` of the link', 36, '^[0-9a-f-]{36}$');
+const linkToken = givenBack('`token` of the link', 100, '^[A-Za-z0-9._-]+$');
 
 export const EmailAddress = t.Body('EmailAddress', 'Where to send a mail', { email });
 
-const resendAfter = t.Int32('Seconds until another mail is sent to this address', 60);
+const resendAfter = t.Int32('Seconds until another mail is sent to this address');
 const accepted = t.Flag(
   'Whether the request was accepted; false within the cooldown and beyond the hourly cap of the address, where no mail is sent',
-  true,
 );
 export const CodeSent = t.NamedObject('CodeSent', 'The same for any address, known or not', {
   accepted,
-  expires_in: t.Int32('Seconds a code is valid', 600),
+  expires_in: t.Int32('Seconds a code is valid'),
   resend_after: resendAfter,
 });
 export type CodeSent = Static<typeof CodeSent>;
@@ -53,9 +41,9 @@ export const EmailConfirmation = Type.Unsafe<Static<typeof EmailCode> | Static<t
 });
 export type EmailConfirmation = Static<typeof EmailConfirmation>;
 export const EmailVerification = t.NamedObject('EmailVerification', 'A verified address', {
-  email: t.Email('The address that is verified', 'owner@example.com'),
+  email: t.Email('The address that is verified'),
   verification_token: Token('Proves the address, once, at `signUp`'),
-  expires_in: t.Int32('Seconds the token is valid', 1800),
+  expires_in: t.Int32('Seconds the token is valid'),
 });
 export type EmailVerification = Static<typeof EmailVerification>;
 
@@ -76,7 +64,7 @@ export const EmailChange = t.Body(
   'The password, and what proves the new address: the `code` that was mailed to it, or a `verification_token`',
   {
     password: optionalPassword,
-    new_email: emailField('The new address; converted to lower case', 'new-owner@example.com'),
+    new_email: emailField('The new address; converted to lower case'),
     code: Type.Optional(verificationCode),
     verification_token: proof('From the response of `confirmEmail`; without it, `code` is required'),
   },

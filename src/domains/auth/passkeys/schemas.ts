@@ -5,13 +5,13 @@ import { Line, pattern, TextField, whenUnnamed } from '../../../http/text.ts';
 import { flowToken, Token, Username } from '../schemas.ts';
 import type { PasskeyRow } from './repository.ts';
 
-const name = Line('How the user tells it from others', '내 휴대폰', { ...whenUnnamed, maxLength: 50 });
+const name = Line('How the user tells it from others', { ...whenUnnamed, maxLength: 50 });
 const flow_token = flowToken('Of the start; works once, within five minutes');
 
 export const Passkey = t.NamedObject('Passkey', 'A passkey of an account', {
   id: t.Id('Identifier'),
-  name: t.Text('How the user tells it from others', '내 휴대폰', 50),
-  is_synced: t.Flag('Whether it is backed up and works on other devices of the user', true),
+  name: t.Text('How the user tells it from others', 50),
+  is_synced: t.Flag('Whether it is backed up and works on other devices of the user'),
   created_at: t.Timestamp('When it was added'),
   last_used_at: t.Timestamp('When it was last logged in with'),
 });
@@ -31,7 +31,7 @@ const type = always('public-key', 'The only type that there is');
 /** A part of the JSON of WebAuthn, where browsers may have more properties than those that are read here. */
 const part = <T extends TProperties>($id: string, description: string, properties: T) =>
   t.Ref(t.NamedObject($id, description, properties));
-const bytes = (maxLength: number, description: string, example = 'Zm9yIGV4YW1wbGUgb25seQ') =>
+const bytes = (maxLength: number, description: string) =>
   Type.String({
     maxLength,
     ...pattern('^[A-Za-z0-9_-]+$', {
@@ -39,15 +39,10 @@ const bytes = (maxLength: number, description: string, example = 'Zm9yIGV4YW1wbG
       en: 'Must be encoded in base64url.',
     }),
     description: `${description}, in base64url`,
-    examples: [example],
   });
 /** WebAuthn has at most 1,023 bytes. */
 const credentialId = bytes(1364, 'Of the passkey');
-const clientDataJSON = bytes(
-  4096,
-  'What the browser says about the request',
-  'eyJ0eXBlIjoid2ViYXV0aG4uZ2V0In0',
-);
+const clientDataJSON = bytes(4096, 'What the browser says about the request');
 
 const RegistrationCredential = t.NamedObject(
   'PasskeyRegistrationCredential',
@@ -62,7 +57,6 @@ const RegistrationCredential = t.NamedObject(
         Type.Array(TextField('line', { minLength: 1, maxLength: 32 }), {
           maxItems: 10,
           description: 'How the authenticator is reached',
-          examples: [['internal', 'hybrid']],
         }),
       ),
     }),
@@ -87,7 +81,7 @@ const LoginCredential = t.NamedObject(
       clientDataJSON,
       authenticatorData: bytes(4096, 'What the authenticator says about the request'),
       signature: bytes(4096, 'Its signature'),
-      userHandle: Type.Optional(bytes(86, 'The `user.id` of the registration', 'MQ')),
+      userHandle: Type.Optional(bytes(86, 'The `user.id` of the registration')),
     }),
   },
 );
@@ -100,30 +94,27 @@ export const PasskeyLogin = t.Body('PasskeyLogin', 'Who logs in', {
 export type PasskeyLogin = Static<typeof PasskeyLogin>;
 
 const ofEveryRequest = {
-  challenge: t.Base64url('What is signed, in base64url', 'Zm9yIGV4YW1wbGUgb25seSwgMzIgYnl0ZXMgbG9uZyE', 86),
-  timeout: t.Int32('Milliseconds for which the browser waits', 300_000),
+  challenge: t.Base64url('What is signed, in base64url', 86),
+  timeout: t.Int32('Milliseconds for which the browser waits'),
 };
 const userVerification = always('required', 'The authenticator verifies the user');
-const rpId = t.Text('The host of the frontend', 'app.example.com', {
-  pattern: '^[a-z0-9.-]+$',
-  maxLength: 253,
-});
+const rpId = t.Text('The host of the frontend', { pattern: '^[a-z0-9.-]+$', maxLength: 253 });
 
 const RegistrationOptions = t.NamedObject(
   'PasskeyRegistrationOptions',
   'For `PublicKeyCredential.parseCreationOptionsFromJSON()` (`PublicKeyCredentialCreationOptionsJSON` of WebAuthn)',
   {
     ...ofEveryRequest,
-    rp: part('PasskeyService', 'This service', { id: rpId, name: t.Text('For people', 'Dure', 50) }),
+    rp: part('PasskeyService', 'This service', { id: rpId, name: t.Text('For people', 50) }),
     user: part('PasskeyUser', 'The account', {
-      id: t.Base64url('Its identifier, in base64url', 'MQ', 86),
+      id: t.Base64url('Its identifier, in base64url', 86),
       name: Username('The username'),
-      displayName: t.Text('How the user is called', '김두레', 50),
+      displayName: t.Text('How the user is called', 50),
     }),
     pubKeyCredParams: t.List(
       part('PasskeyAlgorithm', 'An algorithm that is accepted', {
         type,
-        alg: t.Int32('Its number in COSE', -7, { minimum: -65_535, maximum: -1 }),
+        alg: t.Int32('Its number in COSE', { minimum: -65_535, maximum: -1 }),
       }),
       10,
       'The best first',
@@ -131,11 +122,12 @@ const RegistrationOptions = t.NamedObject(
     excludeCredentials: t.List(
       part('PasskeyDescriptor', 'A passkey of the account', {
         type,
-        id: t.Base64url('Of the passkey, in base64url', 'Zm9yIGV4YW1wbGUgb25seQ', 1364),
-        transports: t.List(Type.String(t.documented({ maxLength: 32 })), 10, {
-          description: 'How its authenticator is reached',
-          examples: [['internal', 'hybrid']],
-        }),
+        id: t.Base64url('Of the passkey, in base64url', 1364),
+        transports: t.List(
+          Type.String(t.documented({ maxLength: 32 })),
+          10,
+          'How its authenticator is reached',
+        ),
       }),
       10,
       'An authenticator that has one of them adds no other',

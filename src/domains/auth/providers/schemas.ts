@@ -5,14 +5,14 @@ import { Line } from '../../../http/text.ts';
 import { Confirmation, flowToken, signUpFields, Token, TokenPairWithUser, username } from '../schemas.ts';
 import type { IdentityRow } from './repository.ts';
 
-const providerId = t.Text('`id` of a provider', 'kakao', { pattern: '^[a-z][a-z0-9-]*$', maxLength: 30 });
+const providerId = t.Text('`id` of a provider', { pattern: '^[a-z][a-z0-9-]*$', maxLength: 30 });
 
 /** What no provider has is 404. */
-export const ProviderPath = Type.Object({ provider: providerId });
+export const ProviderPath = Type.Object({ provider: { ...providerId, examples: ['kakao'] } });
 
 const LoginProvider = t.NamedObject('LoginProvider', 'With what users can log in', {
   id: providerId,
-  name: t.Text('For a button, in the language of the response', '카카오', 1000),
+  name: t.Text('For a button, in the language of the response', 1000),
 });
 export const LoginProviders = t.NamedObject('LoginProviders', 'The providers', {
   items: t.List(t.Ref(LoginProvider), 100, 'In the order in which a page shows them'),
@@ -30,12 +30,9 @@ export const ProviderLoginStart = t.Body('ProviderLoginStart', 'A login that beg
 });
 
 export const StartedFlow = t.NamedObject('StartedFlow', 'Where the login goes on', {
-  authorization_url: t.Url(
-    'Send the browser there',
-    'https://kauth.kakao.com/oauth/authorize?response_type=code&client_id=dure',
-  ),
+  authorization_url: t.Url('Send the browser there'),
   flow_token: Token('Finishes this login at `finishProviderLogin`. Keep it in the browser that began'),
-  expires_in: t.Int32('Seconds in which the login must be finished', 600),
+  expires_in: t.Int32('Seconds in which the login must be finished'),
 });
 export type StartedFlow = Static<typeof StartedFlow>;
 
@@ -44,8 +41,8 @@ export const FinishedFlow = t.Body(
   'What the page of the callback got, and the token of the start',
   {
     flow_token: flowToken('From `startProviderLogin`'),
-    code: Line('`code` of the callback page', 'Y2FsbGJhY2s', 4000),
-    state: Line('`state` of the callback page', 'c3RhdGU', 200),
+    code: Line('`code` of the callback page', 4000),
+    state: Line('`state` of the callback page', 200),
   },
 );
 export type FinishedFlow = Static<typeof FinishedFlow>;
@@ -68,7 +65,7 @@ export type NewUserOfProvider = Static<typeof NewUserOfProvider>;
 export const Identity = t.NamedObject('Identity', 'An account at a provider, with which the user logs in', {
   id: t.Id('Identifier'),
   provider: providerId,
-  email: t.OrNull(t.Email('The address at the provider, as of the last login', 'owner@example.com')),
+  email: t.OrNull(t.Email('The address at the provider, as of the last login')),
   created_at: t.Timestamp('When it was connected'),
   last_used_at: t.Timestamp('When the user last logged in with it'),
 });

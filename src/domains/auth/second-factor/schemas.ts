@@ -9,7 +9,6 @@ const secondFactorCode = TextField('code', {
   minLength: 6,
   maxLength: 30,
   description: 'Six digits of the authenticator app, or a recovery code; blanks and hyphens do not matter',
-  examples: ['042317'],
 });
 
 const PasswordConfirmation = t.Body('PasswordConfirmation', 'The password', { password });
@@ -29,8 +28,8 @@ export const SecondFactor = t.NamedObject('SecondFactor', 'What a login needs be
   totp_enabled_at: t.OrNull(
     t.Timestamp('Since when codes are asked for; `null` while the second factor is off'),
   ),
-  recovery_codes_left: t.Int32('Recovery codes that were not used yet', 10),
-  passkeys: t.Int32('Passkeys of the account: a login with one needs no code', 0),
+  recovery_codes_left: t.Int32('Recovery codes that were not used yet'),
+  passkeys: t.Int32('Passkeys of the account: a login with one needs no code'),
 });
 
 /** The state of the second factor as its user sees it. */
@@ -40,15 +39,8 @@ export function toSecondFactor({ enabledAt, recoveryCodes, passkeys }: SecondFac
 }
 
 export const TotpSecret = t.NamedObject('TotpSecret', 'A secret for an authenticator app, shown once', {
-  secret: t.Text('In base32, to type it', 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP', {
-    pattern: '^[A-Z2-7]+$',
-    maxLength: 32,
-  }),
-  otpauth_uri: t.Text(
-    'The same for a QR code',
-    'otpauth://totp/Dure:dure_cafe?issuer=Dure&secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&algorithm=SHA1&digits=6&period=30',
-    { format: 'uri', maxLength: 1000 },
-  ),
+  secret: t.Text('In base32, to type it', { pattern: '^[A-Z2-7]+$', maxLength: 32 }),
+  otpauth_uri: t.Text('The same for a QR code', { format: 'uri', maxLength: 1000 }),
 });
 
 export const TotpCode = t.Body('TotpCode', 'A code of the authenticator app', { code: verificationCode });
@@ -60,10 +52,7 @@ export const RecoveryCodes = t.NamedObject(
     recovery_codes: t.List(
       Type.String(t.documented({ pattern: '^[a-z2-7]{4}(-[a-z2-7]{4}){3}$', maxLength: 19 })),
       10,
-      {
-        description: 'Ten; each works once. Neither case nor hyphens matter',
-        examples: [['mfrg-gzdf-mztw-q2lk', 'nbuw-g2zo-n5xg-kltd']],
-      },
+      'Ten; each works once. Neither case nor hyphens matter',
     ),
   },
 );

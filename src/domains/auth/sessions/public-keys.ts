@@ -9,24 +9,20 @@ const SigningAlgorithm = NamedEnum('SigningAlgorithm', 'With what access tokens 
 });
 
 const PublicKey = NamedObject('PublicKey', 'A public key (RFC 7517)', {
-  kid: Base64url(
-    'As in the header of tokens: the thumbprint (RFC 7638)',
-    'cn-I_WNMClehiVp51i_0VpOENW1upEerA8sEam5hn-s',
-    43,
-  ),
+  kid: Base64url('As in the header of tokens: the thumbprint (RFC 7638)', 43),
   alg: Ref(SigningAlgorithm, { description: 'The only algorithm of the key' }),
   use: StringEnum(['sig'], { description: 'Always `sig`' }),
   kty: StringEnum(['EC', 'OKP'], { description: '`EC` of `ES256`, `OKP` of `EdDSA`' }),
   crv: StringEnum(['P-256', 'Ed25519'], { description: 'The curve' }),
-  x: Base64url('Base64url', 'MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4', 43),
-  y: Type.Optional(Base64url('Base64url; of `EC` only', '4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM', 43)),
+  x: Base64url('Base64url', 43),
+  y: Type.Optional(Base64url('Base64url; of `EC` only', 43)),
 });
 const PublicKeys = NamedObject('PublicKeys', 'A JSON Web Key Set', {
   keys: List(Ref(PublicKey), 100, 'The one that signs is the first'),
 });
 const Issuer = NamedObject('Issuer', 'What a library needs to verify access tokens', {
-  issuer: Url('`iss` of the access tokens', 'https://api.example.com'),
-  jwks_uri: Url('Where the public keys are', 'https://api.example.com/.well-known/jwks.json'),
+  issuer: Url('`iss` of the access tokens'),
+  jwks_uri: Url('Where the public keys are'),
   id_token_signing_alg_values_supported: List(
     Ref(SigningAlgorithm),
     2,

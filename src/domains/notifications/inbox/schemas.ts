@@ -15,7 +15,7 @@ import { digestPage, matchPage, savedSearchKinds } from '../../saved-searches/in
 import { StoreSummary } from '../../stores/index.ts';
 import type { NotificationRow } from './repository.ts';
 
-const unreadCount = t.Int32('All unread notifications of the user, not only those on this page', 3);
+const unreadCount = t.Int32('All unread notifications of the user, not only those on this page');
 
 const descriptions = Object.entries(partnerRequestKinds).map(([kind, { description }]) => [
   kind,
@@ -23,9 +23,7 @@ const descriptions = Object.entries(partnerRequestKinds).map(([kind, { descripti
 ]);
 
 const PartnerRequestEvent = Type.Unsafe<PartnerRequestKind>(
-  t.NamedEnum('PartnerRequestEvent', 'What happened to the request', Object.fromEntries(descriptions), {
-    examples: ['partner_request_received'],
-  }),
+  t.NamedEnum('PartnerRequestEvent', 'What happened to the request', Object.fromEntries(descriptions)),
 );
 
 const NotificationPartnerRequest = t.NamedObject(
@@ -35,25 +33,18 @@ const NotificationPartnerRequest = t.NamedObject(
 );
 export type NotificationPartnerRequest = Static<typeof NotificationPartnerRequest>;
 
-/** @param example of its sentence */
-const notificationFields = <Kind extends TSchema>(kind: Kind, example: string) => ({
+const notificationFields = <Kind extends TSchema>(kind: Kind) => ({
   id: t.BigId('Newer notifications of a user have larger ids'),
   kind,
-  message: t.Message('A sentence in the language of the response', example),
-  is_read: t.Flag('Whether the user marked it as read', false),
+  message: t.Message('A sentence in the language of the response'),
+  is_read: t.Flag('Whether the user marked it as read'),
   created_at: t.Timestamp('When it happened'),
 });
 
 const PartnershipNotification = t.NamedObject(
   'PartnershipNotification',
   'Something that happened to a partnership request of the user',
-  {
-    ...notificationFields(
-      t.Ref(PartnerRequestEvent),
-      '두레 베이커리에서 ‘주말 공동 할인 함께하실 가게를 찾아요’ 글을 보고 제휴를 요청했습니다.',
-    ),
-    partner_request: t.Ref(NotificationPartnerRequest),
-  },
+  { ...notificationFields(t.Ref(PartnerRequestEvent)), partner_request: t.Ref(NotificationPartnerRequest) },
 );
 
 const PostNotification = t.NamedObject(
@@ -62,7 +53,6 @@ const PostNotification = t.NamedObject(
   {
     ...notificationFields(
       t.StringEnum(['saved_search_match'], { description: savedSearchKinds.saved_search_match.description }),
-      '햇살카페에서 저장하신 검색 조건에 맞는 ‘주말 공동 할인 함께하실 가게를 찾아요’ 글을 올렸습니다.',
     ),
     post: t.Ref(PostSummary),
     store: t.Ref(StoreSummary),
@@ -78,9 +68,8 @@ const DigestNotification = t.NamedObject(
       t.StringEnum(['saved_search_digest'], {
         description: savedSearchKinds.saved_search_digest.description,
       }),
-      '저장하신 검색 조건에 맞는 새 글이 14건 더 올라왔습니다.',
     ),
-    count: t.Int32('How many posts', 14),
+    count: t.Int32('How many posts'),
   },
 );
 
@@ -106,7 +95,6 @@ export const MarkReadByIds = t.Body('MarkReadByIds', 'Single notifications', {
     minItems: 1,
     maxItems: 100,
     description: 'These notifications; those of other users are ignored',
-    examples: [[1, 2]],
   }),
 });
 
@@ -122,7 +110,7 @@ export const NotificationsToMark = Type.Unsafe<Static<typeof MarkReadByIds> | St
 export type NotificationsToMark = Static<typeof NotificationsToMark>;
 
 export const ReadCount = t.NamedObject('ReadCount', 'What was marked, and what is left', {
-  updated_count: t.Int32('How many notifications this request marked as read', 2),
+  updated_count: t.Int32('How many notifications this request marked as read'),
   unread_count: unreadCount,
 });
 

@@ -11,7 +11,7 @@ const MailLanguage = t.NamedEnum(
   'MailLanguage',
   'The language of emails that another user causes, and of push messages',
   { ko: 'Korean', en: 'English' },
-  { names: ['KOREAN', 'ENGLISH'], examples: ['ko'] },
+  ['KOREAN', 'ENGLISH'],
 );
 
 /** What users can switch on and off. */
@@ -28,16 +28,16 @@ const ofEachTopic = <Value>(of: (topic: MailTopic) => Value): Record<MailTopic, 
 const EmailPreferences = t.NamedObject(
   'EmailPreferences',
   'Which emails the user gets. Codes, links and notices about the account cannot be switched off.',
-  ofEachTopic((topic) => t.Flag(topics[topic].email, topics[topic].example)),
+  ofEachTopic((topic) => t.Flag(topics[topic].email)),
 );
 
 const PushPreferences = t.NamedObject(
   'PushPreferences',
   'Which push messages the user gets',
-  ofEachTopic((topic) => t.Flag(topics[topic].push, topics[topic].example)),
+  ofEachTopic((topic) => t.Flag(topics[topic].push)),
 );
 
-const time = (description: string, example: string) =>
+const time = (description: string) =>
   TextField('line', {
     ...pattern('^([01][0-9]|2[0-3]):[0-5][0-9]$', {
       ko: '00:00부터 23:59까지의 시각을 HH:MM으로 입력해 주세요.',
@@ -45,15 +45,14 @@ const time = (description: string, example: string) =>
     }),
     maxLength: 5,
     description,
-    examples: [example],
   });
 
 const QuietHours = t.Body(
   'QuietHours',
   'A part of each day in Korea; over midnight where `from` is later than `to`',
   {
-    from: time('The first minute, as `HH:MM`', '22:00'),
-    to: time('The minute after the last one, as `HH:MM`; not the same as `from`', '08:00'),
+    from: time('The first minute, as `HH:MM`'),
+    to: time('The minute after the last one, as `HH:MM`; not the same as `from`'),
   },
 );
 
@@ -108,16 +107,14 @@ export function toMailPreferences(row: PreferencesRow | null): MailPreferences {
 }
 
 export const UnsubscribeQuery = Type.Object({
-  token: Line(
-    '`token` of the link in an email',
-    '1.partner_request_received.Zm9yIGV4YW1wbGUgb25seSwgbm8gc2lnbmF0dXJlIQ',
-    { ...t.documented({ pattern: '^[A-Za-z0-9._-]+$' }), maxLength: 200 },
-  ),
+  token: Line('`token` of the link in an email', {
+    ...t.documented({ pattern: '^[A-Za-z0-9._-]+$' }),
+    maxLength: 200,
+  }),
 });
 
 export const UnsubscribePage = Type.String({
   ...t.documented({ pattern: '^<!doctype html>', maxLength: 100_000 }),
   $id: 'UnsubscribePage',
   description: 'A page in the language of the request, with a button that sends `unsubscribe`',
-  examples: ['<!doctype html>'],
 });

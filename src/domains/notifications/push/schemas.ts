@@ -18,19 +18,12 @@ export const pushErrors = {
   }),
 };
 
-const examplePoint =
-  'BFutHNSNZPMeUwMWt5CPVs3nWVC1vdqROKzsSD_WqIxZ_BqkF9QzCxtljpPfn1LTRMO5p9R8AxXMvMPvy-Y2qPI';
-
 export const PushKey = t.NamedObject('PushKey', 'The key of the service (RFC 8292)', {
-  public_key: t.Base64url(
-    'An uncompressed point of P-256 in base64url, for `applicationServerKey`',
-    examplePoint,
-    87,
-  ),
+  public_key: t.Base64url('An uncompressed point of P-256 in base64url, for `applicationServerKey`', 87),
 });
 
 /** @param bytes that its base64url stands for */
-const bytes = (bytes: number, description: string, example: string) =>
+const bytes = (bytes: number, description: string) =>
   Type.String({
     ...pattern(`^[A-Za-z0-9_-]{${Math.ceil((bytes * 4) / 3)}}$`, {
       ko: `${bytes}바이트를 base64url로 인코딩한 값이어야 합니다.`,
@@ -38,16 +31,11 @@ const bytes = (bytes: number, description: string, example: string) =>
     }),
     ...t.documented({ maxLength: Math.ceil((bytes * 4) / 3) }),
     description,
-    examples: [example],
   });
 
 const PushSubscriptionKeys = t.Body('PushSubscriptionKeys', 'With which messages are encrypted (RFC 8291)', {
-  p256dh: bytes(
-    65,
-    'The public key of the browser: an uncompressed point of P-256 in base64url',
-    examplePoint,
-  ),
-  auth: bytes(16, 'A secret of the browser: 16 bytes in base64url', 'Zm9yIGV4YW1wbGUgb25seQ'),
+  p256dh: bytes(65, 'The public key of the browser: an uncompressed point of P-256 in base64url'),
+  auth: bytes(16, 'A secret of the browser: 16 bytes in base64url'),
 });
 
 export const NewPushSubscription = t.Body(
@@ -60,13 +48,11 @@ export const NewPushSubscription = t.Body(
       maxLength: 2048,
       description:
         'The URL of the push service: `https`, without credentials and port, at a host that the operator allows, which by default are those of Chrome, Edge, Firefox and Safari. Outside production also one of the machine of the service, with `http` and any port.',
-      examples: ['https://fcm.googleapis.com/fcm/send/Zm9yIGV4YW1wbGUgb25seQ'],
     }),
     expirationTime: Type.Optional(
       Type.Unsafe<number | null>({
         type: ['number', 'null'],
         description: 'Not needed: push services say when a subscription has ended',
-        examples: [null],
       }),
     ),
     keys: t.Ref(PushSubscriptionKeys),
@@ -80,11 +66,7 @@ export const StoredPushSubscription = t.NamedObject(
   'A browser that gets push messages',
   {
     id: t.Id('Identifier'),
-    user_agent: t.Text(
-      'How the browser named itself',
-      'Mozilla/5.0 (Linux; Android 16) AppleWebKit/537.36',
-      400,
-    ),
+    user_agent: t.Text('How the browser named itself', 400),
     created_at: t.Timestamp('When it was added'),
   },
 );

@@ -24,7 +24,6 @@ const StreamHeaders = Type.Object({
       ...documented({ maxLength: 20 }),
       description:
         'The last `id` that the client received; the stream resumes after it. Anything but decimal digits is a `validation_error`. An empty value counts as no header, a number beyond the newest notification as the newest.',
-      examples: ['1'],
     }),
   ),
 });
