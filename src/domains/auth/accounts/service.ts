@@ -7,7 +7,7 @@ import type { Created, IdempotencyKey } from '../../../infrastructure/database/i
 import type { ConsentService } from '../consents/service.ts';
 import type { AuthContext } from '../context.ts';
 import { authErrors, takenError } from '../errors.ts';
-import { passwordChangedNotice } from '../notices.ts';
+import { changeNotice } from '../notices.ts';
 import { type NewUser, type PasswordChange, toUser, type User } from '../schemas.ts';
 import type { UserRow } from './repository.ts';
 
@@ -28,7 +28,7 @@ export type AccountService = ReturnType<typeof createAccounts>;
 
 /** Creates accounts, and changes and deletes those of logged-in users. */
 export function createAccounts(auth: AuthContext, consents: ConsentService) {
-  const { config, idempotency, mailQueue, passwords, login, confirmation, codes, removal } = auth;
+  const { config, idempotency, mailQueue, passwords, login, confirmation, emails, removal } = auth;
   const { accounts, sessions, emailCodes, passwordResets } = auth;
 
   /**
@@ -81,7 +81,7 @@ export function createAccounts(auth: AuthContext, consents: ConsentService) {
     if (await accounts.find(tx, { email })) throw takenError('email', authErrors.emailTaken);
     const user = await accounts.create(tx, { username, email, name, passwordHash, language, isVerified });
     if (input.consents) await consents.record(tx, user.id, { answers: input.consents, ip: context.ip });
-    if (!isVerified) await codes.enqueue(tx, email, language);
+    if (!isVerified) await emails.enqueueCode(tx, email, language);
     tx.afterCommit(() => context.logSecurityEvent('signup', user));
     return user;
   }
@@ -113,7 +113,11 @@ export function createAccounts(auth: AuthContext, consents: ConsentService) {
           if (isVerified || storeId === undefined) await passwordResets.revoke(tx, email);
           await accounts.changePassword(tx, { id, from, to });
           await sessions.endAll(tx, id, sessionId);
-          await mailQueue.addUnrequested(tx, passwordChangedNotice(id, context.language, 'others'));
+          const recipient = { id, language: context.language };
+          await mailQueue.addUnrequested(
+            tx,
+            changeNotice('password_changed', recipient, { ended: 'others' }),
+          );
         },
       };
     });

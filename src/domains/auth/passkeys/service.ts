@@ -10,8 +10,6 @@ import { createWebauthn } from './webauthn.ts';
 const maxPasskeys = 10;
 const defaultName = { ko: '패스키', en: 'Passkey' };
 
-export type PasskeyService = ReturnType<typeof createPasskeys>;
-
 /** Adds and removes the passkeys of an account, and logs in with them. */
 export function createPasskeys(auth: AuthContext) {
   const { database, accounts, passkeys, logins, flows, login, confirmation } = auth;

@@ -12,8 +12,8 @@ const secondFactorCode = TextField('code', {
   examples: ['042317'],
 });
 
-const PasswordConfirmation = t.Body('PasswordConfirmation', 'The password', { password });
-const CodeConfirmation = t.Body('CodeConfirmation', 'A code of the second factor', {
+export const PasswordConfirmation = t.Body('PasswordConfirmation', 'The password', { password });
+export const CodeConfirmation = t.Body('CodeConfirmation', 'A code of the second factor', {
   code: secondFactorCode,
 });
 export const ConfirmationBody = Type.Unsafe<

@@ -4,7 +4,7 @@ import type { EventSubject, RequestContext } from '../../../http/request-context
 import type { Tx } from '../../../infrastructure/database/client.ts';
 import type { AuthContext } from '../context.ts';
 import { authErrors } from '../errors.ts';
-import { loginMethodNotice } from '../notices.ts';
+import { changeNotice } from '../notices.ts';
 import { maxFlowAttempts } from '../sessions/flow-repository.ts';
 import type { LoginAccount } from '../sessions/login-repository.ts';
 import type { LoginProof } from '../sessions/service.ts';
@@ -97,8 +97,9 @@ export function createSecondFactor(auth: AuthContext) {
         if (await secondFactors.isOn(tx, user.id)) throw new ApiError(authErrors.secondFactorExists);
         if (!(await secondFactors.confirm(tx, user.id, code))) return { result: undefined };
         const result = await secondFactors.replaceRecoveryCodes(tx, user.id);
-        const notice = { change: 'added', method: 'second_factor' } as const;
-        await mailQueue.addUnrequested(tx, loginMethodNotice(user.id, context.language, notice));
+        const recipient = { id: user.id, language: context.language };
+        const added = { change: 'added', method: 'second_factor' } as const;
+        await mailQueue.addUnrequested(tx, changeNotice('login_method_changed', recipient, added));
         return { result };
       });
       context.logSecurityEvent('second_factor_added', user);
@@ -127,7 +128,7 @@ export function createSecondFactor(auth: AuthContext) {
     async removeByOperator(tx: Tx, userId: number): Promise<void> {
       const user = await accounts.find(tx, { id: userId });
       if (!user || !(await secondFactors.remove(tx, userId))) return;
-      await mailQueue.addUnrequested(tx, loginMethodNotice(userId, user.language, removal));
+      await mailQueue.addUnrequested(tx, changeNotice('login_method_changed', user, removal));
     },
 
     /** Completes a login. @throws {ApiError} `second_factor_token_invalid`, `account_suspended`, and as {@link attempt} */

@@ -5,7 +5,7 @@ import type { RequestContext } from '../../../http/request-context.ts';
 import type { Tx } from '../../../infrastructure/database/client.ts';
 import type { AuthBase } from '../context.ts';
 import { authErrors } from '../errors.ts';
-import { type LoginMethodChange, loginMethodNotice } from '../notices.ts';
+import { changeNotice, type LoginMethodChange } from '../notices.ts';
 import type { Confirmation } from '../schemas.ts';
 import type { LoginService } from './service.ts';
 
@@ -92,8 +92,9 @@ export function createConfirmation(
         await require(user, tx);
         const changed = await work(tx);
         if (changed === undefined) return changed;
+        const recipient = { id: user.id, language: context.language };
         const notice = { change, method, label: changed.label };
-        await mailQueue.addUnrequested(tx, loginMethodNotice(user.id, context.language, notice));
+        await mailQueue.addUnrequested(tx, changeNotice('login_method_changed', recipient, notice));
         tx.afterCommit(() => context.logSecurityEvent(`${method}_${change}`, user));
         return changed;
       });
