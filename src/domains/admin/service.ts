@@ -24,7 +24,6 @@ export function createUserAdministration(
       audited(operator, { action, subject: { kind: 'user', id }, reason }, (tx) => work(tx, id));
   }
 
-  /** @throws {ApiError} `not_found` */
   async function find(tx: Tx, id: number): Promise<AdminUser> {
     const user = await repository.findUser(tx, id);
     assertFound(user);
@@ -58,7 +57,6 @@ export function createUserAdministration(
       });
     },
 
-    /** @throws {ApiError} `not_found` */
     show: onUser('user_shown', find),
 
     /** Suspends an account, or changes why. @throws {ApiError} `not_found`; `forbidden` for an admin's, unless by the command */
@@ -66,7 +64,6 @@ export function createUserAdministration(
       return onUser('user_suspended', setSuspension(operator, reason))(operator, id, reason);
     },
 
-    /** Lifts a suspension, if there is one. @throws {ApiError} as `suspend` */
     reactivate(operator: Operator, id: number): Promise<AdminUser> {
       return onUser('user_reactivated', setSuspension(operator, null))(operator, id);
     },
@@ -81,7 +78,6 @@ export function createUserAdministration(
       return list(operator, id);
     },
 
-    /** Ends all sessions of an account. @throws {ApiError} `not_found` */
     endSessions: onUser('sessions_ended', async (tx, id) => {
       await find(tx, id);
       await accounts.endSessions(tx, id);
@@ -120,7 +116,6 @@ export function createFailedMailAdministration(
   const subjectOf = (id: number) => ({ kind: 'failed_mail', id }) as const;
 
   return {
-    /** Newest first. @throws {ApiError} `invalid_cursor` */
     list(operator: Operator, query: PageQuery) {
       return audited(operator, { action: 'failed_mails_listed' }, (tx) =>
         paginate(query, {
@@ -140,7 +135,6 @@ export function createFailedMailAdministration(
       });
     },
 
-    /** Deletes an email that needs no other attempt. @throws {ApiError} `not_found` */
     drop(operator: Operator, id: number): Promise<void> {
       return audited(operator, { action: 'failed_mail_dropped', subject: subjectOf(id) }, async (tx) => {
         assertFound(await repository.takeFailedMail(tx, id));

@@ -9,10 +9,7 @@ import type { AuthContext } from './context.ts';
 import { authKinds } from './kinds.ts';
 import type { LoginMethodChange } from './notices.ts';
 
-/**
- * Composes this domain's emails when they are sent. Accounts are looked up here and not when an email is requested, so that the
- * request takes the same time for every address.
- */
+/** Composes emails when they are sent. Accounts are looked up here, so that a request takes the same time for every address. */
 export function authMails(
   { frontendUrl, email: settings }: Config,
   database: Database,
@@ -95,10 +92,7 @@ export function authMails(
   };
 }
 
-/**
- * As `o***@e***.com`: a user recognises an own address, and others cannot read it. The number of asterisks does not
- * depend on the address.
- */
+/** As `o***@e***.com`: a user recognises an own address, others cannot read it, and the asterisks do not tell its length. */
 function maskEmail(email: string): string {
   const [local = '', domain = ''] = email.split('@');
   const topLevel = domain.slice(domain.lastIndexOf('.'));

@@ -156,7 +156,6 @@ export const noticeKinds = {
   }),
 };
 
-/** What the payload of a notice has beside the time and the language. */
 interface Changes {
   password_changed: { ended: 'all' | 'others' };
   login_method_changed: LoginMethodChange;

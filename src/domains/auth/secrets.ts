@@ -45,7 +45,6 @@ export function createDerivedSecrets(secrets: readonly [Secret, ...Secret[]]) {
     return secret && newToken(purpose, id, secret);
   }
 
-  /** 256 bits of a row, URL-safe. */
   function derive(purpose: FlowSecret, id: string, keyId: string): string | undefined {
     const secret = find(keyId);
     return secret && digest(secret, purpose, id).toString('base64url');

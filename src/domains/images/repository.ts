@@ -78,9 +78,7 @@ export function createImageRepository(database: Database) {
       await images.updateMany({ where: { id, state: 'pending' }, data });
     },
 
-    /**
-     * Marks an own image as deleted, if there is one; waits for a post that gets it. @throws of a foreign key when a post uses it
-     */
+    /** Marks an own image as deleted; waits for a post that gets it. @throws of a foreign key when a post uses it */
     async markDeleted(id: number, userId: number): Promise<DeletedImage | undefined> {
       const [deleted] = await images.updateManyAndReturn({
         where: { id, userId, state: 'ready' },
@@ -128,7 +126,6 @@ export function createImageRepository(database: Database) {
       return linked.map(({ key }) => key);
     },
 
-    /** The keys among these of images that the user can use. */
     async findOwn(tx: Tx, userId: number, keys: string[]): Promise<string[]> {
       if (keys.length === 0) return [];
       const where = { key: { in: keys }, userId, state: 'ready' as const };
@@ -167,7 +164,6 @@ export function createImageRepository(database: Database) {
         RETURNING id, key, created_at AS "createdAt"`);
     },
 
-    /** @returns undefined for a category that does not exist */
     async categoryName(id: number): Promise<string | undefined> {
       return (await database.prisma.storeCategory.findFirst({ where: { id } }))?.name;
     },

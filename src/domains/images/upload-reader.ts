@@ -5,7 +5,6 @@ import { fieldName, limitProblems, problems } from '../../http/field-errors.ts';
 import { type Body, hasBody } from '../../http/plugins/body-reader.ts';
 import { imageErrors } from './schemas.ts';
 
-/** Bytes of an image. */
 const maxImageBytes = 10 * 1024 * 1024;
 
 /** Bytes of an upload: the image, boundaries and headers of the part. */
@@ -53,7 +52,6 @@ export function createUploadReader() {
   };
 }
 
-/** @throws {ApiError} for a body of another type, or none */
 function boundaryOf(request: FastifyRequest): string {
   const { 'content-type': type, 'content-length': length } = request.headers;
   if (type === undefined && (length === '0' || !hasBody(request))) throw required();
@@ -64,10 +62,7 @@ function boundaryOf(request: FastifyRequest): string {
   return boundary;
 }
 
-/**
- * The one file `image` of a form (RFC 7578), without a copy of it. It searches and ends at a second part, so that nothing costs more
- * than a pass over the body. @throws {ApiError} for anything else
- */
+/** The one file `image` of a form (RFC 7578), without a copy of it, by one pass over the body. */
 function imageOf(body: Buffer, boundary: string): Buffer {
   if (body.length === 0) throw required();
   const delimiter = Buffer.from(`\r\n--${boundary}`);
@@ -91,7 +86,6 @@ function imageOf(body: Buffer, boundary: string): Buffer {
   return image;
 }
 
-/** @throws {ApiError} unless a part is a file `image` */
 function checkHead(head: string): void {
   const name = /^content-disposition:.*?;\s*name=(?:"([^"]*)"|([^\s;"]+))/im.exec(head)?.slice(1).join('');
   if (name === undefined || name in Object.prototype) throw malformed();

@@ -60,11 +60,7 @@ export function createNotifications(options: NotificationsOptions) {
     await scope.register(streamRoutes, { streams });
   }
 
-  /**
-   * What the preferences of the recipient say about an email. One that waited is not sent when its notification was read meanwhile.
-   *
-   * @returns undefined for one that the recipient does not want
-   */
+  /** What the recipient's preferences say about an email. Of one that waited, the notification must be unread. @returns undefined: not wanted */
   async function checkMail({ kind, payload, jobId }: MailToCheck): Promise<MailPermission | undefined> {
     const topic = mailKinds[kind]?.topic;
     if (topic === undefined || !('user_id' in payload)) return {};

@@ -35,7 +35,6 @@ export const partnerRequestTopics = {
 
 export type PartnerRequestKind = Extract<NotificationKind, `partner_request_${string}`>;
 
-/** What a notification about a request says. */
 interface Subject {
   request: Record<'post_title' | 'sender_store_name' | 'receiver_store_name', string>;
   /** Whether the recipient is the sender of the request; else the receiver. */

@@ -10,10 +10,7 @@ import { maxMailsPerHour, type PartnerRequestChanges, type Recipient } from './r
 import type { PartnerRequests } from './repository/requests.ts';
 import * as schemas from './schemas.ts';
 
-/**
- * The transitions of a request: in which box its user has it, and whether the other side gets an email about it. The trigger
- * `partner_requests_transition` rejects any other change of the state.
- */
+/** The transitions of a request, and whether they are mailed. The trigger `partner_requests_transition` rejects any other change. */
 const rules = {
   accept: { box: 'received', from: 'requested', to: 'accepted', isMailed: true },
   decline: { box: 'received', from: 'requested', to: 'declined', isMailed: true },
@@ -21,7 +18,6 @@ const rules = {
   end: { box: 'either', from: 'accepted', to: 'ended', isMailed: true },
 } as const;
 
-/** Why a request is not sent. */
 const refusals = {
   store_required: postErrors.storeRequired,
   post_not_found: postErrors.postNotFound,
@@ -51,7 +47,6 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
   const quota = options.config.quotas.requestsPerDay;
   const { database, outbox, mailQueue, idempotency, partnerRequests, changes, notify, lockCounts } = options;
 
-  /** @throws {ApiError} `store_required`, `post_not_found`, `own_post`, `post_closed`, `already_requested`, `quota_exceeded` */
   async function send(
     userId: number,
     request: schemas.NewPartnerRequest,

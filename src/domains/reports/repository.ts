@@ -40,7 +40,6 @@ export type ReportRow = Prisma.Result<
 
 const isAbout = ({ kind, id }: Target) => (kind === 'post' ? { postId: id } : { storeId: id });
 
-/** A saved report, or why there is none. */
 type Created =
   | { id: number }
   | { refusal: 'not_found' | 'already_reported' | 'account_deleted' }
@@ -50,11 +49,7 @@ export type ReportRepository = ReturnType<typeof createReportRepository>;
 
 /** Reports, and what becomes of their targets. */
 export function createReportRepository(database: Database) {
-  /**
-   * Saves a report about what its reporter can see; of concurrent calls for one target, one. Waits for a deletion of the account.
-   *
-   * @returns the id, a refusal, or the seconds until the quota has room
-   */
+  /** Saves a report about what its reporter can see; of concurrent calls for one target, one. Waits for a deletion of the account. */
   function create({ userId, target, reason, text = '' }: NewReport & { userId: number; target: Target }) {
     return database.transaction<Created>(async (tx) => {
       await lockQuota(tx, 'user', sql`SELECT id FROM users WHERE id = ${userId}`);
@@ -71,7 +66,6 @@ export function createReportRepository(database: Database) {
     });
   }
 
-  /** Newest first. */
   function list(
     tx: Tx,
     { status, after, limit }: PageRequest & { status: Report['status'] | undefined },
@@ -97,12 +91,7 @@ export function createReportRepository(database: Database) {
     return report.post ? { kind: 'post', id: report.post.id } : { kind: 'store', id: storeId };
   }
 
-  /**
-   * Closes a report, or decides again; the time is that of the first decision. Then hides or shows its target, which is hidden while
-   * a closed report hides it.
-   *
-   * @returns null when there is no such report, or the clean-up deletes it meanwhile
-   */
+  /** Closes a report, or decides again, keeping the first time. Its target is hidden while a closed report hides it. @returns null without one */
   async function close(
     tx: Tx,
     id: number,

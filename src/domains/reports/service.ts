@@ -13,7 +13,6 @@ export type ReportService = ReturnType<typeof createReportService>;
 /** Reporting posts and stores, and what operators decide about the reports. */
 export function createReportService(reports: ReportRepository, { audited }: Audit) {
   return {
-    /** @throws {ApiError} `post_not_found` or `store_not_found`, `already_reported`, `quota_exceeded`, `token_not_valid` */
     async report(userId: number, target: Target, input: schemas.NewReport): Promise<{ id: number }> {
       const created = await reports.create({ userId, target, ...input });
       if ('id' in created) return created;
@@ -23,7 +22,6 @@ export function createReportService(reports: ReportRepository, { audited }: Audi
       throw new ApiError(target.kind === 'post' ? postErrors.postNotFound : storeErrors.storeNotFound);
     },
 
-    /** Newest first. @throws {ApiError} `invalid_cursor` */
     list(operator: Operator, { status, ...query }: schemas.ReportQuery) {
       return audited(operator, { action: 'reports_listed' }, (tx) =>
         paginate(query, {

@@ -13,7 +13,6 @@ export const savedSearchTopics = {
   },
 };
 
-/** What a notification about a match says. */
 interface Subject {
   post: { title: string };
   store: { name: string };
@@ -98,10 +97,7 @@ export const savedSearchKinds = {
   },
 };
 
-/**
- * Composes the emails about matches when they are sent, in the language of the recipient: nothing once the search was deleted, the
- * post is not open any more, or the address forbids it.
- */
+/** Composes the emails about matches when they are sent: none once the search was deleted, the post closed, or the address forbids it. */
 export function savedSearchMails(
   { frontendUrl }: Config,
   savedSearches: SavedSearches,

@@ -52,21 +52,16 @@ export function createSavedSearchRepository(database: Database) {
       });
     },
 
-    /** Newest first. */
     list(userId: number, { after, limit }: PageRequest): Promise<SavedSearchRow[]> {
       const where = { userId, ...(after && { id: { lt: Number(after.id) } }) };
       return prisma.savedSearch.findMany({ where, orderBy: { id: 'desc' }, take: limit });
     },
 
-    /** @returns false when the user has no such search */
     async remove(userId: number, id: number): Promise<boolean> {
       return (await prisma.savedSearch.deleteMany({ where: { id, userId } })).count > 0;
     },
 
-    /**
-     * The users to be notified of a post, in the order of their ids, after one of them. Each search is looked up by one of its
-     * filters, the most selective one, and then checked for all of them, as the list of posts does.
-     */
+    /** In the order of the users. Each search is looked up by its most selective filter, then checked for all, as the list does. */
     findMatches(postId: number, after: number): Promise<Match[]> {
       return database.query<Match>(sql`
         WITH post AS MATERIALIZED (${postToMatch(postId)}), candidate AS (

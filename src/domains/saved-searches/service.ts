@@ -9,7 +9,6 @@ import { type NewSavedSearch, type SavedSearch, savedSearchErrors, toSavedSearch
 export const matchTask = 'match_saved_searches';
 export const digestTask = 'send_saved_search_digests';
 
-/** Users who are notified in one transaction. */
 const batchSize = 500;
 
 /** Milliseconds of a run of digests, between which other jobs have their turn. */
@@ -53,7 +52,6 @@ export type SavedSearchService = ReturnType<typeof createSavedSearchService>;
 export function createSavedSearchService(options: SavedSearchServiceOptions) {
   const { database, outbox, mailQueue, savedSearches, notifications, checkCategoryFilter } = options;
 
-  /** @throws {ApiError} `validation_error`, `too_many_saved_searches` */
   async function create(userId: number, input: NewSavedSearch): Promise<SavedSearch> {
     const { name, q = null, category_id: categoryId = null, region = null, near = null } = input;
     const { latitude = null, longitude = null } = readNear(input) ?? {};
@@ -71,11 +69,7 @@ export function createSavedSearchService(options: SavedSearchServiceOptions) {
     await outbox.add(tx, { identifier: matchTask, payload: { post_id: postId }, priority: 5 });
   }
 
-  /**
-   * Notifies the users of a new post once. Each batch is saved with its notifications, so that a run after a crash continues.
-   *
-   * @throws Error when another worker runs the same job, which then runs again
-   */
+  /** Notifies the users of a new post once. Each batch is saved with its notifications, so that a run after a crash continues. */
   async function notifyMatches(postId: number): Promise<void> {
     let before = await savedSearches.notifiedUpTo(postId);
     const matches = await savedSearches.findMatches(postId, before);
@@ -107,12 +101,7 @@ export function createSavedSearchService(options: SavedSearchServiceOptions) {
     await notifications.notify(tx, recipients);
   }
 
-  /**
-   * Notifies users of the matches that wait, once a day, for {@link runTime}. A run after a crash continues with those who were not
-   * notified.
-   *
-   * @returns whether there are no more
-   */
+  /** Notifies users of the matches that wait, once a day, for {@link runTime}. @returns whether there are no more */
   async function sendDigests(): Promise<boolean> {
     const kind = 'saved_search_digest';
     const end = performance.now() + runTime;

@@ -22,16 +22,11 @@ const boundary = /^(?:[\s,(\d]|$)/;
 const places = [...placesOf.values()].flat();
 const wholeNames = places.filter(({ isShort }) => !isShort);
 
-/** The beginning of an address. */
 interface Place extends Pick<Region, 'sido' | 'sigungu'> {
-  /** What follows. */
   rest: string;
 }
 
-/**
- * Reads the region of an address as people write it: by road or by lot, with long, short or no names of provinces, whatever the
- * spaces. What is not certain stays empty.
- */
+/** Reads the region of an address as people write it, by road or by lot, whatever the spaces. What is not certain stays empty. */
 export function readRegion(address: string): Region {
   const text = address.replace(prefix, '');
   const place = readSido(text) ?? readSigungu(text, { names: places }) ?? readSecondWord(text);

@@ -53,7 +53,6 @@ export interface WantedStore {
   id?: number;
 }
 
-/** Whose store is changed. */
 interface StoreEdit {
   ownerId: number;
   /** Its `updated_at`, where only that version is to be changed. */
@@ -86,7 +85,6 @@ export function createStoreRepository(database: Database, readAddress: ReadAddre
     });
   }
 
-  /** Which of some ids are categories. */
   async function knownCategories(tx: Tx, ids: number[]): Promise<Set<number>> {
     const where = { id: { in: ids } };
     const rows = await tx.prisma.storeCategory.findMany({ where, select: { id: true } });
@@ -118,11 +116,7 @@ export function createStoreRepository(database: Database, readAddress: ReadAddre
     return (await tx.prisma.store.count({ where: { ownerId } })) > 0;
   }
 
-  /**
-   * Changes the given fields. The update comes first, because its row lock serialises concurrent changes of the categories.
-   *
-   * @returns the store's id, or undefined when the user has no such store, or the quota is used up
-   */
+  /** Changes the given fields, the row first, whose lock serialises changes of the categories. @returns undefined without store or quota */
   async function change(tx: Tx, { ownerId, version, quota, ...changes }: StoreChanges & StoreEdit) {
     const { name, category_ids, description, address, phone_number, business_hours } = changes;
     const { location, show_exact_location: showExact } = changes;
@@ -160,12 +154,7 @@ export function createStoreRepository(database: Database, readAddress: ReadAddre
     });
   }
 
-  /**
-   * Locks a user and the user's store until the transaction ends, so that no post is written in it and no request sent from
-   * it or to it meanwhile.
-   *
-   * @returns undefined when the user has no store and cannot get one before the transaction ends
-   */
+  /** Locks a user, who can get no store then, and the user's store, for which new posts and requests wait. */
   async function lockStore(tx: Tx, userId: number): Promise<number | undefined> {
     // Before the store, as a suspension does. Also waits for a concurrent registration, whose store is visible then. Rows that
     // refer to the user can be inserted meanwhile, so that requests which lock stores before users do not deadlock with this.

@@ -37,11 +37,7 @@ export type RemovableAccount = Pick<UserRow, 'id' | 'email' | 'isVerified'>;
 
 /** Accounts. */
 export function createAccountRepository(database: Database, { unverifiedAccountTtl }: Config['email']) {
-  /**
-   * Locks an account, and with it its undo links, until the transaction ends. Rows that refer to it can be inserted meanwhile.
-   *
-   * @returns undefined when it is gone or suspended
-   */
+  /** Locks an account and its undo links; rows that refer to it can be inserted meanwhile. @returns undefined when it is gone or suspended */
   async function lock(tx: Tx, id: number) {
     await lockRow(tx, 'users', id, 'NO KEY UPDATE');
     const select = { email: true, isVerified: true, passwordHash: true } as const;
@@ -62,12 +58,7 @@ export function createAccountRepository(database: Database, { unverifiedAccountT
       return tx.prisma.user.create({ data, select: userColumns });
     },
 
-    /**
-     * Gives an account an address that its user has proven.
-     *
-     * @param change.needsReset whether nothing but a reset of the password may change the account from now on
-     * @throws a unique violation when the address is taken
-     */
+    /** Gives an account a proven address. @param change.needsReset whether only a reset may change it now @throws a unique violation */
     setEmail(tx: Tx, id: number, change: { email: string; needsReset?: true }): Promise<UserRow> {
       const data = { ...change, isVerified: true };
       return tx.prisma.user.update({ where: { id }, data, select: userColumns });
@@ -77,7 +68,6 @@ export function createAccountRepository(database: Database, { unverifiedAccountT
       return tx.prisma.user.findFirst({ where, select: recipientColumns });
     },
 
-    /** @returns undefined when the account is gone */
     async rename(userId: number, name: string): Promise<UserRow | undefined> {
       const change = { where: { id: userId }, data: { name }, select: userColumns };
       return (await database.prisma.user.updateManyAndReturn(change))[0];
@@ -123,11 +113,7 @@ export function createAccountRepository(database: Database, { unverifiedAccountT
       return passwordHash !== null || count.identities + count.passkeys > 1;
     },
 
-    /**
-     * Unverified accounts without a store, a live session, and a login for long.
-     *
-     * @param condition on the user `u`: which accounts to look at
-     */
+    /** Unverified accounts without a store, a live session, and a login for long. @param condition on the user `u` */
     findAbandoned(tx: Tx, condition: Sql): Promise<RemovableAccount[]> {
       return tx.query<RemovableAccount>(sql`
         SELECT u.id, u.email, u.is_verified AS "isVerified" FROM users u
@@ -137,7 +123,6 @@ export function createAccountRepository(database: Database, { unverifiedAccountT
           AND NOT EXISTS (SELECT FROM stores s WHERE s.owner_id = u.id)`);
     },
 
-    /** @returns whether the account existed */
     async remove(tx: Tx, userId: number): Promise<boolean> {
       return (await tx.prisma.user.deleteMany({ where: { id: userId } })).count > 0;
     },

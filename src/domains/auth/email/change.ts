@@ -21,7 +21,6 @@ const currentAddress = {
   },
 } as const;
 
-/** A change of a locked account. */
 interface Attempt extends Pick<RemovableAccount, 'email' | 'isVerified'> {
   user: CurrentUser;
   input: EmailChange;
@@ -32,12 +31,7 @@ export function createEmailChange(auth: AuthContext) {
   const { database, mailQueue, confirmation, emails, removal, accounts, sessions } = auth;
   const { emailCodes, passwordResets, logins, undoLinks, mailSends } = auth;
 
-  /**
-   * Changes the address; every other session ends, and the old address gets a notice if it was verified.
-   *
-   * @throws {ApiError} `validation_error`, `invalid_credentials`, `forbidden`, `invalid_code`, `verification_token_invalid`,
-   * `too_many_attempts`, `email_taken`
-   */
+  /** Changes the address; every other session ends, and the old address gets a notice if it was verified. */
   async function change(user: CurrentUser, input: EmailChange, context: RequestContext): Promise<User> {
     const { new_email: newEmail } = input;
     const attempt = await confirmation
@@ -94,8 +88,6 @@ export function createEmailChange(auth: AuthContext) {
    * Brings the old address back. Somebody else may have the account: every session ends, ways to log in that were added since the
    * change are removed, a reset link goes to the address, and until then the password changes neither password nor address. An
    * unverified account without a store that has taken the address is deleted. An error does not use the link up.
-   *
-   * @throws {ApiError} `undo_link_invalid`, `email_taken`
    */
   async function undo(token: string, context: RequestContext): Promise<void> {
     const link = await undoLinks.open(token);

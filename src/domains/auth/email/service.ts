@@ -11,10 +11,7 @@ import type { CodeSent, EmailConfirmation, MailSent, PasswordReset, ResetLinkPar
 
 export type EmailService = ReturnType<typeof createEmailService>;
 
-/**
- * Verification of email addresses by codes and links, and recovery of a forgotten password or username. No response reveals whether
- * an address has an account.
- */
+/** Verification of addresses, and recovery of a password or username. No response reveals whether an address has an account. */
 export function createEmailService(auth: AuthBase) {
   const { config, database, mailQueue, passwords, accounts, sessions, logins } = auth;
   const { emailCodes, passwordResets, mailSends } = auth;
@@ -37,12 +34,7 @@ export function createEmailService(auth: AuthBase) {
     return { ...sent, expires_in: Math.floor(config.email.codeTtl) };
   }
 
-  /**
-   * Checks a code or the token of its link. It verifies the account of the session that sends it, if that has the address, and
-   * no other one: a stranger may have signed up with the address.
-   *
-   * @throws {ApiError} `invalid_code`, `too_many_attempts`
-   */
+  /** Checks a code or a link, which verifies the account of the session and no other one: a stranger may have signed up with the address. */
   async function confirm(given: EmailConfirmation, user: CurrentUser | null, context: RequestContext) {
     const address = 'code' in given ? given.email : await emailCodes.addressOf(given.token);
     // Throwing inside the transaction would roll back the count of attempts.
@@ -70,7 +62,6 @@ export function createEmailService(auth: AuthBase) {
     throw new ApiError(authErrors.emailLinkInvalid, { data: { attempts_left: outcome.attemptsLeft } });
   }
 
-  /** The error of a wrong code: `invalid_code`, `too_many_attempts`. */
   async function codeError(email: string, { attemptsLeft, exhausted }: WrongCode): Promise<ApiError> {
     if (!exhausted) return new ApiError(authErrors.invalidCode, { data: { attempts_left: attemptsLeft } });
     return retryLater(authErrors.tooManyCodeAttempts, await mailSends.wait(database, 'email_verify', email));
@@ -91,7 +82,6 @@ export function createEmailService(auth: AuthBase) {
     });
   }
 
-  /** Mails a link to reset the password. */
   async function requestLink(email: string, context: RequestContext): Promise<MailSent> {
     const { userId, sent } = await request('reset_password', email, async (tx) => {
       const id = await passwordResets.issue(tx, email);
@@ -101,7 +91,6 @@ export function createEmailService(auth: AuthBase) {
     return sent;
   }
 
-  /** Mails the username. */
   async function findUsername(email: string, context: RequestContext): Promise<MailSent> {
     const { userId, sent } = await request('find_id', email, (tx, id) =>
       // No account has the id 0.
@@ -111,7 +100,6 @@ export function createEmailService(auth: AuthBase) {
     return sent;
   }
 
-  /** The account of a link. @throws {ApiError} `reset_link_invalid` */
   async function openLink(link: ResetLinkParts, tx: Tx = database) {
     const opened = await passwordResets.open(tx, link);
     if (opened === undefined) throw new ApiError(authErrors.resetLinkInvalid);
@@ -121,8 +109,6 @@ export function createEmailService(auth: AuthBase) {
   /**
    * Sets a new password and ends every session. The first proof of the address removes the ways to log in that were added without
    * one. Of concurrent uses of one link, one succeeds.
-   *
-   * @throws {ApiError} `reset_link_invalid`, `validation_error`
    */
   async function reset({ new_password: password, ...link }: PasswordReset, context: RequestContext) {
     const account = await openLink(link);

@@ -7,7 +7,6 @@ export type PasskeyRow = Passkey;
 /** Passkeys. Those of an account are added and removed while it is locked. */
 export function createPasskeyRepository({ prisma }: Database) {
   return {
-    /** Newest first. */
     list(userId: number, { after, limit }: PageRequest): Promise<PasskeyRow[]> {
       const where = { userId, ...(after && { id: { lt: Number(after.id) } }) };
       return prisma.passkey.findMany({ where, orderBy: { id: 'desc' }, take: limit });
@@ -25,7 +24,6 @@ export function createPasskeyRepository({ prisma }: Database) {
       return (await tx.prisma.passkey.createManyAndReturn({ data: [data], skipDuplicates: true }))[0];
     },
 
-    /** @returns undefined when the user has no such passkey */
     async rename(userId: number, id: number, name: string): Promise<PasskeyRow | undefined> {
       return (await prisma.passkey.updateManyAndReturn({ where: { id, userId }, data: { name } }))[0];
     },
@@ -37,11 +35,7 @@ export function createPasskeyRepository({ prisma }: Database) {
       return count > 0 ? passkey?.name : undefined;
     },
 
-    /**
-     * Saves that a passkey signed a login.
-     *
-     * @returns false when its counter, if it has one, did not grow: the passkey was copied, or its signature was seen before
-     */
+    /** Saves a login. @returns false when its counter, if it has one, did not grow: the passkey was copied, or its signature was seen before */
     async use(id: number, { counter, isSynced }: { counter: number; isSynced: boolean }): Promise<boolean> {
       const where = { id, counter: counter === 0 ? 0 : { lt: counter } };
       const data = { counter, isSynced, lastUsedAt: new Date() };

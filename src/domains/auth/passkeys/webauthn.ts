@@ -84,11 +84,7 @@ export function createWebauthn({
       return { credentialId, publicKey, counter, transports, isSynced: info.credentialBackedUp };
     },
 
-    /**
-     * Whether the counter has grown is checked where it is saved.
-     *
-     * @throws Error when the credential is not one of the passkey for this service and this challenge
-     */
+    /** The caller checks the counter. @throws Error when the credential is not one of the passkey for this service and this challenge */
     async verifyLogin(credential: LoginCredential, passkey: PasskeyRow, challenge: string) {
       rejectFrames(credential);
       if (credential.response.userHandle !== userHandleOf(passkey.userId)) {

@@ -50,7 +50,6 @@ export function createIdentityRepository(database: Database) {
       await database.prisma.identity.updateMany({ where: { issuer, subject }, data });
     },
 
-    /** The identities of a user, newest first. */
     list(userId: number, { after, limit }: PageRequest): Promise<IdentityRow[]> {
       return database.prisma.identity.findMany({
         where: { userId, ...olderThan(after) },

@@ -10,7 +10,6 @@ import { imageErrors } from '../schemas.ts';
 interface ConvertedImage {
   large: Buffer;
   thumbnail: Buffer;
-  /** Pixels of the large version. */
   width: number;
   height: number;
 }
@@ -32,11 +31,7 @@ export function createConversionQueue(convert: Convert) {
   const largeTurns = new PQueue({ concurrency: 1 });
   const users = new Map<number, PQueue>();
 
-  /**
-   * Converts an image in its turn, first with the memory for small ones, unless the request was answered meanwhile.
-   *
-   * @throws {ApiError} `invalid_image`; `service_unavailable` when too many conversions wait, or this one takes too long
-   */
+  /** Converts an image in its turn, first with the memory for small ones, unless the request was answered meanwhile. */
   async function add(userId: number, file: Buffer, isObsolete: () => boolean): Promise<ConvertedImage> {
     if (waiting() >= maxWaiting) throw serviceUnavailable(new Error('the queue of conversions is full'));
     const convertInTurn = (size: 'small' | 'large') =>
@@ -57,7 +52,6 @@ export function createConversionQueue(convert: Convert) {
     return own;
   }
 
-  /** Conversions that have not begun. */
   function waiting(): number {
     const unfinished = [...users.values()].reduce((sum, { size, pending }) => sum + size + pending, 0);
     return unfinished - turns.pending;
@@ -97,7 +91,6 @@ const maxMarkers = 500_000;
  *
  * @param limitFactor how many times longer than in production it may take
  * @returns undefined for an image that needs more memory
- * @throws {ApiError} `invalid_image`; `service_unavailable` when it takes too long
  */
 export async function convertImage(
   file: Buffer,

@@ -24,7 +24,6 @@ interface PartnershipRow extends AnyRow {
   toSender: boolean;
 }
 
-/** A notification with the post it is about. */
 interface MatchRow extends AnyRow {
   kind: 'saved_search_match';
   match: { savedSearchId: number; post: PostSummaryRow; store: StoreSummary };
@@ -94,7 +93,6 @@ const largestId = '9223372036854775807';
 /** Of the table. */
 export const partitions = 16;
 
-/** Notifications that are marked as read in one transaction. */
 const batchSize = 5_000;
 
 /** Those that were read, in each partition. @param ttl seconds; 0: none expire */
@@ -161,7 +159,6 @@ export function createNotificationRepository(database: Database, { wake }: Pick<
     return database.query<NotificationRow>(sql`${withSubjects(newer)} ORDER BY n.id`);
   }
 
-  /** A notification of a user; undefined when there is none. */
   async function findOne(userId: number, id: number): Promise<NotificationRow | undefined> {
     return (await listAfter(userId, id - 1, 1)).find((row) => row.id === id);
   }
@@ -198,12 +195,7 @@ export function createNotificationRepository(database: Database, { wake }: Pick<
     return total;
   }
 
-  /**
-   * Marks at most {@link batchSize} notifications as read, in one statement.
-   *
-   * @param ids a query for the ids
-   * @returns how many were unread, and the largest id of a full batch; null when there are no more
-   */
+  /** Marks notifications as read in one statement. @returns how many were unread, and the largest id of a full batch */
   async function markBatch(userId: number, ids: Sql) {
     // The lock of the count comes first, so that concurrent batches of a user cannot deadlock. A full batch is one that was found
     // full, whatever others mark before the lock.

@@ -29,10 +29,7 @@ export function createUnsubscribeLinks({ secrets, publicUrl }: Pick<Config, 'sec
     return `${userId}.${topic}.${digest.digest('base64url')}`;
   }
 
-  /**
-   * @param keyId of the secret that signs. A queued mail names it, so that a retry after a change of secrets sends the same
-   *   bytes; the first secret signs when it is no longer configured.
-   */
+  /** @param keyId of the secret that signed the queued mail, so that a retry sends the same; without it the first one signs */
   function url(subscription: Subscription, keyId: string): string {
     const secret = secrets.find(({ id }) => id === keyId) ?? secrets[0];
     const query = new URLSearchParams({ token: sign(subscription, secret) });
@@ -77,7 +74,6 @@ export const unsubscribeRoutes: FastifyPluginAsyncTypebox<{
       : show(reply, text.error, `<p>${escapeHtml(definition.text[request.language])}</p>`);
   });
 
-  /** @throws {ApiError} `validation_error` */
   function read(token: string): Subscription {
     const subscription = unsubscribeLinks.read(token);
     if (subscription === undefined) throw invalidFields([wrongToken]);

@@ -39,7 +39,6 @@ export interface HubOptions {
   notifications: Pick<Notifications, 'find' | 'listAfter' | 'countUnread'>;
   imageUrls: ImageUrls;
   listen(subscription: Subscription): void;
-  /** Which of some sessions are live. */
   findLiveSessions(sessionIds: string[]): Promise<Set<string>>;
   maxConcurrentReads: number;
   streamTimes?: Partial<EventStreamTimes> | undefined;
@@ -122,12 +121,7 @@ export function createStreamHub(options: HubOptions) {
     }
   }
 
-  /**
-   * Opens a stream, the body of a response. It is registered for wake-ups before the newest notification is read, so that none is
-   * missed in between.
-   *
-   * @throws {ApiError} `service_unavailable` while the instance shuts down, and when too many streams wait to be opened
-   */
+  /** Opens a stream. It is registered for wake-ups before the newest notification is read, so that none is missed in between. */
   async function open(request: StreamRequest): Promise<Readable> {
     if (isClosing) throw serviceUnavailable(new Error('shutting down'), 1);
     // After a restart all clients come back at once. They would fill the queue of the pool, where every other request waits, too.
@@ -157,7 +151,6 @@ export function createStreamHub(options: HubOptions) {
     return events.body;
   }
 
-  /** Ends all streams and rejects new ones. */
   async function close(): Promise<void> {
     isClosing = true;
     clearInterval(checks);

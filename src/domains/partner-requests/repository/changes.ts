@@ -16,7 +16,6 @@ import {
   senderColumn,
 } from './requests.ts';
 
-/** What a store asks of another. */
 interface NewRequest {
   userId: number;
   postId: number;
@@ -26,7 +25,6 @@ interface NewRequest {
   key: StoredKey | undefined;
 }
 
-/** The request, or why there is none. */
 type Sent =
   | { refusal: null; request: InJson<SentRequestRow>; replayedIn: string | null }
   | { refusal: 'quota_exceeded'; wait: number }
@@ -94,11 +92,7 @@ export function createPartnerRequestChanges(database: Database, mailQueue: Pick<
   return { send, transition, withdrawOfPost, closeOfStore };
 }
 
-/**
- * Moves a request to another state, of concurrent transitions one.
- *
- * @returns undefined for a request that the user has not in that box and state, and where a hidden store would accept it
- */
+/** Moves a request to another state, of concurrent transitions one. @returns undefined where the user may not, or a hidden store accepts */
 async function transition(tx: Tx, { id, userId, box, from, to }: Transition) {
   const ownStores = { sent: 'r.sender_store_id', received: 'r.receiver_store_id' };
   const own = raw(box === 'either' ? Object.values(ownStores).join() : ownStores[box]);
@@ -143,10 +137,7 @@ const idsWhere = (condition: Sql) => sql`SELECT id FROM partner_requests WHERE $
  * Withdraws pending requests and ends accepted ones. Rows are locked in id order to avoid deadlocks, and updated and looked up by
  * their ids, because a join may read all requests and stores. A request that another transaction accepts meanwhile is waited for.
  *
- * @param requests.states which of them, as they are once they are locked
- * @param requests.ids a query for the ids
- * @param requests.notifiedStore SQL of the store of `c` whose owner is to be notified
- * @returns the other sides that have an account
+ * @param requests `states` they must have once they are locked, a query for their `ids`, and the store of `c` that is notified
  */
 function close(tx: Tx, { states, ids, notifiedStore }: Record<'states' | 'ids' | 'notifiedStore', Sql>) {
   return tx.query<Recipient>(sql`

@@ -13,7 +13,6 @@ import { type BoundedFetch, createCalls, describe, unavailable } from './calls.t
 export interface LoginAttempt {
   state: string;
   nonce: string;
-  /** Of PKCE (RFC 7636). */
   codeVerifier: string;
   redirectUri: string;
 }
@@ -33,13 +32,10 @@ export interface ProviderUser {
 export interface ProviderClient {
   id: string;
   name: LocalizedText;
-  /** @throws {ApiError} `service_unavailable` */
   authorizationUrl(attempt: LoginAttempt): Promise<URL>;
-  /** @throws {ApiError} `provider_refused`, `service_unavailable` */
   readUser(attempt: LoginAttempt, code: string): Promise<ProviderUser>;
   /** What the callback page gets as the code, where the provider sends more beside it that is needed later. */
   callbackCode?(code: string, form: Map<string, unknown>): string;
-  /** Takes back the consent of a user. */
   revoke?(refreshToken: string): Promise<void>;
 }
 
@@ -114,7 +110,6 @@ function createConnection(settings: ClientSettings, options: Pick<Adapter, 'meta
     });
 }
 
-/** What a provider says about a user. */
 interface UserFacts extends Connection {
   tokens: TokenEndpointResponse & TokenEndpointResponseHelpers;
 }
@@ -123,11 +118,8 @@ interface UserFacts extends Connection {
 interface Adapter {
   /** Of a provider of OAuth 2.0 only, which has neither discovery nor ID tokens. */
   metadata?: ServerMetadata;
-  /** More parameters of the authorization request. */
   parameters?: Record<string, string>;
-  /** More parameters of the token request. */
   tokenParameters?(attempt: LoginAttempt): Record<string, string>;
-  /** In place of the configured one. */
   clientSecret?(): string;
   readUser?(facts: UserFacts): Promise<ProviderUser> | ProviderUser;
   revoke?(connection: Connection, refreshToken: string): Promise<void>;
