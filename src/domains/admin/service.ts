@@ -8,7 +8,7 @@ import { type AccountAdministration, toSession, toUser } from '../auth/index.ts'
 import { toStoreSummary } from '../stores/index.ts';
 import type { Audit, AuditAction, AuditedAction, Operator } from './audit.ts';
 import type { AdminRepository, AdminUserRow, FailedMailRow } from './repository.ts';
-import { type AdminUser, adminErrors, type FailedMail } from './schemas.ts';
+import { type AdminUser, adminErrors } from './schemas.ts';
 
 export type UserAdministration = ReturnType<typeof createUserAdministration>;
 
@@ -169,6 +169,6 @@ function toAdminUser({ store, ...row }: AdminUserRow): AdminUser {
   };
 }
 
-function toFailedMail({ id, userId, kind, reason, attempts, createdAt }: FailedMailRow): FailedMail {
+function toFailedMail({ id, userId, kind, reason, attempts, createdAt }: FailedMailRow) {
   return { id, user_id: userId, kind, reason, attempts, created_at: createdAt.toISOString() };
 }

@@ -11,7 +11,6 @@ import type { Metrics } from '../../infrastructure/telemetry/metrics.ts';
 const maxWaiting = { login: 256, other: 128 };
 /** Hashes of one user or one address that may wait. */
 const maxWaitingOfOne = 2;
-
 /** Milliseconds after a request of a logged-in user in which one core is left to the event loop. */
 const yieldTime = 250;
 
@@ -23,7 +22,6 @@ interface HashRequest {
 }
 
 const commonPasswords = new Set(dictionary['passwords-common']);
-
 const sequences = '01234567890\n09876543210\nabcdefghijklmnopqrstuvwxyz\nzyxwvutsrqponmlkjihgfedcba';
 
 /** The list lacks passwords that are found by pattern: one repeated character, and letters or digits in sequence. */

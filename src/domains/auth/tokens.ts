@@ -45,8 +45,6 @@ export interface TokenClaims extends AccessClaims {
   count: number;
 }
 
-export type Tokens = ReturnType<typeof createTokens>;
-
 /**
  * Issues and verifies JWTs; whether their session is live is checked elsewhere. The first private key signs access tokens, so that
  * other services can verify them. The first secret signs refresh tokens, which only this service reads, and, without a private key,

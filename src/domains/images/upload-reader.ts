@@ -6,13 +6,10 @@ import { type Body, hasBody } from '../../http/plugins/body-reader.ts';
 import { imageErrors } from './schemas.ts';
 
 const maxImageBytes = 10 * 1024 * 1024;
-
 /** Bytes of an upload: the image, boundaries and headers of the part. */
 export const maxUploadBytes = maxImageBytes + 64 * 1024;
-
 /** Uploads of one user at once, which are 20 MiB. */
 const maxUploadsOfUser = 2;
-
 /** Bytes of the headers of a part. */
 const maxHeaders = 4 * 1024;
 

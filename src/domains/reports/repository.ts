@@ -66,10 +66,7 @@ export function createReportRepository(database: Database) {
     });
   }
 
-  function list(
-    tx: Tx,
-    { status, after, limit }: PageRequest & { status: Report['status'] | undefined },
-  ): Promise<ReportRow[]> {
+  function list(tx: Tx, { status, after, limit }: PageRequest & { status: Report['status'] | undefined }) {
     const closedAt = status === 'open' ? null : { not: null };
     return tx.prisma.report.findMany({
       where: { ...(status && { closedAt }), ...olderThan(after) },

@@ -4,13 +4,11 @@ import type { Outbox } from '../../infrastructure/jobs/outbox.ts';
 import type { MailQueue } from '../../infrastructure/mail/queue.ts';
 import { readNear } from '../stores/index.ts';
 import type { Match, SavedSearches } from './repository.ts';
-import { type NewSavedSearch, type SavedSearch, savedSearchErrors, toSavedSearch } from './schemas.ts';
+import { type NewSavedSearch, savedSearchErrors, toSavedSearch } from './schemas.ts';
 
 export const matchTask = 'match_saved_searches';
 export const digestTask = 'send_saved_search_digests';
-
 const batchSize = 500;
-
 /** Milliseconds of a run of digests, between which other jobs have their turn. */
 const runTime = 20_000;
 
@@ -52,7 +50,7 @@ export type SavedSearchService = ReturnType<typeof createSavedSearchService>;
 export function createSavedSearchService(options: SavedSearchServiceOptions) {
   const { database, outbox, mailQueue, savedSearches, notifications, checkCategoryFilter } = options;
 
-  async function create(userId: number, input: NewSavedSearch): Promise<SavedSearch> {
+  async function create(userId: number, input: NewSavedSearch) {
     const { name, q = null, category_id: categoryId = null, region = null, near = null } = input;
     const { latitude = null, longitude = null } = readNear(input) ?? {};
     const filters = { q, categoryId, region, near };

@@ -18,7 +18,6 @@ const buildingOrLetter = new RegExp(`${building.source}|^[다마사파하]동$`)
 
 const road = /^[\s,]*[가-힣A-Za-z\d.·]+[로길](?![가-힣])/;
 const boundary = /^(?:[\s,(\d]|$)/;
-
 const places = [...placesOf.values()].flat();
 const wholeNames = places.filter(({ isShort }) => !isShort);
 
@@ -83,10 +82,7 @@ function readSido(text: string): Place | undefined {
 }
 
 /** Reads the name of a city, county or district. One that several provinces have leaves the province empty. */
-function readSigungu(
-  text: string,
-  { names, hasSido = false }: { names: PlaceName[]; hasSido?: boolean },
-): Place | undefined {
+function readSigungu(text: string, { names, hasSido = false }: { names: PlaceName[]; hasSido?: boolean }) {
   const matches = names.flatMap((name) => {
     const length = name.pattern.exec(text)?.[0].length;
     return length === undefined ? [] : [{ ...name, rest: text.slice(length) }];

@@ -80,10 +80,7 @@ export function createAccountRepository(database: Database, { unverifiedAccountT
     },
 
     /** @returns false when the password was changed since it was verified, or when only a reset may change the account */
-    async changePassword(
-      tx: Tx,
-      { id, from, to }: { id: number; from: string; to: string },
-    ): Promise<boolean> {
+    async changePassword(tx: Tx, { id, from, to }: { id: number; from: string; to: string }) {
       const where = { id, passwordHash: from, needsReset: false };
       return (await tx.prisma.user.updateMany({ where, data: { passwordHash: to } })).count > 0;
     },

@@ -8,7 +8,6 @@ import { type DerivedSecrets, secretsEqual } from '../secrets.ts';
 import type { ResetLinkParts } from './schemas.ts';
 
 const maxAttempts = 5;
-
 /** How long a change of email can be undone. */
 export const undoDays = 7;
 

@@ -26,7 +26,6 @@ const linkToken = givenBack({
 });
 
 export const EmailAddress = t.Body('EmailAddress', 'Where to send a mail', { email });
-
 const resendAfter = t.Int32('Seconds until another mail is sent to this address', 60);
 const accepted = t.Flag(
   'Whether the request was accepted; false within the cooldown and beyond the hourly cap of the address, where no mail is sent',
@@ -37,12 +36,10 @@ export const CodeSent = t.NamedObject('CodeSent', 'The same for any address, kno
   expires_in: t.Int32('Seconds a code is valid', 600),
   resend_after: resendAfter,
 });
-export type CodeSent = Static<typeof CodeSent>;
 export const MailSent = t.NamedObject('MailSent', 'The same for any address, known or not', {
   accepted,
   resend_after: resendAfter,
 });
-export type MailSent = Static<typeof MailSent>;
 
 export const EmailCode = t.Body('EmailCode', 'The code of a mail', { email, code: verificationCode });
 export const EmailLink = t.Body('EmailLink', 'The link of a mail', { token: linkToken });
@@ -57,7 +54,6 @@ export const EmailVerification = t.NamedObject('EmailVerification', 'A verified 
   verification_token: Token('Proves the address, once, at `signUp`'),
   expires_in: t.Int32('Seconds the token is valid', 1800),
 });
-export type EmailVerification = Static<typeof EmailVerification>;
 
 export const ResetLinkQuery = Type.Object({ uid, token: linkToken });
 export type ResetLinkParts = Static<typeof ResetLinkQuery>;

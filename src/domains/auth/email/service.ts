@@ -7,9 +7,7 @@ import type { AuthBase } from '../context.ts';
 import { authErrors } from '../errors.ts';
 import { changeNotice } from '../notices.ts';
 import type { WrongCode } from './repository.ts';
-import type { CodeSent, EmailConfirmation, MailSent, PasswordReset, ResetLinkParts } from './schemas.ts';
-
-export type EmailService = ReturnType<typeof createEmailService>;
+import type { EmailConfirmation, PasswordReset, ResetLinkParts } from './schemas.ts';
 
 /** Verification of addresses, and recovery of a password or username. No response reveals whether an address has an account. */
 export function createEmailService(auth: AuthBase) {
@@ -17,7 +15,7 @@ export function createEmailService(auth: AuthBase) {
   const { emailCodes, passwordResets, mailSends } = auth;
 
   /** Enqueues an email with a code, unless the cooldown or the hourly cap forbids it. That to a verified account has none. */
-  async function enqueueCode(tx: Tx, email: string, language: Language): Promise<MailSent> {
+  async function enqueueCode(tx: Tx, email: string, language: Language) {
     const { allowed, resendAfter } = await mailSends.request(tx, 'email_verify', email);
     if (allowed) {
       const id = await emailCodes.issue(tx, email);
@@ -26,7 +24,7 @@ export function createEmailService(auth: AuthBase) {
     return { accepted: allowed, resend_after: resendAfter };
   }
 
-  async function sendCode(email: string, { language }: RequestContext): Promise<CodeSent> {
+  async function sendCode(email: string, { language }: RequestContext) {
     const sent = await database.transaction(async (tx) => {
       await accounts.lockNames(tx, email);
       return enqueueCode(tx, email, language);
@@ -82,7 +80,7 @@ export function createEmailService(auth: AuthBase) {
     });
   }
 
-  async function requestLink(email: string, context: RequestContext): Promise<MailSent> {
+  async function requestLink(email: string, context: RequestContext) {
     const { userId, sent } = await request('reset_password', email, async (tx) => {
       const id = await passwordResets.issue(tx, email);
       await mailQueue.add(tx, 'reset_link', { id, language: context.language });
@@ -91,7 +89,7 @@ export function createEmailService(auth: AuthBase) {
     return sent;
   }
 
-  async function findUsername(email: string, context: RequestContext): Promise<MailSent> {
+  async function findUsername(email: string, context: RequestContext) {
     const { userId, sent } = await request('find_id', email, (tx, id) =>
       // No account has the id 0.
       mailQueue.add(tx, 'user_id', { user_id: id ?? 0, language: context.language }),

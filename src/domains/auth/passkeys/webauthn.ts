@@ -11,7 +11,6 @@ import type {
 
 /** Milliseconds for a registration or a login. */
 const timeout = flowLifetimes.passkey_login * 1000;
-
 /** ES256, EdDSA and RS256 by their numbers in COSE. */
 const coseAlgorithms = [-7, -8, -257];
 

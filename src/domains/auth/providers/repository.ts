@@ -5,7 +5,6 @@ import { sql } from '../../../infrastructure/database/sql.ts';
 
 /** graphile-worker's task that takes back the consent to a provider. */
 export const revokeIdentityTask = 'revoke_identity';
-
 /** Over about an hour. */
 const maxRevocations = 8;
 

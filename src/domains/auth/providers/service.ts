@@ -13,7 +13,7 @@ import { secretsEqual } from '../secrets.ts';
 import { flowLifetimes, type LoginFlow } from '../sessions/flow-repository.ts';
 import type { LoginAttempt, ProviderClient, ProviderUser } from './clients/openid-connect.ts';
 import type { IdentityRow, ProviderIdentity } from './repository.ts';
-import type { FinishedFlow, Identity, LoginPurpose, NewUserOfProvider, StartedFlow } from './schemas.ts';
+import type { FinishedFlow, LoginPurpose, NewUserOfProvider } from './schemas.ts';
 import { toIdentity } from './schemas.ts';
 
 const Revocation = Type.Object({ provider: Type.String(), token: Type.String() });
@@ -62,11 +62,7 @@ export function createProviderLogin(
     };
   }
 
-  async function start(
-    providerId: string,
-    purpose: LoginPurpose,
-    caller: CurrentUser | null,
-  ): Promise<StartedFlow> {
+  async function start(providerId: string, purpose: LoginPurpose, caller: CurrentUser | null) {
     const provider = require(providerId);
     const user = userFor(purpose, caller);
     // Before the user goes to the provider.
@@ -164,11 +160,7 @@ export function createProviderLogin(
     return added;
   }
 
-  async function add(
-    user: CurrentUser,
-    identity: ProviderIdentity,
-    context: RequestContext,
-  ): Promise<Identity> {
+  async function add(user: CurrentUser, identity: ProviderIdentity, context: RequestContext) {
     const change = { user, context, change: 'added', method: 'identity' } as const;
     const { row } = await confirmation.change(change, async (tx) => {
       const row = await addTo(tx, user.id, identity);
@@ -178,7 +170,7 @@ export function createProviderLogin(
   }
 
   /** Adds the identity of a `link_token` to the account whose address it has. */
-  async function addByToken(user: CurrentUser, token: string, context: RequestContext): Promise<Identity> {
+  async function addByToken(user: CurrentUser, token: string, context: RequestContext) {
     await confirmation.require(user);
     const flow = await flows.lock<ProviderIdentity>(database, 'link', token);
     if (flow?.userId !== user.id || !(await flows.end(database, 'link', token))) {

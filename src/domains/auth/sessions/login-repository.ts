@@ -10,7 +10,6 @@ import type { LiveSession } from './repository.ts';
 
 /** How long a client's address stays known after the last login from it. */
 const knownAddressDays = 30;
-
 /** Failures within the window that start the delay. */
 const maxFailures = 10;
 const windowSeconds = 15 * 60;

@@ -109,10 +109,7 @@ export function createSessionRepository(database: Database, tokens: Config['toke
   }
 
   /** Saves that the user of a session proved again who they are. @returns undefined when the session has ended */
-  async function confirm(
-    { id: userId, sessionId }: SessionUserRow,
-    method: string,
-  ): Promise<Date | undefined> {
+  async function confirm({ id: userId, sessionId }: SessionUserRow, method: string) {
     const [session] = await database.query<{ confirmedAt: Date }>(sql`
       UPDATE sessions SET confirmed_at = clock_timestamp(),
         methods = CASE WHEN ${method} = ANY (methods) THEN methods ELSE methods || ${method}::text END

@@ -16,7 +16,6 @@ interface ConvertedImage {
 
 /** Processes at once, of which one converts a large image; their memory is what deployments have room for. */
 const maxConcurrent = 2;
-
 /** Conversions that may wait. At about 0.5 s each they take seconds; more would only time out. */
 const maxWaiting = 20;
 
@@ -65,21 +64,16 @@ export function createConversionQueue(convert: Convert) {
  * with 16 bits a channel, need 300 and 600.
  */
 const limits = { small: { memory: 384, decoded: 96 }, large: { memory: 768, decoded: 384 } } as const;
-
 /** Seconds until a conversion is killed, before the request is answered without it. Images of phones take less than one. */
 const timeLimit = 8;
-
 /** Bytes of both sizes, which have a tenth of it. */
 const maxOutput = 32 * 1024 * 1024;
 
 const script = fileURLToPath(new URL('./conversion-process.js', import.meta.url));
-
 /** A limit that cannot be set, as on macOS, is left out. Without `--jitless`, Node.js 24 reserves memory above the limit. */
 const command = 'ulimit -d "$1"; ulimit -t "$2"; ulimit -c 0; exec nice -n 5 "$3" --jitless "$4" "$5"';
-
 /** The first bytes of JPEG, PNG and WebP; a dot is any byte. */
 const signatures = ['\xff\xd8\xff', '\x89PNG\r\n\x1a\n', 'RIFF....WEBPVP8'];
-
 /** The most scans of a JPEG: encoders make about ten, and each may cost a pass over all pixels. */
 const maxScans = 100;
 /** Markers, stuffed zeros and fill bytes of a JPEG: with 50 megapixels and a restart after each block it has half of them. */
@@ -92,11 +86,7 @@ const maxMarkers = 500_000;
  * @param limitFactor how many times longer than in production it may take
  * @returns undefined for an image that needs more memory
  */
-export async function convertImage(
-  file: Buffer,
-  size: keyof typeof limits,
-  limitFactor = 1,
-): Promise<ConvertedImage | undefined> {
+export async function convertImage(file: Buffer, size: keyof typeof limits, limitFactor = 1) {
   const start = file.toString('latin1', 0, 16);
   const isKnown = signatures.some((signature) => [...signature].every((c, i) => c === '.' || c === start[i]));
   if (!isKnown || hasTooManyScans(file)) throw new ApiError(imageErrors.invalidImage);

@@ -89,7 +89,6 @@ type WantedPage = Omit<NotificationFilter, 'isRead'> & { beforeId: string };
 const maxTogether = 8;
 
 const largestId = '9223372036854775807';
-
 /** Of the table. */
 export const partitions = 16;
 

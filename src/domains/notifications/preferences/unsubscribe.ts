@@ -17,8 +17,6 @@ interface Subscription {
   topic: MailTopic;
 }
 
-export type UnsubscribeLinks = ReturnType<typeof createUnsubscribeLinks>;
-
 /**
  * Links with which a recipient switches a topic of emails off without a login (RFC 8058). Their token names the account and the
  * topic and is signed, so it is not stored. It does not expire: it works as long as one of the configured secrets signed it.
@@ -60,7 +58,7 @@ const wrongToken = {
 /** The link in emails with which their recipient switches them off, without a login. */
 export const unsubscribeRoutes: FastifyPluginAsyncTypebox<{
   preferences: Preferences;
-  unsubscribeLinks: UnsubscribeLinks;
+  unsubscribeLinks: ReturnType<typeof createUnsubscribeLinks>;
 }> = async (app, { preferences, unsubscribeLinks }) => {
   // RFC 8058, section 3.1: mail clients send a form of either type. Its content says nothing that the token does not.
   const types = ['application/x-www-form-urlencoded', 'multipart/form-data'];

@@ -38,13 +38,10 @@ type Job = Static<typeof Job>;
 
 /** Jobs at once; of one user there is one. */
 const concurrency = 40;
-
 /** Of jobs that are tried again: after all others, so that push services that do not respond keep no new message waiting. */
 const retryPriority = 10;
-
 /** Attempts in a row that fail before a subscription is removed, in four days: the delays are those of jobs. */
 const maxFailures = maxAttempts;
-
 /** Milliseconds: the age at which a message is of no use, between looks for retries. */
 const times = { useful: 4 * 86_400_000, poll: 20_000 };
 

@@ -7,7 +7,6 @@ import type { SubscriptionToSend } from './repository.ts';
 
 /** Milliseconds of an attempt. */
 const attemptTime = 5_000;
-
 /** Seconds for which push services keep a message for a browser that is offline. */
 const ttl = 4 * 86_400;
 

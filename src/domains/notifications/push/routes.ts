@@ -150,6 +150,6 @@ function isPoint(text: string): boolean {
   }
 }
 
-function toSubscription({ id, createdAt, userAgent }: SubscriptionRow): schemas.StoredPushSubscription {
+function toSubscription({ id, createdAt, userAgent }: SubscriptionRow) {
   return { id, created_at: createdAt.toISOString(), user_agent: userAgent };
 }

@@ -15,23 +15,17 @@ import { defaultTimes, type EventStream, type EventStreamTimes, openEventStream 
 
 /** Per user and instance. One more ends the oldest, which limits clients that never close theirs. */
 const streamsPerUser = 10;
-
 /** Milliseconds after which a client should reconnect: random, so that those of a lost instance spread out. */
 const reconnectAfter = { min: 2_000, max: 6_000 };
-
 /** Streams that are being opened, per instance. More are rejected. Those that are open do not count, however many read. */
 const maxOpening = 300;
-
 /** Milliseconds between two checks of the sessions of all streams, and without a successful one until the streams end. */
 const checkInterval = 3_000;
 const maxUnchecked = 60_000;
-
 /** Notifications per query. With the sizes of texts, this bounds the memory of a client that does not read. */
 const pageSize = 50;
-
 /** Missed notifications that one stream sends. Then it ends, and the client resumes after the last one with another. */
 const maxReplayed = 500;
-
 /** Milliseconds after a failed query: random, so that the streams of an instance do not retry at once. */
 const retryAfter = { min: 500, max: 3_000 };
 

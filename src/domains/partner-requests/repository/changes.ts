@@ -69,7 +69,6 @@ const open = raw(`status IN ('requested', 'accepted')`);
 
 /** Requests a day of one store for one post; asking, withdrawing and asking again notifies the receiver each time. */
 const requestsPerPost = 5;
-
 /** Emails per hour about the requests of one store for one post, so that requesting and declining in a loop sends few. */
 export const maxMailsPerHour = 5;
 

@@ -6,10 +6,8 @@ import { authErrors } from '../../errors.ts';
 
 /** Milliseconds for all calls of one login: a request is answered within 10 s. */
 const timeLimit = 8_000;
-
 /** Bytes of a response, decompressed. */
 const maxSize = 1024 * 1024;
-
 /** Logins that may wait for one provider at once. */
 const maxRunning = 100;
 
