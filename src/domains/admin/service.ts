@@ -43,9 +43,7 @@ export function createUserAdministration(
 
   return {
     /** The account whose id, username or email address a text is; undefined where there is none. */
-    findId(reference: string): Promise<number | undefined> {
-      return repository.findUserId(toReference(reference));
-    },
+    findId: (reference: string) => repository.findUserId(toReference(reference)),
 
     /** Accounts, newest first. An id or a whole email address finds that account only. @throws {ApiError} `invalid_cursor` */
     list(operator: Operator, { q = '', ...query }: PageQuery & { q?: string | undefined }) {
@@ -60,13 +58,11 @@ export function createUserAdministration(
     show: onUser('user_shown', find),
 
     /** Suspends an account, or changes why. @throws {ApiError} `not_found`; `forbidden` for an admin's, unless by the command */
-    suspend(operator: Operator, id: number, reason: string): Promise<AdminUser> {
-      return onUser('user_suspended', setSuspension(operator, reason))(operator, id, reason);
-    },
+    suspend: (operator: Operator, id: number, reason: string) =>
+      onUser('user_suspended', setSuspension(operator, reason))(operator, id, reason),
 
-    reactivate(operator: Operator, id: number): Promise<AdminUser> {
-      return onUser('user_reactivated', setSuspension(operator, null))(operator, id);
-    },
+    reactivate: (operator: Operator, id: number) =>
+      onUser('user_reactivated', setSuspension(operator, null))(operator, id),
 
     /** Live sessions of an account, newest first. @throws {ApiError} `not_found`, `invalid_cursor` */
     listSessions(operator: Operator, id: number, query: PageQuery) {
@@ -148,9 +144,7 @@ function assertFound<Found>(found: Found): asserts found is NonNullable<Found> {
 }
 
 /** The id or the name that a text is; no username begins with a digit. */
-function toReference(text: string) {
-  return { id: isId(text) ? Number(text) : undefined, name: text };
-}
+const toReference = (text: string) => ({ id: isId(text) ? Number(text) : undefined, name: text });
 
 /** Where one account is shown, the entry names it. */
 function usersListed({ items }: { items: AdminUser[] }): AuditedAction {

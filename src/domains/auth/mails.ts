@@ -1,4 +1,3 @@
-import type { Language } from '../../http/language.ts';
 import type { Config } from '../../infrastructure/config/config.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
 import { type MailKind, writeMail } from '../../infrastructure/mail/content.ts';
@@ -99,14 +98,8 @@ function maskEmail(email: string): string {
   return `${local.slice(0, 1)}***@${domain.slice(0, 1)}***${topLevel}`;
 }
 
-function changeTimeOf(payload: MailPayload): Date {
-  return new Date(Number(payload['changed_at']));
-}
+const changeTimeOf = (payload: MailPayload) => new Date(Number(payload['changed_at']));
 
-function languageOf(payload: MailPayload): Language {
-  return payload['language'] === 'en' ? 'en' : 'ko';
-}
+const languageOf = (payload: MailPayload) => (payload['language'] === 'en' ? 'en' : 'ko');
 
-function toMinutes(seconds: number): number {
-  return Math.max(1, Math.round(seconds / 60));
-}
+const toMinutes = (seconds: number) => Math.max(1, Math.round(seconds / 60));

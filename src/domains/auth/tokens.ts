@@ -45,11 +45,7 @@ export interface TokenClaims extends AccessClaims {
   count: number;
 }
 
-/**
- * Issues and verifies JWTs; whether their session is live is checked elsewhere. The first private key signs access tokens, so that
- * other services can verify them. The first secret signs refresh tokens, which only this service reads, and, without a private key,
- * all tokens.
- */
+/** Issues and verifies JWTs, not their sessions. The first private key signs access tokens; the first secret refresh tokens, and all without it. */
 export function createTokens(
   jwt: JWT,
   { secrets, privateKeys, publicUrl }: Pick<Config, 'secrets' | 'privateKeys' | 'publicUrl'>,

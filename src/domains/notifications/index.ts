@@ -33,10 +33,7 @@ interface NotificationsOptions {
   logger: FastifyBaseLogger;
 }
 
-/**
- * Builds the notifications domain: its routes under `/api/v1/notifications`, how other domains notify users, the jobs of push messages,
- * and what the queue of emails has to know of the preferences of users.
- */
+/** Builds the notifications domain: its routes, how other domains notify users, the jobs of push messages, and the preferences of emails. */
 export function createNotifications(options: NotificationsOptions) {
   const { config, database, outbox, imageUrls, mailKinds, metrics } = options;
   const notifications = createNotificationRepository(database, outbox);

@@ -62,15 +62,10 @@ export interface PostRow extends Pick<Post, 'id' | 'title' | 'content' | 'images
 export type ListedPostRow = PostRow & { distance: number | null };
 
 /** A post, and a user. */
-export interface OwnPost {
-  id: number;
-  userId: number;
-}
+export type OwnPost = { id: number; userId: number };
 
 /** A post to change; with a version, its `updated_at`, only while it has that. */
-interface PostVersion extends OwnPost {
-  version?: string | undefined;
-}
+type PostVersion = OwnPost & { version?: string | undefined };
 
 /** Which posts to list. */
 export interface PostFilter extends Omit<SearchFilter, 'ofStore'> {

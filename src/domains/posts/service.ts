@@ -124,10 +124,7 @@ const notUploaded: Problem = {
 /** Characters that must be escaped in a URL (RFC 3987, section 2.2), and percent signs that escape nothing. */
 const forbidden = /[\s"<>\\^`{|}]|%(?![0-9a-f]{2})/i;
 
-interface StoredImages {
-  images: string[];
-  keys: string[];
-}
+type StoredImages = { images: string[]; keys: string[] };
 
 /** Replaces the URLs of uploaded images by their keys. @throws {ApiError} `validation_error` that names each image that is rejected */
 function readImages(urls: readonly string[], imageUrls: ImageUrls, config: Pick<Config, 'production'>) {

@@ -8,10 +8,7 @@ import { sql } from '../../infrastructure/database/sql.ts';
 import { openStore, storeSummarySelect } from '../stores/index.ts';
 import type { NewReport, Report, ReportDecision } from './schemas.ts';
 
-export interface Target {
-  kind: 'post' | 'store';
-  id: number;
-}
+export type Target = { kind: 'post' | 'store'; id: number };
 
 /** Closed reports are kept for a year, and for as long as they hide something. */
 export const expiredReports: ExpiredRows = {

@@ -13,10 +13,7 @@ export const savedSearchTopics = {
   },
 };
 
-interface Subject {
-  post: { title: string };
-  store: { name: string };
-}
+type Subject = { post: { title: string }; store: { name: string } };
 
 /** What an email about a match says: the store wrote the post. */
 type MailFields = Record<'name' | 'searchName' | 'storeName' | 'postTitle' | 'url', string>;

@@ -12,10 +12,7 @@ import { maxSavedSearches } from './schemas.ts';
 export type SavedSearchRow = Omit<SavedSearch, 'qKey'>;
 
 /** A user whose saved search a post matches: the oldest one, where several do. */
-export interface Match {
-  userId: number;
-  savedSearchId: number;
-}
+export type Match = { userId: number; savedSearchId: number };
 
 /** How far users were notified of posts. The job of a post is over long before. */
 export const expiredPostAlerts: ExpiredRows = {
@@ -57,9 +54,8 @@ export function createSavedSearchRepository(database: Database) {
       return prisma.savedSearch.findMany({ where, orderBy: { id: 'desc' }, take: limit });
     },
 
-    async remove(userId: number, id: number): Promise<boolean> {
-      return (await prisma.savedSearch.deleteMany({ where: { id, userId } })).count > 0;
-    },
+    remove: async (userId: number, id: number) =>
+      (await prisma.savedSearch.deleteMany({ where: { id, userId } })).count > 0,
 
     /** In the order of the users. Each search is looked up by its most selective filter, then checked for all, as the list does. */
     findMatches(postId: number, after: number): Promise<Match[]> {
@@ -122,8 +118,7 @@ export function createSavedSearchRepository(database: Database) {
     },
 
     /** The last user who was notified of a post; 0 before the first one. */
-    async notifiedUpTo(postId: number): Promise<number> {
-      return (await prisma.postAlerts.findFirst({ where: { postId } }))?.afterUserId ?? 0;
-    },
+    notifiedUpTo: async (postId: number) =>
+      (await prisma.postAlerts.findFirst({ where: { postId } }))?.afterUserId ?? 0,
   };
 }

@@ -21,9 +21,7 @@ const boundary = /^(?:[\s,(\d]|$)/;
 const places = [...placesOf.values()].flat();
 const wholeNames = places.filter(({ isShort }) => !isShort);
 
-interface Place extends Pick<Region, 'sido' | 'sigungu'> {
-  rest: string;
-}
+type Place = Pick<Region, 'sido' | 'sigungu'> & { rest: string };
 
 /** Reads the region of an address as people write it, by road or by lot, whatever the spaces. What is not certain stays empty. */
 export function readRegion(address: string): Region {

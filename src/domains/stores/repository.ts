@@ -48,10 +48,7 @@ export type StoreSummaryRow = Prisma.StoreGetPayload<{ select: typeof storeSumma
 export type StoreRow = Omit<Store, 'created_at' | 'updated_at'> & Record<'created_at' | 'updated_at', Date>;
 
 /** A store as a user sees it: the one with an id, or the user's own. */
-export interface WantedStore {
-  userId: number;
-  id?: number;
-}
+export type WantedStore = { userId: number; id?: number };
 
 interface StoreEdit {
   ownerId: number;
@@ -112,9 +109,7 @@ export function createStoreRepository(database: Database, readAddress: ReadAddre
     return created?.id;
   }
 
-  async function exists(tx: Tx, ownerId: number): Promise<boolean> {
-    return (await tx.prisma.store.count({ where: { ownerId } })) > 0;
-  }
+  const exists = async (tx: Tx, ownerId: number) => (await tx.prisma.store.count({ where: { ownerId } })) > 0;
 
   /** Changes the given fields, the row first, whose lock serialises changes of the categories. @returns undefined without store or quota */
   async function change(tx: Tx, { ownerId, version, quota, ...changes }: StoreChanges & StoreEdit) {

@@ -27,11 +27,7 @@ const recipientColumns = {
 /** What emails need of an account. */
 export type RecipientRow = Prisma.UserGetPayload<{ select: typeof recipientColumns }>;
 
-interface Reset {
-  id: number;
-  email: string;
-  passwordHash: string;
-}
+type Reset = { id: number; email: string; passwordHash: string };
 
 export type RemovableAccount = Pick<UserRow, 'id' | 'email' | 'isVerified'>;
 
@@ -54,9 +50,8 @@ export function createAccountRepository(database: Database, { unverifiedAccountT
         FROM (SELECT hashtext(name) AS hash FROM unnest(${names}::text[]) name ORDER BY 1) ordered`);
     },
 
-    create(tx: Tx, data: Prisma.UserCreateManyInput): Promise<UserRow> {
-      return tx.prisma.user.create({ data, select: userColumns });
-    },
+    create: (tx: Tx, data: Prisma.UserCreateManyInput) =>
+      tx.prisma.user.create({ data, select: userColumns }),
 
     /** Gives an account a proven address. @param change.needsReset whether only a reset may change it now @throws a unique violation */
     setEmail(tx: Tx, id: number, change: { email: string; needsReset?: true }): Promise<UserRow> {
@@ -64,9 +59,8 @@ export function createAccountRepository(database: Database, { unverifiedAccountT
       return tx.prisma.user.update({ where: { id }, data, select: userColumns });
     },
 
-    find(tx: Tx, where: Prisma.UserWhereInput) {
-      return tx.prisma.user.findFirst({ where, select: recipientColumns });
-    },
+    find: (tx: Tx, where: Prisma.UserWhereInput) =>
+      tx.prisma.user.findFirst({ where, select: recipientColumns }),
 
     async rename(userId: number, name: string): Promise<UserRow | undefined> {
       const change = { where: { id: userId }, data: { name }, select: userColumns };
@@ -120,8 +114,7 @@ export function createAccountRepository(database: Database, { unverifiedAccountT
           AND NOT EXISTS (SELECT FROM stores s WHERE s.owner_id = u.id)`);
     },
 
-    async remove(tx: Tx, userId: number): Promise<boolean> {
-      return (await tx.prisma.user.deleteMany({ where: { id: userId } })).count > 0;
-    },
+    remove: async (tx: Tx, userId: number) =>
+      (await tx.prisma.user.deleteMany({ where: { id: userId } })).count > 0,
   };
 }

@@ -21,10 +21,7 @@ const currentAddress = {
   },
 } as const;
 
-interface Attempt extends Pick<RemovableAccount, 'email' | 'isVerified'> {
-  user: CurrentUser;
-  input: EmailChange;
-}
+type Attempt = Pick<RemovableAccount, 'email' | 'isVerified'> & { user: CurrentUser; input: EmailChange };
 
 /** Changes the email address of an account to one that its user has proven, and undoes that with the link that the old one got. */
 export function createEmailChange(auth: AuthContext) {

@@ -104,10 +104,7 @@ export function createEmailService(auth: AuthBase) {
     return opened;
   }
 
-  /**
-   * Sets a new password and ends every session. The first proof of the address removes the ways to log in that were added without
-   * one. Of concurrent uses of one link, one succeeds.
-   */
+  /** Sets a new password and ends every session. The first proof of the address removes the ways to log in that were added without one. */
   async function reset({ new_password: password, ...link }: PasswordReset, context: RequestContext) {
     const account = await openLink(link);
     passwords.checkNew({ field: 'new_password', password, account });

@@ -24,9 +24,8 @@ export function createPasskeyRepository({ prisma }: Database) {
       return (await tx.prisma.passkey.createManyAndReturn({ data: [data], skipDuplicates: true }))[0];
     },
 
-    async rename(userId: number, id: number, name: string): Promise<PasskeyRow | undefined> {
-      return (await prisma.passkey.updateManyAndReturn({ where: { id, userId }, data: { name } }))[0];
-    },
+    rename: async (userId: number, id: number, name: string) =>
+      (await prisma.passkey.updateManyAndReturn({ where: { id, userId }, data: { name } }))[0],
 
     /** @returns its name; undefined when the user has no such passkey */
     async remove(tx: Tx, userId: number, id: number): Promise<string | undefined> {

@@ -111,9 +111,7 @@ const toLibrary = <Credential extends RegistrationCredential | LoginCredential>(
 });
 
 /** The account, as authenticators keep it. */
-function userHandleOf(userId: number): string {
-  return Buffer.from(String(userId)).toString('base64url');
-}
+const userHandleOf = (userId: number) => Buffer.from(String(userId)).toString('base64url');
 
 /** No page of another site may ask for passkeys in a frame of this one, which the library accepts from some browsers. */
 function rejectFrames({ response }: RegistrationCredential | LoginCredential): void {

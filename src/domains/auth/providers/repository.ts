@@ -17,10 +17,7 @@ export type IdentityKey = Pick<Identity, 'issuer' | 'subject'>;
 type IdentityFacts = IdentityKey & Pick<Identity, 'provider' | 'email' | 'token'>;
 
 /** What a provider said about a user. */
-export interface ProviderIdentity extends IdentityFacts {
-  name: string | null;
-  isEmailProved: boolean;
-}
+export type ProviderIdentity = IdentityFacts & { name: string | null; isEmailProved: boolean };
 
 const columns = { id: true, provider: true, email: true, createdAt: true, lastUsedAt: true } as const;
 
@@ -58,9 +55,8 @@ export function createIdentityRepository(database: Database) {
       });
     },
 
-    find(tx: Tx, userId: number, id: number): Promise<IdentityRow | null> {
-      return tx.prisma.identity.findFirst({ where: { id, userId }, select: columns });
-    },
+    find: (tx: Tx, userId: number, id: number) =>
+      tx.prisma.identity.findFirst({ where: { id, userId }, select: columns }),
 
     async remove(tx: Tx, id: number): Promise<void> {
       await tx.prisma.identity.delete({ where: { id } });

@@ -27,10 +27,7 @@ type Finish = FinishedFlow & { providerId: string; caller: CurrentUser | null };
 
 export type ProviderLogin = ReturnType<typeof createProviderLogin>;
 
-/**
- * Logins with providers, and the identities with which accounts are connected. An account is found by issuer and subject, and never
- * by an address, which can be another person's.
- */
+/** Logins with providers, and their identities. An account is found by issuer and subject, never by an address, which may be another's. */
 export function createProviderLogin(
   auth: AuthContext,
   { createAccount }: AccountService,

@@ -11,11 +11,7 @@ const recoveryCodeCount = 10;
 const batchSize = 100;
 
 /** What an account has. */
-export interface SecondFactorStatus {
-  enabledAt: Date | null;
-  recoveryCodes: number;
-  passkeys: number;
-}
+export type SecondFactorStatus = { enabledAt: Date | null; recoveryCodes: number; passkeys: number };
 
 type CodeMethod = 'totp' | 'recovery_code';
 
@@ -54,9 +50,8 @@ export function createSecondFactorRepository(database: Database, sealer: Sealer)
       };
     },
 
-    async isOn(tx: Tx, userId: number): Promise<boolean> {
-      return (await tx.prisma.secondFactor.count({ where: { userId, confirmedAt: { not: null } } })) > 0;
-    },
+    isOn: async (tx: Tx, userId: number) =>
+      (await tx.prisma.secondFactor.count({ where: { userId, confirmedAt: { not: null } } })) > 0,
 
     /** Saves a new secret, in place of one that is not confirmed. The account must be locked. */
     async begin(tx: Tx, userId: number, username: string) {

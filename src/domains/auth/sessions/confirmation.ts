@@ -38,10 +38,7 @@ export function createConfirmation(
     return state;
   }
 
-  /**
-   * @param tx of the change, which locks the account first. What ends sessions, such as a reset of the password, locks it, too, so
-   *   that a session that was ended meanwhile changes nothing
-   */
+  /** @param tx of the change, which locks the account first, as what ends sessions does: a session that was ended changes nothing */
   async function require(user: CurrentUser, tx?: Tx): Promise<void> {
     if (tx) await accounts.lock(tx, user.id);
     const { isRecent, methods } = await read(user, tx);

@@ -7,12 +7,7 @@ import { ApiError, serviceUnavailable } from '../../../http/errors.ts';
 import { imageErrors } from '../schemas.ts';
 
 /** An image as it is kept: WebP without metadata, in sRGB, upright. */
-interface ConvertedImage {
-  large: Buffer;
-  thumbnail: Buffer;
-  width: number;
-  height: number;
-}
+type ConvertedImage = { large: Buffer; thumbnail: Buffer; width: number; height: number };
 
 /** Processes at once, of which one converts a large image; their memory is what deployments have room for. */
 const maxConcurrent = 2;
@@ -59,10 +54,7 @@ export function createConversionQueue(convert: Convert) {
   return { convert: add, running: () => turns.pending, waiting };
 }
 
-/**
- * MiB of private memory of a process, of which Node.js takes 150, and of a decoded image. The most demanding images, interlaced
- * with 16 bits a channel, need 300 and 600.
- */
+/** MiB of private memory, of which Node.js takes 150, and of a decoded image. The most demanding images need 300 and 600. */
 const limits = { small: { memory: 384, decoded: 96 }, large: { memory: 768, decoded: 384 } } as const;
 /** Seconds until a conversion is killed, before the request is answered without it. Images of phones take less than one. */
 const timeLimit = 8;

@@ -11,10 +11,7 @@ import type { PostSummaryRow } from '../../posts/index.ts';
 import { isOpenStore, type StoreSummary, storeSummarySql } from '../../stores/index.ts';
 import type { NotificationPartnerRequest, NotificationsToMark } from './schemas.ts';
 
-interface AnyRow extends Pick<Notification, 'createdAt'> {
-  id: number;
-  isRead: boolean;
-}
+type AnyRow = Pick<Notification, 'createdAt'> & { id: number; isRead: boolean };
 
 /** A notification with the request it is about, which has the names of the API. */
 interface PartnershipRow extends AnyRow {
@@ -30,10 +27,7 @@ interface MatchRow extends AnyRow {
 }
 
 /** A notification of posts beyond those that have one each. */
-interface DigestRow extends AnyRow {
-  kind: 'saved_search_digest';
-  matches: number;
-}
+type DigestRow = AnyRow & { kind: 'saved_search_digest'; matches: number };
 
 export type NotificationRow = PartnershipRow | MatchRow | DigestRow;
 
@@ -59,11 +53,7 @@ const withSubjects = (notifications: Sql) => sql`
   LEFT JOIN stores v ON v.id = r.receiver_store_id`;
 
 /** A page, with the number of the user's unread notifications; `place` is that of the page among the wanted ones. */
-interface FoundPage {
-  place: number;
-  unreadCount: number;
-  rows: InJson<NotificationRow>[];
-}
+type FoundPage = { place: number; unreadCount: number; rows: InJson<NotificationRow>[] };
 
 /** A user, and the change of a request, the match of a saved search, or the number of such matches, that the notification is about. */
 export interface Recipient {
@@ -170,9 +160,7 @@ export function createNotificationRepository(database: Database, { wake }: Pick<
     ({ userId }) => userId,
   );
 
-  async function countUnread(userId: number): Promise<number> {
-    return (await findCount(userId))?.unread ?? 0;
-  }
+  const countUnread = async (userId: number) => (await findCount(userId))?.unread ?? 0;
 
   /** Marks notifications of a user as read; ids of other users are ignored. @returns how many were unread */
   async function markRead(userId: number, which: NotificationsToMark): Promise<number> {

@@ -24,12 +24,7 @@ const columns = {
 type QuietHours = NonNullable<MailPreferences['quiet_hours']>;
 
 /** A message about a topic, its recipient, and the job that sends it. */
-interface Message {
-  channel: 'email' | 'push';
-  userId: number;
-  topic: MailTopic;
-  jobId: string;
-}
+type Message = { channel: 'email' | 'push'; userId: number; topic: MailTopic; jobId: string };
 
 /** What a job is to do about its message: send it, in the language of the recipient, or end, because it waits in another job. */
 type Delivery = { language: Language } | { until: Date };
@@ -38,9 +33,7 @@ export type Preferences = ReturnType<typeof createPreferencesRepository>;
 
 /** How users want to get emails and push messages, which is in columns of the account. */
 export function createPreferencesRepository(database: Database) {
-  function find(userId: number): Promise<PreferencesRow | null> {
-    return database.prisma.user.findFirst({ where: { id: userId }, select: columns });
-  }
+  const find = (userId: number) => database.prisma.user.findFirst({ where: { id: userId }, select: columns });
 
   /** Changes what is given, in one statement, so that concurrent changes all count. A login changes no language that was chosen here. */
   async function change(userId: number, changes: MailPreferenceChanges): Promise<PreferencesRow | null> {
@@ -150,6 +143,4 @@ export function quietUntil(now: Date, hours: QuietHours | null): Date | undefine
   return elapsed < length ? new Date(now.getTime() + length - elapsed) : undefined;
 }
 
-function timeOfDay(time: string): number {
-  return (Number(time.slice(0, 2)) * 60 + Number(time.slice(3))) * minute;
-}
+const timeOfDay = (time: string) => (Number(time.slice(0, 2)) * 60 + Number(time.slice(3))) * minute;

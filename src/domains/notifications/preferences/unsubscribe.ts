@@ -12,10 +12,7 @@ import { escapeHtml } from '../../../infrastructure/mail/rendering.ts';
 import type { Preferences } from './repository.ts';
 import { topics, UnsubscribePage, UnsubscribeQuery } from './schemas.ts';
 
-interface Subscription {
-  userId: number;
-  topic: MailTopic;
-}
+type Subscription = { userId: number; topic: MailTopic };
 
 /**
  * Links with which a recipient switches a topic of emails off without a login (RFC 8058). Their token names the account and the

@@ -24,10 +24,7 @@ interface PushResult {
   pause: number;
 }
 
-/**
- * Makes one attempt to send a message, encrypted for the browser (RFC 8291) and signed (RFC 8292). A message that is sent twice
- * replaces itself while the browser is offline, because it has the same topic.
- */
+/** Makes one attempt to send a message (RFC 8291, 8292). One that is sent twice replaces itself at the push service by its topic. */
 export async function sendToPushService(
   { endpoint, p256dh, auth }: SubscriptionToSend,
   message: PushMessage,

@@ -53,13 +53,11 @@ export function createPushSubscriptions(database: Database) {
       return prisma.pushSubscription.findMany({ where, orderBy: { id: 'desc' }, take: limit });
     },
 
-    async remove(userId: number, id: number): Promise<boolean> {
-      return (await prisma.pushSubscription.deleteMany({ where: { id, userId } })).count > 0;
-    },
+    remove: async (userId: number, id: number) =>
+      (await prisma.pushSubscription.deleteMany({ where: { id, userId } })).count > 0,
 
-    find(userId: number, id: number | undefined): Promise<SubscriptionToSend[]> {
-      return prisma.pushSubscription.findMany({ where: { userId, ...(id !== undefined && { id }) } });
-    },
+    find: (userId: number, id: number | undefined) =>
+      prisma.pushSubscription.findMany({ where: { userId, ...(id !== undefined && { id }) } }),
 
     /** Saves what became of an attempt: of attempts that end at once, one counts. @param failures before it */
     async saveAttempt(

@@ -82,9 +82,7 @@ export function createStreamHub(options: HubOptions) {
     },
   });
 
-  function all(): OpenStream[] {
-    return [...streams.values()].flatMap((ofUser) => [...ofUser]);
-  }
+  const all = () => [...streams.values()].flatMap((ofUser) => [...ofUser]);
 
   function add(stream: OpenStream): void {
     const ofUser = streams.get(stream.userId) ?? new Set();
@@ -158,10 +156,7 @@ export function createStreamHub(options: HubOptions) {
 
 type ReaderOptions = HubOptions & StreamRequest & { events: EventStream; query: StreamQuery };
 
-/**
- * Sends the notifications after the last one sent whenever it is woken up. NOTIFY is only a wake-up; rows are the source of truth,
- * and the ids of one user grow in commit order, so there are no gaps or duplicates.
- */
+/** Sends the notifications after the last one sent at each wake-up. The ids of a user grow in commit order, so none is left out. */
 function createReader(options: ReaderOptions) {
   const { userId, language, lastEventId, notifications, imageUrls, events, query, logger } = options;
   /** Reads one after the other. Paused until the start. */

@@ -25,10 +25,7 @@ export interface SentRequestRow extends RequestFields {
   receiverStoreName: string;
 }
 
-interface ReceivedRequestRow extends RequestFields {
-  box: 'received';
-  senderStore: StoreSummary;
-}
+type ReceivedRequestRow = RequestFields & { box: 'received'; senderStore: StoreSummary };
 
 /** A request as one of its sides sees it; `box` tells which. */
 export type RequestRow = SentRequestRow | ReceivedRequestRow;
@@ -69,10 +66,7 @@ export interface PartnerRow {
 }
 
 /** Where a page ended that has examined as many requests as it may. */
-interface BudgetEnd {
-  stoppedTime: Date | null;
-  stoppedId: number | null;
-}
+type BudgetEnd = { stoppedTime: Date | null; stoppedId: number | null };
 
 /** Accepted requests that one page may examine. Stores that have many of them with each other are rare. */
 export const partnerBudget = 200;

@@ -10,12 +10,7 @@ import type { LoginProviderSettings } from '../../../../infrastructure/config/co
 import { type BoundedFetch, createCalls, describe, unavailable } from './calls.ts';
 
 /** What only the flow of one login has. */
-export interface LoginAttempt {
-  state: string;
-  nonce: string;
-  codeVerifier: string;
-  redirectUri: string;
-}
+export type LoginAttempt = { state: string; nonce: string; codeVerifier: string; redirectUri: string };
 
 /** Whom a provider knows. The issuer and the subject together name one person, for ever. */
 export interface ProviderUser {
@@ -43,19 +38,12 @@ type ClientSettings = Exclude<LoginProviderSettings, { kind: 'development' }>;
 
 type OpenIdClient = typeof import('openid-client');
 
-interface Connection {
-  openid: OpenIdClient;
-  config: Configuration;
-  fetch: BoundedFetch;
-}
+type Connection = { openid: OpenIdClient; config: Configuration; fetch: BoundedFetch };
 
 /** Milliseconds for which the discovery document is used. */
 const metadataLifetime = 3_600_000;
 
-/**
- * Connects to a provider for one login or revocation, by calls that are bounded. Discovery and keys are cached; keys are read again
- * when a token was signed with an unknown one, at most once a minute.
- */
+/** Connects to a provider by bounded calls. Discovery and keys are cached; unknown keys are read again at most once a minute. */
 function createConnection(settings: ClientSettings, options: Pick<Adapter, 'metadata' | 'clientSecret'>) {
   const { id, clientId, clientSecret } = settings;
   const issuer = new URL(settings.issuer);
@@ -110,9 +98,7 @@ function createConnection(settings: ClientSettings, options: Pick<Adapter, 'meta
     });
 }
 
-interface UserFacts extends Connection {
-  tokens: TokenEndpointResponse & TokenEndpointResponseHelpers;
-}
+type UserFacts = Connection & { tokens: TokenEndpointResponse & TokenEndpointResponseHelpers };
 
 /** In what a provider differs from OpenID Connect. */
 interface Adapter {
@@ -188,6 +174,4 @@ async function standardUser({ openid, config, tokens }: UserFacts): Promise<Prov
   };
 }
 
-export function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
-}
+export const textOf = (value: unknown) => (typeof value === 'string' ? value : undefined);
