@@ -99,7 +99,5 @@ function maskEmail(email: string): string {
 }
 
 const changeTimeOf = (payload: MailPayload) => new Date(Number(payload['changed_at']));
-
 const languageOf = (payload: MailPayload) => (payload['language'] === 'en' ? 'en' : 'ko');
-
 const toMinutes = (seconds: number) => Math.max(1, Math.round(seconds / 60));

@@ -17,8 +17,7 @@ export function jwtOptions({ secrets }: Pick<Config, 'secrets'>): FastifyJWTOpti
   return {
     secret: secrets[0].key,
     sign: { algorithm: 'HS256', kid: secrets[0].id, iss: issuer, aud: audience },
-    // The cache keeps the result of the verification and the expiry; whether the session is live is read from the database
-    // each time.
+    // The cache keeps the verification and the expiry; whether the session is live is read from the database each time.
     verify: { algorithms: ['HS256'], allowedIss: issuer, cache },
   };
 }

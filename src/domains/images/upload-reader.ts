@@ -12,7 +12,6 @@ export const maxUploadBytes = maxImageBytes + 64 * 1024;
 const maxUploadsOfUser = 2;
 /** Bytes of the headers of a part. */
 const maxHeaders = 4 * 1024;
-
 const fileField = 'image';
 
 /** Reads the images of uploads into memory, within a limit for those of one user. */

@@ -43,7 +43,6 @@ interface Subject {
 
 /** What an email about a request says; the store is the other side. */
 type MailFields = Record<'name' | 'storeName' | 'postTitle' | 'message' | 'url', string>;
-
 /** An email in one language: what its subject says of the other store, its heading and its parts. */
 type MailText = (sentence: string, mail: MailFields) => [subject: string, heading: string, ...Block[]];
 type MailTexts = Record<Language, MailText>;

@@ -63,7 +63,6 @@ export type ListedPostRow = PostRow & { distance: number | null };
 
 /** A post, and a user. */
 export type OwnPost = { id: number; userId: number };
-
 /** A post to change; with a version, its `updated_at`, only while it has that. */
 type PostVersion = OwnPost & { version?: string | undefined };
 

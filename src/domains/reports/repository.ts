@@ -42,8 +42,6 @@ type Created =
   | { refusal: 'not_found' | 'already_reported' | 'account_deleted' }
   | { seconds: number };
 
-export type ReportRepository = ReturnType<typeof createReportRepository>;
-
 /** Reports, and what becomes of their targets. */
 export function createReportRepository(database: Database) {
   /** Saves a report about what its reporter can see; of concurrent calls for one target, one. Waits for a deletion of the account. */

@@ -14,7 +14,6 @@ export const savedSearchTopics = {
 };
 
 type Subject = { post: { title: string }; store: { name: string } };
-
 /** What an email about a match says: the store wrote the post. */
 type MailFields = Record<'name' | 'searchName' | 'storeName' | 'postTitle' | 'url', string>;
 
@@ -24,8 +23,7 @@ export const digestPage = '';
 
 const mailed = {
   priority: 10,
-  // Apart from those about partnerships, which must not be left out because of them.
-  // With room for the digest of the day.
+  // Apart from those about partnerships, which must not be left out because of them. With room for the digest of the day.
   cap: { purpose: 'saved_search_match', perHour: 21 },
   reason: {
     ko: '저장한 검색의 메일 알림을 켜 두신 분께 보내 드리는 메일입니다.',

@@ -93,8 +93,7 @@ export function createStoreRepository(database: Database, readAddress: ReadAddre
     const { name, category_ids, description, address = '', phone_number, business_hours } = store;
     const { location, show_exact_location: showExact = false } = store;
     const region = readAddress(address);
-    // Selected from the user's row, so that a concurrent deletion or suspension of the account is waited for. A second store is
-    // left out before it takes an id.
+    // From the user's row, to wait for a deletion or suspension of the account. A second store is left out before it takes an id.
     const [created] = await tx.query<{ id: number }>(sql`
       INSERT INTO stores (owner_id, name, description, address, phone_number, business_hours, sido, sigungu, dong, region_keys,
         latitude, longitude, show_exact_location)
@@ -151,8 +150,7 @@ export function createStoreRepository(database: Database, readAddress: ReadAddre
 
   /** Locks a user, who can get no store then, and the user's store, for which new posts and requests wait. */
   async function lockStore(tx: Tx, userId: number): Promise<number | undefined> {
-    // Before the store, as a suspension does. Also waits for a concurrent registration, whose store is visible then. Rows that
-    // refer to the user can be inserted meanwhile, so that requests which lock stores before users do not deadlock with this.
+    // Before the store, as a suspension does; waits for a registration. Requests, which lock stores first, can still refer to the user.
     await lockRow(tx, 'users', userId, 'NO KEY UPDATE');
     const store = await tx.prisma.store.findFirst({ where: { ownerId: userId }, select: { id: true } });
     if (store) await lockRow(tx, 'stores', store.id, 'UPDATE');

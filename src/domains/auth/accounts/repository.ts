@@ -26,7 +26,6 @@ const recipientColumns = {
 
 /** What emails need of an account. */
 export type RecipientRow = Prisma.UserGetPayload<{ select: typeof recipientColumns }>;
-
 type Reset = { id: number; email: string; passwordHash: string };
 
 export type RemovableAccount = Pick<UserRow, 'id' | 'email' | 'isVerified'>;

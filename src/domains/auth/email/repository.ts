@@ -32,7 +32,6 @@ const unknownCode: WrongCode = { correct: false, attemptsLeft: 0, exhausted: fal
 
 /** A link that brings `oldEmail` back. */
 export type UndoLink = Pick<EmailChangeRow, 'id' | 'userId' | 'oldEmail' | 'expiresAt'>;
-
 type ResetAccount = { userId: number; username: string; email: string; expiresAt: Date };
 
 /** The filter of rows that have not expired. */

@@ -13,7 +13,6 @@ export function createPasskeyRepository({ prisma }: Database) {
     },
 
     find: (credentialId: string) => prisma.passkey.findFirst({ where: { credentialId } }),
-
     count: (tx: Tx, userId: number) => tx.prisma.passkey.count({ where: { userId } }),
 
     /** @returns undefined when an account has a passkey with the credential's id */

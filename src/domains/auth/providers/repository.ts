@@ -12,7 +12,6 @@ export type IdentityRow = Pick<Identity, 'id' | 'provider' | 'email' | 'createdA
 
 /** An account at a provider, of which the issuer and the subject are the only key. */
 export type IdentityKey = Pick<Identity, 'issuer' | 'subject'>;
-
 /** What a login renews. `token` is sealed. */
 type IdentityFacts = IdentityKey & Pick<Identity, 'provider' | 'email' | 'token'>;
 

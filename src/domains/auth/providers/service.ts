@@ -21,7 +21,6 @@ const Revocation = Type.Object({ provider: Type.String(), token: Type.String() }
 const tokenContext = (provider: string) => `refresh token of ${provider}`;
 
 type BegunLogin = { provider: string; purpose: LoginPurpose };
-
 /** The request that finishes a login; the purpose `login` needs no access token, without which there is no `caller`. */
 type Finish = FinishedFlow & { providerId: string; caller: CurrentUser | null };
 

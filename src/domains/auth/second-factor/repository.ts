@@ -12,7 +12,6 @@ const batchSize = 100;
 
 /** What an account has. */
 export type SecondFactorStatus = { enabledAt: Date | null; recoveryCodes: number; passkeys: number };
-
 type CodeMethod = 'totp' | 'recovery_code';
 
 /** Secrets of authenticator apps, and recovery codes. The rows reveal none of them. */

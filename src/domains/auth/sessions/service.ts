@@ -42,8 +42,7 @@ export function createLogin(auth: AuthBase) {
       ? await passwords.hash(password, { clientAddress, isLogin: true })
       : account.passwordHash;
     const proof = { methods: ['password'], counters: subject.counters, passwordHash };
-    // A delay began or the account was suspended meanwhile, or its hash was replaced, for example by a concurrent login that
-    // rehashed it.
+    // A delay began, or the account was suspended or its hash replaced meanwhile, for example by a concurrent login.
     return (await startSession(account, proof, context)) ?? logIn(credentials, context);
   }
 
@@ -116,8 +115,7 @@ export function createLogin(auth: AuthBase) {
       context.logSecurityEvent('login_failed', actor);
       throw new ApiError(user ? authErrors.wrongPassword : authErrors.invalidCredentials);
     }
-    // The delay may have begun while this hash was computed. A right password must not be confirmed during a delay. The statement
-    // of a login checks it as well.
+    // A right password must not be confirmed during a delay that has begun meanwhile. The statement of a login checks it as well.
     if (user || account.isSuspended || account.hasSecondFactor) rejectFor(await logins.delay(counters));
     return { ...account, passwordHash };
   }

@@ -60,7 +60,6 @@ const limits = { small: { memory: 384, decoded: 96 }, large: { memory: 768, deco
 const timeLimit = 8;
 /** Bytes of both sizes, which have a tenth of it. */
 const maxOutput = 32 * 1024 * 1024;
-
 const script = fileURLToPath(new URL('./conversion-process.js', import.meta.url));
 /** A limit that cannot be set, as on macOS, is left out. Without `--jitless`, Node.js 24 reserves memory above the limit. */
 const command = 'ulimit -d "$1"; ulimit -t "$2"; ulimit -c 0; exec nice -n 5 "$3" --jitless "$4" "$5"';

@@ -77,11 +77,9 @@ type WantedPage = Omit<NotificationFilter, 'isRead'> & { beforeId: string };
 
 /** Pages that are read with one statement, because a page may have 100 rows. */
 const maxTogether = 8;
-
 const largestId = '9223372036854775807';
 /** Of the table. */
 export const partitions = 16;
-
 const batchSize = 5_000;
 
 /** Those that were read, in each partition. @param ttl seconds; 0: none expire */

@@ -22,10 +22,8 @@ const columns = {
 } as const;
 
 type QuietHours = NonNullable<MailPreferences['quiet_hours']>;
-
 /** A message about a topic, its recipient, and the job that sends it. */
 type Message = { channel: 'email' | 'push'; userId: number; topic: MailTopic; jobId: string };
-
 /** What a job is to do about its message: send it, in the language of the recipient, or end, because it waits in another job. */
 type Delivery = { language: Language } | { until: Date };
 

@@ -8,13 +8,7 @@ import type { StoredKey } from '../../../infrastructure/database/idempotency.ts'
 import type { InJson } from '../../../infrastructure/database/json-times.ts';
 import { join, raw, type Sql, sql } from '../../../infrastructure/database/sql.ts';
 import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
-import {
-  type RequestRow,
-  receiverColumns,
-  requestColumns,
-  type SentRequestRow,
-  senderColumn,
-} from './requests.ts';
+import * as requests from './requests.ts';
 
 interface NewRequest {
   userId: number;
@@ -26,7 +20,7 @@ interface NewRequest {
 }
 
 type Sent =
-  | { refusal: null; request: InJson<SentRequestRow>; replayedIn: string | null }
+  | { refusal: null; request: InJson<requests.SentRequestRow>; replayedIn: string | null }
   | { refusal: 'quota_exceeded'; wait: number }
   | { refusal: 'idempotency_key_reused' }
   | { refusal: 'store_required' | 'post_not_found' | 'own_post' | 'post_closed' | 'already_requested' };
@@ -35,13 +29,13 @@ interface Transition {
   id: number;
   userId: number;
   /** In which the user who makes it must have the request. */
-  box: RequestRow['box'] | 'either';
+  box: requests.RequestRow['box'] | 'either';
   from: PartnerRequestStatus;
   to: PartnerRequestStatus;
 }
 
 /** A request as the user who changed it sees it. */
-type ChangedRequest = RequestRow & {
+type ChangedRequest = requests.RequestRow & {
   /** The owner of the other store; null where the account is gone. */
   otherUserId: number | null;
   /** Requests that the sender has sent for the post within an hour, in whatever state they are now. */
@@ -104,7 +98,7 @@ async function transition(tx: Tx, { id, userId, box, from, to }: Transition) {
         AND (own.suspended_at IS NULL OR ${to} <> 'accepted')
       RETURNING r.*, own.id = r.sender_store_id AS is_sender
     )
-    SELECT CASE WHEN is_sender THEN 'sent' ELSE 'received' END AS box, ${requestColumns}, ${receiverColumns}, ${senderColumn},
+    SELECT CASE WHEN is_sender THEN 'sent' ELSE 'received' END AS box, ${requests.requestColumns}, ${requests.receiverColumns}, ${requests.senderColumn},
       (SELECT owner_id FROM stores
         WHERE id = CASE WHEN is_sender THEN r.receiver_store_id ELSE r.sender_store_id END) AS "otherUserId", (
         SELECT count(*)::int FROM partner_requests

@@ -1,10 +1,4 @@
-import type {
-  Configuration,
-  ExportedJWKSCache,
-  ServerMetadata,
-  TokenEndpointResponse,
-  TokenEndpointResponseHelpers,
-} from 'openid-client';
+import type * as oidc from 'openid-client';
 import type { LocalizedText } from '../../../../http/language.ts';
 import type { LoginProviderSettings } from '../../../../infrastructure/config/config.ts';
 import { type BoundedFetch, createCalls, describe, unavailable } from './calls.ts';
@@ -35,10 +29,8 @@ export interface ProviderClient {
 }
 
 type ClientSettings = Exclude<LoginProviderSettings, { kind: 'development' }>;
-
-type OpenIdClient = typeof import('openid-client');
-
-type Connection = { openid: OpenIdClient; config: Configuration; fetch: BoundedFetch };
+type OpenIdClient = typeof oidc;
+type Connection = { openid: OpenIdClient; config: oidc.Configuration; fetch: BoundedFetch };
 
 /** Milliseconds for which the discovery document is used. */
 const metadataLifetime = 3_600_000;
@@ -49,10 +41,10 @@ function createConnection(settings: ClientSettings, options: Pick<Adapter, 'meta
   const issuer = new URL(settings.issuer);
   const isInsecure = issuer.protocol === 'http:';
   const call = createCalls(id);
-  let discovered: { time: number; metadata: Promise<ServerMetadata> } | undefined;
-  let keys: ExportedJWKSCache | undefined;
+  let discovered: { time: number; metadata: Promise<oidc.ServerMetadata> } | undefined;
+  let keys: oidc.ExportedJWKSCache | undefined;
 
-  async function discover(openid: OpenIdClient, fetch: BoundedFetch): Promise<ServerMetadata> {
+  async function discover(openid: OpenIdClient, fetch: BoundedFetch): Promise<oidc.ServerMetadata> {
     const execute = isInsecure ? [openid.allowInsecureRequests] : [];
     const options = { execute, [openid.customFetch]: fetch };
     const found = await openid
@@ -65,7 +57,10 @@ function createConnection(settings: ClientSettings, options: Pick<Adapter, 'meta
   }
 
   /** Concurrent logins wait for one discovery. */
-  function metadataOf(openid: OpenIdClient, fetch: BoundedFetch): Promise<ServerMetadata> | ServerMetadata {
+  function metadataOf(
+    openid: OpenIdClient,
+    fetch: BoundedFetch,
+  ): Promise<oidc.ServerMetadata> | oidc.ServerMetadata {
     if (options.metadata) return options.metadata;
     if (discovered === undefined || Date.now() - discovered.time > metadataLifetime) {
       discovered = { time: Date.now(), metadata: discover(openid, fetch) };
@@ -98,12 +93,12 @@ function createConnection(settings: ClientSettings, options: Pick<Adapter, 'meta
     });
 }
 
-type UserFacts = Connection & { tokens: TokenEndpointResponse & TokenEndpointResponseHelpers };
+type UserFacts = Connection & { tokens: oidc.TokenEndpointResponse & oidc.TokenEndpointResponseHelpers };
 
 /** In what a provider differs from OpenID Connect. */
 interface Adapter {
   /** Of a provider of OAuth 2.0 only, which has neither discovery nor ID tokens. */
-  metadata?: ServerMetadata;
+  metadata?: oidc.ServerMetadata;
   parameters?: Record<string, string>;
   tokenParameters?(attempt: LoginAttempt): Record<string, string>;
   clientSecret?(): string;
@@ -154,7 +149,7 @@ export function createOpenIdProvider(settings: ClientSettings, adapter: Adapter 
 }
 
 /** The claims of the ID token, with whom it names. */
-export function claimsOf(tokens: TokenEndpointResponseHelpers) {
+export function claimsOf(tokens: oidc.TokenEndpointResponseHelpers) {
   const claims = tokens.claims();
   if (claims === undefined) throw new Error('no ID token');
   return { claims, issuer: claims.iss, subject: claims.sub };
