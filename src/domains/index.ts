@@ -27,12 +27,10 @@ interface DomainsOptions {
   database: Database;
   /** Reads of posts and stores, which the replica may answer; the primary without it. */
   read?: Read | undefined;
-  /** `@fastify/jwt` with the options of `jwtOptions`. */
   jwt: JWT;
   logger: FastifyBaseLogger;
   metrics: Metrics;
   tracing?: Tracing | undefined;
-  /** In place of the configured storage of images. */
   storage?: ImageStorage | undefined;
 }
 

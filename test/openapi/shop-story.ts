@@ -1,4 +1,4 @@
-import { createUnsubscribeLinks } from '../../src/domains/notifications/preferences/unsubscribe.ts';
+import { createUnsubscribeLinks } from '../../src/domains/notifications/preferences/routes.ts';
 import { addFailedMail } from '../support/admin.ts';
 import { createUser, logIn, password, type TestApp } from '../support/app.ts';
 import { multipart, multipartType, plainImage } from '../support/images.ts';

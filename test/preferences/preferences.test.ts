@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createUnsubscribeLinks } from '../../src/domains/notifications/preferences/unsubscribe.ts';
+import { createUnsubscribeLinks } from '../../src/domains/notifications/preferences/routes.ts';
 import { loadConfig } from '../../src/infrastructure/config/config.ts';
 import type { OutgoingMail } from '../../src/infrastructure/mail/transport.ts';
 import { mailsTo } from '../auth/mailbox.ts';

@@ -7,9 +7,7 @@ import { addAuditEntry } from './repository.ts';
 export interface Operator {
   /** As audit entries name the person: `admin:` and the id of the account, or `cli:` and a name. At most 100 characters. */
   name: string;
-  /** The account of an admin; undefined for the command. */
   userId: number | undefined;
-  /** Id and client address of the request; undefined for the command. */
   request: { id: string; address: string } | undefined;
   /** Gets one line for each audit entry. */
   log: Pick<FastifyBaseLogger, 'info'>;
@@ -45,7 +43,6 @@ export interface AuditedAction {
   action: AuditAction;
   /** Undefined for lists, except a list of one account. */
   subject?: { kind: 'user' | 'failed_mail' | 'report'; id: number } | undefined;
-  /** In the words of the operator. */
   reason?: string | undefined;
 }
 
@@ -53,10 +50,7 @@ export type Audit = ReturnType<typeof createAudit>;
 
 /** Work of operators, none of which happens without an audit entry. */
 export function createAudit(database: Database) {
-  /**
-   * Does an operator's work and writes its audit entry, perhaps made of the result, in one transaction, then a line of the log. That has
-   * no reason, because the reason may be about a person.
-   */
+  /** Does an operator's work and writes its audit entry in one transaction, then a line of the log. That has no reason, as it may be personal. */
   async function audited<Result>(
     operator: Operator,
     entry: AuditedAction | ((result: Result) => AuditedAction),

@@ -23,7 +23,6 @@ export function createAdmin({ database, audit, accounts, mailQueue }: AdminOptio
   const repository = createAdminRepository(database);
   const users = createUserAdministration(repository, audit, accounts);
   const failedMails = createFailedMailAdministration(repository, audit, mailQueue);
-
   const routes = async (scope: FastifyInstance) => scope.register(adminRoutes, { users, failedMails });
   return { users, failedMails, routes };
 }

@@ -32,10 +32,7 @@ export type FailedMailRow = Prisma.Result<
 >;
 
 /** What an operator calls an account: perhaps its id, or its username or email address. */
-interface Reference {
-  id: number | undefined;
-  name: string;
-}
+type Reference = { id: number | undefined; name: string };
 
 export type AdminRepository = ReturnType<typeof createAdminRepository>;
 
@@ -72,14 +69,9 @@ export function createAdminRepository(database: Database) {
     return { rows, stoppedAt: isCut ? { time: stop.createdAt.getTime(), id: String(stop.id) } : undefined };
   }
 
-  function findUser(tx: Tx, id: number): Promise<AdminUserRow | null> {
-    return tx.prisma.user.findFirst({ where: { id }, select: columns });
-  }
+  const findUser = (tx: Tx, id: number) => tx.prisma.user.findFirst({ where: { id }, select: columns });
 
-  /**
-   * Suspends an account, or changes the reason of its suspension; null lifts it. Triggers end the sessions, and hide or show the
-   * store. With `sparesAdmins`, nothing happens to an admin's account.
-   */
+  /** Suspends an account, or changes why; null lifts it. Triggers do the rest. With `sparesAdmins`, nothing happens to an admin's. */
   async function setSuspension(
     tx: Tx,
     { id, reason, sparesAdmins }: { id: number; reason: string | null; sparesAdmins: boolean },
@@ -96,7 +88,6 @@ export function createAdminRepository(database: Database) {
     await tx.prisma.user.updateMany({ where: { id }, data: { role } });
   }
 
-  /** Newest first. */
   function listFailedMails(tx: Tx, { after, limit }: PageRequest): Promise<FailedMailRow[]> {
     return tx.prisma.failedMail.findMany({
       where: after === undefined ? {} : { id: { lt: Number(after.id) } },

@@ -46,5 +46,4 @@ export const FailedMail = t.NamedObject('FailedMail', 'An email that is not retr
   attempts: t.Int32('How often it was tried'),
   created_at: t.Timestamp('When the last attempt failed'),
 });
-export type FailedMail = Static<typeof FailedMail>;
 export const FailedMailPage = Page('FailedMailPage', t.Ref(FailedMail));

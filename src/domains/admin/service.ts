@@ -8,7 +8,7 @@ import { type AccountAdministration, toSession, toUser } from '../auth/index.ts'
 import { toStoreSummary } from '../stores/index.ts';
 import type { Audit, AuditAction, AuditedAction, Operator } from './audit.ts';
 import type { AdminRepository, AdminUserRow, FailedMailRow } from './repository.ts';
-import { type AdminUser, adminErrors, type FailedMail } from './schemas.ts';
+import { type AdminUser, adminErrors } from './schemas.ts';
 
 export type UserAdministration = ReturnType<typeof createUserAdministration>;
 
@@ -24,7 +24,6 @@ export function createUserAdministration(
       audited(operator, { action, subject: { kind: 'user', id }, reason }, (tx) => work(tx, id));
   }
 
-  /** @throws {ApiError} `not_found` */
   async function find(tx: Tx, id: number): Promise<AdminUser> {
     const user = await repository.findUser(tx, id);
     assertFound(user);
@@ -44,9 +43,7 @@ export function createUserAdministration(
 
   return {
     /** The account whose id, username or email address a text is; undefined where there is none. */
-    findId(reference: string): Promise<number | undefined> {
-      return repository.findUserId(toReference(reference));
-    },
+    findId: (reference: string) => repository.findUserId(toReference(reference)),
 
     /** Accounts, newest first. An id or a whole email address finds that account only. @throws {ApiError} `invalid_cursor` */
     list(operator: Operator, { q = '', ...query }: PageQuery & { q?: string | undefined }) {
@@ -58,18 +55,14 @@ export function createUserAdministration(
       });
     },
 
-    /** @throws {ApiError} `not_found` */
     show: onUser('user_shown', find),
 
     /** Suspends an account, or changes why. @throws {ApiError} `not_found`; `forbidden` for an admin's, unless by the command */
-    suspend(operator: Operator, id: number, reason: string): Promise<AdminUser> {
-      return onUser('user_suspended', setSuspension(operator, reason))(operator, id, reason);
-    },
+    suspend: (operator: Operator, id: number, reason: string) =>
+      onUser('user_suspended', setSuspension(operator, reason))(operator, id, reason),
 
-    /** Lifts a suspension, if there is one. @throws {ApiError} as `suspend` */
-    reactivate(operator: Operator, id: number): Promise<AdminUser> {
-      return onUser('user_reactivated', setSuspension(operator, null))(operator, id);
-    },
+    reactivate: (operator: Operator, id: number) =>
+      onUser('user_reactivated', setSuspension(operator, null))(operator, id),
 
     /** Live sessions of an account, newest first. @throws {ApiError} `not_found`, `invalid_cursor` */
     listSessions(operator: Operator, id: number, query: PageQuery) {
@@ -81,7 +74,6 @@ export function createUserAdministration(
       return list(operator, id);
     },
 
-    /** Ends all sessions of an account. @throws {ApiError} `not_found` */
     endSessions: onUser('sessions_ended', async (tx, id) => {
       await find(tx, id);
       await accounts.endSessions(tx, id);
@@ -120,7 +112,6 @@ export function createFailedMailAdministration(
   const subjectOf = (id: number) => ({ kind: 'failed_mail', id }) as const;
 
   return {
-    /** Newest first. @throws {ApiError} `invalid_cursor` */
     list(operator: Operator, query: PageQuery) {
       return audited(operator, { action: 'failed_mails_listed' }, (tx) =>
         paginate(query, {
@@ -140,7 +131,6 @@ export function createFailedMailAdministration(
       });
     },
 
-    /** Deletes an email that needs no other attempt. @throws {ApiError} `not_found` */
     drop(operator: Operator, id: number): Promise<void> {
       return audited(operator, { action: 'failed_mail_dropped', subject: subjectOf(id) }, async (tx) => {
         assertFound(await repository.takeFailedMail(tx, id));
@@ -154,9 +144,7 @@ function assertFound<Found>(found: Found): asserts found is NonNullable<Found> {
 }
 
 /** The id or the name that a text is; no username begins with a digit. */
-function toReference(text: string) {
-  return { id: isId(text) ? Number(text) : undefined, name: text };
-}
+const toReference = (text: string) => ({ id: isId(text) ? Number(text) : undefined, name: text });
 
 /** Where one account is shown, the entry names it. */
 function usersListed({ items }: { items: AdminUser[] }): AuditedAction {
@@ -175,6 +163,6 @@ function toAdminUser({ store, ...row }: AdminUserRow): AdminUser {
   };
 }
 
-function toFailedMail({ id, userId, kind, reason, attempts, createdAt }: FailedMailRow): FailedMail {
+function toFailedMail({ id, userId, kind, reason, attempts, createdAt }: FailedMailRow) {
   return { id, user_id: userId, kind, reason, attempts, created_at: createdAt.toISOString() };
 }

@@ -10,7 +10,7 @@ import { type AccountDeletionSteps, createAccountRemoval } from './accounts/remo
 import { createAccountRepository } from './accounts/repository.ts';
 import { createConsentRepository } from './consents/repository.ts';
 import { createEmailSecretRepository } from './email/repository.ts';
-import { createEmailCodes } from './email/service/verification.ts';
+import { createEmailService } from './email/service.ts';
 import { authKinds } from './kinds.ts';
 import { createPasskeyRepository } from './passkeys/repository.ts';
 import { createPasswords } from './passwords.ts';
@@ -105,5 +105,11 @@ export function createAuthContext(options: AuthOptions) {
   const base = createBase(options);
   const login = createLogin(base);
   const confirmation = createConfirmation(base, login);
-  return { ...base, login, confirmation, removal: createAccountRemoval(base), codes: createEmailCodes(base) };
+  return {
+    ...base,
+    login,
+    confirmation,
+    removal: createAccountRemoval(base),
+    emails: createEmailService(base),
+  };
 }

@@ -1,3 +1,5 @@
+import type { TSchema } from '@sinclair/typebox';
+import type { FastifySchemaValidationError } from 'fastify';
 import {
   type ApiError,
   defineError,
@@ -5,6 +7,7 @@ import {
   fieldErrorFields,
   invalidFields,
 } from '../../http/errors.ts';
+import { describeErrors } from '../../http/field-errors.ts';
 import type { LocalizedText } from '../../http/language.ts';
 import { Email, Flag, Int32, List, NamedEnum, NamedObject, OrNull, Ref, Text } from '../../http/schemas.ts';
 import { LoginMethods, Token } from './schemas.ts';
@@ -214,4 +217,16 @@ export const passwordLimit = { group: 'password', max: 10, per: 'user' } as cons
 /** `username_taken` or `email_taken`, about the field of the request that has the username or the address. */
 export function takenError(field: string, definition: ErrorDefinition): ApiError {
   return invalidFields([{ field, code: 'taken', text: definition.text }], definition);
+}
+
+/** Whether a validator found that a body has no such field. */
+export function lacks(errors: FastifySchemaValidationError[], field: string): boolean {
+  return errors.some(({ keyword, params }) => keyword === 'required' && params['missingProperty'] === field);
+}
+
+/** What is wrong with a body of the one of several forms that was meant; the validator reports the errors of all. */
+export function errorsOfForm(form: TSchema, errors: FastifySchemaValidationError[]): ApiError {
+  return invalidFields(
+    describeErrors(errors.filter(({ schemaPath }) => schemaPath.startsWith(`${form.$id}#`))),
+  );
 }

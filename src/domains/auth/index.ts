@@ -7,11 +7,8 @@ import { createConsents } from './consents/service.ts';
 import { type AuthOptions, createAuthContext } from './context.ts';
 import { expiredCodesAndLinks } from './email/repository.ts';
 import { emailChangeRoutes, emailRoutes } from './email/routes.ts';
-import { createEmailChange } from './email/service/change.ts';
-import { createRecovery } from './email/service/recovery.ts';
 import { authMails } from './mails.ts';
 import { passkeyRoutes } from './passkeys/routes.ts';
-import { createPasskeys } from './passkeys/service.ts';
 import { createLoginProviders } from './providers/clients/adapters.ts';
 import { revokeIdentityTask } from './providers/repository.ts';
 import { providerRoutes } from './providers/routes.ts';
@@ -47,13 +44,10 @@ export type AccountAdministration = ReturnType<typeof createAuth>['administratio
 /** Builds the authentication domain: its features, what other domains and operators need of them, and its routes under `/auth`. */
 export function createAuth(options: AuthOptions) {
   const auth = createAuthContext(options);
-  const { config, database, sessions, tokens, passwords, login, confirmation, removal, codes } = auth;
+  const { config, database, sessions, tokens, passwords, login, confirmation, removal } = auth;
   const consents = createConsents(auth);
   const accounts = createAccounts(auth, consents);
-  const recovery = createRecovery(auth);
-  const emailChange = createEmailChange(auth);
   const secondFactor = createSecondFactor(auth);
-  const passkeys = createPasskeys(auth);
   const { providers, developmentLogin } = createLoginProviders(auth);
   const providerLogin = createProviderLogin(auth, accounts, providers);
   const refreshCookie = createRefreshCookie(config);
@@ -61,12 +55,12 @@ export function createAuth(options: AuthOptions) {
   async function routes(scope: FastifyInstance): Promise<void> {
     await scope.register(refreshCookie.plugin);
     await scope.register(accountRoutes, accounts);
-    await scope.register(emailChangeRoutes, emailChange);
+    await scope.register(emailChangeRoutes, auth);
     await scope.register(consentRoutes, consents);
     await scope.register(sessionRoutes, { database, sessions, login, refreshCookie });
     await scope.register(secondFactorRoutes, secondFactor);
-    await scope.register(emailRoutes, { codes, recovery });
-    await scope.register(passkeyRoutes, passkeys);
+    await scope.register(emailRoutes, auth);
+    await scope.register(passkeyRoutes, auth);
     await scope.register(providerRoutes, providerLogin);
   }
 

@@ -1,4 +1,3 @@
-import type { Language } from '../../http/language.ts';
 import type { Config } from '../../infrastructure/config/config.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
 import { type MailKind, writeMail } from '../../infrastructure/mail/content.ts';
@@ -9,10 +8,7 @@ import type { AuthContext } from './context.ts';
 import { authKinds } from './kinds.ts';
 import type { LoginMethodChange } from './notices.ts';
 
-/**
- * Composes this domain's emails when they are sent. Accounts are looked up here and not when an email is requested, so that the
- * request takes the same time for every address.
- */
+/** Composes emails when they are sent. Accounts are looked up here, so that a request takes the same time for every address. */
 export function authMails(
   { frontendUrl, email: settings }: Config,
   database: Database,
@@ -95,24 +91,13 @@ export function authMails(
   };
 }
 
-/**
- * As `o***@e***.com`: a user recognises an own address, and others cannot read it. The number of asterisks does not
- * depend on the address.
- */
+/** As `o***@e***.com`: a user recognises an own address, others cannot read it, and the asterisks do not tell its length. */
 function maskEmail(email: string): string {
   const [local = '', domain = ''] = email.split('@');
   const topLevel = domain.slice(domain.lastIndexOf('.'));
   return `${local.slice(0, 1)}***@${domain.slice(0, 1)}***${topLevel}`;
 }
 
-function changeTimeOf(payload: MailPayload): Date {
-  return new Date(Number(payload['changed_at']));
-}
-
-function languageOf(payload: MailPayload): Language {
-  return payload['language'] === 'en' ? 'en' : 'ko';
-}
-
-function toMinutes(seconds: number): number {
-  return Math.max(1, Math.round(seconds / 60));
-}
+const changeTimeOf = (payload: MailPayload) => new Date(Number(payload['changed_at']));
+const languageOf = (payload: MailPayload) => (payload['language'] === 'en' ? 'en' : 'ko');
+const toMinutes = (seconds: number) => Math.max(1, Math.round(seconds / 60));

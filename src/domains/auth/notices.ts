@@ -156,22 +156,17 @@ export const noticeKinds = {
   }),
 };
 
-/** The notice that the password of an account was changed just now, and which sessions ended with it. */
-export function passwordChangedNotice(
-  userId: number,
-  language: Language,
-  ended: 'all' | 'others',
-): UnrequestedMail {
-  const payload = { changed_at: Date.now(), ended, language };
-  return { kind: 'password_changed', userId, payload };
+interface Changes {
+  password_changed: { ended: 'all' | 'others' };
+  login_method_changed: LoginMethodChange;
+  email_changed: { id: string };
 }
 
-/** The notice that a way to log in was added or removed just now. */
-export function loginMethodNotice(
-  userId: number,
-  language: Language,
-  change: LoginMethodChange,
+/** The notice to a user of a change that was made just now. */
+export function changeNotice<Kind extends keyof Changes>(
+  kind: Kind,
+  { id: userId, language }: { id: number; language: Language },
+  change: Changes[Kind],
 ): UnrequestedMail {
-  const payload = { ...change, changed_at: Date.now(), language };
-  return { kind: 'login_method_changed', userId, payload };
+  return { kind, userId, payload: { ...change, changed_at: Date.now(), language } };
 }

@@ -11,13 +11,10 @@ import type { Metrics } from '../../infrastructure/telemetry/metrics.ts';
 const maxWaiting = { login: 256, other: 128 };
 /** Hashes of one user or one address that may wait. */
 const maxWaitingOfOne = 2;
-
 /** Milliseconds after a request of a logged-in user in which one core is left to the event loop. */
 const yieldTime = 250;
 
-/** The request that needs a hash. */
 interface HashRequest {
-  /** As limits count it. */
   clientAddress: string;
   userId?: number | undefined;
   /** A login is served before all others. */
@@ -25,7 +22,6 @@ interface HashRequest {
 }
 
 const commonPasswords = new Set(dictionary['passwords-common']);
-
 const sequences = '01234567890\n09876543210\nabcdefghijklmnopqrstuvwxyz\nzyxwvutsrqponmlkjihgfedcba';
 
 /** The list lacks passwords that are found by pattern: one repeated character, and letters or digits in sequence. */
@@ -106,13 +102,7 @@ export function createPasswords(options: { config: Config; logger: FastifyBaseLo
   const dummyHash = `$argon2id$v=19$${cost}$${'A'.repeat(22)}$${'A'.repeat(43)}`;
 
   return {
-    /**
-     * Checks a new password by the rules that the schema cannot express (NIST SP 800-63B, section 3.1.1.2: a list of common
-     * passwords and context, no composition rules).
-     *
-     * @param others what else is wrong with the request
-     * @throws {ApiError} `validation_error`
-     */
+    /** Checks a new password as the schema cannot (NIST SP 800-63B, section 3.1.1.2). @param others what else is wrong */
     checkNew({ field, password, account }: NewPassword, others: FieldError[] = []): void {
       const lowerCased = password.toLowerCase();
       const localPart = account.email.split('@')[0] ?? '';
@@ -131,15 +121,10 @@ export function createPasswords(options: { config: Config; logger: FastifyBaseLo
       useAllCores.refresh();
     },
 
-    /** @throws {ApiError} `service_unavailable` when too many hashes are waiting */
     hash: async (password: string, request: HashRequest): Promise<string> =>
       queued(request, () => argon2.hash(password, parameters)),
 
-    /**
-     * Whether a password matches the hash of an account. Takes the same time for a name without an account.
-     *
-     * @throws {ApiError} `service_unavailable` when too many hashes are waiting
-     */
+    /** Whether a password matches the hash of an account. Takes the same time for a name without an account. */
     async verify(hash: string | undefined, password: string, request: HashRequest) {
       return queued(request, async () => {
         try {

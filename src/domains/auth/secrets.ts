@@ -1,11 +1,4 @@
-import {
-  createCipheriv,
-  createDecipheriv,
-  createHmac,
-  hkdfSync,
-  randomBytes,
-  timingSafeEqual,
-} from 'node:crypto';
+import * as crypto from 'node:crypto';
 import { serviceUnavailable } from '../../http/errors.ts';
 import { isUuid } from '../../http/schemas.ts';
 import type { Secret } from '../../infrastructure/config/config.ts';
@@ -26,7 +19,7 @@ export type DerivedSecrets = ReturnType<typeof createDerivedSecrets>;
 export function createDerivedSecrets(secrets: readonly [Secret, ...Secret[]]) {
   const find = (keyId: string) => secrets.find(({ id }) => id === keyId);
   const digest = ({ key }: Secret, purpose: Purpose, id: string) =>
-    createHmac('sha256', key).update(`dure ${purpose}:${id}`).digest();
+    crypto.createHmac('sha256', key).update(`dure ${purpose}:${id}`).digest();
 
   function code(id: string, keyId: string): string | undefined {
     const secret = find(keyId);
@@ -45,7 +38,6 @@ export function createDerivedSecrets(secrets: readonly [Secret, ...Secret[]]) {
     return secret && newToken(purpose, id, secret);
   }
 
-  /** 256 bits of a row, URL-safe. */
   function derive(purpose: FlowSecret, id: string, keyId: string): string | undefined {
     const secret = find(keyId);
     return secret && digest(secret, purpose, id).toString('base64url');
@@ -70,7 +62,7 @@ export type Sealer = ReturnType<typeof createSealer>;
 export function createSealer(secrets: readonly [Secret, ...Secret[]]) {
   const toKey = ({ id, key }: Secret) => ({
     id,
-    key: Buffer.from(hkdfSync('sha256', key, '', 'dure sealed values', 32)),
+    key: Buffer.from(crypto.hkdfSync('sha256', key, '', 'dure sealed values', 32)),
   });
   const sealing = toKey(secrets[0]);
   const keys = [sealing, ...secrets.slice(1).map(toKey)];
@@ -78,8 +70,8 @@ export function createSealer(secrets: readonly [Secret, ...Secret[]]) {
   /** @param context what the value is and whose, without which it does not open */
   function seal(text: string, context: string): string {
     const { id, key } = sealing;
-    const iv = randomBytes(12);
-    const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(context));
+    const iv = crypto.randomBytes(12);
+    const cipher = crypto.createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(context));
     const sealed = Buffer.concat([iv, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
     return `${id}.${sealed.toString('base64url')}`;
   }
@@ -91,7 +83,8 @@ export function createSealer(secrets: readonly [Secret, ...Secret[]]) {
     const bytes = Buffer.from(text, 'base64url');
     if (key === undefined || bytes.length < 28) return undefined;
     try {
-      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12))
+      const decipher = crypto
+        .createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12))
         .setAAD(Buffer.from(context))
         .setAuthTag(bytes.subarray(-16));
       return decipher.update(bytes.subarray(12, -16), undefined, 'utf8') + decipher.final('utf8');
@@ -115,5 +108,5 @@ export function createSealer(secrets: readonly [Secret, ...Secret[]]) {
 export function secretsEqual(expected: string | undefined, given: string): boolean {
   if (expected === undefined) return false;
   const [a, b] = [Buffer.from(expected), Buffer.from(given)];
-  return a.length === b.length && timingSafeEqual(a, b);
+  return a.length === b.length && crypto.timingSafeEqual(a, b);
 }

@@ -17,8 +17,7 @@ export function jwtOptions({ secrets }: Pick<Config, 'secrets'>): FastifyJWTOpti
   return {
     secret: secrets[0].key,
     sign: { algorithm: 'HS256', kid: secrets[0].id, iss: issuer, aud: audience },
-    // The cache keeps the result of the verification and the expiry; whether the session is live is read from the database
-    // each time.
+    // The cache keeps the verification and the expiry; whether the session is live is read from the database each time.
     verify: { algorithms: ['HS256'], allowedIss: issuer, cache },
   };
 }
@@ -45,15 +44,7 @@ export interface TokenClaims extends AccessClaims {
   count: number;
 }
 
-export type Tokens = ReturnType<typeof createTokens>;
-
-/**
- * Issues and verifies JWTs; whether their session is live is checked elsewhere. The first private key signs access tokens, so that
- * other services can verify them. The first secret signs refresh tokens, which only this service reads, and, without a private key,
- * all tokens.
- *
- * @param jwt with {@link jwtOptions}
- */
+/** Issues and verifies JWTs, not their sessions. The first private key signs access tokens; the first secret refresh tokens, and all without it. */
 export function createTokens(
   jwt: JWT,
   { secrets, privateKeys, publicUrl }: Pick<Config, 'secrets' | 'privateKeys' | 'publicUrl'>,
@@ -71,7 +62,6 @@ export function createTokens(
     ...privateKeys.map(({ algorithm, id, publicPem: key }) => verifierOf({ id, key, algorithm }, publicUrl)),
   ]);
 
-  /** @param lifetime whole seconds, at least 1 */
   function sign(type: TokenType, { userId, sessionId, count }: TokenClaims, lifetime: number): string {
     const iat = Math.floor(Date.now() / 1000);
     // All claims are in the payload: with options, `@fastify/jwt` would build a new signer for each token.
@@ -112,7 +102,6 @@ export function createTokens(
 /** The same text for the same fields in any order. */
 const headerFields = (header: object) => JSON.stringify(Object.entries(header).sort());
 
-/** @returns an empty text for what is no header */
 function readHeader(encoded: string): string {
   try {
     return headerFields(JSON.parse(Buffer.from(encoded, 'base64url').toString()));

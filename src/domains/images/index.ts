@@ -22,7 +22,6 @@ interface ImagesOptions {
   imageUrls: ImageUrls;
   logger: FastifyBaseLogger;
   metrics: Metrics;
-  /** In place of the configured storage. */
   storage: ImageStorage | undefined;
 }
 

@@ -3,7 +3,6 @@ import type { ImageRepository } from './repository.ts';
 /** Placeholders, one for each category, for posts without images. Each is drawn at its first request and kept in memory. */
 export function createPlaceholders({ categoryName }: Pick<ImageRepository, 'categoryName'>) {
   const placeholders = new Map<number, Promise<Buffer>>();
-  /** @returns WebP; undefined for a category that does not exist */
   return async (categoryId: number): Promise<Buffer | undefined> => {
     const known = placeholders.get(categoryId);
     if (known !== undefined) return known;

@@ -27,9 +27,7 @@ export const cleanUpBatchSize = 100;
 /** Rows of images whose files are gone and that do not count for a quota any more. */
 export const erasedImages = { table: 'images', condition: sql`state = 'erased' AND check_after <= now()` };
 
-export interface ImageRow extends Pick<Image, 'key' | 'width' | 'height'> {
-  id: number;
-}
+export type ImageRow = Pick<Image, 'key' | 'width' | 'height'> & { id: number };
 
 export type ImageRepository = ReturnType<typeof createImageRepository>;
 
@@ -37,9 +35,7 @@ export type ImageRepository = ReturnType<typeof createImageRepository>;
 export type PostImages = Pick<ImageRepository, 'link' | 'findOwn'>;
 
 /** A deleted image whose files may still be there. */
-export interface DeletedImage extends Pick<Image, 'key' | 'createdAt'> {
-  id: number;
-}
+export type DeletedImage = Pick<Image, 'key' | 'createdAt'> & { id: number };
 
 /** Uploaded images. All changes are conditional: races with posts, deletions and clean-ups depend on it. */
 export function createImageRepository(database: Database) {
@@ -78,9 +74,7 @@ export function createImageRepository(database: Database) {
       await images.updateMany({ where: { id, state: 'pending' }, data });
     },
 
-    /**
-     * Marks an own image as deleted, if there is one; waits for a post that gets it. @throws of a foreign key when a post uses it
-     */
+    /** Marks an own image as deleted; waits for a post that gets it. @throws of a foreign key when a post uses it */
     async markDeleted(id: number, userId: number): Promise<DeletedImage | undefined> {
       const [deleted] = await images.updateManyAndReturn({
         where: { id, userId, state: 'ready' },
@@ -109,13 +103,7 @@ export function createImageRepository(database: Database) {
         WHERE images.id = own.id`);
     },
 
-    /**
-     * Links images to a post, which keeps them from being deleted; what a post shows, and in which order, is in the post itself.
-     * An image that is being deleted is waited for. A trigger on `posts` deletes the links of images that a post no longer shows.
-     *
-     * @param keys of uploaded images; those that the user does not own, or that are not ready, are left out
-     * @returns the keys that were linked
-     */
+    /** Links own, ready images to a post, which keeps them; one that is being deleted is waited for. A trigger unlinks. @returns their keys */
     async link(tx: Tx, { postId, userId, keys }: { postId: number; userId: number; keys: string[] }) {
       if (keys.length === 0) return [];
       const linked = await tx.query<{ key: string }>(sql`
@@ -128,7 +116,6 @@ export function createImageRepository(database: Database) {
       return linked.map(({ key }) => key);
     },
 
-    /** The keys among these of images that the user can use. */
     async findOwn(tx: Tx, userId: number, keys: string[]): Promise<string[]> {
       if (keys.length === 0) return [];
       const where = { key: { in: keys }, userId, state: 'ready' as const };
@@ -167,9 +154,7 @@ export function createImageRepository(database: Database) {
         RETURNING id, key, created_at AS "createdAt"`);
     },
 
-    /** @returns undefined for a category that does not exist */
-    async categoryName(id: number): Promise<string | undefined> {
-      return (await database.prisma.storeCategory.findFirst({ where: { id } }))?.name;
-    },
+    categoryName: async (id: number) =>
+      (await database.prisma.storeCategory.findFirst({ where: { id } }))?.name,
   };
 }

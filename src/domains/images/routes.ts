@@ -115,6 +115,4 @@ export async function mediaRoutes(
 }
 
 /** Lets pages of other origins show an image, which they may link to as well. */
-function showEverywhere(reply: FastifyReply): FastifyReply {
-  return reply.header('cross-origin-resource-policy', 'cross-origin');
-}
+const showEverywhere = (reply: FastifyReply) => reply.header('cross-origin-resource-policy', 'cross-origin');

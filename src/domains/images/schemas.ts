@@ -85,9 +85,7 @@ export function createImageUrls({ publicUrl, images }: UrlConfig) {
   }
 
   /** Whether a URL, however it is spelled, is below the base of the images that this service serves. */
-  function isOwn(text: string): boolean {
-    return bases.some((base) => plainUrl(text).startsWith(base));
-  }
+  const isOwn = (text: string) => bases.some((base) => plainUrl(text).startsWith(base));
 
   return { url, thumbnailUrl, thumbnailOf, keyOf, isOwn, isKey };
 }

@@ -28,11 +28,7 @@ interface ImageServiceOptions {
 
 /** Keeping images, and deleting what no post uses. */
 export function createImageService({ images, storage, queue, logLeftFiles }: ImageServiceOptions) {
-  /**
-   * Keeps an image. Its row is written first: an upload that is cut counts, and the clean-up finds files that a crash leaves.
-   *
-   * @throws {ApiError} `quota_exceeded`, `invalid_image`, `service_unavailable`, and what reading throws
-   */
+  /** Keeps an image. Its row is written first: an upload that is cut counts, and the clean-up finds files that a crash leaves. */
   async function upload({ userId, read, isObsolete }: Upload): Promise<ImageRow> {
     const key = newKey();
     const { id, seconds } = await images.insertPending(userId, key);
@@ -68,7 +64,6 @@ export function createImageService({ images, storage, queue, logLeftFiles }: Ima
     }
   }
 
-  /** Deletes an own image that no post uses. @throws {ApiError} `image_not_found`, `image_in_use` */
   async function remove(userId: number, id: number): Promise<void> {
     const deleted = await images.markDeleted(id, userId).catch((error: unknown) => {
       throw isForeignKeyViolation(error) ? new ApiError(imageErrors.imageInUse) : error;
@@ -93,10 +88,7 @@ export function createImageService({ images, storage, queue, logLeftFiles }: Ima
     return settleAll(Object.values(filesOf(key)).map((name) => storage.delete(name)));
   }
 
-  /**
-   * Deletes images that no post uses 24 hours after the upload, those of deleted accounts, and unfinished uploads: the files, then the
-   * rows. Any number of instances may run it at once. Yields how many images each step deleted.
-   */
+  /** Deletes images that no post uses after 24 hours, of deleted accounts, and unfinished uploads. Any number of instances may run it. */
   async function* cleanUp(): AsyncGenerator<number, void> {
     while ((await images.markUnused()) === cleanUpBatchSize) yield 0;
     const deletions = new PQueue({ concurrency: maxConcurrent });

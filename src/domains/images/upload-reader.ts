@@ -5,18 +5,13 @@ import { fieldName, limitProblems, problems } from '../../http/field-errors.ts';
 import { type Body, hasBody } from '../../http/plugins/body-reader.ts';
 import { imageErrors } from './schemas.ts';
 
-/** Bytes of an image. */
 const maxImageBytes = 10 * 1024 * 1024;
-
 /** Bytes of an upload: the image, boundaries and headers of the part. */
 export const maxUploadBytes = maxImageBytes + 64 * 1024;
-
 /** Uploads of one user at once, which are 20 MiB. */
 const maxUploadsOfUser = 2;
-
 /** Bytes of the headers of a part. */
 const maxHeaders = 4 * 1024;
-
 const fileField = 'image';
 
 /** Reads the images of uploads into memory, within a limit for those of one user. */
@@ -53,7 +48,6 @@ export function createUploadReader() {
   };
 }
 
-/** @throws {ApiError} for a body of another type, or none */
 function boundaryOf(request: FastifyRequest): string {
   const { 'content-type': type, 'content-length': length } = request.headers;
   if (type === undefined && (length === '0' || !hasBody(request))) throw required();
@@ -64,10 +58,7 @@ function boundaryOf(request: FastifyRequest): string {
   return boundary;
 }
 
-/**
- * The one file `image` of a form (RFC 7578), without a copy of it. It searches and ends at a second part, so that nothing costs more
- * than a pass over the body. @throws {ApiError} for anything else
- */
+/** The one file `image` of a form (RFC 7578), without a copy of it, by one pass over the body. */
 function imageOf(body: Buffer, boundary: string): Buffer {
   if (body.length === 0) throw required();
   const delimiter = Buffer.from(`\r\n--${boundary}`);
@@ -91,7 +82,6 @@ function imageOf(body: Buffer, boundary: string): Buffer {
   return image;
 }
 
-/** @throws {ApiError} unless a part is a file `image` */
 function checkHead(head: string): void {
   const name = /^content-disposition:.*?;\s*name=(?:"([^"]*)"|([^\s;"]+))/im.exec(head)?.slice(1).join('');
   if (name === undefined || name in Object.prototype) throw malformed();

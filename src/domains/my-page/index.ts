@@ -47,7 +47,6 @@ export function createMyPage({ database, imageUrls }: { database: Database; imag
   return { routes };
 }
 
-/** My-page as the API shows it; without a store everything is empty. */
 function toMyPage(row: MyPageRow | undefined, imageUrls: ImageUrls): Static<typeof MyPage> {
   if (row === undefined) return { store: null, posts: [], sent_requests: [] };
   const { store, posts, sentRequests } = row;

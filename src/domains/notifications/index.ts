@@ -10,8 +10,7 @@ import { createMatchRepository } from './inbox/match-repository.ts';
 import { createNotificationRepository } from './inbox/repository.ts';
 import { inboxRoutes } from './inbox/routes.ts';
 import { createPreferencesRepository } from './preferences/repository.ts';
-import { preferenceRoutes } from './preferences/routes.ts';
-import { createUnsubscribeLinks, unsubscribeRoutes } from './preferences/unsubscribe.ts';
+import { createUnsubscribeLinks, preferenceRoutes, unsubscribeRoutes } from './preferences/routes.ts';
 import { createPushDelivery } from './push/delivery.ts';
 import { createPushSubscriptions } from './push/repository.ts';
 import { pushRoutes } from './push/routes.ts';
@@ -33,10 +32,7 @@ interface NotificationsOptions {
   logger: FastifyBaseLogger;
 }
 
-/**
- * Builds the notifications domain: its routes under `/api/v1/notifications`, how other domains notify users, the jobs of push messages,
- * and what the queue of emails has to know of the preferences of users.
- */
+/** Builds the notifications domain: its routes, how other domains notify users, the jobs of push messages, and the preferences of emails. */
 export function createNotifications(options: NotificationsOptions) {
   const { config, database, outbox, imageUrls, mailKinds, metrics } = options;
   const notifications = createNotificationRepository(database, outbox);
@@ -60,11 +56,7 @@ export function createNotifications(options: NotificationsOptions) {
     await scope.register(streamRoutes, { streams });
   }
 
-  /**
-   * What the preferences of the recipient say about an email. One that waited is not sent when its notification was read meanwhile.
-   *
-   * @returns undefined for one that the recipient does not want
-   */
+  /** What the recipient's preferences say about an email. Of one that waited, the notification must be unread. @returns undefined: not wanted */
   async function checkMail({ kind, payload, jobId }: MailToCheck): Promise<MailPermission | undefined> {
     const topic = mailKinds[kind]?.topic;
     if (topic === undefined || !('user_id' in payload)) return {};

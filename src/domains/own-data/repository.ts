@@ -24,7 +24,6 @@ export interface Section {
 const byTime = (size: number) => ({ key: ['created_at', 'id'], size });
 const ownStore = (userId: number) => sql`(SELECT id FROM stores WHERE owner_id = ${userId})`;
 
-/** Rows of a table by their user, as they are. */
 const own = (table: string, columns: string) => (userId: number) =>
   sql`SELECT ${raw(columns)} FROM ${raw(table)} WHERE user_id = ${userId}`;
 
@@ -42,7 +41,6 @@ const presentPost: NonNullable<Section['present']> = ({ images, ...post }, { url
   images: [images].flat().map((stored) => url(String(stored))),
 });
 
-/** @param side of the user @param other side */
 const requests = (side: 'sender' | 'receiver', other: 'sender' | 'receiver') => (userId: number) =>
   sql`
   SELECT id, post_id, (SELECT title FROM posts WHERE id = r.post_id) AS post_title,
@@ -205,7 +203,6 @@ export function createOwnDataRepository(database: Database) {
       return seconds === undefined ? undefined : Math.max(1, seconds);
     },
 
-    /** The rows of a section, by pages that are not empty. */
     async *readPages({ rows: select, pages }: Section, userId: number): AsyncGenerator<Row[]> {
       for (let last: Row | undefined, isFull = true; isFull; ) {
         const rows = await database.query(sql`${select(userId)} ${pages ? page(pages, last) : empty}`);

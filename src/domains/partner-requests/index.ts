@@ -17,10 +17,7 @@ interface PartnerRequestsOptions extends Omit<PartnerRequestServiceOptions, 'par
   imageUrls: ImageUrls;
 }
 
-/**
- * Builds the partner requests domain: its routes under `/api/v1/notifications` and `/api/v1/stores`, the emails it sends, and what
- * other domains call when a post or an account is deleted.
- */
+/** Builds the partner requests domain: its routes, its emails, and what follows when a post or an account is deleted. */
 export function createPartnerRequests(options: PartnerRequestsOptions) {
   const { config, database, mailQueue, imageUrls } = options;
   const partnerRequests = createPartnerRequestReader(database);

@@ -32,7 +32,6 @@ export const partnerRequestTopics = {
 
 export type PartnerRequestKind = Extract<NotificationKind, `partner_request_${string}`>;
 
-/** What a notification about a request says. */
 interface Subject {
   request: Record<'post_title' | 'sender_store_name' | 'receiver_store_name', string>;
   /** Whether the recipient is the sender of the request; else the receiver. */
@@ -41,7 +40,6 @@ interface Subject {
 
 /** What an email about a request says; the store is the other side. */
 type MailFields = Record<'name' | 'storeName' | 'postTitle' | 'message' | 'url', string>;
-
 /** An email in one language: what its subject says of the other store, its heading and its parts. */
 type MailText = (sentence: string, mail: MailFields) => [subject: string, heading: string, ...Block[]];
 type MailTexts = Record<Language, MailText>;

@@ -14,11 +14,7 @@ import type { PartnerRequestService } from './service.ts';
 const { partnerRequestErrors } = schemas;
 const RequestParams = Type.Object({ partner_request_id: BigPathId('`id` of a partnership request') });
 
-interface Options {
-  partnerRequests: PartnerRequests;
-  service: PartnerRequestService;
-  imageUrls: ImageUrls;
-}
+type Options = { partnerRequests: PartnerRequests; service: PartnerRequestService; imageUrls: ImageUrls };
 
 export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (app, options) => {
   const { partnerRequests, service, imageUrls } = options;

@@ -154,7 +154,6 @@ export const Partner = t.NamedObject('Partner', 'A store with which a partnershi
   request_id: t.BigId('The accepted request; the newest one where there are several'),
   since: t.Timestamp('When that request was accepted'),
 });
-export type Partner = Static<typeof Partner>;
 
 export const PartnerPage = BoundedPageOf('PartnerPage', t.Ref(Partner));
 export const PartnerQuery = Type.Object(PageQuery);
@@ -190,6 +189,6 @@ export function toPartnerRequestDetail(row: RequestDetailRow, imageUrls: ImageUr
   };
 }
 
-export function toPartner({ id, createdAt, store, contact }: PartnerRow): Partner {
+export function toPartner({ id, createdAt, store, contact }: PartnerRow) {
   return { store, contact, request_id: id, since: createdAt.toISOString() };
 }

@@ -1,7 +1,7 @@
 import { ApiError, httpErrors, retryLater } from '../../http/errors.ts';
 import type { Config } from '../../infrastructure/config/config.ts';
 import type { Database, Tx } from '../../infrastructure/database/client.ts';
-import type { Created, Idempotency, IdempotencyKey } from '../../infrastructure/database/idempotency.ts';
+import type { Idempotency, IdempotencyKey } from '../../infrastructure/database/idempotency.ts';
 import { IdempotencyConflictError } from '../../infrastructure/database/idempotency.ts';
 import type { Outbox } from '../../infrastructure/jobs/outbox.ts';
 import type { MailQueue } from '../../infrastructure/mail/queue.ts';
@@ -10,10 +10,7 @@ import { maxMailsPerHour, type PartnerRequestChanges, type Recipient } from './r
 import type { PartnerRequests } from './repository/requests.ts';
 import * as schemas from './schemas.ts';
 
-/**
- * The transitions of a request: in which box its user has it, and whether the other side gets an email about it. The trigger
- * `partner_requests_transition` rejects any other change of the state.
- */
+/** The transitions of a request, and whether they are mailed. The trigger `partner_requests_transition` rejects any other change. */
 const rules = {
   accept: { box: 'received', from: 'requested', to: 'accepted', isMailed: true },
   decline: { box: 'received', from: 'requested', to: 'declined', isMailed: true },
@@ -21,7 +18,6 @@ const rules = {
   end: { box: 'either', from: 'accepted', to: 'ended', isMailed: true },
 } as const;
 
-/** Why a request is not sent. */
 const refusals = {
   store_required: postErrors.storeRequired,
   post_not_found: postErrors.postNotFound,
@@ -51,12 +47,7 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
   const quota = options.config.quotas.requestsPerDay;
   const { database, outbox, mailQueue, idempotency, partnerRequests, changes, notify, lockCounts } = options;
 
-  /** @throws {ApiError} `store_required`, `post_not_found`, `own_post`, `post_closed`, `already_requested`, `quota_exceeded` */
-  async function send(
-    userId: number,
-    request: schemas.NewPartnerRequest,
-    key?: IdempotencyKey,
-  ): Promise<Created<schemas.PartnerRequest>> {
+  async function send(userId: number, request: schemas.NewPartnerRequest, key?: IdempotencyKey) {
     const { post_id: postId, message } = request;
     const stored = key && idempotency.stored(key);
     const sent = await changes.send({ userId, postId, message, quota, key: stored });
@@ -102,10 +93,7 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
   }
 
   /** Withdraws and ends the requests of a store that is being closed. Other sides are notified; those that lose a partner get an email. */
-  async function closeRequestsOfStore(
-    tx: Tx,
-    { id, ownerId }: { id: number; ownerId: number },
-  ): Promise<void> {
+  async function closeRequestsOfStore(tx: Tx, { id, ownerId }: { id: number; ownerId: number }) {
     const recipients = await changes.closeOfStore(tx, id);
     const ended = recipients.filter(({ kind }) => kind === 'partner_request_ended');
     const newest = new Map(ended.map((recipient) => [recipient.userId, recipient]));

@@ -40,10 +40,7 @@ function setClosing({ status, closes_on: date }: PostChanges): Sql {
   return sql`closed_at = CASE WHEN ${isClosed} THEN coalesce(p.closed_at, now()) END, closes_on = ${closesOn}`;
 }
 
-/**
- * The columns of the post `p` of the store `s`, as a user sees it. The user's newest request is the last by id: requests of a store
- * are created one after the other, but may have begun in another order.
- */
+/** The post `p` of the store `s`, as a user sees it. The newest request is the last by id, as those of a store are created one by one. */
 const postColumns = (userId: number) => sql`
   p.id, p.title, p.content, p.images, p.created_at AS "createdAt", p.updated_at AS "updatedAt", ${storeSummarySql} AS store,
   to_char(p.closes_on, 'YYYY-MM-DD') AS "closesOn", ${isOpenPost('p')} AS "isOpen", s.owner_id = ${userId} AS "isMine", (
@@ -65,19 +62,12 @@ export interface PostRow extends Pick<Post, 'id' | 'title' | 'content' | 'images
 export type ListedPostRow = PostRow & { distance: number | null };
 
 /** A post, and a user. */
-export interface OwnPost {
-  id: number;
-  userId: number;
-}
-
+export type OwnPost = { id: number; userId: number };
 /** A post to change; with a version, its `updated_at`, only while it has that. */
-interface PostVersion extends OwnPost {
-  version?: string | undefined;
-}
+type PostVersion = OwnPost & { version?: string | undefined };
 
 /** Which posts to list. */
 export interface PostFilter extends Omit<SearchFilter, 'ofStore'> {
-  /** The user who sees the posts. */
   userId: number;
   /** Only of this user's store. */
   ownerId: number | undefined;
@@ -109,10 +99,7 @@ const visiblePosts: Omit<SearchableList, 'select'> = {
   textBytes: sql`octet_length(item.search_text) + ${storeBytes} + coalesce(octet_length(item.store_text), 0)`,
 };
 
-/**
- * Which posts of a status a search examines, and which of those it lists. Only the index of open posts leaves others out;
- * closed posts are looked for among all, because those that are due are in no index of closed ones.
- */
+/** Which posts a search examines, and which it lists. Closed ones are looked for among all: those that are due are in no index of them. */
 function ofStatus(status: PostFilter['status']): Pick<SearchableList, 'isExamined' | 'isListed'> {
   if (status === 'open') return { isExamined: sql`item.closed_at IS NULL`, isListed: isOpenPost('item') };
   return { isListed: sql`(${status === 'all'}::bool OR NOT ${isOpenPost('item')})` };
@@ -122,14 +109,12 @@ function ofStatus(status: PostFilter['status']): Pick<SearchableList, 'isExamine
 const hasVersion = (version: string | undefined) =>
   sql`p.updated_at = coalesce(${version ?? null}::timestamptz, p.updated_at)`;
 
-/** What a deleted post is changed to. */
 const erased = () => ({ deletedAt: new Date(), content: '', images: [] });
 
 export type Posts = ReturnType<typeof createPostRepository>;
 
 /** Posts. Deleted and hidden posts and those of closed or suspended stores do not exist for readers. */
 export function createPostRepository(database: Tx, budgets = scanBudgets) {
-  /** A post as a user sees it. */
   async function find({ id, userId }: OwnPost, tx: Reader = database): Promise<PostRow | undefined> {
     const [row] = await tx.query<PostRow>(sql`
       SELECT ${postColumns(userId)} FROM posts p JOIN stores s ON s.id = p.store_id
@@ -137,15 +122,8 @@ export function createPostRepository(database: Tx, budgets = scanBudgets) {
     return row;
   }
 
-  /**
-   * Writes a post; waits for a store that is being closed or suspended. Of concurrent calls for one store, the quota allows as many
-   * as of consecutive ones: all posts count, visible ones and others, each read by their own index.
-   *
-   * @returns the post, or the seconds until the quota has room; neither when the user has no store
-   */ async function create(
-    tx: Tx,
-    { userId, quota, ...input }: NewPost & { userId: number; quota: number },
-  ) {
+  /** Writes a post; waits for a store that is being closed. @returns it, or the seconds until the quota of the store has room */
+  async function create(tx: Tx, { userId, quota, ...input }: NewPost & { userId: number; quota: number }) {
     const { title, content, images = [], closes_on: closesOn = null } = input;
     const storeId = await lockQuota(tx, 'store', openStoreOf(userId));
     if (storeId === undefined) return {};
@@ -203,10 +181,7 @@ export function createPostRepository(database: Tx, budgets = scanBudgets) {
     return count > 0;
   }
 
-  /**
-   * Deletes all posts of a store, hidden ones included. The store must be locked, so that no post is hidden or shown again
-   * meanwhile. Each kind is read by its own index.
-   */
+  /** Deletes all posts of a locked store, hidden ones included; each kind is read by its own index. */
   async function removeOfStore(tx: Tx, storeId: number): Promise<void> {
     const data = erased();
     await tx.prisma.post.updateMany({ where: { storeId, isVisible: true }, data });
@@ -225,10 +200,7 @@ export function createPostRepository(database: Tx, budgets = scanBudgets) {
   return { find, list, create, change, remove, removeOfStore };
 }
 
-/**
- * The id of the one store whose posts are asked for. A subquery in any case, because a plan for the id of a store with many
- * posts could read those of all stores.
- */
+/** The one store whose posts are asked for. A subquery, because a plan for the id of a store with many posts could read those of all. */
 function storeOf(ownerId: number | undefined, storeId: number | undefined): Sql | undefined {
   if (ownerId === undefined && storeId === undefined) return undefined;
   const [owner, store] = [sql`${ownerId ?? null}::int`, sql`${storeId ?? null}::int`];

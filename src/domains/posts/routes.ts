@@ -20,7 +20,6 @@ export interface PostRoutesOptions {
   service: ReturnType<typeof createPostService>;
   imageUrls: ImageUrls;
   read: Read;
-  /** @throws {ApiError} `validation_error` for a category that does not exist */
   checkCategoryFilter(id: number | undefined): Promise<void>;
 }
 

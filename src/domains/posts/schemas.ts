@@ -136,7 +136,6 @@ export const PostListItem = t.NamedObject('PostListItem', 'A post in a list', {
   ...Post.properties,
   distance_m: Distance,
 });
-export type PostListItem = Static<typeof PostListItem>;
 
 export const PostPage = BoundedPageOf('PostPage', t.Ref(PostListItem));
 
@@ -174,6 +173,6 @@ export function toPost(row: PostRow, imageUrls: ImageUrls): Post {
 }
 
 /** A post in a list. */
-export function toPostListItem(row: ListedPostRow, imageUrls: ImageUrls): PostListItem {
+export function toPostListItem(row: ListedPostRow, imageUrls: ImageUrls) {
   return { ...toPost(row, imageUrls), distance_m: row.distance && Math.round(row.distance / 1_000) };
 }

@@ -31,7 +31,6 @@ export function createPostService(options: PostServiceOptions) {
   const { config, database, posts, idempotency, imageUrls, postImages, withdrawRequestsOfPost } = options;
   const { postsPerDay: quota, editsPerDay } = config.quotas;
 
-  /** @throws {ApiError} `validation_error`, `store_required`, `quota_exceeded` */
   async function create(userId: number, input: NewPost, key?: IdempotencyKey): Promise<Created<Post>> {
     checkNotOver(input.closes_on);
     const stored = readImages(input.images ?? [], imageUrls, config);
@@ -47,7 +46,6 @@ export function createPostService(options: PostServiceOptions) {
     });
   }
 
-  /** @throws {ApiError} `validation_error`, `post_not_found`, `forbidden`, `precondition_failed`, `quota_exceeded` */
   async function change(own: OwnPost, changes: PostChanges, precondition?: Precondition): Promise<Post> {
     const { id, userId } = own;
     const stored = changes.images && readImages(changes.images, imageUrls, config);
@@ -63,7 +61,6 @@ export function createPostService(options: PostServiceOptions) {
     });
   }
 
-  /** @throws {ApiError} `post_not_found`, `forbidden`, `precondition_failed` */
   async function remove(own: OwnPost, precondition?: Precondition): Promise<void> {
     const { id, userId } = own;
     await database.transaction(async (tx) => {
@@ -75,7 +72,6 @@ export function createPostService(options: PostServiceOptions) {
     });
   }
 
-  /** @throws {ApiError} `post_not_found`, `forbidden`, `precondition_failed` */
   async function findOwn(tx: Tx, own: OwnPost, precondition?: Precondition): Promise<Post> {
     const found = await posts.find(own, tx);
     if (found === undefined) throw new ApiError(postErrors.postNotFound);
@@ -128,23 +124,10 @@ const notUploaded: Problem = {
 /** Characters that must be escaped in a URL (RFC 3987, section 2.2), and percent signs that escape nothing. */
 const forbidden = /[\s"<>\\^`{|}]|%(?![0-9a-f]{2})/i;
 
-/** The images of a post as they are stored, and which of them are uploaded ones. */
-interface StoredImages {
-  images: string[];
-  keys: string[];
-}
+type StoredImages = { images: string[]; keys: string[] };
 
-/**
- * Checks that images are absolute URLs without credentials, in production of `https`, and replaces those of uploaded images by their keys.
- *
- * @throws {ApiError} `validation_error` that names each rejected image by its JSON pointer; a URL of this service that is not an
- *   uploaded image is rejected, too
- */
-function readImages(
-  urls: readonly string[],
-  imageUrls: ImageUrls,
-  config: Pick<Config, 'production'>,
-): StoredImages {
+/** Replaces the URLs of uploaded images by their keys. @throws {ApiError} `validation_error` that names each image that is rejected */
+function readImages(urls: readonly string[], imageUrls: ImageUrls, config: Pick<Config, 'production'>) {
   reject(urls, (url) => problemOf(url, config));
   const images = urls.map((url) => imageUrls.keyOf(url) ?? url);
   reject(images, (image) => (!imageUrls.isKey(image) && imageUrls.isOwn(image) ? notUploaded : undefined));

@@ -8,10 +8,7 @@ import { sql } from '../../infrastructure/database/sql.ts';
 import { openStore, storeSummarySelect } from '../stores/index.ts';
 import type { NewReport, Report, ReportDecision } from './schemas.ts';
 
-export interface Target {
-  kind: 'post' | 'store';
-  id: number;
-}
+export type Target = { kind: 'post' | 'store'; id: number };
 
 /** Closed reports are kept for a year, and for as long as they hide something. */
 export const expiredReports: ExpiredRows = {
@@ -40,21 +37,14 @@ export type ReportRow = Prisma.Result<
 
 const isAbout = ({ kind, id }: Target) => (kind === 'post' ? { postId: id } : { storeId: id });
 
-/** A saved report, or why there is none. */
 type Created =
   | { id: number }
   | { refusal: 'not_found' | 'already_reported' | 'account_deleted' }
   | { seconds: number };
 
-export type ReportRepository = ReturnType<typeof createReportRepository>;
-
 /** Reports, and what becomes of their targets. */
 export function createReportRepository(database: Database) {
-  /**
-   * Saves a report about what its reporter can see; of concurrent calls for one target, one. Waits for a deletion of the account.
-   *
-   * @returns the id, a refusal, or the seconds until the quota has room
-   */
+  /** Saves a report about what its reporter can see; of concurrent calls for one target, one. Waits for a deletion of the account. */
   function create({ userId, target, reason, text = '' }: NewReport & { userId: number; target: Target }) {
     return database.transaction<Created>(async (tx) => {
       await lockQuota(tx, 'user', sql`SELECT id FROM users WHERE id = ${userId}`);
@@ -71,11 +61,7 @@ export function createReportRepository(database: Database) {
     });
   }
 
-  /** Newest first. */
-  function list(
-    tx: Tx,
-    { status, after, limit }: PageRequest & { status: Report['status'] | undefined },
-  ): Promise<ReportRow[]> {
+  function list(tx: Tx, { status, after, limit }: PageRequest & { status: Report['status'] | undefined }) {
     const closedAt = status === 'open' ? null : { not: null };
     return tx.prisma.report.findMany({
       where: { ...(status && { closedAt }), ...olderThan(after) },
@@ -97,12 +83,7 @@ export function createReportRepository(database: Database) {
     return report.post ? { kind: 'post', id: report.post.id } : { kind: 'store', id: storeId };
   }
 
-  /**
-   * Closes a report, or decides again; the time is that of the first decision. Then hides or shows its target, which is hidden while
-   * a closed report hides it.
-   *
-   * @returns null when there is no such report, or the clean-up deletes it meanwhile
-   */
+  /** Closes a report, or decides again, keeping the first time. Its target is hidden while a closed report hides it. @returns null without one */
   async function close(
     tx: Tx,
     id: number,

@@ -6,8 +6,8 @@ import { BigPathId, PathId, Ref } from '../../http/schemas.ts';
 import { requestOperator } from '../admin/index.ts';
 import { postErrors } from '../posts/index.ts';
 import { storeErrors } from '../stores/index.ts';
+import type { ReportService } from './index.ts';
 import * as schemas from './schemas.ts';
-import type { ReportService } from './service.ts';
 
 /** What can be reported: the last part of its operation, its id in the path, and the error when it is not found. */
 const targets = {
@@ -16,10 +16,7 @@ const targets = {
 };
 
 /** Reporting posts and stores, and what admins do with the reports. */
-export const reportRoutes: FastifyPluginAsyncTypebox<{ service: ReportService }> = async (
-  app,
-  { service },
-) => {
+export const reportRoutes: FastifyPluginAsyncTypebox<ReportService> = async (app, service) => {
   for (const kind of ['post', 'store'] as const) {
     const { name, id, notFound } = targets[kind];
     app.post(`/${kind}s/:${kind}_id/report/`, {

@@ -16,9 +16,7 @@ import {
 export { digestPage, matchPage, savedSearchKinds, savedSearchTopics } from './kinds.ts';
 export { expiredPostAlerts } from './repository.ts';
 
-interface SavedSearchesOptions extends Omit<SavedSearchServiceOptions, 'savedSearches'> {
-  config: Config;
-}
+type SavedSearchesOptions = Omit<SavedSearchServiceOptions, 'savedSearches'> & { config: Config };
 
 const Job = Type.Object({ post_id: Type.Integer() });
 

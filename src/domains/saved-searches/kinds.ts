@@ -12,12 +12,7 @@ export const savedSearchTopics = {
   },
 };
 
-/** What a notification about a match says. */
-interface Subject {
-  post: { title: string };
-  store: { name: string };
-}
-
+type Subject = { post: { title: string }; store: { name: string } };
 /** What an email about a match says: the store wrote the post. */
 type MailFields = Record<'name' | 'searchName' | 'storeName' | 'postTitle' | 'url', string>;
 
@@ -27,8 +22,7 @@ export const digestPage = '';
 
 const mailed = {
   priority: 10,
-  // Apart from those about partnerships, which must not be left out because of them.
-  // With room for the digest of the day.
+  // Apart from those about partnerships, which must not be left out because of them. With room for the digest of the day.
   cap: { purpose: 'saved_search_match', perHour: 21 },
   reason: {
     ko: '저장한 검색의 메일 알림을 켜 두신 분께 보내 드리는 메일입니다.',
@@ -97,10 +91,7 @@ export const savedSearchKinds = {
   },
 };
 
-/**
- * Composes the emails about matches when they are sent, in the language of the recipient: nothing once the search was deleted, the
- * post is not open any more, or the address forbids it.
- */
+/** Composes the emails about matches when they are sent: none once the search was deleted, the post closed, or the address forbids it. */
 export function savedSearchMails(
   { frontendUrl }: Config,
   savedSearches: SavedSearches,

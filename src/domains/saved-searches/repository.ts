@@ -12,10 +12,7 @@ import { maxSavedSearches } from './schemas.ts';
 export type SavedSearchRow = Omit<SavedSearch, 'qKey'>;
 
 /** A user whose saved search a post matches: the oldest one, where several do. */
-export interface Match {
-  userId: number;
-  savedSearchId: number;
-}
+export type Match = { userId: number; savedSearchId: number };
 
 /** How far users were notified of posts. The job of a post is over long before. */
 export const expiredPostAlerts: ExpiredRows = {
@@ -52,21 +49,15 @@ export function createSavedSearchRepository(database: Database) {
       });
     },
 
-    /** Newest first. */
     list(userId: number, { after, limit }: PageRequest): Promise<SavedSearchRow[]> {
       const where = { userId, ...(after && { id: { lt: Number(after.id) } }) };
       return prisma.savedSearch.findMany({ where, orderBy: { id: 'desc' }, take: limit });
     },
 
-    /** @returns false when the user has no such search */
-    async remove(userId: number, id: number): Promise<boolean> {
-      return (await prisma.savedSearch.deleteMany({ where: { id, userId } })).count > 0;
-    },
+    remove: async (userId: number, id: number) =>
+      (await prisma.savedSearch.deleteMany({ where: { id, userId } })).count > 0,
 
-    /**
-     * The users to be notified of a post, in the order of their ids, after one of them. Each search is looked up by one of its
-     * filters, the most selective one, and then checked for all of them, as the list of posts does.
-     */
+    /** In the order of the users. Each search is looked up by its most selective filter, then checked for all, as the list does. */
     findMatches(postId: number, after: number): Promise<Match[]> {
       return database.query<Match>(sql`
         WITH post AS MATERIALIZED (${postToMatch(postId)}), candidate AS (
@@ -127,8 +118,7 @@ export function createSavedSearchRepository(database: Database) {
     },
 
     /** The last user who was notified of a post; 0 before the first one. */
-    async notifiedUpTo(postId: number): Promise<number> {
-      return (await prisma.postAlerts.findFirst({ where: { postId } }))?.afterUserId ?? 0;
-    },
+    notifiedUpTo: async (postId: number) =>
+      (await prisma.postAlerts.findFirst({ where: { postId } }))?.afterUserId ?? 0,
   };
 }

@@ -8,10 +8,7 @@ import type { SavedSearches } from './repository.ts';
 import { NewSavedSearch, SavedSearch, SavedSearchPage, savedSearchErrors, toSavedSearch } from './schemas.ts';
 import type { SavedSearchService } from './service.ts';
 
-interface Options {
-  savedSearches: SavedSearches;
-  service: SavedSearchService;
-}
+type Options = { savedSearches: SavedSearches; service: SavedSearchService };
 
 /** Searches for posts that the logged-in user has saved. */
 export const savedSearchRoutes: FastifyPluginAsyncTypebox<Options> = async (app, options) => {

@@ -54,11 +54,10 @@ export const SavedSearch = t.NamedObject(
     created_at: t.Timestamp('When it was saved'),
   },
 );
-export type SavedSearch = Static<typeof SavedSearch>;
 export const SavedSearchPage = Page('SavedSearchPage', t.Ref(SavedSearch));
 
 /** A saved search as the API shows it. */
-export function toSavedSearch(row: SavedSearchRow): SavedSearch {
+export function toSavedSearch(row: SavedSearchRow) {
   const { id, name, q, region, near } = row;
   const filters = { q, category_id: row.categoryId, region, near, radius_m: row.radiusM };
   return { id, name, ...filters, created_at: row.createdAt.toISOString() };

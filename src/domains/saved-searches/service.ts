@@ -4,14 +4,11 @@ import type { Outbox } from '../../infrastructure/jobs/outbox.ts';
 import type { MailQueue } from '../../infrastructure/mail/queue.ts';
 import { readNear } from '../stores/index.ts';
 import type { Match, SavedSearches } from './repository.ts';
-import { type NewSavedSearch, type SavedSearch, savedSearchErrors, toSavedSearch } from './schemas.ts';
+import { type NewSavedSearch, savedSearchErrors, toSavedSearch } from './schemas.ts';
 
 export const matchTask = 'match_saved_searches';
 export const digestTask = 'send_saved_search_digests';
-
-/** Users who are notified in one transaction. */
 const batchSize = 500;
-
 /** Milliseconds of a run of digests, between which other jobs have their turn. */
 const runTime = 20_000;
 
@@ -53,8 +50,7 @@ export type SavedSearchService = ReturnType<typeof createSavedSearchService>;
 export function createSavedSearchService(options: SavedSearchServiceOptions) {
   const { database, outbox, mailQueue, savedSearches, notifications, checkCategoryFilter } = options;
 
-  /** @throws {ApiError} `validation_error`, `too_many_saved_searches` */
-  async function create(userId: number, input: NewSavedSearch): Promise<SavedSearch> {
+  async function create(userId: number, input: NewSavedSearch) {
     const { name, q = null, category_id: categoryId = null, region = null, near = null } = input;
     const { latitude = null, longitude = null } = readNear(input) ?? {};
     const filters = { q, categoryId, region, near };
@@ -71,11 +67,7 @@ export function createSavedSearchService(options: SavedSearchServiceOptions) {
     await outbox.add(tx, { identifier: matchTask, payload: { post_id: postId }, priority: 5 });
   }
 
-  /**
-   * Notifies the users of a new post once. Each batch is saved with its notifications, so that a run after a crash continues.
-   *
-   * @throws Error when another worker runs the same job, which then runs again
-   */
+  /** Notifies the users of a new post once. Each batch is saved with its notifications, so that a run after a crash continues. */
   async function notifyMatches(postId: number): Promise<void> {
     let before = await savedSearches.notifiedUpTo(postId);
     const matches = await savedSearches.findMatches(postId, before);
@@ -107,12 +99,7 @@ export function createSavedSearchService(options: SavedSearchServiceOptions) {
     await notifications.notify(tx, recipients);
   }
 
-  /**
-   * Notifies users of the matches that wait, once a day, for {@link runTime}. A run after a crash continues with those who were not
-   * notified.
-   *
-   * @returns whether there are no more
-   */
+  /** Notifies users of the matches that wait, once a day, for {@link runTime}. @returns whether there are no more */
   async function sendDigests(): Promise<boolean> {
     const kind = 'saved_search_digest';
     const end = performance.now() + runTime;

@@ -60,7 +60,6 @@ const formerNames: Record<string, string> = {
 /** 광주 and 전남 are one since July 2026, and 경기 has a 광주시: these names count only where a 시·군·구 tells which of them it is. */
 const sharedNames = ['전남광주통합특별시', '전남광주', '광주특별시', '광주시', '광주'];
 
-/** A name of a province. */
 interface SidoName {
   /** The short name. */
   sido: string;

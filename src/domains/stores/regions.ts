@@ -18,20 +18,12 @@ const buildingOrLetter = new RegExp(`${building.source}|^[다마사파하]동$`)
 
 const road = /^[\s,]*[가-힣A-Za-z\d.·]+[로길](?![가-힣])/;
 const boundary = /^(?:[\s,(\d]|$)/;
-
 const places = [...placesOf.values()].flat();
 const wholeNames = places.filter(({ isShort }) => !isShort);
 
-/** The beginning of an address. */
-interface Place extends Pick<Region, 'sido' | 'sigungu'> {
-  /** What follows. */
-  rest: string;
-}
+type Place = Pick<Region, 'sido' | 'sigungu'> & { rest: string };
 
-/**
- * Reads the region of an address as people write it: by road or by lot, with long, short or no names of provinces, whatever the
- * spaces. What is not certain stays empty.
- */
+/** Reads the region of an address as people write it, by road or by lot, whatever the spaces. What is not certain stays empty. */
 export function readRegion(address: string): Region {
   const text = address.replace(prefix, '');
   const place = readSido(text) ?? readSigungu(text, { names: places }) ?? readSecondWord(text);
@@ -88,10 +80,7 @@ function readSido(text: string): Place | undefined {
 }
 
 /** Reads the name of a city, county or district. One that several provinces have leaves the province empty. */
-function readSigungu(
-  text: string,
-  { names, hasSido = false }: { names: PlaceName[]; hasSido?: boolean },
-): Place | undefined {
+function readSigungu(text: string, { names, hasSido = false }: { names: PlaceName[]; hasSido?: boolean }) {
   const matches = names.flatMap((name) => {
     const length = name.pattern.exec(text)?.[0].length;
     return length === undefined ? [] : [{ ...name, rest: text.slice(length) }];

@@ -48,12 +48,8 @@ export type StoreSummaryRow = Prisma.StoreGetPayload<{ select: typeof storeSumma
 export type StoreRow = Omit<Store, 'created_at' | 'updated_at'> & Record<'created_at' | 'updated_at', Date>;
 
 /** A store as a user sees it: the one with an id, or the user's own. */
-export interface WantedStore {
-  userId: number;
-  id?: number;
-}
+export type WantedStore = { userId: number; id?: number };
 
-/** Whose store is changed. */
 interface StoreEdit {
   ownerId: number;
   /** Its `updated_at`, where only that version is to be changed. */
@@ -86,7 +82,6 @@ export function createStoreRepository(database: Database, readAddress: ReadAddre
     });
   }
 
-  /** Which of some ids are categories. */
   async function knownCategories(tx: Tx, ids: number[]): Promise<Set<number>> {
     const where = { id: { in: ids } };
     const rows = await tx.prisma.storeCategory.findMany({ where, select: { id: true } });
@@ -98,8 +93,7 @@ export function createStoreRepository(database: Database, readAddress: ReadAddre
     const { name, category_ids, description, address = '', phone_number, business_hours } = store;
     const { location, show_exact_location: showExact = false } = store;
     const region = readAddress(address);
-    // Selected from the user's row, so that a concurrent deletion or suspension of the account is waited for. A second store is
-    // left out before it takes an id.
+    // From the user's row, to wait for a deletion or suspension of the account. A second store is left out before it takes an id.
     const [created] = await tx.query<{ id: number }>(sql`
       INSERT INTO stores (owner_id, name, description, address, phone_number, business_hours, sido, sigungu, dong, region_keys,
         latitude, longitude, show_exact_location)
@@ -114,15 +108,9 @@ export function createStoreRepository(database: Database, readAddress: ReadAddre
     return created?.id;
   }
 
-  async function exists(tx: Tx, ownerId: number): Promise<boolean> {
-    return (await tx.prisma.store.count({ where: { ownerId } })) > 0;
-  }
+  const exists = async (tx: Tx, ownerId: number) => (await tx.prisma.store.count({ where: { ownerId } })) > 0;
 
-  /**
-   * Changes the given fields. The update comes first, because its row lock serialises concurrent changes of the categories.
-   *
-   * @returns the store's id, or undefined when the user has no such store, or the quota is used up
-   */
+  /** Changes the given fields, the row first, whose lock serialises changes of the categories. @returns undefined without store or quota */
   async function change(tx: Tx, { ownerId, version, quota, ...changes }: StoreChanges & StoreEdit) {
     const { name, category_ids, description, address, phone_number, business_hours } = changes;
     const { location, show_exact_location: showExact } = changes;
@@ -160,15 +148,9 @@ export function createStoreRepository(database: Database, readAddress: ReadAddre
     });
   }
 
-  /**
-   * Locks a user and the user's store until the transaction ends, so that no post is written in it and no request sent from
-   * it or to it meanwhile.
-   *
-   * @returns undefined when the user has no store and cannot get one before the transaction ends
-   */
+  /** Locks a user, who can get no store then, and the user's store, for which new posts and requests wait. */
   async function lockStore(tx: Tx, userId: number): Promise<number | undefined> {
-    // Before the store, as a suspension does. Also waits for a concurrent registration, whose store is visible then. Rows that
-    // refer to the user can be inserted meanwhile, so that requests which lock stores before users do not deadlock with this.
+    // Before the store, as a suspension does; waits for a registration. Requests, which lock stores first, can still refer to the user.
     await lockRow(tx, 'users', userId, 'NO KEY UPDATE');
     const store = await tx.prisma.store.findFirst({ where: { ownerId: userId }, select: { id: true } });
     if (store) await lockRow(tx, 'stores', store.id, 'UPDATE');

@@ -13,12 +13,7 @@ import * as schemas from './schemas.ts';
 import { readNear, StoreQuery } from './search.ts';
 import type { StoreService } from './service.ts';
 
-export interface DirectoryOptions {
-  stores: Stores;
-  service: StoreService;
-  imageUrls: ImageUrls;
-  read: Read;
-}
+export type DirectoryOptions = { stores: Stores; service: StoreService; imageUrls: ImageUrls; read: Read };
 
 /** Search for stores, and reading one. */
 export const directoryRoutes: FastifyPluginAsyncTypebox<DirectoryOptions> = async (app, options) => {

@@ -24,7 +24,6 @@ export type StoreService = ReturnType<typeof createStoreService>;
 
 /** Registering and changing the store of a user. */
 export function createStoreService({ config, database, stores, idempotency }: StoreServiceOptions) {
-  /** @throws {ApiError} `validation_error` for an unknown category, `store_exists`, `token_not_valid` when the account is gone */
   async function register(userId: number, input: NewStore, key?: IdempotencyKey): Promise<Created<Store>> {
     return idempotency.run(key, async (tx) => {
       await checkCategories(tx, input.category_ids);
@@ -35,7 +34,6 @@ export function createStoreService({ config, database, stores, idempotency }: St
     });
   }
 
-  /** @throws {ApiError} `validation_error` for an unknown category, `store_not_found`, `precondition_failed`, `quota_exceeded` */
   async function change(userId: number, changes: StoreChanges, precondition?: Precondition): Promise<Store> {
     return database.transaction(async (tx) => {
       await checkCategories(tx, changes.category_ids ?? []);
@@ -48,7 +46,6 @@ export function createStoreService({ config, database, stores, idempotency }: St
     });
   }
 
-  /** @throws {ApiError} `store_not_found`, `precondition_failed` */
   async function find(wanted: WantedStore, tx: Reader = database, precondition?: Precondition) {
     const found = await stores.findOpen(wanted, tx);
     if (found === undefined) throw new ApiError(storeErrors.storeNotFound);

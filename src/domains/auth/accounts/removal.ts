@@ -10,7 +10,6 @@ import type { RemovableAccount } from './repository.ts';
 export interface AccountDeletionSteps {
   /** Locks the user, too. @returns undefined when the user has no store and cannot get one before the transaction ends */
   lockStore(tx: Tx, userId: number): Promise<number | undefined>;
-  /** Deletes the stored responses of the user's idempotency keys. */
   deleteStoredResponses(tx: Tx, userId: number): Promise<void>;
   deletePostsOfStore(tx: Tx, storeId: number): Promise<void>;
   /** Marks the uploaded images as unused; no post has them any more. */
@@ -29,8 +28,6 @@ export function createAccountRemoval(auth: AuthBase) {
    * Deletes an account with everything that only it has; its username and email address are free again. Its store stays,
    * closed and without contact details, for the other side of its requests. To avoid deadlocks, notifying comes after all other
    * statements that may wait for a lock.
-   *
-   * @returns whether the account existed
    */
   async function remove(tx: Tx, { id, email, isVerified }: RemovableAccount): Promise<boolean> {
     const storeId = await lockAccount(tx, { id, email });
@@ -48,11 +45,7 @@ export function createAccountRemoval(auth: AuthBase) {
     return accounts.remove(tx, id);
   }
 
-  /**
-   * Locks the address of an account, the account and its store, so that it can be looked at before anything changes.
-   *
-   * @returns the id of its store; undefined when it has none and gets none before the transaction ends
-   */
+  /** Locks the address of an account, the account and its store. @returns the id of the store; undefined when it cannot get one, either */
   async function lockAccount(tx: Tx, { id, email }: { id: number; email: string }) {
     await accounts.lockNames(tx, email);
     return steps.lockStore(tx, id);
@@ -83,10 +76,7 @@ export function createAccountRemoval(auth: AuthBase) {
     return remove(tx, account);
   }
 
-  /**
-   * Part of the clean-up: deletes unverified accounts without a store and without a login for `UNVERIFIED_ACCOUNT_TTL`, each in
-   * a transaction of its own, so that no lock lasts long. Yields how many each step deleted.
-   */
+  /** Part of the clean-up: deletes unverified accounts, each in a transaction, so that no lock lasts long. Yields how many each step deleted. */
   async function* removeAbandoned(): AsyncGenerator<number, void> {
     for await (const pages of pagesOfRun(database, 'users')) {
       for (const account of await accounts.findAbandoned(database, pages))

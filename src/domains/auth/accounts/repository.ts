@@ -26,22 +26,13 @@ const recipientColumns = {
 
 /** What emails need of an account. */
 export type RecipientRow = Prisma.UserGetPayload<{ select: typeof recipientColumns }>;
-
-interface Reset {
-  id: number;
-  email: string;
-  passwordHash: string;
-}
+type Reset = { id: number; email: string; passwordHash: string };
 
 export type RemovableAccount = Pick<UserRow, 'id' | 'email' | 'isVerified'>;
 
 /** Accounts. */
 export function createAccountRepository(database: Database, { unverifiedAccountTtl }: Config['email']) {
-  /**
-   * Locks an account, and with it its undo links, until the transaction ends. Rows that refer to it can be inserted meanwhile.
-   *
-   * @returns undefined when it is gone or suspended
-   */
+  /** Locks an account and its undo links; rows that refer to it can be inserted meanwhile. @returns undefined when it is gone or suspended */
   async function lock(tx: Tx, id: number) {
     await lockRow(tx, 'users', id, 'NO KEY UPDATE');
     const select = { email: true, isVerified: true, passwordHash: true } as const;
@@ -58,26 +49,18 @@ export function createAccountRepository(database: Database, { unverifiedAccountT
         FROM (SELECT hashtext(name) AS hash FROM unnest(${names}::text[]) name ORDER BY 1) ordered`);
     },
 
-    create(tx: Tx, data: Prisma.UserCreateManyInput): Promise<UserRow> {
-      return tx.prisma.user.create({ data, select: userColumns });
-    },
+    create: (tx: Tx, data: Prisma.UserCreateManyInput) =>
+      tx.prisma.user.create({ data, select: userColumns }),
 
-    /**
-     * Gives an account an address that its user has proven.
-     *
-     * @param change.needsReset whether nothing but a reset of the password may change the account from now on
-     * @throws a unique violation when the address is taken
-     */
+    /** Gives an account a proven address. @param change.needsReset whether only a reset may change it now @throws a unique violation */
     setEmail(tx: Tx, id: number, change: { email: string; needsReset?: true }): Promise<UserRow> {
       const data = { ...change, isVerified: true };
       return tx.prisma.user.update({ where: { id }, data, select: userColumns });
     },
 
-    find(tx: Tx, where: Prisma.UserWhereInput) {
-      return tx.prisma.user.findFirst({ where, select: recipientColumns });
-    },
+    find: (tx: Tx, where: Prisma.UserWhereInput) =>
+      tx.prisma.user.findFirst({ where, select: recipientColumns }),
 
-    /** @returns undefined when the account is gone */
     async rename(userId: number, name: string): Promise<UserRow | undefined> {
       const change = { where: { id: userId }, data: { name }, select: userColumns };
       return (await database.prisma.user.updateManyAndReturn(change))[0];
@@ -90,10 +73,7 @@ export function createAccountRepository(database: Database, { unverifiedAccountT
     },
 
     /** @returns false when the password was changed since it was verified, or when only a reset may change the account */
-    async changePassword(
-      tx: Tx,
-      { id, from, to }: { id: number; from: string; to: string },
-    ): Promise<boolean> {
+    async changePassword(tx: Tx, { id, from, to }: { id: number; from: string; to: string }) {
       const where = { id, passwordHash: from, needsReset: false };
       return (await tx.prisma.user.updateMany({ where, data: { passwordHash: to } })).count > 0;
     },
@@ -123,11 +103,7 @@ export function createAccountRepository(database: Database, { unverifiedAccountT
       return passwordHash !== null || count.identities + count.passkeys > 1;
     },
 
-    /**
-     * Unverified accounts without a store, a live session, and a login for long.
-     *
-     * @param condition on the user `u`: which accounts to look at
-     */
+    /** Unverified accounts without a store, a live session, and a login for long. @param condition on the user `u` */
     findAbandoned(tx: Tx, condition: Sql): Promise<RemovableAccount[]> {
       return tx.query<RemovableAccount>(sql`
         SELECT u.id, u.email, u.is_verified AS "isVerified" FROM users u
@@ -137,9 +113,7 @@ export function createAccountRepository(database: Database, { unverifiedAccountT
           AND NOT EXISTS (SELECT FROM stores s WHERE s.owner_id = u.id)`);
     },
 
-    /** @returns whether the account existed */
-    async remove(tx: Tx, userId: number): Promise<boolean> {
-      return (await tx.prisma.user.deleteMany({ where: { id: userId } })).count > 0;
-    },
+    remove: async (tx: Tx, userId: number) =>
+      (await tx.prisma.user.deleteMany({ where: { id: userId } })).count > 0,
   };
 }

@@ -7,7 +7,7 @@ import type { Created, IdempotencyKey } from '../../../infrastructure/database/i
 import type { ConsentService } from '../consents/service.ts';
 import type { AuthContext } from '../context.ts';
 import { authErrors, takenError } from '../errors.ts';
-import { passwordChangedNotice } from '../notices.ts';
+import { changeNotice } from '../notices.ts';
 import { type NewUser, type PasswordChange, toUser, type User } from '../schemas.ts';
 import type { UserRow } from './repository.ts';
 
@@ -28,15 +28,10 @@ export type AccountService = ReturnType<typeof createAccounts>;
 
 /** Creates accounts, and changes and deletes those of logged-in users. */
 export function createAccounts(auth: AuthContext, consents: ConsentService) {
-  const { config, idempotency, mailQueue, passwords, login, confirmation, codes, removal } = auth;
+  const { config, idempotency, mailQueue, passwords, login, confirmation, emails, removal } = auth;
   const { accounts, sessions, emailCodes, passwordResets } = auth;
 
-  /**
-   * Creates an account, and mails a code where the email address is not verified yet. A sign-up that proves its address replaces
-   * an unverified account without a store that has the address, which a stranger may have signed up with.
-   *
-   * @throws {ApiError} as {@link createAccount}
-   */
+  /** Creates an account, and mails a code where the address is not verified yet. One that proves it replaces an unverified one without a store. */
   async function signUp(
     { password, ...input }: NewUser,
     key: IdempotencyKey | undefined,
@@ -53,18 +48,13 @@ export function createAccounts(auth: AuthContext, consents: ConsentService) {
     );
   }
 
-  /** What is missing in a sign-up. */
   function signUpProblems(input: Omit<NewAccount, 'passwordHash'>): FieldError[] {
     const isProofRequired = config.email.verification === 'required' && !input.isProved;
     const isProofMissing = isProofRequired && input.verification_token === undefined;
     return [...(isProofMissing ? [tokenRequired] : []), ...consents.signUpProblems(input.consents)];
   }
 
-  /**
-   * Creates an account in a transaction. Errors do not use up the `verification_token`.
-   *
-   * @throws {ApiError} `validation_error`, `verification_token_invalid`, `username_taken`, `email_taken`
-   */
+  /** Creates an account. Errors do not use up the `verification_token`. */
   async function createAccount(tx: Tx, input: NewAccount, context: RequestContext): Promise<UserRow> {
     const { username, email, name, passwordHash, isProved, verification_token: proof } = input;
     const { language } = context;
@@ -81,23 +71,18 @@ export function createAccounts(auth: AuthContext, consents: ConsentService) {
     if (await accounts.find(tx, { email })) throw takenError('email', authErrors.emailTaken);
     const user = await accounts.create(tx, { username, email, name, passwordHash, language, isVerified });
     if (input.consents) await consents.record(tx, user.id, { answers: input.consents, ip: context.ip });
-    if (!isVerified) await codes.enqueue(tx, email, language);
+    if (!isVerified) await emails.enqueueCode(tx, email, language);
     tx.afterCommit(() => context.logSecurityEvent('signup', user));
     return user;
   }
 
-  /** @throws {ApiError} `token_not_valid` when the account was deleted meanwhile */
   async function rename(user: CurrentUser, name: string): Promise<User> {
     const changed = await accounts.rename(user.id, name);
     if (changed === undefined) throw tokenNotValid('access', 'revoked');
     return toUser(changed);
   }
 
-  /**
-   * Sets a new password; every other session ends.
-   *
-   * @throws {ApiError} `invalid_credentials`, `too_many_attempts`, `validation_error`
-   */
+  /** Sets a new password; every other session ends. */
   async function changePassword(user: CurrentUser, input: PasswordChange, context: RequestContext) {
     const { id, sessionId } = user;
     const { new_password: password } = input;
@@ -113,19 +98,18 @@ export function createAccounts(auth: AuthContext, consents: ConsentService) {
           if (isVerified || storeId === undefined) await passwordResets.revoke(tx, email);
           await accounts.changePassword(tx, { id, from, to });
           await sessions.endAll(tx, id, sessionId);
-          await mailQueue.addUnrequested(tx, passwordChangedNotice(id, context.language, 'others'));
+          const recipient = { id, language: context.language };
+          await mailQueue.addUnrequested(
+            tx,
+            changeNotice('password_changed', recipient, { ended: 'others' }),
+          );
         },
       };
     });
     context.logSecurityEvent('password_changed', user);
   }
 
-  /**
-   * Deletes the account with everything that only it has; its username and email address are free again.
-   *
-   * @param password undefined for an account without one
-   * @throws {ApiError} as `authorize`
-   */
+  /** Deletes the account with everything that only it has. @param password undefined for an account without one */
   async function deleteAccount(user: CurrentUser, password: string | undefined, context: RequestContext) {
     await confirmation.runLocked(user, async (current) => ({
       passwordHash: await confirmation.authorize(current, password, context),

@@ -8,7 +8,6 @@ export type Answer = Pick<Consent, 'kind' | 'action' | 'version'>;
 
 export type AnswerRow = Answer & Pick<Consent, 'createdAt'> & { id: number };
 
-/** Users in one step of the clean-up. */
 const askedAtOnce = 100;
 
 /** A month before two years have passed. The index of these users has the conditions, too. */

@@ -25,7 +25,6 @@ export function createConsents({ config, database, accounts, consents }: AuthCon
     return { items };
   }
 
-  /** @param path of the answers in the body */
   function outdated(answers: ConsentChanges, path: string): FieldError[] {
     return (['terms', 'privacy'] as const).flatMap((id) => {
       const version = current[id]?.version;
@@ -34,7 +33,6 @@ export function createConsents({ config, database, accounts, consents }: AuthCon
     });
   }
 
-  /** What is missing or wrong in a sign-up. */
   function signUpProblems(answers: NewConsents | undefined): FieldError[] {
     if (answers === undefined) return terms ? [{ field: 'consents', ...problems.required }] : [];
     const path = '/consents/';
@@ -56,7 +54,6 @@ export function createConsents({ config, database, accounts, consents }: AuthCon
     return answers;
   }
 
-  /** Records the answers of a sign-up in its transaction. */
   const record = (tx: Tx, userId: number, { answers, ip: address }: { answers: NewConsents; ip: string }) =>
     consents.record(tx, { userId, address }, toAnswers(answers));
 
@@ -81,11 +78,7 @@ export function createConsents({ config, database, accounts, consents }: AuthCon
     };
   }
 
-  /**
-   * Records the answers that differ from the latest ones; after a question each one does. Concurrent calls follow one another.
-   *
-   * @throws {ApiError} `validation_error` for another version than the current one, `token_not_valid` for an account that is gone
-   */
+  /** Records the answers that differ from the latest ones; after a question each one does. Concurrent calls follow one another. */
   async function change(user: CurrentUser, changes: ConsentChanges, { ip: address }: RequestContext) {
     const wrong = outdated(changes, '');
     if (wrong.length > 0) throw invalidFields(wrong);

@@ -8,7 +8,6 @@ import { type DerivedSecrets, secretsEqual } from '../secrets.ts';
 import type { ResetLinkParts } from './schemas.ts';
 
 const maxAttempts = 5;
-
 /** How long a change of email can be undone. */
 export const undoDays = 7;
 
@@ -33,8 +32,6 @@ const unknownCode: WrongCode = { correct: false, attemptsLeft: 0, exhausted: fal
 
 /** A link that brings `oldEmail` back. */
 export type UndoLink = Pick<EmailChangeRow, 'id' | 'userId' | 'oldEmail' | 'expiresAt'>;
-
-/** The account of a reset link. */
 type ResetAccount = { userId: number; username: string; email: string; expiresAt: Date };
 
 /** The filter of rows that have not expired. */
@@ -144,11 +141,7 @@ export function createEmailSecretRepository(
       return row && uid && token ? { email: row.email, uid, token } : undefined;
     },
 
-    /**
-     * Finds the account of a link and locks the link until the transaction ends, so that of concurrent uses one succeeds.
-     *
-     * @returns undefined also when its address has no account
-     */
+    /** Finds the account of a link and locks the link, so that of concurrent uses one succeeds. */
     async open(tx: Tx, { uid, token }: ResetLinkParts): Promise<ResetAccount | undefined> {
       const link = secrets.open('password reset', `${uid}.${token}`);
       if (link === undefined) return undefined;
@@ -183,17 +176,12 @@ export function createEmailSecretRepository(
       return token ? { ...row, token } : undefined;
     },
 
-    /** Reads a link without locking it. */
     async open(token: string): Promise<UndoLink | null> {
       const link = secrets.open('email change', token);
       return link ? database.prisma.emailChange.findFirst({ where: { ...link, ...unexpired() } }) : null;
     },
 
-    /**
-     * Uses up a link of a locked account, and voids the links of later changes: who made those may not have been the owner.
-     *
-     * @returns false when the link was used or voided meanwhile, or has expired
-     */
+    /** Uses up a link of a locked account, and voids those of later changes, which may not be the owner's. @returns whether it worked */
     async use(tx: Tx, { id, userId }: UndoLink): Promise<boolean> {
       const change = await tx.prisma.emailChange.findFirst({ where: { id, ...unexpired() } });
       if (change === null) return false;

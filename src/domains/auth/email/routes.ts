@@ -5,12 +5,11 @@ import { type ApiError, invalidFields } from '../../../http/errors.ts';
 import { describeErrors } from '../../../http/field-errors.ts';
 import { requestContext } from '../../../http/request-context.ts';
 import { EmptyData, emptyData, Ref } from '../../../http/schemas.ts';
-import { authErrors, authorizationErrors, passwordLimit } from '../errors.ts';
+import type { AuthContext } from '../context.ts';
+import { authErrors, authorizationErrors, errorsOfForm, lacks, passwordLimit } from '../errors.ts';
 import { User } from '../schemas.ts';
+import { createEmailChange } from './change.ts';
 import * as schemas from './schemas.ts';
-import type { EmailChangeService } from './service/change.ts';
-import type { RecoveryService } from './service/recovery.ts';
-import type { EmailCodes } from './service/verification.ts';
 
 const alreadyRequested = {
   ko: '이미 접수된 요청이 있습니다. 메일함을 확인하시고, 메일이 없으면 잠시 후 다시 요청해 주세요.',
@@ -18,7 +17,9 @@ const alreadyRequested = {
 };
 
 /** A change of the email address. */
-export const emailChangeRoutes: FastifyPluginAsyncTypebox<EmailChangeService> = async (app, emailChange) => {
+export const emailChangeRoutes: FastifyPluginAsyncTypebox<AuthContext> = async (app, auth) => {
+  const emailChange = createEmailChange(auth);
+
   app.post('/change-email/', {
     config: {
       access: 'user',
@@ -65,13 +66,8 @@ export const emailChangeRoutes: FastifyPluginAsyncTypebox<EmailChangeService> = 
   });
 };
 
-interface EmailServices {
-  codes: EmailCodes;
-  recovery: RecoveryService;
-}
-
 /** Verification of an email address by a code or a link, and the recovery of a forgotten password or username. */
-export const emailRoutes: FastifyPluginAsyncTypebox<EmailServices> = async (app, { codes, recovery }) => {
+export const emailRoutes: FastifyPluginAsyncTypebox<AuthContext> = async (app, { emails }) => {
   app.post('/email-verify/send/', {
     config: {
       access: 'optional',
@@ -93,7 +89,7 @@ export const emailRoutes: FastifyPluginAsyncTypebox<EmailServices> = async (app,
       body: Ref(schemas.EmailAddress),
       response: { 200: Ref(schemas.CodeSent) },
     },
-    handler: async (request) => codes.send(request.body.email, requestContext(request)),
+    handler: async (request) => emails.sendCode(request.body.email, requestContext(request)),
   });
 
   app.post('/email-verify/confirm/', {
@@ -112,7 +108,7 @@ export const emailRoutes: FastifyPluginAsyncTypebox<EmailServices> = async (app,
       body: Ref(schemas.EmailConfirmation),
       response: { 200: Ref(schemas.EmailVerification) },
     },
-    handler: async (request) => codes.confirm(request.body, request.currentUser, requestContext(request)),
+    handler: async (request) => emails.confirm(request.body, request.currentUser, requestContext(request)),
   });
 
   app.post('/reset-password-request/', {
@@ -133,7 +129,7 @@ export const emailRoutes: FastifyPluginAsyncTypebox<EmailServices> = async (app,
       body: Ref(schemas.EmailAddress),
       response: { 200: Ref(schemas.MailSent) },
     },
-    handler: async (request) => recovery.requestLink(request.body.email, requestContext(request)),
+    handler: async (request) => emails.requestLink(request.body.email, requestContext(request)),
   });
 
   app.get('/reset-password-validate/', {
@@ -151,7 +147,7 @@ export const emailRoutes: FastifyPluginAsyncTypebox<EmailServices> = async (app,
       response: { 200: Ref(schemas.ResetLink) },
     },
     handler: async (request) => ({
-      expires_at: (await recovery.openLink(request.query)).expiresAt.toISOString(),
+      expires_at: (await emails.openLink(request.query)).expiresAt.toISOString(),
     }),
   });
 
@@ -170,7 +166,7 @@ export const emailRoutes: FastifyPluginAsyncTypebox<EmailServices> = async (app,
       body: Ref(schemas.PasswordReset),
       response: { 200: Ref(EmptyData) },
     },
-    handler: async (request) => emptyData(recovery.reset(request.body, requestContext(request))),
+    handler: async (request) => emptyData(emails.reset(request.body, requestContext(request))),
   });
 
   app.post('/find-id/', {
@@ -191,16 +187,12 @@ export const emailRoutes: FastifyPluginAsyncTypebox<EmailServices> = async (app,
       body: Ref(schemas.EmailAddress),
       response: { 200: Ref(schemas.MailSent) },
     },
-    handler: async (request) => recovery.findUsername(request.body.email, requestContext(request)),
+    handler: async (request) => emails.findUsername(request.body.email, requestContext(request)),
   });
 };
 
-/** The validator reports the errors of both forms. With a token the link is meant, else the code. */
+/** With a token the link is meant, else the code. */
 function confirmationError(errors: FastifySchemaValidationError[], part: string): ApiError {
-  const isCode = errors.some(
-    ({ keyword, params }) => keyword === 'required' && params['missingProperty'] === 'token',
-  );
-  const form = isCode ? schemas.EmailCode : schemas.EmailLink;
-  const isMeant = ({ schemaPath }: FastifySchemaValidationError) => schemaPath.startsWith(`${form.$id}#`);
-  return invalidFields(describeErrors(part === 'body' ? errors.filter(isMeant) : errors));
+  if (part !== 'body') return invalidFields(describeErrors(errors));
+  return errorsOfForm(lacks(errors, 'token') ? schemas.EmailCode : schemas.EmailLink, errors);
 }

@@ -15,7 +15,6 @@ const uid = givenBack('`uid` of the link', 36, '^[0-9a-f-]{36}$');
 const linkToken = givenBack('`token` of the link', 100, '^[A-Za-z0-9._-]+$');
 
 export const EmailAddress = t.Body('EmailAddress', 'Where to send a mail', { email });
-
 const resendAfter = t.Int32('Seconds until another mail is sent to this address');
 const accepted = t.Flag(
   'Whether the request was accepted; false within the cooldown and beyond the hourly cap of the address, where no mail is sent',
@@ -25,12 +24,10 @@ export const CodeSent = t.NamedObject('CodeSent', 'The same for any address, kno
   expires_in: t.Int32('Seconds a code is valid'),
   resend_after: resendAfter,
 });
-export type CodeSent = Static<typeof CodeSent>;
 export const MailSent = t.NamedObject('MailSent', 'The same for any address, known or not', {
   accepted,
   resend_after: resendAfter,
 });
-export type MailSent = Static<typeof MailSent>;
 
 export const EmailCode = t.Body('EmailCode', 'The code of a mail', { email, code: verificationCode });
 export const EmailLink = t.Body('EmailLink', 'The link of a mail', { token: linkToken });
@@ -45,7 +42,6 @@ export const EmailVerification = t.NamedObject('EmailVerification', 'A verified 
   verification_token: Token('Proves the address, once, at `signUp`'),
   expires_in: t.Int32('Seconds the token is valid'),
 });
-export type EmailVerification = Static<typeof EmailVerification>;
 
 export const ResetLinkQuery = Type.Object({ uid, token: linkToken });
 export type ResetLinkParts = Static<typeof ResetLinkQuery>;

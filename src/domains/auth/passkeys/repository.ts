@@ -7,14 +7,12 @@ export type PasskeyRow = Passkey;
 /** Passkeys. Those of an account are added and removed while it is locked. */
 export function createPasskeyRepository({ prisma }: Database) {
   return {
-    /** Newest first. */
     list(userId: number, { after, limit }: PageRequest): Promise<PasskeyRow[]> {
       const where = { userId, ...(after && { id: { lt: Number(after.id) } }) };
       return prisma.passkey.findMany({ where, orderBy: { id: 'desc' }, take: limit });
     },
 
     find: (credentialId: string) => prisma.passkey.findFirst({ where: { credentialId } }),
-
     count: (tx: Tx, userId: number) => tx.prisma.passkey.count({ where: { userId } }),
 
     /** @returns undefined when an account has a passkey with the credential's id */
@@ -25,10 +23,8 @@ export function createPasskeyRepository({ prisma }: Database) {
       return (await tx.prisma.passkey.createManyAndReturn({ data: [data], skipDuplicates: true }))[0];
     },
 
-    /** @returns undefined when the user has no such passkey */
-    async rename(userId: number, id: number, name: string): Promise<PasskeyRow | undefined> {
-      return (await prisma.passkey.updateManyAndReturn({ where: { id, userId }, data: { name } }))[0];
-    },
+    rename: async (userId: number, id: number, name: string) =>
+      (await prisma.passkey.updateManyAndReturn({ where: { id, userId }, data: { name } }))[0],
 
     /** @returns its name; undefined when the user has no such passkey */
     async remove(tx: Tx, userId: number, id: number): Promise<string | undefined> {
@@ -37,11 +33,7 @@ export function createPasskeyRepository({ prisma }: Database) {
       return count > 0 ? passkey?.name : undefined;
     },
 
-    /**
-     * Saves that a passkey signed a login.
-     *
-     * @returns false when its counter, if it has one, did not grow: the passkey was copied, or its signature was seen before
-     */
+    /** Saves a login. @returns false when its counter, if it has one, did not grow: the passkey was copied, or its signature was seen before */
     async use(id: number, { counter, isSynced }: { counter: number; isSynced: boolean }): Promise<boolean> {
       const where = { id, counter: counter === 0 ? 0 : { lt: counter } };
       const data = { counter, isSynced, lastUsedAt: new Date() };

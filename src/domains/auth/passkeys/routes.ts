@@ -4,15 +4,17 @@ import { currentUser } from '../../../http/authentication.ts';
 import { PageQuery, paginate } from '../../../http/pagination.ts';
 import { requestContext } from '../../../http/request-context.ts';
 import { EmptyData, emptyData, isId, PathId, Ref } from '../../../http/schemas.ts';
+import type { AuthContext } from '../context.ts';
 import { authErrors, confirmationErrors } from '../errors.ts';
 import { TokenPairWithUser } from '../schemas.ts';
 import * as schemas from './schemas.ts';
-import type { PasskeyService } from './service.ts';
+import { createPasskeys } from './service.ts';
 
-const params = Type.Object({ passkey_id: PathId('`id` of a passkey') });
+/** Login with a passkey, and the passkeys of a user. */
+export const passkeyRoutes: FastifyPluginAsyncTypebox<AuthContext> = async (app, auth) => {
+  const passkeys = createPasskeys(auth);
+  const params = Type.Object({ passkey_id: PathId('`id` of a passkey') });
 
-/** Login with a passkey. */
-export const passkeyRoutes: FastifyPluginAsyncTypebox<PasskeyService> = async (app, passkeys) => {
   app.post('/passkeys/login/start/', {
     config: {
       access: 'anyone',

@@ -10,14 +10,11 @@ import { createWebauthn } from './webauthn.ts';
 const maxPasskeys = 10;
 const defaultName = { ko: '패스키', en: 'Passkey' };
 
-export type PasskeyService = ReturnType<typeof createPasskeys>;
-
 /** Adds and removes the passkeys of an account, and logs in with them. */
 export function createPasskeys(auth: AuthContext) {
   const { database, accounts, passkeys, logins, flows, login, confirmation } = auth;
   const webauthn = createWebauthn(auth.config);
 
-  /** @throws {ApiError} `confirmation_required`, `too_many_passkeys` */
   async function startRegistration(user: CurrentUser) {
     await confirmation.require(user);
     const existing = await passkeys.list(user.id, { after: undefined, limit: maxPasskeys });
@@ -27,7 +24,6 @@ export function createPasskeys(auth: AuthContext) {
     return { options: webauthn.registrationOptions(user, challenge, existing), flow_token: flow.token };
   }
 
-  /** @throws {ApiError} `confirmation_required`, `passkey_refused`, `too_many_passkeys`, `token_not_valid` */
   async function finishRegistration(
     user: CurrentUser,
     { flow_token: token, credential, name }: NewPasskey,
@@ -53,14 +49,12 @@ export function createPasskeys(auth: AuthContext) {
     return row;
   }
 
-  /** @throws {ApiError} `passkey_not_found` */
   async function rename(userId: number, id: number, name: string): Promise<PasskeyRow> {
     const renamed = await passkeys.rename(userId, id, name);
     if (renamed === undefined) throw new ApiError(authErrors.passkeyNotFound);
     return renamed;
   }
 
-  /** @throws {ApiError} `confirmation_required`, `passkey_not_found`, `last_login_method`, `token_not_valid` */
   async function remove(user: CurrentUser, id: number, context: RequestContext): Promise<void> {
     const change = { user, context, change: 'removed', method: 'passkey' } as const;
     await confirmation.change(change, async (tx) => {
@@ -79,7 +73,6 @@ export function createPasskeys(auth: AuthContext) {
     return { options: webauthn.loginOptions(challenge), flow_token: flow.token };
   }
 
-  /** @throws {ApiError} `invalid_credentials`, `account_suspended` */
   async function finishLogin({ flow_token: token, credential }: PasskeyLogin, context: RequestContext) {
     const flow = await flows.end(database, 'passkey_login', token);
     const passkey = await passkeys.find(credential.id);

@@ -2,19 +2,12 @@ import type { CurrentUser } from '../../../http/authentication.ts';
 import type { Config } from '../../../infrastructure/config/config.ts';
 import { flowLifetimes } from '../sessions/flow-repository.ts';
 import type { PasskeyRow } from './repository.ts';
-import type {
-  LoginCredential,
-  LoginOptions,
-  RegistrationCredential,
-  RegistrationOptions,
-} from './schemas.ts';
+import type * as schemas from './schemas.ts';
 
 /** Milliseconds for a registration or a login. */
 const timeout = flowLifetimes.passkey_login * 1000;
-
 /** ES256, EdDSA and RS256 by their numbers in COSE. */
 const coseAlgorithms = [-7, -8, -257];
-
 const type = 'public-key' as const;
 
 /** The library takes 0.3 s and 30 MB, so it is loaded where the first passkey is verified. */
@@ -37,7 +30,11 @@ export function createWebauthn({
   };
 
   return {
-    registrationOptions(user: CurrentUser, challenge: string, existing: PasskeyRow[]): RegistrationOptions {
+    registrationOptions(
+      user: CurrentUser,
+      challenge: string,
+      existing: PasskeyRow[],
+    ): schemas.RegistrationOptions {
       return {
         challenge,
         timeout,
@@ -54,7 +51,7 @@ export function createWebauthn({
       };
     },
 
-    loginOptions: (challenge: string): LoginOptions => ({
+    loginOptions: (challenge: string): schemas.LoginOptions => ({
       challenge,
       timeout,
       rpId,
@@ -62,7 +59,7 @@ export function createWebauthn({
     }),
 
     /** @throws Error when it is not a new passkey for this service and this challenge */
-    async verifyRegistration(credential: RegistrationCredential, challenge: string) {
+    async verifyRegistration(credential: schemas.RegistrationCredential, challenge: string) {
       rejectFrames(credential);
       const { verifyRegistrationResponse, decodeAttestationObject, isoBase64URL } = await load();
       const { attestationObject, transports = [] } = credential.response;
@@ -84,12 +81,8 @@ export function createWebauthn({
       return { credentialId, publicKey, counter, transports, isSynced: info.credentialBackedUp };
     },
 
-    /**
-     * Whether the counter has grown is checked where it is saved.
-     *
-     * @throws Error when the credential is not one of the passkey for this service and this challenge
-     */
-    async verifyLogin(credential: LoginCredential, passkey: PasskeyRow, challenge: string) {
+    /** The caller checks the counter. @throws Error when the credential is not one of the passkey for this service and this challenge */
+    async verifyLogin(credential: schemas.LoginCredential, passkey: PasskeyRow, challenge: string) {
       rejectFrames(credential);
       if (credential.response.userHandle !== userHandleOf(passkey.userId)) {
         throw new Error('the passkey is of another account');
@@ -108,20 +101,15 @@ export function createWebauthn({
 }
 
 /** A credential with what the library wants besides what is read here. */
-const toLibrary = <Credential extends RegistrationCredential | LoginCredential>(credential: Credential) => ({
-  ...credential,
-  rawId: credential.id,
-  type,
-  clientExtensionResults: {},
-});
+const toLibrary = <Credential extends schemas.RegistrationCredential | schemas.LoginCredential>(
+  credential: Credential,
+) => ({ ...credential, rawId: credential.id, type, clientExtensionResults: {} });
 
 /** The account, as authenticators keep it. */
-function userHandleOf(userId: number): string {
-  return Buffer.from(String(userId)).toString('base64url');
-}
+const userHandleOf = (userId: number) => Buffer.from(String(userId)).toString('base64url');
 
 /** No page of another site may ask for passkeys in a frame of this one, which the library accepts from some browsers. */
-function rejectFrames({ response }: RegistrationCredential | LoginCredential): void {
+function rejectFrames({ response }: schemas.RegistrationCredential | schemas.LoginCredential): void {
   const clientData = JSON.parse(Buffer.from(response.clientDataJSON, 'base64url').toString());
   if (clientData.crossOrigin) throw new Error('the page was in a frame of another site');
 }

@@ -5,7 +5,6 @@ import { sql } from '../../../infrastructure/database/sql.ts';
 
 /** graphile-worker's task that takes back the consent to a provider. */
 export const revokeIdentityTask = 'revoke_identity';
-
 /** Over about an hour. */
 const maxRevocations = 8;
 
@@ -13,15 +12,11 @@ export type IdentityRow = Pick<Identity, 'id' | 'provider' | 'email' | 'createdA
 
 /** An account at a provider, of which the issuer and the subject are the only key. */
 export type IdentityKey = Pick<Identity, 'issuer' | 'subject'>;
-
 /** What a login renews. `token` is sealed. */
 type IdentityFacts = IdentityKey & Pick<Identity, 'provider' | 'email' | 'token'>;
 
 /** What a provider said about a user. */
-export interface ProviderIdentity extends IdentityFacts {
-  name: string | null;
-  isEmailProved: boolean;
-}
+export type ProviderIdentity = IdentityFacts & { name: string | null; isEmailProved: boolean };
 
 const columns = { id: true, provider: true, email: true, createdAt: true, lastUsedAt: true } as const;
 
@@ -50,7 +45,6 @@ export function createIdentityRepository(database: Database) {
       await database.prisma.identity.updateMany({ where: { issuer, subject }, data });
     },
 
-    /** The identities of a user, newest first. */
     list(userId: number, { after, limit }: PageRequest): Promise<IdentityRow[]> {
       return database.prisma.identity.findMany({
         where: { userId, ...olderThan(after) },
@@ -60,9 +54,8 @@ export function createIdentityRepository(database: Database) {
       });
     },
 
-    find(tx: Tx, userId: number, id: number): Promise<IdentityRow | null> {
-      return tx.prisma.identity.findFirst({ where: { id, userId }, select: columns });
-    },
+    find: (tx: Tx, userId: number, id: number) =>
+      tx.prisma.identity.findFirst({ where: { id, userId }, select: columns }),
 
     async remove(tx: Tx, id: number): Promise<void> {
       await tx.prisma.identity.delete({ where: { id } });

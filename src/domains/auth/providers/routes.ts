@@ -168,7 +168,6 @@ const callbackRoutes: FastifyPluginAsyncTypebox<ProviderLogin> = async (app, log
   });
 };
 
-/** The identities of a user at providers. */
 const identityRoutes: FastifyPluginAsyncTypebox<ProviderLogin> = async (app, identities) => {
   app.get('/identities/', {
     config: {

@@ -34,7 +34,6 @@ export const StartedFlow = t.NamedObject('StartedFlow', 'Where the login goes on
   flow_token: Token('Finishes this login at `finishProviderLogin`. Keep it in the browser that began'),
   expires_in: t.Int32('Seconds in which the login must be finished'),
 });
-export type StartedFlow = Static<typeof StartedFlow>;
 
 export const FinishedFlow = t.Body(
   'FinishedFlow',
@@ -69,7 +68,6 @@ export const Identity = t.NamedObject('Identity', 'An account at a provider, wit
   created_at: t.Timestamp('When it was connected'),
   last_used_at: t.Timestamp('When the user last logged in with it'),
 });
-export type Identity = Static<typeof Identity>;
 export const IdentityPage = Page('IdentityPage', t.Ref(Identity));
 
 export const NewIdentity = t.Body('NewIdentity', 'The identity to connect', {
@@ -77,6 +75,6 @@ export const NewIdentity = t.Body('NewIdentity', 'The identity to connect', {
 });
 
 /** An identity as its user sees it. */
-export function toIdentity({ id, provider, email, createdAt, lastUsedAt }: IdentityRow): Identity {
+export function toIdentity({ id, provider, email, createdAt, lastUsedAt }: IdentityRow) {
   return { id, provider, email, created_at: createdAt.toISOString(), last_used_at: lastUsedAt.toISOString() };
 }

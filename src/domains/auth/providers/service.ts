@@ -13,27 +13,20 @@ import { secretsEqual } from '../secrets.ts';
 import { flowLifetimes, type LoginFlow } from '../sessions/flow-repository.ts';
 import type { LoginAttempt, ProviderClient, ProviderUser } from './clients/openid-connect.ts';
 import type { IdentityRow, ProviderIdentity } from './repository.ts';
-import type { FinishedFlow, Identity, LoginPurpose, NewUserOfProvider, StartedFlow } from './schemas.ts';
+import type { FinishedFlow, LoginPurpose, NewUserOfProvider } from './schemas.ts';
 import { toIdentity } from './schemas.ts';
 
-/** The payload of a job. */
 const Revocation = Type.Object({ provider: Type.String(), token: Type.String() });
 
-/** What a refresh token of a provider is sealed for. */
 const tokenContext = (provider: string) => `refresh token of ${provider}`;
 
-/** What the flow of a login keeps. */
 type BegunLogin = { provider: string; purpose: LoginPurpose };
-
 /** The request that finishes a login; the purpose `login` needs no access token, without which there is no `caller`. */
 type Finish = FinishedFlow & { providerId: string; caller: CurrentUser | null };
 
 export type ProviderLogin = ReturnType<typeof createProviderLogin>;
 
-/**
- * Logins with providers, and the identities with which accounts are connected. An account is found by issuer and subject, and never
- * by an address, which can be another person's.
- */
+/** Logins with providers, and their identities. An account is found by issuer and subject, never by an address, which may be another's. */
 export function createProviderLogin(
   auth: AuthContext,
   { createAccount }: AccountService,
@@ -43,7 +36,6 @@ export function createProviderLogin(
   const refused = () => new ApiError(authErrors.providerRefused);
   const find = (providerId: string) => providers.find(({ id }) => id === providerId);
 
-  /** @throws {ApiError} `provider_not_found` */
   function require(id: string): ProviderClient {
     const provider = find(id);
     if (provider === undefined) throw new ApiError(authErrors.providerNotFound);
@@ -66,12 +58,7 @@ export function createProviderLogin(
     };
   }
 
-  /** @throws {ApiError} `provider_not_found`, `not_authenticated`, `confirmation_required`, `service_unavailable` */
-  async function start(
-    providerId: string,
-    purpose: LoginPurpose,
-    caller: CurrentUser | null,
-  ): Promise<StartedFlow> {
+  async function start(providerId: string, purpose: LoginPurpose, caller: CurrentUser | null) {
     const provider = require(providerId);
     const user = userFor(purpose, caller);
     // Before the user goes to the provider.
@@ -82,12 +69,7 @@ export function createProviderLogin(
     return { authorization_url: url.href, flow_token: flow.token, expires_in: flowLifetimes.provider };
   }
 
-  /**
-   * Finishes a login. The flow is over before the provider is called, and no transaction waits for it.
-   *
-   * @returns the tokens of a login, the identity that was connected, or the confirmation
-   * @throws {ApiError}
-   */
+  /** Finishes a login. The flow is over before the provider is called, and no transaction waits for it. */
   async function finishLogin(
     { providerId, flow_token: token, code, state, caller }: Finish,
     context: RequestContext,
@@ -153,11 +135,7 @@ export function createProviderLogin(
     return new ApiError(authErrors.signUpRequired, { data });
   }
 
-  /**
-   * Creates an account without a password, with the identity of the token. An error does not use the token up.
-   *
-   * @throws {ApiError} `sign_up_token_invalid`, `identity_taken`, and as `createAccount`
-   */
+  /** Creates an account without a password, with the identity of the token. An error does not use the token up. */
   async function signUp({ sign_up_token: token, ...input }: NewUserOfProvider, context: RequestContext) {
     const identity = await database.transaction(async (tx) => {
       const flow = await flows.end<ProviderIdentity>(tx, 'sign_up', token);
@@ -172,18 +150,13 @@ export function createProviderLogin(
     return logIn(identity, context);
   }
 
-  /** @throws {ApiError} `identity_taken` */
   async function addTo(tx: Tx, userId: number, identity: ProviderIdentity): Promise<IdentityRow> {
     const added = await identities.add(tx, userId, identity);
     if (added === undefined) throw new ApiError(authErrors.identityTaken);
     return added;
   }
 
-  async function add(
-    user: CurrentUser,
-    identity: ProviderIdentity,
-    context: RequestContext,
-  ): Promise<Identity> {
+  async function add(user: CurrentUser, identity: ProviderIdentity, context: RequestContext) {
     const change = { user, context, change: 'added', method: 'identity' } as const;
     const { row } = await confirmation.change(change, async (tx) => {
       const row = await addTo(tx, user.id, identity);
@@ -192,12 +165,8 @@ export function createProviderLogin(
     return toIdentity(row);
   }
 
-  /**
-   * Adds the identity of a `link_token` to the account whose address it has.
-   *
-   * @throws {ApiError} `link_token_invalid`, `confirmation_required`, `identity_taken`
-   */
-  async function addByToken(user: CurrentUser, token: string, context: RequestContext): Promise<Identity> {
+  /** Adds the identity of a `link_token` to the account whose address it has. */
+  async function addByToken(user: CurrentUser, token: string, context: RequestContext) {
     await confirmation.require(user);
     const flow = await flows.lock<ProviderIdentity>(database, 'link', token);
     if (flow?.userId !== user.id || !(await flows.end(database, 'link', token))) {
@@ -206,7 +175,6 @@ export function createProviderLogin(
     return add(user, flow.data, context);
   }
 
-  /** @throws {ApiError} `identity_not_found`, `last_login_method`, `confirmation_required` */
   async function remove(user: CurrentUser, id: number, context: RequestContext): Promise<void> {
     const change = { user, context, change: 'removed', method: 'identity' } as const;
     await confirmation.change(change, async (tx) => {
@@ -222,11 +190,7 @@ export function createProviderLogin(
   const labelOf = ({ provider }: IdentityRow, { language }: RequestContext) =>
     find(provider)?.name[language] ?? provider;
 
-  /**
-   * A job: takes back the consent to a provider, after its identity was removed.
-   *
-   * @throws when the provider has not done it; then it is tried again
-   */
+  /** A job: takes back the consent to a provider, after its identity was removed. It is tried again until the provider has done it. */
   async function revoke(payload: unknown): Promise<void> {
     const { provider, token: sealed } = Value.Parse(Revocation, payload);
     // Without the secret of its time there is nothing to do.

@@ -11,13 +11,7 @@ const recoveryCodeCount = 10;
 const batchSize = 100;
 
 /** What an account has. */
-export interface SecondFactorStatus {
-  enabledAt: Date | null;
-  recoveryCodes: number;
-  passkeys: number;
-}
-
-/** What the code of a login or a confirmation was. */
+export type SecondFactorStatus = { enabledAt: Date | null; recoveryCodes: number; passkeys: number };
 type CodeMethod = 'totp' | 'recovery_code';
 
 /** Secrets of authenticator apps, and recovery codes. The rows reveal none of them. */
@@ -55,9 +49,8 @@ export function createSecondFactorRepository(database: Database, sealer: Sealer)
       };
     },
 
-    async isOn(tx: Tx, userId: number): Promise<boolean> {
-      return (await tx.prisma.secondFactor.count({ where: { userId, confirmedAt: { not: null } } })) > 0;
-    },
+    isOn: async (tx: Tx, userId: number) =>
+      (await tx.prisma.secondFactor.count({ where: { userId, confirmedAt: { not: null } } })) > 0,
 
     /** Saves a new secret, in place of one that is not confirmed. The account must be locked. */
     async begin(tx: Tx, userId: number, username: string) {
@@ -76,12 +69,7 @@ export function createSecondFactorRepository(database: Database, sealer: Sealer)
       return (await tx.prisma.secondFactor.updateMany({ where: { userId }, data })).count > 0;
     },
 
-    /**
-     * Uses a code of the app, if none of its time step or a later one was used, or a recovery code. Of concurrent uses one succeeds.
-     *
-     * @returns undefined for a wrong one
-     * @throws {ApiError} `service_unavailable` when no secret opens that of the app
-     */
+    /** Uses a recovery code, or a code of the app, if none of its time step or a later one was used. Of concurrent uses one succeeds. */
     async use(tx: Tx, userId: number, given: string): Promise<CodeMethod | undefined> {
       const code = given.toLowerCase();
       if (/^\d{6}$/.test(code)) return (await useStep(tx, userId, code)) ? 'totp' : undefined;
@@ -89,7 +77,6 @@ export function createSecondFactorRepository(database: Database, sealer: Sealer)
       return (await tx.prisma.recoveryCode.deleteMany({ where })).count > 0 ? 'recovery_code' : undefined;
     },
 
-    /** @returns the new codes, in groups of four characters */
     async replaceRecoveryCodes(tx: Tx, userId: number): Promise<string[]> {
       const codes = Array.from({ length: recoveryCodeCount }, newRecoveryCode);
       await tx.prisma.recoveryCode.deleteMany({ where: { userId } });
@@ -98,10 +85,7 @@ export function createSecondFactorRepository(database: Database, sealer: Sealer)
       return codes.map((code) => code.replace(/.{4}(?!$)/g, '$&-'));
     },
 
-    /**
-     * Part of the clean-up: seals with the first JWT_SECRET what an earlier one sealed, so that a rotation can drop that. Secrets that
-     * none opens are left.
-     */
+    /** Part of the clean-up: seals with the first JWT_SECRET what an earlier one sealed, so that a rotation can drop that. */
     async *sealAgain(): AsyncGenerator<number, void> {
       const outdated = { secret: { not: { startsWith: sealer.prefix } } };
       for (let last = 0, found = batchSize; found === batchSize; yield 0) {
@@ -129,7 +113,6 @@ export function createSecondFactorRepository(database: Database, sealer: Sealer)
   };
 }
 
-/** What a secret is sealed for. */
 const contextOf = (userId: number) => `totp:${userId}`;
 
 /** 80 bits: 16 characters of base32. */

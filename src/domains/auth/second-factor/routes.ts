@@ -5,7 +5,14 @@ import { type ApiError, invalidFields } from '../../../http/errors.ts';
 import { describeErrors } from '../../../http/field-errors.ts';
 import { requestContext } from '../../../http/request-context.ts';
 import { EmptyData, emptyData, Ref } from '../../../http/schemas.ts';
-import { authErrors, confirmationErrors, passwordErrors, passwordLimit } from '../errors.ts';
+import {
+  authErrors,
+  confirmationErrors,
+  errorsOfForm,
+  lacks,
+  passwordErrors,
+  passwordLimit,
+} from '../errors.ts';
 import { Confirmation, TokenPairWithUser } from '../schemas.ts';
 import * as schemas from './schemas.ts';
 import type { SecondFactorService } from './service.ts';
@@ -142,19 +149,14 @@ export const secondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorService> 
   });
 };
 
-/** The validator reports the errors of both forms. */
 function confirmationError(errors: FastifySchemaValidationError[], part: string): ApiError {
-  const notAnObject = errors.find(({ instancePath, keyword }) => instancePath === '' && keyword === 'type');
-  if (part !== 'body' || notAnObject)
-    return invalidFields(describeErrors(notAnObject ? [notAnObject] : errors));
-  const lacks = (field: string) =>
-    errors.some(({ keyword, params }) => keyword === 'required' && params['missingProperty'] === field);
-  if (lacks('password') === lacks('code')) {
-    const code = lacks('code') ? 'required' : 'unknown_field';
-    return invalidFields(['password', 'code'].map((field) => ({ field, code, text: onlyOne })));
-  }
-  const form = lacks('code') ? 'PasswordConfirmation#' : 'CodeConfirmation#';
-  return invalidFields(describeErrors(errors.filter(({ schemaPath }) => schemaPath.startsWith(form))));
+  const isNoObject = errors.some(({ instancePath, keyword }) => instancePath === '' && keyword === 'type');
+  if (part !== 'body' || isNoObject) return invalidFields(describeErrors(errors));
+  const [noPassword, noCode] = [lacks(errors, 'password'), lacks(errors, 'code')];
+  if (noPassword !== noCode)
+    return errorsOfForm(noCode ? schemas.PasswordConfirmation : schemas.CodeConfirmation, errors);
+  const code = noCode ? 'required' : 'unknown_field';
+  return invalidFields(['password', 'code'].map((field) => ({ field, code, text: onlyOne })));
 }
 
 const onlyOne = {

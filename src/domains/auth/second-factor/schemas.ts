@@ -11,8 +11,8 @@ const secondFactorCode = TextField('code', {
   description: 'Six digits of the authenticator app, or a recovery code; blanks and hyphens do not matter',
 });
 
-const PasswordConfirmation = t.Body('PasswordConfirmation', 'The password', { password });
-const CodeConfirmation = t.Body('CodeConfirmation', 'A code of the second factor', {
+export const PasswordConfirmation = t.Body('PasswordConfirmation', 'The password', { password });
+export const CodeConfirmation = t.Body('CodeConfirmation', 'A code of the second factor', {
   code: secondFactorCode,
 });
 export const ConfirmationBody = Type.Unsafe<

@@ -4,7 +4,7 @@ import type { EventSubject, RequestContext } from '../../../http/request-context
 import type { Tx } from '../../../infrastructure/database/client.ts';
 import type { AuthContext } from '../context.ts';
 import { authErrors } from '../errors.ts';
-import { loginMethodNotice } from '../notices.ts';
+import { changeNotice } from '../notices.ts';
 import { maxFlowAttempts } from '../sessions/flow-repository.ts';
 import type { LoginAccount } from '../sessions/login-repository.ts';
 import type { LoginProof } from '../sessions/service.ts';
@@ -15,7 +15,6 @@ const removal = { change: 'removed', method: 'second_factor' } as const;
 /** What came of a code: undefined when it is wrong, perhaps with the tries that are left besides those of the account. */
 type Checked<Result> = { result: Result | undefined; attemptsLeft?: number };
 
-/** A code that a client sent for an account. */
 interface CodeAttempt {
   account: LoginAccount;
   /** Whom the log names. */
@@ -35,12 +34,7 @@ export function createSecondFactor(auth: AuthContext) {
     throw retryLater(authErrors.tooManySecondFactors, seconds);
   }
 
-  /**
-   * Checks a code while the counters and the account are locked, so that concurrent guesses are checked one after the other. Wrong
-   * ones count like failed logins, and their delay rejects right ones, too.
-   *
-   * @throws {ApiError} `invalid_code`, `too_many_attempts`
-   */
+  /** Checks a code while counters and account are locked. Wrong ones count like failed logins, and their delay rejects right ones, too. */
   async function attempt<Result>(
     { account, actor, context }: CodeAttempt,
     check: (tx: Tx) => Promise<Checked<Result>>,
@@ -85,27 +79,22 @@ export function createSecondFactor(auth: AuthContext) {
       });
     },
 
-    /**
-     * Switches the second factor on with a code of its app.
-     *
-     * @returns the recovery codes
-     * @throws {ApiError} `second_factor_exists`, and as {@link attempt} and `confirmation.require`
-     */
+    /** Switches the second factor on with a code of its app. @returns the recovery codes */
     async confirm(user: CurrentUser, code: string, context: RequestContext) {
       const recovery_codes = await attemptOwn(user, context, async (tx) => {
         await confirmation.require(user, tx);
         if (await secondFactors.isOn(tx, user.id)) throw new ApiError(authErrors.secondFactorExists);
         if (!(await secondFactors.confirm(tx, user.id, code))) return { result: undefined };
         const result = await secondFactors.replaceRecoveryCodes(tx, user.id);
-        const notice = { change: 'added', method: 'second_factor' } as const;
-        await mailQueue.addUnrequested(tx, loginMethodNotice(user.id, context.language, notice));
+        const recipient = { id: user.id, language: context.language };
+        const added = { change: 'added', method: 'second_factor' } as const;
+        await mailQueue.addUnrequested(tx, changeNotice('login_method_changed', recipient, added));
         return { result };
       });
       context.logSecurityEvent('second_factor_added', user);
       return { recovery_codes };
     },
 
-    /** @throws {ApiError} `not_found` without a second factor */
     async replaceRecoveryCodes(user: CurrentUser, context: RequestContext) {
       const recovery_codes = await database.transaction(async (tx) => {
         await confirmation.require(user, tx);
@@ -116,18 +105,16 @@ export function createSecondFactor(auth: AuthContext) {
       return { recovery_codes };
     },
 
-    /** Nothing happens where there is none. */
     async remove(user: CurrentUser, context: RequestContext): Promise<void> {
       await confirmation.change({ user, context, ...removal }, async (tx) =>
         (await secondFactors.remove(tx, user.id)) ? { label: '' } : undefined,
       );
     },
 
-    /** The same by an operator. */
     async removeByOperator(tx: Tx, userId: number): Promise<void> {
       const user = await accounts.find(tx, { id: userId });
       if (!user || !(await secondFactors.remove(tx, userId))) return;
-      await mailQueue.addUnrequested(tx, loginMethodNotice(userId, user.language, removal));
+      await mailQueue.addUnrequested(tx, changeNotice('login_method_changed', user, removal));
     },
 
     /** Completes a login. @throws {ApiError} `second_factor_token_invalid`, `account_suspended`, and as {@link attempt} */
@@ -154,11 +141,7 @@ export function createSecondFactor(auth: AuthContext) {
       throw invalidToken;
     },
 
-    /**
-     * Saves that the user of a session proved again who they are, by one of password and code.
-     *
-     * @throws {ApiError} as `verifyOwnPassword` and {@link attempt}
-     */
+    /** Saves that the user of a session proved again who they are, by one of password and code. */
     async confirmUser(user: CurrentUser, body: ConfirmationBody, context: RequestContext) {
       if ('password' in body) {
         await login.verifyOwnPassword(user, body.password, context);

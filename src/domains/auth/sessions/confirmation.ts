@@ -5,14 +5,13 @@ import type { RequestContext } from '../../../http/request-context.ts';
 import type { Tx } from '../../../infrastructure/database/client.ts';
 import type { AuthBase } from '../context.ts';
 import { authErrors } from '../errors.ts';
-import { type LoginMethodChange, loginMethodNotice } from '../notices.ts';
+import { changeNotice, type LoginMethodChange } from '../notices.ts';
 import type { Confirmation } from '../schemas.ts';
 import type { LoginService } from './service.ts';
 
 /** Seconds for which a login or a confirmation counts. */
 const confirmationLifetime = 600;
 
-/** A change of the ways to log in. */
 interface MethodChange extends Pick<LoginMethodChange, 'change' | 'method'> {
   user: CurrentUser;
   context: RequestContext;
@@ -39,11 +38,7 @@ export function createConfirmation(
     return state;
   }
 
-  /**
-   * @param tx of the change, which locks the account first. What ends sessions, such as a reset of the password, locks it, too, so
-   *   that a session that was ended meanwhile changes nothing
-   * @throws {ApiError} `confirmation_required`, `forbidden`, `token_not_valid`
-   */
+  /** @param tx of the change, which locks the account first, as what ends sessions does: a session that was ended changes nothing */
   async function require(user: CurrentUser, tx?: Tx): Promise<void> {
     if (tx) await accounts.lock(tx, user.id);
     const { isRecent, methods } = await read(user, tx);
@@ -54,7 +49,6 @@ export function createConfirmation(
    * Runs work in a transaction in which the account, its address and other names are locked.
    *
    * @param prepare verifies the user; runs again where address or password were changed since then
-   * @throws {ApiError} `forbidden`, `token_not_valid` when the session has ended meanwhile
    */
   async function runLocked<Result>(
     user: CurrentUser,
@@ -78,12 +72,7 @@ export function createConfirmation(
     require,
     runLocked,
 
-    /**
-     * Adds or removes a way to log in of a confirmed session, and mails a notice.
-     *
-     * @param work gets a transaction in which the account is locked; without a label of what it changed, nothing is mailed and logged
-     * @throws {ApiError} as {@link require}
-     */
+    /** Adds or removes a way to log in of a confirmed session; with a label of what was changed, mails a notice and logs it. */
     async change<Result extends { label: string } | undefined>(
       { user, context, change, method }: MethodChange,
       work: (tx: Tx) => Promise<Result>,
@@ -92,19 +81,15 @@ export function createConfirmation(
         await require(user, tx);
         const changed = await work(tx);
         if (changed === undefined) return changed;
+        const recipient = { id: user.id, language: context.language };
         const notice = { change, method, label: changed.label };
-        await mailQueue.addUnrequested(tx, loginMethodNotice(user.id, context.language, notice));
+        await mailQueue.addUnrequested(tx, changeNotice('login_method_changed', recipient, notice));
         tx.afterCommit(() => context.logSecurityEvent(`${method}_${change}`, user));
         return changed;
       });
     },
 
-    /**
-     * Verifies the password of an operation that takes one. An account without a password needs a recent confirmation instead.
-     *
-     * @returns the hash that the password was verified against; null without a password
-     * @throws {ApiError} `validation_error`, and as `verifyOwnPassword` or {@link require}
-     */
+    /** Verifies the password of an operation, or a recent confirmation of an account without one. @returns the verified hash; null without */
     async authorize(user: CurrentUser, password: string | undefined, context: RequestContext) {
       if (password !== undefined) return verifyOwnPassword(user, password, context);
       const { methods } = await read(user);
@@ -113,7 +98,6 @@ export function createConfirmation(
       return null;
     },
 
-    /** @returns when the confirmation ends @throws {ApiError} `token_not_valid` */
     async save(user: CurrentUser, method: string, context: RequestContext): Promise<Confirmation> {
       const confirmedAt = await sessions.confirm(user, method);
       if (confirmedAt === undefined) throw tokenNotValid('access', 'revoked');

@@ -10,7 +10,6 @@ import type { LiveSession } from './repository.ts';
 
 /** How long a client's address stays known after the last login from it. */
 const knownAddressDays = 30;
-
 /** Failures within the window that start the delay. */
 const maxFailures = 10;
 const windowSeconds = 15 * 60;
@@ -36,7 +35,6 @@ export const expiredLoginRows: ExpiredRows[] = [
 /** An account that is logged in to. */
 export interface LoginAccount extends UserRow, Pick<User, 'passwordHash' | 'needsReset'> {
   isSuspended: boolean;
-  /** Whether a login needs a one-time code. */
   hasSecondFactor: boolean;
   /** Whether the account logged in from the client's address lately. */
   isAddressKnown: boolean;
@@ -45,7 +43,6 @@ export interface LoginAccount extends UserRow, Pick<User, 'passwordHash' | 'need
 /** What a login or an attempt with a password is checked against. */
 export interface LoginSubject {
   account: LoginAccount | undefined;
-  /** The keys of the counters of its failures. */
   counters: string[];
   /** Seconds until the next attempt is allowed; 0 when it is allowed now. */
   delay: number;
@@ -57,14 +54,12 @@ type NewSession = Pick<Session, 'userAgent' | 'ip' | 'methods'> &
 
 interface Failures {
   key: string;
-  /** Failures within the window, without this one. */
   recent: number;
   delaySeconds: number;
   /** Seconds until the latest delay ends, negative when it is over; null before the first delay. */
   remaining: number | null;
 }
 
-/** The failures of a row that count together with a new one. */
 const recentFailures = sql`
   SELECT t FROM unnest(failed_at) t WHERE t > clock_timestamp() - make_interval(secs => ${windowSeconds})
   ORDER BY t DESC LIMIT ${maxFailures - 1}`;
@@ -123,11 +118,7 @@ export function createLoginRepository(database: Database, { tokens, secrets: [se
   const accountOf = async (condition: Sql, address: string) =>
     (await database.query<LoginAccount>(accountWhere(condition, address)))[0];
 
-  /**
-   * Locks counters until the transaction ends, so that the delay begins before more than the allowed attempts are evaluated.
-   *
-   * @returns seconds of a delay that has begun, and what counts a failure where none has
-   */
+  /** Locks counters, so that a delay begins in time. @returns seconds of one that has begun, and what counts a failure where none has */
   async function lockCounters(tx: Tx, keys: string[]) {
     const rows = await tx.query<Failures>(sql`
       INSERT INTO login_failures AS f (key, failed_at)
@@ -233,7 +224,6 @@ export function createLoginRepository(database: Database, { tokens, secrets: [se
     /** Forgets the addresses from which an account logged in: an intruder's may be among them. */
     forgetAddresses: (tx: Tx, userId: number) => tx.prisma.knownAddress.deleteMany({ where: { userId } }),
 
-    /** Resets the counters of some names for all addresses. */
     clearFailures: (tx: Tx, names: string[]) =>
       tx.execute(sql`
         DELETE FROM login_failures WHERE key = ANY (ARRAY(

@@ -42,9 +42,7 @@ export function createRefreshCookie({ production, publicUrl, pageOrigins }: Conf
   }
 
   /** Whether a client means the cookie, which may be missing or not count. */
-  function isMeant(request: FastifyRequest): boolean {
-    return isRequested(request) || name in request.cookies;
-  }
+  const isMeant = (request: FastifyRequest) => isRequested(request) || name in request.cookies;
 
   /** Moves the refresh token of a response to the cookie. */
   async function write(request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> {

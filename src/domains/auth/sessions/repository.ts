@@ -21,7 +21,6 @@ export interface LiveSession extends TokenClaims {
   refreshExpiresIn: number;
 }
 
-/** The user of a session. */
 type SessionUserRow = UserRow & { sessionId: string };
 
 export type SessionRow = Pick<Session, 'id' | 'userAgent' | 'ip' | 'createdAt' | 'lastUsedAt' | 'methods'> & {
@@ -61,12 +60,8 @@ export function createSessionRepository(database: Database, tokens: Config['toke
   }
 
   /**
-   * Uses a refresh token: the current count rotates, a count that was current within the grace time gets the current one. One
-   * statement, so that the row lock serialises concurrent refreshes.
-   *
-   * `rotated_at` holds when each of the latest counts stopped being current, newest last.
-   *
-   * @returns undefined when the token is too old or the session has ended
+   * Uses a refresh token: the current count rotates, a count that was current within the grace time gets the current one. The row
+   * lock serialises concurrent refreshes. `rotated_at` has when each of the latest counts stopped being current, newest last.
    */
   async function refresh({ userId, sessionId, count }: TokenClaims): Promise<LiveSession | undefined> {
     const [row] = await database.query<{ count: number; refreshExpiresIn: number }>(sql`
@@ -99,15 +94,11 @@ export function createSessionRepository(database: Database, tokens: Config['toke
     return ended > 0;
   }
 
-  /** @returns whether the session existed */
   async function end(userId: number, sessionId: string): Promise<boolean> {
     return (await database.prisma.session.deleteMany({ where: { id: sessionId, userId } })).count > 0;
   }
 
-  /**
-   * Ends the sessions of a user, all or all but one, and the logins that are not complete. Also removes the push subscriptions of
-   * sessions that expired, which have no row any more; a trigger removes all others.
-   */
+  /** Ends the sessions and open logins of a user, with the push subscriptions of expired sessions; a trigger removes the others. */
   async function endAll(tx: Tx, userId: number, except?: string): Promise<void> {
     const isOther = except === undefined ? {} : { id: { not: except } };
     await tx.prisma.session.deleteMany({ where: { userId, ...isOther } });
@@ -118,10 +109,7 @@ export function createSessionRepository(database: Database, tokens: Config['toke
   }
 
   /** Saves that the user of a session proved again who they are. @returns undefined when the session has ended */
-  async function confirm(
-    { id: userId, sessionId }: SessionUserRow,
-    method: string,
-  ): Promise<Date | undefined> {
+  async function confirm({ id: userId, sessionId }: SessionUserRow, method: string) {
     const [session] = await database.query<{ confirmedAt: Date }>(sql`
       UPDATE sessions SET confirmed_at = clock_timestamp(),
         methods = CASE WHEN ${method} = ANY (methods) THEN methods ELSE methods || ${method}::text END
@@ -130,11 +118,7 @@ export function createSessionRepository(database: Database, tokens: Config['toke
     return session?.confirmedAt;
   }
 
-  /**
-   * Whether the user of a session proved who they are within some seconds, and what the account could confirm with.
-   *
-   * @returns undefined when the session has ended
-   */
+  /** Whether the user proved who they are within some seconds, and what the account could confirm with. @returns undefined after its end */
   async function confirmation(tx: Tx, sessionId: string, lifetime: number) {
     const [row] = await tx.query<{ isRecent: boolean; needsReset: boolean; methods: string[] }>(sql`
       SELECT coalesce(s.confirmed_at, s.created_at) > now() - make_interval(secs => ${lifetime}) AS "isRecent",
@@ -147,7 +131,6 @@ export function createSessionRepository(database: Database, tokens: Config['toke
     return row;
   }
 
-  /** Live sessions of a user, newest first. */
   async function list(tx: Tx, userId: number, { after, limit }: PageRequest): Promise<SessionRow[]> {
     // Without a position the time alone decides.
     const anyId = '00000000-0000-0000-0000-000000000000';

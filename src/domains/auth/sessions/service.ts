@@ -21,7 +21,6 @@ export interface LoginProof {
   passwordHash?: string | null;
 }
 
-/** What a login may be completed with. */
 const codeMethods = ['totp', 'recovery_code'];
 /** A passkey counts as both factors, because it verifies its user. */
 const secondFactors = ['passkey', ...codeMethods];
@@ -43,8 +42,7 @@ export function createLogin(auth: AuthBase) {
       ? await passwords.hash(password, { clientAddress, isLogin: true })
       : account.passwordHash;
     const proof = { methods: ['password'], counters: subject.counters, passwordHash };
-    // A delay began or the account was suspended meanwhile, or its hash was replaced, for example by a concurrent login that
-    // rehashed it.
+    // A delay began, or the account was suspended or its hash replaced meanwhile, for example by a concurrent login.
     return (await startSession(account, proof, context)) ?? logIn(credentials, context);
   }
 
@@ -53,7 +51,6 @@ export function createLogin(auth: AuthBase) {
    *
    * @param account in the state in which the user proved to be its owner
    * @returns undefined when the account was changed or deleted meanwhile, or a delay has begun
-   * @throws {ApiError} `account_suspended`, `second_factor_required`
    */
   async function startSession(
     account: LoginAccount,
@@ -89,13 +86,7 @@ export function createLogin(auth: AuthBase) {
     });
   }
 
-  /**
-   * Verifies the password of a logged-in user. Failures count like failed logins, so that a stolen access token cannot be used
-   * to guess the password.
-   *
-   * @returns the hash that the password was verified against
-   * @throws {ApiError} `invalid_credentials`, `too_many_attempts`, `token_not_valid`; `forbidden` after an undone change of email
-   */
+  /** Verifies the user's own password. Failures count like failed logins, as a stolen access token could be used to guess it. @returns the hash */
   async function verifyOwnPassword(user: CurrentUser, password: string, context: RequestContext) {
     const subject = await logins.findOwn(user, context.clientAddress);
     if (subject.account === undefined) throw tokenNotValid('access', 'revoked');
@@ -105,11 +96,7 @@ export function createLogin(auth: AuthBase) {
     return account.passwordHash;
   }
 
-  /**
-   * Verifies a password. Too many failures delay further attempts, whether their password is right or not.
-   *
-   * @throws {ApiError} `invalid_credentials`, `too_many_attempts`
-   */
+  /** Verifies a password. Too many failures delay further attempts, whether their password is right or not. */
   async function verifyAttempt({ subject, password, user }: PasswordAttempt, context: RequestContext) {
     const { account, counters, delay } = subject;
     const actor = user ?? { id: account?.id };
@@ -128,13 +115,11 @@ export function createLogin(auth: AuthBase) {
       context.logSecurityEvent('login_failed', actor);
       throw new ApiError(user ? authErrors.wrongPassword : authErrors.invalidCredentials);
     }
-    // The delay may have begun while this hash was computed. A right password must not be confirmed during a delay. The statement
-    // of a login checks it as well.
+    // A right password must not be confirmed during a delay that has begun meanwhile. The statement of a login checks it as well.
     if (user || account.isSuspended || account.hasSecondFactor) rejectFor(await logins.delay(counters));
     return { ...account, passwordHash };
   }
 
-  /** @throws {ApiError} `token_not_valid` */
   async function refresh(refreshToken: string, context: RequestContext): Promise<TokenPair> {
     const claims = verifyRefreshToken(refreshToken);
     const session = await sessions.refresh(claims);
@@ -145,7 +130,6 @@ export function createLogin(auth: AuthBase) {
     throw tokenNotValid('refresh', isReused ? 'reused' : 'revoked');
   }
 
-  /** Ends the session of a refresh token. @throws {ApiError} `token_not_valid` */
   async function logOutByRefreshToken(refreshToken: string, context: RequestContext): Promise<void> {
     const { userId: id, sessionId } = verifyRefreshToken(refreshToken);
     if (!(await sessions.end(id, sessionId))) throw tokenNotValid('refresh', 'revoked');

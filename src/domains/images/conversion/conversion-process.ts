@@ -19,10 +19,8 @@ sharp.unblock({
 /** Pixels of an image before it is decoded, and of its longer side: a decoder may keep many rows in memory. */
 const maxPixels = 50_000_000;
 const maxSide = 16_384;
-
 /** Pixels of the longer side, and quality of WebP. */
 const sizes = { large: { side: 1_600, quality: 80 }, thumbnail: { side: 480, quality: 75 } };
-
 /** More effort costs three times the processor time of the encoder and saves two hundredths of the size. */
 const effort = 2;
 

@@ -7,17 +7,10 @@ import { ApiError, serviceUnavailable } from '../../../http/errors.ts';
 import { imageErrors } from '../schemas.ts';
 
 /** An image as it is kept: WebP without metadata, in sRGB, upright. */
-interface ConvertedImage {
-  large: Buffer;
-  thumbnail: Buffer;
-  /** Pixels of the large version. */
-  width: number;
-  height: number;
-}
+type ConvertedImage = { large: Buffer; thumbnail: Buffer; width: number; height: number };
 
 /** Processes at once, of which one converts a large image; their memory is what deployments have room for. */
 const maxConcurrent = 2;
-
 /** Conversions that may wait. At about 0.5 s each they take seconds; more would only time out. */
 const maxWaiting = 20;
 
@@ -32,11 +25,7 @@ export function createConversionQueue(convert: Convert) {
   const largeTurns = new PQueue({ concurrency: 1 });
   const users = new Map<number, PQueue>();
 
-  /**
-   * Converts an image in its turn, first with the memory for small ones, unless the request was answered meanwhile.
-   *
-   * @throws {ApiError} `invalid_image`; `service_unavailable` when too many conversions wait, or this one takes too long
-   */
+  /** Converts an image in its turn, first with the memory for small ones, unless the request was answered meanwhile. */
   async function add(userId: number, file: Buffer, isObsolete: () => boolean): Promise<ConvertedImage> {
     if (waiting() >= maxWaiting) throw serviceUnavailable(new Error('the queue of conversions is full'));
     const convertInTurn = (size: 'small' | 'large') =>
@@ -57,7 +46,6 @@ export function createConversionQueue(convert: Convert) {
     return own;
   }
 
-  /** Conversions that have not begun. */
   function waiting(): number {
     const unfinished = [...users.values()].reduce((sum, { size, pending }) => sum + size + pending, 0);
     return unfinished - turns.pending;
@@ -66,26 +54,17 @@ export function createConversionQueue(convert: Convert) {
   return { convert: add, running: () => turns.pending, waiting };
 }
 
-/**
- * MiB of private memory of a process, of which Node.js takes 150, and of a decoded image. The most demanding images, interlaced
- * with 16 bits a channel, need 300 and 600.
- */
+/** MiB of private memory, of which Node.js takes 150, and of a decoded image. The most demanding images need 300 and 600. */
 const limits = { small: { memory: 384, decoded: 96 }, large: { memory: 768, decoded: 384 } } as const;
-
 /** Seconds until a conversion is killed, before the request is answered without it. Images of phones take less than one. */
 const timeLimit = 8;
-
 /** Bytes of both sizes, which have a tenth of it. */
 const maxOutput = 32 * 1024 * 1024;
-
 const script = fileURLToPath(new URL('./conversion-process.js', import.meta.url));
-
 /** A limit that cannot be set, as on macOS, is left out. Without `--jitless`, Node.js 24 reserves memory above the limit. */
 const command = 'ulimit -d "$1"; ulimit -t "$2"; ulimit -c 0; exec nice -n 5 "$3" --jitless "$4" "$5"';
-
 /** The first bytes of JPEG, PNG and WebP; a dot is any byte. */
 const signatures = ['\xff\xd8\xff', '\x89PNG\r\n\x1a\n', 'RIFF....WEBPVP8'];
-
 /** The most scans of a JPEG: encoders make about ten, and each may cost a pass over all pixels. */
 const maxScans = 100;
 /** Markers, stuffed zeros and fill bytes of a JPEG: with 50 megapixels and a restart after each block it has half of them. */
@@ -97,13 +76,8 @@ const maxMarkers = 500_000;
  *
  * @param limitFactor how many times longer than in production it may take
  * @returns undefined for an image that needs more memory
- * @throws {ApiError} `invalid_image`; `service_unavailable` when it takes too long
  */
-export async function convertImage(
-  file: Buffer,
-  size: keyof typeof limits,
-  limitFactor = 1,
-): Promise<ConvertedImage | undefined> {
+export async function convertImage(file: Buffer, size: keyof typeof limits, limitFactor = 1) {
   const start = file.toString('latin1', 0, 16);
   const isKnown = signatures.some((signature) => [...signature].every((c, i) => c === '.' || c === start[i]));
   if (!isKnown || hasTooManyScans(file)) throw new ApiError(imageErrors.invalidImage);

@@ -13,12 +13,7 @@ const digestDay = raw(`(now() AT TIME ZONE 'Asia/Seoul' - interval '19 hours')::
 
 /** How often users are notified of matches of their saved searches, and for how long. */
 export function createMatchRepository(database: Database, { wake }: Pick<Outbox, 'wake'>) {
-  /**
-   * Counts a match for each user, and locks the counts until the transaction ends. Users who were deleted meanwhile are left out.
-   *
-   * @param ids in their order, to avoid deadlocks
-   * @returns those who are to be notified of it; for the others it waits for their next digest
-   */
+  /** Counts a match for users, in their order, and locks the counts. @returns who is notified; for others it waits for their next digest */
   async function countMatches(tx: Tx, ids: number[]): Promise<Set<number>> {
     const counted = await tx.query<{ id: number; isOfDigest: boolean }>(sql`
       INSERT INTO notification_counts AS c (user_id, unread, match_day, matches)
@@ -32,12 +27,7 @@ export function createMatchRepository(database: Database, { wake }: Pick<Outbox,
     return new Set(counted.flatMap(({ id, isOfDigest }) => (isOfDigest ? [] : [id])));
   }
 
-  /**
-   * Takes the matches that wait, of some users who got no digest since the last time for one: a run after midnight belongs to the day
-   * before.
-   *
-   * @returns none when there are no more
-   */
+  /** Takes the matches of users without a digest since the last time for one: a run after midnight belongs to the day before. */
   async function takeWaitingMatches(tx: Tx): Promise<{ userId: number; matches: number }[]> {
     return tx.query(sql`
       WITH due AS MATERIALIZED (
@@ -49,11 +39,7 @@ export function createMatchRepository(database: Database, { wake }: Pick<Outbox,
       RETURNING c.user_id AS "userId", due.waiting_matches AS matches`);
   }
 
-  /**
-   * Part of the clean-up: deletes unread notifications of saved searches that are older than `ttl` seconds; 0: none expire.
-   *
-   * Yields how many a step has deleted.
-   */
+  /** Part of the clean-up: deletes unread notifications of saved searches that are older than `ttl` seconds; 0: none. Yields how many. */
   async function* deleteOldMatches(ttl: number): AsyncGenerator<number, void> {
     for (let partition = 0; ttl > 0 && partition < partitions; ) {
       const table = raw(`notifications_${partition}`);

@@ -11,10 +11,7 @@ import type { PostSummaryRow } from '../../posts/index.ts';
 import { isOpenStore, type StoreSummary, storeSummarySql } from '../../stores/index.ts';
 import type { NotificationPartnerRequest, NotificationsToMark } from './schemas.ts';
 
-interface AnyRow extends Pick<Notification, 'createdAt'> {
-  id: number;
-  isRead: boolean;
-}
+type AnyRow = Pick<Notification, 'createdAt'> & { id: number; isRead: boolean };
 
 /** A notification with the request it is about, which has the names of the API. */
 interface PartnershipRow extends AnyRow {
@@ -24,17 +21,13 @@ interface PartnershipRow extends AnyRow {
   toSender: boolean;
 }
 
-/** A notification with the post it is about. */
 interface MatchRow extends AnyRow {
   kind: 'saved_search_match';
   match: { savedSearchId: number; post: PostSummaryRow; store: StoreSummary };
 }
 
 /** A notification of posts beyond those that have one each. */
-interface DigestRow extends AnyRow {
-  kind: 'saved_search_digest';
-  matches: number;
-}
+type DigestRow = AnyRow & { kind: 'saved_search_digest'; matches: number };
 
 export type NotificationRow = PartnershipRow | MatchRow | DigestRow;
 
@@ -60,11 +53,7 @@ const withSubjects = (notifications: Sql) => sql`
   LEFT JOIN stores v ON v.id = r.receiver_store_id`;
 
 /** A page, with the number of the user's unread notifications; `place` is that of the page among the wanted ones. */
-interface FoundPage {
-  place: number;
-  unreadCount: number;
-  rows: InJson<NotificationRow>[];
-}
+type FoundPage = { place: number; unreadCount: number; rows: InJson<NotificationRow>[] };
 
 /** A user, and the change of a request, the match of a saved search, or the number of such matches, that the notification is about. */
 export interface Recipient {
@@ -88,13 +77,9 @@ type WantedPage = Omit<NotificationFilter, 'isRead'> & { beforeId: string };
 
 /** Pages that are read with one statement, because a page may have 100 rows. */
 const maxTogether = 8;
-
 const largestId = '9223372036854775807';
-
 /** Of the table. */
 export const partitions = 16;
-
-/** Notifications that are marked as read in one transaction. */
 const batchSize = 5_000;
 
 /** Those that were read, in each partition. @param ttl seconds; 0: none expire */
@@ -161,7 +146,6 @@ export function createNotificationRepository(database: Database, { wake }: Pick<
     return database.query<NotificationRow>(sql`${withSubjects(newer)} ORDER BY n.id`);
   }
 
-  /** A notification of a user; undefined when there is none. */
   async function findOne(userId: number, id: number): Promise<NotificationRow | undefined> {
     return (await listAfter(userId, id - 1, 1)).find((row) => row.id === id);
   }
@@ -174,9 +158,7 @@ export function createNotificationRepository(database: Database, { wake }: Pick<
     ({ userId }) => userId,
   );
 
-  async function countUnread(userId: number): Promise<number> {
-    return (await findCount(userId))?.unread ?? 0;
-  }
+  const countUnread = async (userId: number) => (await findCount(userId))?.unread ?? 0;
 
   /** Marks notifications of a user as read; ids of other users are ignored. @returns how many were unread */
   async function markRead(userId: number, which: NotificationsToMark): Promise<number> {
@@ -198,12 +180,7 @@ export function createNotificationRepository(database: Database, { wake }: Pick<
     return total;
   }
 
-  /**
-   * Marks at most {@link batchSize} notifications as read, in one statement.
-   *
-   * @param ids a query for the ids
-   * @returns how many were unread, and the largest id of a full batch; null when there are no more
-   */
+  /** Marks notifications as read in one statement. @returns how many were unread, and the largest id of a full batch */
   async function markBatch(userId: number, ids: Sql) {
     // The lock of the count comes first, so that concurrent batches of a user cannot deadlock. A full batch is one that was found
     // full, whatever others mark before the lock.

@@ -97,12 +97,7 @@ const both: Problem = {
   },
 };
 
-/**
- * Describes what is wrong with a mark-read request. Its body has one of two forms, and the validator reports the errors of
- * both; only those of the form that was meant are shown.
- *
- * @param part of the request that the errors are about: `body` or `querystring`
- */
+/** The validator reports the errors of both forms; only those of the form that was meant are shown. */
 function markReadError(errors: FastifySchemaValidationError[], part: string): ApiError {
   const isNoObject = errors.some(({ keyword, instancePath }) => keyword === 'type' && instancePath === '');
   if (part !== 'body' || isNoObject) return invalidFields(describeErrors(errors));

@@ -22,15 +22,8 @@ const columns = {
 } as const;
 
 type QuietHours = NonNullable<MailPreferences['quiet_hours']>;
-
 /** A message about a topic, its recipient, and the job that sends it. */
-interface Message {
-  channel: 'email' | 'push';
-  userId: number;
-  topic: MailTopic;
-  jobId: string;
-}
-
+type Message = { channel: 'email' | 'push'; userId: number; topic: MailTopic; jobId: string };
 /** What a job is to do about its message: send it, in the language of the recipient, or end, because it waits in another job. */
 type Delivery = { language: Language } | { until: Date };
 
@@ -38,15 +31,9 @@ export type Preferences = ReturnType<typeof createPreferencesRepository>;
 
 /** How users want to get emails and push messages, which is in columns of the account. */
 export function createPreferencesRepository(database: Database) {
-  /** @returns null for an account that is gone */
-  function find(userId: number): Promise<PreferencesRow | null> {
-    return database.prisma.user.findFirst({ where: { id: userId }, select: columns });
-  }
+  const find = (userId: number) => database.prisma.user.findFirst({ where: { id: userId }, select: columns });
 
-  /**
-   * Changes what is given, in one statement, so that concurrent changes of different preferences all count. A login no longer
-   * changes a language that was chosen here.
-   */
+  /** Changes what is given, in one statement, so that concurrent changes all count. A login changes no language that was chosen here. */
   async function change(userId: number, changes: MailPreferenceChanges): Promise<PreferencesRow | null> {
     const { language = null, email = {}, push = {}, quiet_hours: hours } = changes;
     const { saved_search_match: matchMails = null, ...mails } = email;
@@ -140,17 +127,12 @@ async function wakeWaiting(tx: Tx, userId: number): Promise<void> {
       run_at => now())`);
 }
 
-/** How the keys of a user's waiting jobs begin. */
 const waitingKey = (userId: Sql) => sql`'waiting:' || ${userId} || ':'`;
 
 const minute = 60_000;
 const day = 24 * 60 * minute;
 
-/**
- * When the quiet hours that a moment is within end: `from` is the first moment within them, `to` the first one after them.
- *
- * @returns undefined for a moment outside them
- */
+/** When the quiet hours that a moment is within end, with `from` as their first moment; undefined outside them. */
 export function quietUntil(now: Date, hours: QuietHours | null): Date | undefined {
   if (hours === null) return undefined;
   const from = timeOfDay(hours.from);
@@ -159,7 +141,4 @@ export function quietUntil(now: Date, hours: QuietHours | null): Date | undefine
   return elapsed < length ? new Date(now.getTime() + length - elapsed) : undefined;
 }
 
-/** Milliseconds after midnight. */
-function timeOfDay(time: string): number {
-  return (Number(time.slice(0, 2)) * 60 + Number(time.slice(3))) * minute;
-}
+const timeOfDay = (time: string) => (Number(time.slice(0, 2)) * 60 + Number(time.slice(3))) * minute;

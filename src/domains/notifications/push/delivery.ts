@@ -1,16 +1,19 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { type Static, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Task } from 'graphile-worker';
 import type { Config } from '../../../infrastructure/config/config.ts';
+import type { Vapid } from '../../../infrastructure/config/private-keys.ts';
+import { reasonOf } from '../../../infrastructure/database/errors.ts';
 import { sql } from '../../../infrastructure/database/sql.ts';
+import { type CallableUrls, guardedFetch } from '../../../infrastructure/guarded-fetch.ts';
 import { maxAttempts } from '../../../infrastructure/jobs/outbox.ts';
 import type { Lane } from '../../../infrastructure/jobs/worker.ts';
 import type { Metrics } from '../../../infrastructure/telemetry/metrics.ts';
 import type { NotificationRow, Notifications } from '../inbox/repository.ts';
 import { describe, type PushMessage, toPushMessage } from '../inbox/schemas.ts';
 import type { Preferences } from '../preferences/repository.ts';
-import { sendToPushService } from './push-service.ts';
 import type { PushSubscriptions, SubscriptionToSend } from './repository.ts';
 
 /** graphile-worker's task identifier of all push messages. */
@@ -38,16 +41,12 @@ type Job = Static<typeof Job>;
 
 /** Jobs at once; of one user there is one. */
 const concurrency = 40;
-
 /** Of jobs that are tried again: after all others, so that push services that do not respond keep no new message waiting. */
 const retryPriority = 10;
-
 /** Attempts in a row that fail before a subscription is removed, in four days: the delays are those of jobs. */
 const maxFailures = maxAttempts;
-
 /** Milliseconds: the age at which a message is of no use, between looks for retries. */
 const times = { useful: 4 * 86_400_000, poll: 20_000 };
-
 const outcomes = ['sent', 'failed', 'rejected', 'gone', 'obsolete'] as const;
 
 interface PushDeliveryOptions {
@@ -166,4 +165,60 @@ export function createPushDelivery(options: PushDeliveryOptions): Lane {
 
 function isUseful({ isRead, createdAt }: NotificationRow): boolean {
   return !isRead && Date.now() - createdAt.getTime() < times.useful;
+}
+
+/** Milliseconds of an attempt. */
+const attemptTime = 5_000;
+/** Seconds for which push services keep a message for a browser that is offline. */
+const ttl = 4 * 86_400;
+
+/** 32 characters of base64url, the most that there may be. Apple decodes it, so it refuses a length of 1 modulo 4. */
+const topicOf = (id: number) => `notification-${String(id).padStart(19, '0')}`;
+
+/** Seconds: a push service cannot ask for a longer pause. */
+const longestPause = 86_400;
+
+/** What became of a message: `rejected` is not tried again, `gone` means that the subscription has ended. */
+interface PushResult {
+  outcome: 'sent' | 'failed' | 'rejected' | 'gone';
+  reason: string;
+  /** Seconds for which the push service wants no other attempt. */
+  pause: number;
+}
+
+/** Makes one attempt to send a message (RFC 8291, 8292). One that is sent twice replaces itself at the push service by its topic. */
+async function sendToPushService(
+  { endpoint, p256dh, auth }: SubscriptionToSend,
+  message: PushMessage,
+  { vapidDetails, ...callable }: CallableUrls & { vapidDetails: Vapid },
+): Promise<PushResult> {
+  // Loaded for the first message, so that the start does not wait.
+  const { default: webPush } = await import('web-push');
+  const { headers, body } = webPush.generateRequestDetails(
+    { endpoint, keys: { p256dh, auth } },
+    JSON.stringify(message),
+    { vapidDetails, TTL: ttl, topic: topicOf(message.id), contentEncoding: 'aes128gcm' },
+  );
+  try {
+    const request = { method: 'POST', headers, body, timeout: attemptTime, ...callable } as const;
+    return resultOf(await guardedFetch(new URL(endpoint), request));
+  } catch (error) {
+    return { outcome: 'failed', reason: reasonOf(error), pause: 0 };
+  }
+}
+
+function resultOf({ status, headers }: { status: number; headers: IncomingHttpHeaders }): PushResult {
+  const result = { reason: `status ${status}`, pause: 0 };
+  if (status >= 200 && status < 300) return { ...result, outcome: 'sent' };
+  if (status === 404 || status === 410) return { ...result, outcome: 'gone' };
+  if (status < 500 && status !== 408 && status !== 429) return { ...result, outcome: 'rejected' };
+  return { ...result, outcome: 'failed', pause: pauseOf(headers['retry-after']) };
+}
+
+/** The seconds of a `Retry-After` header, which has seconds or a date (RFC 9110, section 10.2.3). */
+function pauseOf(retryAfter = ''): number {
+  const seconds = /^\d+$/.test(retryAfter)
+    ? Number(retryAfter)
+    : (Date.parse(retryAfter) - Date.now()) / 1_000;
+  return Math.min(longestPause, Math.max(0, seconds || 0));
 }

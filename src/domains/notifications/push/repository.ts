@@ -18,12 +18,7 @@ export type PushSubscriptions = ReturnType<typeof createPushSubscriptions>;
 export function createPushSubscriptions(database: Database) {
   const { prisma } = database;
 
-  /**
-   * Adds a subscription, or changes the one that the user has for the endpoint. One of another user becomes a new one of this user,
-   * whose browser it is now.
-   *
-   * @returns undefined when the user has as many as one can have
-   */
+  /** Adds or changes the subscription for an endpoint; one of another user becomes this user's. @returns undefined when there are too many */
   function save({ userId, sessionId, endpoint, p256dh, auth, userAgent }: NewRow) {
     return database.transaction(async (tx) => {
       // So that concurrent calls of a user are counted one after the other.
@@ -53,21 +48,16 @@ export function createPushSubscriptions(database: Database) {
   return {
     save,
 
-    /** Newest first. */
     list(userId: number, { after, limit }: PageRequest): Promise<SubscriptionRow[]> {
       const where = { userId, ...(after && { id: { lt: Number(after.id) } }) };
       return prisma.pushSubscription.findMany({ where, orderBy: { id: 'desc' }, take: limit });
     },
 
-    /** @returns false when there is no such subscription of the user */
-    async remove(userId: number, id: number): Promise<boolean> {
-      return (await prisma.pushSubscription.deleteMany({ where: { id, userId } })).count > 0;
-    },
+    remove: async (userId: number, id: number) =>
+      (await prisma.pushSubscription.deleteMany({ where: { id, userId } })).count > 0,
 
-    /** @param id one of them only */
-    find(userId: number, id: number | undefined): Promise<SubscriptionToSend[]> {
-      return prisma.pushSubscription.findMany({ where: { userId, ...(id !== undefined && { id }) } });
-    },
+    find: (userId: number, id: number | undefined) =>
+      prisma.pushSubscription.findMany({ where: { userId, ...(id !== undefined && { id }) } }),
 
     /** Saves what became of an attempt: of attempts that end at once, one counts. @param failures before it */
     async saveAttempt(

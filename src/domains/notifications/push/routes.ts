@@ -131,7 +131,6 @@ const wrongPoint = {
   text: { ko: 'P-256 곡선의 압축하지 않은 점이어야 합니다.', en: 'Must be an uncompressed point of P-256.' },
 } as const;
 
-/** @throws {ApiError} `validation_error` */
 function readSubscription({ endpoint: text, keys }: schemas.NewPushSubscription, callable: CallableUrls) {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const endpoint = url?.href ?? '';
@@ -151,6 +150,6 @@ function isPoint(text: string): boolean {
   }
 }
 
-function toSubscription({ id, createdAt, userAgent }: SubscriptionRow): schemas.StoredPushSubscription {
+function toSubscription({ id, createdAt, userAgent }: SubscriptionRow) {
   return { id, created_at: createdAt.toISOString(), user_agent: userAgent };
 }

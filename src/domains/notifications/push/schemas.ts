@@ -70,5 +70,4 @@ export const StoredPushSubscription = t.NamedObject(
     created_at: t.Timestamp('When it was added'),
   },
 );
-export type StoredPushSubscription = Static<typeof StoredPushSubscription>;
 export const PushSubscriptionPage = Page('PushSubscriptionPage', t.Ref(StoredPushSubscription));

@@ -34,7 +34,6 @@ export function openEventStream(response: ServerResponse, times: EventStreamTime
 
   return {
     body,
-    /** Resolves when the connection is closed. */
     closed,
     isOpen: () => body.writable,
     /** Sends an event. `id` is what the client sends as `Last-Event-ID` after it, `retry` the milliseconds until it reconnects. */

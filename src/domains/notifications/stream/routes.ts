@@ -13,7 +13,6 @@ const NotificationStreamData = Type.Union([Ref(Notification), Ref(UnreadCount)],
     'What `data` of an event holds: AnyNotification of a `notification`, UnreadCount of an `unread_count`',
 });
 
-/** The handler sends a stream of these events. */
 const NotificationEvents = Type.Unsafe<Readable>(Ref(NotificationStreamData));
 
 /** Any number is accepted: one beyond the newest notification counts as the newest. */

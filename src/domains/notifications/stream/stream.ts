@@ -15,23 +15,17 @@ import { defaultTimes, type EventStream, type EventStreamTimes, openEventStream 
 
 /** Per user and instance. One more ends the oldest, which limits clients that never close theirs. */
 const streamsPerUser = 10;
-
 /** Milliseconds after which a client should reconnect: random, so that those of a lost instance spread out. */
 const reconnectAfter = { min: 2_000, max: 6_000 };
-
 /** Streams that are being opened, per instance. More are rejected. Those that are open do not count, however many read. */
 const maxOpening = 300;
-
 /** Milliseconds between two checks of the sessions of all streams, and without a successful one until the streams end. */
 const checkInterval = 3_000;
 const maxUnchecked = 60_000;
-
 /** Notifications per query. With the sizes of texts, this bounds the memory of a client that does not read. */
 const pageSize = 50;
-
 /** Missed notifications that one stream sends. Then it ends, and the client resumes after the last one with another. */
 const maxReplayed = 500;
-
 /** Milliseconds after a failed query: random, so that the streams of an instance do not retry at once. */
 const retryAfter = { min: 500, max: 3_000 };
 
@@ -39,7 +33,6 @@ export interface HubOptions {
   notifications: Pick<Notifications, 'find' | 'listAfter' | 'countUnread'>;
   imageUrls: ImageUrls;
   listen(subscription: Subscription): void;
-  /** Which of some sessions are live. */
   findLiveSessions(sessionIds: string[]): Promise<Set<string>>;
   maxConcurrentReads: number;
   streamTimes?: Partial<EventStreamTimes> | undefined;
@@ -89,9 +82,7 @@ export function createStreamHub(options: HubOptions) {
     },
   });
 
-  function all(): OpenStream[] {
-    return [...streams.values()].flatMap((ofUser) => [...ofUser]);
-  }
+  const all = () => [...streams.values()].flatMap((ofUser) => [...ofUser]);
 
   function add(stream: OpenStream): void {
     const ofUser = streams.get(stream.userId) ?? new Set();
@@ -122,12 +113,7 @@ export function createStreamHub(options: HubOptions) {
     }
   }
 
-  /**
-   * Opens a stream, the body of a response. It is registered for wake-ups before the newest notification is read, so that none is
-   * missed in between.
-   *
-   * @throws {ApiError} `service_unavailable` while the instance shuts down, and when too many streams wait to be opened
-   */
+  /** Opens a stream. It is registered for wake-ups before the newest notification is read, so that none is missed in between. */
   async function open(request: StreamRequest): Promise<Readable> {
     if (isClosing) throw serviceUnavailable(new Error('shutting down'), 1);
     // After a restart all clients come back at once. They would fill the queue of the pool, where every other request waits, too.
@@ -157,7 +143,6 @@ export function createStreamHub(options: HubOptions) {
     return events.body;
   }
 
-  /** Ends all streams and rejects new ones. */
   async function close(): Promise<void> {
     isClosing = true;
     clearInterval(checks);
@@ -171,10 +156,7 @@ export function createStreamHub(options: HubOptions) {
 
 type ReaderOptions = HubOptions & StreamRequest & { events: EventStream; query: StreamQuery };
 
-/**
- * Sends the notifications after the last one sent whenever it is woken up. NOTIFY is only a wake-up; rows are the source of truth,
- * and the ids of one user grow in commit order, so there are no gaps or duplicates.
- */
+/** Sends the notifications after the last one sent at each wake-up. The ids of a user grow in commit order, so none is left out. */
 function createReader(options: ReaderOptions) {
   const { userId, language, lastEventId, notifications, imageUrls, events, query, logger } = options;
   /** Reads one after the other. Paused until the start. */

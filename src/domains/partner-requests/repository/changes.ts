@@ -8,15 +8,8 @@ import type { StoredKey } from '../../../infrastructure/database/idempotency.ts'
 import type { InJson } from '../../../infrastructure/database/json-times.ts';
 import { join, raw, type Sql, sql } from '../../../infrastructure/database/sql.ts';
 import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
-import {
-  type RequestRow,
-  receiverColumns,
-  requestColumns,
-  type SentRequestRow,
-  senderColumn,
-} from './requests.ts';
+import * as requests from './requests.ts';
 
-/** What a store asks of another. */
 interface NewRequest {
   userId: number;
   postId: number;
@@ -26,9 +19,8 @@ interface NewRequest {
   key: StoredKey | undefined;
 }
 
-/** The request, or why there is none. */
 type Sent =
-  | { refusal: null; request: InJson<SentRequestRow>; replayedIn: string | null }
+  | { refusal: null; request: InJson<requests.SentRequestRow>; replayedIn: string | null }
   | { refusal: 'quota_exceeded'; wait: number }
   | { refusal: 'idempotency_key_reused' }
   | { refusal: 'store_required' | 'post_not_found' | 'own_post' | 'post_closed' | 'already_requested' };
@@ -37,13 +29,13 @@ interface Transition {
   id: number;
   userId: number;
   /** In which the user who makes it must have the request. */
-  box: RequestRow['box'] | 'either';
+  box: requests.RequestRow['box'] | 'either';
   from: PartnerRequestStatus;
   to: PartnerRequestStatus;
 }
 
 /** A request as the user who changed it sees it. */
-type ChangedRequest = RequestRow & {
+type ChangedRequest = requests.RequestRow & {
   /** The owner of the other store; null where the account is gone. */
   otherUserId: number | null;
   /** Requests that the sender has sent for the post within an hour, in whatever state they are now. */
@@ -71,7 +63,6 @@ const open = raw(`status IN ('requested', 'accepted')`);
 
 /** Requests a day of one store for one post; asking, withdrawing and asking again notifies the receiver each time. */
 const requestsPerPost = 5;
-
 /** Emails per hour about the requests of one store for one post, so that requesting and declining in a loop sends few. */
 export const maxMailsPerHour = 5;
 
@@ -94,11 +85,7 @@ export function createPartnerRequestChanges(database: Database, mailQueue: Pick<
   return { send, transition, withdrawOfPost, closeOfStore };
 }
 
-/**
- * Moves a request to another state, of concurrent transitions one.
- *
- * @returns undefined for a request that the user has not in that box and state, and where a hidden store would accept it
- */
+/** Moves a request to another state, of concurrent transitions one. @returns undefined where the user may not, or a hidden store accepts */
 async function transition(tx: Tx, { id, userId, box, from, to }: Transition) {
   const ownStores = { sent: 'r.sender_store_id', received: 'r.receiver_store_id' };
   const own = raw(box === 'either' ? Object.values(ownStores).join() : ownStores[box]);
@@ -111,7 +98,7 @@ async function transition(tx: Tx, { id, userId, box, from, to }: Transition) {
         AND (own.suspended_at IS NULL OR ${to} <> 'accepted')
       RETURNING r.*, own.id = r.sender_store_id AS is_sender
     )
-    SELECT CASE WHEN is_sender THEN 'sent' ELSE 'received' END AS box, ${requestColumns}, ${receiverColumns}, ${senderColumn},
+    SELECT CASE WHEN is_sender THEN 'sent' ELSE 'received' END AS box, ${requests.requestColumns}, ${requests.receiverColumns}, ${requests.senderColumn},
       (SELECT owner_id FROM stores
         WHERE id = CASE WHEN is_sender THEN r.receiver_store_id ELSE r.sender_store_id END) AS "otherUserId", (
         SELECT count(*)::int FROM partner_requests
@@ -143,10 +130,7 @@ const idsWhere = (condition: Sql) => sql`SELECT id FROM partner_requests WHERE $
  * Withdraws pending requests and ends accepted ones. Rows are locked in id order to avoid deadlocks, and updated and looked up by
  * their ids, because a join may read all requests and stores. A request that another transaction accepts meanwhile is waited for.
  *
- * @param requests.states which of them, as they are once they are locked
- * @param requests.ids a query for the ids
- * @param requests.notifiedStore SQL of the store of `c` whose owner is to be notified
- * @returns the other sides that have an account
+ * @param requests `states` they must have once they are locked, a query for their `ids`, and the store of `c` that is notified
  */
 function close(tx: Tx, { states, ids, notifiedStore }: Record<'states' | 'ids' | 'notifiedStore', Sql>) {
   return tx.query<Recipient>(sql`

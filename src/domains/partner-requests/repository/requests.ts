@@ -25,11 +25,7 @@ export interface SentRequestRow extends RequestFields {
   receiverStoreName: string;
 }
 
-/** A request as its receiver sees it. */
-interface ReceivedRequestRow extends RequestFields {
-  box: 'received';
-  senderStore: StoreSummary;
-}
+type ReceivedRequestRow = RequestFields & { box: 'received'; senderStore: StoreSummary };
 
 /** A request as one of its sides sees it; `box` tells which. */
 export type RequestRow = SentRequestRow | ReceivedRequestRow;
@@ -70,10 +66,7 @@ export interface PartnerRow {
 }
 
 /** Where a page ended that has examined as many requests as it may. */
-interface BudgetEnd {
-  stoppedTime: Date | null;
-  stoppedId: number | null;
-}
+type BudgetEnd = { stoppedTime: Date | null; stoppedId: number | null };
 
 /** Accepted requests that one page may examine. Stores that have many of them with each other are rare. */
 export const partnerBudget = 200;
@@ -81,7 +74,6 @@ export const partnerBudget = 200;
 interface RequestFilter extends PageRequest {
   userId: number;
   box: RequestRow['box'];
-  /** All without it. */
   status: PartnerRequestStatus | undefined;
 }
 
@@ -89,10 +81,7 @@ export type PartnerRequests = ReturnType<typeof createPartnerRequestReader>;
 
 /** Partner requests and partners, as their sides see them. */
 export function createPartnerRequestReader(database: Database) {
-  /**
-   * One page of the requests that the user's store sent or received, newest first; none without a store. Each box, with and
-   * without a status, is another text, as it is read through an index of its own that is in the order of the list.
-   */
+  /** Newest first; none without a store. Each box, with and without a status, is another text, read through an index of its own. */
   async function list({ userId, box, status, after, limit }: RequestFilter): Promise<RequestRow[]> {
     const ownStore = raw(box === 'sent' ? 'sender_store_id' : 'receiver_store_id');
     const ofStatus = status === undefined ? empty : sql`AND status = ${status}::partner_request_status`;
@@ -125,12 +114,8 @@ export function createPartnerRequestReader(database: Database) {
   }
 
   /**
-   * Reads one page of the partners of a user's store, by the time of the newest accepted request, newest first. None without a
-   * store. Stores that are closed or suspended are left out.
-   *
-   * The page examines a bounded number of requests in the order of the list, from one index for those that were sent and one for
-   * those that were received. Of each it is looked up whether it is the newest one of the two stores. `updated_at` is when a
-   * request was accepted, because an accepted request changes only by ending.
+   * Partners of a user's store, by the time of the newest accepted request, which is its `updated_at`. A page examines a bounded
+   * number of requests, from one index for sent and one for received ones, and looks up of each whether it is the newest one.
    */
   async function listPartners(
     { userId, after, limit }: PageRequest & { userId: number },
@@ -185,10 +170,7 @@ export function createPartnerRequestReader(database: Database) {
     };
   }
 
-  /**
-   * A request with a status, and both stores, for an email about it. A store without an owner is one whose account was deleted; a
-   * suspended one is hidden, also because of a report.
-   */
+  /** A request and its stores, for an email. A store of a deleted account has no owner; a suspended one is hidden, also by a report. */
   function findForMail(id: number, status: PartnerRequestStatus) {
     const owner = { email: true, name: true, language: true, isVerified: true, suspendedAt: true };
     const store = {

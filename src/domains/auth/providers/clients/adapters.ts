@@ -44,10 +44,7 @@ const KakaoUser = Type.Object({
 /** An error of Kakao: the user is not connected with the app. */
 const KakaoNotLinked = Type.Object({ code: Type.Literal(-101) });
 
-/**
- * OpenID Connect, but only its own user information says whether an address is verified and still the user's
- * (https://developers.kakao.com/docs/latest/en/kakaologin/rest-api).
- */
+/** Only its user information says whether an address is verified (https://developers.kakao.com/docs/latest/en/kakaologin/rest-api). */
 function createKakao(settings: SettingsOf<'kakao'>): ProviderClient {
   const { userInfoUrl } = settings;
   return createOpenIdProvider(settings, {
@@ -89,10 +86,7 @@ const NaverUser = Type.Object({
 
 const NaverDeletion = Type.Object({ result: Type.Literal('success') });
 
-/**
- * OAuth 2.0 with an API for the user, whose address proves nothing: it is one that the user typed
- * (https://developers.naver.com/docs/login/api/api.md).
- */
+/** OAuth 2.0; the address is one that the user typed, and proves nothing (https://developers.naver.com/docs/login/api/api.md). */
 function createNaver(settings: SettingsOf<'naver'>): ProviderClient {
   const { issuer, apiUrl, clientId, clientSecret } = settings;
   const tokenEndpoint = `${issuer}/oauth2.0/token`;

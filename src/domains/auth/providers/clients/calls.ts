@@ -6,10 +6,8 @@ import { authErrors } from '../../errors.ts';
 
 /** Milliseconds for all calls of one login: a request is answered within 10 s. */
 const timeLimit = 8_000;
-
 /** Bytes of a response, decompressed. */
 const maxSize = 1024 * 1024;
-
 /** Logins that may wait for one provider at once. */
 const maxRunning = 100;
 
@@ -19,11 +17,7 @@ export const unavailable = (message: string): ApiError => serviceUnavailable(new
 /** As `openid-client` calls it. */
 export type BoundedFetch = (url: string, options?: Partial<CustomFetchOptions>) => Promise<Response>;
 
-/**
- * Calls to one provider, which may be slow, broken or hostile: bounded in time, size and number, and without redirects.
- *
- * @param id of the provider, for the log
- */
+/** Calls to one provider, which may be slow, broken or hostile: bounded in time, size and number, and without redirects. */
 export function createCalls(id: string) {
   let running = 0;
 
@@ -57,11 +51,7 @@ export function createCalls(id: string) {
 
 const Failure = Type.Object({ error: Type.String() });
 
-/**
- * Reads a response, whatever its type says. An error has no status of success, which Naver gives it.
- *
- * @throws when it is a redirect, a server error, too large or not JSON, or when there were too many requests
- */
+/** Reads JSON, whatever its type says. An error has no status of success, which Naver gives it. @throws for a redirect or a server error */
 async function readJson(
   url: string,
   { method = 'GET', headers = {}, body: sent }: Partial<CustomFetchOptions> = {},

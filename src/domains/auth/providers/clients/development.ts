@@ -8,7 +8,6 @@ import type { ProviderClient } from './openid-connect.ts';
 
 /** Milliseconds. */
 const codeLifetime = 60_000;
-
 const context = 'code of a development login';
 
 const DevelopmentUser = Type.Object({

@@ -1,22 +1,10 @@
-import type {
-  Configuration,
-  ExportedJWKSCache,
-  ServerMetadata,
-  TokenEndpointResponse,
-  TokenEndpointResponseHelpers,
-} from 'openid-client';
+import type * as oidc from 'openid-client';
 import type { LocalizedText } from '../../../../http/language.ts';
 import type { LoginProviderSettings } from '../../../../infrastructure/config/config.ts';
 import { type BoundedFetch, createCalls, describe, unavailable } from './calls.ts';
 
 /** What only the flow of one login has. */
-export interface LoginAttempt {
-  state: string;
-  nonce: string;
-  /** Of PKCE (RFC 7636). */
-  codeVerifier: string;
-  redirectUri: string;
-}
+export type LoginAttempt = { state: string; nonce: string; codeVerifier: string; redirectUri: string };
 
 /** Whom a provider knows. The issuer and the subject together name one person, for ever. */
 export interface ProviderUser {
@@ -33,42 +21,30 @@ export interface ProviderUser {
 export interface ProviderClient {
   id: string;
   name: LocalizedText;
-  /** @throws {ApiError} `service_unavailable` */
   authorizationUrl(attempt: LoginAttempt): Promise<URL>;
-  /** @throws {ApiError} `provider_refused`, `service_unavailable` */
   readUser(attempt: LoginAttempt, code: string): Promise<ProviderUser>;
   /** What the callback page gets as the code, where the provider sends more beside it that is needed later. */
   callbackCode?(code: string, form: Map<string, unknown>): string;
-  /** Takes back the consent of a user. */
   revoke?(refreshToken: string): Promise<void>;
 }
 
 type ClientSettings = Exclude<LoginProviderSettings, { kind: 'development' }>;
-
-type OpenIdClient = typeof import('openid-client');
-
-interface Connection {
-  openid: OpenIdClient;
-  config: Configuration;
-  fetch: BoundedFetch;
-}
+type OpenIdClient = typeof oidc;
+type Connection = { openid: OpenIdClient; config: oidc.Configuration; fetch: BoundedFetch };
 
 /** Milliseconds for which the discovery document is used. */
 const metadataLifetime = 3_600_000;
 
-/**
- * Connects to a provider for one login or revocation, by calls that are bounded. Discovery and keys are cached; keys are read again
- * when a token was signed with an unknown one, at most once a minute.
- */
+/** Connects to a provider by bounded calls. Discovery and keys are cached; unknown keys are read again at most once a minute. */
 function createConnection(settings: ClientSettings, options: Pick<Adapter, 'metadata' | 'clientSecret'>) {
   const { id, clientId, clientSecret } = settings;
   const issuer = new URL(settings.issuer);
   const isInsecure = issuer.protocol === 'http:';
   const call = createCalls(id);
-  let discovered: { time: number; metadata: Promise<ServerMetadata> } | undefined;
-  let keys: ExportedJWKSCache | undefined;
+  let discovered: { time: number; metadata: Promise<oidc.ServerMetadata> } | undefined;
+  let keys: oidc.ExportedJWKSCache | undefined;
 
-  async function discover(openid: OpenIdClient, fetch: BoundedFetch): Promise<ServerMetadata> {
+  async function discover(openid: OpenIdClient, fetch: BoundedFetch): Promise<oidc.ServerMetadata> {
     const execute = isInsecure ? [openid.allowInsecureRequests] : [];
     const options = { execute, [openid.customFetch]: fetch };
     const found = await openid
@@ -81,7 +57,10 @@ function createConnection(settings: ClientSettings, options: Pick<Adapter, 'meta
   }
 
   /** Concurrent logins wait for one discovery. */
-  function metadataOf(openid: OpenIdClient, fetch: BoundedFetch): Promise<ServerMetadata> | ServerMetadata {
+  function metadataOf(
+    openid: OpenIdClient,
+    fetch: BoundedFetch,
+  ): Promise<oidc.ServerMetadata> | oidc.ServerMetadata {
     if (options.metadata) return options.metadata;
     if (discovered === undefined || Date.now() - discovered.time > metadataLifetime) {
       discovered = { time: Date.now(), metadata: discover(openid, fetch) };
@@ -114,20 +93,14 @@ function createConnection(settings: ClientSettings, options: Pick<Adapter, 'meta
     });
 }
 
-/** What a provider says about a user. */
-interface UserFacts extends Connection {
-  tokens: TokenEndpointResponse & TokenEndpointResponseHelpers;
-}
+type UserFacts = Connection & { tokens: oidc.TokenEndpointResponse & oidc.TokenEndpointResponseHelpers };
 
 /** In what a provider differs from OpenID Connect. */
 interface Adapter {
   /** Of a provider of OAuth 2.0 only, which has neither discovery nor ID tokens. */
-  metadata?: ServerMetadata;
-  /** More parameters of the authorization request. */
+  metadata?: oidc.ServerMetadata;
   parameters?: Record<string, string>;
-  /** More parameters of the token request. */
   tokenParameters?(attempt: LoginAttempt): Record<string, string>;
-  /** In place of the configured one. */
   clientSecret?(): string;
   readUser?(facts: UserFacts): Promise<ProviderUser> | ProviderUser;
   revoke?(connection: Connection, refreshToken: string): Promise<void>;
@@ -176,7 +149,7 @@ export function createOpenIdProvider(settings: ClientSettings, adapter: Adapter 
 }
 
 /** The claims of the ID token, with whom it names. */
-export function claimsOf(tokens: TokenEndpointResponseHelpers) {
+export function claimsOf(tokens: oidc.TokenEndpointResponseHelpers) {
   const claims = tokens.claims();
   if (claims === undefined) throw new Error('no ID token');
   return { claims, issuer: claims.iss, subject: claims.sub };
@@ -196,6 +169,4 @@ async function standardUser({ openid, config, tokens }: UserFacts): Promise<Prov
   };
 }
 
-export function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
-}
+export const textOf = (value: unknown) => (typeof value === 'string' ? value : undefined);

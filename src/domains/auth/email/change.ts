@@ -1,15 +1,16 @@
-import type { CurrentUser } from '../../../../http/authentication.ts';
-import { ApiError, invalidFields } from '../../../../http/errors.ts';
-import { problems } from '../../../../http/field-errors.ts';
-import type { RequestContext } from '../../../../http/request-context.ts';
-import type { Tx } from '../../../../infrastructure/database/client.ts';
-import { isUniqueViolation } from '../../../../infrastructure/database/errors.ts';
-import type { RemovableAccount, UserRow } from '../../accounts/repository.ts';
-import type { AuthContext } from '../../context.ts';
-import { authErrors, takenError } from '../../errors.ts';
-import { toUser, type User } from '../../schemas.ts';
-import { type UndoLink, undoDays, type WrongCode } from '../repository.ts';
-import type { EmailChange } from '../schemas.ts';
+import type { CurrentUser } from '../../../http/authentication.ts';
+import { ApiError, invalidFields } from '../../../http/errors.ts';
+import { problems } from '../../../http/field-errors.ts';
+import type { RequestContext } from '../../../http/request-context.ts';
+import type { Tx } from '../../../infrastructure/database/client.ts';
+import { isUniqueViolation } from '../../../infrastructure/database/errors.ts';
+import type { RemovableAccount, UserRow } from '../accounts/repository.ts';
+import type { AuthContext } from '../context.ts';
+import { authErrors, takenError } from '../errors.ts';
+import { changeNotice } from '../notices.ts';
+import { toUser, type User } from '../schemas.ts';
+import { type UndoLink, undoDays, type WrongCode } from './repository.ts';
+import type { EmailChange } from './schemas.ts';
 
 const currentAddress = {
   field: 'new_email',
@@ -20,25 +21,14 @@ const currentAddress = {
   },
 } as const;
 
-/** A change of a locked account. */
-interface Attempt extends Pick<RemovableAccount, 'email' | 'isVerified'> {
-  user: CurrentUser;
-  input: EmailChange;
-}
-
-export type EmailChangeService = ReturnType<typeof createEmailChange>;
+type Attempt = Pick<RemovableAccount, 'email' | 'isVerified'> & { user: CurrentUser; input: EmailChange };
 
 /** Changes the email address of an account to one that its user has proven, and undoes that with the link that the old one got. */
 export function createEmailChange(auth: AuthContext) {
-  const { database, mailQueue, confirmation, codes, removal } = auth;
-  const { accounts, sessions, emailCodes, passwordResets, logins, undoLinks, mailSends } = auth;
+  const { database, mailQueue, confirmation, emails, removal, accounts, sessions } = auth;
+  const { emailCodes, passwordResets, logins, undoLinks, mailSends } = auth;
 
-  /**
-   * Changes the address; every other session ends, and the old address gets a notice if it was verified.
-   *
-   * @throws {ApiError} `validation_error`, `invalid_credentials`, `forbidden`, `invalid_code`, `verification_token_invalid`,
-   * `too_many_attempts`, `email_taken`
-   */
+  /** Changes the address; every other session ends, and the old address gets a notice if it was verified. */
   async function change(user: CurrentUser, input: EmailChange, context: RequestContext): Promise<User> {
     const { new_email: newEmail } = input;
     const attempt = await confirmation
@@ -59,7 +49,7 @@ export function createEmailChange(auth: AuthContext) {
       });
     if (!attempt.correct) {
       context.logSecurityEvent('email_code_failed', user);
-      throw await codes.codeError(newEmail, attempt);
+      throw await emails.codeError(newEmail, attempt);
     }
     context.logSecurityEvent('email_changed', user);
     return toUser(attempt.user);
@@ -81,10 +71,8 @@ export function createEmailChange(auth: AuthContext) {
     }
     if (isVerified) {
       const link = await undoLinks.issue(tx, id, { oldEmail, newEmail });
-      const payload = { id: link, changed_at: Date.now(), language };
-      const notice = { kind: 'email_changed', userId: id, payload };
       // While the account still has the old address, so that the notice counts for that one.
-      await mailQueue.addUnrequested(tx, notice);
+      await mailQueue.addUnrequested(tx, changeNotice('email_changed', { id, language }, { id: link }));
       await emailCodes.revoke(tx, oldEmail);
     }
     await passwordResets.revoke(tx, oldEmail);
@@ -97,8 +85,6 @@ export function createEmailChange(auth: AuthContext) {
    * Brings the old address back. Somebody else may have the account: every session ends, ways to log in that were added since the
    * change are removed, a reset link goes to the address, and until then the password changes neither password nor address. An
    * unverified account without a store that has taken the address is deleted. An error does not use the link up.
-   *
-   * @throws {ApiError} `undo_link_invalid`, `email_taken`
    */
   async function undo(token: string, context: RequestContext): Promise<void> {
     const link = await undoLinks.open(token);
