@@ -4,7 +4,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import Negotiator from 'negotiator';
-import { readVersion } from '../infrastructure/config/version.ts';
+import { version } from '../infrastructure/config/version.ts';
 import { ApiError, httpErrors } from './errors.ts';
 import type { Language } from './language.ts';
 import { sendError } from './plugins/envelope.ts';
@@ -91,7 +91,7 @@ export async function rootRoutes(
 ): Promise<void> {
   const about = {
     name: 'Dure',
-    version: readVersion(),
+    version,
     openapi: '/openapi.yaml',
     ...(docsEnabled ? { docs: '/docs/' } : {}),
   };

@@ -17,13 +17,12 @@ export type PrivateKey = ReturnType<typeof toPrivateKey>;
 
 /** Reads the file of `JWT_PRIVATE_KEY_FILE`. @throws {ConfigError} */
 export function readPrivateKeyFile(path: string): PrivateKey[] {
-  let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    return readPrivateKeys(readFileSync(path, 'utf8'));
   } catch (error) {
+    if (error instanceof ConfigError) throw error;
     throw new ConfigError(`cannot be read: ${error instanceof Error ? error.message : error}`);
   }
-  return readPrivateKeys(text);
 }
 
 /** A new key. */

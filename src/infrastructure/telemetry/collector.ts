@@ -6,7 +6,7 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
 import type { Pool } from 'pg';
-import { readVersion } from '../config/version.ts';
+import { version } from '../config/version.ts';
 import { failSpan, tracePool } from './traced-pool.ts';
 
 /** Milliseconds for sending what is left at the end: a collector that is down must not delay the shutdown. */
@@ -30,7 +30,7 @@ export function connectCollector(endpoint: string) {
   const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/+$/, '')}/v1/traces` });
   const own = resourceFromAttributes({
     'service.name': 'dure',
-    'service.version': readVersion(),
+    'service.version': version,
     'service.instance.id': randomUUID(),
   });
   const provider = new NodeTracerProvider({

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { readVersion } from '../config/version.ts';
+import { version } from '../config/version.ts';
 
 /** Where the parts of the service put what they measure; `GET /metrics` shows it. */
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -63,7 +63,7 @@ export function createMetrics() {
  */
 export function addProcessMetrics({ registry, addGauge }: Metrics, commit = 'unknown'): void {
   collectDefaultMetrics({ register: registry });
-  const build = { version: readVersion(), node: process.version, commit };
+  const build = { version, node: process.version, commit };
   addGauge(
     'dure_build_info',
     'Which build runs; the value is always 1',
