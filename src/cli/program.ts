@@ -49,11 +49,7 @@ export function createProgram(invocation: Invocation): Command {
   return program;
 }
 
-/**
- * Runs a command line.
- *
- * @returns the exit code; errors are written, never thrown
- */
+/** Runs a command line. @returns the exit code; errors are written, never thrown */
 export async function runProgram(args: readonly string[], invocation: Invocation): Promise<number> {
   const program = createProgram(invocation);
   try {

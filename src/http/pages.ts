@@ -71,9 +71,8 @@ export function prefersHtml(accept: string | undefined): boolean {
 }
 
 /**
- * Answers what `@fastify/static` rejects (`..`, NUL, a backslash, a range outside the file) with 404, like any path that does
- * not exist; its own errors have statuses of 4xx, but are no responses of the API. Register it in each scope that serves files,
- * before `@fastify/static`.
+ * Answers what `@fastify/static` rejects (`..`, NUL, a backslash, a range outside the file) with 404, like any path that does not exist.
+ * Register it in each scope that serves files, before `@fastify/static`.
  */
 export const staticFilesPlugin = fastifyPlugin(async (app: FastifyInstance) => {
   app.setErrorHandler<FastifyError>((error, request, reply) => {
@@ -110,8 +109,8 @@ interface FixedContent {
 }
 
 /**
- * Adds a `GET` of content that stays the same while the process runs. It is compressed once and kept in memory: compressing half a
- * megabyte for each request would let clients use up the CPU.
+ * Adds a `GET` of content that stays the same while the process runs. It is compressed once: half a megabyte for each request would
+ * let clients use up the CPU.
  */
 export function serveFixed(app: FastifyInstance, path: string, { type, read }: FixedContent): void {
   const prepare = once(async () => {

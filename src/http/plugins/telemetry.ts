@@ -64,10 +64,7 @@ export async function metricsRoutes(app: FastifyInstance, { metrics }: { metrics
   });
 }
 
-/**
- * Serves `/metrics`, and nothing else, on a port of its own, so that the port of the API can be public. It starts before the app
- * listens and ends with it.
- */
+/** Serves `/metrics`, and nothing else, on a port of its own, so that the port of the API can be public. */
 export function serveMetrics(
   app: FastifyInstance,
   { metrics, host, port }: { metrics: Metrics; host: string; port: number },

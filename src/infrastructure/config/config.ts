@@ -40,7 +40,6 @@ export function withDatabase(config: Config, { url, directUrl, pooled }: Databas
 /**
  * Reads the configuration from environment variables; called once, at start.
  *
- * @param source the environment, `process.env` in production
  * @param options `generateSecret`: whether a missing secret is generated, outside production
  * @throws {ConfigError} with every problem
  */

@@ -67,11 +67,7 @@ interface ProvidersSettings {
   production: boolean;
 }
 
-/**
- * The providers in the order of `LOGIN_PROVIDERS`.
- *
- * @throws {ConfigError} with one line for each variable that is missing or wrong
- */
+/** The providers in the order of `LOGIN_PROVIDERS`. @throws {ConfigError} with one line for each variable that is missing or wrong */
 export function readLoginProviders({ list, source, production }: ProvidersSettings): LoginProviderSettings[] {
   if (list === undefined) return production ? [] : [development];
   const ids = splitList(list);

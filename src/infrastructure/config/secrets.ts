@@ -48,11 +48,7 @@ export const generateSecret = () => randomBytes(48).toString('base64url');
 /** The file of the generated secret. */
 export const secretPath = (dataDirectory: string) => join(dataDirectory, 'jwt-secret');
 
-/**
- * The generated secret, which is kept so that sessions survive a restart. Of concurrent starts the first one creates it.
- *
- * @throws {ConfigError}
- */
+/** The generated secret, which is kept so that sessions survive a restart. Of concurrent starts the first one creates it. */
 export function generatedSecrets(path: string): Secrets {
   let text: string;
   try {

@@ -67,8 +67,7 @@ function hasWeakPassword(url: URL | undefined): boolean {
 /**
  * Looks at how the settings of production fit together, for `dure config check`. Texts contain no passwords, keys or secrets.
  *
- * @returns `warnings`, of what is weak or will not do what it is for, beyond those of the start; `notes`, of what is right or
- *   wrong, depending on how the service is deployed
+ * @returns `warnings`, beyond those of the start; `notes`, of what is right or wrong, depending on how the service is deployed
  */
 export function findDeploymentWarnings(texts: Texts, config: Config) {
   if (!config.production) {

@@ -151,8 +151,8 @@ async function runUntilStopped(options: RunnerOptions): Promise<void> {
 }
 
 /**
- * Waits until a runner ended, or had the time to. It never ends by itself when one outcome could not be written and a later one
- * could: graphile-worker then counts wrongly how many are left to write (https://github.com/graphile/worker/issues/636).
+ * Waits until a runner ended, or had the time to: graphile-worker may count wrongly how many outcomes are left to write, and then
+ * never ends by itself (https://github.com/graphile/worker/issues/636).
  */
 async function ended({ promise, events }: Runner): Promise<void> {
   const stopped = once(events, 'pool:gracefulShutdown');

@@ -86,8 +86,8 @@ function countMails({ addCounter }: Metrics, kinds: string[]) {
 }
 
 /**
- * The task that makes one attempt to send a queued email: composed and rendered each time, under the same key. Its span is linked
- * to the request that queued the email; so are its lines in the log.
+ * The task that makes one attempt to send a queued email, composed and rendered each time. Its span and its lines in the log are
+ * linked to the request that queued it.
  */
 function createSendMail(options: SendOptions, attemptLimit: number): Task {
   return async (input, { job, abortSignal, addJob }) => {

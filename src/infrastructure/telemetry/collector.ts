@@ -20,11 +20,10 @@ export interface SpanOptions {
 }
 
 /**
- * Sends traces to an OpenTelemetry collector. The SDK reads the standard variables: `OTEL_SERVICE_NAME`,
- * `OTEL_RESOURCE_ATTRIBUTES`, `OTEL_TRACES_SAMPLER` and others. Spans are made here and not by `@fastify/otel`, which puts paths
- * and texts of errors into them.
+ * Sends traces to an OpenTelemetry collector. The SDK reads the standard variables, such as `OTEL_SERVICE_NAME`. Spans are made here
+ * and not by `@fastify/otel`, which puts paths and texts of errors into them.
  *
- * @param endpoint base URL of an OTLP/HTTP receiver; traces go to `<endpoint>/v1/traces`
+ * @param endpoint base URL of an OTLP/HTTP receiver
  */
 export function connectCollector(endpoint: string) {
   const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/+$/, '')}/v1/traces` });

@@ -12,11 +12,7 @@ export function createMetrics() {
   const registry = new Registry();
   const registers = [registry];
 
-  /**
-   * Adds a gauge that is read at each scrape.
-   *
-   * @param read its value, or that of each of its labels; undefined leaves it out
-   */
+  /** Adds a gauge that is read at each scrape. @param read its value, or that of each of its labels; undefined leaves it out */
   function addGauge<Label extends string>(
     name: string,
     help: string,

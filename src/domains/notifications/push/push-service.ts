@@ -42,7 +42,7 @@ export async function sendToPushService(
     { vapidDetails, TTL: ttl, topic: topicOf(message.id), contentEncoding: 'aes128gcm' },
   );
   try {
-    const request = { method: 'POST', headers, body, timeout: attemptTime, ...callable } as const;
+    const request = { headers, body, timeout: attemptTime, ...callable } as const;
     return resultOf(await guardedFetch(new URL(endpoint), request));
   } catch (error) {
     return { outcome: 'failed', reason: reasonOf(error), pause: 0 };
