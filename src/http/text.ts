@@ -1,5 +1,6 @@
 import { type StringOptions, type TString, Type } from '@sinclair/typebox';
 import type { Ajv, SchemaValidateFunction } from 'ajv';
+import { isDate } from '../infrastructure/config/readers.ts';
 import { emptyTextKeyword, patternTextKeyword, type TextProblem } from './field-errors.ts';
 import type { LocalizedText } from './language.ts';
 import { type Limits, limitsOf } from './schemas.ts';
@@ -178,12 +179,6 @@ function cleanPhoneNumber(text: string): string | undefined {
   if (/^\d+-\d{3,4}-\d{4}$|^[1-9]\d*-/.test(national)) return national;
   const [, ...groups] = koreanGroups.exec(national.replaceAll('-', '')) ?? [];
   return groups.filter(Boolean).join('-') || national;
-}
-
-/** PostgreSQL has no year 0. */
-function isDate(text: string): boolean {
-  const time = /^[1-9]\d{3}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isFinite(time) && new Date(time).toISOString().startsWith(text);
 }
 
 /** Whether a text is longer than `maxLength` characters however it is cleaned. At most that many characters are looked at. */

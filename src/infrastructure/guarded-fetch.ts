@@ -3,7 +3,7 @@ import { Resolver } from 'node:dns/promises';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import ipaddr from 'ipaddr.js';
+import { hostOf, isLoopback, isPublic } from './addresses.ts';
 
 /** An address that must not be called, because it is not public. */
 export class RefusedAddressError extends Error {
@@ -31,11 +31,9 @@ interface GuardedRequest extends CallableUrls {
  * Whether a URL may be called, as far as it says by itself: `https` on its usual port, without credentials, at a listed host, and no
  * address that is not public.
  */
-export function isCallable(
-  { protocol, hostname, port, username, password }: URL,
-  { allowsLoopback, hosts = ['*'] }: CallableUrls,
-): boolean {
-  const host = hostname.replace(/^\[|\]$/g, '');
+export function isCallable(url: URL, { allowsLoopback, hosts = ['*'] }: CallableUrls): boolean {
+  const { protocol, port, username, password } = url;
+  const host = hostOf(url);
   if (`${username}${password}` !== '') return false;
   if (allowsLoopback && isLoopback(host)) return /^https?:$/.test(protocol);
   const isListed = hosts.some(
@@ -82,23 +80,6 @@ export async function guardedFetch(
       .on('error', fail)
       .end(body);
   });
-}
-
-/** Names that mean this machine (RFC 6761, section 6.3), and its addresses. */
-function isLoopback(host: string): boolean {
-  return isIP(host) ? ipaddr.process(host).range() === 'loopback' : /(^|\.)localhost$/.test(host);
-}
-
-/** IPv6 that is given to the internet (RFC 4291, section 2.4). */
-const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
-
-/** Whether an IP address is public unicast. IPv6 with IPv4 in it counts as that (mapped) or is not public (6to4, NAT64, Teredo). */
-export function isPublic(address: string): boolean {
-  // The library reads more, such as octal numbers.
-  if (isIP(address) === 0) return false;
-  const parsed = ipaddr.process(address);
-  const isGiven = parsed instanceof ipaddr.IPv4 || parsed.match(globalUnicast);
-  return isGiven && parsed.range() === 'unicast';
 }
 
 /** Asks the name servers. Unlike `dns.lookup` that blocks no thread of the pool, and it reads no names of the local network. */

@@ -53,7 +53,6 @@ export function logStream(metrics: Metrics) {
   const counter = metrics.addCounter(
     'log_lines_dropped_total',
     'Log lines that standard output did not take',
-    [],
   );
   let lines = 0;
   stream.on('drop', () => {

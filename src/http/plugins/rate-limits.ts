@@ -32,7 +32,7 @@ export const rateLimitPlugin = fastifyPlugin(
     const rejected = metrics.addCounter(
       'rate_limited_requests_total',
       'Requests beyond a limit, by its group',
-      ['group'],
+      { group: [] },
     );
     const onExceeded = (group: string) => rejected.inc({ group });
 

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { isIP } from 'node:net';
+import { hostOf, isLoopback } from '../addresses.ts';
 
 /** An invalid configuration; the message lists every problem, one per line. */
 export class ConfigError extends Error {
@@ -161,7 +162,7 @@ export function url({
       throw new ConfigError(
         `must be a URL that starts with ${protocols.map((one) => `${one}//`).join(' or ')}`,
       );
-    if (reason && url.protocol === 'http:' && !isLoopback(url))
+    if (reason && url.protocol === 'http:' && !isLoopback(hostOf(url)))
       throw new ConfigError(`must be https in production: ${reason}`);
     if (continuation === undefined) return text;
     if (url.search || url.hash) throw new ConfigError(`must end with its path: ${continuation} continue it`);
@@ -188,10 +189,10 @@ export const databaseUrl: Reader<string> = (text) => {
   return text;
 };
 
-/** Whether a text is a date such as `2026-01-31`. */
+/** Whether a text is a day that exists, such as `2026-01-31`. PostgreSQL has no year 0. */
 export function isDate(text: string): boolean {
-  const time = Date.parse(`${text}T00:00:00Z`);
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(`${text}T`);
+  const time = /^[1-9]\d{3}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isFinite(time) && new Date(time).toISOString().startsWith(text);
 }
 
 /** Whether a text is an origin: of a page, or of an app with a scheme of its own, such as `capacitor://localhost`. */
@@ -214,11 +215,6 @@ export function parseUrl(value: string | undefined): URL | undefined {
 }
 
 export const withoutSlash = (url: string) => url.replace(/\/+$/, '');
-
-/** Whether a URL stays on this machine. */
-export function isLoopback(url: URL): boolean {
-  return ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
-}
 
 /** The texts that apply. */
 export function textsOf(rules: Record<string, boolean>): string[] {

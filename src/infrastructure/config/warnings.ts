@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
-import ipaddr from 'ipaddr.js';
+import { hostOf, isLoopback, isPublic } from '../addresses.ts';
 import type { Config } from './config.ts';
-import { isLoopback, parseUrl, textsOf } from './readers.ts';
+import { parseUrl, textsOf } from './readers.ts';
 
 /** What variables are set to, or have by default. */
 type Texts = Record<string, string | undefined>;
@@ -43,7 +43,7 @@ export function findWarnings(texts: Texts): string[] {
   const weak = databaseUrls.filter((name) => hasWeakPassword(parseUrl(texts[name])));
   const rules = {
     'FRONTEND_URL is on this machine: links in emails open on the machine of the reader':
-      frontend !== undefined && isLoopback(frontend),
+      frontend !== undefined && isLoopback(hostOf(frontend)),
   };
   return [
     ...weak.map((name) => `${name} has no password or a common one: use a long random one`),
@@ -103,7 +103,7 @@ export function findDeploymentWarnings(texts: Texts, config: Config) {
 function openConnections(texts: Texts): string[] {
   return databaseUrls.flatMap((name) => {
     const url = parseUrl(texts[name]);
-    if (!url || !isPublic(url)) return [];
+    if (!url || !isElsewhere(url)) return [];
     const ssl = url.searchParams.get('ssl') === 'true' ? 'verify-full' : 'disable';
     const mode = url.searchParams.get('sslmode') ?? ssl;
     return textsOf({
@@ -113,12 +113,10 @@ function openConnections(texts: Texts): string[] {
   });
 }
 
-const privateRanges = ['private', 'loopback', 'linkLocal', 'uniqueLocal', 'carrierGradeNat'];
-
 /** Whether a host can be outside of a private network: names without a dot are those of containers. */
-function isPublic(url: URL): boolean {
-  const host = url.hostname.replace(/^\[|\]$/g, '').toLowerCase();
-  if (host === '' || isLoopback(url)) return false;
-  if (isIP(host) !== 0) return !privateRanges.includes(ipaddr.process(host).range());
+function isElsewhere(url: URL): boolean {
+  const host = hostOf(url);
+  if (host === '' || isLoopback(host)) return false;
+  if (isIP(host) !== 0) return isPublic(host);
   return host.includes('.') && !/\.(internal|local|localdomain|svc|lan|home\.arpa)$/.test(host);
 }

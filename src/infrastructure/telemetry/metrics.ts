@@ -35,9 +35,19 @@ export function createMetrics() {
     });
   }
 
-  /** Adds a counter; its name ends with `_total`. */
-  function addCounter<Label extends string>(name: string, help: string, labelNames: readonly Label[]) {
-    return new Counter({ name, help, labelNames, registers });
+  /**
+   * Adds a counter; its name ends with `_total`.
+   *
+   * @param labels with their known values. Their series exist from the start, so that the first event is seen as an increase.
+   */
+  function addCounter(name: string, help: string, labels: Record<string, readonly string[]> = {}) {
+    const counter = new Counter({ name, help, labelNames: Object.keys(labels), registers });
+    const series = Object.entries(labels).reduce<Record<string, string>[]>(
+      (some, [label, values]) => some.flatMap((one) => values.map((value) => ({ ...one, [label]: value }))),
+      [{}],
+    );
+    for (const one of series) counter.inc(one, 0);
+    return counter;
   }
 
   /** Adds a histogram; its name ends with the unit. @param buckets upper bounds */
