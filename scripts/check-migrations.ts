@@ -1,7 +1,6 @@
 import process from 'node:process';
 import { checkMigrations } from './check-migrations/check.ts';
-import { checkFolder } from './check-migrations/folder.ts';
-import { checkSchema } from './check-migrations/schema.ts';
+import { checkFolder, checkSchema } from './check-migrations/folder.ts';
 
 /*
  * npm run check -- migrations; some files: node build/scripts/check-migrations.js files

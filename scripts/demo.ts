@@ -18,52 +18,39 @@ const password = 'gimbap-and-coffee-7';
 
 async function demo(app: FastifyInstance, pool: pg.Pool): Promise<void> {
   const tokens = new Map<string, string>();
-  const categories = await request(app, { method: 'GET', url: '/api/v1/stores/categories/' });
+  const postIds = new Map<string, number>();
+  /** A request of a shop. */
+  const send = (shop: string, operation: string, body?: object) =>
+    request(app, operation, { token: tokens.get(shop), body });
+
+  const categories = await request(app, 'GET /api/v1/stores/categories/');
   const categoryIds = new Map(
     categories.items.map(({ id, name }: { id: number; name: string }) => [name, id]),
   );
-  const postIds = new Map<string, number>();
-
   const consents = await consentsToAll(app);
   for (const { username, owner, store, searches = [] } of shops) {
-    await request(app, {
-      method: 'POST',
-      url: '/auth/signup/',
-      body: { username, password, name: owner, email: `${username}@example.com`, ...consents },
-    });
+    const account = { username, password, name: owner, email: `${username}@example.com` };
+    await request(app, 'POST /auth/signup/', { body: { ...account, ...consents } });
     await pool.query('UPDATE users SET is_verified = true WHERE username = $1', [username]);
-    const { access } = await request(app, {
-      method: 'POST',
-      url: '/auth/login/',
-      body: { username, password },
-    });
+    const { access } = await request(app, 'POST /auth/login/', { body: { username, password } });
     tokens.set(username, access);
     const { categories: names, ...fields } = store;
-    const body = { ...fields, category_ids: names.map((name) => categoryIds.get(name)) };
-    await request(app, { method: 'POST', url: '/api/v1/stores/', token: access, body });
-    for (const search of searches)
-      await request(app, { method: 'POST', url: '/api/v1/saved-searches/', token: access, body: search });
+    const category_ids = names.map((name) => categoryIds.get(name));
+    await send(username, 'POST /api/v1/stores/', { ...fields, category_ids });
+    for (const search of searches) await send(username, 'POST /api/v1/saved-searches/', search);
   }
   for (const { username, posts } of shops) {
-    const token = tokens.get(username);
     for (const { drawing, closesIn, ...fields } of posts) {
-      const images = drawing ? [await uploadImage(app, token, drawing)] : [];
+      const images = drawing ? [await uploadImage(app, tokens.get(username), drawing)] : [];
       const closes_on = closesIn === undefined ? null : dayInKorea(closesIn);
-      const body = { ...fields, images, closes_on };
-      const post = await request(app, { method: 'POST', url: '/api/v1/posts/', token, body });
+      const post = await send(username, 'POST /api/v1/posts/', { ...fields, images, closes_on });
       postIds.set(fields.title, post.id);
     }
   }
 
-  const ask = async (sender: string, title: string, message: string) => {
-    const body = { post_id: postIds.get(title), message };
-    return request(app, {
-      method: 'POST',
-      url: '/api/v1/notifications/partner-request/',
-      token: tokens.get(sender),
-      body,
-    });
-  };
+  const ask = (sender: string, title: string, message: string) =>
+    send(sender, 'POST /api/v1/notifications/partner-request/', { post_id: postIds.get(title), message });
+  const lunchMenu = '건강한 점심 메뉴를 함께 만들 식당을 찾습니다';
   const first = await ask(
     'golmok_flower',
     '꽃집과 함께 어버이날 세트를 만들고 싶습니다',
@@ -76,49 +63,27 @@ async function demo(app: FastifyInstance, pool: pg.Pool): Promise<void> {
     '가게에 놓을 꽃을 맡겨 주세요',
     '저희 접수대에도 꽃을 놓고 싶습니다.',
   );
-  const lunch = await ask(
-    'dure_cafe',
-    '건강한 점심 메뉴를 함께 만들 식당을 찾습니다',
-    '샐러드 도시락을 준비해 보겠습니다.',
-  );
-  const menu = await ask(
-    'golmok_flower',
-    '건강한 점심 메뉴를 함께 만들 식당을 찾습니다',
-    '식용 꽃을 올린 메뉴는 어떨까요?',
-  );
+  const lunch = await ask('dure_cafe', lunchMenu, '샐러드 도시락을 준비해 보겠습니다.');
+  const menu = await ask('golmok_flower', lunchMenu, '식용 꽃을 올린 메뉴는 어떨까요?');
   const change = (shop: string, action: string, { id }: { id: number }) =>
-    request(app, {
-      method: 'POST',
-      url: `/api/v1/notifications/partner-request/${id}/${action}/`,
-      token: tokens.get(shop),
-    });
+    send(shop, `POST /api/v1/notifications/partner-request/${id}/${action}/`);
   await change('dure_cafe', 'accept', first);
   await change('dure_cafe', 'accept', reading);
   await change('neutinamu_books', 'end', reading);
-  await request(app, {
-    method: 'PATCH',
-    url: `/api/v1/posts/${reading.post_id}/`,
-    token: tokens.get('dure_cafe'),
-    body: { status: 'closed' },
-  });
+  await send('dure_cafe', `PATCH /api/v1/posts/${reading.post_id}/`, { status: 'closed' });
   await change('golmok_flower', 'decline', flowers);
   await change('haessal_pilates', 'accept', lunch);
   await change('golmok_flower', 'withdraw', menu);
-  await request(app, {
-    method: 'PATCH',
-    url: '/api/v1/notifications/preferences/',
-    token: tokens.get('haessal_pilates'),
-    body: {
-      language: 'en',
-      email: { partner_request_ended: false },
-      quiet_hours: { from: '22:00', to: '07:30' },
-    },
+  await send('haessal_pilates', 'PATCH /api/v1/notifications/preferences/', {
+    language: 'en',
+    email: { partner_request_ended: false },
+    quiet_hours: { from: '22:00', to: '07:30' },
   });
 }
 
 /** What a sign-up needs where the service has terms: agreement to all of it. */
 async function consentsToAll(app: FastifyInstance): Promise<object> {
-  const { items } = await request(app, { method: 'GET', url: '/auth/consents/' });
+  const { items } = await request(app, 'GET /auth/consents/');
   if (items.length === 0) return {};
   const given = items.map(({ id, version }: { id: string; version: string }) => [
     id,
@@ -147,23 +112,23 @@ async function uploadImage(
   const photograph = await sharp(Buffer.from(drawing)).jpeg().toBuffer();
   const body = new FormData();
   body.append('image', new Blob([photograph], { type: 'image/jpeg' }), 'image.jpg');
-  return (await request(app, { method: 'POST', url: '/api/v1/images/', token, body })).url;
+  return (await request(app, 'POST /api/v1/images/', { token, body })).url;
 }
 
-interface Call {
-  method: 'GET' | 'POST' | 'PATCH';
-  url: string;
-  token?: string | undefined;
-  body?: object;
-}
-
-async function request(app: FastifyInstance, { method, url, token, body }: Call) {
+/** @param operation as `GET /auth/me/` */
+async function request(
+  app: FastifyInstance,
+  operation: string,
+  { token, body }: { token?: string | undefined; body?: object | undefined } = {},
+) {
+  const method = (['POST', 'PATCH'] as const).find((one) => operation.startsWith(one)) ?? 'GET';
+  const url = operation.slice(method.length + 1);
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
-  const response = await app.inject({ method, url, headers, ...(body ? { payload: body } : {}) });
+  const response = await app.inject({ method, url, headers, ...(body && { payload: body }) });
   const envelope = response.json();
   if (envelope.data.code === 'username_taken')
     throw new Error('the demo data or that of the tour exists already: delete .data to start over');
-  if (!envelope.success) throw new Error(`${method} ${url}: ${response.body}`);
+  if (!envelope.success) throw new Error(`${operation}: ${response.body}`);
   return envelope.data;
 }
 

@@ -27,16 +27,8 @@ export async function findLastRelease(): Promise<Release | undefined> {
     const tag = await git('describe', '--tags', '--abbrev=0', '--match=v[0-9]*', 'HEAD^').catch(() => '');
     if (tag !== '') return { version: tag.slice(1), commit: await git('rev-parse', `${tag}^{commit}`) };
     const path = `prisma/migrations/${baseline}/migration.sql`;
-    const commit = await git(
-      'log',
-      '--first-parent',
-      '-m',
-      '--diff-filter=A',
-      '-1',
-      '--format=%H',
-      '--',
-      path,
-    );
+    const added = 'log --first-parent -m --diff-filter=A -1 --format=%H --'.split(' ');
+    const commit = await git(...added, path);
     return commit === '' ? undefined : { version: '0.1.0', commit };
   } catch {
     return undefined;

@@ -1,6 +1,7 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
+import { runScript } from './open-database.ts';
 import { missingMigration, prismaFolder } from './schema-difference.ts';
 
 /*
@@ -32,9 +33,4 @@ async function nextTimestamp(): Promise<string> {
   return Number(now) > latest ? now : String(latest + 1);
 }
 
-try {
-  process.stdout.write(`${await run(process.argv[2])}\n`);
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = 1;
-}
+await runScript(async () => void process.stdout.write(`${await run(process.argv[2])}\n`));

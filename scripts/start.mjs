@@ -8,7 +8,8 @@ import { run } from './run.mjs';
  * npm start, npm run dev, npm run example
  *
  * Builds the service and runs it: with the settings of the image, or compiled and restarted on each change, or with the frontend
- * of examples/web. The scripts of package.json call it with `exec`: npm passes signals to its shell only, and would end before it.
+ * of examples/web. On Ctrl-C the terminal signals this process and the service, and npm's shell waits for it; a SIGTERM to npm ends
+ * only npm and its shell, which is noticed below.
  */
 const service = ['--enable-source-maps', 'dist/server.js'];
 const compiler = 'node_modules/typescript/bin/tsc -p tsconfig.build.json --watch --preserveWatchOutput';
@@ -57,7 +58,7 @@ for (const child of children) {
 }
 for (const signal of ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM']) process.on(signal, () => end(signal));
 
-// An npm that is killed sends no signal.
+// An npm that is killed sends no signal, one that gets SIGTERM sends it to its shell only.
 if (process.env.npm_lifecycle_event !== undefined)
   setInterval(() => process.ppid === ppid || end('SIGTERM'), 500).unref();
 

@@ -8,7 +8,7 @@ import type { FastifyInstance } from 'fastify';
 import { buildApp } from './app.ts';
 import { flushLog } from './http/plugins/logging.ts';
 import { type Config, loadConfig, locateDatabase, withDatabase } from './infrastructure/config/config.ts';
-import { readVersion } from './infrastructure/config/version.ts';
+import { version } from './infrastructure/config/version.ts';
 import { checkServer } from './infrastructure/database/connection.ts';
 import { migrate } from './infrastructure/database/migrations.ts';
 
@@ -97,10 +97,7 @@ async function serve(app: FastifyInstance, config: Config, stopDatabase: () => P
     await app.close();
     throw error;
   }
-  app.log.info(
-    { version: readVersion(), origin: app.listeningOrigin, production: config.production },
-    'started',
-  );
+  app.log.info({ version, origin: app.listeningOrigin, production: config.production }, 'started');
   // On stderr, so that stdout has JSON lines only.
   if (!config.production) process.stderr.write(describeService(config, app.listeningOrigin));
 }

@@ -1,12 +1,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type LookupFunction, Socket } from 'node:net';
 import t, { type Test } from 'tap';
-import {
-  guardedFetch,
-  isCallable,
-  isPublic,
-  RefusedAddressError,
-} from '../src/infrastructure/guarded-fetch.ts';
+import { isPublic } from '../src/infrastructure/addresses.ts';
+import { guardedFetch, isCallable, RefusedAddressError } from '../src/infrastructure/guarded-fetch.ts';
 import { freePort } from './support/free-port.ts';
 import { serve } from './support/serve.ts';
 import { atMost } from './support/time.ts';
@@ -81,7 +77,7 @@ t.test('hosts that are not listed are not called, also when what is listed has c
   await t.rejects(call, RefusedAddressError);
 });
 
-const request = { method: 'POST', headers: {}, body: Buffer.from('body'), timeout: atMost(2_000) } as const;
+const request = { headers: {}, body: Buffer.from('body'), timeout: atMost(2_000) } as const;
 
 t.test('a name is refused when one of its addresses is not public', async (t) => {
   const url = new URL('https://push.example.com/');

@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import process from 'node:process';
 import { baseline, findLastRelease, git, root } from '../last-release.ts';
+import { missingMigration } from '../schema-difference.ts';
 import { checkMigrations } from './check.ts';
 
 const folder = 'prisma/migrations';
@@ -43,5 +44,19 @@ async function compareWithRelease(names: string[]): Promise<string[]> {
         (name) =>
           `${folder}/${name} must be named after ${newest}, the newest of the release ${release.version}`,
       ),
+  ];
+}
+
+/**
+ * Checks that the migrations make what prisma/schema.prisma says.
+ *
+ * @param compare returns the SQL that is missing, empty when none is
+ * @returns one problem, or none
+ */
+export async function checkSchema(compare = missingMigration): Promise<string[]> {
+  const sql = await compare();
+  if (sql === '') return [];
+  return [
+    `prisma/schema.prisma says what no migration makes: npm run migration:new -- name writes this one.\n\n${sql.trim()}\n`,
   ];
 }

@@ -60,11 +60,7 @@ export function addGroup(program: Command, name: string, description: string): C
   return program.command(name).summary(description).description(`${description}.`);
 }
 
-/**
- * Adds a command with its help and `--json`.
- *
- * @param syntax name and arguments, such as `show <user>`
- */
+/** Adds a command with its help and `--json`. @param syntax name and arguments, such as `show <user>` */
 export function addCommand(parent: Command, syntax: string, help: Help): Command {
   const { summary, details, examples, exitCodes = [], isAudited = false } = help;
   const codes = ['0  done', '1  failed, such as an unreachable database', '2  wrong usage', ...exitCodes];

@@ -74,6 +74,7 @@ const secretNames = new Set(['RESEND_API_KEY', 'S3_ACCESS_KEY_ID', 'S3_SECRET_AC
 function effectiveSettings(given: NodeJS.ProcessEnv, texts: Record<string, unknown>, config: Config) {
   // Defaults that depend on other variables.
   const computed: Record<string, unknown> = {
+    JWT_SECRET: given['JWT_SECRET'] || undefined,
     DATABASE_DIRECT_URL: config.database.directUrl,
     PUBLIC_URL: config.publicUrl,
     MEDIA_BASE_URL: config.images.baseUrl,

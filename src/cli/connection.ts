@@ -13,8 +13,7 @@ import { MigrationError, pendingMigrations } from '../infrastructure/database/mi
 import { CommandError, exitCodes } from './command.ts';
 
 /**
- * Runs work that needs the database: that of the environment, or the embedded one in the folder, which is started for the
- * command if no service runs there.
+ * Runs work that needs the database: that of the environment, or the embedded one, which is started if no service runs there.
  *
  * @param options.create whether an embedded database is created where there is none
  */

@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { readVersion } from '../infrastructure/config/version.ts';
+import { version } from '../infrastructure/config/version.ts';
 import { addAuditCommand } from './audit.ts';
 import { CommandError, exitCodes, type Invocation } from './command.ts';
 import { addConfigCommands } from './config.ts';
@@ -32,7 +32,7 @@ Results are on standard output, everything else on standard error. \`dure help <
 export function createProgram(invocation: Invocation): Command {
   const program = new Command('dure')
     .description(description)
-    .version(readVersion(), '-v, --version', 'show the version')
+    .version(version, '-v, --version', 'show the version')
     .addHelpText('after', epilogue)
     .helpCommand('help [command]', 'explain a command')
     .showSuggestionAfterError(true)
@@ -49,11 +49,7 @@ export function createProgram(invocation: Invocation): Command {
   return program;
 }
 
-/**
- * Runs a command line.
- *
- * @returns the exit code; errors are written, never thrown
- */
+/** Runs a command line. @returns the exit code; errors are written, never thrown */
 export async function runProgram(args: readonly string[], invocation: Invocation): Promise<number> {
   const program = createProgram(invocation);
   try {

@@ -79,7 +79,7 @@ async function rotate(invocation: Invocation, { step, leaked, asymmetric }: Rota
   const inspected = inspectConfig(environment);
   const rotation = asymmetric
     ? rotationOfKeys(inspected, asymmetric, publicKeysMaxAge)
-    : rotationOfSecrets(inspected, undoDays);
+    : rotationOfSecrets(inspected, environment['JWT_SECRET'] ?? '', undoDays);
   const { noun, source, values, problem, notes, create } = rotation;
   if (problem && !leaked) throw new CommandError(...problem);
   // --leaked takes no step.
@@ -103,13 +103,12 @@ async function rotate(invocation: Invocation, { step, leaked, asymmetric }: Rota
   else output.result({ step: leaked ? 'replace' : (step ?? 'add'), source, ...shown }, () => shown.value);
 }
 
-function rotationOfSecrets({ texts, config, problems }: Inspected, undoDays: number) {
+function rotationOfSecrets({ config, problems }: Inspected, given: string, undoDays: number) {
   const { tokens, email, production } = config;
   const path = secretPath(config.dataDirectory);
-  const isFile = texts['JWT_SECRET'] === undefined && !production;
+  const isFile = given === '' && !production;
   const source = isFile ? path : 'JWT_SECRET';
-  const stored = isFile && existsSync(path) ? readFileSync(path, 'utf8').trim() : undefined;
-  const text = stored ?? texts['JWT_SECRET'] ?? '';
+  const text = isFile && existsSync(path) ? readFileSync(path, 'utf8').trim() : given;
   const missing = isFile
     ? `JWT_SECRET is not set, and the service has not generated a secret in ${path} yet: there is nothing to rotate`
     : 'JWT_SECRET is not set: run the command with the environment of the service, or print a first secret with --leaked';

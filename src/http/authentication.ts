@@ -64,10 +64,7 @@ export function claimedUserId({ credentials }: FastifyRequest): number | undefin
   return credentials && 'userId' in credentials ? credentials.userId : undefined;
 }
 
-/**
- * Reads the Bearer token (RFC 6750, section 2.1) of every request, before rate limits are counted per user, and lets those call a
- * route that its `access` allows. Register it before the limits, whose hooks of routes come after those of it.
- */
+/** Reads the Bearer token (RFC 6750) of every request, and guards routes by their `access`. Register it before the limits. */
 export const credentialsPlugin = fastifyPlugin(
   async (app: FastifyInstance, { authenticator }: { authenticator: Authenticator }) => {
     app.decorate('authenticator', authenticator);
@@ -83,10 +80,7 @@ export const credentialsPlugin = fastifyPlugin(
   },
 );
 
-/**
- * Finds the user of the access token of a request, with one query for all calls. From then on, the token of a session that has
- * ended is `revoked`, and names no user.
- */
+/** Finds the user of the access token, with one query for all calls. From then on, the token of an ended session is `revoked`. */
 export async function findUser(request: FastifyRequest): Promise<CurrentUser | undefined> {
   const { credentials } = request;
   if (credentials === null || 'problem' in credentials) return undefined;

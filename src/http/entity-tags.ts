@@ -28,8 +28,8 @@ export const WriteConditions = Type.Object({
 export type Precondition = (current: object) => void;
 
 /**
- * A strong tag: a hash of all that the caller sees, because an object also changes when another one does, such as a post with the
- * name of its store. The `message` of the envelope makes the response depend on the language.
+ * A strong tag: a hash of all that the caller sees, also of other objects, such as the name of the store of a post. The language is a
+ * part of it, because the `message` of the envelope is.
  */
 function entityTag(data: object, language: Language): string {
   const hash = createHash('sha256').update(JSON.stringify(data)).digest('base64url').slice(0, 22);

@@ -45,11 +45,7 @@ export class ApiError extends Error {
   }
 }
 
-/**
- * An error with `retry_after` in the body and `Retry-After` in the headers.
- *
- * @param retryAfter seconds; rounded up, at least 1
- */
+/** An error with `retry_after` in the body and `Retry-After` in the headers. @param retryAfter seconds; rounded up, at least 1 */
 export function retryLater(definition: ErrorDefinition, retryAfter: number): ApiError {
   const wait = Math.max(1, Math.ceil(retryAfter));
   return new ApiError(definition, { data: { retry_after: wait }, headers: { 'retry-after': String(wait) } });

@@ -202,11 +202,7 @@ const keywordProblems: Record<string, (error: ValidatorError) => Problem> = {
 
 const isLimit = (keyword: string): keyword is keyof typeof limitProblems => keyword in limitProblems;
 
-/**
- * Turns AJV's errors into one error per field and problem.
- *
- * @returns at most {@link maxFieldErrors}
- */
+/** Turns AJV's errors into one error per field and problem. @returns at most {@link maxFieldErrors} */
 export function describeErrors(errors: FastifySchemaValidationError[]): FieldError[] {
   const described: FieldError[] = [];
   for (const error of errors) {

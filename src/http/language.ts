@@ -11,11 +11,7 @@ export type LocalizedText = Record<Language, string>;
 /** Characters of `Accept-Language` that are read; browsers send less than a hundred. */
 const maxHeaderLength = 512;
 
-/**
- * Chooses the language of a response.
- *
- * @param header the `Accept-Language` header, with quality values (RFC 9110, section 12.5.4)
- */
+/** Chooses the language of a response. @param header the `Accept-Language` header, with quality values (RFC 9110, section 12.5.4) */
 export function negotiateLanguage(header: string | undefined): Language {
   if (header === undefined) return defaultLanguage;
   const preferred = new Negotiator({

@@ -4,7 +4,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import Negotiator from 'negotiator';
-import { readVersion } from '../infrastructure/config/version.ts';
+import { version } from '../infrastructure/config/version.ts';
 import { ApiError, httpErrors } from './errors.ts';
 import type { Language } from './language.ts';
 import { sendError } from './plugins/envelope.ts';
@@ -71,9 +71,8 @@ export function prefersHtml(accept: string | undefined): boolean {
 }
 
 /**
- * Answers what `@fastify/static` rejects (`..`, NUL, a backslash, a range outside the file) with 404, like any path that does
- * not exist; its own errors have statuses of 4xx, but are no responses of the API. Register it in each scope that serves files,
- * before `@fastify/static`.
+ * Answers what `@fastify/static` rejects (`..`, NUL, a backslash, a range outside the file) with 404, like any path that does not exist.
+ * Register it in each scope that serves files, before `@fastify/static`.
  */
 export const staticFilesPlugin = fastifyPlugin(async (app: FastifyInstance) => {
   app.setErrorHandler<FastifyError>((error, request, reply) => {
@@ -91,7 +90,7 @@ export async function rootRoutes(
 ): Promise<void> {
   const about = {
     name: 'Dure',
-    version: readVersion(),
+    version,
     openapi: '/openapi.yaml',
     ...(docsEnabled ? { docs: '/docs/' } : {}),
   };
@@ -110,8 +109,8 @@ interface FixedContent {
 }
 
 /**
- * Adds a `GET` of content that stays the same while the process runs. It is compressed once and kept in memory: compressing half a
- * megabyte for each request would let clients use up the CPU.
+ * Adds a `GET` of content that stays the same while the process runs. It is compressed once: half a megabyte for each request would
+ * let clients use up the CPU.
  */
 export function serveFixed(app: FastifyInstance, path: string, { type, read }: FixedContent): void {
   const prepare = once(async () => {

@@ -27,11 +27,7 @@ export interface PageQuery {
   cursor?: string;
 }
 
-/**
- * One page of a list, newest first.
- *
- * @param fields of the page besides its items and cursor
- */
+/** One page of a list, newest first. @param fields of the page besides its items and cursor */
 export function Page<T extends TSchema, Fields extends TProperties = Record<never, never>>(
   $id: string,
   item: T,
@@ -75,8 +71,8 @@ interface Pagination<Row, Item> {
 }
 
 /**
- * Reads one page of a list, which ends before 1 MiB. One row more than the page holds is read, to know whether there is another
- * page. Where a bounded read was not enough for a full page, the next one continues after the last row that was examined.
+ * Reads one page of a list, which ends before 1 MiB, and one row more, to know whether there is another page. Where a bounded read was
+ * not enough for a full page, the next one continues after the last row that was examined.
  *
  * @throws {ApiError} `invalid_cursor`
  */

@@ -80,8 +80,8 @@ export function trustedProxies(proxies: readonly string[]): (address: string, ho
 }
 
 /**
- * The address of a client: the last one that a trusted proxy sent. What is no address counts for the proxy that sent it; it has no
- * counter of its own, otherwise each made-up value would have one.
+ * The address of a client: the last one that a trusted proxy sent. What is no address counts for that proxy: otherwise each made-up
+ * value would have a counter of its own.
  */
 function findClientIp({ ips, socket }: FastifyRequest): string {
   // Without trusted proxies there is no list.
@@ -96,8 +96,8 @@ export function withoutPort(text: string): string {
 }
 
 /**
- * Finds the address of the client of every request and negotiates the language of its response. Limits, counters, sessions and the
- * log read `request.clientIp` and nothing else. It is found at the start, because a socket that has disconnected has no address.
+ * Finds the address of the client and the language of the response, at the start, because a socket that has disconnected has no
+ * address. Limits, counters, sessions and the log read `request.clientIp` and nothing else.
  */
 export const requestContextPlugin = fastifyPlugin(async (app: FastifyInstance) => {
   let isWarned = false;

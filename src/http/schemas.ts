@@ -66,8 +66,8 @@ export function NamedEnum<const Value extends string>(
 export const documentedKeyword = 'documented';
 
 /**
- * Keywords that only the document has: of responses, which are not validated, and of paths, cursors and tokens, where what cannot
- * be right has an error of its own and is no `validation_error`.
+ * Keywords that only the document has: of responses, which are not validated, and of paths, cursors and tokens, whose errors are no
+ * `validation_error`.
  */
 export const documented = (keywords: SchemaOptions) => ({ [documentedKeyword]: keywords });
 

@@ -1,5 +1,6 @@
 import { type StringOptions, type TString, Type } from '@sinclair/typebox';
 import type { Ajv, SchemaValidateFunction } from 'ajv';
+import { isDate } from '../infrastructure/config/readers.ts';
 import { emptyTextKeyword, patternTextKeyword, type TextProblem } from './field-errors.ts';
 import type { LocalizedText } from './language.ts';
 import { type Limits, limitsOf } from './schemas.ts';
@@ -54,11 +55,7 @@ export const OptionalLine = (description: string, maxLength: number) =>
 export const OptionalBlock = (description: string, maxLength: number) =>
   Type.Optional(TextField('block', { maxLength, description }));
 
-/**
- * The options of a string with a pattern.
- *
- * @param text what the pattern demands, for people
- */
+/** The options of a string with a pattern. @param text what the pattern demands, for people */
 export function pattern(pattern: string, text: LocalizedText): StringOptions {
   return { pattern, [patternTextKeyword]: text };
 }
@@ -72,9 +69,8 @@ export const whenEmpty = (ko: string, en: string) => ({
 export const whenUnnamed = whenEmpty('이름을 입력해 주세요.', 'Enter a name.');
 
 /**
- * Invisible characters and those that change how the text around them is shown: bidirectional controls (Unicode TR9, the
- * "Trojan Source" set), deprecated format characters, soft hyphen, zero-width space, word joiner, byte order mark, interlinear
- * annotations, tags. Zero-width (non-)joiners are allowed, because emoji and several scripts need them.
+ * Invisible characters and those that change how the text around them is shown: bidirectional controls (Unicode TR9), deprecated
+ * format characters, soft hyphen, zero-width space, byte order mark, tags. Zero-width (non-)joiners are allowed: emoji need them.
  */
 const deceptive =
   /[\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/u;
@@ -93,8 +89,7 @@ const neverText = /[\u2028\u2029]|\p{Noncharacter_Code_Point}/u;
 const maxStackedMarks = 30;
 
 /**
- * Anything but printable ASCII, Hangul, Hanja and emoji. Text without it has no combining marks, and nothing to reject but blank
- * Hangul; looking for marks takes longer than all else.
+ * Anything but printable ASCII, Hangul, Hanja and emoji. Other text has nothing to reject but blank Hangul, and needs no slow search.
  */
 const unusual = /[^\x20-\x7e\u1100-\u11ff\u3131-\u318e\u4e00-\u9fff\uac00-\ud7a3\ud83c-\ud83e\udc00-\udfff]/;
 
@@ -104,11 +99,7 @@ const blank = /^[\s\p{Default_Ignorable_Code_Point}\u2800\u{1d159}]+$/u;
 const emailPattern =
   /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$/;
 
-/**
- * Applies a rule to a text.
- *
- * @returns the cleaned text, or what is wrong with it
- */
+/** Applies a rule to a text. @returns the cleaned text, or what is wrong with it */
 export function cleanText(rule: TextRule, raw: string): { text: string } | { problem: TextProblem } {
   const characters = cleanCharacters(rule, raw);
   if ('problem' in characters) return characters;
@@ -160,9 +151,8 @@ function cleanEmail(text: string): string | undefined {
 const separators = /\s*[-.)\u2010-\u2015\u2212]\s*|\s+/g;
 
 /**
- * Groups of digits joined by hyphens. With a leading 0 a Korean number: area or service code, 3 or 4 digits, 4 digits. Else 8 to
- * 15 digits (ITU-T E.164 has 15 at most): a nationwide number as 1588-1234, or one that begins with its country code. A check of
- * the database says the same.
+ * Groups of digits joined by hyphens. With a leading 0 a Korean number: area or service code, 3 or 4 digits, 4 digits. Else 8 to 15
+ * digits (ITU-T E.164): a nationwide number as 1588-1234, or one with its country code. A check of the database says the same.
  */
 const phoneNumber = /^(0[1-9]\d{0,2}-?\d{3,4}-?\d{4}|[1-9](-?\d){7,14})$/;
 
@@ -170,8 +160,7 @@ const phoneNumber = /^(0[1-9]\d{0,2}-?\d{3,4}-?\d{4}|[1-9](-?\d){7,14})$/;
 const koreanGroups = /^(02|050\d|0\d\d)(\d{3,4})(\d{4})$|^(1[5-9]\d\d)(\d{4})$/;
 
 /**
- * Brings a phone number into the shape in which it is kept: digits in groups joined by hyphens. The country code of Korea becomes
- * the leading 0, and digits without groups get the usual ones.
+ * Brings a phone number into the shape in which it is kept; `+82` becomes the leading 0, and digits without groups get the usual ones.
  *
  * @returns undefined for what is neither a phone number nor empty
  */
@@ -192,15 +181,7 @@ function cleanPhoneNumber(text: string): string | undefined {
   return groups.filter(Boolean).join('-') || national;
 }
 
-/** PostgreSQL has no year 0. */
-function isDate(text: string): boolean {
-  const time = /^[1-9]\d{3}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isFinite(time) && new Date(time).toISOString().startsWith(text);
-}
-
-/**
- * Whether a text is longer than `maxLength` characters however it is cleaned. At most that many characters are looked at.
- */
+/** Whether a text is longer than `maxLength` characters however it is cleaned. At most that many characters are looked at. */
 function isTooLong(rule: TextRule, text: string, maxLength: number): boolean {
   // NFC composes at most four code units into one.
   if (rule !== 'url') return text.length > 4 * maxLength;

@@ -3,7 +3,7 @@ import { Resolver } from 'node:dns/promises';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import ipaddr from 'ipaddr.js';
+import { hostOf, isLoopback, isPublic } from './addresses.ts';
 
 /** An address that must not be called, because it is not public. */
 export class RefusedAddressError extends Error {
@@ -19,7 +19,6 @@ export interface CallableUrls {
 }
 
 interface GuardedRequest extends CallableUrls {
-  method: 'POST';
   headers: Record<string, string | number>;
   body: Buffer;
   /** Milliseconds for everything, from the resolution of the name to the headers of the response. */
@@ -29,14 +28,12 @@ interface GuardedRequest extends CallableUrls {
 }
 
 /**
- * Whether a URL may be called, as far as it says by itself: `https` on its usual port, without credentials, at a listed host, and
- * no address that is not public. What its name stands for is known only when it is called.
+ * Whether a URL may be called, as far as it says by itself: `https` on its usual port, without credentials, at a listed host, and no
+ * address that is not public.
  */
-export function isCallable(
-  { protocol, hostname, port, username, password }: URL,
-  { allowsLoopback, hosts = ['*'] }: CallableUrls,
-): boolean {
-  const host = hostname.replace(/^\[|\]$/g, '');
+export function isCallable(url: URL, { allowsLoopback, hosts = ['*'] }: CallableUrls): boolean {
+  const { protocol, port, username, password } = url;
+  const host = hostOf(url);
   if (`${username}${password}` !== '') return false;
   if (allowsLoopback && isLoopback(host)) return /^https?:$/.test(protocol);
   const isListed = hosts.some(
@@ -47,15 +44,14 @@ export function isCallable(
 }
 
 /**
- * Calls a URL that a user gave, so that it cannot reach what only this machine can: the name is resolved once, by the connection,
- * and all its addresses must be public. Redirects and proxies of the environment are not followed, the body of the response is not
- * read, and no connection is used twice.
+ * Posts to a URL that a user gave, so that it cannot reach what only this machine can: the name is resolved once, by the connection,
+ * and all its addresses must be public. Redirects and proxies are not followed, the body of the response is not read.
  *
  * @throws {RefusedAddressError} before anything is sent; any other error when there is no response in time
  */
 export async function guardedFetch(
   url: URL,
-  { method, headers, body, timeout, resolve = resolveName, ...callable }: GuardedRequest,
+  { headers, body, timeout, resolve = resolveName, ...callable }: GuardedRequest,
 ): Promise<{ status: number; headers: IncomingHttpHeaders }> {
   if (!isCallable(url, callable)) throw new RefusedAddressError(`${url.host} must not be called`);
   const signal = AbortSignal.timeout(timeout);
@@ -76,7 +72,7 @@ export async function guardedFetch(
   const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
   return new Promise((done, fail) => {
     // Without an agent, the connection is closed after the response, and the environment names no proxy.
-    send(url, { method, headers, signal, agent: false, lookup })
+    send(url, { method: 'POST', headers, signal, agent: false, lookup })
       .on('response', (response) => {
         response.on('error', () => undefined).destroy();
         done({ status: response.statusCode ?? 0, headers: response.headers });
@@ -86,30 +82,7 @@ export async function guardedFetch(
   });
 }
 
-/** Names that mean this machine (RFC 6761, section 6.3), and its addresses. */
-function isLoopback(host: string): boolean {
-  return isIP(host) ? ipaddr.process(host).range() === 'loopback' : /(^|\.)localhost$/.test(host);
-}
-
-/** IPv6 that is given to the internet (RFC 4291, section 2.4). */
-const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
-
-/**
- * Whether an IP address is public unicast. IPv6 that contains IPv4 counts as that (mapped) or is not public (6to4, NAT64, Teredo and
- * the like).
- */
-export function isPublic(address: string): boolean {
-  // The library reads more, such as octal numbers.
-  if (isIP(address) === 0) return false;
-  const parsed = ipaddr.process(address);
-  const isGiven = parsed instanceof ipaddr.IPv4 || parsed.match(globalUnicast);
-  return isGiven && parsed.range() === 'unicast';
-}
-
-/**
- * Asks the name servers. Unlike `dns.lookup` that blocks no thread of the pool, which files and password hashes need, and it reads
- * no names of the local network from `/etc/hosts`.
- */
+/** Asks the name servers. Unlike `dns.lookup` that blocks no thread of the pool, and it reads no names of the local network. */
 async function resolveName(name: string, signal: AbortSignal): Promise<string[]> {
   const resolver = new Resolver();
   signal.addEventListener('abort', () => resolver.cancel());

@@ -2,8 +2,8 @@
 export const koreanOffset = 9 * 3_600_000;
 
 /**
- * A time in Korea, on a 12-hour clock. Not with `Intl`, whose output differs between ICU versions: an email that is sent again after
- * an upgrade of Node must have the same bytes.
+ * A time in Korea, on a 12-hour clock. Not with `Intl`, whose output differs between versions: an email that is sent again has the
+ * same bytes.
  */
 export function timeInKorea(moment: Date) {
   const local = new Date(moment.getTime() + koreanOffset);

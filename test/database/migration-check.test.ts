@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import t from 'tap';
 import { checkMigrations } from '../../scripts/check-migrations/check.ts';
-import { checkFolder } from '../../scripts/check-migrations/folder.ts';
-import { checkSchema } from '../../scripts/check-migrations/schema.ts';
+import { checkFolder, checkSchema } from '../../scripts/check-migrations/folder.ts';
 import { findLastRelease } from '../../scripts/last-release.ts';
 import { differenceSql, readSchema } from '../../scripts/schema-difference.ts';
 import { createTestDatabase } from '../support/database.ts';

@@ -32,7 +32,7 @@ async function start(
   const { UV_THREADPOOL_SIZE: _, GLIBC_TUNABLES: __, ...env } = process.env;
   chmodSync(join(folder, 'npm'), 0o755);
   const script = join(root, 'scripts/start.mjs');
-  // As npm does, with a shell that waits for the script.
+  // As npm does: some shells become their only command, others wait for it.
   const child = spawn('sh', ['-c', shell ? '"$@"; :' : 'exec "$@"', 'sh', process.execPath, script], {
     cwd: folder,
     // In a group of its own, as at a terminal.
@@ -66,12 +66,19 @@ t.test('npm start gives Node.js the settings of the image', async (t) => {
 t.test('a signal reaches the service, and its exit code is that of npm start', async (t) => {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     const { pid, lines, closed } = await start(t);
-    // A terminal sends it to the group, and npm to the script.
+    // A terminal sends it to the group, and npm to what it started.
     process.kill(-pid, signal);
     process.kill(pid, signal);
     t.strictSame(await closed, [3, null]);
     t.strictSame(new Set(lines().slice(1)), new Set([signal]));
   }
+});
+
+t.test('Ctrl-C ends the service where the shell of npm waits for it, too', async (t) => {
+  const { pid, lines, closed } = await start(t, { shell: true });
+  process.kill(-pid, 'SIGINT');
+  await closed;
+  t.strictSame(new Set(lines().slice(1)), new Set(['SIGINT']));
 });
 
 t.test('npm start that is killed ends the service, too', async (t) => {

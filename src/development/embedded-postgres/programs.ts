@@ -19,7 +19,7 @@ const environment = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' };
  * Finds the programs that npm installed for this platform, and a user to run them: the owner of the cluster, if there is one.
  *
  * @returns command lines, to which arguments are appended
- * @throws {EmbeddedServerError} when nothing is installed for this platform or it cannot run here
+ * @throws {EmbeddedServerError} when they cannot run here
  */
 export function findPrograms(cluster: string) {
   const installation = findInstallation();

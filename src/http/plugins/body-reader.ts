@@ -48,10 +48,7 @@ declare module 'fastify' {
   }
 }
 
-/**
- * Reads bodies within limits of memory, time and pieces for all of them together, and little of those that were answered before.
- * Parses JSON and nothing else.
- */
+/** Reads bodies within limits of memory, time and pieces for all of them together. Parses JSON and nothing else. */
 export const bodyReaderPlugin = fastifyPlugin(async (app) => {
   parseOnlyJson(app);
   const bodies = new Set<Counted>();
@@ -159,10 +156,7 @@ export function hasBody({ headers }: FastifyRequest): boolean {
 /** The largest accepted body, in bytes, where a route sets no other `bodyLimit`. */
 export const bodyLimit = 32 * 1024;
 
-/**
- * JSON of which what is given replaces what was there (RFC 7396). So does every `PATCH` with plain JSON; its schema says what may
- * be null.
- */
+/** JSON of which what is given replaces what was there (RFC 7396). So does every `PATCH` with plain JSON. */
 export const mergePatch = 'application/merge-patch+json';
 
 /** Accepts JSON in UTF-8 and nothing else. */

@@ -15,10 +15,7 @@ import { Message } from '../schemas.ts';
 import { maxLoggedLength } from './logging.ts';
 import { securityHeaders } from './security-headers.ts';
 
-/**
- * Wraps what a handler returns, and the schema it declares for it, into the envelope `{ success, message, data }`, and gives
- * idempotent operations their header.
- */
+/** Wraps what a handler returns, and its schema, into `{ success, message, data }`, and gives idempotent operations their header. */
 export const envelopePlugin = fastifyPlugin(async (app: FastifyInstance) => {
   app.addHook('onRoute', (route) => {
     if (route.config?.idempotent) route.schema = { headers: IdempotencyHeaders, ...route.schema };
@@ -147,8 +144,8 @@ const parserErrors: Record<string, ErrorDefinition> = {
 };
 
 /**
- * Responds to what Node's HTTP parser rejects: a malformed or oversize head, broken chunks, a request that takes too long. There
- * is no request object, so no hook runs, and the connection is closed.
+ * Responds to what Node's HTTP parser rejects: a malformed or oversize head, broken chunks, a request that takes too long. There is no
+ * request object, so no hook runs.
  */
 export function createClientErrorHandler(config: Config) {
   const headers = securityHeaders(config);

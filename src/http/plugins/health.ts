@@ -74,10 +74,8 @@ declare module 'fastify' {
 }
 
 /**
- * Announces a shutdown, and closes connections while the application closes. From the announcement on each response closes its
- * connection, so that a proxy does not send its next request over one that closes at the same moment. Fastify and Node close
- * connections that are idle when the listener closes; one whose request is answered later would stay open for the client's next
- * request and delay the end of the process.
+ * Closes connections while the application closes. From the announcement on each response closes its connection, so that a proxy does
+ * not send its next request over one that closes at the same moment. Those whose long response began before are swept up.
  */
 export const shutdownPlugin = fastifyPlugin(async (app: FastifyInstance) => {
   let sweep: NodeJS.Timeout | undefined;

@@ -18,8 +18,6 @@ const loggedPath = ({ url }: FastifyRequest) => cut(url.split('?', 1).join());
 
 /**
  * The log never contains query strings, headers (but `X-Client-Info`) or bodies of requests, because tokens and passwords are in them.
- *
- * @param tracing adds `trace_id` and `span_id` to each line
  */
 export function loggerOptions(level: string, tracing?: Tracing) {
   return {
@@ -36,8 +34,8 @@ export function loggerOptions(level: string, tracing?: Tracing) {
 const flushTimeout = 1_000;
 
 /**
- * Standard output. Lines are written together, at least every 100 ms, because a system call for each one is a tenth of a request's
- * time. A reader that stalls and a disk that is full lose lines, and delay no request.
+ * Standard output. Lines are written together, at least every 100 ms: a system call for each one is a tenth of a request's time. A
+ * reader that stalls and a disk that is full lose lines, and delay no request.
  */
 export function logStream(metrics: Metrics) {
   const stream = pino.destination({
@@ -55,7 +53,6 @@ export function logStream(metrics: Metrics) {
   const counter = metrics.addCounter(
     'log_lines_dropped_total',
     'Log lines that standard output did not take',
-    [],
   );
   let lines = 0;
   stream.on('drop', () => {
@@ -100,10 +97,7 @@ export function requestId(request: IncomingMessage): string {
   return typeof given === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(given) ? given : randomUUID();
 }
 
-/**
- * Sends the request id, which is in the log, and logs one line per request, when it is answered. Health checks and scrapes that
- * succeed are at `debug`: there are hundreds of thousands a day.
- */
+/** Sends the request id, which is in the log, and logs one line per request. Health checks and scrapes that succeed are at `debug`. */
 export const requestLogPlugin = fastifyPlugin(async (app: FastifyInstance) => {
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);

@@ -46,8 +46,8 @@ export const overloadPlugin = fastifyPlugin(
 const maxAtOnce = 4;
 
 /**
- * Works on a few requests of a user at once; more of them wait for each other, at most until their deadline. Otherwise one user
- * could fill the event loop and the database connections, within the limit of requests per minute.
+ * Works on a few requests of a user at once; others wait, at most until their deadline. Otherwise one user could fill the event loop
+ * and the connections to the database, within the limit of requests per minute.
  */
 export const userTurnsPlugin = fastifyPlugin(async (app: FastifyInstance, { config }: { config: Config }) => {
   if (!config.rateLimitEnabled) return;
@@ -82,8 +82,8 @@ export const userTurnsPlugin = fastifyPlugin(async (app: FastifyInstance, { conf
 const defaultTimeLimit = 9_000;
 
 /**
- * Responds to every request in time, whatever is broken behind it. The time in which the client sends the body does not count,
- * and open streams do not end; Fastify's `handlerTimeout` would count the one and end the other.
+ * Responds to every request in time. The time in which the client sends the body does not count, and open streams do not end;
+ * Fastify's `handlerTimeout` would count the one and end the other.
  */
 export const deadlinePlugin = fastifyPlugin(
   async (app: FastifyInstance, { timeLimit = defaultTimeLimit }: { timeLimit?: number | undefined }) => {

@@ -5,10 +5,7 @@ import { claimedUserId } from '../authentication.ts';
 
 const readMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/**
- * Remembers who writes, for reads from the replica: from the start of the handler, because the process may end before the
- * response, and again before the response is sent.
- */
+/** Remembers who writes, for reads from the replica: before the handler, because the process may end, and before the response. */
 export const ownWritesPlugin = fastifyPlugin(
   async (app: FastifyInstance, { ownWrites }: { ownWrites: OwnWrites }) => {
     const writerOf = (request: FastifyRequest) =>

@@ -23,9 +23,8 @@ interface RateLimitOptions {
 }
 
 /**
- * Limits requests per client and per user before anything else is checked; unknown paths count, too. With Redis, instances
- * count together; while it does not answer, each counts by itself with the same numbers. Register it before the routes, whose
- * limits it collects.
+ * Limits requests per client and per user before anything else is checked; unknown paths count, too. With Redis, instances count
+ * together; while it does not answer, each by itself. Register it before the routes, whose limits it collects.
  */
 export const rateLimitPlugin = fastifyPlugin(
   async (app: FastifyInstance, { config, metrics, redis }: RateLimitOptions) => {
@@ -33,7 +32,7 @@ export const rateLimitPlugin = fastifyPlugin(
     const rejected = metrics.addCounter(
       'rate_limited_requests_total',
       'Requests beyond a limit, by its group',
-      ['group'],
+      { group: [] },
     );
     const onExceeded = (group: string) => rejected.inc({ group });
 
@@ -69,8 +68,7 @@ export const rateLimitPlugin = fastifyPlugin(
 );
 
 /**
- * Creates a function that limits a request, or throws the error of the store. With Redis, it waits for one round trip, or for
- * three where a user is counted, and for one more with IPv6.
+ * Creates a function that limits a request, or throws the error of the store.
  *
  * @param redis where requests are counted; in memory without it
  */

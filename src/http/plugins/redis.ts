@@ -5,10 +5,7 @@ import type { Metrics } from '../../infrastructure/telemetry/metrics.ts';
 /** In milliseconds. */
 const times = { connect: 1_000, response: 500, minBackoff: 100, maxBackoff: 1_000 };
 
-/**
- * Connects to Redis, and again whenever it was lost. A connection that does not answer is closed: until Redis answers
- * another one, its status is not `ready` and no request waits for it.
- */
+/** Connects to Redis, and again whenever it was lost. One that does not answer is not `ready`, so that no request waits for it. */
 export function connectRedis(app: FastifyInstance, url: string, metrics: Metrics): Redis {
   const client = new Redis(url, {
     connectTimeout: times.connect,

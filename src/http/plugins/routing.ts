@@ -17,10 +17,7 @@ declare module 'fastify' {
 /** The longest request target that is served, in bytes. */
 const maxTargetLength = 2_048;
 
-/**
- * How paths match, for Fastify's router and for the lookup of allowed methods. A parameter may be as long as the target, percent
- * signs escaped, so that an id that is too long is that resource's 404 and not the router's.
- */
+/** How paths match. A parameter may be as long as the target, percent signs escaped, so that a long id is that resource's 404. */
 export const routerOptions = {
   ignoreTrailingSlash: true,
   caseSensitive: true,
@@ -31,9 +28,8 @@ export const routerOptions = {
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'];
 
 /**
- * Normalises a request target (RFC 9112, section 3.2) to a path: the authority of an absolute target is removed, and percent
- * signs that encode nothing are escaped. The router would answer such targets itself, before limits, language and headers. Of a
- * target that is rejected for its length, only the beginning is looked at.
+ * Normalises a request target (RFC 9112, section 3.2) to a path: the authority of an absolute target is removed, and percent signs that
+ * encode nothing are escaped. The router would answer such targets itself, before limits, language and headers.
  */
 export function rewriteUrl({ url: target = '/' }: IncomingMessage): string {
   const url = target.length > maxTargetLength ? target.slice(0, maxLoggedLength) : target;
@@ -54,9 +50,9 @@ export function isDecodable(url: string): boolean {
 }
 
 /**
- * Rejects targets that are too long, and responds where Fastify sends 404, with limits and headers: unknown paths with
- * 404, known paths with another method with 405 and `Allow`, and preflights of known paths with 204. Register it after the
- * limits, which count all of them, and before {@link FastifyInstance.supportedMethods} is read.
+ * Rejects targets that are too long, and responds where Fastify sends 404: unknown paths with 404, known paths with another method with
+ * 405 and `Allow`, and preflights of known paths with 204. Register it after the limits, which count all of them, and before
+ * {@link FastifyInstance.supportedMethods} is read.
  */
 export const routingPlugin = fastifyPlugin(async (app: FastifyInstance, { config }: { config: Config }) => {
   // Others are unknown paths, apart from a route of a scope for all methods.

@@ -43,8 +43,7 @@ export const securityHeadersPlugin = fastifyPlugin(
   async (app: FastifyInstance, { config }: { config: Config }) => {
     const { corsOrigins, production } = config;
     if (corsOrigins.length > 0) {
-      // It only sets headers: preflights are answered by `routing.ts`, because they count for the limits and only paths that exist
-      // have them. An origin that is not configured gets no header.
+      // It only sets headers. Preflights are answered by `routing.ts`: they count for the limits, and only paths that exist have them.
       await app.register(cors, {
         origin: (origin, done) => done(null, origin !== undefined && corsOrigins.includes(origin) && origin),
         // The same for every path, so that a request with a wrong method is sent and gets its 405.
@@ -59,7 +58,7 @@ export const securityHeadersPlugin = fastifyPlugin(
       });
     }
     const headers = securityHeaders(config);
-    // A browser shows a rejected origin to the developer of a page, but not the setting that would allow it. Each is logged once; a
+    // A browser shows a rejected origin to the developer of a page, but not the setting that would allow it. Each is logged once; as a
     // warning outside production only, because strangers could cause it.
     const logged = new Set(corsOrigins);
     const maxLogged = logged.size + 20;
@@ -81,8 +80,7 @@ export const securityHeadersPlugin = fastifyPlugin(
 
 /** `Cache-Control` of the API; undefined elsewhere. */
 function cachingOf(request: FastifyRequest): string | undefined {
-  // The path of the route where there is one, because a URL can be encoded in other ways, as `/%61uth/me/`. `@fastify/cors` has
-  // the route `*`.
+  // Not the URL, which can be encoded in other ways, as `/%61uth/me/`. `@fastify/cors` has the route `*`.
   const { url = '*' } = request.routeOptions;
   const path = url === '*' ? request.url : url;
   if (path.startsWith('/auth/')) return 'no-store';

@@ -30,8 +30,8 @@ interface Unread {
 }
 
 /**
- * Bounds the memory of responses that clients do not read, or read slowly: beyond a limit, the connection that has been sending
- * the longest is closed, and so is one whose client has read nothing for 30 seconds. Event streams have limits of their own.
+ * Bounds the memory of responses that clients do not read: beyond a limit, the connection that has been sending the longest is closed,
+ * and so is one whose client has read nothing for 30 seconds. Event streams have limits of their own.
  */
 export const unreadResponsesPlugin = fastifyPlugin(async (app: FastifyInstance) => {
   // The one that has been sending the longest comes first.

@@ -12,9 +12,8 @@ import { addTextRules } from '../text.ts';
 import { isDecodable } from './routing.ts';
 
 /**
- * Compiles schemas, and prepares what the validator checks. Paths and query strings are converted by their schemas, because AJV's
- * own coercion would also accept `0x10`, `1e3` and the empty string; an empty query parameter counts as absent, an unknown one is
- * rejected; an absent body becomes `{}`, so that every missing field is named.
+ * Compiles schemas, and prepares what the validator checks. Paths and query strings are converted by their schemas: AJV's own coercion
+ * also accepts `0x10`, `1e3` and the empty string. An empty query parameter counts as absent, an absent body as `{}`.
  */
 export const validationPlugin = fastifyPlugin(async (app: FastifyInstance) => {
   compileAtFirstRequest(app);
@@ -118,9 +117,8 @@ const validatorOptions: NonNullable<FastifyServerOptions['ajv']> = {
 const serializerOptions = { ajv: { validateFormats: false } };
 
 /**
- * Compiles the schemas of a route at its first request, with Fastify's own compilers: those of all operations take 1.1 seconds of
- * CPU and 30 MB at start. An invalid schema fails at its first request, so every operation needs a test. Names in schemas of
- * headers must be in lower case.
+ * Compiles the schemas of a route at its first request: those of all operations take 1.1 seconds and 30 MB at start. An invalid schema
+ * fails then, so every operation needs a test. Names in schemas of headers must be in lower case.
  */
 function compileAtFirstRequest(app: FastifyInstance): void {
   const compileValidator = once(() => buildValidatorSelector()(referencedSchemas, validatorOptions));

@@ -1,21 +1,16 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { variables } from './environment.ts';
 import { readLoginProviders } from './login-providers.ts';
 import { deriveVapidKey, isVapidSubject } from './private-keys.ts';
-import { ConfigError, parseUrl, readVariables } from './readers.ts';
-import { readSecrets, toSecrets } from './secrets.ts';
-import { findWarnings } from './warnings.ts';
+import { ConfigError, parseUrl, readVariables, textsOf } from './readers.ts';
+import { generatedSecrets, secretPath, toSecrets } from './secrets.ts';
+import { findConflicts, findWarnings } from './warnings.ts';
 
 export type { LoginProviderSettings } from './login-providers.ts';
 export type { PrivateKey } from './private-keys.ts';
 export { ConfigError } from './readers.ts';
 export type { Secret } from './secrets.ts';
-
-/** A document that users agree to, such as the terms of use: its date, as `2026-01-31`, and where it is. */
-interface ConsentDocument {
-  version: string;
-  url: string;
-}
 
 /** The configuration, validated and converted. Durations are in seconds. */
 export type Config = ReturnType<typeof inspectConfig>['config'];
@@ -45,7 +40,6 @@ export function withDatabase(config: Config, { url, directUrl, pooled }: Databas
 /**
  * Reads the configuration from environment variables; called once, at start.
  *
- * @param source the environment, `process.env` in production
  * @param options `generateSecret`: whether a missing secret is generated, outside production
  * @throws {ConfigError} with every problem
  */
@@ -100,23 +94,16 @@ export function inspectConfig(source: NodeJS.ProcessEnv, { generateSecret = fals
       return fallback;
     }
   };
-  problems.push(...findConflicts(source));
-  const { urls, environment, ...settings } = values;
+  const { urls, environment, secrets: given, vapid, mail, ...settings } = values;
   const { port, dataDirectory, frontendUrl, publicUrl = `http://localhost:${port}` } = settings;
-  if (settings.metricsPort === port)
-    problems.push('METRICS_PORT must differ from PORT, which is for clients');
-  const given = { value: settings.secrets, production, dataDirectory, generates: generateSecret };
-  const secrets = read(() => readSecrets(given), toSecrets(''));
-  const { vapid, mail } = settings;
-  const { subject = `mailto:${/[^\s<>]+@[^\s<>]+/.exec(mail.from)?.[0]}` } = vapid;
-  if ((vapid.key ?? vapid.subject) !== undefined && !isVapidSubject(subject, { production })) {
-    problems.push(
-      'VAPID_SUBJECT must be an address such as mailto:push@example.com, or a URL that starts with https://; in production one that push services can reach: without it MAIL_FROM counts',
-    );
-  }
+  const path = secretPath(dataDirectory);
+  const isGenerated = !source['JWT_SECRET'] && !production && (generateSecret || existsSync(path));
+  const secrets =
+    given ?? (isGenerated ? read(() => generatedSecrets(path), undefined) : undefined) ?? toSecrets('');
   const [{ key: secret }] = secrets;
+  const { subject = `mailto:${/[^\s<>]+@[^\s<>]+/.exec(mail.from)?.[0]}` } = vapid;
   const isDerived = !production && secret.length > 0;
-  const vapidKey = vapid.key ?? (isDerived ? read(() => deriveVapidKey(secret), undefined) : undefined);
+  const vapidKey = vapid.key ?? (isDerived ? deriveVapidKey(secret) : undefined);
   const { apiKey, baseUrl } = mail.resend;
   const { bucket, endpoint, region = 'us-east-1', accessKeyId, secretAccessKey } = settings.images.s3;
   const credentials = accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey } : undefined;
@@ -124,6 +111,14 @@ export function inspectConfig(source: NodeJS.ProcessEnv, { generateSecret = fals
   // Never `null`, which is the origin of a sandboxed frame.
   const frontendOrigin = parseUrl(frontendUrl)?.origin ?? '';
   const { corsOrigins = production ? [] : [frontendOrigin] } = settings;
+  problems.push(
+    ...findConflicts(source),
+    ...textsOf({
+      'METRICS_PORT must differ from PORT, which is for clients': settings.metricsPort === port,
+      'VAPID_SUBJECT must be an address such as mailto:push@example.com, or a URL that starts with https://; in production one that push services can reach: without it MAIL_FROM counts':
+        (vapid.key ?? vapid.subject) !== undefined && !isVapidSubject(subject, { production }),
+    }),
+  );
   const config = {
     ...settings,
     production,
@@ -155,42 +150,13 @@ export function inspectConfig(source: NodeJS.ProcessEnv, { generateSecret = fals
     pageOrigins: [frontendOrigin, ...corsOrigins].filter(Boolean),
     /** In the order in which a page shows them. */
     loginProviders: read(() => readLoginProviders({ list: settings.loginProviders, source, production }), []),
-    /** What users agree to at sign-up; empty where they need not. */
-    consentDocuments: { ...(isWhole(terms) && { terms }), ...(isWhole(privacy) && { privacy }) },
+    /** What users agree to at sign-up, where they have to. */
+    consentDocuments: { terms: documentOf(terms), privacy: documentOf(privacy) },
   };
   return { config, texts, problems };
 }
 
-function isWhole(document: Record<keyof ConsentDocument, string | undefined>): document is ConsentDocument {
-  return document.version !== undefined && document.url !== undefined;
-}
-
-/** What is missing, or too much, beside other variables. One that is set and wrong counts as set. */
-function findConflicts(source: NodeJS.ProcessEnv): string[] {
-  const isSet = (name: string) => Boolean(source[name]);
-  const ofBucket = ['S3_ENDPOINT', 'S3_REGION', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'].filter(isSet);
-  const isAlone = (one: string, other: string): [boolean, string] => [
-    isSet(one) !== isSet(other),
-    `${one} and ${other} must be set together, or neither`,
-  ];
-  const rules: [isBroken: boolean, problem: string][] = [
-    [ofBucket.length > 0 && !isSet('S3_BUCKET'), `S3_BUCKET must be set with ${ofBucket.join(', ')}`],
-    [
-      isSet('S3_BUCKET') && !isSet('MEDIA_BASE_URL'),
-      'MEDIA_BASE_URL must be set with S3_BUCKET: the URL under which browsers find the bucket',
-    ],
-    [
-      isSet('S3_BUCKET') && !isSet('S3_REGION') && !isSet('S3_ENDPOINT'),
-      'S3_REGION must be set with S3_BUCKET, unless S3_ENDPOINT is',
-    ],
-    isAlone('S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'),
-    [isSet('PRIVACY_VERSION') && !isSet('TERMS_VERSION'), 'TERMS_VERSION must be set with PRIVACY_VERSION'],
-    isAlone('TERMS_VERSION', 'TERMS_URL'),
-    isAlone('PRIVACY_VERSION', 'PRIVACY_URL'),
-    [
-      isSet('JWT_PRIVATE_KEY') && isSet('JWT_PRIVATE_KEY_FILE'),
-      'JWT_PRIVATE_KEY and JWT_PRIVATE_KEY_FILE must not both be set',
-    ],
-  ];
-  return rules.flatMap(([isBroken, problem]) => (isBroken ? problem : []));
+/** A document that users agree to: its date, as `2026-01-31`, and where it is. */
+function documentOf({ version, url }: Record<'version' | 'url', string | undefined>) {
+  return version === undefined || url === undefined ? undefined : { version, url };
 }

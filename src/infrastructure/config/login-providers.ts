@@ -1,5 +1,14 @@
 import { parsePrivateKey } from './private-keys.ts';
-import { ConfigError, readUrl, readVariables, splitList, variable, withoutSlash } from './readers.ts';
+import {
+  asText,
+  ConfigError,
+  readVariables,
+  splitList,
+  textThat,
+  url,
+  variable,
+  withoutSlash,
+} from './readers.ts';
 
 interface Client {
   id: string;
@@ -58,11 +67,7 @@ interface ProvidersSettings {
   production: boolean;
 }
 
-/**
- * The providers in the order of `LOGIN_PROVIDERS`.
- *
- * @throws {ConfigError} with one line for each variable that is missing or wrong
- */
+/** The providers in the order of `LOGIN_PROVIDERS`. @throws {ConfigError} with one line for each variable that is missing or wrong */
 export function readLoginProviders({ list, source, production }: ProvidersSettings): LoginProviderSettings[] {
   if (list === undefined) return production ? [] : [development];
   const ids = splitList(list);
@@ -83,20 +88,17 @@ export function readLoginProviders({ list, source, production }: ProvidersSettin
 function readProvider(id: string, { source, production }: Omit<ProvidersSettings, 'list'>) {
   const problems: string[] = [];
   /** Reads a variable, whose problem is collected. Without a default it must be set. */
-  function read(suffix: string, byDefault?: string, check = (given: string) => given): string {
+  function read(suffix: string, byDefault?: string, check = asText): string {
     const name = `LOGIN_${id.toUpperCase().replaceAll('-', '_')}_${suffix}`;
     const missing = byDefault === undefined ? `must be set with ${id} in LOGIN_PROVIDERS` : undefined;
-    const value = { ...variable(name, byDefault ?? '', (given) => given && check(given)), missing };
+    const value = { ...variable(name, (given) => given && check(given), byDefault ?? ''), missing };
     const result = readVariables({ value }, source);
     problems.push(...result.problems);
     return result.values.value;
   }
+  const readUrl = url({ continuation: 'other paths', reason: production && 'secrets are sent there' });
   /** @returns the text as it is, because issuers are compared */
-  function checkUrl(given: string): string {
-    const rules = { continuation: 'other paths', reason: 'secrets are sent there' };
-    readUrl(given, { protocols: ['https:', 'http:'], production, ...rules });
-    return given;
-  }
+  const checkUrl = (given: string) => readUrl(given) && given;
   const isOpenId = id !== 'naver';
   const { name, issuer, scope } = known[id] ?? { name: { ko: id, en: id }, scope: 'openid email profile' };
   const displayName = read('DISPLAY_NAME', '');
@@ -106,7 +108,7 @@ function readProvider(id: string, { source, production }: Omit<ProvidersSettings
     clientId: read('CLIENT_ID'),
     clientSecret: id === 'apple' ? '' : read('CLIENT_SECRET'),
     issuer: read(isOpenId ? 'ISSUER' : 'BASE_URL', issuer, checkUrl),
-    scope: read('SCOPES', scope, isOpenId ? checkScope : undefined),
+    scope: read('SCOPES', scope, isOpenId ? openIdScope : undefined),
   };
 
   function readKind(): LoginProviderSettings {
@@ -126,10 +128,7 @@ function readProvider(id: string, { source, production }: Omit<ProvidersSettings
   return { settings: readKind(), problems };
 }
 
-function checkScope(given: string): string {
-  if (given.split(' ').includes('openid')) return given;
-  throw new ConfigError('must hold openid');
-}
+const openIdScope = textThat((text) => text.split(' ').includes('openid'), 'must hold openid');
 
 /** @returns the key in PEM, which may have been in one line, as many tools keep it */
 function checkAppleKey(given: string): string {

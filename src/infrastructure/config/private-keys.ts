@@ -17,13 +17,12 @@ export type PrivateKey = ReturnType<typeof toPrivateKey>;
 
 /** Reads the file of `JWT_PRIVATE_KEY_FILE`. @throws {ConfigError} */
 export function readPrivateKeyFile(path: string): PrivateKey[] {
-  let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    return readPrivateKeys(readFileSync(path, 'utf8'));
   } catch (error) {
+    if (error instanceof ConfigError) throw error;
     throw new ConfigError(`cannot be read: ${error instanceof Error ? error.message : error}`);
   }
-  return readPrivateKeys(text);
 }
 
 /** A new key. */
@@ -38,8 +37,7 @@ export function generatePrivateKey(algorithm: KeyAlgorithm): PrivateKey {
 const pemBlock = /-----BEGIN ([A-Z0-9 ]+)-----[^-]*-----END \1-----/g;
 
 /**
- * Reads keys that sign access tokens, the signing one first, from a text in which line feeds may be written as `\n`, because many
- * tools keep one line only.
+ * Reads keys that sign access tokens, the signing one first, from a text in which line feeds may be written as `\n`.
  *
  * @throws {ConfigError}
  */
@@ -123,10 +121,7 @@ export function deriveVapidKey(secret: Buffer) {
   );
 }
 
-/**
- * Whether a text can be the subject of that key: in production with a host of the internet, because Apple refuses the tokens of
- * any other one (`BadJwtToken`).
- */
+/** Whether a text can be the subject of that key: in production with a host of the internet, because Apple refuses any other one. */
 export function isVapidSubject(text: string, { production }: { production: boolean }): boolean {
   const [, domain] = /^mailto:[^\s@]+@([^\s@]+)$/.exec(text) ?? [];
   const url = parseUrl(domain === undefined ? text : `https://${domain}`);

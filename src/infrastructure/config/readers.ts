@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { isIP } from 'node:net';
+import { hostOf, isLoopback } from '../addresses.ts';
 
 /** An invalid configuration; the message lists every problem, one per line. */
 export class ConfigError extends Error {
@@ -12,15 +13,23 @@ export class ConfigError extends Error {
   }
 }
 
-/** An environment variable. */
+/** Converts the text of a variable. @throws {ConfigError} whose problems continue the name of the variable */
+type Reader<Value> = (text: string) => Value;
+
 interface Variable<Value> {
   name: string;
+  read: Reader<Value>;
   /** The text that counts where it is not set. */
   byDefault?: string | undefined;
   /** The problem where it is not set, if that is one. */
   missing?: string | undefined;
-  /** @throws {ConfigError} whose problems continue the name */
-  read(text: string): Value;
+}
+
+/** An environment variable; without a default its value is undefined where it is not set. */
+export function variable<Value>(name: string, read: Reader<Value>, byDefault: string): Variable<Value>;
+export function variable<Value>(name: string, read: Reader<Value>): Variable<Value | undefined>;
+export function variable(name: string, read: Reader<unknown>, byDefault?: string): Variable<unknown> {
+  return { name, read, byDefault };
 }
 
 /** What becomes of a table of variables. */
@@ -53,106 +62,122 @@ export function readVariables<Table extends object>(table: Table, source: NodeJS
   };
   const readAll = <Part extends object>(part: Part): Values<Part> =>
     Object.fromEntries(
-      Object.entries(part).map((entry): unknown[] => {
-        const [key, value] = entry;
-        return [key, 'read' in value ? readOne(value) : readAll(value)];
-      }),
+      Object.entries(part).map(([key, value]): unknown[] => [
+        key,
+        'read' in value ? readOne(value) : readAll(value),
+      ]),
     );
   return { values: readAll(table), texts, problems };
 }
 
-/** A variable that has a default. */
-export function variable<Value>(
-  name: string,
-  byDefault: string,
-  read: (text: string) => Value,
-): Variable<Value> {
-  return { name, byDefault, read };
-}
+export const asText: Reader<string> = (text) => text;
 
-/** A variable without a default. */
-export function optional<Value>(name: string, read: (text: string) => Value): Variable<Value | undefined> {
-  return { name, read };
-}
+/** A text that passes a test, as it is. @param problem of any other one */
+export const textThat =
+  (isValid: (text: string) => boolean, problem: string): Reader<string> =>
+  (text) => {
+    if (isValid(text)) return text;
+    throw new ConfigError(problem);
+  };
 
-export const text = (name: string) => optional(name, (given) => given);
-export const url = (name: string, rules: UrlRules) => optional(name, (given) => readUrl(given, rules));
-export const flag = (name: string, byDefault: `${boolean}`) =>
-  variable(name, byDefault, (given) => readOneOf(given, ['true', 'false']) === 'true');
-export const oneOf = <const Text extends string>(name: string, byDefault: Text, texts: readonly Text[]) =>
-  variable(name, byDefault, (given) => readOneOf(given, texts));
-export const integer = (name: string, byDefault: string, limits: IntegerLimits) =>
-  variable(name, byDefault, (given) => readInteger(given, limits));
-export const duration = (name: string, byDefault: string, limits: DurationLimits = {}) =>
-  variable(name, byDefault, (given) => readDuration(given, limits));
-/** That is not 0. */
-export const lifetime = (name: string, byDefault: string) => duration(name, byDefault, { isPositive: true });
+export const oneOf =
+  <const Text extends string>(...texts: readonly Text[]): Reader<Text> =>
+  (text) => {
+    const found = texts.find((one) => one === text);
+    if (found === undefined) throw new ConfigError(`must be one of ${texts.join(', ')}`);
+    return found;
+  };
 
-function readOneOf<Text extends string>(given: string, texts: readonly Text[]): Text {
-  const found = texts.find((one) => one === given);
-  if (found === undefined) throw new ConfigError(`must be one of ${texts.join(', ')}`);
-  return found;
-}
+export const flag: Reader<boolean> = (text) => oneOf('true', 'false')(text) === 'true';
 
-type IntegerLimits = [minimum: number, maximum: number];
+export const wholeNumber =
+  (minimum: number, maximum: number): Reader<number> =>
+  (text) => {
+    const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    if (number >= minimum && number <= maximum) return number;
+    throw new ConfigError(`must be a whole number from ${minimum} to ${maximum}`);
+  };
 
-export function readInteger(given: string, [minimum, maximum]: IntegerLimits): number {
-  const number = /^\d{1,15}$/.test(given) ? Number(given) : Number.NaN;
-  if (number >= minimum && number <= maximum) return number;
-  throw new ConfigError(`must be a whole number from ${minimum} to ${maximum}`);
-}
+const unitSeconds: Record<string, number> = { ms: 0.001, s: 1, m: 60, h: 3600, d: 86400 };
 
 interface DurationLimits {
   isPositive?: boolean;
   /** Whether `0` without a unit switches something off. */
   canBeOff?: boolean;
-  longest?: string;
+  /** By default above any use, and safely below the largest date. */
+  longest?: `${number}${'s' | 'h' | 'd'}`;
   /** Why it has to be short. */
   reason?: string;
 }
 
-const unitSeconds: Record<string, number> = { ms: 0.001, s: 1, m: 60, h: 3600, d: 86400 };
-
-/** @returns seconds. The default of `longest` is above any use, and safely below the largest date. */
-function readDuration(text: string, limits: DurationLimits = {}): number {
+/** A duration with its unit, in seconds. */
+export function duration(limits: DurationLimits = {}): Reader<number> {
   const { isPositive, canBeOff, longest = '3650d', reason } = limits;
-  if (canBeOff && text === '0') return 0;
-  const [, amount, unit = ''] = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text) ?? [];
-  if (amount === undefined) throw new ConfigError('must be a duration such as 500ms, 30s, 15m, 1h or 14d');
-  const seconds = Number(amount) * (unitSeconds[unit] ?? 1);
-  if (isPositive && seconds === 0) throw new ConfigError('must be longer than 0');
-  if (text === longest || seconds <= readDuration(longest, { longest })) return seconds;
-  throw new ConfigError(`must be at most ${longest}${reason ? `: ${reason}` : ''}`);
+  return (text) => {
+    if (canBeOff && text === '0') return 0;
+    if (!/^\d{1,9}(ms|s|m|h|d)$/.test(text))
+      throw new ConfigError('must be a duration such as 500ms, 30s, 15m, 1h or 14d');
+    const seconds = secondsOf(text);
+    if (isPositive && seconds === 0) throw new ConfigError('must be longer than 0');
+    if (seconds <= secondsOf(longest)) return seconds;
+    throw new ConfigError(`must be at most ${longest}${reason ? `: ${reason}` : ''}`);
+  };
 }
+
+const secondsOf = (text: string) => Number.parseInt(text, 10) * (unitSeconds[text.replace(/^\d+/, '')] ?? 1);
+
+/** The parts of a list that is separated by commas. */
+export function splitList(text: string): string[] {
+  return text.split(/\s*,\s*/).flatMap((part) => part.trim() || []);
+}
+
+/** @param whatElse what a wrong item is, such as "not a host" */
+export const list =
+  (isItem: (item: string) => boolean, whatElse: string): Reader<string[]> =>
+  (text) => {
+    const items = splitList(text);
+    const wrong = items.filter((item) => !isItem(item));
+    if (wrong.length === 0) return items;
+    throw new ConfigError(...wrong.map((item) => `holds "${item}", which is ${whatElse}`));
+  };
 
 interface UrlRules {
-  protocols: readonly string[];
-  production?: boolean;
-  /** What continues the URL. */
+  /** By default those of the web. */
+  protocols?: readonly string[];
+  /** What continues the URL, which has no slashes at its end then. */
   continuation?: string;
-  /** Why it has to be https in production. */
-  reason?: string;
+  /** Why it has to be https in production, where that is a rule. */
+  reason?: string | false;
 }
 
-/** @returns the text, without slashes at its end where it is continued */
-export function readUrl(text: string, { protocols, production, continuation, reason }: UrlRules): string {
+/** A URL, as it is but for slashes at its end. */
+export function url({
+  protocols = ['https:', 'http:'],
+  continuation,
+  reason,
+}: UrlRules = {}): Reader<string> {
+  return (text) => {
+    const url = parseUrl(text);
+    if (!url || !protocols.includes(url.protocol))
+      throw new ConfigError(
+        `must be a URL that starts with ${protocols.map((one) => `${one}//`).join(' or ')}`,
+      );
+    if (reason && url.protocol === 'http:' && !isLoopback(hostOf(url)))
+      throw new ConfigError(`must be https in production: ${reason}`);
+    if (continuation === undefined) return text;
+    if (url.search || url.hash) throw new ConfigError(`must end with its path: ${continuation} continue it`);
+    return withoutSlash(text);
+  };
+}
+
+/** The URL of a database. Rejects what the driver would misread, or fail at with each connection. */
+export const databaseUrl: Reader<string> = (text) => {
   const url = parseUrl(text);
-  const isPostgres = protocols.includes('postgres:');
-  if (!url || !protocols.includes(url.protocol)) {
-    const start = `must be a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`;
-    const hint = '; user and password are percent-encoded, such as %23 for #';
-    throw new ConfigError(isPostgres ? start + hint : start);
+  if (!url || !/^postgres(ql)?:$/.test(url.protocol)) {
+    const hint = 'user and password are percent-encoded, such as %23 for #';
+    throw new ConfigError(`must be a URL that starts with postgres:// or postgresql://; ${hint}`);
   }
-  if (isPostgres) checkConnection(url);
-  if (reason && production && url.protocol === 'http:' && !isLoopback(url))
-    throw new ConfigError(`must be https in production: ${reason}`);
-  if (continuation === undefined) return text;
-  if (url.search || url.hash) throw new ConfigError(`must end with its path: ${continuation} continue it`);
-  return withoutSlash(text);
-}
-
-/** Rejects what the driver would misread, or fail at with each connection. */
-function checkConnection({ username, password, searchParams }: URL): void {
+  const { username, password, searchParams } = url;
   if (/%(?![\da-f]{2})/i.test(username + password))
     throw new ConfigError('must have %25 for each % in user and password');
   const mode = searchParams.get('sslmode') ?? 'disable';
@@ -161,27 +186,13 @@ function checkConnection({ username, password, searchParams }: URL): void {
   const certificate = searchParams.get('sslrootcert');
   if (certificate !== null && !existsSync(certificate))
     throw new ConfigError('must have a file that exists as sslrootcert');
-}
+  return text;
+};
 
-/** The parts of a list that is separated by commas. */
-export function splitList(text: string): string[] {
-  return text.split(/\s*,\s*/).flatMap((part) => part.trim() || []);
-}
-
-/** @param whatElse what a wrong item is, such as "not a host" */
-export function readList(given: string, isItem: (item: string) => boolean, whatElse: string): string[] {
-  const items = splitList(given);
-  const wrong = items.filter((item) => !isItem(item));
-  if (wrong.length > 0)
-    throw new ConfigError(...wrong.map((item) => `holds "${item}", which is ${whatElse}`));
-  return items;
-}
-
-/** @returns the text, a date such as `2026-01-31` */
-export function readDate(text: string): string {
-  const time = Date.parse(`${text}T00:00:00Z`);
-  if (!Number.isNaN(time) && new Date(time).toISOString().startsWith(`${text}T`)) return text;
-  throw new ConfigError('must be a date such as 2026-01-31');
+/** Whether a text is a day that exists, such as `2026-01-31`. PostgreSQL has no year 0. */
+export function isDate(text: string): boolean {
+  const time = /^[1-9]\d{3}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isFinite(time) && new Date(time).toISOString().startsWith(text);
 }
 
 /** Whether a text is an origin: of a page, or of an app with a scheme of its own, such as `capacitor://localhost`. */
@@ -205,7 +216,7 @@ export function parseUrl(value: string | undefined): URL | undefined {
 
 export const withoutSlash = (url: string) => url.replace(/\/+$/, '');
 
-/** Whether a URL stays on this machine. */
-export function isLoopback(url: URL): boolean {
-  return ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
+/** The texts that apply. */
+export function textsOf(rules: Record<string, boolean>): string[] {
+  return Object.keys(rules).filter((text) => rules[text]);
 }

@@ -16,38 +16,16 @@ export interface Secret {
   key: Buffer;
 }
 
-/** The file of the generated secret. */
-export function secretPath(dataDirectory: string): string {
-  return join(dataDirectory, 'jwt-secret');
-}
-
 /** One or more; the first one signs, all verify. */
 export type Secrets = [Secret, ...Secret[]];
 
-interface SecretSettings {
-  /** Of `JWT_SECRET`. */
-  value: string | undefined;
-  production: boolean;
-  dataDirectory: string;
-  /** Whether a missing secret is generated, outside production. */
-  generates: boolean;
-}
-
-/**
- * Reads the secrets that sign tokens and derive codes, links and hashes. Outside production a missing one is generated once and
- * kept in the data directory.
- *
- * @throws {ConfigError}
- */
-export function readSecrets({ value, production, dataDirectory, generates }: SecretSettings): Secrets {
-  const path = secretPath(dataDirectory);
-  if (value === undefined && !production && (generates || existsSync(path))) return generatedSecrets(path);
-  const secrets = toSecrets(value ?? '');
+/** Reads the secrets that sign tokens and derive codes, links and hashes. @throws {ConfigError} */
+export function readSecrets(text: string, { production }: { production: boolean }): Secrets {
+  const secrets = toSecrets(text);
   const isExample = (key: Buffer) => isPlaceholder(String(key)) || isRepeated(key);
-  const isUsable = secrets.every(({ key }) => !(isWeak(key) || (production && isExample(key))));
-  if (value === undefined || isUsable) return secrets;
+  if (secrets.every(({ key }) => !isWeak(key) && !(production && isExample(key)))) return secrets;
   throw new ConfigError(
-    'JWT_SECRET must hold secrets of at least 32 random bytes each and no placeholder, for example `openssl rand -base64 48`',
+    'must hold secrets of at least 32 random bytes each and no placeholder, for example `openssl rand -base64 48`',
   );
 }
 
@@ -62,22 +40,16 @@ export function toSecrets(text: string): Secrets {
 }
 
 /** The secrets in a value of `JWT_SECRET`, without blanks around them. */
-export function splitSecrets(text: string): string[] {
-  return text.split(',').map((secret) => secret.trim());
-}
+export const splitSecrets = (text: string) => text.split(',').map((secret) => secret.trim());
 
 /** A new secret, as text. */
-export function generateSecret(): string {
-  return randomBytes(48).toString('base64url');
-}
+export const generateSecret = () => randomBytes(48).toString('base64url');
 
-/** Whether a secret is too short or repeats few bytes. */
-function isWeak(key: Buffer): boolean {
-  return key.length < 32 || new Set(key).size < 8;
-}
+/** The file of the generated secret. */
+export const secretPath = (dataDirectory: string) => join(dataDirectory, 'jwt-secret');
 
 /** The generated secret, which is kept so that sessions survive a restart. Of concurrent starts the first one creates it. */
-function generatedSecrets(path: string): Secrets {
+export function generatedSecrets(path: string): Secrets {
   let text: string;
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -100,6 +72,9 @@ function writeNew(path: string, text: string): void {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
   }
 }
+
+/** Whether a secret is too short or repeats few bytes. */
+const isWeak = (key: Buffer) => key.length < 32 || new Set(key).size < 8;
 
 /** Whether a secret is a shorter one again and again, also where the last time is cut. */
 function isRepeated(secret: Buffer): boolean {

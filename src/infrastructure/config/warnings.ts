@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
-import ipaddr from 'ipaddr.js';
+import { hostOf, isLoopback, isPublic } from '../addresses.ts';
 import type { Config } from './config.ts';
-import { isLoopback, parseUrl } from './readers.ts';
+import { parseUrl, textsOf } from './readers.ts';
 
 /** What variables are set to, or have by default. */
 type Texts = Record<string, string | undefined>;
@@ -14,17 +14,40 @@ const exampleHost = /[@/.]example\.(com|net|org|internal)\b/;
 
 const databaseUrls = ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'DATABASE_REPLICA_URL'] as const;
 
+/** What is missing, or too much, beside other variables. One that is set and wrong counts as set. */
+export function findConflicts(source: NodeJS.ProcessEnv): string[] {
+  const isSet = (name: string) => Boolean(source[name]);
+  const ofBucket = ['S3_ENDPOINT', 'S3_REGION', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'].filter(isSet);
+  const alone = (one: string, other: string) => ({
+    [`${one} and ${other} must be set together, or neither`]: isSet(one) !== isSet(other),
+  });
+  return textsOf({
+    [`S3_BUCKET must be set with ${ofBucket.join(', ')}`]: ofBucket.length > 0 && !isSet('S3_BUCKET'),
+    'MEDIA_BASE_URL must be set with S3_BUCKET: the URL under which browsers find the bucket':
+      isSet('S3_BUCKET') && !isSet('MEDIA_BASE_URL'),
+    'S3_REGION must be set with S3_BUCKET, unless S3_ENDPOINT is':
+      isSet('S3_BUCKET') && !isSet('S3_REGION') && !isSet('S3_ENDPOINT'),
+    ...alone('S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'),
+    'TERMS_VERSION must be set with PRIVACY_VERSION': isSet('PRIVACY_VERSION') && !isSet('TERMS_VERSION'),
+    ...alone('TERMS_VERSION', 'TERMS_URL'),
+    ...alone('PRIVACY_VERSION', 'PRIVACY_URL'),
+    'JWT_PRIVATE_KEY and JWT_PRIVATE_KEY_FILE must not both be set':
+      isSet('JWT_PRIVATE_KEY') && isSet('JWT_PRIVATE_KEY_FILE'),
+  });
+}
+
 /** Warnings about settings that work but are weak, for the log at start. They contain no values. */
 export function findWarnings(texts: Texts): string[] {
   if (texts['NODE_ENV'] !== 'production') return [];
   const frontend = parseUrl(texts['FRONTEND_URL']);
   const weak = databaseUrls.filter((name) => hasWeakPassword(parseUrl(texts[name])));
+  const rules = {
+    'FRONTEND_URL is on this machine: links in emails open on the machine of the reader':
+      frontend !== undefined && isLoopback(hostOf(frontend)),
+  };
   return [
     ...weak.map((name) => `${name} has no password or a common one: use a long random one`),
-    ...textsOf({
-      'FRONTEND_URL is on this machine: links in emails open on the machine of the reader':
-        frontend !== undefined && isLoopback(frontend),
-    }),
+    ...textsOf(rules),
   ];
 }
 
@@ -44,8 +67,7 @@ function hasWeakPassword(url: URL | undefined): boolean {
 /**
  * Looks at how the settings of production fit together, for `dure config check`. Texts contain no passwords, keys or secrets.
  *
- * @returns `warnings`, of what is weak or will not do what it is for, beyond those of the start; `notes`, of what is right or
- *   wrong, depending on how the service is deployed
+ * @returns `warnings`, beyond those of the start; `notes`, of what is right or wrong, depending on how the service is deployed
  */
 export function findDeploymentWarnings(texts: Texts, config: Config) {
   if (!config.production) {
@@ -81,7 +103,7 @@ export function findDeploymentWarnings(texts: Texts, config: Config) {
 function openConnections(texts: Texts): string[] {
   return databaseUrls.flatMap((name) => {
     const url = parseUrl(texts[name]);
-    if (!url || !isPublic(url)) return [];
+    if (!url || !isElsewhere(url)) return [];
     const ssl = url.searchParams.get('ssl') === 'true' ? 'verify-full' : 'disable';
     const mode = url.searchParams.get('sslmode') ?? ssl;
     return textsOf({
@@ -91,17 +113,10 @@ function openConnections(texts: Texts): string[] {
   });
 }
 
-const privateRanges = ['private', 'loopback', 'linkLocal', 'uniqueLocal', 'carrierGradeNat'];
-
 /** Whether a host can be outside of a private network: names without a dot are those of containers. */
-function isPublic(url: URL): boolean {
-  const host = url.hostname.replace(/^\[|\]$/g, '').toLowerCase();
-  if (host === '' || isLoopback(url)) return false;
-  if (isIP(host) !== 0) return !privateRanges.includes(ipaddr.process(host).range());
+function isElsewhere(url: URL): boolean {
+  const host = hostOf(url);
+  if (host === '' || isLoopback(host)) return false;
+  if (isIP(host) !== 0) return isPublic(host);
   return host.includes('.') && !/\.(internal|local|localdomain|svc|lan|home\.arpa)$/.test(host);
-}
-
-/** The texts that apply. */
-function textsOf(rules: Record<string, boolean>): string[] {
-  return Object.keys(rules).filter((text) => rules[text]);
 }

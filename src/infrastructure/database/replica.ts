@@ -79,9 +79,8 @@ export function openReplica({ primary, ownWrites, metrics, logger, ...options }:
   const reads = metrics.addCounter(
     'replica_reads_total',
     'Reads that the replica may answer, by what answered: it, or the primary and why',
-    ['source'],
+    { source: sources },
   );
-  for (const source of sources) reads.inc({ source }, 0);
 
   /** Where the primary was, and when; the last ones of {@link maxLag}. */
   let samples: (Position & { at: number })[] = [];

@@ -14,18 +14,13 @@ export const staleLock = 45_000;
 
 export const cleanUpTask = 'clean_up';
 
-/**
- * Locks of workers that are certain to be dead. graphile-worker itself would release them after four hours. A clean-up may take longer,
- * and there is another one soon.
- */
+/** Locks of workers that are certain to be dead, which graphile-worker would release after four hours. A clean-up may take longer. */
 const staleLocks = (milliseconds: number) => sql`
   task_identifier <> ${cleanUpTask} AND locked_at < now() - ${milliseconds} * interval '1 millisecond'`;
 
 /**
- * Releases the jobs of dead workers, and deletes those without an attempt left, which graphile-worker keeps for ever: the last attempt
- * may have ended with its process. A lane may keep its own. It logs errors of the database; the next run does the rest.
- *
- * @param options.lockAge milliseconds after which a lock belongs to a dead worker
+ * Releases the jobs of dead workers, and deletes those without an attempt left, which graphile-worker keeps for ever. A lane may keep
+ * its own. It logs errors of the database; the next run does the rest.
  */
 export async function recoverJobs(options: {
   database: Tx;
@@ -75,11 +70,7 @@ const columns = sql`
 /** The tables below the view `jobs`, which has no payloads. */
 const jobs = sql`graphile_worker._private_jobs j JOIN graphile_worker._private_tasks t ON t.id = j.task_id`;
 
-/**
- * Lists jobs, the next one first: those that are due, in the order in which workers take them, then the others.
- *
- * @param filter only jobs whose last attempt failed, that a worker has taken
- */
+/** Lists jobs, the next one first: those that are due, in the order in which workers take them, then the others. */
 export async function listJobs(
   database: Tx,
   { failed, locked, limit }: { failed: boolean; locked: boolean; limit: number },
@@ -92,8 +83,8 @@ export async function listJobs(
 }
 
 /**
- * Releases all jobs of a worker, of all workers, or without a selection of workers that are certain to be dead, in a transaction.
- * Concurrent runs wait at the rows of the jobs, so that each is reported once.
+ * Releases all jobs of a worker, of all workers, or without a selection of dead ones. Concurrent runs wait for each other, so that
+ * each job is reported once.
  *
  * @returns the jobs as they were
  */

@@ -12,16 +12,13 @@ export const maxAttempts = 25;
 /** Rows that the relay takes at once. The payload of a notification is limited to 8,000 bytes, an id has at most 10 digits. */
 const batchSize = 500;
 
-/**
- * Milliseconds: for which a wake-up waits for others, and between two looks for rows that were left, such as those of an instance
- * that was killed.
- */
+/** Milliseconds: for which a wake-up waits for others, and between two looks for rows that were left, as by a killed instance. */
 const times = { batch: 25, poll: 2_500 };
 
 /**
  * Takes rows that no other instance is taking, adds their jobs and wakes up their users. It does not wait for the disk or a standby:
- * if a crash undoes it, the rows are still there. A job that had run by then runs again, with the same payload. `NOTIFY` holds a
- * lock of the whole database until its transaction ends, so no other transaction sends any.
+ * if a crash undoes it, the rows are still there, and jobs run again. `NOTIFY` locks the whole database until its transaction ends,
+ * so no other transaction sends any.
  */
 const takeBatch = (jobs: Sql[]) => sql`
   WITH taken AS (
@@ -46,10 +43,10 @@ const takeBatch = (jobs: Sql[]) => sql`
 export type Outbox = ReturnType<typeof createOutbox>;
 
 /**
- * What follows a change: jobs to be queued, and users to be woken up. A change writes rows of `outbox` in its own transaction and calls
- * `tx.afterCommit(outbox.wake)`; the relay of any instance takes them after the commit.
+ * What follows a change: jobs to be queued, and users to be woken up. A change writes rows of `outbox` in its own transaction and
+ * calls `tx.afterCommit(outbox.wake)`; the relay of any instance takes them.
  *
- * @param jobs queries of `taken`, rows of the outbox, for the `id` of a row and its job as the `spec` of `graphile_worker.add_jobs`
+ * @param jobs queries of `taken`, for the `id` of a row and its job as the `spec` of `graphile_worker.add_jobs`
  */
 export function createOutbox(database: Database, logger: FastifyBaseLogger, jobs: Sql[]) {
   const take = takeBatch(jobs);

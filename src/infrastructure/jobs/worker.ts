@@ -91,11 +91,10 @@ export function startWorker(options: WorkerOptions) {
 
 const outcomes = ['completed', 'retried', 'failed'] as const;
 
-/** Counts runs by their outcome. All series exist from the start, so that the first error is seen as an increase. */
+/** Counts runs by their outcome. */
 function countRuns({ addCounter }: Metrics, lanes: Lane[]) {
-  const runs = addCounter('queue_job_runs_total', 'Runs of jobs, by task and outcome', ['task', 'outcome']);
-  for (const task of lanes.flatMap(({ tasks }) => Object.keys(tasks)))
-    for (const outcome of outcomes) runs.inc({ task, outcome }, 0);
+  const labels = { task: lanes.flatMap(({ tasks }) => Object.keys(tasks)), outcome: outcomes };
+  const runs = addCounter('queue_job_runs_total', 'Runs of jobs, by task and outcome', labels);
   return (task: string, outcome: (typeof outcomes)[number]) => runs.inc({ task, outcome });
 }
 
@@ -151,8 +150,8 @@ async function runUntilStopped(options: RunnerOptions): Promise<void> {
 }
 
 /**
- * Waits until a runner ended, or had the time to. It never ends by itself when one outcome could not be written and a later one
- * could: graphile-worker then counts wrongly how many are left to write (https://github.com/graphile/worker/issues/636).
+ * Waits until a runner ended, or had the time to: graphile-worker may count wrongly how many outcomes are left to write, and then
+ * never ends by itself (https://github.com/graphile/worker/issues/636).
  */
 async function ended({ promise, events }: Runner): Promise<void> {
   const stopped = once(events, 'pool:gracefulShutdown');

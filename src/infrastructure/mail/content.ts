@@ -26,8 +26,8 @@ export type MailKinds = Record<string, MailRules>;
 export const mailKind = <Fields extends object>(kind: MailKind<Fields>) => kind;
 
 /**
- * One part of an email, from which text and HTML are rendered: a paragraph, a smaller note, a code or user id to copy, the main
- * action, a second one, or text that another user wrote, which alone keeps its line feeds.
+ * One part of an email: a paragraph, a smaller note, a code or user id to copy, the main action, a second one, or text that another
+ * user wrote, which alone keeps its line feeds.
  */
 export type Block =
   | string
@@ -84,8 +84,7 @@ export function lines(text: string): string[] {
 }
 
 /**
- * Matches text that email clients turn into a link: addresses of websites and mailboxes, and telephone numbers. Anybody can sign up
- * with a foreign address and choose the name in the emails to it, so such a name is left out.
+ * Matches text that email clients turn into a link. Anybody can sign up with a foreign address and choose the name in emails to it.
  */
 const linkLike = /:\/\/|www\.|\S@\S|[\p{L}\p{N}]\.[\p{L}\p{M}]{2,}|(?:\p{Nd}[\s().+\-–]*){7}/iu;
 

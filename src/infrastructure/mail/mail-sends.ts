@@ -16,18 +16,17 @@ export const expiredMailSends: ExpiredRows = {
 };
 
 /**
- * Cooldown and hourly cap of emails that anyone can request. They apply to every address alike, known or not. SQL, because the
- * times are those of the database and a row is locked until the transaction ends.
+ * Cooldown and hourly cap of emails that anyone can request, for every address alike, known or not. SQL, because the times are those
+ * of the database and a row is locked.
  */
 export function createMailSends({ cooldown }: Config['email'], kinds: MailKinds) {
   const caps = new Map(Object.values(kinds).map(({ cap }) => [cap?.purpose, cap?.perHour]));
   const maxPerHour = (purpose: MailPurpose) => caps.get(purpose) ?? 0;
 
   /**
-   * Counts an email if it may be sent now. The row lock, which lasts until the transaction ends, serialises concurrent requests:
-   * one of them sends.
+   * Counts an email if it may be sent now. The row lock, until the transaction ends, lets one of concurrent requests send.
    *
-   * @returns whether the email may be sent, and the whole seconds until the next one may
+   * @returns whether it may be sent, and the whole seconds until the next one may
    */
   async function request(tx: Tx, purpose: MailPurpose, email: string) {
     const counted = await tx.execute(sql`

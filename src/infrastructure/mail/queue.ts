@@ -80,8 +80,7 @@ export function createMailQueue(options: {
 
   /**
    * Enqueues emails like {@link add}, at most one for each account, unless the address is not verified or has had too many of the
-   * purpose within an hour, or the user is suspended or has switched them off. Locks the rows of the addresses until the
-   * transaction ends: call it last, before `notify`.
+   * purpose within an hour, or the user is suspended or has switched them off. It locks rows: call it last, before `notify`.
    *
    * @returns how many are enqueued
    */
@@ -110,8 +109,7 @@ export function createMailQueue(options: {
 export type QueuedMail = ReturnType<typeof readQueuedMail>;
 
 /**
- * Reads the payload of a job. The idempotency key is the same for every attempt, so that the provider sends the email once;
- * `traceparent` is the span of the request that queued it, where it was traced.
+ * Reads the payload of a job. Its idempotency key is the same for every attempt; `traceparent` is the span of the request.
  *
  * @throws Error when it was not written by `MailQueue.add`
  */
@@ -122,8 +120,8 @@ export function readQueuedMail(job: unknown) {
 }
 
 /**
- * Moves emails without an attempt left to the failed ones, because graphile-worker would keep them as jobs for ever. One to a deleted
- * account is not kept: it waits for a deletion that is in progress. Users are locked in the order of their ids.
+ * Moves emails without an attempt left to the failed ones; graphile-worker would keep them for ever. One to a deleted account is not
+ * kept, for which it waits for a deletion that is in progress. Users are locked in the order of their ids.
  */
 export function moveExhaustedMails(database: Tx) {
   return database.query<{ kind: string; payload: object; reason: string; attempts: number }>(sql`
@@ -150,7 +148,7 @@ export const expiredFailedMails: ExpiredRows = {
 };
 
 /**
- * The task and the key of the one job that stands for a pause of emails, and is due when that ends; it never runs. It is in the queue,
+ * The task and the key of the one job that stands for a pause of emails, and is due when that ends; it never runs. In the queue,
  * because the provider counts the requests of all instances together.
  */
 export const mailPauseTask = 'mail_pause';

@@ -39,8 +39,7 @@ const wordings = {
 type Content = WrittenMail & Wording & { unsubscribeUrl: string | undefined };
 
 /**
- * Renders an email as text and HTML with the same content. The same input gives the same bytes: Resend rejects another body under the
- * same idempotency key.
+ * Renders an email as text and HTML. The same input gives the same bytes: Resend rejects another body under the same idempotency key.
  *
  * @param unsubscribeUrl of emails that can be switched off
  */

@@ -76,18 +76,17 @@ export function createMailLane(options: MailLaneOptions): Lane {
 
 const outcomes = ['sent', 'retried', 'held_back', 'failed', 'obsolete'] as const;
 
-/** Counts emails by their outcome. All series exist from the start, so that the first error is seen as an increase. */
+/** Counts emails by their outcome. */
 function countMails({ addCounter }: Metrics, kinds: string[]) {
-  const labels = ['kind', 'outcome'];
+  const labels = { kind: kinds, outcome: outcomes };
   const mails = addCounter('mails_total', 'Attempts to send an email, by kind and outcome', labels);
-  for (const kind of kinds) for (const outcome of outcomes) mails.inc({ kind, outcome }, 0);
   return (kind: string, outcome: (typeof outcomes)[number]) =>
     mails.inc({ kind: kinds.includes(kind) ? kind : 'unknown', outcome });
 }
 
 /**
- * The task that makes one attempt to send a queued email: composed and rendered each time, under the same key. Its span is linked
- * to the request that queued the email; so are its lines in the log.
+ * The task that makes one attempt to send a queued email, composed and rendered each time. Its span and its lines in the log are
+ * linked to the request that queued it.
  */
 function createSendMail(options: SendOptions, attemptLimit: number): Task {
   return async (input, { job, abortSignal, addJob }) => {

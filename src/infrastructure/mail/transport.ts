@@ -42,8 +42,8 @@ export interface MailTransport {
 }
 
 /**
- * Resend's names of permanent errors (https://resend.com/docs/api-reference/errors). What an operator can fix (key,
- * domain, sender, quota) is not among them: such an email waits in the queue.
+ * Resend's names of permanent errors (https://resend.com/docs/api-reference/errors). What an operator can fix (key, domain, sender,
+ * quota) is not among them: such an email waits in the queue.
  */
 const permanentErrors = new Set<string | undefined>([
   'validation_error',
@@ -55,10 +55,7 @@ const permanentErrors = new Set<string | undefined>([
 /** The same names with 403 mean an unverified domain. The SDK's own errors have no status. */
 const permanentStatuses = new Set<number | undefined>([400, 413, 422, undefined]);
 
-/**
- * The error for a response of the provider, of which the SDK passes on any JSON. Leaves out the provider's message, which may
- * quote a code or a link of the email: the reason is stored and logged.
- */
+/** The error for a response of the provider, of any JSON. Leaves out its message, which may quote a code or a link of the email. */
 function errorFor(response: unknown, retryAfter: string | undefined): Error {
   const { statusCode, name: givenName, message }: Record<string, unknown> = Object(response);
   // What the SDK returns for a request that failed before a response; it drops the cause.

@@ -70,11 +70,7 @@ export interface Source {
   budget: Budget;
 }
 
-/**
- * Walks an ordered index, of the whole list, of one store or around a place.
- *
- * @param isLast whether no other source follows
- */
+/** Walks an ordered index, of the whole list, of one store or around a place. @param isLast whether no other source follows */
 export function scan(list: SearchableList, filter: SearchFilter, budget: Budget, isLast: boolean): Source {
   if (filter.near !== undefined) return scanAround(filter.near, list, filter, budget, isLast);
   const isOfStore = filter.ofStore === undefined ? [] : [sql`${list.storeId} = ${filter.ofStore}`];

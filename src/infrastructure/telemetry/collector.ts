@@ -6,7 +6,7 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
 import type { Pool } from 'pg';
-import { readVersion } from '../config/version.ts';
+import { version } from '../config/version.ts';
 import { failSpan, tracePool } from './traced-pool.ts';
 
 /** Milliseconds for sending what is left at the end: a collector that is down must not delay the shutdown. */
@@ -20,17 +20,16 @@ export interface SpanOptions {
 }
 
 /**
- * Sends traces to an OpenTelemetry collector. The SDK reads the standard variables: `OTEL_SERVICE_NAME`,
- * `OTEL_RESOURCE_ATTRIBUTES`, `OTEL_TRACES_SAMPLER` and others. Spans are made here and not by `@fastify/otel`, which puts paths
- * and texts of errors into them.
+ * Sends traces to an OpenTelemetry collector. The SDK reads the standard variables, such as `OTEL_SERVICE_NAME`. Spans are made here
+ * and not by `@fastify/otel`, which puts paths and texts of errors into them.
  *
- * @param endpoint base URL of an OTLP/HTTP receiver; traces go to `<endpoint>/v1/traces`
+ * @param endpoint base URL of an OTLP/HTTP receiver
  */
 export function connectCollector(endpoint: string) {
   const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/+$/, '')}/v1/traces` });
   const own = resourceFromAttributes({
     'service.name': 'dure',
-    'service.version': readVersion(),
+    'service.version': version,
     'service.instance.id': randomUUID(),
   });
   const provider = new NodeTracerProvider({

@@ -40,8 +40,8 @@ interface JobsRow {
 }
 
 /**
- * What the database knows: the queue, failed emails, pending migrations. A scrape waits for it for two seconds: a database that
- * does not respond, or takes no writes, is `database_up 0`, and the other metrics are left out.
+ * What the database knows: the queue, failed emails, pending migrations. A scrape waits for two seconds: a database that does not
+ * respond, or takes no writes, is `database_up 0`, without the others.
  *
  * @param tasks of which the age of the oldest job is shown also while there is none
  */

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { readVersion } from '../config/version.ts';
+import { version } from '../config/version.ts';
 
 /** Where the parts of the service put what they measure; `GET /metrics` shows it. */
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -12,11 +12,7 @@ export function createMetrics() {
   const registry = new Registry();
   const registers = [registry];
 
-  /**
-   * Adds a gauge that is read at each scrape.
-   *
-   * @param read its value, or that of each of its labels; undefined leaves it out
-   */
+  /** Adds a gauge that is read at each scrape. @param read its value, or that of each of its labels; undefined leaves it out */
   function addGauge<Label extends string>(
     name: string,
     help: string,
@@ -39,9 +35,19 @@ export function createMetrics() {
     });
   }
 
-  /** Adds a counter; its name ends with `_total`. */
-  function addCounter<Label extends string>(name: string, help: string, labelNames: readonly Label[]) {
-    return new Counter({ name, help, labelNames, registers });
+  /**
+   * Adds a counter; its name ends with `_total`.
+   *
+   * @param labels with their known values. Their series exist from the start, so that the first event is seen as an increase.
+   */
+  function addCounter(name: string, help: string, labels: Record<string, readonly string[]> = {}) {
+    const counter = new Counter({ name, help, labelNames: Object.keys(labels), registers });
+    const series = Object.entries(labels).reduce<Record<string, string>[]>(
+      (some, [label, values]) => some.flatMap((one) => values.map((value) => ({ ...one, [label]: value }))),
+      [{}],
+    );
+    for (const one of series) counter.inc(one, 0);
+    return counter;
   }
 
   /** Adds a histogram; its name ends with the unit. @param buckets upper bounds */
@@ -63,7 +69,7 @@ export function createMetrics() {
  */
 export function addProcessMetrics({ registry, addGauge }: Metrics, commit = 'unknown'): void {
   collectDefaultMetrics({ register: registry });
-  const build = { version: readVersion(), node: process.version, commit };
+  const build = { version, node: process.version, commit };
   addGauge(
     'dure_build_info',
     'Which build runs; the value is always 1',

@@ -62,8 +62,7 @@ const reads = /\bFROM\s+([a-z_][\w.]*)(?![\w.]|\s*\()/i;
 const calls = /^SELECT\s+(?:\w+\s*\(\s*)?([a-z_][\w.]*)\s*\(/i;
 
 /**
- * A readable name of a statement: its first verb that says what it does, and the table or function of it, as in
- * `SELECT users` or `INSERT notifications`. It has identifiers only, never a value.
+ * A readable name of a statement, such as `INSERT notifications`: its first verb that says what it does, and its table or function.
  */
 export function statementSummary(text: string): string {
   const plain = text.replace(ignored, '').trim();

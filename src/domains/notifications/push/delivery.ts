@@ -69,10 +69,8 @@ export function createPushDelivery(options: PushDeliveryOptions): Lane {
   if (!vapidDetails) return { tasks: { [sendPushTask]: async () => undefined }, concurrency: 1 };
   const service = { vapidDetails, allowsLoopback: !config.production, hosts: config.pushServices };
   const logger = options.logger.child({ part: 'push' });
-  const pushes = options.metrics.addCounter('pushes_total', 'Push messages, by the outcome of an attempt', [
-    'outcome',
-  ]);
-  for (const outcome of outcomes) pushes.inc({ outcome }, 0);
+  const help = 'Push messages, by the outcome of an attempt';
+  const pushes = options.metrics.addCounter('pushes_total', help, { outcome: outcomes });
   /** Flags of the users whose jobs run. Endpoints are any servers that users name: those that do not respond must delay no others. */
   const running = new Set<string>();
 
@@ -200,7 +198,7 @@ async function sendToPushService(
     { vapidDetails, TTL: ttl, topic: topicOf(message.id), contentEncoding: 'aes128gcm' },
   );
   try {
-    const request = { method: 'POST', headers, body, timeout: attemptTime, ...callable } as const;
+    const request = { headers, body, timeout: attemptTime, ...callable } as const;
     return resultOf(await guardedFetch(new URL(endpoint), request));
   } catch (error) {
     return { outcome: 'failed', reason: reasonOf(error), pause: 0 };
