@@ -5,11 +5,12 @@ import { createTestApp, createUser, password, type TestResponse } from './suppor
 import { rejected, tally } from './support/assertions.ts';
 import { inParallel, lockRows } from './support/concurrency.ts';
 import { contract } from './support/contract.ts';
+import { cleanUp } from './support/images.ts';
 import { openTwoShops, requestsPath } from './support/partner-requests.ts';
 import { openShop } from './support/stores.ts';
 
 const app = await createTestApp({}, { serverErrors: true });
-const other = await createTestApp({ WORKER_ENABLED: 'false' }, { databaseUrl: app.url });
+const other = await app.startInstance();
 
 interface Draft {
   token?: string;
@@ -150,8 +151,7 @@ for (const [name, { path, location, table, column, prepare }] of Object.entries(
     t.notOk(isReplay(again));
     if (again.status === 201) t.ok(isReplay(await send(draft, draft.body, key)), 'of the second response');
     await age('24 hours 1 minute');
-    await app.pool.query("SELECT graphile_worker.add_job('clean_up')");
-    await app.mails.settled();
+    await cleanUp(app);
     const { rowCount } = await app.pool.query('SELECT FROM idempotency_keys WHERE key = $1', [
       key['idempotency-key'],
     ]);

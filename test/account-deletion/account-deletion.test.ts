@@ -1,5 +1,5 @@
 import t from 'tap';
-import { accountsOf, during, startInstance } from '../auth/accounts.ts';
+import { accountsOf, during } from '../auth/accounts.ts';
 import { createSettledUser, newResetLink } from '../auth/mailbox.ts';
 import { createTestApp, createUser, deleteAccount, logIn, password } from '../support/app.ts';
 import { rejected, tally, tokenRejected } from '../support/assertions.ts';
@@ -16,7 +16,7 @@ import {
 import { createPost, createStore, openShop, type Shop } from '../support/stores.ts';
 
 const app = await createTestApp();
-const other = await startInstance(t, app);
+const other = await app.startInstance();
 
 const { me, refresh, tryLogin, confirmReset, ended } = accountsOf(app);
 const stores = '/api/v1/stores/';

@@ -120,10 +120,8 @@ t.test("admins can neither suspend nor reactivate an admin's account", async (t)
 t.test('a suspension waits for an account that becomes an admin', async (t) => {
   const promoted = await createUser(app);
   const lock = await lockRows(t, app, "UPDATE users SET role = 'admin' WHERE id = $1", [promoted.id]);
-  const suspended = suspend(promoted.id);
-  await lock.waiters(1);
-  await lock.release('COMMIT');
-  rejected(t, await suspended, 403, 'forbidden');
+  const suspended = await lock.during(() => suspend(promoted.id));
+  rejected(t, suspended, 403, 'forbidden');
   t.equal((await call('GET', '/auth/me/', promoted)).status, 200);
 });
 

@@ -5,7 +5,7 @@ import { lockRows } from '../support/concurrency.ts';
 import { cleanUp } from '../support/images.ts';
 import { tablesWith } from '../support/rows.ts';
 import { createStore } from '../support/stores.ts';
-import { accountsOf, deletedIds, signUpBody, startInstance, statements } from './accounts.ts';
+import { accountsOf, deletedIds, signUpBody, statements } from './accounts.ts';
 
 const app = await createTestApp({}, { isolated: true });
 
@@ -74,16 +74,13 @@ t.test('an account that is used, verified or gets a store during the clean-up is
   for (const statement of [use, ...Object.values(statements)]) {
     const user = await createUnused(31);
     const lock = await lockRows(t, app, statement, [user.id]);
-    const cleaned = cleanUp(app);
-    await lock.waiters(1);
-    await lock.release('COMMIT');
-    await cleaned;
+    await lock.during(() => cleanUp(app));
     t.ok(await exists(user.id), statement);
   }
 });
 
 t.test('two runs at once delete each account once', async (t) => {
-  const other = await startInstance(t, app, { WORKER_ENABLED: 'true' });
+  const other = await app.startInstance({ WORKER_ENABLED: 'true' });
   const users = [await createUnused(31), await createUnused(31), await createUnused(31)];
   app.logs.length = 0;
   await cleanUp(app, 3);

@@ -3,11 +3,11 @@ import t from 'tap';
 import { createTestApp, createUser, logIn, password } from '../support/app.ts';
 import { delayed, invalid, rejected, tally, tokenRejected } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
-import { accountsOf, during, newPassword, startInstance } from './accounts.ts';
+import { accountsOf, during, newPassword } from './accounts.ts';
 import { mailsTo, newResetLink } from './mailbox.ts';
 
 const app = await createTestApp();
-const other = await startInstance(t, app);
+const other = await app.startInstance();
 
 const { post, me, refresh, tryLogin, changePassword, confirmReset, validateReset, ended } = accountsOf(app);
 const patch = (token: string, body: unknown) => app.call('PATCH', '/auth/me/', { token, body });

@@ -1,12 +1,5 @@
 import type { Test } from 'tap';
-import {
-  type CallOptions,
-  codeIn,
-  createTestApp,
-  password,
-  type TestApp,
-  type TestResponse,
-} from '../support/app.ts';
+import { type CallOptions, codeIn, password, type TestApp, type TestResponse } from '../support/app.ts';
 import { rejected, tokenRejected } from '../support/assertions.ts';
 import { lockRows } from '../support/concurrency.ts';
 import { latestCode } from './mailbox.ts';
@@ -23,17 +16,6 @@ interface Session {
 export interface ResetLink {
   uid: string;
   token: string;
-}
-
-/** Another instance of an app, without a worker, until the test ends. */
-export async function startInstance(
-  t: Test,
-  { url }: TestApp,
-  environment: Record<string, string> = {},
-): Promise<TestApp> {
-  const instance = await createTestApp({ WORKER_ENABLED: 'false', ...environment }, { databaseUrl: url });
-  t.teardown(instance.close);
-  return instance;
 }
 
 /** The operations of `/auth/`, of an app or of another instance of it. */
@@ -134,11 +116,7 @@ export async function during(
   request: () => Promise<TestResponse>,
   end: 'COMMIT' | 'ROLLBACK' = 'COMMIT',
 ): Promise<TestResponse> {
-  const lock = await lockRows(t, app, statement, values);
-  const response = request();
-  await lock.waiters(1);
-  await lock.release(end);
-  return response;
+  return (await lockRows(t, app, statement, values)).during(request, end);
 }
 
 /** Sends two requests that wait for the row of an account, and get it in this order. */
@@ -150,12 +128,7 @@ export async function inOrder(
   second: () => Promise<TestResponse>,
 ): Promise<[TestResponse, TestResponse]> {
   const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [id]);
-  const one = first();
-  await lock.waiters(1);
-  const two = second();
-  await lock.waiters(2);
-  await lock.release();
-  return Promise.all([one, two]);
+  return lock.queue(first, second);
 }
 
 /** The accounts whose deletion is in the log, oldest first. */

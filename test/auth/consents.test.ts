@@ -10,15 +10,15 @@ import {
 import { invalid, rejected, tokenRejected } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
 import { cleanUp } from '../support/images.ts';
-import { accountsOf, signUpBody, startInstance } from './accounts.ts';
+import { accountsOf, signUpBody } from './accounts.ts';
 import { developmentLogin } from './development-login.ts';
 
 const app = await createTestApp();
 const terms = { TERMS_VERSION: '2026-01-31', TERMS_URL: 'https://dure.example/terms' };
 const privacy = { PRIVACY_VERSION: '2026-02-28', PRIVACY_URL: 'https://dure.example/privacy' };
-const both = await startInstance(t, app, { ...terms, ...privacy });
+const both = await app.startInstance({ ...terms, ...privacy });
 /** Later, without a privacy policy. */
-const termsOnly = await startInstance(t, app, { ...terms, TERMS_VERSION: '2027-01-01' });
+const termsOnly = await app.startInstance({ ...terms, TERMS_VERSION: '2027-01-01' });
 const { signUp } = accountsOf(app);
 
 const accepted = { terms: '2026-01-31', privacy: '2026-02-28', is_14_or_older: true };

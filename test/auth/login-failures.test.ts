@@ -2,7 +2,7 @@ import t, { type Test } from 'tap';
 import { createTestApp, createUser, password, type TestResponse } from '../support/app.ts';
 import { delayed, rejected, tally } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
-import { accountsOf, newPassword, startInstance } from './accounts.ts';
+import { accountsOf, newPassword } from './accounts.ts';
 import { newResetLink } from './mailbox.ts';
 
 const app = await createTestApp();
@@ -142,7 +142,7 @@ t.test('only failures within 15 min count, also after a delay', async (t) => {
 });
 
 t.test('of 30 concurrent wrong guesses from two addresses on two instances, ten are checked', async (t) => {
-  const other = await startInstance(t, app);
+  const other = await app.startInstance();
   const { username } = await createUser(app);
   for (const name of [username, 'other.unknown']) {
     const responses = await inParallel(30, (index) =>

@@ -1,9 +1,8 @@
 import { createHmac } from 'node:crypto';
 import t from 'tap';
 import { createTestApp, createUser, password, suspend, testEnvironment } from '../support/app.ts';
-import { rejected, tally } from '../support/assertions.ts';
-import { inParallel } from '../support/concurrency.ts';
-import { accountsOf, startInstance } from './accounts.ts';
+import { rejected } from '../support/assertions.ts';
+import { accountsOf } from './accounts.ts';
 import { isRecent } from './mailbox.ts';
 import { decode } from './tokens.ts';
 
@@ -59,7 +58,7 @@ t.test('tokens are JWTs, HS256 with the bytes of the secret, with the claims of 
 
 t.test('the lifetimes are configurable, and no token outlives the session', async (t) => {
   const lifetimes = { ACCESS_TOKEN_TTL: '2h', REFRESH_TOKEN_TTL: '14d', SESSION_MAX_AGE: '1h' };
-  const short = await startInstance(t, app, lifetimes);
+  const short = await app.startInstance(lifetimes);
   const { username } = await createUser(app);
   const { data } = (await tryLogin(username, password, short)).body;
   const { access, refresh, expires_in, refresh_expires_in } = data;
@@ -133,13 +132,6 @@ t.test('the language of a user is updated at login', async (t) => {
     const { rows } = await app.pool.query('SELECT language FROM users WHERE id = $1', [id]);
     t.equal(rows[0].language, language);
   }
-});
-
-t.test('64 concurrent logins succeed, each with its own session', async (t) => {
-  const { username } = await createUser(app);
-  const responses = await inParallel(64, () => tryLogin(username));
-  t.strictSame(tally(responses), { 200: 64 });
-  t.equal(new Set(responses.map(({ body }) => decode(body.data.access).claims.sid)).size, 64);
 });
 
 t.test('a user agent is cut and cleaned before it is stored', async (t) => {

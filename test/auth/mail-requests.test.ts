@@ -2,13 +2,13 @@ import t from 'tap';
 import { createTestApp, createUser } from '../support/app.ts';
 import { tally } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
-import { accountsOf, startInstance } from './accounts.ts';
+import { accountsOf } from './accounts.ts';
 import { about, comparable, createVerifiedUser, latestMail, mailsTo, passTime } from './mailbox.ts';
 
 /** Seconds, so many that none passes by itself while a test runs. */
 const cooldown = 600;
 const app = await createTestApp();
-const { post } = accountsOf(await startInstance(t, app, { EMAIL_COOLDOWN: `${cooldown}s` }));
+const { post } = accountsOf(await app.startInstance({ EMAIL_COOLDOWN: `${cooldown}s` }));
 
 const hour = 3600;
 const paths = ['email-verify/send', 'reset-password-request', 'find-id'];

@@ -42,8 +42,7 @@ t.test('a passkey of each algorithm is registered and logs in as a password does
 
 t.test('an app on a phone registers and logs in from an origin of PASSKEY_ORIGINS', async (t) => {
   const apk = `android:apk-key-hash:${'x'.repeat(43)}`;
-  const environment = { PASSKEY_ORIGINS: apk, WORKER_ENABLED: 'false' };
-  const instance = passkeysOf(await createTestApp(environment, { databaseUrl: app.url }));
+  const instance = passkeysOf(await app.startInstance({ PASSKEY_ORIGINS: apk }));
   const authenticator = createAuthenticator(apk);
   const user = await createUser(app);
   rejected(t, await register(user, authenticator), 400, 'passkey_refused');
@@ -112,7 +111,6 @@ t.test('passkeys are listed with exactly their fields, newest first', async (t) 
   const { next_cursor } = (await list(user.token, '?limit=1')).body.data;
   const rest = (await list(user.token, `?limit=1&cursor=${next_cursor}`)).body.data;
   t.strictSame(rest, { items: [first.body.data], next_cursor: null });
-  rejected(t, await list(user.token, '?cursor=x'), 400, 'invalid_cursor');
 });
 
 t.test('a login updates when a passkey was used and whether it is synced', async (t) => {

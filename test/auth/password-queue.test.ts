@@ -87,10 +87,7 @@ const yieldTime = 250;
 
 t.test('while logged-in users send requests, one core is left to them', async (t) => {
   const useAllCores = holdTimers(t, yieldTime);
-  const ownApp = await createTestApp(
-    { RATE_LIMIT_ENABLED: 'true', WORKER_ENABLED: 'false' },
-    { databaseUrl: app.url },
-  );
+  const ownApp = await app.startInstance({ RATE_LIMIT_ENABLED: 'true' });
   const { maxConcurrentHashes: all } = ownApp.config.password;
   const { token, username } = await createUser(ownApp);
   const verify = argon2.verify.bind(argon2);

@@ -2,11 +2,11 @@ import t from 'tap';
 import { createTestApp, createUser, logIn, password, resetLinkIn, testEnvironment } from '../support/app.ts';
 import { invalid, rejected, tally, tokenRejected } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
-import { accountsOf, newPassword, startInstance } from './accounts.ts';
+import { accountsOf, newPassword } from './accounts.ts';
 import { about, latestMail, mailsTo, newResetLink, passTime } from './mailbox.ts';
 
 const app = await createTestApp();
-const other = await startInstance(t, app);
+const other = await app.startInstance();
 
 const hour = 3600;
 const { post, me, tryLogin, newCode, changePassword, ended } = accountsOf(app);
@@ -143,9 +143,9 @@ t.test('a bad new password is a validation error and does not use up the link', 
 t.test('a link works after a rotation of JWT_SECRET while the old secret is kept', async (t) => {
   const { link, email } = await createUserWithLink();
   const newer = 'a newer secret that only tests have 9876543210';
-  const rotated = await startInstance(t, app, { JWT_SECRET: `${newer},${testEnvironment.JWT_SECRET}` });
+  const rotated = await app.startInstance({ JWT_SECRET: `${newer},${testEnvironment.JWT_SECRET}` });
   t.equal((await validateReset(link, rotated)).status, 200);
-  const after = await startInstance(t, app, { JWT_SECRET: newer });
+  const after = await app.startInstance({ JWT_SECRET: newer });
   rejected(t, await validateReset(link, after), 400, 'reset_link_invalid');
   const code = await newCode(email);
   const confirmed = await post('email-verify/confirm', { email, code }, {}, after);

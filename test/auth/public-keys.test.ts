@@ -4,7 +4,7 @@ import t from 'tap';
 import { generatePrivateKey, type PrivateKey } from '../../src/infrastructure/config/private-keys.ts';
 import { createTestApp, createUser, logIn, type TestApp, testEnvironment } from '../support/app.ts';
 import { tokenRejected } from '../support/assertions.ts';
-import { accountsOf, startInstance } from './accounts.ts';
+import { accountsOf } from './accounts.ts';
 import { decode, now, signText } from './tokens.ts';
 
 const issuer = testEnvironment.PUBLIC_URL;
@@ -12,8 +12,8 @@ const audience = 'dure-api';
 const [es, ed] = [generatePrivateKey('ES256'), generatePrivateKey('EdDSA')];
 
 const withoutKeys = await createTestApp();
-const app = await startInstance(t, withoutKeys, { JWT_PRIVATE_KEY: es.pem + ed.pem });
-const edFirst = await startInstance(t, withoutKeys, {
+const app = await withoutKeys.startInstance({ JWT_PRIVATE_KEY: es.pem + ed.pem });
+const edFirst = await withoutKeys.startInstance({
   JWT_PRIVATE_KEY: `${ed.pem}${es.pem}`.replaceAll('\n', '\\n'),
 });
 const { me, refresh } = accountsOf(app);

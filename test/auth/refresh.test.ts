@@ -9,15 +9,15 @@ import {
 } from '../support/app.ts';
 import { tally, tokenRejected } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
-import { accountsOf, startInstance } from './accounts.ts';
+import { accountsOf } from './accounts.ts';
 import { countIn, createForge, decode, now, sessionIdIn } from './tokens.ts';
 
 const secret = testEnvironment.JWT_SECRET;
 const shared = await createTestApp();
 /** The grace period is minutes, so that no test is a race against its end. */
 const settings = { REFRESH_REUSE_GRACE: '10m' };
-const app = await startInstance(t, shared, settings);
-const other = await startInstance(t, shared, settings);
+const app = await shared.startInstance(settings);
+const other = await shared.startInstance(settings);
 
 const user = await createUser(app);
 
@@ -106,7 +106,7 @@ t.test('the grace period starts when a token stops being the current one', async
 });
 
 t.test('REFRESH_REUSE_GRACE sets the grace period, by default 10 s', async (t) => {
-  const strict = await startInstance(t, app, { REFRESH_REUSE_GRACE: '0s' });
+  const strict = await app.startInstance({ REFRESH_REUSE_GRACE: '0s' });
   for (const [instance, afterwards] of [
     [app, '10 minutes 0.001 seconds'],
     [shared, '10.001 seconds'],

@@ -2,8 +2,9 @@ import t, { type Test } from 'tap';
 import { createTestApp, createUser, logIn, testEnvironment } from '../support/app.ts';
 import { delayed, invalid, rejected, tally, tokenRejected, unavailable } from '../support/assertions.ts';
 import { inParallel, lockRows } from '../support/concurrency.ts';
+import { cleanUp } from '../support/images.ts';
 import { everyRow } from '../support/rows.ts';
-import { accountsOf, startInstance } from './accounts.ts';
+import { accountsOf } from './accounts.ts';
 import { asPasted, authenticatorOf, forgetSteps, secondFactorOf } from './authenticator.ts';
 import { createVerifiedUser, mailsTo, newResetLink } from './mailbox.ts';
 
@@ -17,14 +18,6 @@ const { begin, confirm, status, newRecoveryCodes, remove, firstFactor, finishLog
 async function asksForCode(t: Test, { username }: { username: string }, expected: boolean) {
   const response = await tryLogin(username);
   t.equal(response.status, expected ? 401 : 200, response.text);
-}
-
-/** Another instance, which may answer with 503. */
-async function startUnavailable(t: Test, environment: Record<string, string> = {}) {
-  const options = { databaseUrl: app.url, serverErrors: true };
-  const instance = await createTestApp({ WORKER_ENABLED: 'false', ...environment }, options);
-  t.teardown(instance.close);
-  return instance;
 }
 
 t.test('a secret is shown as text and as a URI, and nothing is on before its code', async (t) => {
@@ -177,7 +170,7 @@ t.test('the secret of one account does not open for another', async (t) => {
     `UPDATE second_factors SET secret = (SELECT secret FROM second_factors WHERE user_id = $2) WHERE user_id = $1`,
     [victim.id, attacker.id],
   );
-  const at = secondFactorOf(await startUnavailable(t));
+  const at = secondFactorOf(await app.startInstance({}, { serverErrors: true }));
   unavailable(t, await at.finishLogin(await at.firstFactor(victim), code()));
 });
 
@@ -185,12 +178,12 @@ t.test('any JWT_SECRET opens a secret; without one the login is refused and logg
   const user = await createUser(app);
   const { code, wrong, recoveryCodes } = await switchOn(user);
   const newer = 'a newer secret that only tests have 012345';
-  const rotated = await startInstance(t, app, { JWT_SECRET: `${newer},${testEnvironment.JWT_SECRET}` });
+  const rotated = await app.startInstance({ JWT_SECRET: `${newer},${testEnvironment.JWT_SECRET}` });
   const on = secondFactorOf(rotated);
   t.equal((await on.finishLogin(await on.firstFactor(user), code())).status, 200);
   await forgetSteps(app, user);
 
-  const after = await startUnavailable(t, { JWT_SECRET: newer });
+  const after = await app.startInstance({ JWT_SECRET: newer }, { serverErrors: true });
   const at = secondFactorOf(after);
   const token = await at.firstFactor(user);
   unavailable(t, await at.finishLogin(token, code()));
@@ -209,9 +202,8 @@ t.test('the clean-up seals secrets again, so that a rotation can drop an old JWT
   const newer = 'a newer secret that only tests have 012345';
   const both = `${newer},${testEnvironment.JWT_SECRET}`;
   const rotated = await createTestApp({ JWT_SECRET: both }, { databaseUrl: before.url });
-  await rotated.pool.query("SELECT graphile_worker.add_job('clean_up')");
-  await rotated.mails.settled();
-  const at = secondFactorOf(await startInstance(t, before, { JWT_SECRET: newer }));
+  await cleanUp(rotated);
+  const at = secondFactorOf(await before.startInstance({ JWT_SECRET: newer }));
   t.equal((await at.finishLogin(await at.firstFactor(user), code())).status, 200);
 });
 

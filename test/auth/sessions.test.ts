@@ -10,12 +10,12 @@ import {
 } from '../support/app.ts';
 import { invalid, rejected, tally, tokenRejected } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
-import { accountsOf, startInstance } from './accounts.ts';
+import { accountsOf } from './accounts.ts';
 import { isRecent } from './mailbox.ts';
 import { createForge, decode, now, sessionIdIn } from './tokens.ts';
 
 const app = await createTestApp();
-const other = await startInstance(t, app);
+const other = await app.startInstance();
 
 const { post, me, refresh, logOut, ended } = accountsOf(app);
 const list = (token: string, query = '') => app.call('GET', `/auth/sessions/${query}`, { token });

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { createTestApp } from '../support/app.ts';
 import { invalid, rejected } from '../support/assertions.ts';
-import { accountsOf, signUpBody, startInstance } from './accounts.ts';
+import { accountsOf, signUpBody } from './accounts.ts';
 
 const app = await createTestApp();
 
@@ -124,7 +124,7 @@ t.test('a password must not contain the username, or the local part of the email
 });
 
 t.test('PASSWORD_MIN_LENGTH sets the minimum length', async (t) => {
-  const strict = await startInstance(t, app, { PASSWORD_MIN_LENGTH: '12' });
+  const strict = await app.startInstance({ PASSWORD_MIN_LENGTH: '12' });
   invalid(t, await signUp(signUpBody({ password: 'zu-k9!xqabc' }), {}, strict), 'password');
   t.equal((await signUp(signUpBody({ password: 'zu-k9!xqabcd' }), {}, strict)).status, 201);
 });

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { createTestApp, createUser, logIn, suspend, testEnvironment } from '../support/app.ts';
 import { rejected, tokenRejected } from '../support/assertions.ts';
-import { accountsOf, signUpBody, startInstance, verifyAddress } from './accounts.ts';
+import { accountsOf, signUpBody, verifyAddress } from './accounts.ts';
 import { createForge, decode, now, signInput, signText, type TokenParts } from './tokens.ts';
 
 const app = await createTestApp();
@@ -196,8 +196,8 @@ t.test('the tokens of a suspended account are revoked, also after the suspension
 // The steps of a rotation of the secret.
 const second = 'the second secret of these tests 0123456789';
 const third = 'a third one, never used for long 0123456789';
-const during = await startInstance(t, app, { JWT_SECRET: `${second},${secret}` });
-const after = await startInstance(t, app, { JWT_SECRET: second });
+const during = await app.startInstance({ JWT_SECRET: `${second},${secret}` });
+const after = await app.startInstance({ JWT_SECRET: second });
 
 t.test('the first secret signs, all verify, and a removed one does not', async (t) => {
   const signed = await logIn(during, user);

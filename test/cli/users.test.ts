@@ -137,10 +137,8 @@ t.test('delete does what the owner can do, once, and the other sides are notifie
 t.test('an account whose address changes while it is deleted is kept, for another attempt', async (t) => {
   const { id, username } = await createUser(app);
   const lock = await lockRows(t, app, "UPDATE users SET email = 'moved@example.com' WHERE id = $1", [id]);
-  const deleted = dure('users', 'delete', String(id), '--yes', username);
-  await lock.waiters(1);
-  await lock.release('COMMIT');
-  failed(t, await deleted, 4, 'service_unavailable');
+  const deleted = await lock.during(() => dure('users', 'delete', String(id), '--yes', username));
+  failed(t, deleted, 4, 'service_unavailable');
   t.equal((await dure('users', 'delete', 'moved@example.com', '--yes', username)).code, 0);
 });
 

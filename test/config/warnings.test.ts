@@ -7,8 +7,7 @@ import { load, production } from './environments.ts';
 const strong = 'postgresql://dure:wQ3v9eLk2xRt7y@db.shops.kr/dure';
 
 t.test('warnings are in the log at start', async (t) => {
-  const { url: databaseUrl } = await createTestApp();
-  const app = await createTestApp({ ...production, WORKER_ENABLED: 'false' }, { databaseUrl });
+  const app = await (await createTestApp()).startInstance(production);
   const warnings = app.logs.map((line) => JSON.parse(line)).filter(({ level }) => level >= 40);
   t.match(warnings, [{ level: 40, msg: /^DATABASE_URL / }]);
 });

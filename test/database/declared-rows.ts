@@ -82,17 +82,20 @@ function readDeclarations() {
     ts.forEachChild(node, (child) => visit(child, file));
     if (!ts.isCallExpression(node)) return;
     const { expression: callee, typeArguments: [rowType] = [] } = node;
+    const method = ts.isPropertyAccessExpression(callee) ? callee : undefined;
+    const called = method?.name ?? callee;
+    const name = called.getText();
+    // Before anything is asked of the types, which takes most of the time.
+    if (!['query', 'execute', 'findPage'].includes(name)) return;
     const isMethod =
-      ts.isPropertyAccessExpression(callee) &&
+      method !== undefined &&
       // Unlike the connections of `pg`.
-      checker.getTypeAtLocation(callee.expression).getProperty('connect') === undefined;
-    const name = ts.isPropertyAccessExpression(callee) ? callee.name : callee;
-    const line = file.getLineAndCharacterOfPosition(name.getStart()).line + 1;
+      checker.getTypeAtLocation(method.expression).getProperty('connect') === undefined;
+    const line = file.getLineAndCharacterOfPosition(called.getStart()).line + 1;
     const place = `${relative(root, file.fileName)}:${line}`;
-    const isQuery = isMethod && name.getText() === 'query' && rowType !== undefined;
-    const isList = name.getText() === 'findPage' && rowType !== undefined;
-    if (isQuery || isList || (isMethod && name.getText() === 'execute'))
-      functions.set(place, enclosingFunction(node));
+    const isQuery = isMethod && name === 'query' && rowType !== undefined;
+    const isList = name === 'findPage' && rowType !== undefined;
+    if (isQuery || isList || (isMethod && name === 'execute')) functions.set(place, enclosingFunction(node));
     if (!isQuery && !isList) return;
     const columns = columnsOf(checker.getTypeFromTypeNode(rowType));
     // The statement of all searches, whose row type is that of its caller and these columns.

@@ -3,22 +3,15 @@ import { createTestApp, type TestResponse } from '../support/app.ts';
 import { rejected } from '../support/assertions.ts';
 import { production } from '../support/service.ts';
 
-const { url: databaseUrl } = await createTestApp();
-const createApp = (environment: Record<string, string>) =>
-  createTestApp({ ...environment, WORKER_ENABLED: 'false' }, { databaseUrl });
+const { startInstance } = await createTestApp();
 
 const ownOrigin = 'https://app.example.com';
 const origins = [ownOrigin, 'http://localhost:5173', 'capacitor://localhost'];
 const strangers = [
-  'https://evil.example.com',
-  'https://app.example.com.evil.com',
-  'http://app.example.com',
-  'https://app.example.com:444',
-  'null',
-  'https://APP.example.com',
-  'capacitor://app',
+  ...['https://evil.example.com', 'https://app.example.com.evil.com', 'http://app.example.com', 'null'],
+  ...['https://app.example.com:444', 'https://APP.example.com', 'capacitor://app'],
 ];
-const app = await createApp({ CORS_ORIGINS: origins.join(' , ') });
+const app = await startInstance({ CORS_ORIGINS: origins.join(' , ') });
 
 const corsHeadersOf = ({ headers }: TestResponse) =>
   Object.keys(headers).filter((name) => name.startsWith('access-control-'));
@@ -100,7 +93,7 @@ t.test('an OPTIONS that is not a preflight is answered like any method', async (
 });
 
 t.test('every OPTIONS counts for the limits, also a preflight', async (t) => {
-  const limited = await createApp({ CORS_ORIGINS: origins.join(), RATE_LIMIT_ENABLED: 'true' });
+  const limited = await startInstance({ CORS_ORIGINS: origins.join(), RATE_LIMIT_ENABLED: 'true' });
   const responses = [
     await preflight(ownOrigin, '/auth/login/', limited),
     await preflight(ownOrigin, '/auth/nothing/', limited),
@@ -117,7 +110,7 @@ t.test('every OPTIONS counts for the limits, also a preflight', async (t) => {
 });
 
 t.test('without origins no origin is allowed, and a preflight is method_not_allowed', async (t) => {
-  const without = await createApp({ CORS_ORIGINS: ',' });
+  const without = await startInstance({ CORS_ORIGINS: ',' });
   const headers = { origin: ownOrigin, 'access-control-request-method': 'GET' };
   const response = await without.call('GET', '/auth/me/', { headers });
   t.strictSame(corsHeadersOf(response), []);
@@ -130,7 +123,7 @@ const originLines = ({ logs }: { logs: string[] }) =>
   logs.map((line) => JSON.parse(line)).filter(({ origin, msg }) => origin || /origins/.test(msg));
 
 t.test('by default the origin of the frontend is allowed, and any other one is logged once', async (t) => {
-  const withDefault = await createApp({ FRONTEND_URL: 'http://localhost:5173/shop' });
+  const withDefault = await startInstance({ FRONTEND_URL: 'http://localhost:5173/shop' });
   const ask = async (origin: string, method = 'GET') => {
     const headers = { origin, host: 'localhost:3000', 'access-control-request-method': 'GET' };
     return (await withDefault.call(method, '/auth/me/', { headers })).headers['access-control-allow-origin'];
@@ -152,7 +145,7 @@ t.test('by default the origin of the frontend is allowed, and any other one is l
 });
 
 t.test('in production rejected origins are few lines and no warnings', async (t) => {
-  const inProduction = await createApp(production);
+  const inProduction = await startInstance(production);
   for (let index = 0; index < 30; index += 1) {
     const headers = { origin: `https://${index}.example` };
     t.strictSame(corsHeadersOf(await inProduction.call('GET', '/auth/me/', { headers })), []);

@@ -18,9 +18,9 @@ const securityHeadersOf = ({ headers }: TestResponse) =>
 
 t.test('what is not HTTP has the security headers of other responses', async (t) => {
   const configured = [{ CORS_ORIGINS: ',' }, { ...production, CORS_ORIGINS: 'https://app.example.com' }];
-  const { url: databaseUrl } = await createTestApp();
+  const { startInstance } = await createTestApp();
   for (const environment of configured) {
-    const app = await createTestApp({ ...environment, WORKER_ENABLED: 'false' }, { databaseUrl });
+    const app = await startInstance(environment);
     const port = await listen(app.app);
     const expected = securityHeadersOf(await app.call('GET', '/auth/nothing/'));
     for (const large of ['', `X-Large: ${'a'.repeat(20_000)}\r\n`]) {

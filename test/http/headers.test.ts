@@ -25,12 +25,8 @@ const { token } = await createUser(app);
 
 t.test('a valid X-Request-Id is echoed, any other replaced', async (t) => {
   const ask = async (id?: string) => {
-    const response = await call(
-      'GET',
-      '/auth/me/',
-      id === undefined ? {} : { headers: { 'x-request-id': id } },
-    );
-    return String(response.headers['x-request-id']);
+    const headers = id === undefined ? {} : { 'x-request-id': id };
+    return String((await call('GET', '/auth/me/', { headers })).headers['x-request-id']);
   };
   for (const id of ['a', 'A-1_b.2', '0', 'x'.repeat(64), '00000000-0000-0000-0000-000000000000'])
     t.equal(await ask(id), id);
@@ -38,7 +34,6 @@ t.test('a valid X-Request-Id is echoed, any other replaced', async (t) => {
     '',
     ' ',
     'a b',
-    'x'.repeat(65),
     'a,b',
     'a/b',
     '<script>',
@@ -47,6 +42,7 @@ t.test('a valid X-Request-Id is echoed, any other replaced', async (t) => {
     '"a"',
     'a;b',
     '$(id)',
+    'x'.repeat(65),
   ];
   for (const id of wrong) t.match(await ask(id), uuid, id);
   t.match(await ask(), uuid);
@@ -58,14 +54,7 @@ t.test('a valid X-Request-Id is echoed, any other replaced', async (t) => {
 t.test('/auth/ is no-store, /api/ is private, no-cache', async (t) => {
   const cachingOf = async (path: string, method = 'GET', options = {}) =>
     (await call(method, path, options)).headers['cache-control'];
-  for (const path of [
-    '/auth/me/',
-    '/auth/me',
-    '/auth/nothing/',
-    '/%61uth/me/',
-    '/auth/login/',
-    '/auth/me/?a=1',
-  ])
+  for (const path of '/auth/me/ /auth/me /auth/nothing/ /%61uth/me/ /auth/login/ /auth/me/?a=1'.split(' '))
     t.equal(await cachingOf(path), 'no-store', path);
   t.equal(await cachingOf('/auth/me/', 'GET', { token }), 'no-store');
   t.equal(await cachingOf('/auth/login/', 'POST', { body: {} }), 'no-store');
@@ -96,10 +85,7 @@ t.test('a path that is not of the API is found with and without its last slash',
 });
 
 t.test('in production there is HSTS, and no documentation and no mailbox', async (t) => {
-  const inProduction = await createTestApp(
-    { ...production, WORKER_ENABLED: 'false' },
-    { databaseUrl: app.url },
-  );
+  const inProduction = await app.startInstance({ ...production });
   for (const path of ['/auth/me/', '/health/live', '/nothing', '/openapi.json']) {
     const response = await inProduction.call('GET', path);
     t.match(response.headers['strict-transport-security'], /max-age=(?:[3-9]\d{7}|\d{9,})/);

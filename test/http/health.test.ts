@@ -108,8 +108,7 @@ t.test('health', async (t) => {
 });
 
 t.test('during shutdown it is not ready, and requests in flight are finished', async (t) => {
-  const { url: databaseUrl } = await createTestApp();
-  const app = await createTestApp({ WORKER_ENABLED: 'false' }, { databaseUrl, serverErrors: true });
+  const app = await (await createTestApp()).startInstance({}, { serverErrors: true });
   const { token } = await createUser(app);
   const port = await listen(app.app);
   const waiting = await rawConnection(port);

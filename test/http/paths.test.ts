@@ -13,15 +13,7 @@ const app = await createTestApp();
 const { call } = app;
 
 t.test('an unknown path is not_found for every method and body', async (t) => {
-  const unknown = [
-    '/nothing',
-    '/auth/',
-    '/auth/nothing/',
-    '/api/v1/',
-    '/api/v2/stores/',
-    '/auth/me/nothing/',
-  ];
-  for (const path of unknown)
+  for (const path of '/nothing /auth/ /auth/nothing/ /api/v1/ /api/v2/stores/ /auth/me/nothing/'.split(' '))
     for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS'])
       rejected(t, await call(method, path), 404, 'not_found');
   const bodies: [string, Record<string, string>][] = [
@@ -54,10 +46,7 @@ t.test('the root leads a browser to the documentation, and tells others what thi
   rejected(t, wrong, 405, 'method_not_allowed');
   t.equal(wrong.headers.allow, 'GET, HEAD');
 
-  const withoutDocs = await createTestApp(
-    { DOCS_ENABLED: 'false', WORKER_ENABLED: 'false' },
-    { databaseUrl: app.url },
-  );
+  const withoutDocs = await app.startInstance({ DOCS_ENABLED: 'false' });
   const { status, headers, body } = await withoutDocs.call('GET', '/', { headers: browser });
   t.equal(status, 200);
   t.equal(headers.location, undefined);
@@ -108,7 +97,7 @@ t.test('a path that cannot be decoded gets the response of any unknown path', as
     t.equal(response.headers['content-language'], 'en');
     t.ok(response.headers['content-security-policy']);
   }
-  for (const id of ['%ff', '%', 'a'.repeat(300), 'a'.repeat(2_000), '%'.repeat(2_000), '%00', '0', '-1']) {
+  for (const id of ['%ff', '%'.repeat(2_000)]) {
     const path = `/auth/sessions/${id}/`;
     rejected(t, await call('DELETE', path), 401, 'not_authenticated');
     rejected(t, await call('DELETE', path, { token }), 404, 'session_not_found');
@@ -174,11 +163,8 @@ t.test('a file that does not exist is not_found, without an error in the log', a
 
 t.test('a 304 has no headers of a body', async (t) => {
   const { token } = await createUser(app);
-  for (const path of [
-    '/docs/static/swagger-ui.css',
-    '/openapi.json',
-    '/api/v1/notifications/unread-count/',
-  ]) {
+  const paths = ['/docs/static/swagger-ui.css', '/openapi.json', '/api/v1/notifications/unread-count/'];
+  for (const path of paths) {
     const first = await call('GET', path, { token });
     t.equal(first.status, 200);
     const { status, headers, text } = await call('GET', path, {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import Fastify from 'fastify';
+import Fastify, { type FastifyInstance } from 'fastify';
 import t, { type Test } from 'tap';
 import { createDevMailbox, devMailboxRoutes } from '../../src/development/mailbox.ts';
 import { requestContextPlugin } from '../../src/http/request-context.ts';
@@ -76,11 +76,8 @@ t.test('responds with JSON to clients that accept it, and with a page to browser
 
 t.test('another name of the host than localhost is rejected, because of DNS rebinding', async (t) => {
   const mailbox = createDevMailbox();
-  const { url: databaseUrl } = await createTestApp();
-  const app = await createTestApp(
-    { WORKER_ENABLED: 'false' },
-    { databaseUrl, routes: async (scope) => void scope.register(devMailboxRoutes, { mailbox }) },
-  );
+  const routes = async (scope: FastifyInstance) => void scope.register(devMailboxRoutes, { mailbox });
+  const app = await (await createTestApp()).startInstance({}, { routes });
   const get = (host: string, accept: string) =>
     app.call('GET', '/dev/mailbox/', { headers: { host, accept, 'accept-language': 'en' } });
   const own = 'localhost localhost:3000 LocalHost:80 127.0.0.1 192.168.0.5:3000 [::1]:3000 [::1]'.split(' ');

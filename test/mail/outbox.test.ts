@@ -28,7 +28,7 @@ t.test('rows of an instance that was killed are all taken at the next look', asy
 
 t.test('relays at once take each row once, and do not wait for each other', async (t) => {
   const app = await createTestApp({ WORKER_ENABLED: 'false' });
-  const other = await createTestApp({ WORKER_ENABLED: 'false' }, { databaseUrl: app.url });
+  const other = await app.startInstance();
   await app.pool.query(leave(1));
   // As another relay that is in the middle of a batch.
   const lock = await lockRows(t, app, 'SELECT FROM outbox FOR UPDATE');

@@ -225,8 +225,8 @@ t.test('a name that email clients would turn into a link is not used to greet', 
   const numbers = [
     '010-1234-5678',
     '상담 02) 123 4567',
-    '０１０１２３４５６７８',
     '+82 (0)10.1234.5678',
+    '０１０１２３４５６７８',
     '٠١٠١٢٣٤٥٦٧٨',
   ];
   for (const name of [...links, ...disguised, ...numbers]) {

@@ -240,8 +240,7 @@ t.test('a transition or deletion whose connection is lost before the commit chan
 
 t.test('a request that waits too long for a lock gets 503', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
-  const options = { databaseUrl: app.url, productionLimits: true, serverErrors: true };
-  const limited = await createTestApp({ WORKER_ENABLED: 'false' }, options);
+  const limited = await app.startInstance({}, { productionLimits: true, serverErrors: true });
   const lock = await lockRows(t, app, 'SELECT FROM posts WHERE id = $1 FOR UPDATE', [post.id]);
   unavailable(t, await requestPartnership(limited, sender, post));
   await lock.release();

@@ -152,8 +152,7 @@ t.test('an endpoint is a URL of a push service, outside production also one of t
 t.test('production rejects endpoints of this machine, and without a key there is nothing', async (t) => {
   const { JWT_SECRET: _, DATABASE_URL: __, ...environment } = production;
   const VAPID_PRIVATE_KEY = 'lf4hbWV9akSEqf-o-W3hlsb5lrPGeRusrH2IZrUcd2I';
-  const options = { databaseUrl: app.url };
-  const on = await createTestApp({ ...environment, VAPID_PRIVATE_KEY, WORKER_ENABLED: 'false' }, options);
+  const on = await app.startInstance({ ...environment, VAPID_PRIVATE_KEY });
   const user = await createUser(on);
   const other = await pushesOf(t, on);
   t.match((await other.key(user)).body.data.public_key, /^BPjo_LaF/);
@@ -162,7 +161,7 @@ t.test('production rejects endpoints of this machine, and without a key there is
     invalid(t, await other.add(user, { endpoint: wrong, keys }), 'endpoint');
   t.equal((await other.add(user, { endpoint: 'https://web.push.apple.com/b', keys })).status, 201);
 
-  const off = await createTestApp({ ...environment, WORKER_ENABLED: 'false' }, options);
+  const off = await app.startInstance(environment);
   const nothing = await pushesOf(t, off);
   for (const caller of [user, { token: undefined }]) {
     for (const response of [

@@ -99,10 +99,8 @@ t.test('a report during the deletion of its account is rejected, or stays withou
   const { id } = await createPost(app, shop.token);
   const [early, late] = [await createUser(app), await createUser(app)];
   const deleting = await lockRows(t, app, 'DELETE FROM users WHERE id = $1', [late.id]);
-  const reported = report(`posts/${id}`, undefined, late);
-  await deleting.waiters(1);
-  await deleting.release('COMMIT');
-  tokenRejected(t, await reported, 'revoked');
+  const reported = await deleting.during(() => report(`posts/${id}`, undefined, late));
+  tokenRejected(t, reported, 'revoked');
 
   const kept = await sendReport(app, early, 'posts', id);
   t.equal((await deleteAccount(app, early)).status, 200);

@@ -130,11 +130,9 @@ t.test('a request to an account that is being suspended waits, and is rejected',
   ] as const) {
     const { sender, receiver, post } = await openTwoShops(app);
     const lock = await lockRows(t, app, suspension, [receiver.id]);
-    const asked = requestPartnership(app, sender, post);
-    await lock.waiters(1);
-    await lock.release(end);
-    t.equal((await asked).status, status, end);
-    if (status === 404) rejected(t, await asked, 404, 'post_not_found');
+    const asked = await lock.during(() => requestPartnership(app, sender, post), end);
+    t.equal(asked.status, status, end);
+    if (status === 404) rejected(t, asked, 404, 'post_not_found');
   }
 });
 
@@ -171,10 +169,8 @@ t.test('a store that is registered during the suspension of its account is rejec
     app.call('POST', '/api/v1/stores/', { token, headers, body: { name: '새 가게', category_ids: [1] } });
   const first = await createUser(app);
   const suspending = await lockRows(t, app, suspension, [first.id]);
-  const late = register(first);
-  await suspending.waiters(1);
-  await suspending.release('COMMIT');
-  tokenRejected(t, await late, 'revoked');
+  const late = await suspending.during(() => register(first));
+  tokenRejected(t, late, 'revoked');
   t.strictSame((await app.pool.query('SELECT FROM stores WHERE owner_id = $1', [first.id])).rows, []);
   await lift(first);
   const { token } = await logIn(app, first);
@@ -206,10 +202,8 @@ t.test('a suspension during the deletion of the account finds no account', async
 t.test('a deletion that waits for a suspension is rejected, as the session has ended', async (t) => {
   const shop = await openShop(app, '떠나는 가게');
   const lock = await lockRows(t, app, suspension, [shop.id]);
-  const deleted = deleteAccount(app, shop);
-  await lock.waiters(1);
-  await lock.release('COMMIT');
-  tokenRejected(t, await deleted, 'revoked');
+  const deleted = await lock.during(() => deleteAccount(app, shop));
+  tokenRejected(t, deleted, 'revoked');
   t.equal((await app.pool.query('SELECT FROM users WHERE id = $1', [shop.id])).rowCount, 1);
 });
 

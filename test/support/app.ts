@@ -47,6 +47,8 @@ export interface TestApp {
   logs: string[];
   /** @throws when a response is not as documented, or a server error that the test does not expect */
   call(method: string, path: string, options?: CallOptions): Promise<TestResponse>;
+  /** Another instance on its database, without a worker unless the environment has one. It is closed as other apps are. */
+  startInstance(environment?: Record<string, string>, options?: TestAppOptions): Promise<TestApp>;
   close(): Promise<void>;
 }
 
@@ -111,7 +113,10 @@ export async function createTestApp(
   return sharedApp;
 }
 
-async function startTestApp(overrides: Record<string, string> = {}, options: TestAppOptions = {}) {
+async function startTestApp(
+  overrides: Record<string, string> = {},
+  options: TestAppOptions = {},
+): Promise<TestApp> {
   const url = options.databaseUrl ?? (await createTestDatabase());
   dataFolder ??= runFolder();
   const environment = { ...testEnvironment, DATA_DIR: dataFolder, DATABASE_URL: url };
@@ -143,7 +148,7 @@ async function startTestApp(overrides: Record<string, string> = {}, options: Tes
   if (routes) await app.register(routes);
   await app.ready();
   let closed: Promise<void> | undefined;
-  const testApp = {
+  const testApp: TestApp = {
     app,
     config,
     pool,
@@ -156,6 +161,8 @@ async function startTestApp(overrides: Record<string, string> = {}, options: Tes
       contract.check(method, path, response);
       return response;
     },
+    startInstance: (overrides: Record<string, string> = {}, others: TestAppOptions = {}) =>
+      startTestApp({ WORKER_ENABLED: 'false', ...overrides }, { databaseUrl: url, ...others }),
     close: () => (closed ??= close()),
   };
   async function close() {

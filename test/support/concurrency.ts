@@ -30,6 +30,13 @@ export async function lockRows(t: Test, app: TestApp, statement: string, values:
   const waiters = (count: number) => waitForLockWait(app, count);
   /** Runs another statement in the transaction. */
   const run = (text: string, others: unknown[]) => client.query(text, others);
+  /** Starts a call that waits for the transaction, and ends that. @returns what the call returns */
+  async function during<Result>(call: () => Promise<Result>, end: 'COMMIT' | 'ROLLBACK' = 'COMMIT') {
+    const result = call();
+    await waiters(1);
+    await release(end);
+    return result;
+  }
   /** Starts two calls, the second one while the first one waits, and releases once both wait. @returns what they return */
   async function queue<A, B>(first: () => Promise<A>, second: () => Promise<B>): Promise<[A, B]> {
     const one = first();
@@ -39,7 +46,7 @@ export async function lockRows(t: Test, app: TestApp, statement: string, values:
     await release();
     return Promise.all([one, other]);
   }
-  return { waiters, run, release, queue };
+  return { waiters, run, release, during, queue };
 }
 
 /**

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createRemoteJWKSet, customFetch, jwtVerify } from 'jose';
-import t, { type Test } from 'tap';
-import { accountsOf, startInstance } from '../../auth/accounts.ts';
+import t from 'tap';
+import { accountsOf } from '../../auth/accounts.ts';
 import { decode } from '../../auth/tokens.ts';
 import { dure } from '../../cli/command.ts';
 import { createTestApp, createUser, type TestApp, testEnvironment } from '../../support/app.ts';
@@ -24,9 +24,9 @@ async function valuesOf(JWT_PRIVATE_KEY: string, algorithm: string): Promise<str
 }
 
 /** Instances behind a load balancer, which are replaced one after the other without a lost request. */
-async function startCluster(t: Test, app: TestApp, key: string) {
+async function startCluster(app: TestApp, key: string) {
   const start = async (JWT_PRIVATE_KEY: string) => ({
-    instance: await startInstance(t, app, { JWT_PRIVATE_KEY }),
+    instance: await app.startInstance({ JWT_PRIVATE_KEY }),
     requests: new Set<Promise<unknown>>(),
   });
   const members = await inParallel(instanceCount, () => start(key));
@@ -55,7 +55,7 @@ t.test('no token is refused wrongly while keys are rotated three times under loa
   const app = await createTestApp({ WORKER_ENABLED: 'false' });
   const { me, refresh } = accountsOf(app);
   const [first = ''] = await valuesOf('', 'es256');
-  const { send, deploy } = await startCluster(t, app, first);
+  const { send, deploy } = await startCluster(app, first);
   // Another service, which asks for the keys only when those that it keeps are too old.
   const keys = createRemoteJWKSet(new URL(`${issuer}/.well-known/jwks.json`), {
     cacheMaxAge: Number.POSITIVE_INFINITY,

@@ -7,7 +7,7 @@ import { inParallel } from '../../support/concurrency.ts';
 /** Parameters as in production, so that hashes take time. */
 const costly = await createTestApp({ ARGON2_MEMORY_KIB: '19456', ARGON2_TIME_COST: '2' });
 /** Another instance on the same database whose parameters are lower. */
-const cheap = await createTestApp({ WORKER_ENABLED: 'false' }, { databaseUrl: costly.url });
+const cheap = await costly.startInstance();
 
 const logIn = ({ call }: TestApp, username: string, given = password) =>
   call('POST', '/auth/login/', { body: { username, password: given } });

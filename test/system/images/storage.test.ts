@@ -69,8 +69,7 @@ t.test('while the store is down, slow or rejects, uploads are unavailable, and a
   };
   const { token } = await createUser(app);
   for (const [name, overrides] of Object.entries(outages)) {
-    const variables = { ...environment, ...overrides, WORKER_ENABLED: 'false' };
-    const broken = await createTestApp(variables, { serverErrors: true, databaseUrl: app.url });
+    const broken = await app.startInstance({ ...environment, ...overrides }, { serverErrors: true });
     t.teardown(broken.close);
     unavailable(t, await upload(broken, token, await plainImage()));
     // The response does not wait for it when its time is over.

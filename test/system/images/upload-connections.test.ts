@@ -126,9 +126,9 @@ t.test('an upload that is cut in the middle is not kept, and counts for the quot
 
 t.test('the time of a slow client does not count, that of the storage does', async (t) => {
   holdTimers(t, checkInterval);
-  const limited = await createTestApp(
-    { DATA_DIR: directory, WORKER_ENABLED: 'false' },
-    { storage, serverErrors: true, timeLimit: atMost(500), databaseUrl: app.url },
+  const limited = await app.startInstance(
+    { DATA_DIR: directory },
+    { storage, serverErrors: true, timeLimit: atMost(500) },
   );
   t.teardown(limited.close);
   const limitedPort = await listen(limited.app);
@@ -178,10 +178,7 @@ async function uploader(t: Test, body: Buffer, options: UploaderOptions = {}) {
 
 t.test('uploads from one address that fill the memory lose it to those from others', async (t) => {
   holdTimers(t, checkInterval);
-  const behindProxy = await createTestApp(
-    { DATA_DIR: directory, WORKER_ENABLED: 'false', TRUST_PROXY: '127.0.0.1' },
-    { storage, databaseUrl: app.url },
-  );
+  const behindProxy = await app.startInstance({ DATA_DIR: directory, TRUST_PROXY: '127.0.0.1' }, { storage });
   t.teardown(behindProxy.close);
   const at = await listen(behindProxy.app);
   const open = async (address: string, body: Buffer, sent = body.length) => {
@@ -287,9 +284,9 @@ async function stopConversion(): Promise<number> {
 }
 
 t.test('what an image does to its decoder ends the conversion, and nothing else', async (t) => {
-  const limited = await createTestApp(
-    { DATA_DIR: directory, WORKER_ENABLED: 'false' },
-    { storage, serverErrors: true, productionLimits: true, databaseUrl: app.url },
+  const limited = await app.startInstance(
+    { DATA_DIR: directory },
+    { storage, serverErrors: true, productionLimits: true },
   );
   t.teardown(limited.close);
   const at = await listen(limited.app);
