@@ -1,24 +1,27 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
 import PQueue from 'p-queue';
 import { isNewer } from '../is-newer.mjs';
+import { checkPages, pages } from './pages.mjs';
 
 /*
  * npm run check -- clients
  *
  * Checks that client teams can work with openapi.yaml: Spectral finds nothing, generators make TypeScript clients that compile
- * under `strict` without renamed or untyped parts, and the types of the newest release still fit. And that bundlers, Node.js and
- * TypeScript find the parts of the packages, as ES modules and as CommonJS.
+ * under `strict` without renamed or untyped parts, and the types of the newest release still fit. That bundlers, Node.js and
+ * TypeScript find the parts of the packages, as ES modules and as CommonJS. And that the TypeScript of the pages compiles.
  */
 
 const run = promisify(execFile);
 const folder = import.meta.dirname;
-const document = join(folder, '../../openapi.yaml');
+const root = join(folder, '../..');
+const document = join(root, 'openapi.yaml');
+const service = join(root, 'src');
 const output = join(folder, 'build');
 
 /** Program and arguments, and whether it needs Node 22 or newer. */
@@ -34,42 +37,63 @@ const generators = {
   oazapfts: ['oazapfts', [document, 'api.ts']],
 };
 
-const passed = join(output, 'passed');
-const sources = (await readdir(folder))
-  .filter((name) => name.includes('.'))
-  .map((name) => join(folder, name));
-const packages = ['client', 'react'].map((name) => join(folder, '../../packages', name));
-const manifests = packages.flatMap((path) =>
-  ['package.json', 'tsconfig.commonjs.json'].map((name) => join(path, name)),
-);
-if (isNewer(passed, [document, ...sources, ...manifests])) {
-  process.stdout.write('unchanged since it passed\n');
-  process.exit();
-}
+const packages = ['client', 'react'].map((name) => join(root, 'packages', name));
 
+/** What is checked again when one of its sources is newer. */
+const parts = {
+  document: {
+    sources: [document],
+    steps: {
+      ...Object.fromEntries(Object.keys(generators).map((name) => [name, () => generate(name)])),
+      'types of the newest release': generateReleased,
+      spectral: lint,
+    },
+    last: ['strict compilation', compile],
+  },
+  packages: {
+    sources: packages.flatMap((path) => [
+      ...['package.json', 'tsconfig.json', 'tsconfig.commonjs.json'].map((name) => join(path, name)),
+      ...filesIn(join(path, 'src')),
+    ]),
+    steps: { 'publint and attw': checkPackages },
+  },
+  pages: {
+    sources: [...pages, ...packages.flatMap((path) => filesIn(join(path, 'src'))), ...filesIn(service)],
+    steps: { 'code of the pages': () => checkPages(join(output, 'pages')) },
+  },
+};
+
+const own = filesIn(folder, false);
 const problems = [];
-await rm(output, { recursive: true, force: true });
-await mkdir(output, { recursive: true });
 const queue = new PQueue({ concurrency: availableParallelism() });
-const steps = [
-  ...Object.keys(generators).map((name) => [name, () => generate(name)]),
-  ['types of the newest release', generateReleased],
-  ['spectral', lint],
-  ['packages', checkPackages],
-];
-await Promise.all(steps.map(([name, check]) => queue.add(() => step(name, check))));
-await step('strict compilation', compile);
+await Promise.all(Object.entries(parts).map(([name, part]) => check(name, part)));
 for (const problem of problems) process.stderr.write(`${problem}\n`);
 if (problems.length > 0) process.exitCode = 1;
-else await writeFile(passed, '');
 
+async function check(name, { sources, steps, last }) {
+  const passed = join(output, name, 'passed');
+  if (isNewer(passed, [...sources, ...own])) {
+    process.stdout.write(`${name}: unchanged since it passed\n`);
+    return;
+  }
+  await rm(dirname(passed), { recursive: true, force: true });
+  await mkdir(dirname(passed), { recursive: true });
+  const all = Object.entries(steps).map(([title, run]) => queue.add(() => step(title, run)));
+  const outcomes = await Promise.all(all);
+  if (last) outcomes.push(await queue.add(() => step(...last)));
+  if (outcomes.every(Boolean)) await writeFile(passed, '');
+}
+
+/** @returns whether it passed */
 async function step(name, check) {
   try {
     await check();
     process.stdout.write(`${name}: passed\n`);
+    return true;
   } catch (error) {
     problems.push(`${name}: ${[error.message, error.stdout, error.stderr].filter(Boolean).join('\n')}`);
     process.stdout.write(`${name}: FAILED\n`);
+    return false;
   }
 }
 
@@ -103,7 +127,6 @@ function lint() {
 /** What npm would publish, as it was built last. */
 async function checkPackages() {
   const archives = join(output, 'packages');
-  await mkdir(archives);
   await run('npm', ['pack', '--ignore-scripts', '--pack-destination', archives, ...packages]);
   for (const name of await readdir(archives)) {
     await runProgram('publint', [join(archives, name), '--strict']);
@@ -115,7 +138,7 @@ async function checkPackages() {
 
 async function generate(name) {
   const [packageName, args, newerNode] = generators[name];
-  const cwd = join(output, name);
+  const cwd = join(output, 'document', name);
   await mkdir(cwd, { recursive: true });
   await runProgram(packageName, args, { cwd, newerNode });
   const files = (await readdir(cwd, { recursive: true }))
@@ -128,12 +151,12 @@ async function generate(name) {
 
 /** The types of the newest tag's document; before the first tag, those of the current one. */
 async function generateReleased() {
-  const git = (...args) => run('git', args, { cwd: join(folder, '../..'), maxBuffer: 2 ** 26 });
+  const git = (...args) => run('git', args, { cwd: root, maxBuffer: 2 ** 26 });
   const text = await git('describe', '--tags', '--abbrev=0', '--match', 'v*').then(
     async ({ stdout: tag }) => (await git('show', `${tag.trim()}:openapi.yaml`)).stdout,
     () => readFile(document, 'utf8'),
   );
-  const cwd = join(output, 'released');
+  const cwd = join(output, 'document/released');
   await mkdir(cwd);
   await writeFile(join(cwd, 'openapi.yaml'), text);
   await runProgram('openapi-typescript', ['openapi.yaml', '-o', 'api.ts'], { cwd });
@@ -160,20 +183,19 @@ function nameProblems(source) {
 /** Compiles all clients with the code that a client team would write on them. */
 async function compile() {
   for (const file of ['narrowing.ts', 'compatibility.ts'])
-    await copyFile(join(folder, file), join(output, file));
+    await copyFile(join(folder, file), join(output, 'document', file));
   const config = {
-    compilerOptions: {
-      target: 'es2023',
-      lib: ['es2023', 'dom', 'dom.iterable'],
-      module: 'esnext',
-      moduleResolution: 'bundler',
-      strict: true,
-      noEmit: true,
-      types: [],
-    },
+    extends: join(folder, 'strict.json'),
+    compilerOptions: { types: [], skipLibCheck: false },
     include: ['.'],
   };
-  await writeFile(join(output, 'tsconfig.json'), JSON.stringify(config));
+  await writeFile(join(output, 'document/tsconfig.json'), JSON.stringify(config));
   // The repository's compiler takes a tenth of the time of the one that generators need.
-  await run(join(folder, '../../node_modules/.bin/tsc'), ['-p', output]);
+  await run(join(root, 'node_modules/.bin/tsc'), ['-p', join(output, 'document')]);
+}
+
+function filesIn(path, recursive = true) {
+  return readdirSync(path, { recursive, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
 }

@@ -83,20 +83,18 @@ export function createCaller(context: CallContext, storage: TokenStorage = memor
   ): Promise<RawResponse> {
     const withCookie = context.usesCookie && operation.cookie;
     const language = options.language ?? context.language;
-    const headers = new Headers({
+    // In a browser, it would be the only reason for a preflight of what needs neither a token nor a body.
+    const isNamed = tokens || operation.method !== 'GET' || globalThis.location === undefined;
+    const own = {
       Accept: 'application/json',
-      ...clientInfo,
+      ...(isNamed && clientInfo),
       ...(language && { 'Accept-Language': language }),
       ...(withCookie && { 'X-Refresh-Token': 'cookie' }),
       ...(tokens?.access && { Authorization: `Bearer ${tokens.access}` }),
       ...(options.ifMatch && { 'If-Match': options.ifMatch }),
       ...(options.idempotencyKey && operation.idempotent && { 'Idempotency-Key': options.idempotencyKey }),
-    });
-    for (const own of [context.headers, options.headers]) {
-      new Headers(own).forEach((value, name) => {
-        headers.set(name, value);
-      });
-    }
+    };
+    const headers = mergeHeaders(own, context.headers, options.headers);
     const request = prepareRequest(operation, { baseUrl: context.baseUrl, input, headers });
     const isRepeatable =
       operation.method === 'GET' || operation.idempotent || operation.id === 'refreshToken';
@@ -141,7 +139,7 @@ export function createCaller(context: CallContext, storage: TokenStorage = memor
     const response = await attempt(logOut, own, options, tokens);
     // The session has already ended, which is what the caller wants.
     return tokens && response.status === 401 && isErrorEnvelope(response.body)
-      ? { ...response, status: 200, text: JSON.stringify({ message: '', data: {} }) }
+      ? { ...response, status: 200, body: { message: '', data: {} } }
       : response;
   }
 
@@ -165,12 +163,22 @@ export function createCaller(context: CallContext, storage: TokenStorage = memor
 
   function open(path: string, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
     const { baseUrl, fetch, language } = context;
-    const own = Object.fromEntries(new Headers(context.headers));
-    const all = { ...clientInfo, ...own, ...(language && { 'Accept-Language': language }), ...headers };
-    return fetch(baseUrl + path, { headers: all, redirect, signal });
+    const own = { ...clientInfo, ...(language && { 'Accept-Language': language }) };
+    return fetch(baseUrl + path, { headers: mergeHeaders(own, context.headers, headers), redirect, signal });
   }
 
   return { session, request, exchange, open };
+}
+
+/** Later ones replace earlier ones, in whichever case they are written. @throws TypeError for one that cannot be sent */
+function mergeHeaders(...all: CallOptions['headers'][]): Headers {
+  const merged = new Headers();
+  for (const one of all) {
+    new Headers(one).forEach((value, name) => {
+      merged.set(name, value);
+    });
+  }
+  return merged;
 }
 
 /** Whether a response begins a session, of whichever way to log in. */

@@ -1,4 +1,5 @@
 import type { NetworkError } from './errors.ts';
+import { requestIdOf } from './responses.ts';
 import type { PreparedRequest, RawResponse } from './transport.ts';
 import type { OperationId } from './types.ts';
 
@@ -29,7 +30,8 @@ export interface ClientHooks {
   logger?: Pick<Console, 'debug' | 'warn'> | undefined;
 }
 
-type Report = (outcome: Pick<RawResponse, 'status' | 'headers'> | NetworkError) => void;
+/** Takes the response, or why there is none. */
+type Report = (response: RawResponse | undefined, error?: NetworkError) => void;
 
 /** Reports an attempt to the app. @returns the headers to send, and what reports the outcome */
 export async function observe(
@@ -40,12 +42,10 @@ export async function observe(
   const request = { operation: id, method, url, headers };
   await onRequest?.(request);
   const start = Date.now();
-  const report: Report = (outcome) => {
+  const report: Report = (response, error) => {
     const milliseconds = Date.now() - start;
-    const error = outcome instanceof Error ? outcome : undefined;
-    const status = outcome instanceof Error ? undefined : outcome.status;
-    const requestId =
-      outcome instanceof Error ? undefined : (outcome.headers.get('x-request-id') ?? undefined);
+    const status = response?.status;
+    const requestId = response && requestIdOf(response.headers);
     logger?.[status !== undefined && status < 500 ? 'debug' : 'warn'](
       `${id} ${status ?? error?.name} in ${milliseconds} ms ${requestId ?? ''}`,
     );

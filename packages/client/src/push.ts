@@ -1,4 +1,4 @@
-import { fromBase64url, toBase64url } from './base64url.ts';
+import { fromBase64url } from './base64url.ts';
 import { createPushSubscription, deletePushSubscription, getPushKey } from './generated/operations.ts';
 import type { Call, Output } from './types.ts';
 
@@ -26,9 +26,8 @@ export function createPush(call: Call): Push {
   }
 
   function save(subscription: PushSubscription) {
-    const key = (name: PushEncryptionKeyName) => toBase64url(subscription.getKey(name) ?? new ArrayBuffer());
-    const { endpoint } = subscription;
-    return call(createPushSubscription, { endpoint, keys: { p256dh: key('p256dh'), auth: key('auth') } });
+    const { p256dh = '', auth = '' } = subscription.toJSON().keys ?? {};
+    return call(createPushSubscription, { endpoint: subscription.endpoint, keys: { p256dh, auth } });
   }
 
   return {

@@ -2,25 +2,27 @@ import { ApiError, type FieldError, UnexpectedResponseError } from './errors.ts'
 import type { RawResponse } from './transport.ts';
 import type { CallResponse, Operation, OperationId, Output } from './types.ts';
 
-interface Envelope {
+interface Envelope<Data> {
   message: string;
-  data: Record<string, unknown>;
+  data: Data;
 }
 
-interface ErrorEnvelope {
-  message: string;
-  data: {
-    detail: string;
-    code: ApiError['code'];
-    reason?: string;
-    fields?: Record<string, string[]>;
-    errors?: FieldError[];
-  };
-}
+type ErrorEnvelope = Envelope<{
+  detail: string;
+  code: ApiError['code'];
+  reason?: string;
+  fields?: Record<string, string[]>;
+  errors?: FieldError[];
+}>;
 
 /** Whether a response has the form that all responses of the API have. */
-function isEnvelope(body: unknown): body is Envelope {
+function isEnvelope<Data = Record<string, unknown>>(body: unknown): body is Envelope<Data> {
   return isObject(body) && typeof body['message'] === 'string' && isObject(body['data']);
+}
+
+/** Whether a response without the form is JSON. */
+function isJson<Data>(body: unknown): body is Data {
+  return body !== undefined;
 }
 
 /** Whether a response is an error that the API describes. */
@@ -54,17 +56,15 @@ export function resultOf<Id extends OperationId>(
   { id, plain }: Operation<Id>,
   response: RawResponse,
 ): CallResponse<Id> {
-  const { status, headers, body, text } = response;
+  const { status, headers, body } = response;
   if (status < 200 || status > 299) throw errorOf(id, response);
-  const isExpected = plain ? body !== undefined : isEnvelope(body);
-  if (!isExpected) throw new UnexpectedResponseError(id, response);
-  const parsed = JSON.parse(text);
-  const result: { data: Output<Id>; message: string } = plain ? { data: parsed, message: '' } : parsed;
-  const { data, message } = result;
-  return { data, message, status, requestId: requestIdOf(headers), headers };
+  const rest = { status, requestId: requestIdOf(headers), headers };
+  if (plain && isJson<Output<Id>>(body)) return { data: body, message: '', ...rest };
+  if (!plain && isEnvelope<Output<Id>>(body)) return { data: body.data, message: body.message, ...rest };
+  throw new UnexpectedResponseError(id, response);
 }
 
-function requestIdOf(headers: Headers): string | undefined {
+export function requestIdOf(headers: Headers): string | undefined {
   return headers.get('x-request-id') ?? undefined;
 }
 

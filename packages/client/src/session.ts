@@ -1,7 +1,7 @@
 import { fromBase64url } from './base64url.ts';
-import { ApiError } from './errors.ts';
+import { createMutex, shareBetweenTabs } from './between-tabs.ts';
+import { type ApiErrorOf, isApiError } from './errors.ts';
 import { createListeners } from './listeners.ts';
-import { createMutex } from './locks.ts';
 import type { User } from './models.ts';
 import { sleep } from './retries.ts';
 import type { TokenStorage, Tokens } from './tokens.ts';
@@ -22,7 +22,7 @@ export type SignedOutReason =
  * - `initial`: the state when the listener was added, or once it is known
  * - `signed_in`, `signed_out`: in this tab or in another one; `signed_in` also for a change to another account
  * - `token_refreshed`: there is a new access token
- * - `user_updated`: the service has sent the user anew, with something else in it
+ * - `user_updated`: the service has sent the user anew, with something else in it, to this tab or to another one
  */
 export type AuthEvent = 'initial' | 'signed_in' | 'signed_out' | 'token_refreshed' | 'user_updated';
 
@@ -82,6 +82,7 @@ export function createSession(
   const changes = createListeners<AuthChange>();
   let known: Tokens | null = null;
   const kept = createKeptUser(changes.emit);
+  const shareUser = shareBetweenTabs<User>(name && `${name}.user`, kept.take);
   let writes = 0;
 
   function notice(tokens: Tokens | null, reason: SignedOutReason = 'elsewhere'): Tokens | null {
@@ -128,10 +129,14 @@ export function createSession(
         const isOther = used.refresh === undefined && userIdOf(response.access) !== used.user_id;
         return await replace(used, isOther ? null : tokensOf(response, used.user_id));
       } catch (error) {
-        if (!(error instanceof ApiError && endsSession(error))) throw error;
+        if (!endsSession(error)) throw error;
         return replace(used, null, reasonOf(error));
       }
     });
+  }
+
+  function takeUser(user: User): void {
+    if (kept.take(user)) shareUser(user);
   }
 
   const first = storage.load();
@@ -155,7 +160,7 @@ export function createSession(
       });
     },
     user: kept.user,
-    takeUser: kept.take,
+    takeUser,
     start: (response, user) =>
       writing(async () => {
         kept.expect(user);
@@ -165,7 +170,7 @@ export function createSession(
           kept.expect(undefined);
         }
         // A login to the same account.
-        kept.take(user);
+        takeUser(user);
       }),
     end: (reason) =>
       writing(async () => {
@@ -200,10 +205,12 @@ export function createKeptUser(emit: (change: AuthChange) => void) {
         emit({ event: 'token_refreshed', signedIn: true, userId, user });
       }
     },
-    take(next: User): void {
-      if (next.id !== userId || JSON.stringify(next) === JSON.stringify(user)) return;
+    /** @returns whether it is news of the account that is signed in */
+    take(next: User): boolean {
+      if (next.id !== userId || JSON.stringify(next) === JSON.stringify(user)) return false;
       user = next;
       emit({ event: 'user_updated', signedIn: true, userId, user });
+      return true;
     },
   };
 }
@@ -225,14 +232,12 @@ export function userIdOf(access: string): number {
 }
 
 /** 400: what is stored is no token. */
-function endsSession({ status }: ApiError): boolean {
-  return status === 401 || status === 400;
+function endsSession(error: unknown): error is ApiErrorOf<'refreshToken'> {
+  return isApiError(error, 'refreshToken') && (error.status === 401 || error.status === 400);
 }
 
-function reasonOf({ code, data }: ApiError): SignedOutReason {
+function reasonOf({ code, data }: ApiErrorOf<'refreshToken'>): SignedOutReason {
   // The browser has removed the cookie.
   if (code === 'not_authenticated') return 'expired';
-  const reason = 'reason' in data ? data.reason : undefined;
-  const known = (['expired', 'revoked', 'reused', 'wrong_type'] as const).find((one) => one === reason);
-  return known ?? 'malformed';
+  return 'reason' in data ? data.reason : 'malformed';
 }

@@ -152,7 +152,7 @@ export async function send(
   } catch (error) {
     throwIfAborted(signal);
     const failure = failureOf(request, isLate ? timeout : undefined, error);
-    report(failure);
+    report(undefined, failure);
     throw failure;
   } finally {
     clearTimeout(timer);

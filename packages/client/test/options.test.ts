@@ -29,6 +29,20 @@ t.test('an app observes each attempt, adds headers and logs', async (t) => {
   t.match(headers?.get('x-client-info'), /^dure-js\/\d+\.\d+\.\d+$/, 'for the log of the service');
 });
 
+t.test('a page reads without a preflight what needs no token', async (t) => {
+  const { dure, wire } = await signedIn(service);
+  t.intercept(globalThis, 'location' as keyof typeof globalThis, {
+    value: { origin: 'https://shop.example' },
+  });
+  dure.setLanguage('en');
+  await dure.auth.getCurrentUser();
+  await dure.auth.logOut();
+  await dure.stores.listCategories();
+  const [withToken, withBody, plain] = wire.sent.map(({ headers }) => [...headers.keys()]);
+  t.ok(withToken?.includes('x-client-info') && withBody?.includes('x-client-info'));
+  t.same(plain, ['accept', 'accept-language'], 'what browsers send to other origins without asking');
+});
+
 t.test('a hook that throws rejects a call that has succeeded with its own error, once', async (t) => {
   const wire = createWire();
   const failure = new Error('the hook');

@@ -6,7 +6,7 @@ t.test('a browser that the service does not take gets no push messages', async (
   let current: object | null = null;
   const subscription = {
     endpoint: 'https://push.example.com/1',
-    getKey: () => new ArrayBuffer(1),
+    toJSON: () => ({ keys: { p256dh: 'AA', auth: 'AA' } }),
     async unsubscribe() {
       current = null;
       return true;

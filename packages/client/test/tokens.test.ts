@@ -198,6 +198,27 @@ t.test('a login in another tab does not bring back the user of an earlier login'
   t.equal(dure.session.user, undefined, 'nor one whose tokens could not be stored');
 });
 
+t.test('a changed user reaches the other tabs', async (t) => {
+  const one = await signedIn(service);
+  const name = `tabs-${one.user.id}`;
+  const tab = async () => {
+    const dure = createClient({ baseUrl, storage: { ...memoryStorage(await one.storage.load()), name } });
+    const events: string[] = [];
+    await dure.ready;
+    dure.onAuthChange(({ event, user }) => events.push(`${event} ${user?.name}`));
+    return { dure, events };
+  };
+  const [here, there] = [await tab(), await tab()];
+  await here.dure.auth.updateCurrentUser({ name: '새 이름' });
+  await until('the change', () => there.events.length === 2);
+  await there.dure.auth.getCurrentUser();
+  await there.dure.auth.updateCurrentUser({ name: '또 다른 이름' });
+  await until('the change back', () => here.events.length === 3);
+  t.same(here.events, ['initial undefined', 'user_updated 새 이름', 'user_updated 또 다른 이름']);
+  t.same(there.events, here.events, 'each once');
+  t.equal(here.dure.session.user?.name, '또 다른 이름');
+});
+
 t.test('a login while the storage is read is not taken for a sign-out', async (t) => {
   const one = await signedIn(service);
   const kept = memoryStorage();

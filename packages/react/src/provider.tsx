@@ -37,10 +37,11 @@ export function DureProvider({ client, queryClient, children }: DureProviderProp
   useEffect(
     () =>
       client.onAuthChange((change) => {
-        const isOther = change.event !== 'token_refreshed' && change.event !== 'user_updated';
-        if (isOther) setSession(sessionOf(change));
+        const { event, userId, user } = change;
+        if (event === 'user_updated') queries.setQueryData(['dure', userId, 'getCurrentUser', {}], user);
+        else if (event !== 'token_refreshed') setSession(sessionOf(change));
       }),
-    [client],
+    [client, queries],
   );
   useEffect(() => {
     // What a server or a storage has provided may be that of the account that is not known yet.

@@ -1,3 +1,4 @@
+import { followPage } from '../between-tabs.ts';
 import type { Caller } from '../caller.ts';
 import { pause } from './pause.ts';
 import { notificationsAfter } from './polling.ts';
@@ -38,6 +39,7 @@ export function createNotificationFeed(options: FeedOptions): ControlledFeed {
   const { caller, storageName, scope, times, transport } = options;
   const { session } = caller;
   let running: AbortController | undefined;
+  let leavePage = () => {};
   let userId: number | null = null;
   /** Of the newest notification that was delivered or need not be delivered. */
   let lastId: number | undefined;
@@ -150,16 +152,9 @@ export function createNotificationFeed(options: FeedOptions): ControlledFeed {
     if (signedIn) start();
   });
 
-  // A page in the back/forward cache must hold neither a lock nor a connection.
-  const onHide = () => stop();
-  const onShow = () => start();
-
   function subscribe(listeners: NotificationListeners): () => void {
     const own = subscriptions.add(listeners, session.current()?.user_id ?? null);
-    if (subscriptions.size() === 1) {
-      globalThis.addEventListener?.('pagehide', onHide);
-      globalThis.addEventListener?.('pageshow', onShow);
-    }
+    if (subscriptions.size() === 1) leavePage = followPage(start, stop);
     if (running) {
       subscriptions.call(own, ({ onStatus }) => onStatus?.(status));
       subscriptions.call(
@@ -174,8 +169,7 @@ export function createNotificationFeed(options: FeedOptions): ControlledFeed {
       isOver = true;
       subscriptions.remove(own);
       if (subscriptions.size() > 0) return;
-      globalThis.removeEventListener?.('pagehide', onHide);
-      globalThis.removeEventListener?.('pageshow', onShow);
+      leavePage();
       stop();
       // What happens without a subscription is not reported later.
       lastId = undefined;

@@ -1,3 +1,5 @@
+import { openChannel } from '../between-tabs.ts';
+
 /** What tabs tell each other: an event, or the question of a new tab for what it should know. */
 type Message<Event> = { event: Event } | 'hello';
 
@@ -84,12 +86,4 @@ export function joinTabs<Event>(options: TabsOptions<Event>): void {
 
 function isHidden(): boolean {
   return globalThis.document?.visibilityState === 'hidden';
-}
-
-function openChannel<Data>(name: string, onMessage: (data: Data) => void): BroadcastChannel {
-  const channel = new BroadcastChannel(name);
-  channel.onmessage = ({ data }: MessageEvent<Data>) => onMessage(data);
-  // In Node.js, a channel keeps the process alive.
-  if ('unref' in channel && typeof channel.unref === 'function') channel.unref();
-  return channel;
 }

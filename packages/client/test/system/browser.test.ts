@@ -144,6 +144,16 @@ t.test('tabs of one browser', { skip: noBrowser }, async (t) => {
     await until('the notifications', () => evaluate(second, 'ids.length === 2'));
   });
 
+  t.test('learn of a changed user', async (t) => {
+    const { first, openTab } = await openBrowser(t);
+    const second = await openTab();
+    await evaluate(first, `dure.auth.updateCurrentUser({ name: '새 이름' })`);
+    await until(
+      'the other tab',
+      async () => (await evaluate(second, 'dure.session.user?.name')) === '새 이름',
+    );
+  });
+
   t.test('sign out together', async (t) => {
     const { first, openTab } = await openBrowser(t);
     const second = await openTab();
@@ -197,6 +207,15 @@ t.test('tabs of one browser', { skip: noBrowser }, async (t) => {
     t.equal(await evaluate(first, 'globalThis.isSame'), true, 'the page was kept');
     await until('what was missed', () => evaluate(first, 'ids.length === 2'));
     t.equal(await evaluate(first, `statuses.at(-1)`), 'open');
+  });
+
+  t.test('a visitor causes no preflight', async (t) => {
+    const tab = await openTab(await browser.newContext());
+    t.teardown(() => tab.context().close());
+    const methods: string[] = [];
+    service.app.server.on('request', ({ method, url }) => methods.push(`${method} ${url}`));
+    await evaluate(tab, 'dure.stores.listCategories().then(({ items }) => items.length)');
+    t.same(methods, ['GET /api/v1/stores/categories/']);
   });
 
   t.test('an upload reports its progress, and can be aborted', async (t) => {

@@ -317,6 +317,15 @@ t.test('another language begins another stream, which goes on after the last not
   t.equal(second?.get('last-event-id'), String(live.ids[0]));
 });
 
+t.test('headers of the app go with the stream, but for those that it needs', async (t) => {
+  const headers = { accept: 'application/json', 'accept-language': 'en', 'x-client-info': 'app/1' };
+  const { receiver } = await openPair(t, { headers, language: 'ko' });
+  const sent = receiver.wire.to(streamPath)[0]?.headers;
+  t.equal(sent?.get('accept'), 'text/event-stream');
+  t.equal(sent?.get('accept-language'), 'en');
+  t.equal(sent?.get('x-client-info'), 'app/1');
+});
+
 t.test('an error of a listener ends neither the stream nor other listeners', async (t) => {
   const { receiver, notify } = await createPair(service, { streamTimes: quick });
   const uncaught: unknown[] = [];

@@ -172,7 +172,8 @@ t.test('in a browser', { skip: noBrowser }, async (t) => {
     const [one, two] = [await openShop(service, '가 가게'), await openShop(service, '나 가게')];
     const post = await one.dure.posts.create({ title: '나 가게를 찾아요', content: '함께 팔아요.', images });
     await two.dure.partnerRequests.create({ post_id: post.id, message: '함께해요' });
-    const page = await (await openContext(t))('/account');
+    const openPage = await openContext(t);
+    const page = await openPage('/account');
     const signIn = ({ username }: { username: string }) =>
       page.evaluate(`dure.auth.logIn(${JSON.stringify({ username, password })})`);
     const shown = () => page.evaluate<Shown[]>('shown');
@@ -190,6 +191,11 @@ t.test('in a browser', { skip: noBrowser }, async (t) => {
     });
     await page.evaluate(`rename({ name: '새 이름' })`);
     await shows('the change', ({ name, renamed }) => name === '새 이름' && renamed === '새 이름');
+    // Through the client itself, in another tab.
+    const other = await openPage('/account');
+    await other.evaluate(`dure.auth.updateCurrentUser({ name: '또 다른 이름' })`);
+    await shows('that change', ({ name }) => name === '또 다른 이름');
+    await other.close();
     await signIn(two);
     await shows('all of the second account', ({ store, name, renamed, kept }) => {
       const isOwn = kept.every((id) => id === two.user.id);
