@@ -28,7 +28,7 @@ async function build(t: Test) {
   const mailbox = createDevMailbox();
   const app = Fastify({ routerOptions: { ignoreTrailingSlash: true } });
   await app.register(requestContextPlugin);
-  await app.register(devMailboxRoutes, { mailbox });
+  await app.register(devMailboxRoutes, { mailbox, from: 'Dure <no-reply@dure.example>' });
   t.teardown(() => app.close());
   const get = (headers: Record<string, string> = {}, url = '/dev/mailbox/') =>
     app.inject({ method: 'GET', url, headers: { accept: 'text/html', ...headers } });
@@ -79,7 +79,10 @@ t.test('another name of the host than localhost is rejected, because of DNS rebi
   const { url: databaseUrl } = await createTestApp();
   const app = await createTestApp(
     { WORKER_ENABLED: 'false' },
-    { databaseUrl, routes: async (scope) => void scope.register(devMailboxRoutes, { mailbox }) },
+    {
+      databaseUrl,
+      routes: async (scope) => void scope.register(devMailboxRoutes, { mailbox, from: 'Dure' }),
+    },
   );
   const get = (host: string, accept: string) =>
     app.call('GET', '/dev/mailbox/', { headers: { host, accept, 'accept-language': 'en' } });
@@ -130,6 +133,7 @@ t.test('shows every part of an email as text', async (t) => {
   t.equal(body.match(/<\/iframe>/g)?.length, 1);
   t.notMatch(body, /<img/);
   t.notMatch(body, /href="javascript:/i);
+  t.ok(body.includes('<strong>Dure &lt;no-reply@dure.example&gt;</strong>'), 'its sender');
   t.ok(body.includes('srcdoc="&lt;p&gt;&quot;&gt;&lt;script&gt;'), 'the HTML is one attribute');
 });
 
