@@ -192,7 +192,7 @@ async function openTransport(app: FastifyInstance, { mail, production }: Config)
   if (production) throw new Error('RESEND_API_KEY is missing');
   const { createDevMailbox, devMailboxRoutes } = await import('./development/mailbox.ts');
   const mailbox = createDevMailbox();
-  await app.register(devMailboxRoutes, { mailbox });
+  await app.register(devMailboxRoutes, { mailbox, from: mail.from });
   return mailbox;
 }
 

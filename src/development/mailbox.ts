@@ -39,7 +39,10 @@ export function createDevMailbox() {
  * `GET /dev/mailbox/`: a page with the emails, or with `Accept: application/json` `{ items: StoredMail[] }`; `?to=` leaves those
  * to one address. Register it outside production only: the emails are enough to take over any account.
  */
-export const devMailboxRoutes: FastifyPluginAsync<{ mailbox: DevMailbox }> = async (app, { mailbox }) => {
+export const devMailboxRoutes: FastifyPluginAsync<{ mailbox: DevMailbox; from: string }> = async (
+  app,
+  { mailbox, from },
+) => {
   const schema = { hide: true, querystring: Type.Object({ to: Type.Optional(Type.String()) }) };
   app.get<{ Querystring: { to?: string } }>(
     '/dev/mailbox/',
@@ -50,7 +53,7 @@ export const devMailboxRoutes: FastifyPluginAsync<{ mailbox: DevMailbox }> = asy
       const to = query.to?.trim().replaceAll(' ', '+');
       const mails = mailbox.list(to);
       if (headers.accept?.includes('application/json')) return { items: mails };
-      return sendMailboxPage(reply, mails, { language, to });
+      return sendMailboxPage(reply, mails, { language, to, from });
     },
   );
 };
@@ -62,6 +65,7 @@ const wording = {
     en: 'Without RESEND_API_KEY, the newest 200 emails are shown here instead of being sent. New emails appear automatically, and a restart empties the mailbox. With ?to=owner@example.com, only emails to that address are shown. For JSON, send Accept: application/json.',
   },
   empty: { ko: '아직 메일이 없습니다', en: 'No email yet' },
+  from: { ko: '보낸 사람', en: 'From' },
   to: { ko: '받는 사람', en: 'To' },
   showAll: { ko: '모든 메일 보기', en: 'Show all emails' },
   html: { ko: 'HTML로 보기', en: 'Show as HTML' },
@@ -100,14 +104,21 @@ function highlights(text: string): string {
   return html.join('');
 }
 
+interface PageOptions {
+  language: Language;
+  /** The sender of all emails. */
+  from: string;
+}
+
 // 24 hours: with 12, newer versions of `Intl` write AM and PM in Korean as well.
 const timeFormat = { dateStyle: 'long', timeStyle: 'long', hourCycle: 'h23' } as const;
 
-function mailHtml(mail: StoredMail, { language, isOpen }: { language: Language; isOpen: boolean }): string {
+function mailHtml(mail: StoredMail, { language, from, isOpen }: PageOptions & { isOpen: boolean }): string {
   const subject = escapeHtml(mail.subject);
   const time = new Date(mail.created_at).toLocaleString(language, timeFormat);
   return `<article><details${isOpen ? ' open' : ''}>
 <summary><h2 lang="${mail.language}">${subject}</h2>
+<span class="soft">${wording.from[language]} <strong>${escapeHtml(from)}</strong></span>
 <span class="soft">${wording.to[language]} <strong>${escapeHtml(mail.to)}</strong> · <time datetime="${mail.created_at}">${time}</time></span></summary>
 ${highlights(mail.text)}
 <pre lang="${mail.language}">${escapeHtml(mail.text.trimEnd())}</pre>
@@ -119,9 +130,9 @@ ${highlights(mail.text)}
 function sendMailboxPage(
   reply: FastifyReply,
   mails: StoredMail[],
-  { language, to }: { language: Language; to?: string | undefined },
+  { language, to, from }: PageOptions & { to?: string | undefined },
 ) {
-  const list = mails.map((mail, index) => mailHtml(mail, { language, isOpen: index === 0 })).join('\n');
+  const list = mails.map((mail, index) => mailHtml(mail, { language, from, isOpen: index === 0 })).join('\n');
   const filter = to
     ? `<p>${wording.to[language]} <strong>${escapeHtml(to)}</strong> · <a href="/dev/mailbox/">${wording.showAll[language]}</a></p>\n`
     : '';

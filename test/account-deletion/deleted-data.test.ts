@@ -91,6 +91,37 @@ t.test('failed emails are deleted with their account', async (t) => {
   t.strictSame(await failedMails(), ['verification_code'], 'that of an address without an account');
 });
 
+t.test('a verified address gets an email that its account is deleted, as the last one', async (t) => {
+  const deliveries: string[] = [];
+  const app = await createTestApp(
+    {},
+    {
+      async deliver({ to, subject, text }) {
+        if (subject.includes('탈퇴') || subject.includes('deleted'))
+          deliveries.push(`${to} ${subject} ${text}`);
+        if (to === rejecting && text.includes('deleted')) throw new MailRejectedError('no such address');
+      },
+    },
+  );
+  for (const [email, language, isVerified, expected] of [
+    [leaving, 'ko', true, `${leaving} [두레] 회원 탈퇴가 완료되었습니다`],
+    [stranger, 'ko', false, undefined],
+    [rejecting, 'en', true, `${rejecting} Your Dure account was deleted`],
+  ] as const) {
+    const user = await signUpUser(app, { email });
+    if (isVerified) await verifyEmails(app, user);
+    const body = { password };
+    const headers = { 'accept-language': language };
+    t.equal((await app.call('DELETE', '/auth/me/', { token: user.token, body, headers })).status, 200);
+    await app.mails.settled();
+    const sent = deliveries.splice(0);
+    t.equal(sent.length, expected ? 1 : 0, email);
+    if (expected) t.match(sent[0]?.slice(0, expected.length), expected);
+  }
+  const { rows } = await app.pool.query('SELECT * FROM failed_mails');
+  t.strictSame(rows, [], 'nor is it kept when it fails');
+});
+
 t.test('nothing of an account is left at rest after it was deleted', async (t) => {
   // No worker takes the queued emails, so that they can be looked through, too.
   const app = await createTestApp({ WORKER_ENABLED: 'false' });
@@ -98,6 +129,7 @@ t.test('nothing of an account is left at rest after it was deleted', async (t) =
   const email = 'keeper@example.com';
   const user = await signUpUser(app, { username, email });
   const { token, id } = user;
+  await verifyEmails(app, user);
   // The names of the store and the post stay, for the other side of requests.
   await createStore(app, token, { description: username, address: username, business_hours: username });
   const images = [`https://cdn.example.com/${username}.jpg`];

@@ -56,7 +56,7 @@ for (const language of ['ko', 'en']) {
     const { email, username, name, token } = user;
     const sendTo = (path: string) => mailAfter(email, () => post(path, { email }, language));
     isMail(t, await sendTo('email-verify/send'), language, username, 'https://shop.example.com/app/');
-    isMail(t, await sendTo('find-id'), language, username, name);
+    isMail(t, await sendTo('find-id'), language, username, name, 'https://shop.example.com/app/login');
     const link = await sendTo('reset-password-request');
     const { url } = resetLinkIn(link);
     isMail(t, link, language, url, hours, name);

@@ -105,7 +105,14 @@ t.test('queued emails follow what happens to their account before they are sent'
   t.teardown(online.close);
   const mails = async (email = '') => {
     const texts = (await mailsTo(online, email)).map(({ text }) => text);
-    const kinds = { code: /\b\d{6}\b/, login: /\/login/, link: /\/reset-password\?/, id: /아이디/, notice };
+    const kinds = {
+      deleted: /탈퇴/,
+      id: /아이디입니다/,
+      code: /\b\d{6}\b/,
+      login: /\/login/,
+      link: /\/reset-password\?/,
+      notice,
+    };
     const kindOf = (text: string) => Object.entries(kinds).find(([, part]) => part.test(text))?.[0];
     return texts.map(kindOf).sort();
   };
@@ -114,6 +121,6 @@ t.test('queued emails follow what happens to their account before they are sent'
   t.strictSame(await mails(unverified), ['code', 'id', 'link'], 'what was requested, and no notice');
   t.strictSame(await mails(moved), ['code'], 'the address has no account any more');
   t.strictSame(await mails('moved-user@example.com'), ['id', 'notice']);
-  t.strictSame(await mails(deleted), []);
+  t.strictSame(await mails(deleted), ['deleted'], 'only that it is deleted');
   t.strictSame((await online.pool.query('SELECT * FROM failed_mails')).rows, []);
 });

@@ -117,11 +117,11 @@ t.test('a verified address gets a notice of what is added and removed', async (t
   const user = await createVerifiedUser(app);
   const subjects = async () => (await mailsTo(app, user.email)).map(({ subject }) => subject);
   const { wrong } = await switchOn(user);
-  t.match(await subjects(), [/추가/]);
+  t.strictSame(await subjects(), ['[두레] 2단계 인증이 켜졌습니다']);
   await confirm(user.token, wrong());
   await remove(user.token);
   await remove(user.token);
-  t.match(await subjects(), [/추가/, /삭제/]);
+  t.strictSame(await subjects(), ['[두레] 2단계 인증이 켜졌습니다', '[두레] 2단계 인증이 꺼졌습니다']);
 });
 
 t.test('a reset and a change of the password leave it on and void open logins', async (t) => {

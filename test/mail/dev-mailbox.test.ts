@@ -28,7 +28,7 @@ async function build(t: Test) {
   const mailbox = createDevMailbox();
   const app = Fastify({ routerOptions: { ignoreTrailingSlash: true } });
   await app.register(requestContextPlugin);
-  await app.register(devMailboxRoutes, { mailbox });
+  await app.register(devMailboxRoutes, { mailbox, from: 'Dure <no-reply@dure.example>' });
   t.teardown(() => app.close());
   const get = (headers: Record<string, string> = {}, url = '/dev/mailbox/') =>
     app.inject({ method: 'GET', url, headers: { accept: 'text/html', ...headers } });
@@ -76,7 +76,8 @@ t.test('responds with JSON to clients that accept it, and with a page to browser
 
 t.test('another name of the host than localhost is rejected, because of DNS rebinding', async (t) => {
   const mailbox = createDevMailbox();
-  const routes = async (scope: FastifyInstance) => void scope.register(devMailboxRoutes, { mailbox });
+  const routes = async (scope: FastifyInstance) =>
+    void scope.register(devMailboxRoutes, { mailbox, from: 'Dure' });
   const app = await (await createTestApp()).startInstance({}, { routes });
   const get = (host: string, accept: string) =>
     app.call('GET', '/dev/mailbox/', { headers: { host, accept, 'accept-language': 'en' } });
@@ -127,6 +128,7 @@ t.test('shows every part of an email as text', async (t) => {
   t.equal(body.match(/<\/iframe>/g)?.length, 1);
   t.notMatch(body, /<img/);
   t.notMatch(body, /href="javascript:/i);
+  t.ok(body.includes('<strong>Dure &lt;no-reply@dure.example&gt;</strong>'), 'its sender');
   t.ok(body.includes('srcdoc="&lt;p&gt;&quot;&gt;&lt;script&gt;'), 'the HTML is one attribute');
 });
 

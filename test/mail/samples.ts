@@ -61,7 +61,8 @@ export const mails = {
     givenAt: changedAt,
     url: 'https://dure.example/account',
   },
-  user_id: { kind: 'user_id', name, username: 'minji.kim' },
+  user_id: { kind: 'user_id', name, username: 'minji.kim', url: 'https://dure.example/login' },
+  account_deleted: { kind: 'account_deleted', deletedAt: changedAt },
   partner_request_received: {
     ...request,
     kind: 'partner_request_received',

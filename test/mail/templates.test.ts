@@ -3,15 +3,15 @@ import type { Language } from '../../src/http/language.ts';
 import { escapeHtml } from '../../src/infrastructure/mail/rendering.ts';
 import { code, languages, type Mail, mails, render, requestUrl, resetUrl } from './samples.ts';
 
+/** Fields that choose the words. */
+const words = ['kind', 'change', 'method', 'ended'];
+
 /** What an email must contain, in every language: its texts, the lines of a message one by one. */
-function partsOf({ kind, ...fields }: Mail): string[] {
-  return Object.entries(fields).flatMap(([field, value]) => {
-    // They choose the words.
-    if (['change', 'method', 'ended'].includes(field)) return [];
+const partsOf = (mail: Mail): string[] =>
+  Object.entries(mail).flatMap(([field, value]) => {
     if (value instanceof Date) return `${value.getUTCFullYear()}`;
-    return typeof value === 'string' ? value.split('\n') : [];
+    return typeof value === 'string' && !words.includes(field) ? value.split('\n') : [];
   });
-}
 
 /** The visible text and the link targets of an HTML mail. */
 function visible(html: string): string {
@@ -39,7 +39,7 @@ for (const language of languages) {
         t.ok(text.includes(part), `the text contains ${part}`);
         t.ok(html.includes(escapeHtml(part)), `the HTML contains ${part}`);
       }
-      t.match(subject, language === 'ko' ? /^\[두레\] .*[가-힣]$/ : /^[^[]*[a-zA-Z]$/);
+      t.match(subject, language === 'ko' ? /^\[두레\] .*[가-힣]$/ : /^[^[]*[a-zA-Z]$|^Dure: .* · /);
       t.ok(html.includes(`<html lang="${language}">`));
       t.ok(html.includes(`<title>${escapeHtml(subject)}</title>`));
       t.equal(/[가-힣]/.test(text.split('\n')[0] ?? ''), language === 'ko', 'the heading is in the language');
@@ -80,7 +80,7 @@ t.test('links are on lines of their own', async (t) => {
 function withTexts(mail: Mail, replacement: string): Mail {
   return JSON.parse(JSON.stringify(mail), (key, value) => {
     if (key.endsWith('At')) return new Date(value);
-    return typeof value === 'string' && key !== 'kind' ? replacement : value;
+    return typeof value === 'string' && !words.includes(key) ? replacement : value;
   });
 }
 
@@ -142,16 +142,15 @@ t.test('every security email says what to do if it was not you', async (t) => {
   };
   for (const kind of ['verification_code', 'account_exists', 'reset_link', 'user_id'] as const)
     says(kind, /직접 요청하지 않으셨다면 이 메일을 무시하셔도 됩니다\./, /you can ignore this email\./);
-  const start = '직접 바꾸지 않으셨다면 지금 바로 .*';
   says(
     'password_changed',
-    new RegExp(`${start}다시 설정해 주세요`),
+    /직접 바꾸지 않으셨다면 지금 바로 .*다시 설정/,
     /If it was not you, .*set a new password/,
   );
   says(
     'email_changed',
-    new RegExp(`${start}이 주소로 되돌려 주세요`),
-    /If it was not you, go back to this address now/,
+    /직접 바꾸지 않으셨다면 지금 바로 .*이 주소로/,
+    /If it was not you, go back to this address/,
   );
 });
 

@@ -58,14 +58,14 @@ t.test('the receiver of a request gets an email, and the sender when it is answe
   const { sender, receiver, post } = await openTwoVerifiedShops(app);
   const id = await sendRequest(app, sender, post);
   const [received, ...others] = await mailsTo(receiver);
-  t.equal(received?.subject, '[두레] 두레 베이커리에서 제휴를 요청했습니다');
+  t.equal(received?.subject, '[두레] 새로운 제휴 요청이 도착했습니다 · 두레 베이커리');
   const link = `https://app.example.com/requests/${id}\n`;
   for (const part of ['김두레님', '주말 공동 할인', '함께 해요!', link]) t.match(received?.text, part);
   t.strictSame([others, await mailsTo(sender)], [[], []]);
   await transition(app, receiver, id, 'decline');
   const acceptedId = await becomePartners(app, { sender, receiver, post });
   const answers = await mailsTo(sender);
-  const subjects = ['거절', '수락'].map((answer) => `[두레] 햇살카페에서 제휴 요청을 ${answer}했습니다`);
+  const subjects = ['거절', '수락'].map((answer) => `[두레] 제휴 요청이 ${answer}되었습니다 · 햇살카페`);
   t.strictSame(answers.map(({ subject }) => subject).sort(), subjects.toSorted());
   const accepted = answers.find(({ subject }) => subject === subjects[1]);
   t.match(accepted?.text, `연락처 보기:\nhttps://app.example.com/requests/${acceptedId}\n`);
@@ -77,12 +77,12 @@ t.test('the other side gets an email when a partnership ends, also with an accou
   const partners = { sender, receiver, post };
   const id = await becomePartners(app, partners);
   await transition(app, sender, id, 'end');
-  const ended = { subject: '[두레] 두레 베이커리에서 제휴를 종료했습니다' };
+  const ended = { subject: '[두레] 제휴가 종료되었습니다 · 두레 베이커리' };
   const sent = (await mailsTo(receiver)).find(({ subject }) => subject === ended.subject);
   t.match(sent?.text, `https://app.example.com/requests/${id}\n`);
   await transition(app, receiver, await becomePartners(app, partners), 'end');
   const subjects = (await mailsTo(sender)).map(({ subject }) => subject);
-  t.ok(subjects.includes('[두레] 햇살카페에서 제휴를 종료했습니다'));
+  t.ok(subjects.includes('[두레] 제휴가 종료되었습니다 · 햇살카페'));
   await becomePartners(app, partners);
   await becomePartners(app, { ...partners, post: await createPost(app, receiver.token) });
   const before = (await mailsTo(receiver)).length;
@@ -100,14 +100,16 @@ t.test(
     const headers = { 'accept-language': 'en' };
     await app.call('POST', '/auth/login/', { body: { username, password }, headers });
     const id = await sendRequest(app, sender, post);
-    t.match(await mailsTo(receiver), [{ subject: '두레 베이커리 sent you a partnership request' }]);
+    t.match(await mailsTo(receiver), [
+      { subject: 'Dure: You have a new partnership request · 두레 베이커리' },
+    ]);
     await transition(app, sender, id, 'withdraw');
     await transition(app, receiver, id, 'accept');
     await transition(app, sender, id, 'decline');
     t.strictSame([(await mailsTo(receiver)).length, (await mailsTo(sender)).length], [1, 0]);
     const other = await sendRequest(app, sender, post);
     await app.call('POST', `${requestsPath}${other}/accept/`, { token: receiver.token, headers });
-    t.match(await mailsTo(sender), [{ subject: '[두레] 햇살카페에서 제휴 요청을 수락했습니다' }]);
+    t.match(await mailsTo(sender), [{ subject: '[두레] 제휴 요청이 수락되었습니다 · 햇살카페' }]);
   },
 );
 

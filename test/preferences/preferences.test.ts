@@ -134,7 +134,7 @@ t.test('a kind of email that is switched off is not sent; its notification is th
   const other = await openTwoVerifiedShops(app);
   const declined = await sendRequest(app, sender, other.post);
   await transition(app, other.receiver, declined, 'decline');
-  t.match((await app.mails.next(sender.email)).subject, '거절했습니다');
+  t.match((await app.mails.next(sender.email)).subject, '거절되었습니다');
 });
 
 t.test('notices about the account cannot be switched off', async (t) => {
@@ -216,9 +216,9 @@ t.test('one click switches off one kind of email of one user, without a login, r
 
 t.test('opening the link changes nothing: its page has a button, whose response is a page', async (t) => {
   const { receiver, path } = await exchangeMails();
-  for (const [language, button, done] of [
-    ['ko', '그만 받기', '메일 수신을 해제했습니다'],
-    ['en', 'Stop these emails', 'These emails are switched off'],
+  for (const [language, button, done, settings] of [
+    ['ko', '그만 받기', '메일 수신을 해제했습니다', '알림 설정'],
+    ['en', 'Stop these emails', 'These emails are switched off', 'alert settings'],
   ]) {
     const headers = { ...html, 'accept-language': language ?? '' };
     const page = await app.call('GET', path, { headers });
@@ -238,6 +238,7 @@ t.test('opening the link changes nothing: its page has a button, whose response 
     t.equal(response.status, 200);
     t.equal(response.headers['content-type'], 'text/html; charset=utf-8');
     t.match(response.text, done);
+    t.match(response.text, `<a href="https://app.example.com/account/alerts">${settings}</a>`);
     t.match(await preferencesOf(receiver), { email: { partner_request_received: false } });
   }
   t.match((await app.call('GET', path)).text, '<!doctype html>', 'also without an Accept header');

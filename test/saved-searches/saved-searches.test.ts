@@ -122,7 +122,7 @@ t.test('users who switched it on get an email about a match, which a link switch
   const post = await createPost(app, bakery.token, { title: '식빵 나눔' });
   const mail = await mails.next(first.email);
   const english = await mails.next(second.email);
-  t.match(mail.subject, '[두레] ‘빵 <b>’ 검색에 맞는 새 글이 올라왔습니다');
+  t.match(mail.subject, '[두레] 저장하신 검색에 맞는 새 글이 올라왔습니다 · 빵 <b>');
   t.ok(mail.text.includes('해님 빵집에서') && mail.text.includes('> 식빵 나눔'));
   t.ok(mail.text.includes(`https://app.example.com/posts/${post.id}`));
   t.notMatch(mail.html, /<b>/);

@@ -114,7 +114,10 @@ for (const page of ['docs/quickstart.md', 'docs/quickstart.ko.md']) {
     const mailbox = createDevMailbox();
     const app = await createTestApp(
       {},
-      { deliver: (mail) => mailbox.send(mail), routes: (app) => devMailboxRoutes(app, { mailbox }) },
+      {
+        deliver: (mail) => mailbox.send(mail),
+        routes: (app) => devMailboxRoutes(app, { mailbox, from: 'Dure' }),
+      },
     );
     t.teardown(app.close);
     const origin = `http://127.0.0.1:${await listen(app.app)}`;

@@ -68,7 +68,7 @@ const requestedKinds = {
       preheader: 'There is no need to sign up again: log in with your existing account.',
       heading: 'You already have an account',
       blocks: [
-        'Someone asked to sign up with this email address or to verify it, but it already belongs to a Dure account. If that was you, log in with this user ID.',
+        'Someone asked to sign up with this email address or to verify it, but it already belongs to a Dure account. If that was you, log in with this username.',
         code(mail.username),
         button('Log in', mail.loginUrl),
         link('Forgot your password? Set a new one', mail.resetUrl),
@@ -109,7 +109,7 @@ const requestedKinds = {
     }),
   }),
 
-  user_id: mailKind<{ name: string; username: string }>({
+  user_id: mailKind<{ name: string; username: string; url: string }>({
     priority: -10,
     cap: { purpose: 'find_id', perHour: 5 },
     reason: accountReason,
@@ -120,20 +120,22 @@ const requestedKinds = {
       blocks: [
         '이 이메일로 가입하신 두레 아이디입니다.',
         code(mail.username),
+        button('로그인하기', mail.url),
         note(
           '직접 요청하지 않으셨다면 이 메일을 무시하셔도 됩니다. 아이디는 이 메일로만 보내 드렸으며, 계정에는 아무런 변화가 없습니다.',
         ),
       ],
     }),
     en: (mail) => ({
-      subject: 'Your Dure user ID',
-      preheader: 'Here is the user ID you asked for.',
-      heading: 'Your user ID',
+      subject: 'Your Dure username',
+      preheader: 'Here is the username you asked for.',
+      heading: 'Your username',
       blocks: [
-        'This is the user ID of the Dure account with this email address.',
+        'This is the username of the Dure account with this email address.',
         code(mail.username),
+        button('Log in', mail.url),
         note(
-          'If you did not ask for this, you can ignore this email. The user ID was sent to this email account only, and nothing about your Dure account has changed.',
+          'If you did not ask for this, you can ignore this email. The username was sent to this email account only, and nothing about your Dure account has changed.',
         ),
       ],
     }),

@@ -6,13 +6,13 @@ import type { MailComposers } from '../../infrastructure/mail/sending.ts';
 import type { RecipientRow } from './accounts/repository.ts';
 import type { AuthContext } from './context.ts';
 import { authKinds } from './kinds.ts';
-import type { LoginMethodChange } from './notices.ts';
+import { deletedAddress, type LoginMethodChange } from './notices.ts';
 
 /** Composes emails when they are sent. Accounts are looked up here, so that a request takes the same time for every address. */
 export function authMails(
   { frontendUrl, email: settings }: Config,
   database: Database,
-  { accounts, emailCodes, passwordResets, undoLinks }: AuthContext,
+  { accounts, emailCodes, passwordResets, undoLinks, sealer }: AuthContext,
 ): MailComposers<Exclude<keyof typeof authKinds, 'account_exists'>> {
   const resetUrl = `${frontendUrl}/reset-password-request`;
 
@@ -87,7 +87,17 @@ export function authMails(
       },
     ),
 
-    user_id: toAccount(authKinds.user_id, ({ name, username }) => ({ name, username })),
+    user_id: toAccount(authKinds.user_id, ({ name, username }) => ({
+      ...{ name, username },
+      url: `${frontendUrl}/login`,
+    })),
+
+    /** The account is gone, so its address is in the payload, sealed. */
+    async account_deleted(payload) {
+      const to = sealer.unseal(String(payload['email']), deletedAddress);
+      const fields = { deletedAt: changeTimeOf(payload) };
+      return to ? { to, mail: writeMail(authKinds.account_deleted, languageOf(payload), fields) } : null;
+    },
   };
 }
 

@@ -17,9 +17,21 @@ export interface LoginMethodChange {
   label?: string;
 }
 
+/** What a notice says first, in the words of the buttons that do it. */
 const loginMethods = {
-  ko: { identity: '로그인 계정이', passkey: '패스키가', second_factor: '2단계 인증이' },
-  en: { identity: 'A connected login', passkey: 'A passkey', second_factor: 'Two-step verification' },
+  ko: {
+    identity: { added: '간편 로그인이 연결되었습니다', removed: '간편 로그인 연결이 해제되었습니다' },
+    passkey: { added: '패스키가 추가되었습니다', removed: '패스키가 삭제되었습니다' },
+    second_factor: { added: '2단계 인증이 켜졌습니다', removed: '2단계 인증이 꺼졌습니다' },
+  },
+  en: {
+    identity: { added: 'A login was connected', removed: 'A login was disconnected' },
+    passkey: { added: 'A passkey was added', removed: 'A passkey was deleted' },
+    second_factor: {
+      added: 'Two-step verification was switched on',
+      removed: 'Two-step verification was switched off',
+    },
+  },
 };
 
 /** Emails about a change of an account, which its user did not request. */
@@ -59,7 +71,7 @@ export const noticeKinds = {
     cap,
     reason: accountReason,
     ko: (mail) => {
-      const changed = `${loginMethods.ko[mail.method]} ${mail.change === 'added' ? '추가' : '삭제'}되었습니다`;
+      const changed = loginMethods.ko[mail.method][mail.change];
       return {
         subject: `[두레] ${changed}`,
         preheader: '직접 하지 않으셨다면 지금 바로 비밀번호를 다시 설정해 주세요.',
@@ -74,7 +86,7 @@ export const noticeKinds = {
       };
     },
     en: (mail) => {
-      const changed = `${loginMethods.en[mail.method]} was ${mail.change}`;
+      const changed = loginMethods.en[mail.method][mail.change];
       return {
         subject: `${changed} · Dure`,
         preheader: 'If it was not you, reset your password now.',
@@ -123,6 +135,38 @@ export const noticeKinds = {
     }),
   }),
 
+  /** To the address of an account that is gone. */
+  account_deleted: mailKind<{ deletedAt: Date }>({
+    reason: {
+      ko: '두레 계정의 삭제가 요청되어 보내 드리는 마지막 메일입니다.',
+      en: 'This is the last email about your Dure account, which was deleted.',
+    },
+    ko: ({ deletedAt }) => ({
+      subject: '[두레] 회원 탈퇴가 완료되었습니다',
+      preheader: '계정과 가게, 글이 모두 삭제되었습니다.',
+      heading: '회원 탈퇴가 완료되었습니다',
+      blocks: [
+        `${date.ko(deletedAt)}에 두레 계정이 삭제되었습니다. 가게와 글도 함께 삭제되었으며 되돌릴 수 없습니다.`,
+        '그동안 두레를 이용해 주셔서 감사합니다. 같은 이메일과 아이디로 언제든지 다시 가입하실 수 있습니다.',
+        note(
+          '직접 탈퇴하지 않으셨다면 다른 사람이 비밀번호를 알고 있을 수 있습니다. 같은 비밀번호를 쓰는 곳과 이 이메일 계정의 비밀번호를 바꾸시는 것이 좋습니다.',
+        ),
+      ],
+    }),
+    en: ({ deletedAt }) => ({
+      subject: 'Your Dure account was deleted',
+      preheader: 'Your account, your shop and your posts are gone.',
+      heading: 'Your account was deleted',
+      blocks: [
+        `Your Dure account was deleted on ${date.en(deletedAt)}. Your shop and your posts were deleted with it, and cannot be restored.`,
+        'Thank you for using Dure. You can sign up again at any time, with the same email address and username.',
+        note(
+          'If it was not you, someone may know your password. We recommend changing it wherever you use it, and the password of this email account.',
+        ),
+      ],
+    }),
+  }),
+
   marketing_consent: mailKind<{ name: string; givenAt: Date; url: string }>({
     cap,
     reason: {
@@ -155,6 +199,9 @@ export const noticeKinds = {
     }),
   }),
 };
+
+/** What the address of a deleted account is sealed for. */
+export const deletedAddress = 'the address of a deleted account';
 
 interface Changes {
   password_changed: { ended: 'all' | 'others' };

@@ -45,7 +45,8 @@ export function createNotifications(options: NotificationsOptions) {
     streamOptions: Pick<HubOptions, 'listen' | 'findLiveSessions' | 'streamTimes'>,
   ): Promise<void> {
     await scope.register(preferenceRoutes, { preferences });
-    await scope.register(unsubscribeRoutes, { preferences, unsubscribeLinks });
+    const { frontendUrl } = config;
+    await scope.register(unsubscribeRoutes, { preferences, unsubscribeLinks, frontendUrl });
     await scope.register(pushRoutes, { prefix: '/push/', subscriptions, config });
     await scope.register(inboxRoutes, { notifications, imageUrls });
     // Streams use a third of the pool at most; the rest is for requests.

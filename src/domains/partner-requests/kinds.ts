@@ -40,8 +40,8 @@ interface Subject {
 
 /** What an email about a request says; the store is the other side. */
 type MailFields = Record<'name' | 'storeName' | 'postTitle' | 'message' | 'url', string>;
-/** An email in one language: what its subject says of the other store, its heading and its parts. */
-type MailText = (sentence: string, mail: MailFields) => [subject: string, heading: string, ...Block[]];
+/** An email in one language: its heading, which says first what has happened in the subject, too, and its parts. */
+type MailText = (sentence: string, mail: MailFields) => [heading: string, ...Block[]];
 type MailTexts = Record<Language, MailText>;
 
 interface Kind {
@@ -76,14 +76,14 @@ function mailedKind({ status, ko, en, ...rest }: Kind & MailTexts & { status: Pa
       en: 'You are receiving this email because your shop is registered with Dure.',
     },
     ko(mail: MailFields) {
-      const [subject, heading, ...blocks] = ko(sentence(mail).ko, mail);
+      const [heading, ...blocks] = ko(sentence(mail).ko, mail);
       const preheader = `글 제목: ${mail.postTitle}`;
-      return { subject: `[두레] ${mail.storeName}에서 ${subject}`, preheader, heading, blocks };
+      return { subject: `[두레] ${heading} · ${mail.storeName}`, preheader, heading, blocks };
     },
     en(mail: MailFields) {
-      const [subject, heading, ...blocks] = en(sentence(mail).en, mail);
+      const [heading, ...blocks] = en(sentence(mail).en, mail);
       const preheader = `Post: ${mail.postTitle}`;
-      return { subject: `Dure: ${mail.storeName} ${subject}`, preheader, heading, blocks };
+      return { subject: `Dure: ${heading} · ${mail.storeName}`, preheader, heading, blocks };
     },
   } as const;
 }
@@ -103,7 +103,6 @@ export const partnerRequestKinds = {
     }),
     status: 'requested',
     ko: (sentence, { message, url }) => [
-      '제휴를 요청했습니다',
       '새로운 제휴 요청이 도착했습니다',
       sentence,
       quote(message),
@@ -111,7 +110,6 @@ export const partnerRequestKinds = {
       note('요청을 확인하신 뒤 수락하거나 거절하실 수 있습니다.'),
     ],
     en: (sentence, { message, url }) => [
-      'sent you a partnership request',
       'You have a new partnership request',
       sentence,
       quote(message),
@@ -130,14 +128,12 @@ export const partnerRequestKinds = {
     }),
     status: 'accepted',
     ko: (sentence, { url }) => [
-      '제휴 요청을 수락했습니다',
       '제휴 요청이 수락되었습니다',
       `${sentence} 좋은 인연으로 이어지기를 바랍니다.`,
       '이제 요청 화면에서 서로의 연락처를 확인하실 수 있습니다.',
       button('연락처 보기', url),
     ],
     en: (sentence, { url }) => [
-      'accepted your partnership request',
       'Your request was accepted',
       `${sentence} We hope this is the start of a good partnership.`,
       'The page of the request now shows how to reach each other.',
@@ -155,13 +151,11 @@ export const partnerRequestKinds = {
     }),
     status: 'declined',
     ko: (sentence, { url }) => [
-      '제휴 요청을 거절했습니다',
       '제휴 요청이 거절되었습니다',
       `아쉽게도 ${sentence} 두레에서 다른 가게의 글도 둘러보세요.`,
       button('요청 확인하기', url),
     ],
     en: (sentence, { url }) => [
-      'declined your partnership request',
       'Your request was declined',
       `Unfortunately, ${sentence} There are more posts by other shops on Dure.`,
       button('View the request', url),
@@ -195,13 +189,11 @@ export const partnerRequestKinds = {
     }),
     status: 'ended',
     ko: (_sentence, { storeName, postTitle, url }) => [
-      '제휴를 종료했습니다',
       '제휴가 종료되었습니다',
       `‘${postTitle}’ 글로 맺은 제휴를 ${storeName}에서 종료했습니다. 이제 두레에서 서로의 연락처가 보이지 않습니다.`,
       button('요청 확인하기', url),
     ],
     en: (sentence, { url }) => [
-      'ended your partnership',
       'Your partnership has ended',
       `${sentence} Dure no longer shows your contact details to each other.`,
       button('View the request', url),

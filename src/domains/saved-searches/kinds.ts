@@ -44,7 +44,7 @@ export const savedSearchKinds = {
     ...mailKind<MailFields>({
       ...mailed,
       ko: (mail) => ({
-        subject: `[두레] ‘${mail.searchName}’ 검색에 맞는 새 글이 올라왔습니다`,
+        subject: `[두레] 저장하신 검색에 맞는 새 글이 올라왔습니다 · ${mail.searchName}`,
         preheader: `글 제목: ${mail.postTitle}`,
         heading: '저장하신 검색에 맞는 새 글이 올라왔습니다',
         blocks: [
@@ -54,7 +54,7 @@ export const savedSearchKinds = {
         ],
       }),
       en: (mail) => ({
-        subject: `Dure: “${mail.searchName}”: a new post matches your search`,
+        subject: `Dure: A new post matches your saved search · ${mail.searchName}`,
         preheader: `Post: ${mail.postTitle}`,
         heading: 'A new post matches your saved search',
         blocks: [

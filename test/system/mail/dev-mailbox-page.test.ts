@@ -15,7 +15,7 @@ t.test('the dev mailbox in a browser', { skip: noBrowser }, async (t) => {
   const mailbox = createDevMailbox();
   const app = await createTestApp(
     { WORKER_ENABLED: 'false' },
-    { routes: async (scope) => void scope.register(devMailboxRoutes, { mailbox }) },
+    { routes: async (scope) => void scope.register(devMailboxRoutes, { mailbox, from: 'Dure' }) },
   );
   t.teardown(app.close);
   const page = `http://localhost:${await listen(app.app)}/dev/mailbox/`;

@@ -7,7 +7,7 @@ import type { Created, IdempotencyKey } from '../../../infrastructure/database/i
 import type { ConsentService } from '../consents/service.ts';
 import type { AuthContext } from '../context.ts';
 import { authErrors, takenError } from '../errors.ts';
-import { changeNotice } from '../notices.ts';
+import { changeNotice, deletedAddress } from '../notices.ts';
 import { type NewUser, type PasswordChange, toUser, type User } from '../schemas.ts';
 import type { UserRow } from './repository.ts';
 
@@ -28,7 +28,7 @@ export type AccountService = ReturnType<typeof createAccounts>;
 
 /** Creates accounts, and changes and deletes those of logged-in users. */
 export function createAccounts(auth: AuthContext, consents: ConsentService) {
-  const { config, idempotency, mailQueue, passwords, login, confirmation, emails, removal } = auth;
+  const { config, idempotency, mailQueue, passwords, login, confirmation, emails, removal, sealer } = auth;
   const { accounts, sessions, emailCodes, passwordResets } = auth;
 
   /** Creates an account, and mails a code where the address is not verified yet. One that proves it replaces an unverified one without a store. */
@@ -113,7 +113,15 @@ export function createAccounts(auth: AuthContext, consents: ConsentService) {
   async function deleteAccount(user: CurrentUser, password: string | undefined, context: RequestContext) {
     await confirmation.runLocked(user, async (current) => ({
       passwordHash: await confirmation.authorize(current, password, context),
-      work: (tx, account) => removal.remove(tx, { id: user.id, ...account }),
+      async work(tx, account) {
+        await removal.remove(tx, { id: user.id, ...account });
+        if (!account.isVerified) return;
+        // Once for an account, so without a cap, which would need its row. The user's id: one that fails is not kept.
+        const email = sealer.seal(account.email, deletedAddress);
+        const { language } = context;
+        const payload = { user_id: user.id, email, changed_at: Date.now(), language };
+        await mailQueue.add(tx, 'account_deleted', payload);
+      },
     }));
     context.logSecurityEvent('account_deleted', user);
   }

@@ -105,7 +105,9 @@ const wrongToken = {
 export const unsubscribeRoutes: FastifyPluginAsyncTypebox<{
   preferences: Preferences;
   unsubscribeLinks: ReturnType<typeof createUnsubscribeLinks>;
-}> = async (app, { preferences, unsubscribeLinks }) => {
+  frontendUrl: string;
+}> = async (app, { preferences, unsubscribeLinks, frontendUrl }) => {
+  const settingsUrl = escapeHtml(`${frontendUrl}/account/alerts`);
   // RFC 8058, section 3.1: mail clients send a form of either type. Its content says nothing that the token does not.
   const types = ['application/x-www-form-urlencoded', 'multipart/form-data'];
   app.addContentTypeParser(types, async (request: FastifyRequest) => void (await request.readBody()));
@@ -163,7 +165,7 @@ export const unsubscribeRoutes: FastifyPluginAsyncTypebox<{
       await preferences.change(userId, { email: { [topic]: false } });
       if (!wantsPage(request, reply)) return {};
       const { done, about, again, kept } = texts[request.language];
-      return show(reply, done, `<p>${about(topic)}</p>\n<p class="soft">${again} ${kept}</p>`);
+      return show(reply, done, `<p>${about(topic)}</p>\n<p class="soft">${again(settingsUrl)} ${kept}</p>`);
     },
   });
 };
@@ -181,7 +183,7 @@ const texts = {
     stop: '그만 받기',
     kept: '두레 화면의 알림은 그대로 받으실 수 있습니다.',
     done: '메일 수신을 해제했습니다',
-    again: '다시 받으시려면 두레에 로그인하신 뒤 메일 설정에서 켜 주세요.',
+    again: (url: string) => `다시 받으시려면 두레의 <a href="${url}">알림 설정</a>에서 켜 주세요.`,
     wrongLink: '사용할 수 없는 링크입니다',
     wholeLink: '링크가 잘렸을 수 있습니다. 메일에 있는 링크를 다시 눌러 주세요.',
     error: '처리하지 못했습니다',
@@ -193,7 +195,8 @@ const texts = {
     stop: 'Stop these emails',
     kept: 'You will still see the notifications inside Dure.',
     done: 'These emails are switched off',
-    again: 'To get them again, log in to Dure and switch them on in your mail preferences.',
+    again: (url: string) =>
+      `To get them again, switch them on in the <a href="${url}">alert settings</a> of Dure.`,
     wrongLink: 'This link does not work',
     wholeLink: 'It may have been cut off. Please open the link in the email again.',
     error: 'That did not work',
@@ -206,6 +209,7 @@ h1{margin:0 0 12px;font-size:22px;line-height:1.4}
 p{margin:0 0 16px}
 .brand{margin:0 0 12px;color:var(--brand);font-weight:800}
 .soft{margin:0;color:var(--soft);font-size:14px}
+a{color:var(--brand)}
 button{width:100%;min-height:48px;margin:0 0 16px;border:0;border-radius:10px;background:var(--brand);color:var(--on-brand);font:inherit;font-weight:700;cursor:pointer}
 button:focus-visible{outline:3px solid var(--ink);outline-offset:2px}`;
 
