@@ -64,7 +64,7 @@ t.test('a release is of the version in package.json, and its changes have a date
     run(process.execPath, [join(root, 'scripts/release-notes.mjs'), tag], { env: process.env, cwd: root });
   t.match(await caught(notes('v0.0.0')), { stderr: /not of the tag v0\.0\.0/ });
   const changelog = await readFile(join(root, 'CHANGELOG.md'), 'utf8');
-  const [, newest, version] = /^## ((\S+).*)$/m.exec(changelog) ?? [];
+  const [, newest, version] = /^## (([\d.]+).*)$/m.exec(changelog) ?? [];
   const printed = notes(`v${version}`);
   if (newest?.includes('not released')) t.match(await caught(printed), { stderr: /CHANGELOG\.md has no/ });
   else t.match(await printed, { stdout: /^- \*\*/ });
