@@ -5,7 +5,7 @@ import { type BenchUser, readUsers } from './data.ts';
 import { type Server, withDatabase } from './environment.ts';
 import { besideMe, describe, percentile, sendLoad } from './load.ts';
 import { costOf } from './processes.ts';
-import { authorization, login } from './workloads.ts';
+import { authorization, login, photograph } from './workloads.ts';
 
 interface Attack {
   server: Server;
@@ -76,16 +76,6 @@ async function upload({ server, users, seconds }: Attack, image: Buffer): Promis
   });
   await Promise.all(uploading);
   return [...counts].map(([status, count]) => `${count} of ${status}`).join(', ');
-}
-
-/** A photograph of a phone, 12 megapixels: noise that compresses about as a photograph does. */
-function photograph(): Promise<Buffer> {
-  const noise = { type: 'gaussian', mean: 128, sigma: 40 } as const;
-  return sharp({ create: { width: 4_000, height: 3_000, channels: 3, background: '#000', noise } })
-    .blur(1.2)
-    .withMetadata({ orientation: 6 })
-    .jpeg({ quality: 90 })
-    .toBuffer();
 }
 
 /** The image that takes the most memory of those that are accepted: 16 bits a channel, interlaced, and to be turned. */

@@ -9,7 +9,7 @@ export interface Sender {
   path: string;
   headers: Record<string, string>;
   /** What the next request has besides. */
-  next?: () => { body: string; headers?: Record<string, string> };
+  next?: () => { body?: string | Buffer; path?: string; headers?: Record<string, string> };
   /** Reads the body of each response. */
   onResponse?: (body: string) => void;
 }

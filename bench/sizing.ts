@@ -2,14 +2,14 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { root } from '../test/support/files.ts';
 import { readOptions, say, sayHead, sayRow } from './command-line.ts';
 import { type Measured, measure } from './sizing/measure.ts';
-import { short, sizeOf } from './sizing/model.ts';
+import { assumed, short, sizeOf } from './sizing/model.ts';
 
-const sizes = [10_000, 1_000_000, 100_000_000];
+const sizes = [10_000, 1_000_000, 10_000_000];
 
 /**
  * npm run bench -- sizing [--measure] [--seconds 4]
  *
- * What 10 thousand, 1 million and 100 million users need, from what operations and rows were measured to cost, which
+ * What 10 thousand, 1 million and 10 million users need, from what operations and rows were measured to cost, which
  * `--measure` does again. The usage that is assumed is in sizing/model.ts. It prints the tables of docs/operations/growth.md.
  */
 export async function sizing(args: string[]): Promise<void> {
@@ -33,6 +33,9 @@ export async function sizing(args: string[]): Promise<void> {
   say('');
   sayHead(['updates that change no index (HOT)', 'share']);
   for (const [name, share] of Object.entries(measured.hot)) sayRow([name, `${(share * 100).toFixed(1)} %`]);
+  say('');
+  sayHead(['assumed, in bench/sizing/model.ts', '']);
+  for (const row of Object.entries(assumed)) sayRow(row);
   say('');
   sayNeeds(measured);
 }

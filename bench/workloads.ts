@@ -1,6 +1,15 @@
 import { randomUUID } from 'node:crypto';
+import sharp from 'sharp';
 import { postText, searchWords } from '../scripts/seed/texts.ts';
-import { type BenchUser, beginSessions, busyUsers, deleteJobs, password } from './data.ts';
+import { multipart, multipartType } from '../test/support/images.ts';
+import {
+  addPendingRequests,
+  type BenchUser,
+  beginSessions,
+  busyUsers,
+  deleteJobs,
+  password,
+} from './data.ts';
 import type { Server } from './environment.ts';
 import { type Sender, sendLoad } from './load.ts';
 import { costOf, sum } from './processes.ts';
@@ -156,6 +165,67 @@ const createPost: Workload = {
       },
     })),
 };
+
+/** Marks all as read: of users who have just received a request. */
+const markRead: Workload = {
+  name: 'mark-read',
+  async createSenders({ server, users, connections }) {
+    await addPendingRequests(server.databaseUrl);
+    let turn = 0;
+    return send(connections, '/api/v1/notifications/mark-read/', () => ({
+      next: () => ({
+        body: `{"up_to_id":${Number.MAX_SAFE_INTEGER}}`,
+        headers: { ...json, ...authorization(at(users, busyUsers + turn++)) },
+      }),
+    }));
+  },
+};
+
+/** Accepts a request each. */
+const answer: Workload = {
+  name: 'answer',
+  async createSenders({ server, users, connections }) {
+    const byId = new Map(users.map((user) => [user.id, user]));
+    const pending = await addPendingRequests(server.databaseUrl);
+    return send(connections, '', () => ({
+      next() {
+        const request = pending.pop();
+        if (!request) throw new Error('there are no more requests: use fewer seconds');
+        const path = `/api/v1/notifications/partner-request/${request.id}/accept/`;
+        return { path, headers: authorization(byId.get(request.receiverId)) };
+      },
+    }));
+  },
+};
+
+/** A photograph of a phone, 12 megapixels: noise that compresses about as a photograph does. */
+export function photograph(): Promise<Buffer> {
+  const noise = { type: 'gaussian', mean: 128, sigma: 40 } as const;
+  return sharp({ create: { width: 4_000, height: 3_000, channels: 3, background: '#000', noise } })
+    .blur(1.2)
+    .withMetadata({ orientation: 6 })
+    .jpeg({ quality: 90 })
+    .toBuffer();
+}
+
+const uploadImage: Workload = {
+  name: 'upload-image',
+  async createSenders({ users, connections }) {
+    const body = multipart({ name: 'image', content: await photograph(), filename: 'photo.jpg' });
+    // As many at a time as are converted.
+    return send(Math.min(connections, 2), '/api/v1/images/', (index) => ({
+      next: () => ({ body, headers: { ...multipartType, ...authorization(at(users, 200 + index)) } }),
+    }));
+  },
+};
+
+/** What only `sizing` measures. */
+export const sizedWorkloads: Workload[] = [
+  read('near', '/api/v1/posts/?near=37.5561,126.9023&radius_m=2000'),
+  markRead,
+  answer,
+  uploadImage,
+];
 
 /** All workloads; those with a goal are compared with the hand-written server. */
 export const workloads: Workload[] = [

@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import process from 'node:process';
 import { checkMigrations } from './check-migrations/check.ts';
-import { checkFolder, checkSchema } from './check-migrations/folder.ts';
+import { checkFolder, checkSchema, readMigrations } from './check-migrations/folder.ts';
+import { root } from './last-release.ts';
 
 /*
  * npm run check -- migrations; some files: node build/scripts/check-migrations.js files
@@ -20,4 +23,13 @@ for (const check of checks) {
 }
 if (process.exitCode === 1) {
   process.stderr.write('The rules and how to keep to them: docs/development/database.md.\n');
+}
+
+// A word to the reader, and no failure: most migrations change no figure.
+const { migration } = JSON.parse(readFileSync(join(root, 'bench/sizing/measured.json'), 'utf8'));
+const newest = (await readMigrations()).at(-1);
+if (files.length === 0 && migration !== newest) {
+  process.stderr.write(
+    `bench/sizing/measured.json is older than ${newest}: npm run bench -- sizing --measure, before docs/operations/growth.md is believed\n`,
+  );
 }

@@ -1,14 +1,22 @@
+import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
+import webPush from 'web-push';
+import { readMigrations } from '../../scripts/check-migrations/folder.ts';
 import { seedDatabase } from '../../scripts/seed/database.ts';
+import { post } from '../../test/support/service.ts';
 import { say } from '../command-line.ts';
-import { readUsers, withConnection } from '../data.ts';
-import { withDatabase } from '../environment.ts';
-import { runWorkload, workloads } from '../workloads.ts';
+import { type BenchUser, busyUsers, readUsers, withConnection } from '../data.ts';
+import { type Environment, type Server, withDatabase } from '../environment.ts';
+import { costOf } from '../processes.ts';
+import { connect } from '../stream-clients.ts';
+import { authorization, runWorkload, sizedWorkloads, workloads } from '../workloads.ts';
 
 /** What operations and rows cost. */
 export interface Measured {
-  /** For each operation: microseconds of CPU, and bytes of WAL. */
+  /** The newest migration when it was measured. */
+  migration: string;
+  /** For each operation: microseconds of CPU, and bytes of WAL. Also for a user whose search matches a post, a second of a stream, and a push message. */
   operations: Record<string, { service: number; postgres: number; wal: number }>;
   /** Bytes for each row, with its indexes. */
   rows: Record<string, number>;
@@ -20,7 +28,15 @@ export interface Measured {
 
 const connections = 16;
 const walBytes = `SELECT (pg_current_wal_lsn() - '0/0')::float8 AS bytes`;
-const seeded = ['users', 'stores', 'store_category_links', 'posts', 'partner_requests', 'notifications'];
+const seeded = [
+  'users',
+  'stores',
+  'store_category_links',
+  'saved_searches',
+  'posts',
+  'partner_requests',
+  'notifications',
+];
 
 /** Rows of which the data has none or few that are like real ones. */
 const samples = {
@@ -35,7 +51,8 @@ const samples = {
 
 /** Measures all operations on a service with its worker, and the rows of a seeded database. @param seconds of each operation */
 export async function measure(seconds: number): Promise<Measured> {
-  const measured: Measured = { operations: {}, rows: {}, memory: 0, hot: {} };
+  const [migration = ''] = (await readMigrations()).slice(-1);
+  const measured: Measured = { migration, operations: {}, rows: {}, memory: 0, hot: {} };
   await withDatabase(async ({ url, postmaster, start }) => {
     const users = await readUsers(url);
     await seedDatabase(url, { users: 4_000, posts: 20_000, notifications: 100_000 }, () => undefined);
@@ -47,8 +64,9 @@ export async function measure(seconds: number): Promise<Measured> {
       const server = await start();
       const updatesBefore = await readUpdates(client);
       // Those of compare.ts that are not operations of their own are left out.
-      for (const workload of workloads.filter(({ name }) => name !== 'one-receiver')) {
-        const counter = async () => (await client.query<{ bytes: number }>(walBytes)).rows[0]?.bytes ?? 0;
+      const counter = async () => (await client.query<{ bytes: number }>(walBytes)).rows[0]?.bytes ?? 0;
+      const own = workloads.filter(({ name }) => name !== 'one-receiver');
+      for (const workload of [...own, ...sizedWorkloads]) {
         const options = { servers: [server], postmaster, users, connections, seconds, counter };
         // The engine compiles what the workload needs.
         await runWorkload(workload, options);
@@ -62,6 +80,9 @@ export async function measure(seconds: number): Promise<Measured> {
         measured.memory = Math.max(measured.memory, Math.round(peak));
         say(`${workload.name}: ${JSON.stringify(measured.operations[workload.name])}`);
       }
+      measured.operations['match'] = await measureMatches({ client, server, postmaster, users, counter });
+      measured.operations['stream-second'] = await measureStreams(server, postmaster, users);
+      measured.operations['push'] = { service: measurePush(), postgres: 0, wal: 0 };
       measured.rows['idempotency_keys'] = await bytesPerRow(client, 'idempotency_keys');
       // Backends report what they did once a second.
       await sleep(2_000);
@@ -73,6 +94,77 @@ export async function measure(seconds: number): Promise<Measured> {
     });
   });
   return measured;
+}
+
+interface MatchRun extends Pick<Environment, 'postmaster'> {
+  client: pg.Client;
+  server: Server;
+  users: BenchUser[];
+  counter(): Promise<number>;
+}
+
+/** What a post costs for each user whose saved search it matches, until all are notified: without the post itself. */
+async function measureMatches({ client, server, postmaster, users, counter }: MatchRun) {
+  const matching = users.slice(busyUsers);
+  await client.query(
+    `INSERT INTO saved_searches (user_id, name, q) SELECT user_id, '다람쥐', '다람쥐' FROM unnest($1::int[]) user_id`,
+    [matching.map(({ id }) => id)],
+  );
+  const [last] = matching.slice(-1);
+  const isDone = async () => {
+    const { rows } = await client.query<{ user: number; left: number }>(
+      `SELECT (SELECT after_user_id FROM post_alerts ORDER BY post_id DESC LIMIT 1) AS user, (SELECT count(*) FROM outbox) AS left`,
+    );
+    return rows[0]?.user === last?.id && rows[0]?.left === 0;
+  };
+  const rounds = 5;
+  const publish = async () => {
+    const body = { title: '다람쥐 도토리', content: '함께 해요!', images: [] };
+    const { status, text } = await post(`${server.url}/api/v1/posts/`, body, authorization(users[0]));
+    if (status !== 201) throw new Error(`a post was answered with ${status}: ${text}`);
+    // The post is newer than what was done before.
+    await sleep(500);
+    while (!(await isDone())) await sleep(500);
+  };
+  // The engine compiles what it needs.
+  await publish();
+  const before = await counter();
+  const cost = await costOf({ servers: [server], postmaster }, async () => {
+    for (let round = 0; round < rounds; round++) await publish();
+  });
+  const each = rounds * matching.length;
+  return {
+    service: Math.round((cost.instances / each) * 1e6),
+    postgres: Math.round((cost.postgres / each) * 1e6),
+    wal: Math.round(((await counter()) - before) / each),
+  };
+}
+
+/** What a second of an open stream costs: heartbeats, and checks of its session. */
+async function measureStreams(server: Server, postmaster: number, users: BenchUser[]) {
+  const seconds = 60;
+  const clients = users.map((user) => ({ user, notifiedAt: 0, countedAt: 0, retry: 0 }));
+  for (const client of clients) await connect(server.url, client);
+  const cost = await costOf({ servers: [server], postmaster }, () => sleep(1_000 * seconds));
+  const each = seconds * clients.length;
+  const perSecond = (cpu: number) => Number(((cpu / each) * 1e6).toFixed(1));
+  return { service: perSecond(cost.instances), postgres: perSecond(cost.postgres), wal: 0 };
+}
+
+/** Microseconds to encrypt and sign a push message, as `push-service.ts` does; without its request. */
+function measurePush(): number {
+  const messages = 500;
+  const { publicKey, privateKey } = webPush.generateVAPIDKeys();
+  const keys = { p256dh: publicKey, auth: 'AAAAAAAAAAAAAAAAAAAAAA' };
+  const before = process.cpuUsage();
+  for (let count = 0; count < messages; count++) {
+    webPush.generateRequestDetails({ endpoint: 'https://push.example.com/1', keys }, 'x'.repeat(300), {
+      vapidDetails: { subject: 'https://api.example.com', publicKey, privateKey },
+      contentEncoding: 'aes128gcm',
+    });
+  }
+  const { user, system } = process.cpuUsage(before);
+  return Math.round((user + system) / messages);
 }
 
 /** Bytes of a row with its indexes; of the rows that a statement adds, if there is one. */

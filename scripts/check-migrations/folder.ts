@@ -7,9 +7,14 @@ import { checkMigrations } from './check.ts';
 
 const folder = 'prisma/migrations';
 
+/** The names of all migrations, oldest first. */
+export async function readMigrations(path = join(root, folder)): Promise<string[]> {
+  return (await readdir(path)).filter((name) => name !== 'migration_lock.toml').sort();
+}
+
 /** Checks prisma/migrations, or what stands in its place in a test. @returns one line for each problem */
 export async function checkFolder(path = join(root, folder)): Promise<string[]> {
-  const names = (await readdir(path)).filter((name) => name !== 'migration_lock.toml').sort();
+  const names = await readMigrations(path);
   const paths = names
     .filter((name) => name > baseline)
     .map((name) => relative(process.cwd(), join(path, name, 'migration.sql')));

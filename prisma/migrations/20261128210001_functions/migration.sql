@@ -297,14 +297,16 @@ CREATE INDEX "saved_searches_category_idx" ON "saved_searches" ("category_id")
 
 -- Adds notifications and wakes up the streams of their users: last in a transaction, as the lock of a user's count lasts until the
 -- commit, and ids are drawn under it, so that the ids of one user grow in commit order. Users who were deleted meanwhile are left
--- out. Counts are locked in the order of the users, to avoid deadlocks.
+-- out. Counts are locked in the order of the users, to avoid deadlocks. A match is in the count already: the transaction has counted it
+-- for its limit a day.
 CREATE FUNCTION "notify"(
   "users" integer[], "kinds" notification_kind[], "requests" bigint[], "posts" bigint[], "searches" integer[],
   "matches" integer[]
 ) RETURNS void LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
   INSERT INTO notification_counts AS c (user_id, unread)
-  SELECT user_id, count(*) FROM unnest(users) user_id WHERE (SELECT true FROM users WHERE id = user_id)
+  SELECT user_id, count(*) FROM unnest(users, kinds) AS n(user_id, kind)
+  WHERE kind <> 'saved_search_match' AND (SELECT true FROM users WHERE id = user_id)
   GROUP BY user_id ORDER BY user_id
   ON CONFLICT (user_id) DO UPDATE SET unread = c.unread + excluded.unread;
   WITH added AS (

@@ -58,3 +58,14 @@ t.test('packages are published together: neither is `latest` before both are the
     { name: '@dure/react', next: version, latest: version },
   ]);
 });
+
+t.test('a release is of the version in package.json, and its changes have a date', async (t) => {
+  const notes = (tag: string) =>
+    run(process.execPath, [join(root, 'scripts/release-notes.mjs'), tag], { env: process.env, cwd: root });
+  t.match(await caught(notes('v0.0.0')), { stderr: /not of the tag v0\.0\.0/ });
+  const changelog = await readFile(join(root, 'CHANGELOG.md'), 'utf8');
+  const [, newest, version] = /^## (([\d.]+).*)$/m.exec(changelog) ?? [];
+  const printed = notes(`v${version}`);
+  if (newest?.includes('not released')) t.match(await caught(printed), { stderr: /CHANGELOG\.md has no/ });
+  else t.match(await printed, { stdout: /^- \*\*/ });
+});

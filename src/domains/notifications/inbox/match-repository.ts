@@ -1,5 +1,5 @@
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
-import { raw, sql } from '../../../infrastructure/database/sql.ts';
+import { constant, raw, sql } from '../../../infrastructure/database/sql.ts';
 import type { Outbox } from '../../../infrastructure/jobs/outbox.ts';
 import { partitions } from './repository.ts';
 
@@ -8,21 +8,24 @@ const matchesPerDay = 20;
 
 const today = raw(`(now() AT TIME ZONE 'Asia/Seoul')::date`);
 
+/** Whether a user has had the matches of the day, before another one is counted. */
+const isOfDigest = sql`c.match_day >= excluded.match_day AND c.matches >= ${constant(matchesPerDay)}`;
+
 /** The day of the last time for digests, which is 19:00 in Korea. */
 const digestDay = raw(`(now() AT TIME ZONE 'Asia/Seoul' - interval '19 hours')::date`);
 
 /** How often users are notified of matches of their saved searches, and for how long. */
 export function createMatchRepository(database: Database, { wake }: Pick<Outbox, 'wake'>) {
-  /** Counts a match for users, in their order, and locks the counts. @returns who is notified; for others it waits for their next digest */
+  /** Counts a match for users, in their order, as unread where it is one of the day, and locks the counts. @returns who is notified; for others it waits for their next digest */
   async function countMatches(tx: Tx, ids: number[]): Promise<Set<number>> {
     const counted = await tx.query<{ id: number; isOfDigest: boolean }>(sql`
       INSERT INTO notification_counts AS c (user_id, unread, match_day, matches)
-      SELECT id, 0, ${today}, 1 FROM unnest(${ids}::int[]) AS matched(id)
+      SELECT id, 1, ${today}, 1 FROM unnest(${ids}::int[]) AS matched(id)
       WHERE (SELECT true FROM users u WHERE u.id = matched.id)
       ON CONFLICT (user_id) DO UPDATE SET match_day = greatest(c.match_day, excluded.match_day),
         matches = 1 + CASE WHEN c.match_day >= excluded.match_day THEN c.matches ELSE 0 END,
-        waiting_matches = c.waiting_matches
-          + CASE WHEN c.match_day >= excluded.match_day AND c.matches >= ${matchesPerDay} THEN 1 ELSE 0 END
+        unread = c.unread + CASE WHEN ${isOfDigest} THEN 0 ELSE 1 END,
+        waiting_matches = c.waiting_matches + CASE WHEN ${isOfDigest} THEN 1 ELSE 0 END
       RETURNING user_id AS id, matches > ${matchesPerDay} AS "isOfDigest"`);
     return new Set(counted.flatMap(({ id, isOfDigest }) => (isOfDigest ? [] : [id])));
   }
