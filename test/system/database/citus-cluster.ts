@@ -22,10 +22,13 @@ export const withoutCitus =
 const settings = readText('deploy/citus/citus.conf')
   .split('\n')
   .filter((line) => /^\w/.test(line))
-  .map((line) => line.replaceAll(/[ ']/g, ''));
+  .map((line) => line.replaceAll(/[ ']/g, ''))
+  .concat('citus.enable_stat_counters=on');
 
 interface Worker {
   port: number;
+  /** Its server, as the superuser. */
+  superuserUrl: string;
   /** As in a crash: it recovers at its next start. */
   crash(): Promise<void>;
   start(): Promise<void>;
@@ -45,6 +48,7 @@ export async function startCitus(t: Test) {
     let { stop } = server;
     return {
       port: Number(port),
+      superuserUrl: server.superuserUrl,
       crash: () => stop('SIGQUIT'),
       async start() {
         const cluster = join(folder, index === 0 ? 'first' : 'second', 'cluster');
