@@ -6,7 +6,7 @@ INSERT INTO
   notification_counts AS c (user_id, unread, match_day, matches)
 SELECT
   id,
-  0,
+  1,
   (now() AT TIME ZONE 'Asia/Seoul')::date,
   1
 FROM
@@ -27,94 +27,19 @@ SET
     WHEN c.match_day >= excluded.match_day THEN c.matches
     ELSE 0
   END,
+  unread = c.unread + CASE
+    WHEN c.match_day >= excluded.match_day
+    AND c.matches >= 20 THEN 0
+    ELSE 1
+  END,
   waiting_matches = c.waiting_matches + CASE
     WHEN c.match_day >= excluded.match_day
-    AND c.matches >= $2 THEN 1
+    AND c.matches >= 20 THEN 1
     ELSE 0
   END
 RETURNING
   user_id AS id,
-  matches > $3 AS "isOfDigest";
-
--- inbox/match-repository: deleteOldMatches
--- Columns: deleted
--- Pages: at most 16
--- Partitions of notifications: one
-WITH
-  expired AS MATERIALIZED (
-    SELECT
-      user_id,
-      id
-    FROM
-      notifications_0
-    WHERE
-      NOT is_read
-      AND kind IN ('saved_search_match', 'saved_search_digest')
-      AND created_at < now() - make_interval(secs => $1)
-    LIMIT
-      1000
-  ),
-  locked AS MATERIALIZED (
-    SELECT
-    FROM
-      notification_counts
-    WHERE
-      user_id IN (
-        SELECT
-          user_id
-        FROM
-          expired
-      )
-    ORDER BY
-      user_id + 0
-    FOR NO KEY UPDATE
-  ),
-  deleted AS (
-    DELETE FROM notifications_0 n USING expired e
-    WHERE
-      n.user_id = e.user_id
-      AND n.id = e.id
-      AND NOT n.is_read
-      AND (
-        SELECT
-          count(*)
-        FROM
-          locked
-      ) > 0
-    RETURNING
-      n.user_id
-  ),
-  counted AS (
-    UPDATE notification_counts c
-    SET
-      unread = c.unread - d.deleted
-    FROM
-      (
-        SELECT
-          user_id,
-          count(*) AS deleted
-        FROM
-          deleted
-        GROUP BY
-          user_id
-      ) d
-    WHERE
-      c.user_id = d.user_id
-    RETURNING
-      c.user_id
-  ),
-  woken AS (
-    INSERT INTO
-      outbox (user_id)
-    SELECT
-      user_id
-    FROM
-      counted
-  )
-SELECT
-  count(*)::int AS deleted
-FROM
-  deleted;
+  matches > $2 AS "isOfDigest";
 
 -- inbox/repository: createNotificationRepository
 -- Columns: place, rows, unreadCount
@@ -211,20 +136,7 @@ SELECT
           END AS match,
           n.matches
         FROM
-          (
-            SELECT
-              *
-            FROM
-              notifications
-            WHERE
-              user_id = wanted.user_id
-              AND id < wanted.before_id
-              AND NOT is_read
-            ORDER BY
-              id DESC
-            LIMIT
-              wanted.size
-          ) n
+          notification_page (wanted.user_id, wanted.before_id, wanted.size, wanted.is_read) n
           LEFT JOIN partner_requests r ON r.id = n.partner_request_id
           LEFT JOIN posts p ON p.id = r.post_id
           LEFT JOIN stores s ON s.id = r.sender_store_id
@@ -234,248 +146,7 @@ SELECT
       ) item
   ) AS rows
 FROM
-  unnest($1::int[], $2::bigint[], $3::int[]) WITH ORDINALITY AS wanted (user_id, before_id, size, place)
-  LEFT JOIN notification_counts c ON c.user_id = wanted.user_id;
-
--- inbox/repository: createNotificationRepository
--- Columns: place, rows, unreadCount
--- Pages: at most 512
--- Partitions of notifications: one
-SELECT
-  wanted.place::int,
-  coalesce(c.unread, 0) AS "unreadCount",
-  (
-    SELECT
-      coalesce(json_agg(item), '[]')
-    FROM
-      (
-        SELECT
-          n.id,
-          n.kind,
-          n.is_read AS "isRead",
-          n.created_at AS "createdAt",
-          CASE
-            WHEN r.id IS NOT NULL THEN json_build_object(
-              'id',
-              r.id,
-              'post_id',
-              r.post_id,
-              'post_title',
-              p.title,
-              'status',
-              r.status,
-              'sender_store_id',
-              r.sender_store_id,
-              'sender_store_name',
-              s.name,
-              'receiver_store_id',
-              r.receiver_store_id,
-              'receiver_store_name',
-              v.name,
-              'message',
-              r.message
-            )
-          END AS request,
-          coalesce(s.owner_id = n.user_id, false) AS "toSender",
-          CASE
-            WHEN n.post_id IS NOT NULL THEN (
-              SELECT
-                json_build_object(
-                  'savedSearchId',
-                  n.saved_search_id,
-                  'store',
-                  json_build_object(
-                    'id',
-                    s.id,
-                    'name',
-                    s.name,
-                    'store_categories',
-                    coalesce(
-                      (
-                        SELECT
-                          json_agg(
-                            json_build_object('id', c.id, 'name', c.name)
-                            ORDER BY
-                              l.position
-                          )
-                        FROM
-                          store_category_links l
-                          JOIN store_categories c ON c.id = l.category_id
-                        WHERE
-                          l.store_id = s.id
-                      ),
-                      '[]'
-                    )
-                  ),
-                  'post',
-                  json_build_object(
-                    'id',
-                    p.id,
-                    'title',
-                    p.title,
-                    'createdAt',
-                    p.created_at,
-                    'firstImage',
-                    CASE
-                      WHEN p.is_visible
-                      AND s.closed_at IS NULL
-                      AND s.suspended_at IS NULL THEN p.images[1]
-                    END
-                  )
-                )
-              FROM
-                posts p
-                JOIN stores s ON s.id = p.store_id
-              WHERE
-                p.id = n.post_id
-            )
-          END AS match,
-          n.matches
-        FROM
-          (
-            SELECT
-              *
-            FROM
-              notifications
-            WHERE
-              user_id = wanted.user_id
-              AND id < wanted.before_id
-              AND is_read
-            ORDER BY
-              id DESC
-            LIMIT
-              wanted.size
-          ) n
-          LEFT JOIN partner_requests r ON r.id = n.partner_request_id
-          LEFT JOIN posts p ON p.id = r.post_id
-          LEFT JOIN stores s ON s.id = r.sender_store_id
-          LEFT JOIN stores v ON v.id = r.receiver_store_id
-        ORDER BY
-          n.id DESC
-      ) item
-  ) AS rows
-FROM
-  unnest($1::int[], $2::bigint[], $3::int[]) WITH ORDINALITY AS wanted (user_id, before_id, size, place)
-  LEFT JOIN notification_counts c ON c.user_id = wanted.user_id;
-
--- inbox/repository: createNotificationRepository
--- Columns: place, rows, unreadCount
--- Pages: at most 512
--- Partitions of notifications: one
-SELECT
-  wanted.place::int,
-  coalesce(c.unread, 0) AS "unreadCount",
-  (
-    SELECT
-      coalesce(json_agg(item), '[]')
-    FROM
-      (
-        SELECT
-          n.id,
-          n.kind,
-          n.is_read AS "isRead",
-          n.created_at AS "createdAt",
-          CASE
-            WHEN r.id IS NOT NULL THEN json_build_object(
-              'id',
-              r.id,
-              'post_id',
-              r.post_id,
-              'post_title',
-              p.title,
-              'status',
-              r.status,
-              'sender_store_id',
-              r.sender_store_id,
-              'sender_store_name',
-              s.name,
-              'receiver_store_id',
-              r.receiver_store_id,
-              'receiver_store_name',
-              v.name,
-              'message',
-              r.message
-            )
-          END AS request,
-          coalesce(s.owner_id = n.user_id, false) AS "toSender",
-          CASE
-            WHEN n.post_id IS NOT NULL THEN (
-              SELECT
-                json_build_object(
-                  'savedSearchId',
-                  n.saved_search_id,
-                  'store',
-                  json_build_object(
-                    'id',
-                    s.id,
-                    'name',
-                    s.name,
-                    'store_categories',
-                    coalesce(
-                      (
-                        SELECT
-                          json_agg(
-                            json_build_object('id', c.id, 'name', c.name)
-                            ORDER BY
-                              l.position
-                          )
-                        FROM
-                          store_category_links l
-                          JOIN store_categories c ON c.id = l.category_id
-                        WHERE
-                          l.store_id = s.id
-                      ),
-                      '[]'
-                    )
-                  ),
-                  'post',
-                  json_build_object(
-                    'id',
-                    p.id,
-                    'title',
-                    p.title,
-                    'createdAt',
-                    p.created_at,
-                    'firstImage',
-                    CASE
-                      WHEN p.is_visible
-                      AND s.closed_at IS NULL
-                      AND s.suspended_at IS NULL THEN p.images[1]
-                    END
-                  )
-                )
-              FROM
-                posts p
-                JOIN stores s ON s.id = p.store_id
-              WHERE
-                p.id = n.post_id
-            )
-          END AS match,
-          n.matches
-        FROM
-          (
-            SELECT
-              *
-            FROM
-              notifications
-            WHERE
-              user_id = wanted.user_id
-              AND id < wanted.before_id
-            ORDER BY
-              id DESC
-            LIMIT
-              wanted.size
-          ) n
-          LEFT JOIN partner_requests r ON r.id = n.partner_request_id
-          LEFT JOIN posts p ON p.id = r.post_id
-          LEFT JOIN stores s ON s.id = r.sender_store_id
-          LEFT JOIN stores v ON v.id = r.receiver_store_id
-        ORDER BY
-          n.id DESC
-      ) item
-  ) AS rows
-FROM
-  unnest($1::int[], $2::bigint[], $3::int[]) WITH ORDINALITY AS wanted (user_id, before_id, size, place)
+  unnest($1::int[], $2::bigint[], $3::int[], $4::bool[]) WITH ORDINALITY AS wanted (user_id, before_id, size, is_read, place)
   LEFT JOIN notification_counts c ON c.user_id = wanted.user_id;
 
 -- inbox/repository: createNotificationRepository
@@ -488,6 +159,24 @@ FROM
   notification_counts
 WHERE
   user_id = ANY ($1);
+
+-- inbox/repository: deleteOld
+-- Columns: found
+-- Pages: at most 16
+-- Partitions of notifications: one
+SELECT
+  delete_old_notifications ($1::regclass, $2, $3) AS found;
+
+-- inbox/repository: deleteOld
+-- Columns: name
+-- Pages: at most 0
+SELECT
+  coalesce(inhrelid, 'notifications'::regclass)::regclass::text AS name
+FROM
+  (
+    SELECT
+  ) one
+  LEFT JOIN pg_inherits ON inhparent = 'notifications'::regclass;
 
 -- inbox/repository: listAfter
 -- Columns: createdAt, id, isRead, kind, match, matches, request, toSender
@@ -576,19 +265,7 @@ SELECT
   END AS match,
   n.matches
 FROM
-  (
-    SELECT
-      *
-    FROM
-      notifications
-    WHERE
-      user_id = $1
-      AND id > $2::bigint
-    ORDER BY
-      id
-    LIMIT
-      $3
-  ) n
+  notifications_after ($1, $2, $3) n
   LEFT JOIN partner_requests r ON r.id = n.partner_request_id
   LEFT JOIN posts p ON p.id = r.post_id
   LEFT JOIN stores s ON s.id = r.sender_store_id
@@ -607,100 +284,16 @@ ORDER BY
   user_id + 0
 FOR NO KEY UPDATE;
 
--- inbox/repository: markBatch
+-- inbox/repository: markRead
 -- Columns: last, updated
 -- Pages: at most 65536
 -- Partitions of notifications: one
 -- Changes no index: notification_counts
-WITH
-  locked AS MATERIALIZED (
-    SELECT
-    FROM
-      notification_counts
-    WHERE
-      user_id = $1
-      AND unread > 0
-    FOR NO KEY UPDATE
-  ),
-  batch AS MATERIALIZED (
-    SELECT
-      id
-    FROM
-      notifications
-    WHERE
-      user_id = $2
-      AND NOT is_read
-      AND id > $3::bigint
-      AND id <= $4::bigint
-    ORDER BY
-      id
-    LIMIT
-      5000
-  ),
-  marked AS (
-    UPDATE notifications
-    SET
-      is_read = true
-    WHERE
-      user_id = $5
-      AND NOT is_read
-      AND id = ANY (
-        ARRAY(
-          SELECT
-            id
-          FROM
-            batch
-        )
-      )
-      AND (
-        SELECT
-          count(*)
-        FROM
-          locked
-      ) > 0
-    RETURNING
-      id
-  ),
-  counted AS (
-    UPDATE notification_counts
-    SET
-      unread = unread - (
-        SELECT
-          count(*)
-        FROM
-          marked
-      )
-    WHERE
-      user_id = $6
-      AND (
-        SELECT
-          count(*)
-        FROM
-          marked
-      ) > 0
-    RETURNING
-      user_id
-  ),
-  woken AS (
-    INSERT INTO
-      outbox (user_id)
-    SELECT
-      user_id
-    FROM
-      counted
-  )
 SELECT
-  count(*)::int AS updated,
-  (
-    SELECT
-      max(id)
-    FROM
-      batch
-    HAVING
-      count(*) = 5000
-  ) AS last
+  updated,
+  last
 FROM
-  marked;
+  mark_notifications_read ($1, $2::bigint[], $3::bigint, $4::bigint, 5000);
 
 -- inbox/repository: notify
 -- Pages: at most 32768

@@ -14,7 +14,7 @@ import { createAdmin, createAudit, expiredAuditEntries } from './admin/index.ts'
 import { authKinds, createAuth, expiredAuthRows } from './auth/index.ts';
 import { createImages, createImageUrls, erasedImages, type ImageStorage } from './images/index.ts';
 import { createMyPage } from './my-page/index.ts';
-import { createNotifications, expiredNotifications, pushJobs } from './notifications/index.ts';
+import { createNotifications, pushJobs } from './notifications/index.ts';
 import { createOwnData, expiredDataDownloads } from './own-data/index.ts';
 import { createPartnerRequests, erasedMessages, partnerRequestKinds } from './partner-requests/index.ts';
 import { createPosts, duePosts } from './posts/index.ts';
@@ -97,7 +97,7 @@ export async function createDomains(options: DomainsOptions) {
   const auth = createAuth({ ...base, mailQueue, jwt, deletionSteps });
   const { requireConfirmation } = auth;
   const audit = createAudit(database);
-  const expired = [...expiredRows, ...expiredNotifications(config.notificationTtl), erasedMessages, duePosts];
+  const expired = [...expiredRows, erasedMessages, duePosts];
   return {
     auth,
     ownData: createOwnData({ database, imageUrls, requireConfirmation }),
@@ -117,7 +117,8 @@ export async function createDomains(options: DomainsOptions) {
         consents: auth.askAboutMarketing(),
         second_factors: auth.sealSecondFactorsAgain(),
         images: images.cleanUpImages(),
-        old_matches: notifications.deleteOldMatches(config.matchTtl),
+        notifications: notifications.deleteOld('read', config.notificationTtl),
+        old_matches: notifications.deleteOld('unread matches', config.matchTtl),
       }),
     mails: { ...auth.mails, ...partnerRequests.mails, ...savedSearches.mails },
     tasks: { ...auth.tasks, ...savedSearches.tasks },

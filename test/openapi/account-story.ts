@@ -164,13 +164,14 @@ export async function providerStory(
 }
 
 /** A user of a service with terms agrees to them, and downloads the own data. */
-export async function consentStory(t: Test, examples: Examples): Promise<void> {
-  const app = await createTestApp({
+export async function consentStory(t: Test, examples: Examples, databaseUrl?: string): Promise<void> {
+  const environment = {
     TERMS_VERSION: '2026-01-31',
     TERMS_URL: 'https://dure.example/terms',
     PRIVACY_VERSION: '2026-01-31',
     PRIVACY_URL: 'https://dure.example/privacy',
-  });
+  };
+  const app = await createTestApp(environment, databaseUrl ? { databaseUrl } : {});
   t.teardown(app.close);
   const show = recorder(app, examples);
   await show('GET', '/auth/consents/');

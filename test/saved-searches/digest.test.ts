@@ -178,7 +178,7 @@ t.test('a digest is once a day, which begins at 19:00 in Korea', async (t) => {
   const { id } = await createUser(app);
   await pinDay(id);
   const database = openTestDatabase(t, app.url);
-  const { takeWaitingMatches } = createMatchRepository(database, { wake: () => undefined });
+  const { takeWaitingMatches } = createMatchRepository();
   await database.transaction(async (tx) => {
     // A `now()` that is found before that of PostgreSQL.
     await tx.execute(sql`CREATE SCHEMA clock`);

@@ -44,7 +44,8 @@ interface Server {
   superuserUrl: string;
   /** Database and role of the service. */
   url: string;
-  stop(): Promise<void>;
+  /** With `SIGKILL`, as in a crash. */
+  stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
 /** Creates a server in a folder as compose.yaml does, with the role of the service, and starts it until the test ends. */
@@ -65,8 +66,13 @@ export async function createServer(t: Test, folder: string, settings: string[] =
 }
 
 /** Starts a server on its files, until the test ends. */
-export async function startServer(t: Test, cluster: string, settings: string[] = []): Promise<Server> {
-  const port = String(await freePort());
+export async function startServer(
+  t: Test,
+  cluster: string,
+  settings: string[] = [],
+  port?: string,
+): Promise<Server> {
+  port ??= String(await freePort());
   const [command = '', ...args] = [
     ...[...asPostgres, join(postgresPrograms.folder, 'postgres'), '-D', cluster, '-p', port],
     ...['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'fsync=off', ...settings].flatMap(
@@ -74,11 +80,11 @@ export async function startServer(t: Test, cluster: string, settings: string[] =
     ),
   ];
   const child: ChildProcess = spawn(command, args, { stdio: 'ignore' });
-  async function stop(): Promise<void> {
-    child.kill('SIGINT');
-    if (child.exitCode === null) await once(child, 'exit');
+  async function stop(signal: NodeJS.Signals = 'SIGINT'): Promise<void> {
+    child.kill(signal);
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
   }
-  t.teardown(stop);
+  t.teardown(() => stop());
   const superuser = {
     PATH: `${postgresPrograms.folder}:${process.env['PATH']}`,
     PGHOST: '127.0.0.1',

@@ -185,8 +185,90 @@ BEGIN
   RETURN NULL;
 END $$;
 
-CREATE TRIGGER "notifications_timeline" BEFORE INSERT ON "notifications"
+-- Of the counts, because `notify` adds to them first.
+CREATE TRIGGER "notifications_timeline" BEFORE INSERT ON "notification_counts"
   FOR EACH STATEMENT EXECUTE FUNCTION "skip_lost_notification_ids"();
+
+-- What reads and changes notifications of a user does so in statements that name the user and no other table, so that each of them
+-- can run elsewhere: see deploy/citus.
+
+-- A page, newest first. Where `wanted_read` is null, it has read and unread ones.
+CREATE FUNCTION "notification_page"("of_user" integer, "before_id" bigint, "size" integer, "wanted_read" boolean)
+RETURNS SETOF notifications LANGUAGE plpgsql STABLE ROWS 20 SET search_path FROM CURRENT AS $$
+BEGIN
+  IF wanted_read IS NULL THEN
+    RETURN QUERY SELECT * FROM notifications WHERE user_id = of_user AND id < before_id ORDER BY id DESC LIMIT size;
+  ELSE
+    RETURN QUERY SELECT * FROM notifications
+      WHERE user_id = of_user AND is_read = wanted_read AND id < before_id ORDER BY id DESC LIMIT size;
+  END IF;
+END $$;
+
+-- Those after one of them, oldest first.
+CREATE FUNCTION "notifications_after"("of_user" integer, "after_id" bigint, "size" integer)
+RETURNS SETOF notifications LANGUAGE plpgsql STABLE ROWS 20 SET search_path FROM CURRENT AS $$
+BEGIN
+  RETURN QUERY SELECT * FROM notifications WHERE user_id = of_user AND id > after_id ORDER BY id LIMIT size;
+END $$;
+
+-- Marks notifications as read: those of `ids`, or where it is null up to `size` ones after `after_id`, up to `up_to_id`. `last` is
+-- the largest id of a full batch, null when there are no more. The lock of the count comes first, so that concurrent batches of a
+-- user cannot deadlock. A full batch is one that was found full, whatever others mark before the lock.
+CREATE FUNCTION "mark_notifications_read"(
+  "of_user" integer, "ids" bigint[], "after_id" bigint, "up_to_id" bigint, "size" integer,
+  OUT "updated" integer, OUT "last" bigint
+) LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+BEGIN
+  updated := 0;
+  IF ids IS NULL THEN
+    SELECT id INTO last FROM notifications
+    WHERE user_id = of_user AND NOT is_read AND id > after_id AND id <= up_to_id ORDER BY id OFFSET size - 1 LIMIT 1;
+  END IF;
+  PERFORM FROM notification_counts WHERE user_id = of_user AND unread > 0 FOR NO KEY UPDATE;
+  IF NOT FOUND THEN RETURN; END IF;
+  IF ids IS NULL THEN
+    UPDATE notifications SET is_read = true
+    WHERE user_id = of_user AND NOT is_read AND id > after_id AND id <= coalesce(last, up_to_id);
+  ELSE
+    UPDATE notifications SET is_read = true WHERE user_id = of_user AND NOT is_read AND id = ANY (ids);
+  END IF;
+  GET DIAGNOSTICS updated = ROW_COUNT;
+  IF updated = 0 THEN RETURN; END IF;
+  UPDATE notification_counts SET unread = unread - updated WHERE user_id = of_user;
+  INSERT INTO outbox (user_id) VALUES (of_user);
+END $$;
+
+-- Part of the clean-up: deletes up to 1000 notifications that are older than `ttl` seconds, of one table with notifications; those
+-- that were read, or unread ones of saved searches. Users are changed one after the other, in their order, to avoid deadlocks.
+-- Returns how many were found.
+CREATE FUNCTION "delete_old_notifications"("part" regclass, "read_ones" boolean, "ttl" double precision)
+RETURNS integer LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+DECLARE
+  found_users integer[];
+  found_ids bigint[];
+  old_user integer;
+  old_ids bigint[];
+  deleted integer;
+BEGIN
+  EXECUTE format(
+    'SELECT array_agg(user_id), array_agg(id) FROM (
+       SELECT user_id, id FROM %s WHERE %s AND created_at < now() - make_interval(secs => %L) LIMIT 1000) old',
+    part, CASE WHEN read_ones THEN 'is_read'
+      ELSE $q$NOT is_read AND kind IN ('saved_search_match', 'saved_search_digest')$q$ END, ttl)
+  INTO found_users, found_ids;
+  FOR old_user, old_ids IN
+    SELECT f.user_id, array_agg(f.id) FROM unnest(found_users, found_ids) f(user_id, id) GROUP BY f.user_id ORDER BY f.user_id
+  LOOP
+    PERFORM FROM notification_counts WHERE user_id = old_user FOR NO KEY UPDATE;
+    DELETE FROM notifications WHERE user_id = old_user AND id = ANY (old_ids) AND is_read = read_ones;
+    GET DIAGNOSTICS deleted = ROW_COUNT;
+    IF NOT read_ones AND deleted > 0 THEN
+      UPDATE notification_counts SET unread = unread - deleted WHERE user_id = old_user;
+      INSERT INTO outbox (user_id) VALUES (old_user);
+    END IF;
+  END LOOP;
+  RETURN coalesce(cardinality(found_ids), 0);
+END $$;
 
 -- SEARCH: substrings of any length in any script, without an extension of PostgreSQL.
 
@@ -303,19 +385,24 @@ CREATE FUNCTION "notify"(
   "users" integer[], "kinds" notification_kind[], "requests" bigint[], "posts" bigint[], "searches" integer[],
   "matches" integer[]
 ) RETURNS void LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+DECLARE
+  added record;
+  added_id bigint;
 BEGIN
   INSERT INTO notification_counts AS c (user_id, unread)
   SELECT user_id, count(*) FROM unnest(users, kinds) AS n(user_id, kind)
   WHERE kind <> 'saved_search_match' AND (SELECT true FROM users WHERE id = user_id)
   GROUP BY user_id ORDER BY user_id
   ON CONFLICT (user_id) DO UPDATE SET unread = c.unread + excluded.unread;
-  WITH added AS (
-    INSERT INTO notifications (user_id, kind, partner_request_id, post_id, saved_search_id, matches, created_at)
-    SELECT n.*, clock_timestamp() FROM unnest(users, kinds, requests, posts, searches, matches) n(user_id)
+  FOR added IN
+    SELECT * FROM unnest(users, kinds, requests, posts, searches, matches) n(user_id, kind, request, post, search, matches)
     WHERE (SELECT true FROM users WHERE id = n.user_id)
-    RETURNING user_id, id
-  )
-  INSERT INTO outbox (user_id, notification_id) SELECT user_id, id FROM added;
+  LOOP
+    INSERT INTO notifications (user_id, kind, partner_request_id, post_id, saved_search_id, matches, created_at)
+    VALUES (added.user_id, added.kind, added.request, added.post, added.search, added.matches, clock_timestamp())
+    RETURNING id INTO added_id;
+    INSERT INTO outbox (user_id, notification_id) VALUES (added.user_id, added_id);
+  END LOOP;
 END $$;
 
 -- Enqueues an email to each of the users that may get it: the address is verified, the account is not suspended, its user gets

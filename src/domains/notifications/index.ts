@@ -17,7 +17,6 @@ import { pushRoutes } from './push/routes.ts';
 import { streamRoutes } from './stream/routes.ts';
 import { createStreamHub, type HubOptions } from './stream/stream.ts';
 
-export { expiredNotifications } from './inbox/repository.ts';
 export { pushJobs, sendPushTask } from './push/delivery.ts';
 export type { EventStreamTimes } from './stream/event-stream.ts';
 
@@ -73,7 +72,8 @@ export function createNotifications(options: NotificationsOptions) {
     routes,
     notify: notifications.notify,
     lockCounts: notifications.lockCounts,
-    ...createMatchRepository(database, outbox),
+    deleteOld: notifications.deleteOld,
+    ...createMatchRepository(),
     mailPreferences: { keyId: unsubscribeLinks.keyId, checkMail },
     pushLane: createPushDelivery({ ...options, notifications, preferences, subscriptions }),
   };

@@ -1,7 +1,5 @@
-import type { Database, Tx } from '../../../infrastructure/database/client.ts';
+import type { Tx } from '../../../infrastructure/database/client.ts';
 import { constant, raw, sql } from '../../../infrastructure/database/sql.ts';
-import type { Outbox } from '../../../infrastructure/jobs/outbox.ts';
-import { partitions } from './repository.ts';
 
 /** Of saved searches, a user is notified of each so often a day in Korea; the rest is a digest. */
 const matchesPerDay = 20;
@@ -14,9 +12,13 @@ const isOfDigest = sql`c.match_day >= excluded.match_day AND c.matches >= ${cons
 /** The day of the last time for digests, which is 19:00 in Korea. */
 const digestDay = raw(`(now() AT TIME ZONE 'Asia/Seoul' - interval '19 hours')::date`);
 
-/** How often users are notified of matches of their saved searches, and for how long. */
-export function createMatchRepository(database: Database, { wake }: Pick<Outbox, 'wake'>) {
-  /** Counts a match for users, in their order, as unread where it is one of the day, and locks the counts. @returns who is notified; for others it waits for their next digest */
+/** How often users are notified of matches of their saved searches. */
+export function createMatchRepository() {
+  /**
+   * Counts a match for users, in their order, as unread where it is one of the day, and locks the counts.
+   *
+   * @returns who is notified of it; for others it waits for their next digest
+   */
   async function countMatches(tx: Tx, ids: number[]): Promise<Set<number>> {
     const counted = await tx.query<{ id: number; isOfDigest: boolean }>(sql`
       INSERT INTO notification_counts AS c (user_id, unread, match_day, matches)
@@ -42,35 +44,5 @@ export function createMatchRepository(database: Database, { wake }: Pick<Outbox,
       RETURNING c.user_id AS "userId", due.waiting_matches AS matches`);
   }
 
-  /** Part of the clean-up: deletes unread notifications of saved searches that are older than `ttl` seconds; 0: none. Yields how many. */
-  async function* deleteOldMatches(ttl: number): AsyncGenerator<number, void> {
-    for (let partition = 0; ttl > 0 && partition < partitions; ) {
-      const table = raw(`notifications_${partition}`);
-      const [{ deleted = 0 } = {}] = await database.query<{ deleted: number }>(sql`
-        WITH expired AS MATERIALIZED (
-          SELECT user_id, id FROM ${table}
-          WHERE NOT is_read AND kind IN ('saved_search_match', 'saved_search_digest')
-            AND created_at < now() - make_interval(secs => ${ttl}) LIMIT 1000
-        ), locked AS MATERIALIZED (
-          SELECT FROM notification_counts WHERE user_id IN (SELECT user_id FROM expired)
-          ORDER BY user_id + 0 FOR NO KEY UPDATE
-        ), deleted AS (
-          DELETE FROM ${table} n USING expired e
-          WHERE n.user_id = e.user_id AND n.id = e.id AND NOT n.is_read AND (SELECT count(*) FROM locked) > 0
-          RETURNING n.user_id
-        ), counted AS (
-          UPDATE notification_counts c SET unread = c.unread - d.deleted
-          FROM (SELECT user_id, count(*) AS deleted FROM deleted GROUP BY user_id) d WHERE c.user_id = d.user_id
-          RETURNING c.user_id
-        ), woken AS (
-          INSERT INTO outbox (user_id) SELECT user_id FROM counted
-        )
-        SELECT count(*)::int AS deleted FROM deleted`);
-      yield deleted;
-      if (deleted === 0) partition++;
-      else wake();
-    }
-  }
-
-  return { countMatches, takeWaitingMatches, deleteOldMatches };
+  return { countMatches, takeWaitingMatches };
 }

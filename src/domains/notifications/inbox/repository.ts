@@ -1,10 +1,9 @@
-import type { ExpiredRows } from '../../../infrastructure/database/clean-up.ts';
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
 import type { Notification, PartnerRequest } from '../../../infrastructure/database/generated/client.ts';
 import type { NotificationKind } from '../../../infrastructure/database/generated/enums.ts';
 import type { InJson } from '../../../infrastructure/database/json-times.ts';
 import { readTogether } from '../../../infrastructure/database/read-together.ts';
-import { empty, raw, type Sql, sql } from '../../../infrastructure/database/sql.ts';
+import { constant, type Sql, sql } from '../../../infrastructure/database/sql.ts';
 import type { Outbox } from '../../../infrastructure/jobs/outbox.ts';
 import type { PartnerRequestKind } from '../../partner-requests/index.ts';
 import type { PostSummaryRow } from '../../posts/index.ts';
@@ -38,7 +37,7 @@ const matchSql = sql`
       'firstImage', CASE WHEN p.is_visible AND ${isOpenStore('s')} THEN p.images[1] END))
   FROM posts p JOIN stores s ON s.id = p.store_id WHERE p.id = n.post_id`;
 
-/** Adds what they are about to rows of `notifications`, given as a query. Most are about requests, whose joins are remembered. */
+/** Adds what they are about to rows of `notifications`, given as the call of a function. Most are about requests, whose joins are remembered. */
 const withSubjects = (notifications: Sql) => sql`
   SELECT n.id, n.kind, n.is_read AS "isRead", n.created_at AS "createdAt",
     CASE WHEN r.id IS NOT NULL THEN json_build_object('id', r.id, 'post_id', r.post_id, 'post_title', p.title,
@@ -46,7 +45,7 @@ const withSubjects = (notifications: Sql) => sql`
       'receiver_store_id', r.receiver_store_id, 'receiver_store_name', v.name, 'message', r.message) END AS request,
     coalesce(s.owner_id = n.user_id, false) AS "toSender",
     CASE WHEN n.post_id IS NOT NULL THEN (${matchSql}) END AS match, n.matches
-  FROM (${notifications}) n
+  FROM ${notifications} n
   LEFT JOIN partner_requests r ON r.id = n.partner_request_id
   LEFT JOIN posts p ON p.id = r.post_id
   LEFT JOIN stores s ON s.id = r.sender_store_id
@@ -73,22 +72,19 @@ interface NotificationFilter {
   limit: number;
 }
 
-type WantedPage = Omit<NotificationFilter, 'isRead'> & { beforeId: string };
+type WantedPage = NotificationFilter & { beforeId: string };
 
 /** Pages that are read with one statement, because a page may have 100 rows. */
 const maxTogether = 8;
 const largestId = '9223372036854775807';
-/** Of the table. */
-export const partitions = 16;
+
+/** Notifications that are marked as read in one transaction. */
 const batchSize = 5_000;
 
-/** Those that were read, in each partition. @param ttl seconds; 0: none expire */
-export function expiredNotifications(ttl: number): ExpiredRows[] {
-  const condition = sql`is_read AND created_at < now() - make_interval(secs => ${ttl})`;
-  return Array.from({ length: ttl === 0 ? 0 : partitions }, (_, n) => ({
-    table: `notifications_${n}`,
-    condition,
-  }));
+/** How many were unread, and the largest id of a full batch; null when there are no more. */
+interface MarkedBatch {
+  updated: number;
+  last: number | null;
 }
 
 export type Notifications = ReturnType<typeof createNotificationRepository>;
@@ -107,42 +103,31 @@ export function createNotificationRepository(database: Database, { wake }: Pick<
     tx.afterCommit(wake);
   }
 
-  const findPages = (filter: Sql) =>
-    readTogether(
-      (wanted: WantedPage[]) => {
-        const page = sql`
-          SELECT * FROM notifications
-          WHERE user_id = wanted.user_id AND id < wanted.before_id ${filter} ORDER BY id DESC LIMIT wanted.size`;
-        return database.query<FoundPage>(sql`
-          SELECT wanted.place::int, coalesce(c.unread, 0) AS "unreadCount",
-            (SELECT coalesce(json_agg(item), '[]') FROM (${withSubjects(page)} ORDER BY n.id DESC) item) AS rows
-          FROM unnest(
-            ${wanted.map(({ userId }) => userId)}::int[], ${wanted.map(({ beforeId }) => beforeId)}::bigint[],
-            ${wanted.map(({ limit }) => limit)}::int[]
-          ) WITH ORDINALITY AS wanted(user_id, before_id, size, place)
-          LEFT JOIN notification_counts c ON c.user_id = wanted.user_id`);
-      },
-      ({ place }, wanted) => wanted[place - 1],
-      maxTogether,
-    );
-  // A text for each filter, as each is read through an index of its own.
-  const pages = {
-    all: findPages(empty),
-    read: findPages(sql`AND is_read`),
-    unread: findPages(sql`AND NOT is_read`),
-  };
+  const findPage = readTogether(
+    (wanted: WantedPage[]) => {
+      const page = sql`notification_page(wanted.user_id, wanted.before_id, wanted.size, wanted.is_read)`;
+      return database.query<FoundPage>(sql`
+        SELECT wanted.place::int, coalesce(c.unread, 0) AS "unreadCount",
+          (SELECT coalesce(json_agg(item), '[]') FROM (${withSubjects(page)} ORDER BY n.id DESC) item) AS rows
+        FROM unnest(
+          ${wanted.map(({ userId }) => userId)}::int[], ${wanted.map(({ beforeId }) => beforeId)}::bigint[],
+          ${wanted.map(({ limit }) => limit)}::int[], ${wanted.map(({ isRead }) => isRead ?? null)}::bool[]
+        ) WITH ORDINALITY AS wanted(user_id, before_id, size, is_read, place)
+        LEFT JOIN notification_counts c ON c.user_id = wanted.user_id`);
+    },
+    ({ place }, wanted) => wanted[place - 1],
+    maxTogether,
+  );
 
   /** One page of a user's notifications, newest first, and the number of all unread ones, as of one moment. */
-  async function find({ isRead, beforeId = largestId, ...wanted }: NotificationFilter) {
-    const findPage = isRead === undefined ? pages.all : isRead ? pages.read : pages.unread;
+  async function find({ beforeId = largestId, ...wanted }: NotificationFilter) {
     const page = await findPage({ beforeId, ...wanted });
     return { rows: page?.rows ?? [], unreadCount: page?.unreadCount ?? 0 };
   }
 
   /** Notifications of a user after one of them, oldest first: what a stream sends. */
   async function listAfter(userId: number, afterId: number, limit: number): Promise<NotificationRow[]> {
-    const newer = sql`
-      SELECT * FROM notifications WHERE user_id = ${userId} AND id > ${afterId}::bigint ORDER BY id LIMIT ${limit}`;
+    const newer = sql`notifications_after(${userId}, ${afterId}, ${limit})`;
     return database.query<NotificationRow>(sql`${withSubjects(newer)} ORDER BY n.id`);
   }
 
@@ -162,48 +147,19 @@ export function createNotificationRepository(database: Database, { wake }: Pick<
 
   /** Marks notifications of a user as read; ids of other users are ignored. @returns how many were unread */
   async function markRead(userId: number, which: NotificationsToMark): Promise<number> {
-    if ('ids' in which)
-      return (await markBatch(userId, sql`SELECT unnest(${which.ids}::bigint[]) AS id`)).updated;
+    const ids = 'ids' in which ? which.ids : null;
+    const upTo = 'ids' in which ? null : which.up_to_id;
     // In transactions of bounded length, as a user may have any number of unread notifications.
     let total = 0;
     for (let after: number | null = 0; after !== null; ) {
-      const { updated, last } = await markBatch(
-        userId,
-        sql`
-          SELECT id FROM notifications
-          WHERE user_id = ${userId} AND NOT is_read AND id > ${after}::bigint AND id <= ${which.up_to_id}::bigint
-          ORDER BY id LIMIT ${raw(String(batchSize))}`,
-      );
-      total += updated;
-      after = last;
+      const [row]: MarkedBatch[] = await database.query<MarkedBatch>(sql`
+        SELECT updated, last FROM mark_notifications_read(
+          ${userId}, ${ids}::bigint[], ${after}::bigint, ${upTo}::bigint, ${constant(batchSize)})`);
+      if (row?.updated) wake();
+      total += row?.updated ?? 0;
+      after = row?.last ?? null;
     }
     return total;
-  }
-
-  /** Marks notifications as read in one statement. @returns how many were unread, and the largest id of a full batch */
-  async function markBatch(userId: number, ids: Sql) {
-    // The lock of the count comes first, so that concurrent batches of a user cannot deadlock. A full batch is one that was found
-    // full, whatever others mark before the lock.
-    const [row] = await database.query<{ updated: number; last: number | null }>(sql`
-      WITH locked AS MATERIALIZED (
-        SELECT FROM notification_counts WHERE user_id = ${userId} AND unread > 0 FOR NO KEY UPDATE
-      ), batch AS MATERIALIZED (${ids}), marked AS (
-        UPDATE notifications SET is_read = true
-        WHERE user_id = ${userId} AND NOT is_read AND id = ANY (ARRAY(SELECT id FROM batch))
-          AND (SELECT count(*) FROM locked) > 0
-        RETURNING id
-      ), counted AS (
-        UPDATE notification_counts SET unread = unread - (SELECT count(*) FROM marked)
-        WHERE user_id = ${userId} AND (SELECT count(*) FROM marked) > 0
-        RETURNING user_id
-      ), woken AS (
-        INSERT INTO outbox (user_id) SELECT user_id FROM counted
-      )
-      SELECT count(*)::int AS updated,
-        (SELECT max(id) FROM batch HAVING count(*) = ${raw(String(batchSize))}) AS last
-      FROM marked`);
-    if (row?.updated) wake();
-    return row ?? { updated: 0, last: null };
   }
 
   /** Locks the counts of users, in the order that everything locks them in: where a transaction changes others before it deletes one. */
@@ -212,5 +168,25 @@ export function createNotificationRepository(database: Database, { wake }: Pick<
       SELECT FROM notification_counts WHERE user_id = ANY (${userIds}) ORDER BY user_id + 0 FOR NO KEY UPDATE`);
   }
 
-  return { notify, find, findOne, listAfter, countUnread, markRead, lockCounts };
+  /**
+   * Part of the clean-up: deletes notifications that are older than `ttl` seconds; 0: none expire. Yields how many a step has found.
+   *
+   * @param which those that were read, or unread ones of saved searches
+   */
+  async function* deleteOld(which: 'read' | 'unread matches', ttl: number): AsyncGenerator<number, void> {
+    if (ttl === 0) return;
+    // The partitions, or the table where it has none.
+    const tables = await database.query<{ name: string }>(sql`
+      SELECT coalesce(inhrelid, 'notifications'::regclass)::regclass::text AS name
+      FROM (SELECT) one LEFT JOIN pg_inherits ON inhparent = 'notifications'::regclass`);
+    for (const { name } of tables)
+      for (let found = 1; found > 0; yield found) {
+        const [row] = await database.query<{ found: number }>(sql`
+          SELECT delete_old_notifications(${name}::regclass, ${which === 'read'}, ${ttl}) AS found`);
+        found = row?.found ?? 0;
+        if (found > 0 && which !== 'read') wake();
+      }
+  }
+
+  return { notify, find, findOne, listAfter, countUnread, markRead, lockCounts, deleteOld };
 }

@@ -1,0 +1,180 @@
+import t from 'tap';
+import { createPair } from '../../notifications/streams.ts';
+import { tellStory } from '../../openapi/story.ts';
+import { createTestApp, deleteAccount, readPages, type TestApp } from '../../support/app.ts';
+import { unavailable } from '../../support/assertions.ts';
+import { inParallel } from '../../support/concurrency.ts';
+import { readText } from '../../support/files.ts';
+import { cleanUp } from '../../support/images.ts';
+import {
+  notificationsOf,
+  notifiedOf,
+  requestPartnership,
+  sendRequest,
+} from '../../support/partner-requests.ts';
+import { createPost, openShop } from '../../support/stores.ts';
+import { until } from '../../support/until.ts';
+import { query } from '../embedded-postgres/support.ts';
+import { startCitus, withoutCitus } from './citus-cluster.ts';
+
+t.test('on a Citus cluster', { skip: withoutCitus }, async (t) => {
+  const { workers, createDatabase } = await startCitus(t);
+
+  await t.test('every operation responds as on one server, and reads or writes one shard', async (t) => {
+    const [main, terms] = [await createDatabase('story'), await createDatabase('terms')];
+    const before = await executionsIn(main);
+    const { examples, app } = await tellStory(t, { main, terms });
+    const documented = JSON.parse(readText('src/openapi/examples.json'));
+    for (const [operation, example] of Object.entries(documented))
+      t.strictSame(examples[operation], example, operation);
+    const { ofOneShard, ofSeveral } = await executionsIn(main);
+    t.ok(ofOneShard - before.ofOneShard > 50, `${ofOneShard - before.ofOneShard} executions`);
+    t.equal(ofSeveral, before.ofSeveral);
+    t.strictSame(problemsOf(app), []);
+    await app.close();
+  });
+
+  const kept: { receiver: { id: number; token: string }; ids: number[] }[] = [];
+  const settings = {
+    JWT_SECRET: 'that of the service before and after 0123',
+    QUOTA_REQUESTS_PER_DAY: '0',
+    QUOTA_POSTS_PER_DAY: '0',
+  };
+  const url = await createDatabase('grown', async (databaseUrl) => {
+    const app = await createTestApp(settings, { databaseUrl });
+    for (let count = 0; count < 3; count++) {
+      const { receiver, notify } = await createPair(app);
+      await notify(3);
+      kept.push({ receiver, ids: await idsOf(app, receiver) });
+    }
+    await app.close();
+  });
+  const app = await createTestApp(
+    { ...settings, NOTIFICATION_TTL: '30d' },
+    { databaseUrl: url, serverErrors: true },
+  );
+  t.teardown(app.close);
+
+  await t.test('notifications of before are there, with the same indexes', async (t) => {
+    t.equal(kept.length, 3);
+    for (const { receiver, ids } of kept) {
+      t.equal(ids.length, 3);
+      t.strictSame(await idsOf(app, receiver), ids);
+    }
+    const names = `SELECT indexname FROM pg_indexes WHERE tablename = 'notifications' ORDER BY 1`;
+    const single = await createTestApp();
+    t.strictSame((await app.pool.query(names)).rows, (await single.pool.query(names)).rows);
+  });
+
+  await t.test('a page reads one shard, with any filter', async (t) => {
+    const { receiver, notify } = await createPair(app);
+    await notify(4);
+    for (const query of ['', '?is_read=true', '?is_read=false', '?limit=2']) {
+      const before = await executionsIn(url);
+      await notificationsOf(app, receiver, query);
+      const after = await executionsIn(url);
+      t.equal(after.ofOneShard - before.ofOneShard, 1, query);
+      t.equal(after.ofSeveral, before.ofSeveral);
+    }
+  });
+
+  await t.test(
+    'the clean-up and the deletion of an account delete notifications on all workers',
+    async (t) => {
+      const pairs = [await createPair(app), await createPair(app), await createPair(app)];
+      for (const { receiver, notify } of pairs) {
+        await notify(3);
+        const [newest] = await idsOf(app, receiver);
+        const body = { ids: [newest] };
+        await app.call('POST', '/api/v1/notifications/mark-read/', { token: receiver.token, body });
+      }
+      await app.pool.query(`UPDATE notifications SET created_at = now() - interval '40 days'`);
+      await cleanUp(app);
+      for (const { receiver } of pairs)
+        t.match(await notificationsOf(app, receiver), { items: { length: 2 }, unread_count: 2 });
+      for (const { receiver } of pairs) t.equal((await deleteAccount(app, receiver)).status, 200);
+      const left = 'SELECT FROM notifications WHERE user_id = ANY ($1)';
+      t.equal((await app.pool.query(left, [pairs.map(({ receiver }) => receiver.id)])).rowCount, 0);
+      t.strictSame(problemsOf(app), []);
+    },
+  );
+
+  await t.test('a worker crashes and comes back: no acknowledged request is lost', async (t) => {
+    const [crashing, other] = [await shopOn(app, workers[0].port), await shopOn(app, workers[1].port)];
+    const sender = await openShop(app, '두레 베이커리');
+    const posts = await inParallel(60, () => createPost(app, crashing.token));
+    const acknowledged: number[] = [];
+    let answered = 0;
+    const sent = inParallel(4, async (lane) => {
+      for (const post of posts.filter((_, index) => index % 4 === lane)) {
+        const response = await requestPartnership(app, sender, post);
+        answered++;
+        if (response.status === 201) acknowledged.push(response.body.data.id);
+        else unavailable(t, response);
+      }
+    });
+    await until('some requests', () => answered >= 8);
+    await workers[0].crash();
+    await sendRequest(app, sender, await createPost(app, other.token));
+    t.equal((await notificationsOf(app, other)).unread_count, 1, 'users of the other worker notice nothing');
+    unavailable(t, await app.call('GET', '/api/v1/notifications/mypage/', { token: crashing.token }));
+    await sent;
+    t.ok(acknowledged.length >= 8 && acknowledged.length < 60, `${acknowledged.length} requests`);
+
+    await workers[0].start();
+    await sendRequest(app, sender, await createPost(app, crashing.token));
+    const unfinished = () => query(workers[0].superuserUrl, 'SELECT gid FROM pg_prepared_xacts');
+    await until('the end of prepared transactions', async () => (await unfinished()).length === 0);
+    const ids = (await notifiedOf(app, crashing)).map(([, id]) => id);
+    const { rows } = await app.pool.query(
+      'SELECT id::int FROM partner_requests WHERE receiver_store_id = $1',
+      [crashing.store.id],
+    );
+    const requests = rows.map(({ id }): number => id);
+    t.strictSame(
+      acknowledged.filter((id) => !ids.includes(id)),
+      [],
+    );
+    t.strictSame(
+      ids.toSorted(),
+      requests.toSorted(),
+      'each request has its notification, and each of them its request',
+    );
+    t.equal((await notificationsOf(app, crashing)).unread_count, ids.length);
+  });
+});
+
+/** How many executions of statements on distributed tables a database has had, by the number of their shards. */
+async function executionsIn(url: string): Promise<{ ofOneShard: number; ofSeveral: number }> {
+  const counter = (name: string) =>
+    query(url, `SELECT ${name}::int FROM citus_stat_counters WHERE name = current_database()`);
+  const [[ofOneShard], [ofSeveral]] = [
+    await counter('query_execution_single_shard'),
+    await counter('query_execution_multi_shard'),
+  ];
+  return { ofOneShard: Number(ofOneShard), ofSeveral: Number(ofSeveral) };
+}
+
+/** A shop whose owner has notifications on a worker. */
+async function shopOn(app: TestApp, port: number) {
+  return until(`a user on the worker at ${port}`, async () => {
+    const shop = await openShop(app, '햇살카페');
+    const { rowCount } = await app.pool.query(
+      `SELECT FROM pg_dist_shard_placement
+       WHERE shardid = get_shard_id_for_distribution_column('notifications', $1::int) AND nodeport = $2`,
+      [shop.id, port],
+    );
+    return rowCount === 0 ? undefined : shop;
+  });
+}
+
+async function idsOf(app: TestApp, shop: { token: string }): Promise<number[]> {
+  return (
+    await readPages((cursor) => app.call('GET', `/api/v1/notifications/mypage/?limit=100${cursor}`, shop))
+  ).flat();
+}
+
+/** What an app logged as a warning or as an error. */
+function problemsOf({ logs }: TestApp): unknown[] {
+  return logs.map((line) => JSON.parse(line)).filter(({ level }) => level >= 40);
+}
