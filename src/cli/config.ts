@@ -70,7 +70,7 @@ function count({ length }: readonly string[], noun: string): string {
 
 const secretNames = new Set(['RESEND_API_KEY', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY']);
 
-/** Every setting that is in effect, in the order of the documentation; null where it is not set and has no default. */
+/** Every setting that is in effect; null where it is not set and has no default. */
 function effectiveSettings(given: NodeJS.ProcessEnv, texts: Record<string, unknown>, config: Config) {
   // Defaults that depend on other variables.
   const computed: Record<string, unknown> = {
