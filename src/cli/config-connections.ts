@@ -14,10 +14,8 @@ const oldestVersion = 140_000;
 /** Connections of an instance beside its pool: those of the worker and of the listener. */
 const otherConnections = 6;
 
-type Findings = Record<'problems' | 'warnings' | 'notes', string[]>;
-
 /** Tries the database, with and without its pooler, the replica and Redis, with reads only. @returns what it finds */
-export async function tryConnections({ database, redisUrl }: Config): Promise<Findings> {
+export async function tryConnections({ database, redisUrl }: Config) {
   const { url, directUrl, replica } = database;
   const notes: string[] = [];
   const problems = await problemsOf(async () => {

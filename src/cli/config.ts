@@ -34,7 +34,7 @@ and with --settings every setting that is in effect. Never prints a password, ke
 
 /** @throws {CommandError} `invalid_configuration` or `weak_configuration`, after the list */
 async function checkConfig({ environment: given, output }: Invocation, options: CheckOptions): Promise<void> {
-  const { inspectConfig } = await import('../infrastructure/config/config.ts');
+  const { inspectConfig } = await import('../infrastructure/config/environment.ts');
   const { findDeploymentWarnings } = await import('../infrastructure/config/warnings.ts');
   const { texts, config, problems } = inspectConfig(given);
   const { warnings, notes } = findDeploymentWarnings(texts, config);
@@ -70,7 +70,7 @@ function count({ length }: readonly string[], noun: string): string {
 
 const secretNames = new Set(['RESEND_API_KEY', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY']);
 
-/** Every setting that is in effect, in the order of the documentation; null where it is not set and has no default. */
+/** Every setting that is in effect; null where it is not set and has no default. */
 function effectiveSettings(given: NodeJS.ProcessEnv, texts: Record<string, unknown>, config: Config) {
   // Defaults that depend on other variables.
   const computed: Record<string, unknown> = {
@@ -82,13 +82,9 @@ function effectiveSettings(given: NodeJS.ProcessEnv, texts: Record<string, unkno
     LOGIN_PROVIDERS: config.loginProviders.map(({ id }) => id).join(','),
     CORS_ORIGINS: config.corsOrigins.join(','),
   };
-  // Their names contain those of the providers.
-  const ofProviders = Object.keys(given).filter((name) => /^LOGIN_(?!PROVIDERS$)/.test(name));
-  const names = [...Object.keys(texts), ...ofProviders];
-  return names.map((name) => {
-    const value = texts[name] ?? computed[name] ?? (ofProviders.includes(name) ? given[name] : undefined);
+  return Object.entries(texts).map(([name, text]) => {
     const source = given[name] ? 'environment' : 'default';
-    return { name, value: show(name, value, config), source };
+    return { name, value: show(name, text ?? computed[name], config), source };
   });
 }
 

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
-import type { inspectConfig } from '../infrastructure/config/config.ts';
+import type { inspectConfig } from '../infrastructure/config/environment.ts';
 import { generatePrivateKey, type PrivateKey } from '../infrastructure/config/private-keys.ts';
 import { generateSecret, secretPath, splitSecrets, toSecrets } from '../infrastructure/config/secrets.ts';
 import { addCommand, addGroup, CommandError, type Invocation } from './command.ts';
@@ -74,7 +74,7 @@ Without --step it prints all three values, one a line, and explains them on stan
 /** @throws {CommandError} `no_secret`, `weak_secret`, `invalid_key`, `nothing_to_switch` */
 async function rotate(invocation: Invocation, { step, leaked, asymmetric }: RotateOptions): Promise<void> {
   const { output, environment, isTerminal } = invocation;
-  const { inspectConfig } = await import('../infrastructure/config/config.ts');
+  const { inspectConfig } = await import('../infrastructure/config/environment.ts');
   const { publicKeysMaxAge, undoDays } = await import('../domains/auth/index.ts');
   const inspected = inspectConfig(environment);
   const rotation = asymmetric

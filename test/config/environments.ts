@@ -1,4 +1,5 @@
-import { inspectConfig, loadConfig } from '../../src/infrastructure/config/config.ts';
+import { loadConfig } from '../../src/infrastructure/config/config.ts';
+import { inspectConfig } from '../../src/infrastructure/config/environment.ts';
 
 export const secret = 'kX2v8Jw0rTq5YbN7mZc4LpD9sGh1FaUe3Ri6';
 

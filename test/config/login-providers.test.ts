@@ -1,6 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import t from 'tap';
-import { inspectConfig, loadConfig } from '../../src/infrastructure/config/config.ts';
+import { loadConfig } from '../../src/infrastructure/config/config.ts';
+import { inspectConfig } from '../../src/infrastructure/config/environment.ts';
 import { load, production, secret } from './environments.ts';
 
 const client = (name: string) => ({

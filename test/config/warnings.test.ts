@@ -1,5 +1,5 @@
 import t from 'tap';
-import { inspectConfig } from '../../src/infrastructure/config/config.ts';
+import { inspectConfig } from '../../src/infrastructure/config/environment.ts';
 import { findDeploymentWarnings } from '../../src/infrastructure/config/warnings.ts';
 import { createTestApp } from '../support/app.ts';
 import { load, production } from './environments.ts';

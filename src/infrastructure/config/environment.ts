@@ -1,6 +1,14 @@
+import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { resolve } from 'node:path';
-import { readPrivateKeyFile, readPrivateKeys, readVapidKey } from './private-keys.ts';
+import { join, resolve } from 'node:path';
+import { readLoginProviders } from './login-providers.ts';
+import {
+  deriveVapidKey,
+  isVapidSubject,
+  readPrivateKeyFile,
+  readPrivateKeys,
+  readVapidKey,
+} from './private-keys.ts';
 import {
   asText,
   databaseUrl,
@@ -11,169 +19,208 @@ import {
   isProxy,
   list,
   oneOf,
+  openVariables,
   parseUrl,
+  textsOf,
   textThat,
   url,
-  variable,
   wholeNumber,
 } from './readers.ts';
-import { isPlaceholder, readSecrets } from './secrets.ts';
+import { generatedSecrets, isPlaceholder, readSecrets, secretPath, toSecrets } from './secrets.ts';
+import { findConflicts, findWarnings } from './warnings.ts';
+
+const neededInProduction = 'DATABASE_URL JWT_SECRET RESEND_API_KEY MAIL_FROM FRONTEND_URL PUBLIC_URL'.split(
+  ' ',
+);
 
 /**
- * Every environment variable that the service reads, at its place in the configuration, but for those of `login-providers.ts`, whose
- * names vary. docs/configuration.md says what they mean.
+ * Reads every environment variable of the service; docs/configuration.md says what they mean. Generates no secret unless told to.
+ *
+ * @returns also `problems`, one line each, and `texts`, what each variable is set to or has by default
  */
-export function variables({ production }: { production: boolean }) {
+export function inspectConfig(source: NodeJS.ProcessEnv, { generateSecret = false } = {}) {
+  const production = source['NODE_ENV'] === 'production';
   const unlessProduction = production ? 'false' : 'true';
+  const variables = openVariables(source, production ? neededInProduction : []);
+  const { read, texts, problems } = variables;
+
+  // A misspelt `production` must not run without the checks of production.
+  read('NODE_ENV', oneOf('development', 'test', 'production'), 'development');
+  const dataDirectory = read('DATA_DIR', (path) => resolve(path), '.data');
+  const pooledUrl = read('DATABASE_URL', databaseUrl);
+  const directUrl = read('DATABASE_DIRECT_URL', databaseUrl);
+  const port = read('PORT', wholeNumber(0, 65_535), '3000');
   const linkUrl = url({
     continuation: 'the links in emails',
     reason: production && 'the links in emails carry secrets',
   });
-  const documentUrl = url({ reason: production && 'users agree to what is there' });
-  const needed = production ? { missing: 'must be set in production' } : {};
-  return {
-    // A misspelt `production` must not run without the checks of production.
-    environment: variable('NODE_ENV', oneOf('development', 'test', 'production'), 'development'),
-    dataDirectory: variable('DATA_DIR', (path) => resolve(path), '.data'),
-    urls: {
-      pooled: { ...variable('DATABASE_URL', databaseUrl), ...needed },
-      direct: variable('DATABASE_DIRECT_URL', databaseUrl),
-    },
-    host: variable('HOST', asText, production ? '0.0.0.0' : '127.0.0.1'),
-    port: variable('PORT', wholeNumber(0, 65_535), '3000'),
+  const frontendUrl = read('FRONTEND_URL', linkUrl, 'http://localhost:5173');
+  const publicUrl = read('PUBLIC_URL', linkUrl) ?? `http://localhost:${port}`;
+  // Never `null`, which is the origin of a sandboxed frame.
+  const frontendOrigin = parseUrl(frontendUrl)?.origin ?? '';
+  const corsOrigins = read('CORS_ORIGINS', list(isOrigin, noOrigin)) ?? (production ? [] : [frontendOrigin]);
+
+  const secretFile = secretPath(dataDirectory);
+  const isGenerated = !source['JWT_SECRET'] && !production && (generateSecret || existsSync(secretFile));
+  const secrets =
+    read('JWT_SECRET', (text) => readSecrets(text, { production })) ??
+    (isGenerated ? variables.attempt(() => generatedSecrets(secretFile)) : undefined) ??
+    toSecrets('');
+  const from = read('MAIL_FROM', mailAddress, 'Dure <no-reply@example.com>');
+  const apiKey = read('RESEND_API_KEY', production ? resendKey : asText);
+  const resendUrl = url({ reason: production && 'the API key and the emails are sent there' });
+  const baseUrl = read('RESEND_BASE_URL', resendUrl);
+
+  const isDerived = !production && secrets[0].key.length > 0;
+  const givenKey = read('VAPID_PRIVATE_KEY', readVapidKey);
+  const vapidKey = givenKey ?? (isDerived ? deriveVapidKey(secrets[0].key) : undefined);
+  const givenSubject = read('VAPID_SUBJECT', asText);
+  const subject = givenSubject ?? `mailto:${/[^\s<>]+@[^\s<>]+/.exec(from)?.[0]}`;
+
+  const bucket = read('S3_BUCKET', asText);
+  const endpoint = read('S3_ENDPOINT', url());
+  const region = read('S3_REGION', asText) ?? 'us-east-1';
+  const accessKeyId = read('S3_ACCESS_KEY_ID', asText);
+  const secretAccessKey = read('S3_SECRET_ACCESS_KEY', asText);
+  const credentials = accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey } : undefined;
+  const mediaUrl = url({
+    continuation: 'the names of images',
+    reason: production && 'browsers block other images on secure pages',
+  });
+
+  /** A document that users agree to: its date, as `2026-01-31`, and where it is. */
+  function readDocument(name: 'TERMS' | 'PRIVACY') {
+    const version = read(`${name}_VERSION`, textThat(isDate, 'must be a date such as 2026-01-31'));
+    const address = read(`${name}_URL`, url({ reason: production && 'users agree to what is there' }));
+    return version === undefined || address === undefined ? undefined : { version, url: address };
+  }
+
+  const config = {
+    production,
+    dataDirectory,
+    host: read('HOST', asText, production ? '0.0.0.0' : '127.0.0.1'),
+    port,
     /** Serves `/metrics` in place of {@link port}. */
-    metricsPort: variable('METRICS_PORT', wholeNumber(1, 65_535)),
+    metricsPort: read('METRICS_PORT', wholeNumber(1, 65_535)),
     database: {
+      /** One of the two URLs is enough; without both, the database is the embedded one. */
+      url: pooledUrl ?? directUrl,
+      directUrl: directUrl ?? pooledUrl,
+      pooled: pooledUrl !== undefined && directUrl !== undefined,
       /** The standby that may answer reads of posts and stores. A transaction pooler in front of it is marked as for Prisma. */
-      replica: variable('DATABASE_REPLICA_URL', (given) => ({
-        url: databaseUrl(given),
-        pooled: parseUrl(given)?.searchParams.get('pgbouncer') === 'true',
+      replica: read('DATABASE_REPLICA_URL', (text) => ({
+        url: databaseUrl(text),
+        pooled: parseUrl(text)?.searchParams.get('pgbouncer') === 'true',
       })),
-      poolSize: variable('DATABASE_POOL_SIZE', wholeNumber(2, 1_000), '10'),
-      migrateOnStart: variable('MIGRATE_ON_START', flag, unlessProduction),
+      poolSize: read('DATABASE_POOL_SIZE', wholeNumber(2, 1_000), '10'),
+      migrateOnStart: read('MIGRATE_ON_START', flag, unlessProduction),
     },
-    secrets: { ...variable('JWT_SECRET', (given) => readSecrets(given, { production })), ...needed },
-    privateKeys: {
-      given: variable('JWT_PRIVATE_KEY', readPrivateKeys),
-      ofFile: variable('JWT_PRIVATE_KEY_FILE', readPrivateKeyFile),
-    },
+    secrets,
+    /** The first one signs access tokens, the first secret does without any. All verify. */
+    privateKeys: [
+      read('JWT_PRIVATE_KEY', readPrivateKeys) ?? [],
+      read('JWT_PRIVATE_KEY_FILE', readPrivateKeyFile) ?? [],
+    ].flat(),
     tokens: {
-      accessTtl: variable('ACCESS_TOKEN_TTL', lifetime, '15m'),
-      refreshTtl: variable('REFRESH_TOKEN_TTL', lifetime, '14d'),
-      sessionMaxAge: variable('SESSION_MAX_AGE', lifetime, '90d'),
-      reuseGrace: variable('REFRESH_REUSE_GRACE', duration(), '10s'),
+      accessTtl: read('ACCESS_TOKEN_TTL', lifetime, '15m'),
+      refreshTtl: read('REFRESH_TOKEN_TTL', lifetime, '14d'),
+      sessionMaxAge: read('SESSION_MAX_AGE', lifetime, '90d'),
+      reuseGrace: read('REFRESH_REUSE_GRACE', duration(), '10s'),
     },
     email: {
-      verification: variable('EMAIL_VERIFICATION', oneOf('optional', 'required'), 'optional'),
-      codeTtl: variable('EMAIL_CODE_TTL', lifetime, '10m'),
-      cooldown: variable(
-        'EMAIL_COOLDOWN',
-        duration({ longest: '1h', reason: 'sent emails are remembered that long' }),
-        '60s',
-      ),
-      verificationTokenTtl: variable('VERIFICATION_TOKEN_TTL', lifetime, '30m'),
-      passwordResetTtl: variable('PASSWORD_RESET_TTL', lifetime, '1h'),
-      unverifiedAccountTtl: variable('UNVERIFIED_ACCOUNT_TTL', durationOrOff, '30d'),
+      verification: read('EMAIL_VERIFICATION', oneOf('optional', 'required'), 'optional'),
+      codeTtl: read('EMAIL_CODE_TTL', lifetime, '10m'),
+      cooldown: read('EMAIL_COOLDOWN', cooldown, '60s'),
+      verificationTokenTtl: read('VERIFICATION_TOKEN_TTL', lifetime, '30m'),
+      passwordResetTtl: read('PASSWORD_RESET_TTL', lifetime, '1h'),
+      unverifiedAccountTtl: read('UNVERIFIED_ACCOUNT_TTL', durationOrOff, '30d'),
     },
     /** Seconds after which a notification that was read is deleted; 0: never. */
-    notificationTtl: variable('NOTIFICATION_TTL', durationOrOff, '365d'),
-    matchTtl: variable('MATCH_TTL', durationOrOff, '30d'),
+    notificationTtl: read('NOTIFICATION_TTL', durationOrOff, '365d'),
+    matchTtl: read('MATCH_TTL', durationOrOff, '30d'),
     password: {
-      minLength: variable('PASSWORD_MIN_LENGTH', wholeNumber(8, 64), '8'),
-      memoryCost: variable('ARGON2_MEMORY_KIB', wholeNumber(1_024, 4_194_304), '19456'),
-      timeCost: variable('ARGON2_TIME_COST', wholeNumber(1, 100), '2'),
+      minLength: read('PASSWORD_MIN_LENGTH', wholeNumber(8, 64), '8'),
+      memoryCost: read('ARGON2_MEMORY_KIB', wholeNumber(1_024, 4_194_304), '19456'),
+      timeCost: read('ARGON2_TIME_COST', wholeNumber(1, 100), '2'),
       /** As many as there are cores, but two threads stay for files and DNS. */
-      maxConcurrentHashes: variable(
-        'UV_THREADPOOL_SIZE',
-        (threads) => Math.max(1, Math.min(availableParallelism(), wholeNumber(1, 1_024)(threads) - 2)),
-        '4',
+      maxConcurrentHashes: Math.max(
+        1,
+        Math.min(availableParallelism(), read('UV_THREADPOOL_SIZE', wholeNumber(1, 1_024), '4') - 2),
       ),
     },
-    frontendUrl: { ...variable('FRONTEND_URL', linkUrl, 'http://localhost:5173'), ...needed },
+    frontendUrl,
     /** Under which clients reach the service, without a slash at its end. */
-    publicUrl: { ...variable('PUBLIC_URL', linkUrl), ...needed },
+    publicUrl,
     images: {
       /** Where browsers find uploaded images, without a slash at its end. */
-      baseUrl: variable(
-        'MEDIA_BASE_URL',
-        url({
-          continuation: 'the names of images',
-          reason: production && 'browsers block other images on secure pages',
-        }),
-      ),
-      s3: {
-        bucket: variable('S3_BUCKET', asText),
-        endpoint: variable('S3_ENDPOINT', url()),
-        region: variable('S3_REGION', asText),
-        accessKeyId: variable('S3_ACCESS_KEY_ID', asText),
-        secretAccessKey: variable('S3_SECRET_ACCESS_KEY', asText),
-      },
+      baseUrl: read('MEDIA_BASE_URL', mediaUrl) ?? `${publicUrl}/media`,
+      /** Folder of the uploaded images, unless they are in S3. */
+      directory: join(dataDirectory, 'media'),
+      s3: bucket === undefined ? undefined : { bucket, endpoint, region, credentials },
     },
-    mail: {
-      from: { ...variable('MAIL_FROM', mailAddress, 'Dure <no-reply@example.com>'), ...needed },
-      resend: {
-        apiKey: { ...variable('RESEND_API_KEY', production ? resendKey : asText), ...needed },
-        baseUrl: variable(
-          'RESEND_BASE_URL',
-          url({ reason: production && 'the API key and the emails are sent there' }),
-        ),
-      },
-    },
-    vapid: { key: variable('VAPID_PRIVATE_KEY', readVapidKey), subject: variable('VAPID_SUBJECT', asText) },
+    mail: { from, resend: apiKey === undefined ? undefined : { apiKey, baseUrl } },
+    /** Of push messages; undefined where there are none. */
+    vapid: vapidKey && { ...vapidKey, subject },
     // Of Chrome and most others, Firefox, Safari, Edge.
-    pushServices: variable(
+    pushServices: read(
       'PUSH_SERVICES',
       (hosts) => list(isHost, 'not a host such as *.push.apple.com')(hosts.toLowerCase()),
       'fcm.googleapis.com,*.push.services.mozilla.com,*.push.apple.com,*.notify.windows.com',
     ),
     /** Of one store in 24 hours; 0: no quota. */
     quotas: {
-      postsPerDay: variable('QUOTA_POSTS_PER_DAY', quota, '30'),
-      editsPerDay: variable('QUOTA_EDITS_PER_DAY', quota, '60'),
-      requestsPerDay: variable('QUOTA_REQUESTS_PER_DAY', quota, '100'),
+      postsPerDay: read('QUOTA_POSTS_PER_DAY', quota, '30'),
+      editsPerDay: read('QUOTA_EDITS_PER_DAY', quota, '60'),
+      requestsPerDay: read('QUOTA_REQUESTS_PER_DAY', quota, '100'),
     },
     /** Of pages that may read responses. Production names them; outside it there is the frontend of a developer, on another port. */
-    corsOrigins: variable('CORS_ORIGINS', list(isOrigin, noOrigin)),
+    corsOrigins,
+    /** Of pages that may use the refresh token in the cookie: of the frontend, which may be that of the service, and the others. */
+    pageOrigins: [frontendOrigin, ...corsOrigins].filter(Boolean),
     /** Of apps and pages that may use passkeys besides those. */
-    passkeyOrigins: variable('PASSKEY_ORIGINS', list(isPasskeyOrigin, noOrigin), ''),
-    loginProviders: variable('LOGIN_PROVIDERS', asText),
-    consentDocuments: {
-      terms: { version: variable('TERMS_VERSION', date), url: variable('TERMS_URL', documentUrl) },
-      privacy: { version: variable('PRIVACY_VERSION', date), url: variable('PRIVACY_URL', documentUrl) },
-    },
-    trustProxy: variable('TRUST_PROXY', (given) => given !== 'false' && proxies(given), 'false'),
-    redisUrl: variable('REDIS_URL', url({ protocols: ['redis:', 'rediss:'] })),
+    passkeyOrigins: read('PASSKEY_ORIGINS', list(isPasskeyOrigin, noOrigin), ''),
+    /** In the order in which a page shows them. */
+    loginProviders: readLoginProviders(variables, { production }),
+    /** What users agree to at sign-up, where they have to. */
+    consentDocuments: { terms: readDocument('TERMS'), privacy: readDocument('PRIVACY') },
+    trustProxy: read('TRUST_PROXY', (text) => text !== 'false' && proxies(text), 'false'),
+    redisUrl: read('REDIS_URL', url({ protocols: ['redis:', 'rediss:'] })),
     /** How long the instance serves on after SIGTERM, while readiness fails. */
-    shutdownDelay: variable(
-      'SHUTDOWN_DELAY',
-      duration({
-        canBeOff: true,
-        longest: '5s',
-        reason: 'requests in flight need the rest of the 15 seconds',
-      }),
-      '0',
-    ),
-    rateLimitEnabled: variable('RATE_LIMIT_ENABLED', flag, 'true'),
-    workerEnabled: variable('WORKER_ENABLED', flag, 'true'),
-    docsEnabled: variable('DOCS_ENABLED', flag, unlessProduction),
-    logLevel: variable(
-      'LOG_LEVEL',
-      oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
-      'info',
-    ),
+    shutdownDelay: read('SHUTDOWN_DELAY', shutdownDelay, '0'),
+    rateLimitEnabled: read('RATE_LIMIT_ENABLED', flag, 'true'),
+    workerEnabled: read('WORKER_ENABLED', flag, 'true'),
+    docsEnabled: read('DOCS_ENABLED', flag, unlessProduction),
+    logLevel: read('LOG_LEVEL', logLevel, 'info'),
     /** Of the build, for the metrics. */
-    commit: variable(
+    commit: read(
       'DURE_COMMIT',
       textThat(({ length }) => length <= 64, 'must have at most 64 characters'),
     ),
-    otlpEndpoint: variable('OTEL_EXPORTER_OTLP_ENDPOINT', url()),
+    otlpEndpoint: read('OTEL_EXPORTER_OTLP_ENDPOINT', url()),
+    /** Settings that work but are weak, for the log. */
+    warnings: findWarnings(texts),
   };
+  problems.push(
+    ...findConflicts(source),
+    ...textsOf({
+      'METRICS_PORT must differ from PORT, which is for clients': config.metricsPort === port,
+      'VAPID_SUBJECT must be an address such as mailto:push@example.com, or a URL that starts with https://; in production one that push services can reach: without it MAIL_FROM counts':
+        (givenKey ?? givenSubject) !== undefined && !isVapidSubject(subject, { production }),
+    }),
+  );
+  return { config, texts, problems };
 }
 
 const lifetime = duration({ isPositive: true });
 const durationOrOff = duration({ canBeOff: true });
+const cooldown = duration({ longest: '1h', reason: 'sent emails are remembered that long' });
+const shutdownDelay = duration({
+  canBeOff: true,
+  longest: '5s',
+  reason: 'requests in flight need the rest of the 15 seconds',
+});
 const quota = wholeNumber(0, 1_000_000);
-const date = textThat(isDate, 'must be a date such as 2026-01-31');
+const logLevel = oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent');
 const proxies = list(isProxy, 'neither an address nor a CIDR range');
 const isHost = (text: string) => /^(\*|(\*\.)?([a-z0-9-]+\.)+[a-z][a-z0-9-]+)$/.test(text);
 // Origins are compared as they are, so a wildcard would match none.

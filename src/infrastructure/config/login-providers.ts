@@ -1,14 +1,5 @@
 import { parsePrivateKey } from './private-keys.ts';
-import {
-  asText,
-  ConfigError,
-  readVariables,
-  splitList,
-  textThat,
-  url,
-  variable,
-  withoutSlash,
-} from './readers.ts';
+import { asText, ConfigError, splitList, textThat, url, type Variables, withoutSlash } from './readers.ts';
 
 interface Client {
   id: string;
@@ -59,73 +50,63 @@ const development: LoginProviderSettings = {
 /** The methods of a session are the ids of providers and these. */
 const reservedIds = [development.id, 'password', 'passkey', 'totp'];
 
-interface ProvidersSettings {
-  /** Of `LOGIN_PROVIDERS`. */
-  list: string | undefined;
-  /** The environment, because the names of a provider's variables contain its id. */
-  source: NodeJS.ProcessEnv;
-  production: boolean;
-}
+const isId = (text: string) => /^[a-z][a-z0-9-]{0,29}$/.test(text) && !reservedIds.includes(text);
 
-/** The providers in the order of `LOGIN_PROVIDERS`. @throws {ConfigError} with one line for each variable that is missing or wrong */
-export function readLoginProviders({ list, source, production }: ProvidersSettings): LoginProviderSettings[] {
+/** The providers in the order of `LOGIN_PROVIDERS`, whose problems are among those of the variables. */
+export function readLoginProviders(
+  variables: Variables,
+  { production }: { production: boolean },
+): LoginProviderSettings[] {
+  const { read, problems } = variables;
+  const list = read('LOGIN_PROVIDERS', asText);
   if (list === undefined) return production ? [] : [development];
   const ids = splitList(list);
-  const isUsable = (id: string) => /^[a-z][a-z0-9-]{0,29}$/.test(id) && !reservedIds.includes(id);
-  const problems = ids
-    .filter((id) => !isUsable(id))
-    .map(
-      (id) =>
-        `LOGIN_PROVIDERS holds "${id}": a name has at most 30 of a-z, 0-9 and -, begins with a letter, and is not ${reservedIds.join(', ')}`,
+  for (const id of ids.filter((one) => !isId(one))) {
+    problems.push(
+      `LOGIN_PROVIDERS holds "${id}": a name has at most 30 of a-z, 0-9 and -, begins with a letter, and is not ${reservedIds.join(', ')}`,
     );
+  }
   if (new Set(ids).size < ids.length) problems.push('LOGIN_PROVIDERS must not name a provider twice');
-  const read = ids.filter(isUsable).map((id) => readProvider(id, { source, production }));
-  problems.push(...read.flatMap((provider) => provider.problems));
-  if (problems.length > 0) throw new ConfigError(...problems);
-  return read.map(({ settings }) => settings);
+  return ids.filter(isId).map((id) => readProvider(id, variables, { production }));
 }
 
-function readProvider(id: string, { source, production }: Omit<ProvidersSettings, 'list'>) {
-  const problems: string[] = [];
-  /** Reads a variable, whose problem is collected. Without a default it must be set. */
-  function read(suffix: string, byDefault?: string, check = asText): string {
+function readProvider(
+  id: string,
+  { source, read, problems }: Variables,
+  { production }: { production: boolean },
+): LoginProviderSettings {
+  /** Without a default it must be set. */
+  function readText(suffix: string, byDefault?: string, reader = asText): string {
     const name = `LOGIN_${id.toUpperCase().replaceAll('-', '_')}_${suffix}`;
-    const missing = byDefault === undefined ? `must be set with ${id} in LOGIN_PROVIDERS` : undefined;
-    const value = { ...variable(name, (given) => given && check(given), byDefault ?? ''), missing };
-    const result = readVariables({ value }, source);
-    problems.push(...result.problems);
-    return result.values.value;
+    const isMissing = byDefault === undefined && !source[name];
+    if (isMissing) problems.push(`${name} must be set with ${id} in LOGIN_PROVIDERS`);
+    return read(name, (text) => text && reader(text), byDefault ?? '');
   }
-  const readUrl = url({ continuation: 'other paths', reason: production && 'secrets are sent there' });
-  /** @returns the text as it is, because issuers are compared */
-  const checkUrl = (given: string) => readUrl(given) && given;
+  const checkUrl = url({ continuation: 'other paths', reason: production && 'secrets are sent there' });
+  /** As it is, because issuers are compared. */
+  const urlAsGiven = (given: string) => checkUrl(given) && given;
   const isOpenId = id !== 'naver';
   const { name, issuer, scope } = known[id] ?? { name: { ko: id, en: id }, scope: 'openid email profile' };
-  const displayName = read('DISPLAY_NAME', '');
+  const displayName = readText('DISPLAY_NAME', '');
   const client = {
     id,
     name: displayName === '' ? name : { ko: displayName, en: displayName },
-    clientId: read('CLIENT_ID'),
-    clientSecret: id === 'apple' ? '' : read('CLIENT_SECRET'),
-    issuer: read(isOpenId ? 'ISSUER' : 'BASE_URL', issuer, checkUrl),
-    scope: read('SCOPES', scope, isOpenId ? openIdScope : undefined),
+    clientId: readText('CLIENT_ID'),
+    clientSecret: id === 'apple' ? '' : readText('CLIENT_SECRET'),
+    issuer: readText(isOpenId ? 'ISSUER' : 'BASE_URL', issuer, urlAsGiven),
+    scope: readText('SCOPES', scope, isOpenId ? openIdScope : asText),
   };
-
-  function readKind(): LoginProviderSettings {
-    if (id === 'naver') {
-      const apiUrl = read('API_URL', 'https://openapi.naver.com', checkUrl);
-      return { kind: id, ...client, issuer: withoutSlash(client.issuer), apiUrl: withoutSlash(apiUrl) };
-    }
-    if (id === 'kakao') {
-      const userInfoUrl = read('USER_INFO_URL', 'https://kapi.kakao.com/v2/user/me', checkUrl);
-      return { kind: id, ...client, userInfoUrl };
-    }
-    if (id !== 'apple') return { kind: 'openid', ...client };
-    const [teamId, keyId] = [read('TEAM_ID'), read('KEY_ID')];
-    return { kind: id, ...client, teamId, keyId, privateKey: read('PRIVATE_KEY', undefined, checkAppleKey) };
+  if (id === 'naver') {
+    const apiUrl = readText('API_URL', 'https://openapi.naver.com', urlAsGiven);
+    return { kind: id, ...client, issuer: withoutSlash(client.issuer), apiUrl: withoutSlash(apiUrl) };
   }
-
-  return { settings: readKind(), problems };
+  if (id === 'kakao') {
+    const userInfoUrl = readText('USER_INFO_URL', 'https://kapi.kakao.com/v2/user/me', urlAsGiven);
+    return { kind: id, ...client, userInfoUrl };
+  }
+  if (id !== 'apple') return { kind: 'openid', ...client };
+  const key = { teamId: readText('TEAM_ID'), keyId: readText('KEY_ID') };
+  return { kind: id, ...client, ...key, privateKey: readText('PRIVATE_KEY', undefined, checkAppleKey) };
 }
 
 const openIdScope = textThat((text) => text.split(' ').includes('openid'), 'must hold openid');

@@ -16,58 +16,40 @@ export class ConfigError extends Error {
 /** Converts the text of a variable. @throws {ConfigError} whose problems continue the name of the variable */
 type Reader<Value> = (text: string) => Value;
 
-interface Variable<Value> {
-  name: string;
-  read: Reader<Value>;
-  /** The text that counts where it is not set. */
-  byDefault?: string | undefined;
-  /** The problem where it is not set, if that is one. */
-  missing?: string | undefined;
-}
+/** What reads the variables of an environment, and collects what is wrong with them. */
+export type Variables = ReturnType<typeof openVariables>;
 
-/** An environment variable; without a default its value is undefined where it is not set. */
-export function variable<Value>(name: string, read: Reader<Value>, byDefault: string): Variable<Value>;
-export function variable<Value>(name: string, read: Reader<Value>): Variable<Value | undefined>;
-export function variable(name: string, read: Reader<unknown>, byDefault?: string): Variable<unknown> {
-  return { name, read, byDefault };
-}
-
-/** What becomes of a table of variables. */
-type Values<Table> = {
-  [Key in keyof Table]: Table[Key] extends Variable<infer Value> ? Value : Values<Table[Key]>;
-};
-
-/**
- * Reads a table of variables, which may have tables in it. An empty variable is not set, as `compose.yaml` passes it.
- *
- * @returns `values`; `problems`, one line each, of variables that have their defaults then; `texts` of all, by name
- */
-export function readVariables<Table extends object>(table: Table, source: NodeJS.ProcessEnv) {
+/** @param needed names of variables that must be set */
+export function openVariables(source: NodeJS.ProcessEnv, needed: readonly string[] = []) {
+  /** One line each, so that one message lists all. */
   const problems: string[] = [];
+  /** By name, what each variable that was read is set to, or has by default. */
   const texts: Record<string, string | undefined> = {};
-  const readOne = ({ name, byDefault, missing, read }: Variable<unknown>) => {
-    const text = source[name] || byDefault;
-    const isMissing = missing !== undefined && !source[name];
-    if (isMissing) problems.push(`${name} ${missing}`);
+
+  /** Does work, whose problems are collected. */
+  function attempt<Value>(work: () => Value, prefix = ''): Value | undefined {
     try {
-      const value = text === undefined ? undefined : read(text);
-      texts[name] = isMissing ? undefined : text;
-      return value;
+      return work();
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      problems.push(...error.problems.map((problem) => `${name} ${problem}`));
-      texts[name] = byDefault;
-      return byDefault === undefined ? undefined : read(byDefault);
+      problems.push(...error.problems.map((problem) => prefix + problem));
+      return undefined;
     }
-  };
-  const readAll = <Part extends object>(part: Part): Values<Part> =>
-    Object.fromEntries(
-      Object.entries(part).map(([key, value]): unknown[] => [
-        key,
-        'read' in value ? readOne(value) : readAll(value),
-      ]),
-    );
-  return { values: readAll(table), texts, problems };
+  }
+
+  /** Reads a variable. It counts as not set where it is empty, as `compose.yaml` passes it, or wrong. */
+  function read<Value>(name: string, reader: Reader<Value>, byDefault: string): Value;
+  function read<Value>(name: string, reader: Reader<Value>): Value | undefined;
+  function read(name: string, reader: Reader<unknown>, byDefault?: string): unknown {
+    const given = source[name] || undefined;
+    const isMissing = given === undefined && needed.includes(name);
+    if (isMissing) problems.push(`${name} must be set in production`);
+    const value = given && attempt(() => reader(given), `${name} `);
+    texts[name] = value === undefined && !isMissing ? byDefault : given;
+    return value === undefined && byDefault !== undefined ? reader(byDefault) : value;
+  }
+
+  return { source, read, attempt, texts, problems };
 }
 
 export const asText: Reader<string> = (text) => text;

@@ -101,10 +101,10 @@ function createSendMail(options: SendOptions, attemptLimit: number): Task {
       'dure.mail.kind': mail.kind,
       'dure.mail.attempt': job.attempts,
     };
-    const span = { kind: 'CONSUMER', attributes, cause: mail.traceparent } as const;
+    const span = { name: sendMailTask, kind: 'CONSUMER', attributes, cause: mail.traceparent } as const;
     try {
       await Promise.race([
-        inSpan(options.tracing, sendMailTask, span, () =>
+        inSpan(options.tracing, span, () =>
           attempt(options, { ...mail, jobId: job.id, attempts: job.attempts }, signal),
         ),
         sleep(attemptLimit, undefined, { signal }).then(fail(`not sent within ${attemptLimit} ms`)),
@@ -159,7 +159,7 @@ async function attempt(
     signal.throwIfAborted();
     const headers = url === undefined ? {} : { headers: unsubscribeHeaders(url) };
     const outgoing = { to: composed.to, ...rendered, ...headers, idempotencyKey };
-    await inSpan(tracing, 'deliver mail', { kind: 'CLIENT' }, () => transport.send(outgoing));
+    await inSpan(tracing, { name: 'deliver mail', kind: 'CLIENT' }, () => transport.send(outgoing));
     countMail(kind, 'sent');
     logger.info({ job, kind, attempts, idempotencyKey }, 'mail sent');
   } catch (error) {

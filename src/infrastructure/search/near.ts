@@ -1,6 +1,6 @@
 import { newestFirst, type PageRequest } from '../database/keyset.ts';
 import { allOf, constant, raw, type Sql, sql } from '../database/sql.ts';
-import type { Budget, SearchableList, SearchFilter, Source } from './sources.ts';
+import type { Budget, ScanOptions, SearchableList, SearchFilter, Source } from './sources.ts';
 
 /*
  * Lists around a place. Places are PostgreSQL's own points, with longitude as x and latitude as y. Those are flat, so the index has
@@ -41,17 +41,15 @@ export function distanceSql(a: Coordinates, b: Coordinates): Sql {
 }
 
 /**
- * Walks the stores around a place, and of posts the newest of each.
- *
- * @param isLast whether no other source follows; otherwise the rows end before the distance at which a store may be missing
+ * Walks the stores around a place, and of posts the newest of each. Where another source follows, the rows end before the distance at
+ * which a store may be missing.
  */
 export function scanAround(
-  near: Near,
   list: SearchableList,
-  filter: SearchFilter,
-  budget: Budget,
-  isLast: boolean,
+  filter: SearchFilter & { near: Near },
+  { budget, isLast }: ScanOptions,
 ): Source {
+  const { near } = filter;
   // More than elsewhere before the last scan, which costs several times as much here.
   const count = isLast ? budget.rows : 1.5 * budget.rows;
   const most = constant(count);

@@ -79,7 +79,7 @@ export async function findPage<Row extends { id: number; createdAt: Date }>(
   const lookups = lookupsOf(list, filter, budgets.most);
   let short: BoundedPage<Row> | undefined;
   if (lookups.length > 0 || near !== undefined) {
-    const { page, isUsable } = await find(scan(list, filter, budgets.first, false));
+    const { page, isUsable } = await find(scan(list, filter, { budget: budgets.first, isLast: false }));
     const isEnough = isUsable || page.rows.length === filter.limit;
     if (isEnough && page.stoppedAt === undefined) return page;
     // Around a place the last scan costs several times as much, and examines hardly more.
@@ -89,7 +89,7 @@ export async function findPage<Row extends { id: number; createdAt: Date }>(
     const { page, isUsable } = await find(lookup);
     if (isUsable) return page;
   }
-  return short ?? (await find(scan(list, filter, budgets.most, true))).page;
+  return short ?? (await find(scan(list, filter, { budget: budgets.most, isLast: true }))).page;
 }
 
 /**

@@ -70,9 +70,17 @@ export interface Source {
   budget: Budget;
 }
 
-/** Walks an ordered index, of the whole list, of one store or around a place. @param isLast whether no other source follows */
-export function scan(list: SearchableList, filter: SearchFilter, budget: Budget, isLast: boolean): Source {
-  if (filter.near !== undefined) return scanAround(filter.near, list, filter, budget, isLast);
+export interface ScanOptions {
+  budget: Budget;
+  /** Whether no other source follows. */
+  isLast: boolean;
+}
+
+/** Walks an ordered index, of the whole list, of one store or around a place. */
+export function scan(list: SearchableList, filter: SearchFilter, options: ScanOptions): Source {
+  const { near } = filter;
+  if (near !== undefined) return scanAround(list, { ...filter, near }, options);
+  const { budget } = options;
   const isOfStore = filter.ofStore === undefined ? [] : [sql`${list.storeId} = ${filter.ofStore}`];
   const rows = sql`
     SELECT item.* FROM ${raw(list.table)} item WHERE ${allOf([rowsAfter(list, filter), ...isOfStore])}

@@ -13,6 +13,7 @@ import { failSpan, tracePool } from './traced-pool.ts';
 const closeLimit = 3_000;
 
 export interface SpanOptions {
+  name: string;
   kind: 'CONSUMER' | 'CLIENT';
   attributes?: Record<string, string | number>;
   /** The `traceparent` of what caused the work. */
@@ -72,8 +73,7 @@ export function connectCollector(endpoint: string) {
 
     /** Runs work in a span. */
     inSpan<Result>(
-      name: string,
-      { kind, attributes = {}, cause }: SpanOptions,
+      { name, kind, attributes = {}, cause }: SpanOptions,
       work: () => Promise<Result>,
     ): Promise<Result> {
       const link = trace.getSpanContext(propagation.extract(ROOT_CONTEXT, { traceparent: cause }));

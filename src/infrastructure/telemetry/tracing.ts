@@ -14,9 +14,8 @@ export async function openTracing(endpoint: string | undefined): Promise<Tracing
 /** Runs work in a span where tracing is on. */
 export function inSpan<Result>(
   tracing: Tracing | undefined,
-  name: string,
   options: SpanOptions,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  return tracing ? tracing.inSpan(name, options, work) : work();
+  return tracing ? tracing.inSpan(options, work) : work();
 }
