@@ -47,7 +47,6 @@ export interface AuditedAction {
 }
 
 export type Audit = ReturnType<typeof createAudit>;
-
 /** Work of operators, none of which happens without an audit entry. */
 export function createAudit(database: Database) {
   /** Does an operator's work and writes its audit entry in one transaction, then a line of the log. That has no reason, as it may be personal. */

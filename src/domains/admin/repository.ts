@@ -35,7 +35,6 @@ export type FailedMailRow = Prisma.Result<
 type Reference = { id: number | undefined; name: string };
 
 export type AdminRepository = ReturnType<typeof createAdminRepository>;
-
 /** Accounts and failed emails, as operators see and change them. */
 export function createAdminRepository(database: Database) {
   async function findUserId({ id, name }: Reference, tx: Tx = database): Promise<number | undefined> {

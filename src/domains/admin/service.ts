@@ -11,7 +11,6 @@ import type { AdminRepository, AdminUserRow, FailedMailRow } from './repository.
 import { type AdminUser, adminErrors } from './schemas.ts';
 
 export type UserAdministration = ReturnType<typeof createUserAdministration>;
-
 /** What operators do with accounts, through the API and through the command. Each call writes an audit entry. */
 export function createUserAdministration(
   repository: AdminRepository,
@@ -102,7 +101,6 @@ export function createUserAdministration(
 }
 
 export type FailedMailAdministration = ReturnType<typeof createFailedMailAdministration>;
-
 /** What operators do with emails that failed permanently, through the API and through the command. */
 export function createFailedMailAdministration(
   repository: AdminRepository,

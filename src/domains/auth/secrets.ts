@@ -11,7 +11,6 @@ type LinkPurpose = 'email link' | 'email proof' | 'password reset' | 'email chan
 export type FlowSecret = 'state' | 'nonce' | 'code verifier' | 'challenge';
 
 export type DerivedSecrets = ReturnType<typeof createDerivedSecrets>;
-
 /**
  * Codes and link tokens of emails. They are not stored but derived from the random id of their row, with the secret of its time: a
  * retried email has the same code, and a copy of the database reveals none. Undefined when that secret is no longer configured.
@@ -57,7 +56,6 @@ export function createDerivedSecrets(secrets: readonly [Secret, ...Secret[]]) {
 }
 
 export type Sealer = ReturnType<typeof createSealer>;
-
 /** Encrypts what must be read again: with a key of the first secret, while each secret opens what it sealed (AES-256-GCM). */
 export function createSealer(secrets: readonly [Secret, ...Secret[]]) {
   const toKey = ({ id, key }: Secret) => ({

@@ -30,7 +30,6 @@ export const erasedImages = { table: 'images', condition: sql`state = 'erased' A
 export type ImageRow = Pick<Image, 'key' | 'width' | 'height'> & { id: number };
 
 export type ImageRepository = ReturnType<typeof createImageRepository>;
-
 /** Which uploaded images a post uses. */
 export type PostImages = Pick<ImageRepository, 'link' | 'findOwn'>;
 

@@ -41,7 +41,6 @@ export interface PartnerRequestServiceOptions {
 }
 
 export type PartnerRequestService = ReturnType<typeof createPartnerRequestService>;
-
 /** Partner requests, with the notifications and emails that belong to a change in its transaction. */
 export function createPartnerRequestService(options: PartnerRequestServiceOptions) {
   const quota = options.config.quotas.requestsPerDay;

@@ -112,7 +112,6 @@ const hasVersion = (version: string | undefined) =>
 const erased = () => ({ deletedAt: new Date(), content: '', images: [] });
 
 export type Posts = ReturnType<typeof createPostRepository>;
-
 /** Posts. Deleted and hidden posts and those of closed or suspended stores do not exist for readers. */
 export function createPostRepository(database: Tx, budgets = scanBudgets) {
   async function find({ id, userId }: OwnPost, tx: Reader = database): Promise<PostRow | undefined> {

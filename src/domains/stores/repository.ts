@@ -59,7 +59,6 @@ interface StoreEdit {
 }
 
 export type Stores = ReturnType<typeof createStoreRepository>;
-
 /** Single stores, and the categories. Closed stores and those of suspended accounts do not exist for readers. */
 export function createStoreRepository(database: Database, readAddress: ReadAddress) {
   /** A store that exists for readers. Its owner sees the exact location. */

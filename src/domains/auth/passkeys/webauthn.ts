@@ -17,11 +17,7 @@ const load = async () => ({
 });
 
 /** The requests to browsers and the checks of their responses, as in Web Authentication Level 3, sections 7.1 and 7.2. */
-export function createWebauthn({
-  frontendUrl,
-  corsOrigins,
-  passkeyOrigins,
-}: Pick<Config, 'frontendUrl' | 'corsOrigins' | 'passkeyOrigins'>) {
+export function createWebauthn({ frontendUrl, corsOrigins, passkeyOrigins }: Config) {
   const { hostname: rpId, origin } = new URL(frontendUrl);
   const expected = {
     expectedRPID: rpId,

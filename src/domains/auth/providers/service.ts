@@ -25,7 +25,6 @@ type BegunLogin = { provider: string; purpose: LoginPurpose };
 type Finish = FinishedFlow & { providerId: string; caller: CurrentUser | null };
 
 export type ProviderLogin = ReturnType<typeof createProviderLogin>;
-
 /** Logins with providers, and their identities. An account is found by issuer and subject, never by an address, which may be another's. */
 export function createProviderLogin(
   auth: AuthContext,
@@ -70,10 +69,8 @@ export function createProviderLogin(
   }
 
   /** Finishes a login. The flow is over before the provider is called, and no transaction waits for it. */
-  async function finishLogin(
-    { providerId, flow_token: token, code, state, caller }: Finish,
-    context: RequestContext,
-  ) {
+  async function finishLogin(finish: Finish, context: RequestContext) {
+    const { providerId, flow_token: token, code, state, caller } = finish;
     const provider = require(providerId);
     const flow = await flows.lock<BegunLogin>(database, 'provider', token);
     if (flow?.data.provider !== providerId) throw refused();

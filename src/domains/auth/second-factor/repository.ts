@@ -12,8 +12,6 @@ const batchSize = 100;
 
 /** What an account has. */
 export type SecondFactorStatus = { enabledAt: Date | null; recoveryCodes: number; passkeys: number };
-type CodeMethod = 'totp' | 'recovery_code';
-
 /** Secrets of authenticator apps, and recovery codes. The rows reveal none of them. */
 export function createSecondFactorRepository(database: Database, sealer: Sealer) {
   /** @returns the time step of a code; undefined for a wrong one, or without a secret @throws {ApiError} `service_unavailable` */
@@ -70,7 +68,7 @@ export function createSecondFactorRepository(database: Database, sealer: Sealer)
     },
 
     /** Uses a recovery code, or a code of the app, if none of its time step or a later one was used. Of concurrent uses one succeeds. */
-    async use(tx: Tx, userId: number, given: string): Promise<CodeMethod | undefined> {
+    async use(tx: Tx, userId: number, given: string) {
       const code = given.toLowerCase();
       if (/^\d{6}$/.test(code)) return (await useStep(tx, userId, code)) ? 'totp' : undefined;
       const where = { userId, hash: hashOf(userId, code) };

@@ -17,7 +17,6 @@ const Headers = Type.Object({
 });
 
 export type RefreshCookie = ReturnType<typeof createRefreshCookie>;
-
 /**
  * The refresh token in a cookie, for requests with `X-Refresh-Token: cookie`. A form cannot send that header, and a page of another
  * origin only after a preflight, so the cookie alone does nothing (cross-site request forgery).

@@ -26,7 +26,6 @@ const codeMethods = ['totp', 'recovery_code'];
 const secondFactors = ['passkey', ...codeMethods];
 
 export type LoginService = ReturnType<typeof createLogin>;
-
 /** Verifies passwords; starts, refreshes and ends sessions. */
 export function createLogin(auth: AuthBase) {
   const { config, database, tokens, passwords, accounts, logins, sessions, flows } = auth;
@@ -52,11 +51,8 @@ export function createLogin(auth: AuthBase) {
    * @param account in the state in which the user proved to be its owner
    * @returns undefined when the account was changed or deleted meanwhile, or a delay has begun
    */
-  async function startSession(
-    account: LoginAccount,
-    { methods, counters = [], passwordHash = account.passwordHash }: LoginProof,
-    context: RequestContext,
-  ): Promise<TokenPairWithUser | undefined> {
+  async function startSession(account: LoginAccount, proof: LoginProof, context: RequestContext) {
+    const { methods, counters = [], passwordHash = account.passwordHash } = proof;
     if (account.isSuspended) {
       context.logSecurityEvent('login_suspended', account);
       throw new ApiError(authErrors.accountSuspended);

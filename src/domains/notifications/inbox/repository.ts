@@ -92,7 +92,6 @@ export function expiredNotifications(ttl: number): ExpiredRows[] {
 }
 
 export type Notifications = ReturnType<typeof createNotificationRepository>;
-
 /** Notifications of users, read and unread. */
 export function createNotificationRepository(database: Database, { wake }: Pick<Outbox, 'wake'>) {
   /** Adds notifications and wakes up the streams of their users. Call it last in a transaction: a lock of their counts lasts until its end. */

@@ -28,7 +28,6 @@ type Message = { channel: 'email' | 'push'; userId: number; topic: MailTopic; jo
 type Delivery = { language: Language } | { until: Date };
 
 export type Preferences = ReturnType<typeof createPreferencesRepository>;
-
 /** How users want to get emails and push messages, which is in columns of the account. */
 export function createPreferencesRepository(database: Database) {
   const find = (userId: number) => database.prisma.user.findFirst({ where: { id: userId }, select: columns });

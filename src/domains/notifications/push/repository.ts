@@ -13,7 +13,6 @@ type NewRow = Pick<PushSubscription, 'userId' | 'endpoint' | 'p256dh' | 'auth' |
 };
 
 export type PushSubscriptions = ReturnType<typeof createPushSubscriptions>;
-
 /** Browsers that get push messages. */
 export function createPushSubscriptions(database: Database) {
   const { prisma } = database;

@@ -67,7 +67,6 @@ const requestsPerPost = 5;
 export const maxMailsPerHour = 5;
 
 export type PartnerRequestChanges = ReturnType<typeof createPartnerRequestChanges>;
-
 /** What becomes of partner requests. */
 export function createPartnerRequestChanges(database: Database, mailQueue: Pick<MailQueue, 'unrequested'>) {
   /** Sends a request with its notification and email: the function `send_partner_request`. The caller wakes the outbox. */

@@ -78,7 +78,6 @@ interface RequestFilter extends PageRequest {
 }
 
 export type PartnerRequests = ReturnType<typeof createPartnerRequestReader>;
-
 /** Partner requests and partners, as their sides see them. */
 export function createPartnerRequestReader(database: Database) {
   /** Newest first; none without a store. Each box, with and without a status, is another text, read through an index of its own. */
