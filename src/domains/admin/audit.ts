@@ -45,6 +45,7 @@ export interface AuditedAction {
   subject?: { kind: 'user' | 'failed_mail' | 'report'; id: number } | undefined;
   reason?: string | undefined;
 }
+type Entry<Result> = AuditedAction | ((result: Result) => AuditedAction);
 
 export type Audit = ReturnType<typeof createAudit>;
 /** Work of operators, none of which happens without an audit entry. */
@@ -52,9 +53,9 @@ export function createAudit(database: Database) {
   /** Does an operator's work and writes its audit entry in one transaction, then a line of the log. That has no reason, as it may be personal. */
   async function audited<Result>(
     operator: Operator,
-    entry: AuditedAction | ((result: Result) => AuditedAction),
+    entry: Entry<Result>,
     work: (tx: Tx) => Promise<Result>,
-  ): Promise<Result> {
+  ) {
     const { name, request, log } = operator;
     const { result, action, subject } = await database.transaction(async (tx) => {
       const result = await work(tx);

@@ -63,7 +63,6 @@ export function createUserAdministration(
     reactivate: (operator: Operator, id: number) =>
       onUser('user_reactivated', setSuspension(operator, null))(operator, id),
 
-    /** Live sessions of an account, newest first. @throws {ApiError} `not_found`, `invalid_cursor` */
     listSessions(operator: Operator, id: number, query: PageQuery) {
       const list = onUser('sessions_listed', async (tx) => {
         await find(tx, id);
@@ -84,7 +83,6 @@ export function createUserAdministration(
       await accounts.removeSecondFactor(tx, id);
     }),
 
-    /** Makes an account an admin's or takes that away. @throws {ApiError} `not_found` */
     setRole(operator: Operator, id: number, role: AdminUser['role']): Promise<AdminUser> {
       const set = onUser(role === 'admin' ? 'user_made_admin' : 'user_made_user', async (tx) => {
         await repository.setRole(tx, id, role);
@@ -93,7 +91,6 @@ export function createUserAdministration(
       return set(operator, id);
     },
 
-    /** Deletes an account as by its owner. @throws {ApiError} `not_found` */
     deleteAccount: onUser('user_deleted', async (tx, id) => {
       if (!(await accounts.deleteAccount(tx, id))) throw new ApiError(httpErrors.notFound);
     }),

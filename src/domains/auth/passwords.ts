@@ -48,7 +48,6 @@ const passwordProblems = {
 } satisfies Record<string, Problem>;
 
 interface NewPassword {
-  /** Its name in the request. */
   field: string;
   password: string;
   account: { username: string; email: string };
@@ -136,7 +135,6 @@ export function createPasswords(options: { config: Config; logger: FastifyBaseLo
       });
     },
 
-    /** Whether a hash was made with other parameters than the configured ones. */
     needsRehash: (hash: string): boolean => argon2.needsRehash(hash, parameters),
   };
 }

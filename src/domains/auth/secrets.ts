@@ -28,9 +28,8 @@ export function createDerivedSecrets(secrets: readonly [Secret, ...Secret[]]) {
   }
 
   /** The id of the row, a dot, and 256 bits, URL-safe. */
-  function newToken(purpose: LinkPurpose, id: string, secret = secrets[0]): string {
-    return `${id}.${digest(secret, purpose, id).toString('base64url')}`;
-  }
+  const newToken = (purpose: LinkPurpose, id: string, secret = secrets[0]) =>
+    `${id}.${digest(secret, purpose, id).toString('base64url')}`;
 
   function token(purpose: LinkPurpose, id: string, keyId: string): string | undefined {
     const secret = find(keyId);

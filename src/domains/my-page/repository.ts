@@ -10,7 +10,7 @@ import { isOpenStore, type StoreSummary, storeSummarySql } from '../stores/index
 /** The most posts and the most requests on my-page. */
 export const myPageLimit = 100;
 
-export interface MyPageRow {
+interface MyPageRow {
   ownerId: number;
   store: StoreSummary;
   posts: PostSummaryRow[];

@@ -82,9 +82,8 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
     throw new ApiError(isAllowed ? invalidTransition : partnerRequestNotFound);
   }
 
-  function mail(tx: Tx, { kind, userId, requestId }: Recipient): Promise<boolean> {
-    return mailQueue.addUnrequested(tx, { kind, userId, payload: { request_id: requestId } });
-  }
+  const mail = (tx: Tx, { kind, userId, requestId }: Recipient) =>
+    mailQueue.addUnrequested(tx, { kind, userId, payload: { request_id: requestId } });
 
   /** Withdraws the pending requests for a post that was deleted in the same transaction, and notifies their senders. */
   async function withdrawRequestsOfPost(tx: Tx, postId: number): Promise<void> {

@@ -49,7 +49,6 @@ const postColumns = (userId: number) => sql`
     ORDER BY r.id DESC LIMIT 1) AS "myRequestStatus"`;
 
 export interface PostRow extends Pick<Post, 'id' | 'title' | 'content' | 'images' | 'store'> {
-  /** As `2026-01-31`. */
   closesOn: string | null;
   isOpen: boolean;
   isMine: boolean;
@@ -65,6 +64,7 @@ export type ListedPostRow = PostRow & { distance: number | null };
 export type OwnPost = { id: number; userId: number };
 /** A post to change; with a version, its `updated_at`, only while it has that. */
 type PostVersion = OwnPost & { version?: string | undefined };
+type PostEdit = PostChanges & PostVersion & { quota: number };
 
 /** Which posts to list. */
 export interface PostFilter extends Omit<SearchFilter, 'ofStore'> {
@@ -143,10 +143,7 @@ export function createPostRepository(database: Tx, budgets = scanBudgets) {
   }
 
   /** Changes the given fields. @returns undefined when the user has no such post, or the quota of edits is used up; 0: no quota */
-  async function change(
-    tx: Tx,
-    { id, userId, version, quota, ...changes }: PostChanges & PostVersion & { quota: number },
-  ) {
+  async function change(tx: Tx, { id, userId, version, quota, ...changes }: PostEdit) {
     const { title, content, images } = changes;
     const store = sql`
       SELECT s.id FROM posts p JOIN stores s ON s.id = p.store_id

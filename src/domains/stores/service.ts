@@ -53,11 +53,7 @@ export function createStoreService({ config, database, stores, idempotency }: St
     return store;
   }
 
-  async function checkCategories(
-    tx: Tx,
-    ids: number[],
-    fieldOf = (index: number) => `/category_ids/${index}`,
-  ) {
+  async function checkCategories(tx: Tx, ids: number[], fieldOf = (i: number) => `/category_ids/${i}`) {
     if (ids.length === 0) return;
     const known = await stores.knownCategories(tx, ids);
     const errors = ids.map((id, index) =>
@@ -74,7 +70,6 @@ export function createStoreService({ config, database, stores, idempotency }: St
   return { register, change, find, checkCategoryFilter };
 }
 
-/** Rounds a location to six decimals, 11 cm. */
 function rounded<Input extends StoreChanges>(input: Input): Input {
   if (!input.location) return input;
   const { latitude, longitude } = input.location;

@@ -8,7 +8,6 @@ const ConsentId = t.NamedEnum(
   { terms: 'The terms of use', privacy: 'The privacy policy', marketing: 'Emails that advertise' },
   { examples: ['terms'] },
 );
-export type ConsentId = Static<typeof ConsentId>;
 
 const Consent = t.NamedObject('Consent', 'What users can agree to', {
   id: t.Ref(ConsentId),
@@ -67,7 +66,6 @@ const GivenConsent = t.NamedObject('GivenConsent', 'The latest answer of a user'
   withdrawn_at: t.OrNull(t.Timestamp('When the user refused or withdrew it; `null` while it is given', null)),
   is_current: t.Flag('Whether the user agrees to the current version', true),
 });
-export type GivenConsent = Static<typeof GivenConsent>;
 export const GivenConsents = t.NamedObject('GivenConsents', 'The answers of a user', {
   items: t.List(t.Ref(GivenConsent), 3, 'The latest answer to each question'),
 });

@@ -9,6 +9,8 @@ import { changeNotice } from '../notices.ts';
 import type { WrongCode } from './repository.ts';
 import type { EmailConfirmation, PasswordReset, ResetLinkParts } from './schemas.ts';
 
+type Send = (tx: Tx, userId: number | undefined) => Promise<void>;
+
 /** Verification of addresses, and recovery of a password or username. No response reveals whether an address has an account. */
 export function createEmailService(auth: AuthBase) {
   const { config, database, mailQueue, passwords, accounts, sessions, logins } = auth;
@@ -66,11 +68,7 @@ export function createEmailService(auth: AuthBase) {
   }
 
   /** @param send runs where cooldown and cap allow it, for unknown addresses, too, so that the time does not reveal which are known */
-  async function request(
-    purpose: 'reset_password' | 'find_id',
-    email: string,
-    send: (tx: Tx, userId: number | undefined) => Promise<void>,
-  ) {
+  async function request(purpose: 'reset_password' | 'find_id', email: string, send: Send) {
     return database.transaction(async (tx) => {
       await accounts.lockNames(tx, email);
       const { allowed, resendAfter } = await mailSends.request(tx, purpose, email);

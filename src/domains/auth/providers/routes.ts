@@ -118,7 +118,6 @@ export const providerRoutes: FastifyPluginAsyncTypebox<ProviderLogin> = async (a
 /** What the callback page gets, and nothing else that a provider sends (RFC 6749, appendix A). */
 const shapes = { code: /^[ -~]{1,2000}$/, state: /^[\w-]{1,200}$/, error: /^\w{1,100}$/ };
 
-/** The URL of the page to which the callback sends the browser on, with what the provider sent. */
 function callbackPage({ providers, frontendUrl }: ProviderLogin, providerId: string, sent: unknown): string {
   const form = new Map<string, unknown>(Object.entries(sent ?? {}));
   const provider = providers.find(({ id }) => id === providerId);
@@ -182,12 +181,8 @@ const identityRoutes: FastifyPluginAsyncTypebox<ProviderLogin> = async (app, ide
       response: { 200: Ref(schemas.IdentityPage) },
     },
     handler: async (request) => {
-      const { id } = currentUser(request);
-      return paginate(request.query, {
-        isId,
-        find: (page) => identities.list(id, page),
-        present: schemas.toIdentity,
-      });
+      const find = identities.list.bind(null, currentUser(request).id);
+      return paginate(request.query, { isId, find, present: schemas.toIdentity });
     },
   });
 

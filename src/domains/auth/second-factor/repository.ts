@@ -114,11 +114,9 @@ export function createSecondFactorRepository(database: Database, sealer: Sealer)
 const contextOf = (userId: number) => `totp:${userId}`;
 
 /** 80 bits: 16 characters of base32. */
-function newRecoveryCode(): string {
-  return new Secret({ buffer: new Uint8Array(randomBytes(10)).buffer }).base32.toLowerCase();
-}
+const newRecoveryCode = () =>
+  new Secret({ buffer: new Uint8Array(randomBytes(10)).buffer }).base32.toLowerCase();
 
 /** A fast hash is enough for 80 random bits, and no rotation of JWT_SECRET voids it. */
-function hashOf(userId: number, recoveryCode: string): string {
-  return createHash('sha256').update(`${userId}:${recoveryCode}`).digest('hex');
-}
+const hashOf = (userId: number, recoveryCode: string) =>
+  createHash('sha256').update(`${userId}:${recoveryCode}`).digest('hex');

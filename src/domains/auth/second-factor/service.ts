@@ -17,7 +17,6 @@ type Check<Result> = (tx: Tx) => Promise<{ result: Result | undefined; attemptsL
 
 interface CodeAttempt {
   account: LoginAccount;
-  /** Whom the log names. */
   actor: EventSubject;
   context: RequestContext;
 }

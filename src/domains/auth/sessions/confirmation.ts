@@ -23,6 +23,7 @@ interface LockedWork<Result> {
   names?: string[];
   work: (tx: Tx, account: { email: string; isVerified: boolean }) => Promise<Result>;
 }
+type Prepare<Result> = (user: CurrentUser) => Promise<LockedWork<Result>>;
 
 /** Whether the user of a session lately proved again who they are, which changes of the ways to log in need. */
 export function createConfirmation(
@@ -50,10 +51,7 @@ export function createConfirmation(
    *
    * @param prepare verifies the user; runs again where address or password were changed since then
    */
-  async function runLocked<Result>(
-    user: CurrentUser,
-    prepare: (user: CurrentUser) => Promise<LockedWork<Result>>,
-  ): Promise<Result> {
+  async function runLocked<Result>(user: CurrentUser, prepare: Prepare<Result>): Promise<Result> {
     const { passwordHash, names = [], work } = await prepare(user);
     const done = await database.transaction(async (tx) => {
       await accounts.lockNames(tx, user.email, ...names);

@@ -36,9 +36,8 @@ export function createRefreshCookie({ production, publicUrl, pageOrigins }: Conf
   }
 
   /** The refresh token in the cookie; undefined where there is none or it does not count. */
-  function read(request: FastifyRequest): string | undefined {
-    return isAllowed(request) ? request.cookies[name] || undefined : undefined;
-  }
+  const read = (request: FastifyRequest) =>
+    isAllowed(request) ? request.cookies[name] || undefined : undefined;
 
   /** Whether a client means the cookie, which may be missing or not count. */
   const isMeant = (request: FastifyRequest) => isRequested(request) || name in request.cookies;

@@ -17,7 +17,6 @@ export const expiredSessions: ExpiredRows = {
 
 /** A session whose tokens can be issued. */
 export interface LiveSession extends TokenClaims {
-  /** Seconds until the refresh token expires. */
   refreshExpiresIn: number;
 }
 
@@ -94,9 +93,8 @@ export function createSessionRepository(database: Database, tokens: Config['toke
     return ended > 0;
   }
 
-  async function end(userId: number, sessionId: string): Promise<boolean> {
-    return (await database.prisma.session.deleteMany({ where: { id: sessionId, userId } })).count > 0;
-  }
+  const end = async (userId: number, sessionId: string) =>
+    (await database.prisma.session.deleteMany({ where: { id: sessionId, userId } })).count > 0;
 
   /** Ends the sessions and open logins of a user, with the push subscriptions of expired sessions; a trigger removes the others. */
   async function endAll(tx: Tx, userId: number, except?: string): Promise<void> {

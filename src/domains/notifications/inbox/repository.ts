@@ -145,9 +145,8 @@ export function createNotificationRepository(database: Database, { wake }: Pick<
     return database.query<NotificationRow>(sql`${withSubjects(newer)} ORDER BY n.id`);
   }
 
-  async function findOne(userId: number, id: number): Promise<NotificationRow | undefined> {
-    return (await listAfter(userId, id - 1, 1)).find((row) => row.id === id);
-  }
+  const findOne = async (userId: number, id: number) =>
+    (await listAfter(userId, id - 1, 1)).find((row) => row.id === id);
 
   /** A user who never had a notification has no row. */
   const findCount = readTogether(

@@ -11,6 +11,7 @@ export type SubscriptionToSend = PushSubscription;
 type NewRow = Pick<PushSubscription, 'userId' | 'endpoint' | 'p256dh' | 'auth' | 'userAgent'> & {
   sessionId: string;
 };
+type Attempt = Pick<PushSubscription, 'deliveredAt' | 'failures' | 'retryAt'>;
 
 export type PushSubscriptions = ReturnType<typeof createPushSubscriptions>;
 /** Browsers that get push messages. */
@@ -59,11 +60,7 @@ export function createPushSubscriptions(database: Database) {
       prisma.pushSubscription.findMany({ where: { userId, ...(id !== undefined && { id }) } }),
 
     /** Saves what became of an attempt: of attempts that end at once, one counts. @param failures before it */
-    async saveAttempt(
-      id: number,
-      failures: number,
-      data: Pick<PushSubscription, 'deliveredAt' | 'failures' | 'retryAt'>,
-    ): Promise<void> {
+    async saveAttempt(id: number, failures: number, data: Attempt): Promise<void> {
       await prisma.pushSubscription.updateMany({ where: { id, failures }, data });
     },
   };
