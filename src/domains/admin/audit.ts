@@ -50,7 +50,7 @@ type Entry<Result> = AuditedAction | ((result: Result) => AuditedAction);
 export type Audit = ReturnType<typeof createAudit>;
 /** Work of operators, none of which happens without an audit entry. */
 export function createAudit(database: Database) {
-  /** Does an operator's work and writes its audit entry in one transaction, then a line of the log. That has no reason, as it may be personal. */
+  /** Does an operator's work and writes its audit entry in one transaction, then a line of the log, without the reason. */
   async function audited<Result>(
     operator: Operator,
     entry: Entry<Result>,

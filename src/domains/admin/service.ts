@@ -77,7 +77,7 @@ export function createUserAdministration(
       await accounts.endSessions(tx, id);
     }),
 
-    /** Removes the second factor of an account, if there is one, with its recovery codes; its user gets a notice. @throws {ApiError} `not_found` */
+    /** Removes the second factor of an account, if there is one, with its recovery codes; its user gets a notice. */
     removeSecondFactor: onUser('second_factor_removed', async (tx, id) => {
       await find(tx, id);
       await accounts.removeSecondFactor(tx, id);

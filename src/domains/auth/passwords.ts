@@ -47,11 +47,7 @@ const passwordProblems = {
   },
 } satisfies Record<string, Problem>;
 
-interface NewPassword {
-  field: string;
-  password: string;
-  account: { username: string; email: string };
-}
+type NewPassword = { field: string; password: string; account: { username: string; email: string } };
 
 /** Hashes and checks passwords with argon2id (RFC 9106; parameters of the OWASP password storage cheat sheet). */
 export function createPasswords(options: { config: Config; logger: FastifyBaseLogger; metrics: Metrics }) {

@@ -87,7 +87,7 @@ export function createImageService({ images, storage, queue, logLeftFiles }: Ima
   const deleteFiles = (key: string) =>
     settleAll(Object.values(filesOf(key)).map((name) => storage.delete(name)));
 
-  /** Deletes images that no post uses after 24 hours, of deleted accounts, and unfinished uploads. Any number of instances may run it. */
+  /** Deletes images without a post after 24 hours, of deleted accounts, and unfinished uploads. Several instances may run it. */
   async function* cleanUp(): AsyncGenerator<number, void> {
     while ((await images.markUnused()) === cleanUpBatchSize) yield 0;
     const deletions = new PQueue({ concurrency: maxConcurrent });

@@ -90,7 +90,7 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
     await notify(tx, await changes.withdrawOfPost(tx, postId));
   }
 
-  /** Withdraws and ends the requests of a store that is being closed. Other sides are notified; those that lose a partner get an email. */
+  /** Withdraws and ends the requests of a store that is being closed. Partners get an email; all other sides are notified. */
   async function closeRequestsOfStore(tx: Tx, { id, ownerId }: { id: number; ownerId: number }) {
     const recipients = await changes.closeOfStore(tx, id);
     const ended = recipients.filter(({ kind }) => kind === 'partner_request_ended');

@@ -40,7 +40,7 @@ function setClosing({ status, closes_on: date }: PostChanges): Sql {
   return sql`closed_at = CASE WHEN ${isClosed} THEN coalesce(p.closed_at, now()) END, closes_on = ${closesOn}`;
 }
 
-/** The post `p` of the store `s`, as a user sees it. The newest request is the last by id, as those of a store are created one by one. */
+/** The post `p` of the store `s`, as a user sees it. Requests of a store are created one by one, so the newest has the largest id. */
 const postColumns = (userId: number) => sql`
   p.id, p.title, p.content, p.images, p.created_at AS "createdAt", p.updated_at AS "updatedAt", ${storeSummarySql} AS store,
   to_char(p.closes_on, 'YYYY-MM-DD') AS "closesOn", ${isOpenPost('p')} AS "isOpen", s.owner_id = ${userId} AS "isMine", (
@@ -99,7 +99,7 @@ const visiblePosts: Omit<SearchableList, 'select'> = {
   textBytes: sql`octet_length(item.search_text) + ${storeBytes} + coalesce(octet_length(item.store_text), 0)`,
 };
 
-/** Which posts a search examines, and which it lists. Closed ones are looked for among all: those that are due are in no index of them. */
+/** Which posts a search examines, and which it lists. Closed ones are among all: no index has those whose last day is over. */
 function ofStatus(status: PostFilter['status']): Pick<SearchableList, 'isExamined' | 'isListed'> {
   if (status === 'open') return { isExamined: sql`item.closed_at IS NULL`, isListed: isOpenPost('item') };
   return { isListed: sql`(${status === 'all'}::bool OR NOT ${isOpenPost('item')})` };
@@ -196,7 +196,7 @@ export function createPostRepository(database: Tx, budgets = scanBudgets) {
   return { find, list, create, change, remove, removeOfStore };
 }
 
-/** The one store whose posts are asked for. A subquery, because a plan for the id of a store with many posts could read those of all. */
+/** The one store whose posts are asked for, as a subquery: a plan for an id of a store with many posts could read those of all. */
 function storeOf(ownerId: number | undefined, storeId: number | undefined): Sql | undefined {
   if (ownerId === undefined && storeId === undefined) return undefined;
   const [owner, store] = [sql`${ownerId ?? null}::int`, sql`${storeId ?? null}::int`];

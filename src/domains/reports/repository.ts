@@ -84,7 +84,7 @@ export function createReportRepository(database: Database) {
     return report.post ? { kind: 'post', id: report.post.id } : { kind: 'store', id: storeId };
   }
 
-  /** Closes a report, or decides again, keeping the first time. Its target is hidden while a closed report hides it. @returns null without one */
+  /** Closes a report, or decides again, keeping the first time. Its target is hidden while a closed report hides it. */
   async function close(tx: Tx, id: number, { action, note = '', closedBy }: Decision) {
     const { post, report, store } = tx.prisma;
     const target = await lockTarget(tx, id);

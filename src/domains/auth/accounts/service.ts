@@ -30,7 +30,7 @@ export function createAccounts(auth: AuthContext, consents: ConsentService) {
   const { config, idempotency, mailQueue, passwords, login, confirmation, emails, removal } = auth;
   const { accounts, sessions, emailCodes, passwordResets } = auth;
 
-  /** Creates an account, and mails a code where the address is not verified yet. One that proves it replaces an unverified one without a store. */
+  /** Creates an account; without a proof of the address a code is mailed, with it an unverified account without a store is replaced. */
   async function signUp({ password, ...input }: NewUser, context: RequestContext, key?: IdempotencyKey) {
     // A replay costs no password hash.
     const replay = await idempotency.findReplay<User>(key);

@@ -5,7 +5,6 @@ import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
 
 /** What a user has answered. */
 export type Answer = Pick<Consent, 'kind' | 'action' | 'version'>;
-
 type AnswerRow = Answer & Pick<Consent, 'createdAt'> & { id: number };
 
 const askedAtOnce = 100;

@@ -179,7 +179,7 @@ export function createEmailSecretRepository(
       return link ? database.prisma.emailChange.findFirst({ where: { ...link, ...unexpired() } }) : null;
     },
 
-    /** Uses up a link of a locked account, and voids those of later changes, which may not be the owner's. @returns whether it worked */
+    /** Uses up a link of a locked account, and voids those of later changes: who made these may not have been the owner. */
     async use(tx: Tx, { id, userId }: UndoLink): Promise<boolean> {
       const change = await tx.prisma.emailChange.findFirst({ where: { id, ...unexpired() } });
       if (change === null) return false;

@@ -77,7 +77,7 @@ export function createWebauthn({ frontendUrl, corsOrigins, passkeyOrigins }: Con
       return { credentialId, publicKey, counter, transports, isSynced: info.credentialBackedUp };
     },
 
-    /** The caller checks the counter. @throws Error when the credential is not one of the passkey for this service and this challenge */
+    /** The caller checks the counter. @throws Error when it is no credential of the passkey for this service and this challenge */
     async verifyLogin(credential: schemas.LoginCredential, passkey: PasskeyRow, challenge: string) {
       rejectFrames(credential);
       if (credential.response.userHandle !== userHandleOf(passkey.userId)) {

@@ -25,7 +25,7 @@ type BegunLogin = { provider: string; purpose: LoginPurpose };
 type Finish = FinishedFlow & { providerId: string; caller: CurrentUser | null };
 
 export type ProviderLogin = ReturnType<typeof createProviderLogin>;
-/** Logins with providers, and their identities. An account is found by issuer and subject, never by an address, which may be another's. */
+/** Logins with providers, and identities. An account is found by issuer and subject, never by an address: it may be another's. */
 export function createProviderLogin(
   auth: AuthContext,
   { createAccount }: AccountService,
@@ -187,7 +187,7 @@ export function createProviderLogin(
   const labelOf = ({ provider }: IdentityRow, { language }: RequestContext) =>
     find(provider)?.name[language] ?? provider;
 
-  /** A job: takes back the consent to a provider, after its identity was removed. It is tried again until the provider has done it. */
+  /** A job: takes back the consent to a provider, after its identity was removed. @throws until the provider has done it */
   async function revoke(payload: unknown): Promise<void> {
     const { provider, token: sealed } = Value.Parse(Revocation, payload);
     // Without the secret of its time there is nothing to do.

@@ -67,7 +67,7 @@ export function createSecondFactorRepository(database: Database, sealer: Sealer)
       return (await tx.prisma.secondFactor.updateMany({ where: { userId }, data })).count > 0;
     },
 
-    /** Uses a recovery code, or a code of the app, if none of its time step or a later one was used. Of concurrent uses one succeeds. */
+    /** Uses a recovery code, or a code of the app whose time step is later than the last one. Of concurrent uses one succeeds. */
     async use(tx: Tx, userId: number, given: string) {
       const code = given.toLowerCase();
       if (/^\d{6}$/.test(code)) return (await useStep(tx, userId, code)) ? 'totp' : undefined;

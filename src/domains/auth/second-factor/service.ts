@@ -15,11 +15,7 @@ const removal = { change: 'removed', method: 'second_factor' } as const;
 /** What came of a code: undefined when it is wrong, perhaps with the tries that are left besides those of the account. */
 type Check<Result> = (tx: Tx) => Promise<{ result: Result | undefined; attemptsLeft?: number }>;
 
-interface CodeAttempt {
-  account: LoginAccount;
-  actor: EventSubject;
-  context: RequestContext;
-}
+type CodeAttempt = { account: LoginAccount; actor: EventSubject; context: RequestContext };
 
 export type SecondFactorService = ReturnType<typeof createSecondFactor>;
 /** One-time codes of an authenticator app, recovery codes, and what they are asked for: logins and confirmations. */
@@ -32,7 +28,7 @@ export function createSecondFactor(auth: AuthContext) {
     throw retryLater(authErrors.tooManySecondFactors, seconds);
   }
 
-  /** Checks a code while counters and account are locked. Wrong ones count like failed logins, and their delay rejects right ones, too. */
+  /** Checks a code while counters and account are locked. Wrong ones count like failed logins; their delay rejects right ones, too. */
   async function attempt<Result>({ account, actor, context }: CodeAttempt, check: Check<Result>) {
     const outcome = await database.transaction(async (tx) => {
       const counters = logins.countersOf(account, context.clientAddress);

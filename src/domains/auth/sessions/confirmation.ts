@@ -87,7 +87,7 @@ export function createConfirmation(
       });
     },
 
-    /** Verifies the password of an operation, or a recent confirmation of an account without one. @returns the verified hash; null without */
+    /** Verifies the password, or that an account without one has confirmed recently. @returns the verified hash; null without one */
     async authorize(user: CurrentUser, password: string | undefined, context: RequestContext) {
       if (password !== undefined) return verifyOwnPassword(user, password, context);
       const { methods } = await read(user);

@@ -117,7 +117,7 @@ export function createLoginRepository(database: Database, { tokens, secrets: [se
   const accountOf = async (condition: Sql, address: string) =>
     (await database.query<LoginAccount>(accountWhere(condition, address)))[0];
 
-  /** Locks counters, so that a delay begins in time. @returns seconds of one that has begun, and what counts a failure where none has */
+  /** Locks counters, so that a delay begins in time. @returns seconds of one that has begun, and what counts a failure */
   async function lockCounters(tx: Tx, keys: string[]) {
     const rows = await tx.query<Failures>(sql`
       INSERT INTO login_failures AS f (key, failed_at)

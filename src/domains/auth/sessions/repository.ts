@@ -16,9 +16,7 @@ export const expiredSessions: ExpiredRows = {
 };
 
 /** A session whose tokens can be issued. */
-export interface LiveSession extends TokenClaims {
-  refreshExpiresIn: number;
-}
+export type LiveSession = TokenClaims & { refreshExpiresIn: number };
 
 type SessionUserRow = UserRow & { sessionId: string };
 
@@ -116,7 +114,7 @@ export function createSessionRepository(database: Database, tokens: Config['toke
     return session?.confirmedAt;
   }
 
-  /** Whether the user proved who they are within some seconds, and what the account could confirm with. @returns undefined after its end */
+  /** Whether the user proved who they are within some seconds, and what the account could confirm with. */
   async function confirmation(tx: Tx, sessionId: string, lifetime: number) {
     const [row] = await tx.query<{ isRecent: boolean; needsReset: boolean; methods: string[] }>(sql`
       SELECT coalesce(s.confirmed_at, s.created_at) > now() - make_interval(secs => ${lifetime}) AS "isRecent",

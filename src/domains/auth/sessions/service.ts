@@ -82,7 +82,7 @@ export function createLogin(auth: AuthBase) {
     });
   }
 
-  /** Verifies the user's own password. Failures count like failed logins, as a stolen access token could be used to guess it. @returns the hash */
+  /** The password of a logged-in user: a stolen access token cannot be used to guess it, as failures count. @returns the hash */
   async function verifyOwnPassword(user: CurrentUser, password: string, context: RequestContext) {
     const subject = await logins.findOwn(user, context.clientAddress);
     if (subject.account === undefined) throw tokenNotValid('access', 'revoked');

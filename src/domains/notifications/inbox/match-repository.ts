@@ -13,7 +13,7 @@ const digestDay = raw(`(now() AT TIME ZONE 'Asia/Seoul' - interval '19 hours')::
 
 /** How often users are notified of matches of their saved searches, and for how long. */
 export function createMatchRepository(database: Database, { wake }: Pick<Outbox, 'wake'>) {
-  /** Counts a match for users, in their order, and locks the counts. @returns who is notified; for others it waits for their next digest */
+  /** Counts a match for users, in their order, and locks the counts. @returns who is notified; others get it in their next digest */
   async function countMatches(tx: Tx, ids: number[]): Promise<Set<number>> {
     const counted = await tx.query<{ id: number; isOfDigest: boolean }>(sql`
       INSERT INTO notification_counts AS c (user_id, unread, match_day, matches)
@@ -39,7 +39,7 @@ export function createMatchRepository(database: Database, { wake }: Pick<Outbox,
       RETURNING c.user_id AS "userId", due.waiting_matches AS matches`);
   }
 
-  /** Part of the clean-up: deletes unread notifications of saved searches that are older than `ttl` seconds; 0: none. Yields how many. */
+  /** Part of the clean-up: deletes unread matches that are older than `ttl` seconds; 0: none. Yields how many each step deleted. */
   async function* deleteOldMatches(ttl: number): AsyncGenerator<number, void> {
     for (let partition = 0; ttl > 0 && partition < partitions; ) {
       const table = raw(`notifications_${partition}`);

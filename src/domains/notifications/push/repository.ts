@@ -18,7 +18,7 @@ export type PushSubscriptions = ReturnType<typeof createPushSubscriptions>;
 export function createPushSubscriptions(database: Database) {
   const { prisma } = database;
 
-  /** Adds or changes the subscription for an endpoint; one of another user becomes this user's. @returns undefined when there are too many */
+  /** Adds or changes the subscription for an endpoint; another user's becomes this one's. @returns undefined when there are too many */
   function save({ userId, sessionId, endpoint, p256dh, auth, userAgent }: NewRow) {
     return database.transaction(async (tx) => {
       // So that concurrent calls of a user are counted one after the other.

@@ -169,7 +169,7 @@ export function createPartnerRequestReader(database: Database) {
     };
   }
 
-  /** A request and its stores, for an email. A store of a deleted account has no owner; a suspended one is hidden, also by a report. */
+  /** A request and its stores, for an email. A store of a deleted account has no owner; one that is hidden is suspended. */
   function findForMail(id: number, status: PartnerRequestStatus) {
     const owner = { email: true, name: true, language: true, isVerified: true, suspendedAt: true };
     const store = {
