@@ -10,13 +10,16 @@ import type { Audit, AuditAction, AuditedAction, Operator } from './audit.ts';
 import type { AdminRepository, AdminUserRow, FailedMailRow } from './repository.ts';
 import { type AdminUser, adminErrors } from './schemas.ts';
 
+export interface AdminOptions {
+  repository: AdminRepository;
+  audit: Audit;
+  accounts: AccountAdministration;
+  mailQueue: MailQueue;
+}
+
 export type UserAdministration = ReturnType<typeof createUserAdministration>;
 /** What operators do with accounts, through the API and through the command. Each call writes an audit entry. */
-export function createUserAdministration(
-  repository: AdminRepository,
-  { audited }: Audit,
-  accounts: AccountAdministration,
-) {
+export function createUserAdministration({ repository, audit: { audited }, accounts }: AdminOptions) {
   /** Makes work on one account a function for operators, who may say why. */
   function onUser<Result>(action: AuditAction, work: (tx: Tx, id: number) => Promise<Result>) {
     return (operator: Operator, id: number, reason?: string): Promise<Result> =>
@@ -99,12 +102,11 @@ export function createUserAdministration(
 
 export type FailedMailAdministration = ReturnType<typeof createFailedMailAdministration>;
 /** What operators do with emails that failed permanently, through the API and through the command. */
-export function createFailedMailAdministration(
-  repository: AdminRepository,
-  { audited }: Audit,
-  mailQueue: Pick<MailQueue, 'add'>,
-) {
-  const subjectOf = (id: number) => ({ kind: 'failed_mail', id }) as const;
+export function createFailedMailAdministration({ repository, audit: { audited }, mailQueue }: AdminOptions) {
+  /** Makes work on one email a function for operators. */
+  const onMail =
+    (action: AuditAction, work: (tx: Tx, id: number) => Promise<void>) => (operator: Operator, id: number) =>
+      audited(operator, { action, subject: { kind: 'failed_mail', id } }, (tx) => work(tx, id));
 
   return {
     list(operator: Operator, query: PageQuery) {
@@ -118,19 +120,15 @@ export function createFailedMailAdministration(
     },
 
     /** Puts an email back into the queue: it leaves the failed ones in the same transaction. @throws {ApiError} `not_found` */
-    retry(operator: Operator, id: number): Promise<void> {
-      return audited(operator, { action: 'failed_mail_retried', subject: subjectOf(id) }, async (tx) => {
-        const mail = await repository.takeFailedMail(tx, id);
-        assertFound(mail);
-        await mailQueue.add(tx, mail.kind, mail.payload);
-      });
-    },
+    retry: onMail('failed_mail_retried', async (tx, id) => {
+      const mail = await repository.takeFailedMail(tx, id);
+      assertFound(mail);
+      await mailQueue.add(tx, mail.kind, mail.payload);
+    }),
 
-    drop(operator: Operator, id: number): Promise<void> {
-      return audited(operator, { action: 'failed_mail_dropped', subject: subjectOf(id) }, async (tx) => {
-        assertFound(await repository.takeFailedMail(tx, id));
-      });
-    },
+    drop: onMail('failed_mail_dropped', async (tx, id) =>
+      assertFound(await repository.takeFailedMail(tx, id)),
+    ),
   };
 }
 
