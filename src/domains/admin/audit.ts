@@ -15,13 +15,9 @@ export interface Operator {
 
 /** The admin who sent a request, of a route with `access: 'admin'`. */
 export function requestOperator(request: FastifyRequest): Operator {
-  const { id } = currentUser(request);
-  return {
-    name: `admin:${id}`,
-    userId: id,
-    request: { id: request.id, address: request.clientIp },
-    log: request.log,
-  };
+  const { id: userId } = currentUser(request);
+  const { id, clientIp: address, log } = request;
+  return { name: `admin:${userId}`, userId, request: { id, address }, log };
 }
 
 /** The person who runs the command. */
@@ -45,17 +41,14 @@ export interface AuditedAction {
   subject?: { kind: 'user' | 'failed_mail' | 'report'; id: number } | undefined;
   reason?: string | undefined;
 }
+type Entry<Result> = AuditedAction | ((result: Result) => AuditedAction);
+type Work<Result> = (tx: Tx) => Promise<Result>;
 
 export type Audit = ReturnType<typeof createAudit>;
-
 /** Work of operators, none of which happens without an audit entry. */
 export function createAudit(database: Database) {
-  /** Does an operator's work and writes its audit entry in one transaction, then a line of the log. That has no reason, as it may be personal. */
-  async function audited<Result>(
-    operator: Operator,
-    entry: AuditedAction | ((result: Result) => AuditedAction),
-    work: (tx: Tx) => Promise<Result>,
-  ): Promise<Result> {
+  /** Does an operator's work and writes its audit entry in one transaction, then a line of the log, without the reason. */
+  async function audited<Result>(operator: Operator, entry: Entry<Result>, work: Work<Result>) {
     const { name, request, log } = operator;
     const { result, action, subject } = await database.transaction(async (tx) => {
       const result = await work(tx);

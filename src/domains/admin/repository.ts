@@ -33,9 +33,10 @@ export type FailedMailRow = Prisma.Result<
 
 /** What an operator calls an account: perhaps its id, or its username or email address. */
 type Reference = { id: number | undefined; name: string };
+type Suspension = { id: number; reason: string | null; sparesAdmins: boolean };
+type AuditQuery = { limit: number; userId: number | undefined };
 
 export type AdminRepository = ReturnType<typeof createAdminRepository>;
-
 /** Accounts and failed emails, as operators see and change them. */
 export function createAdminRepository(database: Database) {
   async function findUserId({ id, name }: Reference, tx: Tx = database): Promise<number | undefined> {
@@ -72,10 +73,7 @@ export function createAdminRepository(database: Database) {
   const findUser = (tx: Tx, id: number) => tx.prisma.user.findFirst({ where: { id }, select: columns });
 
   /** Suspends an account, or changes why; null lifts it. Triggers do the rest. With `sparesAdmins`, nothing happens to an admin's. */
-  async function setSuspension(
-    tx: Tx,
-    { id, reason, sparesAdmins }: { id: number; reason: string | null; sparesAdmins: boolean },
-  ): Promise<void> {
+  async function setSuspension(tx: Tx, { id, reason, sparesAdmins }: Suspension): Promise<void> {
     const where = { id, ...(sparesAdmins && { role: 'user' as const }) };
     const suspendedAt = reason === null ? null : new Date();
     // The time is that of the first suspension.
@@ -119,10 +117,7 @@ export async function addAuditEntry(tx: Tx, data: Prisma.AuditEntryCreateManyInp
 }
 
 /** The newest entries, all or those about one account. */
-export async function listAuditEntries(
-  tx: Tx,
-  { limit, userId }: { limit: number; userId: number | undefined },
-) {
+export async function listAuditEntries(tx: Tx, { limit, userId }: AuditQuery) {
   const entries = await tx.prisma.auditEntry.findMany({
     where: userId === undefined ? {} : { subjectKind: 'user', subjectId: userId },
     orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],

@@ -10,14 +10,16 @@ import type { Audit, AuditAction, AuditedAction, Operator } from './audit.ts';
 import type { AdminRepository, AdminUserRow, FailedMailRow } from './repository.ts';
 import { type AdminUser, adminErrors } from './schemas.ts';
 
-export type UserAdministration = ReturnType<typeof createUserAdministration>;
+export interface AdminOptions {
+  repository: AdminRepository;
+  audit: Audit;
+  accounts: AccountAdministration;
+  mailQueue: MailQueue;
+}
 
+export type UserAdministration = ReturnType<typeof createUserAdministration>;
 /** What operators do with accounts, through the API and through the command. Each call writes an audit entry. */
-export function createUserAdministration(
-  repository: AdminRepository,
-  { audited }: Audit,
-  accounts: AccountAdministration,
-) {
+export function createUserAdministration({ repository, audit: { audited }, accounts }: AdminOptions) {
   /** Makes work on one account a function for operators, who may say why. */
   function onUser<Result>(action: AuditAction, work: (tx: Tx, id: number) => Promise<Result>) {
     return (operator: Operator, id: number, reason?: string): Promise<Result> =>
@@ -64,7 +66,6 @@ export function createUserAdministration(
     reactivate: (operator: Operator, id: number) =>
       onUser('user_reactivated', setSuspension(operator, null))(operator, id),
 
-    /** Live sessions of an account, newest first. @throws {ApiError} `not_found`, `invalid_cursor` */
     listSessions(operator: Operator, id: number, query: PageQuery) {
       const list = onUser('sessions_listed', async (tx) => {
         await find(tx, id);
@@ -79,13 +80,12 @@ export function createUserAdministration(
       await accounts.endSessions(tx, id);
     }),
 
-    /** Removes the second factor of an account, if there is one, with its recovery codes; its user gets a notice. @throws {ApiError} `not_found` */
+    /** Removes the second factor of an account, if there is one, with its recovery codes; its user gets a notice. */
     removeSecondFactor: onUser('second_factor_removed', async (tx, id) => {
       await find(tx, id);
       await accounts.removeSecondFactor(tx, id);
     }),
 
-    /** Makes an account an admin's or takes that away. @throws {ApiError} `not_found` */
     setRole(operator: Operator, id: number, role: AdminUser['role']): Promise<AdminUser> {
       const set = onUser(role === 'admin' ? 'user_made_admin' : 'user_made_user', async (tx) => {
         await repository.setRole(tx, id, role);
@@ -94,7 +94,6 @@ export function createUserAdministration(
       return set(operator, id);
     },
 
-    /** Deletes an account as by its owner. @throws {ApiError} `not_found` */
     deleteAccount: onUser('user_deleted', async (tx, id) => {
       if (!(await accounts.deleteAccount(tx, id))) throw new ApiError(httpErrors.notFound);
     }),
@@ -102,14 +101,12 @@ export function createUserAdministration(
 }
 
 export type FailedMailAdministration = ReturnType<typeof createFailedMailAdministration>;
-
 /** What operators do with emails that failed permanently, through the API and through the command. */
-export function createFailedMailAdministration(
-  repository: AdminRepository,
-  { audited }: Audit,
-  mailQueue: Pick<MailQueue, 'add'>,
-) {
-  const subjectOf = (id: number) => ({ kind: 'failed_mail', id }) as const;
+export function createFailedMailAdministration({ repository, audit: { audited }, mailQueue }: AdminOptions) {
+  /** Makes work on one email a function for operators. */
+  const onMail =
+    (action: AuditAction, work: (tx: Tx, id: number) => Promise<void>) => (operator: Operator, id: number) =>
+      audited(operator, { action, subject: { kind: 'failed_mail', id } }, (tx) => work(tx, id));
 
   return {
     list(operator: Operator, query: PageQuery) {
@@ -123,19 +120,15 @@ export function createFailedMailAdministration(
     },
 
     /** Puts an email back into the queue: it leaves the failed ones in the same transaction. @throws {ApiError} `not_found` */
-    retry(operator: Operator, id: number): Promise<void> {
-      return audited(operator, { action: 'failed_mail_retried', subject: subjectOf(id) }, async (tx) => {
-        const mail = await repository.takeFailedMail(tx, id);
-        assertFound(mail);
-        await mailQueue.add(tx, mail.kind, mail.payload);
-      });
-    },
+    retry: onMail('failed_mail_retried', async (tx, id) => {
+      const mail = await repository.takeFailedMail(tx, id);
+      assertFound(mail);
+      await mailQueue.add(tx, mail.kind, mail.payload);
+    }),
 
-    drop(operator: Operator, id: number): Promise<void> {
-      return audited(operator, { action: 'failed_mail_dropped', subject: subjectOf(id) }, async (tx) => {
-        assertFound(await repository.takeFailedMail(tx, id));
-      });
-    },
+    drop: onMail('failed_mail_dropped', async (tx, id) =>
+      assertFound(await repository.takeFailedMail(tx, id)),
+    ),
   };
 }
 

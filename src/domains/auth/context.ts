@@ -99,7 +99,6 @@ function createBase(options: AuthOptions) {
 }
 
 export type AuthContext = ReturnType<typeof createAuthContext>;
-
 /** What the features of this domain share. */
 export function createAuthContext(options: AuthOptions) {
   const base = createBase(options);

@@ -76,7 +76,7 @@ export function createAuth(options: AuthOptions) {
     developmentLogin,
     tasks: { [revokeIdentityTask]: providerLogin.revoke },
     publicKeys: (scope: FastifyInstance) => publicKeyRoutes(scope, config),
-    mails: authMails(config, database, auth),
+    mails: authMails(auth),
     requireConfirmation: confirmation.require,
     findLiveSessions: sessions.findLive,
     administration: {

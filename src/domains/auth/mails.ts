@@ -1,5 +1,3 @@
-import type { Config } from '../../infrastructure/config/config.ts';
-import type { Database } from '../../infrastructure/database/client.ts';
 import { type MailKind, writeMail } from '../../infrastructure/mail/content.ts';
 import type { MailPayload } from '../../infrastructure/mail/queue.ts';
 import type { MailComposers } from '../../infrastructure/mail/sending.ts';
@@ -9,11 +7,9 @@ import { authKinds } from './kinds.ts';
 import { deletedAddress, type LoginMethodChange } from './notices.ts';
 
 /** Composes emails when they are sent. Accounts are looked up here, so that a request takes the same time for every address. */
-export function authMails(
-  { frontendUrl, email: settings }: Config,
-  database: Database,
-  { accounts, emailCodes, passwordResets, undoLinks, sealer }: AuthContext,
-): MailComposers<Exclude<keyof typeof authKinds, 'account_exists'>> {
+export function authMails({ config, database, sealer, ...repositories }: AuthContext) {
+  const { frontendUrl, email: settings } = config;
+  const { accounts, emailCodes, passwordResets, undoLinks } = repositories;
   const resetUrl = `${frontendUrl}/reset-password-request`;
 
   /** Composes an email to the account of a payload; none to one that is gone or suspended. */
@@ -98,7 +94,7 @@ export function authMails(
       const fields = { deletedAt: changeTimeOf(payload) };
       return to ? { to, mail: writeMail(authKinds.account_deleted, languageOf(payload), fields) } : null;
     },
-  };
+  } satisfies MailComposers<Exclude<keyof typeof authKinds, 'account_exists'>>;
 }
 
 /** As `o***@e***.com`: a user recognises an own address, others cannot read it, and the asterisks do not tell its length. */

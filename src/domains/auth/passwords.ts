@@ -47,12 +47,7 @@ const passwordProblems = {
   },
 } satisfies Record<string, Problem>;
 
-interface NewPassword {
-  /** Its name in the request. */
-  field: string;
-  password: string;
-  account: { username: string; email: string };
-}
+type NewPassword = { field: string; password: string; account: { username: string; email: string } };
 
 /** Hashes and checks passwords with argon2id (RFC 9106; parameters of the OWASP password storage cheat sheet). */
 export function createPasswords(options: { config: Config; logger: FastifyBaseLogger; metrics: Metrics }) {
@@ -136,7 +131,6 @@ export function createPasswords(options: { config: Config; logger: FastifyBaseLo
       });
     },
 
-    /** Whether a hash was made with other parameters than the configured ones. */
     needsRehash: (hash: string): boolean => argon2.needsRehash(hash, parameters),
   };
 }

@@ -11,7 +11,6 @@ type LinkPurpose = 'email link' | 'email proof' | 'password reset' | 'email chan
 export type FlowSecret = 'state' | 'nonce' | 'code verifier' | 'challenge';
 
 export type DerivedSecrets = ReturnType<typeof createDerivedSecrets>;
-
 /**
  * Codes and link tokens of emails. They are not stored but derived from the random id of their row, with the secret of its time: a
  * retried email has the same code, and a copy of the database reveals none. Undefined when that secret is no longer configured.
@@ -29,9 +28,8 @@ export function createDerivedSecrets(secrets: readonly [Secret, ...Secret[]]) {
   }
 
   /** The id of the row, a dot, and 256 bits, URL-safe. */
-  function newToken(purpose: LinkPurpose, id: string, secret = secrets[0]): string {
-    return `${id}.${digest(secret, purpose, id).toString('base64url')}`;
-  }
+  const newToken = (purpose: LinkPurpose, id: string, secret = secrets[0]) =>
+    `${id}.${digest(secret, purpose, id).toString('base64url')}`;
 
   function token(purpose: LinkPurpose, id: string, keyId: string): string | undefined {
     const secret = find(keyId);
@@ -57,7 +55,6 @@ export function createDerivedSecrets(secrets: readonly [Secret, ...Secret[]]) {
 }
 
 export type Sealer = ReturnType<typeof createSealer>;
-
 /** Encrypts what must be read again: with a key of the first secret, while each secret opens what it sealed (AES-256-GCM). */
 export function createSealer(secrets: readonly [Secret, ...Secret[]]) {
   const toKey = ({ id, key }: Secret) => ({

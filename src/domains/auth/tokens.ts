@@ -44,7 +44,7 @@ export interface TokenClaims extends AccessClaims {
   count: number;
 }
 
-/** Issues and verifies JWTs, not their sessions. The first private key signs access tokens; the first secret refresh tokens, and all without it. */
+/** Issues and verifies JWTs. The first private key signs access tokens, else the first secret does, as it does for refresh tokens. */
 export function createTokens(
   jwt: JWT,
   { secrets, privateKeys, publicUrl }: Pick<Config, 'secrets' | 'privateKeys' | 'publicUrl'>,

@@ -58,7 +58,6 @@ const drawings: Record<string, string> = {
 /** For categories that come later: a signboard. */
 const unknown = '#56606b <path d="M10 14h28v16H10z"/><path d="M24 8v6M24 30v10M18 40h12M16 20h16M16 25h10"/>';
 
-/** The placeholder of a category as SVG, 480 px wide and high. */
 function drawingOf(categoryName: string): string {
   const drawing = drawings[categoryName] ?? unknown;
   return `<svg xmlns="http://www.w3.org/2000/svg" width="480" height="480" viewBox="0 0 48 48">

@@ -30,7 +30,6 @@ export const erasedImages = { table: 'images', condition: sql`state = 'erased' A
 export type ImageRow = Pick<Image, 'key' | 'width' | 'height'> & { id: number };
 
 export type ImageRepository = ReturnType<typeof createImageRepository>;
-
 /** Which uploaded images a post uses. */
 export type PostImages = Pick<ImageRepository, 'link' | 'findOwn'>;
 
@@ -103,7 +102,7 @@ export function createImageRepository(database: Database) {
         WHERE images.id = own.id`);
     },
 
-    /** Links own, ready images to a post, which keeps them; one that is being deleted is waited for. A trigger unlinks. @returns their keys */
+    /** Links own images that are ready to a post, which keeps them; waits for a deletion. A trigger unlinks. @returns their keys */
     async link(tx: Tx, { postId, userId, keys }: { postId: number; userId: number; keys: string[] }) {
       if (keys.length === 0) return [];
       const linked = await tx.query<{ key: string }>(sql`

@@ -58,7 +58,6 @@ export function toImage({ id, key, width, height }: ImageRow, imageUrls: ImageUr
 type UrlConfig = Pick<Config, 'publicUrl'> & { images: Pick<Config['images'], 'baseUrl'> };
 
 export type ImageUrls = ReturnType<typeof createImageUrls>;
-
 /** URLs of images. Posts have the keys of uploaded images and the URLs of others, so that they stay right when the base changes. */
 export function createImageUrls({ publicUrl, images }: UrlConfig) {
   const bases = [images.baseUrl, `${publicUrl}/media`].map((base) => plainUrl(`${base}/`));

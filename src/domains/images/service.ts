@@ -84,11 +84,10 @@ export function createImageService({ images, storage, queue, logLeftFiles }: Ima
     }
   }
 
-  function deleteFiles(key: string): Promise<void> {
-    return settleAll(Object.values(filesOf(key)).map((name) => storage.delete(name)));
-  }
+  const deleteFiles = (key: string) =>
+    settleAll(Object.values(filesOf(key)).map((name) => storage.delete(name)));
 
-  /** Deletes images that no post uses after 24 hours, of deleted accounts, and unfinished uploads. Any number of instances may run it. */
+  /** Deletes images without a post after 24 hours, of deleted accounts, and unfinished uploads. Several instances may run it. */
   async function* cleanUp(): AsyncGenerator<number, void> {
     while ((await images.markUnused()) === cleanUpBatchSize) yield 0;
     const deletions = new PQueue({ concurrency: maxConcurrent });
@@ -103,9 +102,8 @@ export function createImageService({ images, storage, queue, logLeftFiles }: Ima
 }
 
 /** Whether the client did not cause the error. An image that takes too long has a definition of its own. */
-function isServiceFault(error: unknown): boolean {
-  return !(error instanceof ApiError) || error.definition === httpErrors.serviceUnavailable;
-}
+const isServiceFault = (error: unknown) =>
+  !(error instanceof ApiError) || error.definition === httpErrors.serviceUnavailable;
 
 /** Waits for all, also where one fails, so that nothing is written after the error was handled. */
 async function settleAll(work: Promise<void>[]): Promise<void> {

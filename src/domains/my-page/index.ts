@@ -1,4 +1,4 @@
-import { type Static, Type } from '@sinclair/typebox';
+import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { currentUser } from '../../http/authentication.ts';
 import { NamedObject, Ref, RefOrNull } from '../../http/schemas.ts';
@@ -7,7 +7,7 @@ import type { ImageUrls } from '../images/index.ts';
 import { PartnerRequest, toPartnerRequest } from '../partner-requests/index.ts';
 import { PostSummary, toPostSummary } from '../posts/index.ts';
 import { StoreSummary } from '../stores/index.ts';
-import { createMyPageRepository, type MyPageRow, myPageLimit } from './repository.ts';
+import { createMyPageRepository, myPageLimit } from './repository.ts';
 
 const MyPage = NamedObject('MyPage', 'The overview of the user', {
   store: RefOrNull(StoreSummary, 'The store of the user; `null` when none is registered'),
@@ -27,7 +27,7 @@ const MyPage = NamedObject('MyPage', 'The overview of the user', {
 export function createMyPage({ database, imageUrls }: { database: Database; imageUrls: ImageUrls }) {
   const myPages = createMyPageRepository(database);
 
-  async function routes(scope: FastifyInstance): Promise<void> {
+  async function routes(scope: FastifyInstance) {
     scope.get('/mypage/', {
       config: {
         access: 'user',
@@ -40,19 +40,18 @@ export function createMyPage({ database, imageUrls }: { database: Database; imag
           'The store of the user, the latest 100 posts it wrote and the latest 100 partnership requests it sent. Without a store, `store` is `null` and both lists are empty.',
         response: { 200: Ref(MyPage) },
       },
-      handler: async (request) => toMyPage(await myPages.find(currentUser(request).id), imageUrls),
+      handler: async (request) => {
+        const found = await myPages.find(currentUser(request).id);
+        if (found === undefined) return { store: null, posts: [], sent_requests: [] };
+        const { store, posts, sentRequests } = found;
+        return {
+          store,
+          posts: posts.map((post) => toPostSummary(post, store, imageUrls)),
+          sent_requests: sentRequests.map((sent) => toPartnerRequest(sent)),
+        };
+      },
     });
   }
 
   return { routes };
-}
-
-function toMyPage(row: MyPageRow | undefined, imageUrls: ImageUrls): Static<typeof MyPage> {
-  if (row === undefined) return { store: null, posts: [], sent_requests: [] };
-  const { store, posts, sentRequests } = row;
-  return {
-    store,
-    posts: posts.map((post) => toPostSummary(post, store, imageUrls)),
-    sent_requests: sentRequests.map((request) => toPartnerRequest(request)),
-  };
 }

@@ -10,7 +10,7 @@ import { isOpenStore, type StoreSummary, storeSummarySql } from '../stores/index
 /** The most posts and the most requests on my-page. */
 export const myPageLimit = 100;
 
-export interface MyPageRow {
+interface MyPageRow {
   ownerId: number;
   store: StoreSummary;
   posts: PostSummaryRow[];
@@ -22,7 +22,7 @@ const maxTogether = 8;
 
 /** What my-page shows, in one round trip. */
 export function createMyPageRepository(database: Tx) {
-  /** Both lists walk an ordered index of the store (`posts_store_feed_idx`, `…_sender_store_id_created_at_id_idx`) up to the limit. */
+  /** Both lists walk an ordered index of the store up to the limit: `posts_store_feed_idx`, `…_sender_store_id_created_at_id_idx`. */
   const find = readTogether(
     (userIds: number[]) => {
       const latest = sql`${newestFirst} LIMIT ${constant(myPageLimit)}`;

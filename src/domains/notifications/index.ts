@@ -31,7 +31,7 @@ interface NotificationsOptions {
   logger: FastifyBaseLogger;
 }
 
-/** Builds the notifications domain: its routes, how other domains notify users, the jobs of push messages, and the preferences of emails. */
+/** Builds the notifications domain: its routes, how others notify users, jobs of push messages, and preferences of emails. */
 export function createNotifications(options: NotificationsOptions) {
   const { config, database, outbox, imageUrls, mailKinds, metrics } = options;
   const notifications = createNotificationRepository(database, outbox);
@@ -56,7 +56,7 @@ export function createNotifications(options: NotificationsOptions) {
     await scope.register(streamRoutes, { streams });
   }
 
-  /** What the recipient's preferences say about an email. Of one that waited, the notification must be unread. @returns undefined: not wanted */
+  /** What the recipient's preferences say about an email; a deferred one is not sent once its notification is read. */
   async function checkMail({ kind, payload, jobId }: MailToCheck): Promise<MailPermission | undefined> {
     const topic = mailKinds[kind]?.topic;
     if (topic === undefined || !('user_id' in payload)) return {};

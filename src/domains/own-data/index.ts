@@ -24,11 +24,8 @@ interface Options {
 }
 
 /** Builds the download of the own data, under `/auth`. */
-export function createOwnData({ database, imageUrls, requireConfirmation }: Options) {
-  return {
-    routes: async (scope: FastifyInstance) =>
-      scope.register(ownDataRoutes, { database, imageUrls, requireConfirmation }),
-  };
+export function createOwnData(options: Options) {
+  return { routes: async (scope: FastifyInstance) => scope.register(ownDataRoutes, options) };
 }
 
 const OwnDataPart = Type.Unsafe<object>({

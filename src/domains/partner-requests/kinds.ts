@@ -204,10 +204,7 @@ export const partnerRequestKinds = {
 type MailedName = Exclude<PartnerRequestKind, 'partner_request_withdrawn'>;
 
 /** Composes this domain's emails when they are sent, in the language of the recipient. */
-export function partnerRequestMails(
-  config: Config,
-  partnerRequests: PartnerRequests,
-): MailComposers<MailedName> {
+export function partnerRequestMails(config: Config, partnerRequests: PartnerRequests) {
   /** An email about a request to the owner of one side: nothing once its status, a store or the address forbids it. */
   async function compose(name: MailedName, payload: MailPayload): Promise<ComposedMail | null> {
     const kind = partnerRequestKinds[name];
@@ -232,5 +229,5 @@ export function partnerRequestMails(
     partner_request_accepted: (payload) => compose('partner_request_accepted', payload),
     partner_request_declined: (payload) => compose('partner_request_declined', payload),
     partner_request_ended: (payload) => compose('partner_request_ended', payload),
-  };
+  } satisfies MailComposers<MailedName>;
 }

@@ -42,10 +42,8 @@ export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (a
       body: Ref(schemas.NewPartnerRequest),
       response: { 201: Ref(schemas.PartnerRequest) },
     },
-    handler: async (request, reply) => {
-      const { id: userId } = currentUser(request);
-      return sendCreated(reply, await service.send(userId, request.body, idempotencyKey(request)));
-    },
+    handler: async (request, reply) =>
+      sendCreated(reply, await service.send(currentUser(request).id, request.body, idempotencyKey(request))),
   });
 
   app.get('/partner-request/', {
@@ -87,10 +85,8 @@ export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (a
       response: { 200: Ref(schemas.PartnerRequestDetail) },
     },
     handler: async (request) => {
-      const found = await partnerRequests.findDetail(
-        request.params.partner_request_id,
-        currentUser(request).id,
-      );
+      const { id: userId } = currentUser(request);
+      const found = await partnerRequests.findDetail(request.params.partner_request_id, userId);
       if (found === undefined) throw new ApiError(partnerRequestErrors.partnerRequestNotFound);
       return schemas.toPartnerRequestDetail(found, imageUrls);
     },

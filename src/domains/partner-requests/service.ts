@@ -41,7 +41,6 @@ export interface PartnerRequestServiceOptions {
 }
 
 export type PartnerRequestService = ReturnType<typeof createPartnerRequestService>;
-
 /** Partner requests, with the notifications and emails that belong to a change in its transaction. */
 export function createPartnerRequestService(options: PartnerRequestServiceOptions) {
   const quota = options.config.quotas.requestsPerDay;
@@ -83,16 +82,15 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
     throw new ApiError(isAllowed ? invalidTransition : partnerRequestNotFound);
   }
 
-  function mail(tx: Tx, { kind, userId, requestId }: Recipient): Promise<boolean> {
-    return mailQueue.addUnrequested(tx, { kind, userId, payload: { request_id: requestId } });
-  }
+  const mail = (tx: Tx, { kind, userId, requestId }: Recipient) =>
+    mailQueue.addUnrequested(tx, { kind, userId, payload: { request_id: requestId } });
 
   /** Withdraws the pending requests for a post that was deleted in the same transaction, and notifies their senders. */
   async function withdrawRequestsOfPost(tx: Tx, postId: number): Promise<void> {
     await notify(tx, await changes.withdrawOfPost(tx, postId));
   }
 
-  /** Withdraws and ends the requests of a store that is being closed. Other sides are notified; those that lose a partner get an email. */
+  /** Withdraws and ends the requests of a store that is being closed. Partners get an email; all other sides are notified. */
   async function closeRequestsOfStore(tx: Tx, { id, ownerId }: { id: number; ownerId: number }) {
     const recipients = await changes.closeOfStore(tx, id);
     const ended = recipients.filter(({ kind }) => kind === 'partner_request_ended');

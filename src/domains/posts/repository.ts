@@ -40,7 +40,7 @@ function setClosing({ status, closes_on: date }: PostChanges): Sql {
   return sql`closed_at = CASE WHEN ${isClosed} THEN coalesce(p.closed_at, now()) END, closes_on = ${closesOn}`;
 }
 
-/** The post `p` of the store `s`, as a user sees it. The newest request is the last by id, as those of a store are created one by one. */
+/** The post `p` of the store `s`, as a user sees it. Requests of a store are created one by one, so the newest has the largest id. */
 const postColumns = (userId: number) => sql`
   p.id, p.title, p.content, p.images, p.created_at AS "createdAt", p.updated_at AS "updatedAt", ${storeSummarySql} AS store,
   to_char(p.closes_on, 'YYYY-MM-DD') AS "closesOn", ${isOpenPost('p')} AS "isOpen", s.owner_id = ${userId} AS "isMine", (
@@ -49,7 +49,6 @@ const postColumns = (userId: number) => sql`
     ORDER BY r.id DESC LIMIT 1) AS "myRequestStatus"`;
 
 export interface PostRow extends Pick<Post, 'id' | 'title' | 'content' | 'images' | 'store'> {
-  /** As `2026-01-31`. */
   closesOn: string | null;
   isOpen: boolean;
   isMine: boolean;
@@ -65,6 +64,7 @@ export type ListedPostRow = PostRow & { distance: number | null };
 export type OwnPost = { id: number; userId: number };
 /** A post to change; with a version, its `updated_at`, only while it has that. */
 type PostVersion = OwnPost & { version?: string | undefined };
+type PostEdit = PostChanges & PostVersion & { quota: number };
 
 /** Which posts to list. */
 export interface PostFilter extends Omit<SearchFilter, 'ofStore'> {
@@ -99,7 +99,7 @@ const visiblePosts: Omit<SearchableList, 'select'> = {
   textBytes: sql`octet_length(item.search_text) + ${storeBytes} + coalesce(octet_length(item.store_text), 0)`,
 };
 
-/** Which posts a search examines, and which it lists. Closed ones are looked for among all: those that are due are in no index of them. */
+/** Which posts a search examines, and which it lists. Closed ones are among all: no index has those whose last day is over. */
 function ofStatus(status: PostFilter['status']): Pick<SearchableList, 'isExamined' | 'isListed'> {
   if (status === 'open') return { isExamined: sql`item.closed_at IS NULL`, isListed: isOpenPost('item') };
   return { isListed: sql`(${status === 'all'}::bool OR NOT ${isOpenPost('item')})` };
@@ -112,7 +112,6 @@ const hasVersion = (version: string | undefined) =>
 const erased = () => ({ deletedAt: new Date(), content: '', images: [] });
 
 export type Posts = ReturnType<typeof createPostRepository>;
-
 /** Posts. Deleted and hidden posts and those of closed or suspended stores do not exist for readers. */
 export function createPostRepository(database: Tx, budgets = scanBudgets) {
   async function find({ id, userId }: OwnPost, tx: Reader = database): Promise<PostRow | undefined> {
@@ -144,10 +143,7 @@ export function createPostRepository(database: Tx, budgets = scanBudgets) {
   }
 
   /** Changes the given fields. @returns undefined when the user has no such post, or the quota of edits is used up; 0: no quota */
-  async function change(
-    tx: Tx,
-    { id, userId, version, quota, ...changes }: PostChanges & PostVersion & { quota: number },
-  ) {
+  async function change(tx: Tx, { id, userId, version, quota, ...changes }: PostEdit) {
     const { title, content, images } = changes;
     const store = sql`
       SELECT s.id FROM posts p JOIN stores s ON s.id = p.store_id
@@ -200,7 +196,7 @@ export function createPostRepository(database: Tx, budgets = scanBudgets) {
   return { find, list, create, change, remove, removeOfStore };
 }
 
-/** The one store whose posts are asked for. A subquery, because a plan for the id of a store with many posts could read those of all. */
+/** The one store whose posts are asked for, as a subquery: a plan for an id of a store with many posts could read those of all. */
 function storeOf(ownerId: number | undefined, storeId: number | undefined): Sql | undefined {
   if (ownerId === undefined && storeId === undefined) return undefined;
   const [owner, store] = [sql`${ownerId ?? null}::int`, sql`${storeId ?? null}::int`];

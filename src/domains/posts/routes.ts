@@ -47,10 +47,11 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (a
       body: Ref(schemas.NewPost),
       response: { 201: Ref(schemas.Post) },
     },
-    handler: async (request, reply) => {
-      const { id: userId } = currentUser(request);
-      return sendCreated(reply, await service.create(userId, request.body, idempotencyKey(request)));
-    },
+    handler: async (request, reply) =>
+      sendCreated(
+        reply,
+        await service.create(currentUser(request).id, request.body, idempotencyKey(request)),
+      ),
   });
 
   app.get('/', {

@@ -126,7 +126,7 @@ const forbidden = /[\s"<>\\^`{|}]|%(?![0-9a-f]{2})/i;
 
 type StoredImages = { images: string[]; keys: string[] };
 
-/** Replaces the URLs of uploaded images by their keys. @throws {ApiError} `validation_error` that names each image that is rejected */
+/** Replaces the URLs of uploaded images by their keys. @throws {ApiError} `validation_error` that names each rejected image */
 function readImages(urls: readonly string[], imageUrls: ImageUrls, config: Pick<Config, 'production'>) {
   reject(urls, (url) => problemOf(url, config));
   const images = urls.map((url) => imageUrls.keyOf(url) ?? url);

@@ -8,6 +8,7 @@ import { sql } from '../../infrastructure/database/sql.ts';
 import { openStore, storeSummarySelect } from '../stores/index.ts';
 import type { NewReport, Report, ReportDecision } from './schemas.ts';
 
+type Decision = ReportDecision & { closedBy: string };
 export type Target = { kind: 'post' | 'store'; id: number };
 
 /** Closed reports are kept for a year, and for as long as they hide something. */
@@ -83,12 +84,8 @@ export function createReportRepository(database: Database) {
     return report.post ? { kind: 'post', id: report.post.id } : { kind: 'store', id: storeId };
   }
 
-  /** Closes a report, or decides again, keeping the first time. Its target is hidden while a closed report hides it. @returns null without one */
-  async function close(
-    tx: Tx,
-    id: number,
-    { action, note = '', closedBy }: ReportDecision & { closedBy: string },
-  ) {
+  /** Closes a report, or decides again, keeping the first time. Its target is hidden while a closed report hides it. */
+  async function close(tx: Tx, id: number, { action, note = '', closedBy }: Decision) {
     const { post, report, store } = tx.prisma;
     const target = await lockTarget(tx, id);
     if (target === undefined) return null;

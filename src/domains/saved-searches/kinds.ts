@@ -91,11 +91,8 @@ export const savedSearchKinds = {
   },
 };
 
-/** Composes the emails about matches when they are sent: none once the search was deleted, the post closed, or the address forbids it. */
-export function savedSearchMails(
-  { frontendUrl }: Config,
-  savedSearches: SavedSearches,
-): MailComposers<keyof typeof savedSearchKinds> {
+/** Composes the emails about matches when they are sent: none once search or post are gone, or the address forbids it. */
+export function savedSearchMails({ frontendUrl }: Config, savedSearches: SavedSearches) {
   return {
     async saved_search_match({ user_id, saved_search_id, post_id }) {
       const postId = Number(post_id);
@@ -117,5 +114,5 @@ export function savedSearchMails(
       const fields = { name, count: Number(count), url: `${frontendUrl}/${digestPage}` };
       return { to: email, mail: writeMail(savedSearchKinds.saved_search_digest, language, fields) };
     },
-  };
+  } satisfies MailComposers<keyof typeof savedSearchKinds>;
 }

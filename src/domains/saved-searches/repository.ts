@@ -31,7 +31,6 @@ const postToMatch = (id: number): Sql => sql`
   WHERE p.id = ${id} AND p.is_visible AND ${isOpenPost('p')} AND ${isOpenStore('s')}`;
 
 export type SavedSearches = ReturnType<typeof createSavedSearchRepository>;
-
 /** Saved searches, and the users whose searches match a post. */
 export function createSavedSearchRepository(database: Database) {
   const { prisma } = database;

@@ -45,7 +45,6 @@ export interface SavedSearchServiceOptions {
 }
 
 export type SavedSearchService = ReturnType<typeof createSavedSearchService>;
-
 /** Saving searches, and notifying users of new posts that match them. */
 export function createSavedSearchService(options: SavedSearchServiceOptions) {
   const { database, outbox, mailQueue, savedSearches, notifications, checkCategoryFilter } = options;

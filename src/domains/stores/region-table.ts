@@ -61,7 +61,6 @@ const formerNames: Record<string, string> = {
 const sharedNames = ['전남광주통합특별시', '전남광주', '광주특별시', '광주시', '광주'];
 
 interface SidoName {
-  /** The short name. */
   sido: string;
   /** Matches the name at the start of a text. */
   pattern: RegExp;

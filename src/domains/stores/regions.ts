@@ -40,7 +40,6 @@ export function readRegion(address: string): Region {
 }
 
 export type ReadAddress = ReturnType<typeof createAddressReader>;
-
 /** Reads the regions of addresses, with their keys for the search, and counts those that tell neither province nor district. */
 export function createAddressReader({ addCounter }: Pick<Metrics, 'addCounter'>) {
   const help = 'Addresses of stores that were read and tell neither province nor district';

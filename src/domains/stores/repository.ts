@@ -59,7 +59,6 @@ interface StoreEdit {
 }
 
 export type Stores = ReturnType<typeof createStoreRepository>;
-
 /** Single stores, and the categories. Closed stores and those of suspended accounts do not exist for readers. */
 export function createStoreRepository(database: Database, readAddress: ReadAddress) {
   /** A store that exists for readers. Its owner sees the exact location. */
@@ -110,7 +109,7 @@ export function createStoreRepository(database: Database, readAddress: ReadAddre
 
   const exists = async (tx: Tx, ownerId: number) => (await tx.prisma.store.count({ where: { ownerId } })) > 0;
 
-  /** Changes the given fields, the row first, whose lock serialises changes of the categories. @returns undefined without store or quota */
+  /** Changes the given fields, the row first: its lock serialises changes of the categories. @returns undefined without store or quota */
   async function change(tx: Tx, { ownerId, version, quota, ...changes }: StoreChanges & StoreEdit) {
     const { name, category_ids, description, address, phone_number, business_hours } = changes;
     const { location, show_exact_location: showExact } = changes;

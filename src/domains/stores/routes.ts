@@ -103,10 +103,11 @@ export const storeRoutes: FastifyPluginAsyncTypebox<Pick<DirectoryOptions, 'stor
       body: Ref(schemas.NewStore),
       response: { 201: Ref(schemas.Store) },
     },
-    handler: async (request, reply) => {
-      const { id: userId } = currentUser(request);
-      return sendCreated(reply, await service.register(userId, request.body, idempotencyKey(request)));
-    },
+    handler: async (request, reply) =>
+      sendCreated(
+        reply,
+        await service.register(currentUser(request).id, request.body, idempotencyKey(request)),
+      ),
   });
 
   app.get('/me/', {
@@ -142,10 +143,10 @@ export const storeRoutes: FastifyPluginAsyncTypebox<Pick<DirectoryOptions, 'stor
       response: { 200: Ref(schemas.Store) },
     },
     handler: async (request, reply) => {
-      const { id: userId } = currentUser(request);
+      const precondition = entityTags.preconditionOf(request);
       return entityTags.sendTagged(
         reply,
-        await service.change(userId, request.body, entityTags.preconditionOf(request)),
+        await service.change(currentUser(request).id, request.body, precondition),
       );
     },
   });

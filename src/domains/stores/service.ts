@@ -21,7 +21,6 @@ export interface StoreServiceOptions {
 }
 
 export type StoreService = ReturnType<typeof createStoreService>;
-
 /** Registering and changing the store of a user. */
 export function createStoreService({ config, database, stores, idempotency }: StoreServiceOptions) {
   async function register(userId: number, input: NewStore, key?: IdempotencyKey): Promise<Created<Store>> {
@@ -54,26 +53,23 @@ export function createStoreService({ config, database, stores, idempotency }: St
     return store;
   }
 
-  async function checkCategories(tx: Tx, ids: number[]): Promise<void> {
+  async function checkCategories(tx: Tx, ids: number[], fieldOf = (i: number) => `/category_ids/${i}`) {
     if (ids.length === 0) return;
     const known = await stores.knownCategories(tx, ids);
-    const errors = ids.flatMap((id, index) =>
-      known.has(id) ? [] : [{ field: `/category_ids/${index}`, ...unknownCategory }],
+    const errors = ids.map((id, index) =>
+      known.has(id) ? [] : [{ field: fieldOf(index), ...unknownCategory }],
     );
-    if (errors.length > 0) throw invalidFields(errors);
+    if (errors.flat().length > 0) throw invalidFields(errors.flat());
   }
 
   /** Checks the category of a list, when that is empty. @throws {ApiError} `validation_error` for an unknown one */
   async function checkCategoryFilter(id: number | undefined): Promise<void> {
-    if (id === undefined) return;
-    const known = await stores.knownCategories(database, [id]);
-    if (!known.has(id)) throw invalidFields([{ field: 'category_id', ...unknownCategory }]);
+    await checkCategories(database, id === undefined ? [] : [id], () => 'category_id');
   }
 
   return { register, change, find, checkCategoryFilter };
 }
 
-/** Rounds a location to six decimals, 11 cm. */
 function rounded<Input extends StoreChanges>(input: Input): Input {
   if (!input.location) return input;
   const { latitude, longitude } = input.location;

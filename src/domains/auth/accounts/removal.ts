@@ -45,7 +45,7 @@ export function createAccountRemoval(auth: AuthBase) {
     return accounts.remove(tx, id);
   }
 
-  /** Locks the address of an account, the account and its store. @returns the id of the store; undefined when it cannot get one, either */
+  /** Locks the address of an account, the account and its store. @returns the id of the store; without one, it gets none either */
   async function lockAccount(tx: Tx, { id, email }: { id: number; email: string }) {
     await accounts.lockNames(tx, email);
     return steps.lockStore(tx, id);
@@ -76,7 +76,7 @@ export function createAccountRemoval(auth: AuthBase) {
     return remove(tx, account);
   }
 
-  /** Part of the clean-up: deletes unverified accounts, each in a transaction, so that no lock lasts long. Yields how many each step deleted. */
+  /** Part of the clean-up: deletes unverified accounts, each in a transaction of its own. Yields how many each step deleted. */
   async function* removeAbandoned(): AsyncGenerator<number, void> {
     for await (const pages of pagesOfRun(database, 'users')) {
       for (const account of await accounts.findAbandoned(database, pages))

@@ -32,7 +32,7 @@ export type RemovableAccount = Pick<UserRow, 'id' | 'email' | 'isVerified'>;
 
 /** Accounts. */
 export function createAccountRepository(database: Database, { unverifiedAccountTtl }: Config['email']) {
-  /** Locks an account and its undo links; rows that refer to it can be inserted meanwhile. @returns undefined when it is gone or suspended */
+  /** Locks an account and its undo links, while rows can refer to it. @returns undefined when it is gone or suspended */
   async function lock(tx: Tx, id: number) {
     await lockRow(tx, 'users', id, 'NO KEY UPDATE');
     const select = { email: true, isVerified: true, passwordHash: true } as const;
@@ -52,7 +52,7 @@ export function createAccountRepository(database: Database, { unverifiedAccountT
     create: (tx: Tx, data: Prisma.UserCreateManyInput) =>
       tx.prisma.user.create({ data, select: userColumns }),
 
-    /** Gives an account a proven address. @param change.needsReset whether only a reset may change it now @throws a unique violation */
+    /** Gives an account a proven address. @param change.needsReset whether only a reset may change it then @throws when it is taken */
     setEmail(tx: Tx, id: number, change: { email: string; needsReset?: true }): Promise<UserRow> {
       const data = { ...change, isVerified: true };
       return tx.prisma.user.update({ where: { id }, data, select: userColumns });

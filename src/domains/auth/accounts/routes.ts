@@ -27,7 +27,7 @@ export const accountRoutes: FastifyPluginAsyncTypebox<AccountService> = async (a
     },
     handler: async (request, reply) => {
       const key = idempotencyKey(request);
-      return sendCreated(reply, await accounts.signUp(request.body, key, requestContext(request)));
+      return sendCreated(reply, await accounts.signUp(request.body, requestContext(request), key));
     },
   });
 

@@ -3,7 +3,7 @@ import { ApiError, invalidFields } from '../../../http/errors.ts';
 import type { FieldError } from '../../../http/field-errors.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
 import type { Tx } from '../../../infrastructure/database/client.ts';
-import type { Created, IdempotencyKey } from '../../../infrastructure/database/idempotency.ts';
+import type { IdempotencyKey } from '../../../infrastructure/database/idempotency.ts';
 import type { ConsentService } from '../consents/service.ts';
 import type { AuthContext } from '../context.ts';
 import { authErrors, takenError } from '../errors.ts';
@@ -25,18 +25,13 @@ interface NewAccount extends Omit<NewUser, 'password'> {
 }
 
 export type AccountService = ReturnType<typeof createAccounts>;
-
 /** Creates accounts, and changes and deletes those of logged-in users. */
 export function createAccounts(auth: AuthContext, consents: ConsentService) {
   const { config, idempotency, mailQueue, passwords, login, confirmation, emails, removal, sealer } = auth;
   const { accounts, sessions, emailCodes, passwordResets } = auth;
 
-  /** Creates an account, and mails a code where the address is not verified yet. One that proves it replaces an unverified one without a store. */
-  async function signUp(
-    { password, ...input }: NewUser,
-    key: IdempotencyKey | undefined,
-    context: RequestContext,
-  ): Promise<Created<User>> {
+  /** Creates an account; without a proof of the address a code is mailed, with it an unverified account without a store is replaced. */
+  async function signUp({ password, ...input }: NewUser, context: RequestContext, key?: IdempotencyKey) {
     // A replay costs no password hash.
     const replay = await idempotency.findReplay<User>(key);
     if (replay) return replay;

@@ -5,8 +5,7 @@ import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
 
 /** What a user has answered. */
 export type Answer = Pick<Consent, 'kind' | 'action' | 'version'>;
-
-export type AnswerRow = Answer & Pick<Consent, 'createdAt'> & { id: number };
+type AnswerRow = Answer & Pick<Consent, 'createdAt'> & { id: number };
 
 const askedAtOnce = 100;
 

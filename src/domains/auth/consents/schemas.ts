@@ -7,7 +7,6 @@ const ConsentId = t.NamedEnum('ConsentId', 'What users agree to', {
   privacy: 'The privacy policy',
   marketing: 'Emails that advertise',
 });
-export type ConsentId = Static<typeof ConsentId>;
 
 const Consent = t.NamedObject('Consent', 'What users can agree to', {
   id: t.Ref(ConsentId),
@@ -64,7 +63,6 @@ const GivenConsent = t.NamedObject('GivenConsent', 'The latest answer of a user'
   withdrawn_at: t.OrNull(t.Timestamp('When the user refused or withdrew it; `null` while it is given')),
   is_current: t.Flag('Whether the user agrees to the current version'),
 });
-export type GivenConsent = Static<typeof GivenConsent>;
 export const GivenConsents = t.NamedObject('GivenConsents', 'The answers of a user', {
   items: t.List(t.Ref(GivenConsent), 3, 'The latest answer to each question'),
 });

@@ -4,13 +4,12 @@ import { type FieldError, problems } from '../../../http/field-errors.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
 import type { Tx } from '../../../infrastructure/database/client.ts';
 import type { AuthContext } from '../context.ts';
-import type { Answer, AnswerRow } from './repository.ts';
-import type { ConsentChanges, ConsentId, ConsentList, GivenConsent, NewConsents } from './schemas.ts';
+import type { Answer } from './repository.ts';
+import type { ConsentChanges, ConsentList, NewConsents } from './schemas.ts';
 
 const ids = ['terms', 'privacy', 'marketing'] as const;
 
 export type ConsentService = ReturnType<typeof createConsents>;
-
 /** What users agree to, at their sign-up and later. */
 export function createConsents({ config, database, accounts, consents }: AuthContext) {
   const { terms, privacy } = config.consentDocuments;
@@ -57,25 +56,19 @@ export function createConsents({ config, database, accounts, consents }: AuthCon
   const record = (tx: Tx, userId: number, { answers, ip: address }: { answers: NewConsents; ip: string }) =>
     consents.record(tx, { userId, address }, toAnswers(answers));
 
-  async function find(userId: number, tx: Tx = database): Promise<GivenConsent[]> {
+  async function find(userId: number, tx: Tx = database) {
     const rows = await consents.latest(tx, userId);
     return ids.flatMap((id) => {
-      const ofKind = rows.filter(({ kind, action }) => kind === id && action !== 'asked');
-      return ofKind.length > 0 ? [toGivenConsent(id, ofKind)] : [];
+      const answers = rows.filter(({ kind, action }) => kind === id && action !== 'asked');
+      const answer = answers.at(-1);
+      if (answer === undefined) return [];
+      const { action, version, createdAt } = answer;
+      const isGiven = action === 'given';
+      const given_at = answers.find((one) => one.action === 'given')?.createdAt.toISOString() ?? null;
+      const withdrawn_at = isGiven ? null : createdAt.toISOString();
+      const is_current = isGiven && (current[id]?.version ?? version) === version;
+      return [{ id, version, given_at, withdrawn_at, is_current }];
     });
-  }
-
-  function toGivenConsent(id: ConsentId, rows: AnswerRow[]): GivenConsent {
-    const answer = rows.at(-1);
-    const given = rows.find(({ action }) => action === 'given');
-    const isGiven = answer?.action === 'given';
-    return {
-      id,
-      version: answer?.version ?? null,
-      given_at: given?.createdAt.toISOString() ?? null,
-      withdrawn_at: (!isGiven && answer?.createdAt.toISOString()) || null,
-      is_current: isGiven && (current[id]?.version ?? answer.version) === answer.version,
-    };
   }
 
   /** Records the answers that differ from the latest ones; after a question each one does. Concurrent calls follow one another. */

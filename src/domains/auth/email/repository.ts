@@ -34,7 +34,6 @@ const unknownCode: WrongCode = { correct: false, attemptsLeft: 0, exhausted: fal
 export type UndoLink = Pick<EmailChangeRow, 'id' | 'userId' | 'oldEmail' | 'expiresAt'>;
 type ResetAccount = { userId: number; username: string; email: string; expiresAt: Date };
 
-/** The filter of rows that have not expired. */
 const unexpired = () => ({ expiresAt: { gt: new Date() } });
 
 /**
@@ -104,7 +103,6 @@ export function createEmailSecretRepository(
       return row && count > 0 ? { correct: true, email: row.email } : unknownCode;
     },
 
-    /** Creates a token that proves once that an address was verified. */
     async issueProof(tx: Tx, email: string): Promise<string> {
       const row = newRow(verificationTokenTtl);
       await tx.prisma.emailProof.create({ data: { email, ...row } });
@@ -181,7 +179,7 @@ export function createEmailSecretRepository(
       return link ? database.prisma.emailChange.findFirst({ where: { ...link, ...unexpired() } }) : null;
     },
 
-    /** Uses up a link of a locked account, and voids those of later changes, which may not be the owner's. @returns whether it worked */
+    /** Uses up a link of a locked account, and voids those of later changes: who made these may not have been the owner. */
     async use(tx: Tx, { id, userId }: UndoLink): Promise<boolean> {
       const change = await tx.prisma.emailChange.findFirst({ where: { id, ...unexpired() } });
       if (change === null) return false;

@@ -9,6 +9,8 @@ import { changeNotice } from '../notices.ts';
 import type { WrongCode } from './repository.ts';
 import type { EmailConfirmation, PasswordReset, ResetLinkParts } from './schemas.ts';
 
+type Send = (tx: Tx, userId: number | undefined) => Promise<void>;
+
 /** Verification of addresses, and recovery of a password or username. No response reveals whether an address has an account. */
 export function createEmailService(auth: AuthBase) {
   const { config, database, mailQueue, passwords, accounts, sessions, logins } = auth;
@@ -32,7 +34,7 @@ export function createEmailService(auth: AuthBase) {
     return { ...sent, expires_in: Math.floor(config.email.codeTtl) };
   }
 
-  /** Checks a code or a link, which verifies the account of the session and no other one: a stranger may have signed up with the address. */
+  /** Checks a code or a link. It verifies the account of the session only: a stranger may have signed up with the address. */
   async function confirm(given: EmailConfirmation, user: CurrentUser | null, context: RequestContext) {
     const address = 'code' in given ? given.email : await emailCodes.addressOf(given.token);
     // Throwing inside the transaction would roll back the count of attempts.
@@ -65,12 +67,8 @@ export function createEmailService(auth: AuthBase) {
     return retryLater(authErrors.tooManyCodeAttempts, await mailSends.wait(database, 'email_verify', email));
   }
 
-  /** @param send runs where cooldown and cap allow it, for unknown addresses, too, so that the time does not reveal which are known */
-  async function request(
-    purpose: 'reset_password' | 'find_id',
-    email: string,
-    send: (tx: Tx, userId: number | undefined) => Promise<void>,
-  ) {
+  /** @param send runs where cooldown and cap allow it, for unknown addresses, too, so that the time does not tell them apart */
+  async function request(purpose: 'reset_password' | 'find_id', email: string, send: Send) {
     return database.transaction(async (tx) => {
       await accounts.lockNames(tx, email);
       const { allowed, resendAfter } = await mailSends.request(tx, purpose, email);
@@ -104,7 +102,7 @@ export function createEmailService(auth: AuthBase) {
     return opened;
   }
 
-  /** Sets a new password and ends every session. The first proof of the address removes the ways to log in that were added without one. */
+  /** Sets a new password and ends every session. The first proof of the address removes ways to log in that were added without. */
   async function reset({ new_password: password, ...link }: PasswordReset, context: RequestContext) {
     const account = await openLink(link);
     passwords.checkNew({ field: 'new_password', password, account });

@@ -33,7 +33,7 @@ export function createPasskeyRepository({ prisma }: Database) {
       return count > 0 ? passkey?.name : undefined;
     },
 
-    /** Saves a login. @returns false when its counter, if it has one, did not grow: the passkey was copied, or its signature was seen before */
+    /** Saves a login. @returns false when the counter, if there is one, did not grow: the passkey was copied, or its signature seen */
     async use(id: number, { counter, isSynced }: { counter: number; isSynced: boolean }): Promise<boolean> {
       const where = { id, counter: counter === 0 ? 0 : { lt: counter } };
       const data = { counter, isSynced, lastUsedAt: new Date() };

@@ -94,12 +94,8 @@ export const passkeyRoutes: FastifyPluginAsyncTypebox<AuthContext> = async (app,
       response: { 200: Ref(schemas.PasskeyPage) },
     },
     handler: async (request) => {
-      const { id } = currentUser(request);
-      return paginate(request.query, {
-        isId,
-        find: (page) => passkeys.list(id, page),
-        present: schemas.toPasskey,
-      });
+      const find = passkeys.list.bind(null, currentUser(request).id);
+      return paginate(request.query, { isId, find, present: schemas.toPasskey });
     },
   });
 

@@ -24,11 +24,8 @@ export function createPasskeys(auth: AuthContext) {
     return { options: webauthn.registrationOptions(user, challenge, existing), flow_token: flow.token };
   }
 
-  async function finishRegistration(
-    user: CurrentUser,
-    { flow_token: token, credential, name }: NewPasskey,
-    context: RequestContext,
-  ): Promise<PasskeyRow> {
+  async function finishRegistration(user: CurrentUser, input: NewPasskey, context: RequestContext) {
+    const { flow_token: token, credential, name } = input;
     // Before the flow is over, so that the user can confirm and then finish.
     await confirmation.require(user);
     const flow = await flows.end(database, 'passkey_registration', token);

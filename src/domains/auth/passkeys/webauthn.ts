@@ -17,11 +17,7 @@ const load = async () => ({
 });
 
 /** The requests to browsers and the checks of their responses, as in Web Authentication Level 3, sections 7.1 and 7.2. */
-export function createWebauthn({
-  frontendUrl,
-  corsOrigins,
-  passkeyOrigins,
-}: Pick<Config, 'frontendUrl' | 'corsOrigins' | 'passkeyOrigins'>) {
+export function createWebauthn({ frontendUrl, corsOrigins, passkeyOrigins }: Config) {
   const { hostname: rpId, origin } = new URL(frontendUrl);
   const expected = {
     expectedRPID: rpId,
@@ -81,7 +77,7 @@ export function createWebauthn({
       return { credentialId, publicKey, counter, transports, isSynced: info.credentialBackedUp };
     },
 
-    /** The caller checks the counter. @throws Error when the credential is not one of the passkey for this service and this challenge */
+    /** The caller checks the counter. @throws Error when it is no credential of the passkey for this service and this challenge */
     async verifyLogin(credential: schemas.LoginCredential, passkey: PasskeyRow, challenge: string) {
       rejectFrames(credential);
       if (credential.response.userHandle !== userHandleOf(passkey.userId)) {

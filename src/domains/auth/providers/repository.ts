@@ -23,9 +23,8 @@ const columns = { id: true, provider: true, email: true, createdAt: true, lastUs
 /** Identities: accounts at providers, each of one account here. */
 export function createIdentityRepository(database: Database) {
   /** Whether an account has it. Looked up before it is added, because a rejected row would use up an id. */
-  async function isTaken(tx: Tx, { issuer, subject }: IdentityKey): Promise<boolean> {
-    return (await tx.prisma.identity.count({ where: { issuer, subject } })) > 0;
-  }
+  const isTaken = async (tx: Tx, { issuer, subject }: IdentityKey) =>
+    (await tx.prisma.identity.count({ where: { issuer, subject } })) > 0;
 
   return {
     isTaken,

@@ -112,13 +112,69 @@ export const providerRoutes: FastifyPluginAsyncTypebox<ProviderLogin> = async (a
   });
 
   await app.register(callbackRoutes, login);
-  await app.register(identityRoutes, login);
+
+  app.get('/identities/', {
+    config: {
+      access: 'user',
+      message: { ko: '연결된 로그인 방법을 조회했습니다.', en: 'Here are your connected logins.' },
+    },
+    schema: {
+      operationId: 'listIdentities',
+      summary: 'Identities of the user',
+      description: 'The accounts at providers with which the user logs in, newest first.',
+      querystring: Type.Object(PageQuery),
+      response: { 200: Ref(schemas.IdentityPage) },
+    },
+    handler: async (request) => {
+      const find = login.list.bind(null, currentUser(request).id);
+      return paginate(request.query, { isId, find, present: schemas.toIdentity });
+    },
+  });
+
+  app.post('/identities/', {
+    config: {
+      access: 'user',
+      message: { ko: '로그인 방법을 연결했습니다.', en: 'The login is connected.' },
+      errors: [authErrors.linkTokenInvalid, authErrors.identityTaken, ...confirmationErrors],
+    },
+    schema: {
+      operationId: 'addIdentity',
+      summary: 'Connect an identity',
+      description:
+        'Connects the identity of a login that ended with 409 `link_required` with the account whose address it has, after a login to that account.',
+      body: Ref(schemas.NewIdentity),
+      response: { 201: Ref(schemas.Identity) },
+    },
+    handler: async (request, reply) => {
+      reply.code(201);
+      return login.addByToken(currentUser(request), request.body.link_token, requestContext(request));
+    },
+  });
+
+  app.delete('/identities/:identity_id/', {
+    config: {
+      access: 'user',
+      message: { ko: '로그인 방법의 연결을 해제했습니다.', en: 'The login is no longer connected.' },
+      errors: [authErrors.identityNotFound, authErrors.lastLoginMethod, ...confirmationErrors],
+    },
+    schema: {
+      operationId: 'removeIdentity',
+      summary: 'Disconnect an identity',
+      description:
+        'The user can no longer log in with it. The consent at Kakao, Naver and Apple is revoked. The last way to log in stays.',
+      params: Type.Object({ identity_id: PathId('`id` of an identity') }),
+      response: { 200: Ref(EmptyData) },
+    },
+    handler: async (request) => {
+      const user = currentUser(request);
+      return emptyData(login.remove(user, request.params.identity_id, requestContext(request)));
+    },
+  });
 };
 
 /** What the callback page gets, and nothing else that a provider sends (RFC 6749, appendix A). */
 const shapes = { code: /^[ -~]{1,2000}$/, state: /^[\w-]{1,200}$/, error: /^\w{1,100}$/ };
 
-/** The URL of the page to which the callback sends the browser on, with what the provider sent. */
 function callbackPage({ providers, frontendUrl }: ProviderLogin, providerId: string, sent: unknown): string {
   const form = new Map<string, unknown>(Object.entries(sent ?? {}));
   const provider = providers.find(({ id }) => id === providerId);
@@ -165,69 +221,5 @@ const callbackRoutes: FastifyPluginAsyncTypebox<ProviderLogin> = async (app, log
     schema: schemaOf('receiveProviderForm', formSummary, ' Apple does so.'),
     handler: async (request, reply) =>
       reply.redirect(callbackPage(login, request.params.provider, request.body), 303),
-  });
-};
-
-const identityRoutes: FastifyPluginAsyncTypebox<ProviderLogin> = async (app, identities) => {
-  app.get('/identities/', {
-    config: {
-      access: 'user',
-      message: { ko: '연결된 로그인 방법을 조회했습니다.', en: 'Here are your connected logins.' },
-    },
-    schema: {
-      operationId: 'listIdentities',
-      summary: 'Identities of the user',
-      description: 'The accounts at providers with which the user logs in, newest first.',
-      querystring: Type.Object(PageQuery),
-      response: { 200: Ref(schemas.IdentityPage) },
-    },
-    handler: async (request) => {
-      const { id } = currentUser(request);
-      return paginate(request.query, {
-        isId,
-        find: (page) => identities.list(id, page),
-        present: schemas.toIdentity,
-      });
-    },
-  });
-
-  app.post('/identities/', {
-    config: {
-      access: 'user',
-      message: { ko: '로그인 방법을 연결했습니다.', en: 'The login is connected.' },
-      errors: [authErrors.linkTokenInvalid, authErrors.identityTaken, ...confirmationErrors],
-    },
-    schema: {
-      operationId: 'addIdentity',
-      summary: 'Connect an identity',
-      description:
-        'Connects the identity of a login that ended with 409 `link_required` with the account whose address it has, after a login to that account.',
-      body: Ref(schemas.NewIdentity),
-      response: { 201: Ref(schemas.Identity) },
-    },
-    handler: async (request, reply) => {
-      reply.code(201);
-      return identities.addByToken(currentUser(request), request.body.link_token, requestContext(request));
-    },
-  });
-
-  app.delete('/identities/:identity_id/', {
-    config: {
-      access: 'user',
-      message: { ko: '로그인 방법의 연결을 해제했습니다.', en: 'The login is no longer connected.' },
-      errors: [authErrors.identityNotFound, authErrors.lastLoginMethod, ...confirmationErrors],
-    },
-    schema: {
-      operationId: 'removeIdentity',
-      summary: 'Disconnect an identity',
-      description:
-        'The user can no longer log in with it. The consent at Kakao, Naver and Apple is revoked. The last way to log in stays.',
-      params: Type.Object({ identity_id: PathId('`id` of an identity') }),
-      response: { 200: Ref(EmptyData) },
-    },
-    handler: async (request) => {
-      const user = currentUser(request);
-      return emptyData(identities.remove(user, request.params.identity_id, requestContext(request)));
-    },
   });
 };

@@ -25,8 +25,7 @@ type BegunLogin = { provider: string; purpose: LoginPurpose };
 type Finish = FinishedFlow & { providerId: string; caller: CurrentUser | null };
 
 export type ProviderLogin = ReturnType<typeof createProviderLogin>;
-
-/** Logins with providers, and their identities. An account is found by issuer and subject, never by an address, which may be another's. */
+/** Logins with providers, and identities. An account is found by issuer and subject, never by an address: it may be another's. */
 export function createProviderLogin(
   auth: AuthContext,
   { createAccount }: AccountService,
@@ -70,10 +69,8 @@ export function createProviderLogin(
   }
 
   /** Finishes a login. The flow is over before the provider is called, and no transaction waits for it. */
-  async function finishLogin(
-    { providerId, flow_token: token, code, state, caller }: Finish,
-    context: RequestContext,
-  ) {
+  async function finishLogin(finish: Finish, context: RequestContext) {
+    const { providerId, flow_token: token, code, state, caller } = finish;
     const provider = require(providerId);
     const flow = await flows.lock<BegunLogin>(database, 'provider', token);
     if (flow?.data.provider !== providerId) throw refused();
@@ -190,7 +187,7 @@ export function createProviderLogin(
   const labelOf = ({ provider }: IdentityRow, { language }: RequestContext) =>
     find(provider)?.name[language] ?? provider;
 
-  /** A job: takes back the consent to a provider, after its identity was removed. It is tried again until the provider has done it. */
+  /** A job: takes back the consent to a provider, after its identity was removed. @throws until the provider has done it */
   async function revoke(payload: unknown): Promise<void> {
     const { provider, token: sealed } = Value.Parse(Revocation, payload);
     // Without the secret of its time there is nothing to do.

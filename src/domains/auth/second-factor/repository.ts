@@ -12,8 +12,6 @@ const batchSize = 100;
 
 /** What an account has. */
 export type SecondFactorStatus = { enabledAt: Date | null; recoveryCodes: number; passkeys: number };
-type CodeMethod = 'totp' | 'recovery_code';
-
 /** Secrets of authenticator apps, and recovery codes. The rows reveal none of them. */
 export function createSecondFactorRepository(database: Database, sealer: Sealer) {
   /** @returns the time step of a code; undefined for a wrong one, or without a secret @throws {ApiError} `service_unavailable` */
@@ -69,8 +67,8 @@ export function createSecondFactorRepository(database: Database, sealer: Sealer)
       return (await tx.prisma.secondFactor.updateMany({ where: { userId }, data })).count > 0;
     },
 
-    /** Uses a recovery code, or a code of the app, if none of its time step or a later one was used. Of concurrent uses one succeeds. */
-    async use(tx: Tx, userId: number, given: string): Promise<CodeMethod | undefined> {
+    /** Uses a recovery code, or a code of the app whose time step is later than the last one. Of concurrent uses one succeeds. */
+    async use(tx: Tx, userId: number, given: string) {
       const code = given.toLowerCase();
       if (/^\d{6}$/.test(code)) return (await useStep(tx, userId, code)) ? 'totp' : undefined;
       const where = { userId, hash: hashOf(userId, code) };
@@ -116,11 +114,9 @@ export function createSecondFactorRepository(database: Database, sealer: Sealer)
 const contextOf = (userId: number) => `totp:${userId}`;
 
 /** 80 bits: 16 characters of base32. */
-function newRecoveryCode(): string {
-  return new Secret({ buffer: new Uint8Array(randomBytes(10)).buffer }).base32.toLowerCase();
-}
+const newRecoveryCode = () =>
+  new Secret({ buffer: new Uint8Array(randomBytes(10)).buffer }).base32.toLowerCase();
 
 /** A fast hash is enough for 80 random bits, and no rotation of JWT_SECRET voids it. */
-function hashOf(userId: number, recoveryCode: string): string {
-  return createHash('sha256').update(`${userId}:${recoveryCode}`).digest('hex');
-}
+const hashOf = (userId: number, recoveryCode: string) =>
+  createHash('sha256').update(`${userId}:${recoveryCode}`).digest('hex');

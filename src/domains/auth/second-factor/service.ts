@@ -13,17 +13,11 @@ import { type ConfirmationBody, type SecondFactorLogin, toSecondFactor } from '.
 const removal = { change: 'removed', method: 'second_factor' } as const;
 
 /** What came of a code: undefined when it is wrong, perhaps with the tries that are left besides those of the account. */
-type Checked<Result> = { result: Result | undefined; attemptsLeft?: number };
+type Check<Result> = (tx: Tx) => Promise<{ result: Result | undefined; attemptsLeft?: number }>;
 
-interface CodeAttempt {
-  account: LoginAccount;
-  /** Whom the log names. */
-  actor: EventSubject;
-  context: RequestContext;
-}
+type CodeAttempt = { account: LoginAccount; actor: EventSubject; context: RequestContext };
 
 export type SecondFactorService = ReturnType<typeof createSecondFactor>;
-
 /** One-time codes of an authenticator app, recovery codes, and what they are asked for: logins and confirmations. */
 export function createSecondFactor(auth: AuthContext) {
   const { database, mailQueue, accounts, secondFactors, logins, flows, login, confirmation } = auth;
@@ -34,11 +28,8 @@ export function createSecondFactor(auth: AuthContext) {
     throw retryLater(authErrors.tooManySecondFactors, seconds);
   }
 
-  /** Checks a code while counters and account are locked. Wrong ones count like failed logins, and their delay rejects right ones, too. */
-  async function attempt<Result>(
-    { account, actor, context }: CodeAttempt,
-    check: (tx: Tx) => Promise<Checked<Result>>,
-  ): Promise<Result> {
+  /** Checks a code while counters and account are locked. Wrong ones count like failed logins; their delay rejects right ones, too. */
+  async function attempt<Result>({ account, actor, context }: CodeAttempt, check: Check<Result>) {
     const outcome = await database.transaction(async (tx) => {
       const counters = logins.countersOf(account, context.clientAddress);
       const { delay, countFailure } = await logins.lockCounters(tx, counters);
@@ -55,11 +46,7 @@ export function createSecondFactor(auth: AuthContext) {
   }
 
   /** The same for a logged-in user. @throws {ApiError} `token_not_valid`, `forbidden` after an undone change of email */
-  async function attemptOwn<Result>(
-    user: CurrentUser,
-    context: RequestContext,
-    check: (tx: Tx) => Promise<Checked<Result>>,
-  ): Promise<Result> {
+  async function attemptOwn<Result>(user: CurrentUser, context: RequestContext, check: Check<Result>) {
     const { account } = await logins.findOwn(user, context.clientAddress);
     if (account === undefined) throw tokenNotValid('access', 'revoked');
     if (account.needsReset) throw new ApiError(authErrors.resetRequired);

@@ -23,6 +23,7 @@ interface LockedWork<Result> {
   names?: string[];
   work: (tx: Tx, account: { email: string; isVerified: boolean }) => Promise<Result>;
 }
+type Prepare<Result> = (user: CurrentUser) => Promise<LockedWork<Result>>;
 
 /** Whether the user of a session lately proved again who they are, which changes of the ways to log in need. */
 export function createConfirmation(
@@ -50,10 +51,7 @@ export function createConfirmation(
    *
    * @param prepare verifies the user; runs again where address or password were changed since then
    */
-  async function runLocked<Result>(
-    user: CurrentUser,
-    prepare: (user: CurrentUser) => Promise<LockedWork<Result>>,
-  ): Promise<Result> {
+  async function runLocked<Result>(user: CurrentUser, prepare: Prepare<Result>): Promise<Result> {
     const { passwordHash, names = [], work } = await prepare(user);
     const done = await database.transaction(async (tx) => {
       await accounts.lockNames(tx, user.email, ...names);
@@ -89,7 +87,7 @@ export function createConfirmation(
       });
     },
 
-    /** Verifies the password of an operation, or a recent confirmation of an account without one. @returns the verified hash; null without */
+    /** Verifies the password, or that an account without one has confirmed recently. @returns the verified hash; null without one */
     async authorize(user: CurrentUser, password: string | undefined, context: RequestContext) {
       if (password !== undefined) return verifyOwnPassword(user, password, context);
       const { methods } = await read(user);

@@ -6,7 +6,6 @@ import type { Session, User } from '../../../infrastructure/database/generated/c
 import { type Sql, sql } from '../../../infrastructure/database/sql.ts';
 import type { UserRow } from '../accounts/repository.ts';
 import type { IdentityKey } from '../providers/repository.ts';
-import type { LiveSession } from './repository.ts';
 
 /** How long a client's address stays known after the last login from it. */
 const knownAddressDays = 30;
@@ -118,7 +117,7 @@ export function createLoginRepository(database: Database, { tokens, secrets: [se
   const accountOf = async (condition: Sql, address: string) =>
     (await database.query<LoginAccount>(accountWhere(condition, address)))[0];
 
-  /** Locks counters, so that a delay begins in time. @returns seconds of one that has begun, and what counts a failure where none has */
+  /** Locks counters, so that a delay begins in time. @returns seconds of one that has begun, and what counts a failure */
   async function lockCounters(tx: Tx, keys: string[]) {
     const rows = await tx.query<Failures>(sql`
       INSERT INTO login_failures AS f (key, failed_at)
@@ -173,12 +172,9 @@ export function createLoginRepository(database: Database, { tokens, secrets: [se
      * @param counters whose delay rejects the login; none where no secret was guessed
      * @returns undefined when a delay has begun, the password was changed, or the account was suspended meanwhile
      */
-    async record(
-      account: LoginAccount,
-      counters: string[],
-      { passwordHash, methods, clientAddress, language, userAgent, ip }: NewSession,
-    ): Promise<LiveSession | undefined> {
+    async record(account: LoginAccount, counters: string[], session: NewSession) {
       const { id: userId } = account;
+      const { passwordHash, methods, clientAddress, language, userAgent, ip } = session;
       const sessionId = randomUUID();
       const lifetime = Math.min(refreshTtl, sessionMaxAge);
       const created = await database.execute(sql`

@@ -17,7 +17,6 @@ const Headers = Type.Object({
 });
 
 export type RefreshCookie = ReturnType<typeof createRefreshCookie>;
-
 /**
  * The refresh token in a cookie, for requests with `X-Refresh-Token: cookie`. A form cannot send that header, and a page of another
  * origin only after a preflight, so the cookie alone does nothing (cross-site request forgery).
@@ -37,9 +36,8 @@ export function createRefreshCookie({ production, publicUrl, pageOrigins }: Conf
   }
 
   /** The refresh token in the cookie; undefined where there is none or it does not count. */
-  function read(request: FastifyRequest): string | undefined {
-    return isAllowed(request) ? request.cookies[name] || undefined : undefined;
-  }
+  const read = (request: FastifyRequest) =>
+    isAllowed(request) ? request.cookies[name] || undefined : undefined;
 
   /** Whether a client means the cookie, which may be missing or not count. */
   const isMeant = (request: FastifyRequest) => isRequested(request) || name in request.cookies;

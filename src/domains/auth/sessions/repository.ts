@@ -16,10 +16,7 @@ export const expiredSessions: ExpiredRows = {
 };
 
 /** A session whose tokens can be issued. */
-export interface LiveSession extends TokenClaims {
-  /** Seconds until the refresh token expires. */
-  refreshExpiresIn: number;
-}
+export type LiveSession = TokenClaims & { refreshExpiresIn: number };
 
 type SessionUserRow = UserRow & { sessionId: string };
 
@@ -94,9 +91,8 @@ export function createSessionRepository(database: Database, tokens: Config['toke
     return ended > 0;
   }
 
-  async function end(userId: number, sessionId: string): Promise<boolean> {
-    return (await database.prisma.session.deleteMany({ where: { id: sessionId, userId } })).count > 0;
-  }
+  const end = async (userId: number, sessionId: string) =>
+    (await database.prisma.session.deleteMany({ where: { id: sessionId, userId } })).count > 0;
 
   /** Ends the sessions and open logins of a user, with the push subscriptions of expired sessions; a trigger removes the others. */
   async function endAll(tx: Tx, userId: number, except?: string): Promise<void> {
@@ -118,7 +114,7 @@ export function createSessionRepository(database: Database, tokens: Config['toke
     return session?.confirmedAt;
   }
 
-  /** Whether the user proved who they are within some seconds, and what the account could confirm with. @returns undefined after its end */
+  /** Whether the user proved who they are within some seconds, and what the account could confirm with. */
   async function confirmation(tx: Tx, sessionId: string, lifetime: number) {
     const [row] = await tx.query<{ isRecent: boolean; needsReset: boolean; methods: string[] }>(sql`
       SELECT coalesce(s.confirmed_at, s.created_at) > now() - make_interval(secs => ${lifetime}) AS "isRecent",

@@ -26,7 +26,6 @@ const codeMethods = ['totp', 'recovery_code'];
 const secondFactors = ['passkey', ...codeMethods];
 
 export type LoginService = ReturnType<typeof createLogin>;
-
 /** Verifies passwords; starts, refreshes and ends sessions. */
 export function createLogin(auth: AuthBase) {
   const { config, database, tokens, passwords, accounts, logins, sessions, flows } = auth;
@@ -52,11 +51,8 @@ export function createLogin(auth: AuthBase) {
    * @param account in the state in which the user proved to be its owner
    * @returns undefined when the account was changed or deleted meanwhile, or a delay has begun
    */
-  async function startSession(
-    account: LoginAccount,
-    { methods, counters = [], passwordHash = account.passwordHash }: LoginProof,
-    context: RequestContext,
-  ): Promise<TokenPairWithUser | undefined> {
+  async function startSession(account: LoginAccount, proof: LoginProof, context: RequestContext) {
+    const { methods, counters = [], passwordHash = account.passwordHash } = proof;
     if (account.isSuspended) {
       context.logSecurityEvent('login_suspended', account);
       throw new ApiError(authErrors.accountSuspended);
@@ -86,7 +82,7 @@ export function createLogin(auth: AuthBase) {
     });
   }
 
-  /** Verifies the user's own password. Failures count like failed logins, as a stolen access token could be used to guess it. @returns the hash */
+  /** The password of a logged-in user: a stolen access token cannot be used to guess it, as failures count. @returns the hash */
   async function verifyOwnPassword(user: CurrentUser, password: string, context: RequestContext) {
     const subject = await logins.findOwn(user, context.clientAddress);
     if (subject.account === undefined) throw tokenNotValid('access', 'revoked');

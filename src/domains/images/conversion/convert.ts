@@ -18,7 +18,6 @@ const maxWaiting = 20;
 type Convert = (file: Buffer, size: keyof typeof limits) => Promise<ConvertedImage | undefined>;
 
 export type ConversionQueue = ReturnType<typeof createConversionQueue>;
-
 /** Converts images, a few at a time. A user has one turn at a time, so that the images of one do not keep those of others waiting. */
 export function createConversionQueue(convert: Convert) {
   const turns = new PQueue({ concurrency: maxConcurrent });

@@ -55,14 +55,8 @@ const withSubjects = (notifications: Sql) => sql`
 type FoundPage = { place: number; unreadCount: number; rows: InJson<NotificationRow>[] };
 
 /** A user, and the change of a request, the match of a saved search, or the number of such matches, that the notification is about. */
-export interface Recipient {
-  userId: number;
-  kind: NotificationKind;
-  requestId?: number;
-  postId?: number;
-  savedSearchId?: number;
-  matches?: number;
-}
+type Recipient = { userId: number; kind: NotificationKind } & Partial<Record<Subject, number>>;
+type Subject = 'requestId' | 'postId' | 'savedSearchId' | 'matches';
 
 /** Which of a user's notifications; `beforeId`: only older ones. */
 interface NotificationFilter {
@@ -88,14 +82,12 @@ interface MarkedBatch {
 }
 
 export type Notifications = ReturnType<typeof createNotificationRepository>;
-
 /** Notifications of users, read and unread. */
 export function createNotificationRepository(database: Database, { wake }: Pick<Outbox, 'wake'>) {
   /** Adds notifications and wakes up the streams of their users. Call it last in a transaction: a lock of their counts lasts until its end. */
   async function notify(tx: Tx, recipients: Recipient[]): Promise<void> {
     if (recipients.length === 0) return;
-    const column = (name: 'userId' | 'requestId' | 'postId' | 'savedSearchId' | 'matches') =>
-      recipients.map(({ [name]: value }) => value ?? null);
+    const column = (name: 'userId' | Subject) => recipients.map(({ [name]: value }) => value ?? null);
     await tx.execute(sql`
       SELECT notify(${column('userId')}::int[], ${recipients.map(({ kind }) => kind)}::notification_kind[],
         ${column('requestId')}::bigint[], ${column('postId')}::bigint[], ${column('savedSearchId')}::int[],
@@ -131,9 +123,8 @@ export function createNotificationRepository(database: Database, { wake }: Pick<
     return database.query<NotificationRow>(sql`${withSubjects(newer)} ORDER BY n.id`);
   }
 
-  async function findOne(userId: number, id: number): Promise<NotificationRow | undefined> {
-    return (await listAfter(userId, id - 1, 1)).find((row) => row.id === id);
-  }
+  const findOne = async (userId: number, id: number) =>
+    (await listAfter(userId, id - 1, 1)).find((row) => row.id === id);
 
   /** A user who never had a notification has no row. */
   const findCount = readTogether(

@@ -138,7 +138,6 @@ export function toNotification(
 
 /** What is pushed to the browsers of a user. */
 export type PushMessage = ReturnType<typeof toPushMessage>;
-
 /** A notification for the service worker of the frontend, whose page about it has the URL. */
 export function toPushMessage(row: NotificationRow, language: Language, frontendUrl: string) {
   const { id, kind } = row;

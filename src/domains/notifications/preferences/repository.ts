@@ -28,12 +28,11 @@ type Message = { channel: 'email' | 'push'; userId: number; topic: MailTopic; jo
 type Delivery = { language: Language } | { until: Date };
 
 export type Preferences = ReturnType<typeof createPreferencesRepository>;
-
 /** How users want to get emails and push messages, which is in columns of the account. */
 export function createPreferencesRepository(database: Database) {
   const find = (userId: number) => database.prisma.user.findFirst({ where: { id: userId }, select: columns });
 
-  /** Changes what is given, in one statement, so that concurrent changes all count. A login changes no language that was chosen here. */
+  /** Changes what is given in one statement, so that concurrent changes all count. A language that was chosen here stays. */
   async function change(userId: number, changes: MailPreferenceChanges): Promise<PreferencesRow | null> {
     const { language = null, email = {}, push = {}, quiet_hours: hours } = changes;
     const { saved_search_match: matchMails = null, ...mails } = email;

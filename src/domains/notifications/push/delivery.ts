@@ -161,9 +161,8 @@ export function createPushDelivery(options: PushDeliveryOptions): Lane {
   };
 }
 
-function isUseful({ isRead, createdAt }: NotificationRow): boolean {
-  return !isRead && Date.now() - createdAt.getTime() < times.useful;
-}
+const isUseful = ({ isRead, createdAt }: NotificationRow) =>
+  !isRead && Date.now() - createdAt.getTime() < times.useful;
 
 /** Milliseconds of an attempt. */
 const attemptTime = 5_000;

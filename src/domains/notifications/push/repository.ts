@@ -11,14 +11,14 @@ export type SubscriptionToSend = PushSubscription;
 type NewRow = Pick<PushSubscription, 'userId' | 'endpoint' | 'p256dh' | 'auth' | 'userAgent'> & {
   sessionId: string;
 };
+type Attempt = Pick<PushSubscription, 'deliveredAt' | 'failures' | 'retryAt'>;
 
 export type PushSubscriptions = ReturnType<typeof createPushSubscriptions>;
-
 /** Browsers that get push messages. */
 export function createPushSubscriptions(database: Database) {
   const { prisma } = database;
 
-  /** Adds or changes the subscription for an endpoint; one of another user becomes this user's. @returns undefined when there are too many */
+  /** Adds or changes the subscription for an endpoint; another user's becomes this one's. @returns undefined when there are too many */
   function save({ userId, sessionId, endpoint, p256dh, auth, userAgent }: NewRow) {
     return database.transaction(async (tx) => {
       // So that concurrent calls of a user are counted one after the other.
@@ -60,11 +60,7 @@ export function createPushSubscriptions(database: Database) {
       prisma.pushSubscription.findMany({ where: { userId, ...(id !== undefined && { id }) } }),
 
     /** Saves what became of an attempt: of attempts that end at once, one counts. @param failures before it */
-    async saveAttempt(
-      id: number,
-      failures: number,
-      data: Pick<PushSubscription, 'deliveredAt' | 'failures' | 'retryAt'>,
-    ): Promise<void> {
+    async saveAttempt(id: number, failures: number, data: Attempt): Promise<void> {
       await prisma.pushSubscription.updateMany({ where: { id, failures }, data });
     },
   };

@@ -85,8 +85,7 @@ export const pushRoutes: FastifyPluginAsyncTypebox<{
       response: { 200: Ref(schemas.PushSubscriptionPage) },
     },
     handler: async (request) => {
-      const { id } = currentUser(request);
-      const find = subscriptions.list.bind(null, id);
+      const find = subscriptions.list.bind(null, currentUser(request).id);
       return paginate(request.query, { isId, find, present: toSubscription });
     },
   });
@@ -108,9 +107,8 @@ export const pushRoutes: FastifyPluginAsyncTypebox<{
       response: { 200: Ref(EmptyData) },
     },
     handler: async (request) => {
-      const { id } = currentUser(request);
-      if (!(await subscriptions.remove(id, request.params.subscription_id)))
-        throw new ApiError(schemas.pushErrors.subscriptionNotFound);
+      const isRemoved = await subscriptions.remove(currentUser(request).id, request.params.subscription_id);
+      if (!isRemoved) throw new ApiError(schemas.pushErrors.subscriptionNotFound);
       return {};
     },
   });

@@ -14,7 +14,6 @@ export const defaultTimes = {
 export type EventStreamTimes = typeof defaultTimes;
 
 export type EventStream = ReturnType<typeof openEventStream>;
-
 /**
  * Server-sent events (HTML standard, section 9.2) as a stream that Fastify sends like any other, with its hooks and headers.
  * `@fastify/sse` does not fit: it ignores back-pressure in its heartbeat, waits for stalled clients without a limit, and responds

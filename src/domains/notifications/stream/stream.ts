@@ -59,7 +59,6 @@ interface OpenStream extends Pick<StreamRequest, 'userId' | 'sessionId'> {
 }
 
 export type StreamHub = ReturnType<typeof createStreamHub>;
-
 /** The streams of one instance. */
 export function createStreamHub(options: HubOptions) {
   const { notifications, listen, findLiveSessions, maxConcurrentReads, logger } = options;

@@ -67,7 +67,6 @@ const requestsPerPost = 5;
 export const maxMailsPerHour = 5;
 
 export type PartnerRequestChanges = ReturnType<typeof createPartnerRequestChanges>;
-
 /** What becomes of partner requests. */
 export function createPartnerRequestChanges(database: Database, mailQueue: Pick<MailQueue, 'unrequested'>) {
   /** Sends a request with its notification and email: the function `send_partner_request`. The caller wakes the outbox. */
@@ -85,7 +84,7 @@ export function createPartnerRequestChanges(database: Database, mailQueue: Pick<
   return { send, transition, withdrawOfPost, closeOfStore };
 }
 
-/** Moves a request to another state, of concurrent transitions one. @returns undefined where the user may not, or a hidden store accepts */
+/** Moves a request to another state, of concurrent transitions one. @returns undefined where that is not allowed */
 async function transition(tx: Tx, { id, userId, box, from, to }: Transition) {
   const ownStores = { sent: 'r.sender_store_id', received: 'r.receiver_store_id' };
   const own = raw(box === 'either' ? Object.values(ownStores).join() : ownStores[box]);

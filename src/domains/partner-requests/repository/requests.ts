@@ -78,7 +78,6 @@ interface RequestFilter extends PageRequest {
 }
 
 export type PartnerRequests = ReturnType<typeof createPartnerRequestReader>;
-
 /** Partner requests and partners, as their sides see them. */
 export function createPartnerRequestReader(database: Database) {
   /** Newest first; none without a store. Each box, with and without a status, is another text, read through an index of its own. */
@@ -170,7 +169,7 @@ export function createPartnerRequestReader(database: Database) {
     };
   }
 
-  /** A request and its stores, for an email. A store of a deleted account has no owner; a suspended one is hidden, also by a report. */
+  /** A request and its stores, for an email. A store of a deleted account has no owner; one that is hidden is suspended. */
   function findForMail(id: number, status: PartnerRequestStatus) {
     const owner = { email: true, name: true, language: true, isVerified: true, suspendedAt: true };
     const store = {

@@ -44,7 +44,7 @@ const KakaoUser = Type.Object({
 /** An error of Kakao: the user is not connected with the app. */
 const KakaoNotLinked = Type.Object({ code: Type.Literal(-101) });
 
-/** Only its user information says whether an address is verified (https://developers.kakao.com/docs/latest/en/kakaologin/rest-api). */
+/** Only its user information says if an address is verified (https://developers.kakao.com/docs/latest/en/kakaologin/rest-api). */
 function createKakao(settings: SettingsOf<'kakao'>): ProviderClient {
   const { userInfoUrl } = settings;
   return createOpenIdProvider(settings, {

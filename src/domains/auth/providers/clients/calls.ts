@@ -51,12 +51,9 @@ export function createCalls(id: string) {
 
 const Failure = Type.Object({ error: Type.String() });
 
-/** Reads JSON, whatever its type says. An error has no status of success, which Naver gives it. @throws for a redirect or a server error */
-async function readJson(
-  url: string,
-  { method = 'GET', headers = {}, body: sent }: Partial<CustomFetchOptions> = {},
-  signal: AbortSignal,
-): Promise<Response> {
+/** Reads JSON, whatever its type says; an error of Naver gets a status of 400. @throws for a redirect, a server error, or too much */
+async function readJson(url: string, options: Partial<CustomFetchOptions> = {}, signal: AbortSignal) {
+  const { method = 'GET', headers = {}, body: sent } = options;
   const request = {
     method,
     headers,

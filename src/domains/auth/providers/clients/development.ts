@@ -22,11 +22,9 @@ const Code = Type.Object({ nonce: Type.String(), expiresAt: Type.Number(), user:
 export type DevelopmentLogin = ReturnType<typeof createDevelopmentProvider>['page'];
 
 /** A provider that needs no account anywhere: a page of this service, on which one types who one is. Never in production. */
-export function createDevelopmentProvider(
-  { id, name }: LoginProviderSettings,
-  { publicUrl, frontendUrl }: Pick<Config, 'publicUrl' | 'frontendUrl'>,
-  sealer: Sealer,
-) {
+export function createDevelopmentProvider(settings: LoginProviderSettings, config: Config, sealer: Sealer) {
+  const { id, name } = settings;
+  const { publicUrl, frontendUrl } = config;
   const issuer = `${publicUrl}/dev/login/`;
   const provider: ProviderClient = {
     id,

@@ -57,10 +57,7 @@ function createConnection(settings: ClientSettings, options: Pick<Adapter, 'meta
   }
 
   /** Concurrent logins wait for one discovery. */
-  function metadataOf(
-    openid: OpenIdClient,
-    fetch: BoundedFetch,
-  ): Promise<oidc.ServerMetadata> | oidc.ServerMetadata {
+  function metadataOf(openid: OpenIdClient, fetch: BoundedFetch) {
     if (options.metadata) return options.metadata;
     if (discovered === undefined || Date.now() - discovered.time > metadataLifetime) {
       discovered = { time: Date.now(), metadata: discover(openid, fetch) };
