@@ -6,6 +6,7 @@ import type { AuthChange, SignedOutReason } from './session.ts';
 import { cookieStorage, type TokenStorage } from './tokens.ts';
 import type { Language, Method, Operation, OperationId } from './types.ts';
 
+/** The options of `createBaseClient`, and of `createClient`. */
 export interface BaseClientOptions extends ClientHooks {
   /** Origin of the service, such as `https://api.example.com`, with a path where a proxy adds one. */
   baseUrl: string;

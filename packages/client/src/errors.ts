@@ -9,6 +9,7 @@ export interface FieldError {
   code: string;
   /** The server's text for people. */
   message: string;
+  /** What `code` is about, such as `min` of `too_short`. */
   params?: { min?: number; max?: number; earliest?: string; allowed?: string[] };
 }
 
@@ -24,6 +25,7 @@ interface ErrorParts {
 /** The service rejected a call, or failed. `code` says why; {@link isApiError} narrows it to the codes of an operation. */
 export class ApiError<Code extends string = ErrorCode, Data = { detail: string; code: Code }> extends Error {
   override readonly name = 'ApiError';
+  /** What was called. */
   readonly operation: OperationId;
   /** The HTTP status. */
   readonly status: number;
@@ -77,8 +79,9 @@ type OneApiError<Code extends string, Data> = Code extends unknown
 /** The errors of an operation: a union that `code` tells apart. */
 export type ApiErrorOf<Id extends OperationId> = OneApiError<ErrorCodeOf<Id>, ErrorDataOf<Id>>;
 
-/** Whether a caught value is an error of the API, and of this operation where one is named. */
+/** Whether a caught value is an error of the API. Name an operation to narrow its `code`. */
 export function isApiError(error: unknown): error is ApiError;
+/** Whether a caught value is an error of this operation, whose `code` and `data` it narrows. */
 export function isApiError<Id extends OperationId>(error: unknown, operation: Id): error is ApiErrorOf<Id>;
 export function isApiError(error: unknown, operation?: OperationId): boolean {
   // By its name: an app may have loaded the client twice, as ESM and as CommonJS.
@@ -104,6 +107,7 @@ export function notSupported(text: string): Error {
 /** The response is not one of the API, such as the HTML page of a proxy, or a redirect, which is not followed. */
 export class UnexpectedResponseError extends Error {
   override readonly name = 'UnexpectedResponseError';
+  /** What was called. */
   readonly operation: OperationId;
   /** Without the query. */
   readonly url: string;
