@@ -77,9 +77,6 @@ export function createCore(options: BaseClientOptions): Core {
     hasOwnFetch: options.fetch !== undefined,
     timeout: options.timeout ?? 15_000,
     retries: options.retries ?? 2,
-    language: options.language,
-    headers: options.headers,
-    accessToken: options.accessToken,
     usesCookie: options.tokens === 'cookie',
   };
   const storage = context.usesCookie ? cookieStorage() : options.storage;

@@ -19,10 +19,10 @@ export interface CallContext extends ClientHooks {
   hasOwnFetch: boolean;
   timeout: number;
   retries: number;
-  language: Language | undefined;
+  language?: Language | undefined;
   /** For all calls. */
-  headers: Record<string, string> | Headers | undefined;
-  accessToken: AccessTokenSource | undefined;
+  headers?: Record<string, string> | Headers;
+  accessToken?: AccessTokenSource;
   /** Whether the refresh token is in a cookie. */
   usesCookie: boolean;
 }

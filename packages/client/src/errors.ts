@@ -13,15 +13,6 @@ export interface FieldError {
   params?: { min?: number; max?: number; earliest?: string; allowed?: string[] };
 }
 
-interface ErrorParts {
-  status: number;
-  /** The server's text for people. */
-  detail: string;
-  data: { code: string; retry_after?: unknown; fields?: unknown; errors?: unknown };
-  requestId: string | undefined;
-  retryAfter: number | undefined;
-}
-
 /** The service rejected a call, or failed. `code` says why; {@link isApiError} narrows it to the codes of an operation. */
 export class ApiError<Code extends string = ErrorCode, Data = { detail: string; code: Code }> extends Error {
   override readonly name = 'ApiError';
@@ -44,15 +35,7 @@ export class ApiError<Code extends string = ErrorCode, Data = { detail: string; 
   /** Names the call in the logs of the server. */
   readonly requestId: string | undefined;
 
-  constructor(
-    operation: OperationId,
-    parts: Omit<ErrorParts, 'data'> & {
-      code: Code;
-      data: Data;
-      fields: Record<string, string[]>;
-      errors: FieldError[];
-    },
-  ) {
+  constructor(operation: OperationId, parts: Omit<ApiError<Code, Data>, keyof Error | 'operation'>) {
     super(`${operation} ${parts.code}: ${parts.detail}`);
     this.operation = operation;
     this.status = parts.status;
