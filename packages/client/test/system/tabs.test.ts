@@ -92,11 +92,14 @@ t.test('tabs of one browser', { skip: noBrowser }, async (t) => {
   });
 
   t.test('a page that comes back from the back/forward cache goes on', async (t) => {
-    const { first, notify } = await openBrowser(t);
+    const { first, openTab, notify } = await openBrowser(t);
+    const other = await openTab();
     await subscribe(first);
     await evaluate(first, 'void (globalThis.isSame = true)');
     await first.goto(`${service.baseUrl}/health/live`);
     await notify(2);
+    // What a page in the cache is sent ends it.
+    await evaluate(other, `dure.auth.updateCurrentUser({ name: '새 이름' }).then(() => true)`);
     await first.goBack({ waitUntil: 'commit' });
     t.equal(await evaluate(first, 'globalThis.isSame'), true, 'the page was kept');
     await until('what was missed', () => evaluate(first, 'ids.length === 2'));
