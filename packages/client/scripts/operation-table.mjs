@@ -5,6 +5,7 @@
  * @throws when two inputs of one operation have the same name, or when a path takes anything but integers, UUIDs and texts
  */
 export function operationTable(document) {
+  const { tags = [] } = document;
   const found = Object.entries(document.paths)
     .flatMap(([path, item]) =>
       ['get', 'post', 'put', 'patch', 'delete']
@@ -15,6 +16,7 @@ export function operationTable(document) {
   const calls = found.filter(({ isStream }) => !isStream);
   const resources = [...new Set(calls.map(({ resource }) => resource))].map((resource) => ({
     resource,
+    text: tags.find(({ name }) => camelCase(name) === resource)?.description ?? '',
     members: calls.filter((one) => one.resource === resource),
   }));
   return {
@@ -31,9 +33,9 @@ export function operationTable(document) {
       "import type { Method } from '../types.ts';",
       `import { ${calls.map(({ id }) => id).join(', ')} } from './operations.ts';`,
       'export interface Resources {',
-      ...resources.flatMap(({ resource, members }) => [
-        `  ${resource}: {`,
-        ...members.map(({ id, name, text }) => `${comment(text)}\n    ${name}: Method<'${id}'>;`),
+      ...resources.flatMap(({ resource, text, members }) => [
+        `${comment(text, '  ')}\n  ${resource}: {`,
+        ...members.map(({ id, name, text }) => `${comment(text, '    ')}\n    ${name}: Method<'${id}'>;`),
         '  };',
       ]),
       '}',
@@ -68,7 +70,7 @@ function describe(document, path, method, item) {
   const names = [...named('path'), ...named('query'), ...properties];
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) throw new Error(`${id} has two inputs with the name ${twice}`);
-  const resource = operation.tags[0].replace(/-./g, ([, letter]) => letter.toUpperCase());
+  const resource = camelCase(operation.tags[0]);
   const security = operation.security ?? document.security ?? [];
   const success = Object.entries(operation.responses).find(([status]) => status.startsWith('2'));
   const response = resolve(document, success?.[1] ?? {}).content ?? {};
@@ -123,7 +125,11 @@ function propertiesOf(document, reference) {
   return [...new Set(names.flat())];
 }
 
-function comment(text) {
+const camelCase = (tag) => tag.replace(/-./g, ([, letter]) => letter.toUpperCase());
+
+function comment(text, indent) {
   const lines = text.trim().replaceAll('*/', '*\\/').split('\n');
-  return ['    /**', ...lines.map((line) => `     * ${line}`.trimEnd()), '     */'].join('\n');
+  return ['/**', ...lines.map((line) => ` * ${line}`.trimEnd()), ' */']
+    .map((line) => indent + line)
+    .join('\n');
 }

@@ -6,6 +6,7 @@ import type { AuthChange, SignedOutReason } from './session.ts';
 import { cookieStorage, type TokenStorage } from './tokens.ts';
 import type { Language, Method, Operation, OperationId } from './types.ts';
 
+/** The options of `createBaseClient`, and of `createClient`. */
 export interface BaseClientOptions extends ClientHooks {
   /** Origin of the service, such as `https://api.example.com`, with a path where a proxy adds one. */
   baseUrl: string;
@@ -76,9 +77,6 @@ export function createCore(options: BaseClientOptions): Core {
     hasOwnFetch: options.fetch !== undefined,
     timeout: options.timeout ?? 15_000,
     retries: options.retries ?? 2,
-    language: options.language,
-    headers: options.headers,
-    accessToken: options.accessToken,
     usesCookie: options.tokens === 'cookie',
   };
   const storage = context.usesCookie ? cookieStorage() : options.storage;

@@ -39,7 +39,8 @@ export function openChannel<Data>(name: string, onMessage: (data: Data) => void)
 }
 
 /**
- * Follows a page into the back/forward cache, in which it must have neither a lock nor an open channel or connection, and back.
+ * Follows a page into the back/forward cache and back. The cache drops a page with a lock or a connection, or to which a channel
+ * sends something.
  *
  * @returns ends that
  */

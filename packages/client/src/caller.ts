@@ -1,12 +1,11 @@
 import { type AccessTokenSource, createProvidedSession } from './access-token.ts';
 import { logOut, refreshToken } from './generated/operations.ts';
 import { version } from './generated/version.ts';
-import { newIdempotencyKey } from './idempotency-key.ts';
 import type { User } from './models.ts';
 import type { ClientHooks } from './observer.ts';
 import type { OperationCall } from './operation-call.ts';
 import { isErrorEnvelope, resultOf } from './responses.ts';
-import { abortReason, throwIfAborted, withRetries } from './retries.ts';
+import { abortReason, newIdempotencyKey, throwIfAborted, withRetries } from './retries.ts';
 import { createSession, type Session, type TokenResponse } from './session.ts';
 import { memoryStorage, type TokenStorage, type Tokens } from './tokens.ts';
 import { type Fetch, prepareRequest, type RawResponse, redirect, send, takePath } from './transport.ts';
@@ -20,10 +19,10 @@ export interface CallContext extends ClientHooks {
   hasOwnFetch: boolean;
   timeout: number;
   retries: number;
-  language: Language | undefined;
+  language?: Language | undefined;
   /** For all calls. */
-  headers: Record<string, string> | Headers | undefined;
-  accessToken: AccessTokenSource | undefined;
+  headers?: Record<string, string> | Headers;
+  accessToken?: AccessTokenSource;
   /** Whether the refresh token is in a cookie. */
   usesCookie: boolean;
 }

@@ -7,6 +7,7 @@ import { createPasskeys, type Passkeys } from './passkeys.ts';
 import { createPush, type Push } from './push.ts';
 import type { Arguments, Call, CallResponse, Operation, OperationId } from './types.ts';
 
+/** The options of `createClient`. */
 export interface ClientOptions extends BaseClientOptions {
   /** How live notifications arrive: `poll` where responses cannot be read while they come, such as in React Native. */
   transport?: 'stream' | 'poll';

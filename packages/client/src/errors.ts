@@ -9,21 +9,14 @@ export interface FieldError {
   code: string;
   /** The server's text for people. */
   message: string;
+  /** What `code` is about, such as `min` of `too_short`. */
   params?: { min?: number; max?: number; allowed?: string[] };
-}
-
-interface ErrorParts {
-  status: number;
-  /** The server's text for people. */
-  detail: string;
-  data: { code: string; retry_after?: unknown; fields?: unknown; errors?: unknown };
-  requestId: string | undefined;
-  retryAfter: number | undefined;
 }
 
 /** The service rejected a call, or failed. `code` says why; {@link isApiError} narrows it to the codes of an operation. */
 export class ApiError<Code extends string = ErrorCode, Data = { detail: string; code: Code }> extends Error {
   override readonly name = 'ApiError';
+  /** What was called. */
   readonly operation: OperationId;
   /** The HTTP status. */
   readonly status: number;
@@ -42,15 +35,7 @@ export class ApiError<Code extends string = ErrorCode, Data = { detail: string; 
   /** Names the call in the logs of the server. */
   readonly requestId: string | undefined;
 
-  constructor(
-    operation: OperationId,
-    parts: Omit<ErrorParts, 'data'> & {
-      code: Code;
-      data: Data;
-      fields: Record<string, string[]>;
-      errors: FieldError[];
-    },
-  ) {
+  constructor(operation: OperationId, parts: Omit<ApiError<Code, Data>, keyof Error | 'operation'>) {
     super(`${operation} ${parts.code}: ${parts.detail}`);
     this.operation = operation;
     this.status = parts.status;
@@ -77,8 +62,9 @@ type OneApiError<Code extends string, Data> = Code extends unknown
 /** The errors of an operation: a union that `code` tells apart. */
 export type ApiErrorOf<Id extends OperationId> = OneApiError<ErrorCodeOf<Id>, ErrorDataOf<Id>>;
 
-/** Whether a caught value is an error of the API, and of this operation where one is named. */
+/** Whether a caught value is an error of the API. Name an operation to narrow its `code`. */
 export function isApiError(error: unknown): error is ApiError;
+/** Whether a caught value is an error of this operation, whose `code` and `data` it narrows. */
 export function isApiError<Id extends OperationId>(error: unknown, operation: Id): error is ApiErrorOf<Id>;
 export function isApiError(error: unknown, operation?: OperationId): boolean {
   // By its name: an app may have loaded the client twice, as ESM and as CommonJS.
@@ -104,6 +90,7 @@ export function notSupported(text: string): Error {
 /** The response is not one of the API, such as the HTML page of a proxy, or a redirect, which is not followed. */
 export class UnexpectedResponseError extends Error {
   override readonly name = 'UnexpectedResponseError';
+  /** What was called. */
   readonly operation: OperationId;
   /** Without the query. */
   readonly url: string;

@@ -12,7 +12,6 @@ export {
 } from './errors.ts';
 export * from './generated/enums.ts';
 export * from './generated/operations.ts';
-export { newIdempotencyKey } from './idempotency-key.ts';
 export type { NotificationFeed } from './live/feed.ts';
 export type { NotificationListeners } from './live/subscriptions.ts';
 export type { Notification, StreamStatus, StreamTimes } from './live/types.ts';
@@ -23,6 +22,7 @@ export type { FormFile, NativeFile } from './operation-call.ts';
 export { items, pages } from './pages.ts';
 export { type NewPasskeyOptions, type PasskeyLoginOptions, supportsPasskeys } from './passkeys.ts';
 export type { PushStatus } from './push.ts';
+export { newIdempotencyKey } from './retries.ts';
 export type { AuthChange, AuthEvent, SignedOutReason } from './session.ts';
 export { browserStorage, memoryStorage, type TokenStorage, type Tokens } from './tokens.ts';
 export type {

@@ -19,12 +19,15 @@ export interface ObservedResponse extends ObservedRequest {
   error: NetworkError | undefined;
   /** Names the call in the logs of the server. */
   requestId: string | undefined;
+  /** How long the attempt took. */
   milliseconds: number;
 }
 
 /** What an app may observe: each attempt of a call, with repetitions and refreshes. */
 export interface ClientHooks {
+  /** Called before each attempt, which waits for it. */
   onRequest?: ((request: ObservedRequest) => void | Promise<void>) | undefined;
+  /** Called after each attempt, with or without a response. */
   onResponse?: ((response: ObservedResponse) => void) | undefined;
   /** Such as `console`: `debug` for responses, `warn` where none came or the service failed. Without queries and bodies. */
   logger?: Pick<Console, 'debug' | 'warn'> | undefined;

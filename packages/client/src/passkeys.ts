@@ -9,12 +9,14 @@ import {
 import { throwIfAborted } from './retries.ts';
 import type { Call, Output } from './types.ts';
 
+/** The options of `passkeys.register`. */
 export interface NewPasskeyOptions {
   /** How the user tells it from others. */
   name?: string;
   signal?: AbortSignal;
 }
 
+/** The options of `passkeys.logIn`. */
 export interface PasskeyLoginOptions {
   /** Waits until the user chooses a passkey from the autofill of an `<input autocomplete="username webauthn">`. */
   conditional?: boolean;

@@ -26,9 +26,11 @@ export type SignedOutReason =
  */
 export type AuthEvent = 'initial' | 'signed_in' | 'signed_out' | 'token_refreshed' | 'user_updated';
 
-/** What a change listener is told. */
+/** What `onAuthChange` reports. */
 export interface AuthChange {
+  /** What has happened. */
   event: AuthEvent;
+  /** The state after it. */
   signedIn: boolean;
   /** Whose account; null when signed out. */
   userId: number | null;

@@ -12,7 +12,9 @@ export interface Tokens {
 
 /** Where a client keeps its tokens. */
 export interface TokenStorage {
+  /** What was saved last; null where there is nothing. */
   load(): Tokens | null | Promise<Tokens | null>;
+  /** Keeps the tokens; null removes them. */
   save(tokens: Tokens | null): void | Promise<void>;
   /** Names what is stored, for tabs that share it: they refresh once, and have one stream together. */
   name?: string;

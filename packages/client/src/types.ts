@@ -95,6 +95,7 @@ export type Arguments<Id extends OperationId> =
 /** An operation of a client, such as `client.posts.list`. */
 export interface Method<Id extends OperationId> {
   (...args: Arguments<Id>): Promise<Output<Id>>;
+  /** Its `operationId`. */
   readonly operation: Id;
   /** Whether it needs a login. */
   readonly needsLogin: boolean;
@@ -105,6 +106,7 @@ export interface Operation<Id extends OperationId> extends OperationCall {
   id: Id;
 }
 
+/** Calls an operation and resolves to `data` of its response. */
 export type Call = <Id extends OperationId>(
   operation: Operation<Id>,
   ...args: Arguments<Id>
@@ -112,9 +114,11 @@ export type Call = <Id extends OperationId>(
 
 /** The whole response to a call. */
 export interface CallResponse<Id extends OperationId> {
+  /** What a method such as `client.posts.list` resolves to. */
   data: Output<Id>;
   /** The server's text for people, in the language of the call. */
   message: string;
+  /** The HTTP status. */
   status: number;
   /** Names the call in the logs of the server. */
   requestId: string | undefined;

@@ -45,6 +45,16 @@ t.test('operations for browsers that show a page or lead to one are left out', a
   }
 });
 
+t.test(
+  'an editor shows the text of a tag at its resource, and that of an operation at its method',
+  async (t) => {
+    const tags = [{ name: 'red-things', description: 'Things that are red.' }];
+    const { methods } = operationTable({ ...documentOf({ description: 'It is red.' }), tags });
+    t.match(methods, '  /**\n   * Things that are red.\n   */\n  redThings: {');
+    t.match(methods, "    /**\n     * Change. It is red.\n     */\n    changeThing: Method<'changeThing'>;");
+  },
+);
+
 t.test('what types cannot say is in the table', async (t) => {
   const form = bodyOf({ properties: { image: {} } }, 'multipart/form-data');
   const { table, methods } = operationTable(documentOf({ ...form, security: [{ bearer: [] }, {}] }));

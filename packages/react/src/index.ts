@@ -1,5 +1,4 @@
 export { useLiveNotifications } from './live.ts';
 export { useMutation } from './mutations.ts';
 export { DureProvider, type SessionState, useDure } from './provider.tsx';
-export { queryKey, useInfiniteList, useObject } from './queries.ts';
-export { useSession } from './session.ts';
+export { queryKey, useInfiniteList, useObject, useSession } from './queries.ts';

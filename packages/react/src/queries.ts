@@ -12,7 +12,7 @@ import {
   useQuery,
 } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import { useDureContext } from './provider.tsx';
+import { type SessionState, useDureContext } from './provider.tsx';
 
 /** What a method of the client tells about itself. */
 export type Described = Pick<Method<OperationId>, 'operation' | 'needsLogin'>;
@@ -132,4 +132,11 @@ function useAccount({ operation, needsLogin }: Described, input: object | SkipTo
       return previous?.queryKey[1] === userId ? placeholder(data, previous) : placeholder();
     },
   };
+}
+
+/** Who is signed in. `user` is read from the service, and undefined until then. */
+export function useSession(): SessionState & { user: Output<'getCurrentUser'> | undefined } {
+  const { client, session } = useDureContext();
+  const { data: user } = useObject(client.auth.getCurrentUser);
+  return { ...session, user };
 }

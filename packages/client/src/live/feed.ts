@@ -1,6 +1,6 @@
 import { followPage } from '../between-tabs.ts';
 import type { Caller } from '../caller.ts';
-import { pause } from './pause.ts';
+import { pause } from '../retries.ts';
 import { notificationsAfter } from './polling.ts';
 import { runSource } from './source.ts';
 import { createSubscriptions, type NotificationListeners } from './subscriptions.ts';

@@ -2,7 +2,7 @@ import type { Caller } from '../caller.ts';
 import { countUnreadNotifications, listNotifications } from '../generated/operations.ts';
 import { items } from '../pages.ts';
 import { resultOf } from '../responses.ts';
-import { pause } from './pause.ts';
+import { pause } from '../retries.ts';
 import type { Notification, SourceOptions } from './types.ts';
 
 /**

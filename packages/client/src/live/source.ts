@@ -1,5 +1,4 @@
-import { withJitter } from '../retries.ts';
-import { pause } from './pause.ts';
+import { pause, withJitter } from '../retries.ts';
 import { pollNotifications } from './polling.ts';
 import { openNotificationStream } from './stream.ts';
 import type { SourceEvent, SourceOptions } from './types.ts';

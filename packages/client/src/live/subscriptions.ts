@@ -1,12 +1,12 @@
 import type { Caller } from '../caller.ts';
-import { pause } from './pause.ts';
+import { pause } from '../retries.ts';
 import { notificationsAfter } from './polling.ts';
 import type { Notification, StreamStatus, StreamTimes } from './types.ts';
 
 /**
- * What a subscription takes. A listener may be async and return anything; nothing waits for it. Its error stops neither the subscription nor other
- * listeners: it is reported as any uncaught error, by the `error` or `unhandledrejection` event of a browser; Node.js ends the
- * process unless the app handles it.
+ * What a subscription takes. A listener may be async; nothing waits for it. Its error stops neither the subscription nor other
+ * listeners: it is an uncaught error, which a browser reports by `error` or `unhandledrejection`, and which ends Node.js unless
+ * the app handles it.
  */
 export interface NotificationListeners {
   /** Called for each new notification, once and in order. */

@@ -13,7 +13,7 @@ import { keepPreviousData, QueryClient, skipToken } from '@tanstack/react-query'
 
 /*
  * What an app that is written against the package may and may not do. It is never run: the type checkers of this repository
- * and of react.test.ts check it. Each line after `@ts-expect-error` must be an error.
+ * and of package.test.ts check it. Each line after `@ts-expect-error` must be an error.
  */
 
 export function Provider({ client }: { client: Client }) {

@@ -1,137 +1,14 @@
-import { copyFile, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-
-import { build } from 'esbuild';
-import type { Page, Response, Route } from 'playwright-core';
-import t, { type Test } from 'tap';
+import type { Response, Route } from 'playwright-core';
+import t from 'tap';
 import { password } from '../../../../test/support/app.ts';
-import { launchBrowser, noBrowser } from '../../../../test/support/browser.ts';
-import { root } from '../../../../test/support/files.ts';
-import { freePort } from '../../../../test/support/free-port.ts';
-import { serve } from '../../../../test/support/serve.ts';
+import { noBrowser } from '../../../../test/support/browser.ts';
 import { until } from '../../../../test/support/until.ts';
-import { createClient, images, openShop, startService } from '../../../client/test/clients.ts';
-import { checkFiles, installPacked, typeErrors } from '../../../client/test/system/packed.ts';
+import { createClient, images, openShop } from '../../../client/test/clients.ts';
 import type { Shown } from './pages.ts';
-
-const { folder, files } = await installPacked(t, ['packages/client', 'packages/react']);
-const readme = await readFile(join(root, 'packages/react/README.md'), 'utf8');
-/** The two blocks of the README that are whole files. */
-const [app = '', logIn = ''] = [...readme.matchAll(/```tsx\n(import .*?)```/gs)].map(([, code = '']) => code);
-
-t.test('the package has what it needs, and nothing else', (t) => checkFiles(t, files));
-
-t.test('the README begins with ten lines', async (t) => {
-  const lines = app
-    .trim()
-    .split('\n')
-    .filter((line) => !/^(import |$)/.test(line));
-  t.equal(lines.length, 10);
-  t.ok(lines.every(({ length }) => length <= 110));
-});
-
-t.test('its types work in strict apps', async (t) => {
-  await writeFile(join(folder, 'app.tsx'), app);
-  await writeFile(join(folder, 'log-in.tsx'), logIn);
-  await copyFile(join(root, 'packages/react/test/system/consumer.ts'), join(folder, 'consumer.ts'));
-  await mkdir(join(folder, 'node_modules/@types'), { recursive: true });
-  for (const name of ['@types/react', '@tanstack']) {
-    await symlink(join(root, 'node_modules', name), join(folder, 'node_modules', name));
-  }
-  const options = {
-    lib: ['es2022', 'dom', 'dom.iterable'],
-    types: [],
-    jsx: 'react-jsx',
-    module: 'esnext',
-    moduleResolution: 'bundler',
-    exactOptionalPropertyTypes: true,
-  };
-  t.equal(await typeErrors(folder, ['app.tsx', 'log-in.tsx', 'consumer.ts'], options, '.'), '');
-});
-
-const modules = createRequire(join(root, 'packages/react/package.json'));
-
-/** A script that shows a component in StrictMode, with React in development, which reports more mistakes. */
-async function bundle(setUp: string): Promise<string> {
-  const contents = `
-    import { StrictMode, createElement } from 'react';
-    import { createRoot, hydrateRoot } from 'react-dom/client';
-    const place = document.getElementById('root');
-    const strict = (type, ...rest) => createElement(StrictMode, null, createElement(type, ...rest));
-    ${setUp}`;
-  const { outputFiles } = await build({
-    stdin: { contents, resolveDir: folder },
-    alias: {
-      react: dirname(modules.resolve('react/package.json')),
-      'react-dom': dirname(modules.resolve('react-dom/package.json')),
-      '@dure/client': join(folder, 'node_modules/@dure/client/dist/index.js'),
-      '@dure/react': join(folder, 'node_modules/@dure/react/dist/index.js'),
-      '@tanstack/react-query': join(root, 'node_modules/@tanstack/react-query'),
-    },
-    jsx: 'automatic',
-    bundle: true,
-    format: 'esm',
-    define: { 'process.env.NODE_ENV': '"development"' },
-    write: false,
-    logLevel: 'error',
-  });
-  return outputFiles[0]?.text ?? '';
-}
+import { shownOn, signIn, startSite } from './site.ts';
 
 t.test('in a browser', { skip: noBrowser }, async (t) => {
-  const port = await freePort();
-  const origin = `http://localhost:${port}`;
-  const service = await startService(t, { FRONTEND_URL: origin, QUOTA_REQUESTS_PER_DAY: '0' });
-  await writeFile(join(folder, 'app.tsx'), app.replace('http://localhost:3000', service.baseUrl));
-  const pages = join(root, 'packages/react/test/system/pages.ts');
-  const withProvider = `
-    import { browserStorage, createClient } from '@dure/client';
-    import { DureProvider } from '@dure/react';
-    const client = createClient({ baseUrl: '${service.baseUrl}', storage: browserStorage() });
-    globalThis.dure = client;
-    const show = (type) => createRoot(place).render(strict(DureProvider, { client }, createElement(type)));`;
-  const scripts: Record<string, string> = {
-    '/': await bundle(`import App from './app.tsx'; createRoot(place).render(strict(App));`),
-    '/log-in': await bundle(`${withProvider} import { LogIn } from './log-in.tsx'; show(LogIn);`),
-    '/account': await bundle(`${withProvider} import { Account } from '${pages}'; show(Account);`),
-    '/hydrated': await bundle(`
-      import { renderToString } from 'react-dom/server.browser';
-      import App from './app.tsx';
-      place.innerHTML = globalThis.html = renderToString(strict(App));
-      globalThis.mismatches = [];
-      const onRecoverableError = ({ message }) => mismatches.push(message);
-      hydrateRoot(place, strict(App), { onRecoverableError });`),
-  };
-  await serve(
-    t,
-    ({ url = '/' }, response) => {
-      const script = scripts[url.replace('.js', '')];
-      const html = `<!doctype html><title>app</title><div id="root"></div><script type="module" src="${url}.js"></script>`;
-      const isScript = url.endsWith('.js');
-      const type = isScript ? 'text/javascript' : 'text/html; charset=utf-8';
-      response.writeHead(script === undefined ? 404 : 200, { 'content-type': type });
-      response.end(isScript ? script : html);
-    },
-    port,
-  );
-  const browser = await launchBrowser();
-  t.teardown(() => browser.close());
-  /** What React and the browser complain about. */
-  const problems: string[] = [];
-  const report = (text: string) => void (/Failed to load resource/.test(text) || problems.push(text));
-
-  async function openContext(t: Test): Promise<(path: string) => Promise<Page>> {
-    const context = await browser.newContext({ locale: 'ko-KR' });
-    t.teardown(() => context.close());
-    return async (path) => {
-      const page = await context.newPage();
-      page.on('console', (message) => message.type() === 'error' && report(message.text()));
-      page.on('pageerror', ({ message }) => report(message));
-      await page.goto(origin + path);
-      return page;
-    };
-  }
+  const { service, openContext, problems } = await startSite(t);
 
   t.test('the ten lines: login, feed, and notifications that change the page', async (t) => {
     const cafe = createClient({ baseUrl: service.baseUrl });
@@ -174,13 +51,9 @@ t.test('in a browser', { skip: noBrowser }, async (t) => {
     await two.dure.partnerRequests.create({ post_id: post.id, message: '함께해요' });
     const openPage = await openContext(t);
     const page = await openPage('/account');
-    const signIn = ({ username }: { username: string }) =>
-      page.evaluate(`dure.auth.logIn(${JSON.stringify({ username, password })})`);
-    const shown = () => page.evaluate<Shown[]>('shown');
-    const shows = (what: string, condition: (last: Shown) => boolean) =>
-      until(what, async () => (await shown()).slice(-1).some(condition));
+    const shows = shownOn(page);
 
-    await signIn(one);
+    await signIn(page, one);
     await shows('all of the first account', ({ store, unreadCount, posts, name }) => {
       return (
         store === '가 가게' &&
@@ -196,7 +69,7 @@ t.test('in a browser', { skip: noBrowser }, async (t) => {
     await other.evaluate(`dure.auth.updateCurrentUser({ name: '또 다른 이름' })`);
     await shows('that change', ({ name }) => name === '또 다른 이름');
     await other.close();
-    await signIn(two);
+    await signIn(page, two);
     await shows('all of the second account', ({ store, name, renamed, kept }) => {
       const isOwn = kept.every((id) => id === two.user.id);
       return store === '나 가게' && name === '김두레' && renamed === undefined && isOwn;
@@ -212,7 +85,7 @@ t.test('in a browser', { skip: noBrowser }, async (t) => {
     });
 
     // Not even for a moment.
-    const all = await shown();
+    const all = await page.evaluate<Shown[]>('shown');
     t.ok(all.every(({ skipped }) => skipped));
     const later = all.slice(all.findIndex(({ userId }) => userId === two.user.id));
     const found = later.map(({ store, name, unreadCount }) => ({ store, name, unreadCount }));
@@ -231,9 +104,8 @@ t.test('in a browser', { skip: noBrowser }, async (t) => {
     page.on('request', (request) => {
       if (request.method() === 'GET') reads.push(new URL(request.url()).pathname);
     });
-    await page.evaluate(`dure.auth.logIn(${JSON.stringify({ username, password })})`);
-    const shows = (what: string, condition: (last: Shown) => boolean) =>
-      until(what, async () => (await page.evaluate<Shown[]>('shown')).slice(-1).some(condition));
+    await signIn(page, { username });
+    const shows = shownOn(page);
     await shows('the page', ({ store, name, live }) => store !== undefined && !!name && live === 'open');
     reads = [];
     const request = await sender.dure.partnerRequests.create({ post_id: post.id, message: '함께해요' });
@@ -261,9 +133,8 @@ t.test('in a browser', { skip: noBrowser }, async (t) => {
   t.test('a user who sends a form again after a lost response creates one post', async (t) => {
     const { dure, username } = await openShop(service, '사 가게');
     const page = await (await openContext(t))('/account');
-    await page.evaluate(`dure.auth.logIn(${JSON.stringify({ username, password })})`);
-    const shows = (what: string, condition: (last: Shown) => boolean) =>
-      until(what, async () => (await page.evaluate<Shown[]>('shown')).slice(-1).some(condition));
+    await signIn(page, { username });
+    const shows = shownOn(page);
     await shows('the page', ({ store }) => store === '사 가게');
     const keys = new Set<string | undefined>();
     const lose = async (route: Route) => {
@@ -298,12 +169,11 @@ t.test('in a browser', { skip: noBrowser }, async (t) => {
       await route.fulfill({ response });
     };
     await page.route('**/mypage/', hold, { times: 1 });
-    await page.evaluate(`dure.auth.logIn(${JSON.stringify({ username, password })})`);
+    await signIn(page, { username });
     await until('the first read', () => isRead);
     await dure.stores.updateOwn({ name: '라 가게' });
     await page.evaluate(`rename({ name: '새 이름' })`);
-    const shows = (what: string, condition: (last: Shown) => boolean) =>
-      until(what, async () => (await page.evaluate<Shown[]>('shown')).slice(-1).some(condition));
+    const shows = shownOn(page);
     await shows('the change', ({ renamed }) => renamed === '새 이름');
     isChanged = true;
     await shows('the new name', ({ store }) => store === '라 가게');
@@ -313,7 +183,7 @@ t.test('in a browser', { skip: noBrowser }, async (t) => {
     const { username } = await openShop(service, '다 가게');
     const openPage = await openContext(t);
     const other = await openPage('/account');
-    await other.evaluate(`dure.auth.logIn(${JSON.stringify({ username, password })})`);
+    await signIn(other, { username });
     const page = await openPage('/hydrated');
     t.equal(await page.evaluate('html'), '<main>알림 <!-- -->0<!-- --> </main>');
     await until('the feed', () => page.locator('main p').count());
