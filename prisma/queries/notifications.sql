@@ -38,7 +38,7 @@ RETURNING
 
 -- inbox/match-repository: deleteOldMatches
 -- Columns: deleted
--- Pages: at most 16
+-- Pages: at most 256
 -- Partitions of notifications: one
 WITH
   expired AS MATERIALIZED (
@@ -66,7 +66,7 @@ WITH
           expired
       )
     ORDER BY
-      user_id + 0
+      user_id
     FOR NO KEY UPDATE
   ),
   deleted AS (
@@ -604,7 +604,7 @@ FROM
 WHERE
   user_id = ANY ($1)
 ORDER BY
-  user_id + 0
+  user_id
 FOR NO KEY UPDATE;
 
 -- inbox/repository: markBatch

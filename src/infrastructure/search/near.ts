@@ -92,12 +92,17 @@ export function withDistance(placed: Sql, near: Near, { after }: PageRequest): S
     ) measured WHERE distance BETWEEN ${after?.time ?? 0}::bigint AND ${1_000 * near.radius}::bigint`;
 }
 
+/** The row `item` with the id of another one. The limit makes it a lookup of each, where a join could read the whole table. */
+export function rowOf({ table }: SearchableList, other: 'candidate' | 'nearest'): Sql {
+  return sql`LATERAL (SELECT * FROM ${raw(table)} WHERE id = ${raw(other)}.id LIMIT 1) item`;
+}
+
 /** The rows of some ids with a `distance`, the nearest first. Only ids are sorted, because rows are long. */
-export function inOrder(ids: Sql, { table }: SearchableList, filter: SearchFilter, { rows }: Budget): Sql {
+export function inOrder(ids: Sql, list: SearchableList, filter: SearchFilter, { rows }: Budget): Sql {
   return sql`
     SELECT item.*, nearest.distance FROM (
       SELECT * FROM (${ids}) nearby WHERE ${isAfter(filter)} ${nearestFirst} LIMIT ${constant(rows)}
-    ) nearest JOIN ${raw(table)} item USING (id)`;
+    ) nearest JOIN ${rowOf(list, 'nearest')} USING (id)`;
 }
 
 /** The newest posts of some stores. They are read store by store, as far as needed, and sorted where stores are at one distance. */

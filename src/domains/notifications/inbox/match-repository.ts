@@ -64,7 +64,7 @@ export function createMatchRepository(database: Database, { wake }: Pick<Outbox,
             AND created_at < now() - make_interval(secs => ${ttl}) LIMIT 1000
         ), locked AS MATERIALIZED (
           SELECT FROM notification_counts WHERE user_id IN (SELECT user_id FROM expired)
-          ORDER BY user_id + 0 FOR NO KEY UPDATE
+          ORDER BY user_id FOR NO KEY UPDATE
         ), deleted AS (
           DELETE FROM ${table} n USING expired e
           WHERE n.user_id = e.user_id AND n.id = e.id AND NOT n.is_read AND (SELECT count(*) FROM locked) > 0
