@@ -4451,13 +4451,13 @@ WITH
                         FROM
                           (
                             SELECT
-                              id AS store_id,
-                              distance
+                              ids[n] AS store_id,
+                              distances[n] AS distance
                             FROM
                               (
                                 SELECT
-                                  id,
-                                  distance
+                                  array_agg(id) AS ids,
+                                  array_agg(distance) AS distances
                                 FROM
                                   (
                                     SELECT
@@ -4467,44 +4467,51 @@ WITH
                                       (
                                         SELECT
                                           id,
-                                          (
-                                            12742017600 * asin(
-                                              sqrt(
-                                                least(
-                                                  1,
-                                                  sin(radians(place[1] - $13::float8) / 2) ^ 2 + cos(radians(place[1])) * cos(radians($14::float8)) * sin(radians(place[0] - $15::float8) / 2) ^ 2
-                                                )
-                                              )
-                                            )
-                                          )::bigint AS distance
+                                          distance
                                         FROM
                                           (
                                             SELECT
-                                              *
+                                              id,
+                                              (
+                                                12742017600 * asin(
+                                                  sqrt(
+                                                    least(
+                                                      1,
+                                                      sin(radians(place[1] - $13::float8) / 2) ^ 2 + cos(radians(place[1])) * cos(radians($14::float8)) * sin(radians(place[0] - $15::float8) / 2) ^ 2
+                                                    )
+                                                  )
+                                                )
+                                              )::bigint AS distance
                                             FROM
-                                              closest
-                                          ) placed
-                                        OFFSET
-                                          0
-                                      ) measured
+                                              (
+                                                SELECT
+                                                  *
+                                                FROM
+                                                  closest
+                                              ) placed
+                                            OFFSET
+                                              0
+                                          ) measured
+                                        WHERE
+                                          distance BETWEEN $16::bigint AND $17::bigint
+                                      ) store
                                     WHERE
-                                      distance BETWEEN $16::bigint AND $17::bigint
-                                  ) store
-                                WHERE
-                                  distance <= coalesce(
-                                    (
-                                      SELECT
-                                        mercator (place) <-> point($18::float8, $19::float8)
-                                      FROM
-                                        closest
-                                      OFFSET
-                                        750 - 1
-                                      LIMIT
-                                        1
-                                    ) * $20::float8,
-                                    'infinity'
-                                  )
-                              ) nearby
+                                      distance <= coalesce(
+                                        (
+                                          SELECT
+                                            mercator (place) <-> point($18::float8, $19::float8)
+                                          FROM
+                                            closest
+                                          OFFSET
+                                            750 - 1
+                                          LIMIT
+                                            1
+                                        ) * $20::float8,
+                                        'infinity'
+                                      )
+                                  ) nearby
+                              ) nearby,
+                              generate_series(1, cardinality(ids)) AS n
                             ORDER BY
                               distance
                           ) store

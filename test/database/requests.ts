@@ -23,7 +23,7 @@ const ofStores = (...queries: string[]) => queries.map((query) => `${api}/stores
  */
 export const requests: Record<number, string[]> = {
   64: [`${api}/notifications/unread-count/`],
-  128: ofStores(...rare, ...rareRegions),
+  256: ofStores(...rare, ...rareRegions),
   512: ['/auth/sessions/', ...ofPosts('mine=true&category_id=12')],
   1024: [
     ...lists,

@@ -70,6 +70,8 @@ t.test('each statement returns the columns that its row type declares', async (t
   const app = await createTestApp({ DATA_DIR: t.testdir() }, { isolated: true });
   const [sender, receiver] = [await openShop(app, '빵집'), await openShop(app, '카페')];
   await fillWorld(app, receiver, sender);
+  // Reading all of a table that was empty is the best plan.
+  for (const { scanned } of measures.values()) scanned.clear();
   const name = new URL(app.url).pathname.slice(1);
   for (const [setting, value] of Object.entries(plannerSettings))
     await app.pool.query(`ALTER DATABASE ${name} SET ${setting} = ${value}`);

@@ -105,12 +105,18 @@ export function inOrder(ids: Sql, list: SearchableList, filter: SearchFilter, { 
     ) nearest JOIN ${rowOf(list, 'nearest')} USING (id)`;
 }
 
-/** The newest posts of some stores. They are read store by store, as far as needed, and sorted where stores are at one distance. */
+/**
+ * The newest posts of some stores. They are read store by store, as far as needed, and sorted where stores are at one distance. Of a
+ * circle PostgreSQL expects a few stores, so that it would read the posts of all; of a series it expects a thousand rows.
+ */
 function postsOf(stores: Sql, list: SearchableList, filter: SearchFilter, { rows }: Budget): Sql {
   const { exists, isExamined = sql`true` } = list;
   return sql`
-    SELECT item.*, distance FROM (SELECT id AS store_id, distance FROM (${stores}) nearby ORDER BY distance) store
-    CROSS JOIN LATERAL (
+    SELECT item.*, distance FROM (
+      SELECT ids[n] AS store_id, distances[n] AS distance
+      FROM (SELECT array_agg(id) AS ids, array_agg(distance) AS distances FROM (${stores}) nearby) nearby,
+        generate_series(1, cardinality(ids)) AS n ORDER BY distance
+    ) store CROSS JOIN LATERAL (
       SELECT item.* FROM posts item WHERE item.store_id = store.store_id AND ${exists} AND ${isExamined}
       ${newestFirst} LIMIT ${constant(maxPosts)}
     ) item
