@@ -82,7 +82,7 @@ const storeSearches = {
 };
 
 const places = {
-  'around Seoul': 'near=37.55,126.98&radius=50000',
+  'around Seoul': 'near=37.55,126.98&radius_m=50000',
   'around a place at sea': 'near=38.5,131.5',
 };
 

@@ -1,6 +1,6 @@
 -- accounts/repository: findAbandoned
 -- Columns: email, id, isVerified
--- Pages: at most 128
+-- Pages: at most 256
 SELECT
   u.id,
   u.email,
@@ -108,7 +108,7 @@ ORDER BY
 
 -- email/repository: open
 -- Columns: email, expiresAt, userId, username
--- Pages: at most 16
+-- Pages: at most 64
 SELECT
   u.id AS "userId",
   u.username,
@@ -652,7 +652,7 @@ RETURNING
 
 -- sessions/repository: confirmation
 -- Columns: isRecent, methods, needsReset
--- Pages: at most 32
+-- Pages: at most 64
 SELECT
   coalesce(s.confirmed_at, s.created_at) > now() - make_interval(secs => $1) AS "isRecent",
   u.needs_reset AS "needsReset",
@@ -682,13 +682,13 @@ FROM
   JOIN users u ON u.id = s.user_id
   AND u.suspended_at IS NULL
   AND s.expires_at > now()
-  AND s.created_at > now() - make_interval(secs => $2)
+  AND s.created_at > now() - make_interval(secs => 7776000)
 WHERE
-  s.id = $3::uuid;
+  s.id = $2::uuid;
 
 -- sessions/repository: createSessionRepository
 -- Columns: email, id, isVerified, name, role, sessionId, username
--- Pages: at most 32
+-- Pages: at most 64
 SELECT
   u.id,
   u.username,
@@ -705,11 +705,11 @@ WHERE
   AND u.id = s.user_id
   AND u.suspended_at IS NULL
   AND s.expires_at > now()
-  AND s.created_at > now() - make_interval(secs => $2);
+  AND s.created_at > now() - make_interval(secs => 7776000);
 
 -- sessions/repository: findLive
 -- Columns: id
--- Pages: at most 16
+-- Pages: at most 256
 SELECT
   s.id
 FROM
@@ -717,9 +717,9 @@ FROM
   JOIN users u ON u.id = s.user_id
   AND u.suspended_at IS NULL
   AND s.expires_at > now()
-  AND s.created_at > now() - make_interval(secs => $1)
+  AND s.created_at > now() - make_interval(secs => 7776000)
 WHERE
-  s.id = ANY ($2::uuid[]);
+  s.id = ANY ($1::uuid[]);
 
 -- sessions/repository: list
 -- Columns: authenticatedAt, createdAt, id, ip, lastUsedAt, methods, userAgent
@@ -737,15 +737,15 @@ FROM
   JOIN users u ON u.id = s.user_id
   AND u.suspended_at IS NULL
   AND s.expires_at > now()
-  AND s.created_at > now() - make_interval(secs => $1)
+  AND s.created_at > now() - make_interval(secs => 7776000)
 WHERE
-  s.user_id = $2
-  AND (s.created_at, s.id) < ($3::timestamptz, $4::uuid)
+  s.user_id = $1
+  AND (s.created_at, s.id) < ($2::timestamptz, $3::uuid)
 ORDER BY
   s.created_at DESC,
   s.id DESC
 LIMIT
-  $5;
+  $4;
 
 -- sessions/repository: refresh
 -- Columns: count, refreshExpiresIn
@@ -758,41 +758,32 @@ SET
     ELSE 0
   END,
   rotated_at = CASE
-    WHEN refresh_count = $2 THEN ARRAY(
-      SELECT
-        t
-      FROM
-        unnest(rotated_at) t
-      WHERE
-        t > clock_timestamp() - make_interval(secs => $3)
-      ORDER BY
-        t
-    ) || clock_timestamp()
+    WHEN refresh_count = $2 THEN rotated_at[width_bucket(clock_timestamp() - make_interval(secs => 10), rotated_at) + 1:] || clock_timestamp()
     ELSE rotated_at
   END,
   last_used_at = clock_timestamp(),
-  expires_at = least(clock_timestamp() + make_interval(secs => $4), s.created_at + make_interval(secs => $5))
+  expires_at = least(clock_timestamp() + make_interval(secs => 1209600), s.created_at + make_interval(secs => 7776000))
 FROM
   users u
 WHERE
-  s.id = $6::uuid
-  AND s.user_id = $7
+  s.id = $3::uuid
+  AND s.user_id = $4
   AND u.id = s.user_id
   AND u.suspended_at IS NULL
   AND s.expires_at > now()
-  AND s.created_at > now() - make_interval(secs => $8)
+  AND s.created_at > now() - make_interval(secs => 7776000)
   AND (
-    s.refresh_count = $9
-    OR s.refresh_count > $10
-    AND s.rotated_at[cardinality(s.rotated_at) - (s.refresh_count - $11) + 1] > clock_timestamp() - make_interval(secs => $12)
+    s.refresh_count = $5
+    OR s.refresh_count > $6
+    AND s.rotated_at[cardinality(s.rotated_at) - (s.refresh_count - $7) + 1] > clock_timestamp() - make_interval(secs => 10)
   )
 RETURNING
   s.refresh_count AS count,
   least(
-    $13::float8,
+    1209600,
     extract(
       epoch
       FROM
-        s.created_at + make_interval(secs => $14) - clock_timestamp()
+        s.created_at + make_interval(secs => 7776000) - clock_timestamp()
     )
   )::float8 AS "refreshExpiresIn";

@@ -121,7 +121,7 @@ FROM
     WHERE
       user_id = $1
     ORDER BY
-      id + 0
+      id
     FOR UPDATE
   ) own
 WHERE

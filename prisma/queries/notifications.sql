@@ -281,7 +281,7 @@ FROM
 WHERE
   user_id = ANY ($1)
 ORDER BY
-  user_id + 0
+  user_id
 FOR NO KEY UPDATE;
 
 -- inbox/repository: markRead

@@ -45,7 +45,7 @@ WITH
       )
       AND status IN ('requested', 'accepted')
     ORDER BY
-      id + 0
+      id
     FOR UPDATE
   ),
   closed AS (

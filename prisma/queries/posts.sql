@@ -281,6 +281,2034 @@ WHERE
 
 -- repository: list
 -- Columns: closesOn, content, createdAt, distance, id, images, isMine, isOpen, isUsable, myRequestStatus, stoppedId, stoppedTime, store, title, updatedAt
+-- Pages: at most 1024
+WITH
+  link AS (
+    SELECT
+      store_id
+    FROM
+      store_category_links
+    WHERE
+      category_id = $1::int
+    LIMIT
+      2001
+  ),
+  rare AS (
+    SELECT
+    FROM
+      link
+    HAVING
+      count(*) <= 2000
+  ),
+  candidate AS (
+    SELECT
+      item.*
+    FROM
+      link
+      CROSS JOIN LATERAL (
+        SELECT
+          item.id,
+          item.created_at,
+          item.store_id AS store_id
+        FROM
+          posts item
+        WHERE
+          item.store_id = link.store_id
+          AND item.is_visible
+          AND item.closed_at IS NULL
+        LIMIT
+          5001
+      ) item
+    WHERE
+      EXISTS (
+        SELECT
+        FROM
+          rare
+      )
+    LIMIT
+      5001
+  ),
+  walked AS (
+    SELECT
+      id,
+      distance,
+      is_last,
+      NOT is_last
+      OR matches AS matches
+    FROM
+      (
+        SELECT
+          item.id,
+          item.distance,
+          place = 5000
+          OR text_read >= 2000000 AS is_last,
+          CASE
+            WHEN text_read - text_bytes < 2000000 THEN (
+              item.closed_at IS NULL
+              AND (
+                item.closes_on IS NULL
+                OR item.closes_on >= (now() AT TIME ZONE 'Asia/Seoul')::date
+              )
+            )
+            AND item.region_keys IS NOT NULL
+            AND (
+              $2::text = ''
+              OR item.region_keys @> (
+                SELECT
+                  region_words ($3::text)
+              )
+            )
+            AND (
+              $4::text = ''
+              OR position(
+                (
+                  SELECT
+                    search_key ($5::text)
+                ) IN item.search_text
+              ) > 0
+              OR position(
+                (
+                  SELECT
+                    search_key ($6::text)
+                ) IN split_part(item.store_text, E'\n', 1)
+              ) > 0
+              OR position(
+                (
+                  SELECT
+                    search_key ($7::text)
+                ) IN split_part(item.store_text, E'\n', 2)
+              ) > 0
+            )
+          END AS matches
+        FROM
+          (
+            SELECT
+              item.*,
+              row_number() OVER running AS place,
+              sum(text_bytes) OVER running AS text_read
+            FROM
+              (
+                SELECT
+                  item.*,
+                  CASE
+                    WHEN $8::text = '' THEN 0
+                    ELSE octet_length(item.search_text) + 500 + coalesce(octet_length(item.store_text), 0)
+                  END AS text_bytes
+                FROM
+                  (
+                    SELECT
+                      item.*,
+                      s.*
+                    FROM
+                      (
+                        SELECT
+                          item.*,
+                          nearest.distance
+                        FROM
+                          (
+                            SELECT
+                              *
+                            FROM
+                              (
+                                SELECT
+                                  id,
+                                  distance
+                                FROM
+                                  (
+                                    SELECT
+                                      id,
+                                      (
+                                        12742017600 * asin(
+                                          sqrt(
+                                            least(
+                                              1,
+                                              sin(radians(place[1] - $9::float8) / 2) ^ 2 + cos(radians(place[1])) * cos(radians($10::float8)) * sin(radians(place[0] - $11::float8) / 2) ^ 2
+                                            )
+                                          )
+                                        )
+                                      )::bigint AS distance
+                                    FROM
+                                      (
+                                        SELECT
+                                          candidate.id,
+                                          place
+                                        FROM
+                                          candidate
+                                          CROSS JOIN LATERAL (
+                                            SELECT
+                                              store_place (s.latitude, s.longitude, s.show_exact_location) AS place
+                                            FROM
+                                              stores s
+                                            WHERE
+                                              s.id = candidate.store_id
+                                              AND s.closed_at IS NULL
+                                              AND s.suspended_at IS NULL
+                                              AND s.latitude IS NOT NULL
+                                            LIMIT
+                                              1
+                                          ) store
+                                        WHERE
+                                          EXISTS (
+                                            SELECT
+                                            FROM
+                                              rare
+                                          )
+                                          AND (
+                                            SELECT
+                                              count(*) < 5001
+                                            FROM
+                                              candidate
+                                          )
+                                      ) placed
+                                    OFFSET
+                                      0
+                                  ) measured
+                                WHERE
+                                  distance BETWEEN $12::bigint AND $13::bigint
+                              ) nearby
+                            WHERE
+                              (distance, - id) > ($14::bigint, $15::bigint)
+                            ORDER BY
+                              distance,
+                              id DESC
+                            LIMIT
+                              5000
+                          ) nearest
+                          JOIN LATERAL (
+                            SELECT
+                              *
+                            FROM
+                              posts
+                            WHERE
+                              id = nearest.id
+                            LIMIT
+                              1
+                          ) item USING (id)
+                      ) item
+                      LEFT JOIN LATERAL (
+                        SELECT
+                          s.search_text AS store_text,
+                          s.region_keys
+                        FROM
+                          stores s
+                        WHERE
+                          s.id = item.store_id
+                          AND s.closed_at IS NULL
+                          AND s.suspended_at IS NULL
+                          AND (
+                            $16::int IS NULL
+                            OR (
+                              SELECT
+                                true
+                              FROM
+                                store_category_links
+                              WHERE
+                                store_id = item.store_id
+                                AND category_id = $17::int
+                            ) IS NOT NULL
+                          )
+                        OFFSET
+                          0
+                      ) s ON true
+                  ) item
+              ) item
+            WINDOW
+              running AS (
+                ORDER BY
+                  distance,
+                  id DESC ROWS UNBOUNDED PRECEDING
+              )
+          ) item
+      ) item
+    WHERE
+      matches
+      OR is_last
+    ORDER BY
+      distance,
+      id DESC
+    LIMIT
+      $18
+  ),
+  page AS (
+    SELECT
+      id,
+      distance
+    FROM
+      walked
+    WHERE
+      matches
+  ),
+  stopped AS (
+    SELECT
+      distance AS "stoppedTime",
+      id AS "stoppedId"
+    FROM
+      walked
+    WHERE
+      is_last
+      AND (
+        SELECT
+          count(*)
+        FROM
+          page
+      ) < $19
+    ORDER BY
+      distance,
+      id DESC
+    LIMIT
+      1
+  )
+SELECT
+  found.*,
+  stopped.*,
+  EXISTS (
+    SELECT
+    FROM
+      rare
+  )
+  AND (
+    SELECT
+      count(*) < 5001
+    FROM
+      candidate
+  ) AS "isUsable"
+FROM
+  (
+    SELECT
+  ) one_row
+  LEFT JOIN stopped ON true
+  LEFT JOIN (
+    SELECT
+      p.id,
+      p.title,
+      p.content,
+      p.images,
+      p.created_at AS "createdAt",
+      p.updated_at AS "updatedAt",
+      json_build_object(
+        'id',
+        s.id,
+        'name',
+        s.name,
+        'store_categories',
+        coalesce(
+          (
+            SELECT
+              json_agg(
+                json_build_object('id', c.id, 'name', c.name)
+                ORDER BY
+                  l.position
+              )
+            FROM
+              store_category_links l
+              JOIN store_categories c ON c.id = l.category_id
+            WHERE
+              l.store_id = s.id
+          ),
+          '[]'
+        )
+      ) AS store,
+      to_char(p.closes_on, 'YYYY-MM-DD') AS "closesOn",
+      (
+        p.closed_at IS NULL
+        AND (
+          p.closes_on IS NULL
+          OR p.closes_on >= (now() AT TIME ZONE 'Asia/Seoul')::date
+        )
+      ) AS "isOpen",
+      s.owner_id = $20 AS "isMine",
+      (
+        SELECT
+          r.status
+        FROM
+          partner_requests r
+        WHERE
+          r.sender_store_id = (
+            SELECT
+              id
+            FROM
+              stores
+            WHERE
+              owner_id = $21
+          )
+          AND r.post_id = p.id
+        ORDER BY
+          r.id DESC
+        LIMIT
+          1
+      ) AS "myRequestStatus",
+      page.distance
+    FROM
+      page
+      JOIN posts p ON p.id = page.id
+      JOIN stores s ON s.id = p.store_id
+  ) found ON true
+ORDER BY
+  found.distance,
+  found.id DESC;
+
+-- repository: list
+-- Columns: closesOn, content, createdAt, distance, id, images, isMine, isOpen, isUsable, myRequestStatus, stoppedId, stoppedTime, store, title, updatedAt
+-- Pages: at most 1024
+WITH
+  part AS (
+    SELECT
+      ARRAY(
+        SELECT
+          keys[place]
+        FROM
+          generate_series(1, pairs, 1 + (pairs - 1) / 5) place
+      ) AS keys
+    FROM
+      search_key ($1::text) AS folded,
+      greatest(char_length(folded) - 1, 1) AS pairs,
+      search_keys (folded) AS keys
+  ),
+  few AS (
+    SELECT
+      keys
+    FROM
+      part
+    WHERE
+      (
+        SELECT
+          count(*) <= 9
+        FROM
+          (
+            SELECT
+            FROM
+              posts item
+            WHERE
+              item.is_visible
+              AND search_keys (item.search_text) @> (
+                SELECT
+                  keys
+                FROM
+                  part
+              )
+              AND item.id % 503 = 0
+            LIMIT
+              10
+          ) sampled
+      )
+      AND (
+        SELECT
+          count(*) <= 9
+        FROM
+          (
+            SELECT
+            FROM
+              stores s
+            WHERE
+              s.closed_at IS NULL
+              AND s.suspended_at IS NULL
+              AND search_keys (s.search_text) @> (
+                SELECT
+                  keys
+                FROM
+                  part
+              )
+              AND s.id % 503 = 0
+            LIMIT
+              10
+          ) sampled
+      )
+  ),
+  link AS (
+    SELECT
+      s.id AS store_id
+    FROM
+      stores s
+    WHERE
+      s.closed_at IS NULL
+      AND s.suspended_at IS NULL
+      AND search_keys (s.search_text) @> (
+        SELECT
+          keys
+        FROM
+          few
+      )
+    LIMIT
+      2001
+  ),
+  rare AS (
+    SELECT
+      keys
+    FROM
+      few
+    WHERE
+      (
+        SELECT
+          count(*) <= 2000
+        FROM
+          link
+      )
+  ),
+  candidate AS (
+    (
+      SELECT
+        item.id,
+        item.created_at,
+        item.store_id AS store_id
+      FROM
+        posts item
+      WHERE
+        item.is_visible
+        AND search_keys (item.search_text) @> (
+          SELECT
+            keys
+          FROM
+            rare
+        )
+        AND item.is_visible
+        AND item.closed_at IS NULL
+        AND (item.created_at, item.id) < ($2::timestamptz, $3::bigint)
+      LIMIT
+        5001
+    )
+    UNION
+    (
+      SELECT
+        item.*
+      FROM
+        link
+        CROSS JOIN LATERAL (
+          SELECT
+            item.id,
+            item.created_at,
+            item.store_id AS store_id
+          FROM
+            posts item
+          WHERE
+            item.store_id = link.store_id
+            AND item.is_visible
+            AND item.closed_at IS NULL
+            AND (item.created_at, item.id) < ($4::timestamptz, $5::bigint)
+          LIMIT
+            5001
+        ) item
+      WHERE
+        EXISTS (
+          SELECT
+          FROM
+            rare
+        )
+      LIMIT
+        5001
+    )
+  ),
+  walked AS (
+    SELECT
+      id,
+      created_at,
+      is_last,
+      NOT is_last
+      OR matches AS matches
+    FROM
+      (
+        SELECT
+          item.id,
+          item.created_at,
+          place = 5000
+          OR text_read >= 2000000 AS is_last,
+          CASE
+            WHEN text_read - text_bytes < 2000000 THEN (
+              item.closed_at IS NULL
+              AND (
+                item.closes_on IS NULL
+                OR item.closes_on >= (now() AT TIME ZONE 'Asia/Seoul')::date
+              )
+            )
+            AND item.region_keys IS NOT NULL
+            AND (
+              $6::text = ''
+              OR item.region_keys @> (
+                SELECT
+                  region_words ($7::text)
+              )
+            )
+            AND (
+              $8::text = ''
+              OR position(
+                (
+                  SELECT
+                    search_key ($9::text)
+                ) IN item.search_text
+              ) > 0
+              OR position(
+                (
+                  SELECT
+                    search_key ($10::text)
+                ) IN split_part(item.store_text, E'\n', 1)
+              ) > 0
+              OR position(
+                (
+                  SELECT
+                    search_key ($11::text)
+                ) IN split_part(item.store_text, E'\n', 2)
+              ) > 0
+            )
+          END AS matches
+        FROM
+          (
+            SELECT
+              item.*,
+              row_number() OVER running AS place,
+              sum(text_bytes) OVER running AS text_read
+            FROM
+              (
+                SELECT
+                  item.*,
+                  CASE
+                    WHEN $12::text = '' THEN 0
+                    ELSE octet_length(item.search_text) + 500 + coalesce(octet_length(item.store_text), 0)
+                  END AS text_bytes
+                FROM
+                  (
+                    SELECT
+                      item.*,
+                      s.*
+                    FROM
+                      (
+                        SELECT
+                          item.*
+                        FROM
+                          (
+                            SELECT
+                              *
+                            FROM
+                              candidate
+                            WHERE
+                              EXISTS (
+                                SELECT
+                                FROM
+                                  rare
+                              )
+                              AND (
+                                SELECT
+                                  count(*) < 5001
+                                FROM
+                                  candidate
+                              )
+                            ORDER BY
+                              created_at DESC,
+                              id DESC
+                          ) candidate
+                          JOIN LATERAL (
+                            SELECT
+                              *
+                            FROM
+                              posts
+                            WHERE
+                              id = candidate.id
+                            LIMIT
+                              1
+                          ) item USING (id, created_at)
+                      ) item
+                      LEFT JOIN LATERAL (
+                        SELECT
+                          s.search_text AS store_text,
+                          s.region_keys
+                        FROM
+                          stores s
+                        WHERE
+                          s.id = item.store_id
+                          AND s.closed_at IS NULL
+                          AND s.suspended_at IS NULL
+                          AND (
+                            $13::int IS NULL
+                            OR (
+                              SELECT
+                                true
+                              FROM
+                                store_category_links
+                              WHERE
+                                store_id = item.store_id
+                                AND category_id = $14::int
+                            ) IS NOT NULL
+                          )
+                        OFFSET
+                          0
+                      ) s ON true
+                  ) item
+              ) item
+            WINDOW
+              running AS (
+                ORDER BY
+                  created_at DESC,
+                  id DESC ROWS UNBOUNDED PRECEDING
+              )
+          ) item
+      ) item
+    WHERE
+      matches
+      OR is_last
+    ORDER BY
+      created_at DESC,
+      id DESC
+    LIMIT
+      $15
+  ),
+  page AS (
+    SELECT
+      id,
+      NULL::bigint AS distance
+    FROM
+      walked
+    WHERE
+      matches
+  ),
+  stopped AS (
+    SELECT
+      (
+        extract(
+          epoch
+          FROM
+            created_at
+        ) * 1000
+      )::bigint AS "stoppedTime",
+      id AS "stoppedId"
+    FROM
+      walked
+    WHERE
+      is_last
+      AND (
+        SELECT
+          count(*)
+        FROM
+          page
+      ) < $16
+    ORDER BY
+      created_at DESC,
+      id DESC
+    LIMIT
+      1
+  )
+SELECT
+  found.*,
+  stopped.*,
+  EXISTS (
+    SELECT
+    FROM
+      rare
+  )
+  AND (
+    SELECT
+      count(*) < 5001
+    FROM
+      candidate
+  ) AS "isUsable"
+FROM
+  (
+    SELECT
+  ) one_row
+  LEFT JOIN stopped ON true
+  LEFT JOIN (
+    SELECT
+      p.id,
+      p.title,
+      p.content,
+      p.images,
+      p.created_at AS "createdAt",
+      p.updated_at AS "updatedAt",
+      json_build_object(
+        'id',
+        s.id,
+        'name',
+        s.name,
+        'store_categories',
+        coalesce(
+          (
+            SELECT
+              json_agg(
+                json_build_object('id', c.id, 'name', c.name)
+                ORDER BY
+                  l.position
+              )
+            FROM
+              store_category_links l
+              JOIN store_categories c ON c.id = l.category_id
+            WHERE
+              l.store_id = s.id
+          ),
+          '[]'
+        )
+      ) AS store,
+      to_char(p.closes_on, 'YYYY-MM-DD') AS "closesOn",
+      (
+        p.closed_at IS NULL
+        AND (
+          p.closes_on IS NULL
+          OR p.closes_on >= (now() AT TIME ZONE 'Asia/Seoul')::date
+        )
+      ) AS "isOpen",
+      s.owner_id = $17 AS "isMine",
+      (
+        SELECT
+          r.status
+        FROM
+          partner_requests r
+        WHERE
+          r.sender_store_id = (
+            SELECT
+              id
+            FROM
+              stores
+            WHERE
+              owner_id = $18
+          )
+          AND r.post_id = p.id
+        ORDER BY
+          r.id DESC
+        LIMIT
+          1
+      ) AS "myRequestStatus",
+      page.distance
+    FROM
+      page
+      JOIN posts p ON p.id = page.id
+      JOIN stores s ON s.id = p.store_id
+  ) found ON true
+ORDER BY
+  found."createdAt" DESC,
+  found.id DESC;
+
+-- repository: list
+-- Columns: closesOn, content, createdAt, distance, id, images, isMine, isOpen, isUsable, myRequestStatus, stoppedId, stoppedTime, store, title, updatedAt
+-- Pages: at most 128
+WITH
+  link AS (
+    SELECT
+      store_id
+    FROM
+      store_category_links
+    WHERE
+      category_id = $1::int
+    LIMIT
+      2001
+  ),
+  rare AS (
+    SELECT
+    FROM
+      link
+    HAVING
+      count(*) <= 2000
+  ),
+  candidate AS (
+    SELECT
+      item.*
+    FROM
+      link
+      CROSS JOIN LATERAL (
+        SELECT
+          item.id,
+          item.created_at,
+          item.store_id AS store_id
+        FROM
+          posts item
+        WHERE
+          item.store_id = link.store_id
+          AND item.is_visible
+          AND item.closed_at IS NULL
+          AND (item.created_at, item.id) < ($2::timestamptz, $3::bigint)
+        LIMIT
+          5001
+      ) item
+    WHERE
+      EXISTS (
+        SELECT
+        FROM
+          rare
+      )
+    LIMIT
+      5001
+  ),
+  walked AS (
+    SELECT
+      id,
+      created_at,
+      is_last,
+      NOT is_last
+      OR matches AS matches
+    FROM
+      (
+        SELECT
+          item.id,
+          item.created_at,
+          place = 5000
+          OR text_read >= 2000000 AS is_last,
+          CASE
+            WHEN text_read - text_bytes < 2000000 THEN (
+              item.closed_at IS NULL
+              AND (
+                item.closes_on IS NULL
+                OR item.closes_on >= (now() AT TIME ZONE 'Asia/Seoul')::date
+              )
+            )
+            AND item.region_keys IS NOT NULL
+            AND (
+              $4::text = ''
+              OR item.region_keys @> (
+                SELECT
+                  region_words ($5::text)
+              )
+            )
+            AND (
+              $6::text = ''
+              OR position(
+                (
+                  SELECT
+                    search_key ($7::text)
+                ) IN item.search_text
+              ) > 0
+              OR position(
+                (
+                  SELECT
+                    search_key ($8::text)
+                ) IN split_part(item.store_text, E'\n', 1)
+              ) > 0
+              OR position(
+                (
+                  SELECT
+                    search_key ($9::text)
+                ) IN split_part(item.store_text, E'\n', 2)
+              ) > 0
+            )
+          END AS matches
+        FROM
+          (
+            SELECT
+              item.*,
+              row_number() OVER running AS place,
+              sum(text_bytes) OVER running AS text_read
+            FROM
+              (
+                SELECT
+                  item.*,
+                  CASE
+                    WHEN $10::text = '' THEN 0
+                    ELSE octet_length(item.search_text) + 500 + coalesce(octet_length(item.store_text), 0)
+                  END AS text_bytes
+                FROM
+                  (
+                    SELECT
+                      item.*,
+                      s.*
+                    FROM
+                      (
+                        SELECT
+                          item.*
+                        FROM
+                          (
+                            SELECT
+                              *
+                            FROM
+                              candidate
+                            WHERE
+                              EXISTS (
+                                SELECT
+                                FROM
+                                  rare
+                              )
+                              AND (
+                                SELECT
+                                  count(*) < 5001
+                                FROM
+                                  candidate
+                              )
+                            ORDER BY
+                              created_at DESC,
+                              id DESC
+                          ) candidate
+                          JOIN LATERAL (
+                            SELECT
+                              *
+                            FROM
+                              posts
+                            WHERE
+                              id = candidate.id
+                            LIMIT
+                              1
+                          ) item USING (id, created_at)
+                      ) item
+                      LEFT JOIN LATERAL (
+                        SELECT
+                          s.search_text AS store_text,
+                          s.region_keys
+                        FROM
+                          stores s
+                        WHERE
+                          s.id = item.store_id
+                          AND s.closed_at IS NULL
+                          AND s.suspended_at IS NULL
+                          AND (
+                            $11::int IS NULL
+                            OR (
+                              SELECT
+                                true
+                              FROM
+                                store_category_links
+                              WHERE
+                                store_id = item.store_id
+                                AND category_id = $12::int
+                            ) IS NOT NULL
+                          )
+                        OFFSET
+                          0
+                      ) s ON true
+                  ) item
+              ) item
+            WINDOW
+              running AS (
+                ORDER BY
+                  created_at DESC,
+                  id DESC ROWS UNBOUNDED PRECEDING
+              )
+          ) item
+      ) item
+    WHERE
+      matches
+      OR is_last
+    ORDER BY
+      created_at DESC,
+      id DESC
+    LIMIT
+      $13
+  ),
+  page AS (
+    SELECT
+      id,
+      NULL::bigint AS distance
+    FROM
+      walked
+    WHERE
+      matches
+  ),
+  stopped AS (
+    SELECT
+      (
+        extract(
+          epoch
+          FROM
+            created_at
+        ) * 1000
+      )::bigint AS "stoppedTime",
+      id AS "stoppedId"
+    FROM
+      walked
+    WHERE
+      is_last
+      AND (
+        SELECT
+          count(*)
+        FROM
+          page
+      ) < $14
+    ORDER BY
+      created_at DESC,
+      id DESC
+    LIMIT
+      1
+  )
+SELECT
+  found.*,
+  stopped.*,
+  EXISTS (
+    SELECT
+    FROM
+      rare
+  )
+  AND (
+    SELECT
+      count(*) < 5001
+    FROM
+      candidate
+  ) AS "isUsable"
+FROM
+  (
+    SELECT
+  ) one_row
+  LEFT JOIN stopped ON true
+  LEFT JOIN (
+    SELECT
+      p.id,
+      p.title,
+      p.content,
+      p.images,
+      p.created_at AS "createdAt",
+      p.updated_at AS "updatedAt",
+      json_build_object(
+        'id',
+        s.id,
+        'name',
+        s.name,
+        'store_categories',
+        coalesce(
+          (
+            SELECT
+              json_agg(
+                json_build_object('id', c.id, 'name', c.name)
+                ORDER BY
+                  l.position
+              )
+            FROM
+              store_category_links l
+              JOIN store_categories c ON c.id = l.category_id
+            WHERE
+              l.store_id = s.id
+          ),
+          '[]'
+        )
+      ) AS store,
+      to_char(p.closes_on, 'YYYY-MM-DD') AS "closesOn",
+      (
+        p.closed_at IS NULL
+        AND (
+          p.closes_on IS NULL
+          OR p.closes_on >= (now() AT TIME ZONE 'Asia/Seoul')::date
+        )
+      ) AS "isOpen",
+      s.owner_id = $15 AS "isMine",
+      (
+        SELECT
+          r.status
+        FROM
+          partner_requests r
+        WHERE
+          r.sender_store_id = (
+            SELECT
+              id
+            FROM
+              stores
+            WHERE
+              owner_id = $16
+          )
+          AND r.post_id = p.id
+        ORDER BY
+          r.id DESC
+        LIMIT
+          1
+      ) AS "myRequestStatus",
+      page.distance
+    FROM
+      page
+      JOIN posts p ON p.id = page.id
+      JOIN stores s ON s.id = p.store_id
+  ) found ON true
+ORDER BY
+  found."createdAt" DESC,
+  found.id DESC;
+
+-- repository: list
+-- Columns: closesOn, content, createdAt, distance, id, images, isMine, isOpen, isUsable, myRequestStatus, stoppedId, stoppedTime, store, title, updatedAt
+-- Pages: at most 128
+WITH
+  part AS (
+    SELECT
+      ARRAY(
+        SELECT
+          keys[place]
+        FROM
+          generate_series(1, pairs, 1 + (pairs - 1) / 5) place
+      ) AS keys
+    FROM
+      search_key ($1::text) AS folded,
+      greatest(char_length(folded) - 1, 1) AS pairs,
+      search_keys (folded) AS keys
+  ),
+  few AS (
+    SELECT
+      keys
+    FROM
+      part
+    WHERE
+      (
+        SELECT
+          count(*) <= 9
+        FROM
+          (
+            SELECT
+            FROM
+              posts item
+            WHERE
+              item.is_visible
+              AND search_keys (item.search_text) @> (
+                SELECT
+                  keys
+                FROM
+                  part
+              )
+              AND item.id % 503 = 0
+            LIMIT
+              10
+          ) sampled
+      )
+      AND (
+        SELECT
+          count(*) <= 9
+        FROM
+          (
+            SELECT
+            FROM
+              stores s
+            WHERE
+              s.closed_at IS NULL
+              AND s.suspended_at IS NULL
+              AND search_keys (s.search_text) @> (
+                SELECT
+                  keys
+                FROM
+                  part
+              )
+              AND s.id % 503 = 0
+            LIMIT
+              10
+          ) sampled
+      )
+  ),
+  link AS (
+    SELECT
+      s.id AS store_id
+    FROM
+      stores s
+    WHERE
+      s.closed_at IS NULL
+      AND s.suspended_at IS NULL
+      AND search_keys (s.search_text) @> (
+        SELECT
+          keys
+        FROM
+          few
+      )
+    LIMIT
+      2001
+  ),
+  rare AS (
+    SELECT
+      keys
+    FROM
+      few
+    WHERE
+      (
+        SELECT
+          count(*) <= 2000
+        FROM
+          link
+      )
+  ),
+  candidate AS (
+    (
+      SELECT
+        item.id,
+        item.created_at,
+        item.store_id AS store_id
+      FROM
+        posts item
+      WHERE
+        item.is_visible
+        AND search_keys (item.search_text) @> (
+          SELECT
+            keys
+          FROM
+            rare
+        )
+        AND item.is_visible
+        AND true
+        AND (item.created_at, item.id) < ($2::timestamptz, $3::bigint)
+      LIMIT
+        5001
+    )
+    UNION
+    (
+      SELECT
+        item.*
+      FROM
+        link
+        CROSS JOIN LATERAL (
+          SELECT
+            item.id,
+            item.created_at,
+            item.store_id AS store_id
+          FROM
+            posts item
+          WHERE
+            item.store_id = link.store_id
+            AND item.is_visible
+            AND true
+            AND (item.created_at, item.id) < ($4::timestamptz, $5::bigint)
+          LIMIT
+            5001
+        ) item
+      WHERE
+        EXISTS (
+          SELECT
+          FROM
+            rare
+        )
+      LIMIT
+        5001
+    )
+  ),
+  walked AS (
+    SELECT
+      id,
+      created_at,
+      is_last,
+      NOT is_last
+      OR matches AS matches
+    FROM
+      (
+        SELECT
+          item.id,
+          item.created_at,
+          place = 5000
+          OR text_read >= 2000000 AS is_last,
+          CASE
+            WHEN text_read - text_bytes < 2000000 THEN (
+              $6::bool
+              OR NOT (
+                item.closed_at IS NULL
+                AND (
+                  item.closes_on IS NULL
+                  OR item.closes_on >= (now() AT TIME ZONE 'Asia/Seoul')::date
+                )
+              )
+            )
+            AND item.store_id = (
+              SELECT
+                s.id
+              FROM
+                stores s
+              WHERE
+                s.id = (
+                  SELECT
+                    id
+                  FROM
+                    stores
+                  WHERE
+                    id = coalesce(
+                      $7::int,
+                      (
+                        SELECT
+                          id
+                        FROM
+                          stores
+                        WHERE
+                          owner_id = $8::int
+                      )
+                    )
+                    AND (
+                      $9::int IS NULL
+                      OR owner_id = $10::int
+                    )
+                )
+                AND s.closed_at IS NULL
+                AND s.suspended_at IS NULL
+                AND (
+                  $11::text = ''
+                  OR s.region_keys @> (
+                    SELECT
+                      region_words ($12::text)
+                  )
+                )
+                AND (
+                  $13::int IS NULL
+                  OR (
+                    SELECT
+                      true
+                    FROM
+                      store_category_links
+                    WHERE
+                      store_id = s.id
+                      AND category_id = $14::int
+                  ) IS NOT NULL
+                )
+            )
+            AND item.region_keys IS NOT NULL
+            AND (
+              $15::text = ''
+              OR item.region_keys @> (
+                SELECT
+                  region_words ($16::text)
+              )
+            )
+            AND (
+              $17::text = ''
+              OR position(
+                (
+                  SELECT
+                    search_key ($18::text)
+                ) IN item.search_text
+              ) > 0
+              OR position(
+                (
+                  SELECT
+                    search_key ($19::text)
+                ) IN split_part(item.store_text, E'\n', 1)
+              ) > 0
+              OR position(
+                (
+                  SELECT
+                    search_key ($20::text)
+                ) IN split_part(item.store_text, E'\n', 2)
+              ) > 0
+            )
+          END AS matches
+        FROM
+          (
+            SELECT
+              item.*,
+              row_number() OVER running AS place,
+              sum(text_bytes) OVER running AS text_read
+            FROM
+              (
+                SELECT
+                  item.*,
+                  CASE
+                    WHEN $21::text = '' THEN 0
+                    ELSE octet_length(item.search_text) + 500 + coalesce(octet_length(item.store_text), 0)
+                  END AS text_bytes
+                FROM
+                  (
+                    SELECT
+                      item.*,
+                      s.*
+                    FROM
+                      (
+                        SELECT
+                          item.*
+                        FROM
+                          (
+                            SELECT
+                              *
+                            FROM
+                              candidate
+                            WHERE
+                              EXISTS (
+                                SELECT
+                                FROM
+                                  rare
+                              )
+                              AND (
+                                SELECT
+                                  count(*) < 5001
+                                FROM
+                                  candidate
+                              )
+                            ORDER BY
+                              created_at DESC,
+                              id DESC
+                          ) candidate
+                          JOIN LATERAL (
+                            SELECT
+                              *
+                            FROM
+                              posts
+                            WHERE
+                              id = candidate.id
+                            LIMIT
+                              1
+                          ) item USING (id, created_at)
+                      ) item
+                      LEFT JOIN LATERAL (
+                        SELECT
+                          s.search_text AS store_text,
+                          s.region_keys
+                        FROM
+                          stores s
+                        WHERE
+                          s.id = item.store_id
+                          AND s.closed_at IS NULL
+                          AND s.suspended_at IS NULL
+                          AND (
+                            $22::int IS NULL
+                            OR (
+                              SELECT
+                                true
+                              FROM
+                                store_category_links
+                              WHERE
+                                store_id = item.store_id
+                                AND category_id = $23::int
+                            ) IS NOT NULL
+                          )
+                        OFFSET
+                          0
+                      ) s ON true
+                  ) item
+              ) item
+            WINDOW
+              running AS (
+                ORDER BY
+                  created_at DESC,
+                  id DESC ROWS UNBOUNDED PRECEDING
+              )
+          ) item
+      ) item
+    WHERE
+      matches
+      OR is_last
+    ORDER BY
+      created_at DESC,
+      id DESC
+    LIMIT
+      $24
+  ),
+  page AS (
+    SELECT
+      id,
+      NULL::bigint AS distance
+    FROM
+      walked
+    WHERE
+      matches
+  ),
+  stopped AS (
+    SELECT
+      (
+        extract(
+          epoch
+          FROM
+            created_at
+        ) * 1000
+      )::bigint AS "stoppedTime",
+      id AS "stoppedId"
+    FROM
+      walked
+    WHERE
+      is_last
+      AND (
+        SELECT
+          count(*)
+        FROM
+          page
+      ) < $25
+    ORDER BY
+      created_at DESC,
+      id DESC
+    LIMIT
+      1
+  )
+SELECT
+  found.*,
+  stopped.*,
+  EXISTS (
+    SELECT
+    FROM
+      rare
+  )
+  AND (
+    SELECT
+      count(*) < 5001
+    FROM
+      candidate
+  ) AS "isUsable"
+FROM
+  (
+    SELECT
+  ) one_row
+  LEFT JOIN stopped ON true
+  LEFT JOIN (
+    SELECT
+      p.id,
+      p.title,
+      p.content,
+      p.images,
+      p.created_at AS "createdAt",
+      p.updated_at AS "updatedAt",
+      json_build_object(
+        'id',
+        s.id,
+        'name',
+        s.name,
+        'store_categories',
+        coalesce(
+          (
+            SELECT
+              json_agg(
+                json_build_object('id', c.id, 'name', c.name)
+                ORDER BY
+                  l.position
+              )
+            FROM
+              store_category_links l
+              JOIN store_categories c ON c.id = l.category_id
+            WHERE
+              l.store_id = s.id
+          ),
+          '[]'
+        )
+      ) AS store,
+      to_char(p.closes_on, 'YYYY-MM-DD') AS "closesOn",
+      (
+        p.closed_at IS NULL
+        AND (
+          p.closes_on IS NULL
+          OR p.closes_on >= (now() AT TIME ZONE 'Asia/Seoul')::date
+        )
+      ) AS "isOpen",
+      s.owner_id = $26 AS "isMine",
+      (
+        SELECT
+          r.status
+        FROM
+          partner_requests r
+        WHERE
+          r.sender_store_id = (
+            SELECT
+              id
+            FROM
+              stores
+            WHERE
+              owner_id = $27
+          )
+          AND r.post_id = p.id
+        ORDER BY
+          r.id DESC
+        LIMIT
+          1
+      ) AS "myRequestStatus",
+      page.distance
+    FROM
+      page
+      JOIN posts p ON p.id = page.id
+      JOIN stores s ON s.id = p.store_id
+  ) found ON true
+ORDER BY
+  found."createdAt" DESC,
+  found.id DESC;
+
+-- repository: list
+-- Columns: closesOn, content, createdAt, distance, id, images, isMine, isOpen, isUsable, myRequestStatus, stoppedId, stoppedTime, store, title, updatedAt
+-- Pages: at most 256
+WITH
+  part AS (
+    SELECT
+      ARRAY(
+        SELECT
+          keys[place]
+        FROM
+          generate_series(1, pairs, 1 + (pairs - 1) / 5) place
+      ) AS keys
+    FROM
+      search_key ($1::text) AS folded,
+      greatest(char_length(folded) - 1, 1) AS pairs,
+      search_keys (folded) AS keys
+  ),
+  few AS (
+    SELECT
+      keys
+    FROM
+      part
+    WHERE
+      (
+        SELECT
+          count(*) <= 9
+        FROM
+          (
+            SELECT
+            FROM
+              posts item
+            WHERE
+              item.is_visible
+              AND search_keys (item.search_text) @> (
+                SELECT
+                  keys
+                FROM
+                  part
+              )
+              AND item.id % 503 = 0
+            LIMIT
+              10
+          ) sampled
+      )
+      AND (
+        SELECT
+          count(*) <= 9
+        FROM
+          (
+            SELECT
+            FROM
+              stores s
+            WHERE
+              s.closed_at IS NULL
+              AND s.suspended_at IS NULL
+              AND search_keys (s.search_text) @> (
+                SELECT
+                  keys
+                FROM
+                  part
+              )
+              AND s.id % 503 = 0
+            LIMIT
+              10
+          ) sampled
+      )
+  ),
+  link AS (
+    SELECT
+      s.id AS store_id
+    FROM
+      stores s
+    WHERE
+      s.closed_at IS NULL
+      AND s.suspended_at IS NULL
+      AND search_keys (s.search_text) @> (
+        SELECT
+          keys
+        FROM
+          few
+      )
+    LIMIT
+      2001
+  ),
+  rare AS (
+    SELECT
+      keys
+    FROM
+      few
+    WHERE
+      (
+        SELECT
+          count(*) <= 2000
+        FROM
+          link
+      )
+  ),
+  candidate AS (
+    (
+      SELECT
+        item.id,
+        item.created_at,
+        item.store_id AS store_id
+      FROM
+        posts item
+      WHERE
+        item.is_visible
+        AND search_keys (item.search_text) @> (
+          SELECT
+            keys
+          FROM
+            rare
+        )
+        AND item.is_visible
+        AND true
+        AND (item.created_at, item.id) < ($2::timestamptz, $3::bigint)
+      LIMIT
+        5001
+    )
+    UNION
+    (
+      SELECT
+        item.*
+      FROM
+        link
+        CROSS JOIN LATERAL (
+          SELECT
+            item.id,
+            item.created_at,
+            item.store_id AS store_id
+          FROM
+            posts item
+          WHERE
+            item.store_id = link.store_id
+            AND item.is_visible
+            AND true
+            AND (item.created_at, item.id) < ($4::timestamptz, $5::bigint)
+          LIMIT
+            5001
+        ) item
+      WHERE
+        EXISTS (
+          SELECT
+          FROM
+            rare
+        )
+      LIMIT
+        5001
+    )
+  ),
+  walked AS (
+    SELECT
+      id,
+      created_at,
+      is_last,
+      NOT is_last
+      OR matches AS matches
+    FROM
+      (
+        SELECT
+          item.id,
+          item.created_at,
+          place = 5000
+          OR text_read >= 2000000 AS is_last,
+          CASE
+            WHEN text_read - text_bytes < 2000000 THEN (
+              $6::bool
+              OR NOT (
+                item.closed_at IS NULL
+                AND (
+                  item.closes_on IS NULL
+                  OR item.closes_on >= (now() AT TIME ZONE 'Asia/Seoul')::date
+                )
+              )
+            )
+            AND item.region_keys IS NOT NULL
+            AND (
+              $7::text = ''
+              OR item.region_keys @> (
+                SELECT
+                  region_words ($8::text)
+              )
+            )
+            AND (
+              $9::text = ''
+              OR position(
+                (
+                  SELECT
+                    search_key ($10::text)
+                ) IN item.search_text
+              ) > 0
+              OR position(
+                (
+                  SELECT
+                    search_key ($11::text)
+                ) IN split_part(item.store_text, E'\n', 1)
+              ) > 0
+              OR position(
+                (
+                  SELECT
+                    search_key ($12::text)
+                ) IN split_part(item.store_text, E'\n', 2)
+              ) > 0
+            )
+          END AS matches
+        FROM
+          (
+            SELECT
+              item.*,
+              row_number() OVER running AS place,
+              sum(text_bytes) OVER running AS text_read
+            FROM
+              (
+                SELECT
+                  item.*,
+                  CASE
+                    WHEN $13::text = '' THEN 0
+                    ELSE octet_length(item.search_text) + 500 + coalesce(octet_length(item.store_text), 0)
+                  END AS text_bytes
+                FROM
+                  (
+                    SELECT
+                      item.*,
+                      s.*
+                    FROM
+                      (
+                        SELECT
+                          item.*
+                        FROM
+                          (
+                            SELECT
+                              *
+                            FROM
+                              candidate
+                            WHERE
+                              EXISTS (
+                                SELECT
+                                FROM
+                                  rare
+                              )
+                              AND (
+                                SELECT
+                                  count(*) < 5001
+                                FROM
+                                  candidate
+                              )
+                            ORDER BY
+                              created_at DESC,
+                              id DESC
+                          ) candidate
+                          JOIN LATERAL (
+                            SELECT
+                              *
+                            FROM
+                              posts
+                            WHERE
+                              id = candidate.id
+                            LIMIT
+                              1
+                          ) item USING (id, created_at)
+                      ) item
+                      LEFT JOIN LATERAL (
+                        SELECT
+                          s.search_text AS store_text,
+                          s.region_keys
+                        FROM
+                          stores s
+                        WHERE
+                          s.id = item.store_id
+                          AND s.closed_at IS NULL
+                          AND s.suspended_at IS NULL
+                          AND (
+                            $14::int IS NULL
+                            OR (
+                              SELECT
+                                true
+                              FROM
+                                store_category_links
+                              WHERE
+                                store_id = item.store_id
+                                AND category_id = $15::int
+                            ) IS NOT NULL
+                          )
+                        OFFSET
+                          0
+                      ) s ON true
+                  ) item
+              ) item
+            WINDOW
+              running AS (
+                ORDER BY
+                  created_at DESC,
+                  id DESC ROWS UNBOUNDED PRECEDING
+              )
+          ) item
+      ) item
+    WHERE
+      matches
+      OR is_last
+    ORDER BY
+      created_at DESC,
+      id DESC
+    LIMIT
+      $16
+  ),
+  page AS (
+    SELECT
+      id,
+      NULL::bigint AS distance
+    FROM
+      walked
+    WHERE
+      matches
+  ),
+  stopped AS (
+    SELECT
+      (
+        extract(
+          epoch
+          FROM
+            created_at
+        ) * 1000
+      )::bigint AS "stoppedTime",
+      id AS "stoppedId"
+    FROM
+      walked
+    WHERE
+      is_last
+      AND (
+        SELECT
+          count(*)
+        FROM
+          page
+      ) < $17
+    ORDER BY
+      created_at DESC,
+      id DESC
+    LIMIT
+      1
+  )
+SELECT
+  found.*,
+  stopped.*,
+  EXISTS (
+    SELECT
+    FROM
+      rare
+  )
+  AND (
+    SELECT
+      count(*) < 5001
+    FROM
+      candidate
+  ) AS "isUsable"
+FROM
+  (
+    SELECT
+  ) one_row
+  LEFT JOIN stopped ON true
+  LEFT JOIN (
+    SELECT
+      p.id,
+      p.title,
+      p.content,
+      p.images,
+      p.created_at AS "createdAt",
+      p.updated_at AS "updatedAt",
+      json_build_object(
+        'id',
+        s.id,
+        'name',
+        s.name,
+        'store_categories',
+        coalesce(
+          (
+            SELECT
+              json_agg(
+                json_build_object('id', c.id, 'name', c.name)
+                ORDER BY
+                  l.position
+              )
+            FROM
+              store_category_links l
+              JOIN store_categories c ON c.id = l.category_id
+            WHERE
+              l.store_id = s.id
+          ),
+          '[]'
+        )
+      ) AS store,
+      to_char(p.closes_on, 'YYYY-MM-DD') AS "closesOn",
+      (
+        p.closed_at IS NULL
+        AND (
+          p.closes_on IS NULL
+          OR p.closes_on >= (now() AT TIME ZONE 'Asia/Seoul')::date
+        )
+      ) AS "isOpen",
+      s.owner_id = $18 AS "isMine",
+      (
+        SELECT
+          r.status
+        FROM
+          partner_requests r
+        WHERE
+          r.sender_store_id = (
+            SELECT
+              id
+            FROM
+              stores
+            WHERE
+              owner_id = $19
+          )
+          AND r.post_id = p.id
+        ORDER BY
+          r.id DESC
+        LIMIT
+          1
+      ) AS "myRequestStatus",
+      page.distance
+    FROM
+      page
+      JOIN posts p ON p.id = page.id
+      JOIN stores s ON s.id = p.store_id
+  ) found ON true
+ORDER BY
+  found."createdAt" DESC,
+  found.id DESC;
+
+-- repository: list
+-- Columns: closesOn, content, createdAt, distance, id, images, isMine, isOpen, isUsable, myRequestStatus, stoppedId, stoppedTime, store, title, updatedAt
 -- Pages: at most 32768
 WITH
   walked AS (
@@ -1486,6 +3514,846 @@ ORDER BY
 
 -- repository: list
 -- Columns: closesOn, content, createdAt, distance, id, images, isMine, isOpen, isUsable, myRequestStatus, stoppedId, stoppedTime, store, title, updatedAt
+-- Pages: at most 512
+WITH
+  part AS (
+    SELECT
+      ARRAY(
+        SELECT
+          keys[place]
+        FROM
+          generate_series(1, pairs, 1 + (pairs - 1) / 5) place
+      ) AS keys
+    FROM
+      search_key ($1::text) AS folded,
+      greatest(char_length(folded) - 1, 1) AS pairs,
+      search_keys (folded) AS keys
+  ),
+  few AS (
+    SELECT
+      keys
+    FROM
+      part
+    WHERE
+      (
+        SELECT
+          count(*) <= 9
+        FROM
+          (
+            SELECT
+            FROM
+              posts item
+            WHERE
+              item.is_visible
+              AND search_keys (item.search_text) @> (
+                SELECT
+                  keys
+                FROM
+                  part
+              )
+              AND item.id % 503 = 0
+            LIMIT
+              10
+          ) sampled
+      )
+      AND (
+        SELECT
+          count(*) <= 9
+        FROM
+          (
+            SELECT
+            FROM
+              stores s
+            WHERE
+              s.closed_at IS NULL
+              AND s.suspended_at IS NULL
+              AND search_keys (s.search_text) @> (
+                SELECT
+                  keys
+                FROM
+                  part
+              )
+              AND s.id % 503 = 0
+            LIMIT
+              10
+          ) sampled
+      )
+  ),
+  link AS (
+    SELECT
+      s.id AS store_id
+    FROM
+      stores s
+    WHERE
+      s.closed_at IS NULL
+      AND s.suspended_at IS NULL
+      AND search_keys (s.search_text) @> (
+        SELECT
+          keys
+        FROM
+          few
+      )
+    LIMIT
+      2001
+  ),
+  rare AS (
+    SELECT
+      keys
+    FROM
+      few
+    WHERE
+      (
+        SELECT
+          count(*) <= 2000
+        FROM
+          link
+      )
+  ),
+  candidate AS (
+    (
+      SELECT
+        item.id,
+        item.created_at,
+        item.store_id AS store_id
+      FROM
+        posts item
+      WHERE
+        item.is_visible
+        AND search_keys (item.search_text) @> (
+          SELECT
+            keys
+          FROM
+            rare
+        )
+        AND item.is_visible
+        AND item.closed_at IS NULL
+      LIMIT
+        5001
+    )
+    UNION
+    (
+      SELECT
+        item.*
+      FROM
+        link
+        CROSS JOIN LATERAL (
+          SELECT
+            item.id,
+            item.created_at,
+            item.store_id AS store_id
+          FROM
+            posts item
+          WHERE
+            item.store_id = link.store_id
+            AND item.is_visible
+            AND item.closed_at IS NULL
+          LIMIT
+            5001
+        ) item
+      WHERE
+        EXISTS (
+          SELECT
+          FROM
+            rare
+        )
+      LIMIT
+        5001
+    )
+  ),
+  walked AS (
+    SELECT
+      id,
+      distance,
+      is_last,
+      NOT is_last
+      OR matches AS matches
+    FROM
+      (
+        SELECT
+          item.id,
+          item.distance,
+          place = 5000
+          OR text_read >= 2000000 AS is_last,
+          CASE
+            WHEN text_read - text_bytes < 2000000 THEN (
+              item.closed_at IS NULL
+              AND (
+                item.closes_on IS NULL
+                OR item.closes_on >= (now() AT TIME ZONE 'Asia/Seoul')::date
+              )
+            )
+            AND item.region_keys IS NOT NULL
+            AND (
+              $2::text = ''
+              OR item.region_keys @> (
+                SELECT
+                  region_words ($3::text)
+              )
+            )
+            AND (
+              $4::text = ''
+              OR position(
+                (
+                  SELECT
+                    search_key ($5::text)
+                ) IN item.search_text
+              ) > 0
+              OR position(
+                (
+                  SELECT
+                    search_key ($6::text)
+                ) IN split_part(item.store_text, E'\n', 1)
+              ) > 0
+              OR position(
+                (
+                  SELECT
+                    search_key ($7::text)
+                ) IN split_part(item.store_text, E'\n', 2)
+              ) > 0
+            )
+          END AS matches
+        FROM
+          (
+            SELECT
+              item.*,
+              row_number() OVER running AS place,
+              sum(text_bytes) OVER running AS text_read
+            FROM
+              (
+                SELECT
+                  item.*,
+                  CASE
+                    WHEN $8::text = '' THEN 0
+                    ELSE octet_length(item.search_text) + 500 + coalesce(octet_length(item.store_text), 0)
+                  END AS text_bytes
+                FROM
+                  (
+                    SELECT
+                      item.*,
+                      s.*
+                    FROM
+                      (
+                        SELECT
+                          item.*,
+                          nearest.distance
+                        FROM
+                          (
+                            SELECT
+                              *
+                            FROM
+                              (
+                                SELECT
+                                  id,
+                                  distance
+                                FROM
+                                  (
+                                    SELECT
+                                      id,
+                                      (
+                                        12742017600 * asin(
+                                          sqrt(
+                                            least(
+                                              1,
+                                              sin(radians(place[1] - $9::float8) / 2) ^ 2 + cos(radians(place[1])) * cos(radians($10::float8)) * sin(radians(place[0] - $11::float8) / 2) ^ 2
+                                            )
+                                          )
+                                        )
+                                      )::bigint AS distance
+                                    FROM
+                                      (
+                                        SELECT
+                                          candidate.id,
+                                          place
+                                        FROM
+                                          candidate
+                                          CROSS JOIN LATERAL (
+                                            SELECT
+                                              store_place (s.latitude, s.longitude, s.show_exact_location) AS place
+                                            FROM
+                                              stores s
+                                            WHERE
+                                              s.id = candidate.store_id
+                                              AND s.closed_at IS NULL
+                                              AND s.suspended_at IS NULL
+                                              AND s.latitude IS NOT NULL
+                                            LIMIT
+                                              1
+                                          ) store
+                                        WHERE
+                                          EXISTS (
+                                            SELECT
+                                            FROM
+                                              rare
+                                          )
+                                          AND (
+                                            SELECT
+                                              count(*) < 5001
+                                            FROM
+                                              candidate
+                                          )
+                                      ) placed
+                                    OFFSET
+                                      0
+                                  ) measured
+                                WHERE
+                                  distance BETWEEN $12::bigint AND $13::bigint
+                              ) nearby
+                            WHERE
+                              (distance, - id) > ($14::bigint, $15::bigint)
+                            ORDER BY
+                              distance,
+                              id DESC
+                            LIMIT
+                              5000
+                          ) nearest
+                          JOIN LATERAL (
+                            SELECT
+                              *
+                            FROM
+                              posts
+                            WHERE
+                              id = nearest.id
+                            LIMIT
+                              1
+                          ) item USING (id)
+                      ) item
+                      LEFT JOIN LATERAL (
+                        SELECT
+                          s.search_text AS store_text,
+                          s.region_keys
+                        FROM
+                          stores s
+                        WHERE
+                          s.id = item.store_id
+                          AND s.closed_at IS NULL
+                          AND s.suspended_at IS NULL
+                          AND (
+                            $16::int IS NULL
+                            OR (
+                              SELECT
+                                true
+                              FROM
+                                store_category_links
+                              WHERE
+                                store_id = item.store_id
+                                AND category_id = $17::int
+                            ) IS NOT NULL
+                          )
+                        OFFSET
+                          0
+                      ) s ON true
+                  ) item
+              ) item
+            WINDOW
+              running AS (
+                ORDER BY
+                  distance,
+                  id DESC ROWS UNBOUNDED PRECEDING
+              )
+          ) item
+      ) item
+    WHERE
+      matches
+      OR is_last
+    ORDER BY
+      distance,
+      id DESC
+    LIMIT
+      $18
+  ),
+  page AS (
+    SELECT
+      id,
+      distance
+    FROM
+      walked
+    WHERE
+      matches
+  ),
+  stopped AS (
+    SELECT
+      distance AS "stoppedTime",
+      id AS "stoppedId"
+    FROM
+      walked
+    WHERE
+      is_last
+      AND (
+        SELECT
+          count(*)
+        FROM
+          page
+      ) < $19
+    ORDER BY
+      distance,
+      id DESC
+    LIMIT
+      1
+  )
+SELECT
+  found.*,
+  stopped.*,
+  EXISTS (
+    SELECT
+    FROM
+      rare
+  )
+  AND (
+    SELECT
+      count(*) < 5001
+    FROM
+      candidate
+  ) AS "isUsable"
+FROM
+  (
+    SELECT
+  ) one_row
+  LEFT JOIN stopped ON true
+  LEFT JOIN (
+    SELECT
+      p.id,
+      p.title,
+      p.content,
+      p.images,
+      p.created_at AS "createdAt",
+      p.updated_at AS "updatedAt",
+      json_build_object(
+        'id',
+        s.id,
+        'name',
+        s.name,
+        'store_categories',
+        coalesce(
+          (
+            SELECT
+              json_agg(
+                json_build_object('id', c.id, 'name', c.name)
+                ORDER BY
+                  l.position
+              )
+            FROM
+              store_category_links l
+              JOIN store_categories c ON c.id = l.category_id
+            WHERE
+              l.store_id = s.id
+          ),
+          '[]'
+        )
+      ) AS store,
+      to_char(p.closes_on, 'YYYY-MM-DD') AS "closesOn",
+      (
+        p.closed_at IS NULL
+        AND (
+          p.closes_on IS NULL
+          OR p.closes_on >= (now() AT TIME ZONE 'Asia/Seoul')::date
+        )
+      ) AS "isOpen",
+      s.owner_id = $20 AS "isMine",
+      (
+        SELECT
+          r.status
+        FROM
+          partner_requests r
+        WHERE
+          r.sender_store_id = (
+            SELECT
+              id
+            FROM
+              stores
+            WHERE
+              owner_id = $21
+          )
+          AND r.post_id = p.id
+        ORDER BY
+          r.id DESC
+        LIMIT
+          1
+      ) AS "myRequestStatus",
+      page.distance
+    FROM
+      page
+      JOIN posts p ON p.id = page.id
+      JOIN stores s ON s.id = p.store_id
+  ) found ON true
+ORDER BY
+  found.distance,
+  found.id DESC;
+
+-- repository: list
+-- Columns: closesOn, content, createdAt, distance, id, images, isMine, isOpen, isUsable, myRequestStatus, stoppedId, stoppedTime, store, title, updatedAt
+-- Pages: at most 64
+WITH
+  part AS (
+    SELECT
+      region_words ($1::text) AS keys
+  ),
+  few AS (
+    SELECT
+      keys
+    FROM
+      part
+    WHERE
+      true
+      AND (
+        SELECT
+          count(*) <= 9
+        FROM
+          (
+            SELECT
+            FROM
+              stores s
+            WHERE
+              s.closed_at IS NULL
+              AND s.suspended_at IS NULL
+              AND s.region_keys @> (
+                SELECT
+                  keys
+                FROM
+                  part
+              )
+              AND s.id % 503 = 0
+            LIMIT
+              10
+          ) sampled
+      )
+  ),
+  link AS (
+    SELECT
+      s.id AS store_id
+    FROM
+      stores s
+    WHERE
+      s.closed_at IS NULL
+      AND s.suspended_at IS NULL
+      AND s.region_keys @> (
+        SELECT
+          keys
+        FROM
+          few
+      )
+    LIMIT
+      2001
+  ),
+  rare AS (
+    SELECT
+      keys
+    FROM
+      few
+    WHERE
+      (
+        SELECT
+          count(*) <= 2000
+        FROM
+          link
+      )
+  ),
+  candidate AS (
+    SELECT
+      item.*
+    FROM
+      link
+      CROSS JOIN LATERAL (
+        SELECT
+          item.id,
+          item.created_at,
+          item.store_id AS store_id
+        FROM
+          posts item
+        WHERE
+          item.store_id = link.store_id
+          AND item.is_visible
+          AND item.closed_at IS NULL
+          AND (item.created_at, item.id) < ($2::timestamptz, $3::bigint)
+        LIMIT
+          5001
+      ) item
+    WHERE
+      EXISTS (
+        SELECT
+        FROM
+          rare
+      )
+    LIMIT
+      5001
+  ),
+  walked AS (
+    SELECT
+      id,
+      created_at,
+      is_last,
+      NOT is_last
+      OR matches AS matches
+    FROM
+      (
+        SELECT
+          item.id,
+          item.created_at,
+          place = 5000
+          OR text_read >= 2000000 AS is_last,
+          CASE
+            WHEN text_read - text_bytes < 2000000 THEN (
+              item.closed_at IS NULL
+              AND (
+                item.closes_on IS NULL
+                OR item.closes_on >= (now() AT TIME ZONE 'Asia/Seoul')::date
+              )
+            )
+            AND item.region_keys IS NOT NULL
+            AND (
+              $4::text = ''
+              OR item.region_keys @> (
+                SELECT
+                  region_words ($5::text)
+              )
+            )
+            AND (
+              $6::text = ''
+              OR position(
+                (
+                  SELECT
+                    search_key ($7::text)
+                ) IN item.search_text
+              ) > 0
+              OR position(
+                (
+                  SELECT
+                    search_key ($8::text)
+                ) IN split_part(item.store_text, E'\n', 1)
+              ) > 0
+              OR position(
+                (
+                  SELECT
+                    search_key ($9::text)
+                ) IN split_part(item.store_text, E'\n', 2)
+              ) > 0
+            )
+          END AS matches
+        FROM
+          (
+            SELECT
+              item.*,
+              row_number() OVER running AS place,
+              sum(text_bytes) OVER running AS text_read
+            FROM
+              (
+                SELECT
+                  item.*,
+                  CASE
+                    WHEN $10::text = '' THEN 0
+                    ELSE octet_length(item.search_text) + 500 + coalesce(octet_length(item.store_text), 0)
+                  END AS text_bytes
+                FROM
+                  (
+                    SELECT
+                      item.*,
+                      s.*
+                    FROM
+                      (
+                        SELECT
+                          item.*
+                        FROM
+                          (
+                            SELECT
+                              *
+                            FROM
+                              candidate
+                            WHERE
+                              EXISTS (
+                                SELECT
+                                FROM
+                                  rare
+                              )
+                              AND (
+                                SELECT
+                                  count(*) < 5001
+                                FROM
+                                  candidate
+                              )
+                            ORDER BY
+                              created_at DESC,
+                              id DESC
+                          ) candidate
+                          JOIN LATERAL (
+                            SELECT
+                              *
+                            FROM
+                              posts
+                            WHERE
+                              id = candidate.id
+                            LIMIT
+                              1
+                          ) item USING (id, created_at)
+                      ) item
+                      LEFT JOIN LATERAL (
+                        SELECT
+                          s.search_text AS store_text,
+                          s.region_keys
+                        FROM
+                          stores s
+                        WHERE
+                          s.id = item.store_id
+                          AND s.closed_at IS NULL
+                          AND s.suspended_at IS NULL
+                          AND (
+                            $11::int IS NULL
+                            OR (
+                              SELECT
+                                true
+                              FROM
+                                store_category_links
+                              WHERE
+                                store_id = item.store_id
+                                AND category_id = $12::int
+                            ) IS NOT NULL
+                          )
+                        OFFSET
+                          0
+                      ) s ON true
+                  ) item
+              ) item
+            WINDOW
+              running AS (
+                ORDER BY
+                  created_at DESC,
+                  id DESC ROWS UNBOUNDED PRECEDING
+              )
+          ) item
+      ) item
+    WHERE
+      matches
+      OR is_last
+    ORDER BY
+      created_at DESC,
+      id DESC
+    LIMIT
+      $13
+  ),
+  page AS (
+    SELECT
+      id,
+      NULL::bigint AS distance
+    FROM
+      walked
+    WHERE
+      matches
+  ),
+  stopped AS (
+    SELECT
+      (
+        extract(
+          epoch
+          FROM
+            created_at
+        ) * 1000
+      )::bigint AS "stoppedTime",
+      id AS "stoppedId"
+    FROM
+      walked
+    WHERE
+      is_last
+      AND (
+        SELECT
+          count(*)
+        FROM
+          page
+      ) < $14
+    ORDER BY
+      created_at DESC,
+      id DESC
+    LIMIT
+      1
+  )
+SELECT
+  found.*,
+  stopped.*,
+  EXISTS (
+    SELECT
+    FROM
+      rare
+  )
+  AND (
+    SELECT
+      count(*) < 5001
+    FROM
+      candidate
+  ) AS "isUsable"
+FROM
+  (
+    SELECT
+  ) one_row
+  LEFT JOIN stopped ON true
+  LEFT JOIN (
+    SELECT
+      p.id,
+      p.title,
+      p.content,
+      p.images,
+      p.created_at AS "createdAt",
+      p.updated_at AS "updatedAt",
+      json_build_object(
+        'id',
+        s.id,
+        'name',
+        s.name,
+        'store_categories',
+        coalesce(
+          (
+            SELECT
+              json_agg(
+                json_build_object('id', c.id, 'name', c.name)
+                ORDER BY
+                  l.position
+              )
+            FROM
+              store_category_links l
+              JOIN store_categories c ON c.id = l.category_id
+            WHERE
+              l.store_id = s.id
+          ),
+          '[]'
+        )
+      ) AS store,
+      to_char(p.closes_on, 'YYYY-MM-DD') AS "closesOn",
+      (
+        p.closed_at IS NULL
+        AND (
+          p.closes_on IS NULL
+          OR p.closes_on >= (now() AT TIME ZONE 'Asia/Seoul')::date
+        )
+      ) AS "isOpen",
+      s.owner_id = $15 AS "isMine",
+      (
+        SELECT
+          r.status
+        FROM
+          partner_requests r
+        WHERE
+          r.sender_store_id = (
+            SELECT
+              id
+            FROM
+              stores
+            WHERE
+              owner_id = $16
+          )
+          AND r.post_id = p.id
+        ORDER BY
+          r.id DESC
+        LIMIT
+          1
+      ) AS "myRequestStatus",
+      page.distance
+    FROM
+      page
+      JOIN posts p ON p.id = page.id
+      JOIN stores s ON s.id = p.store_id
+  ) found ON true
+ORDER BY
+  found."createdAt" DESC,
+  found.id DESC;
+
+-- repository: list
+-- Columns: closesOn, content, createdAt, distance, id, images, isMine, isOpen, isUsable, myRequestStatus, stoppedId, stoppedTime, store, title, updatedAt
 -- Pages: at most 8192
 WITH
   closest AS MATERIALIZED (
@@ -1583,13 +4451,13 @@ WITH
                         FROM
                           (
                             SELECT
-                              id AS store_id,
-                              distance
+                              ids[n] AS store_id,
+                              distances[n] AS distance
                             FROM
                               (
                                 SELECT
-                                  id,
-                                  distance
+                                  array_agg(id) AS ids,
+                                  array_agg(distance) AS distances
                                 FROM
                                   (
                                     SELECT
@@ -1599,44 +4467,51 @@ WITH
                                       (
                                         SELECT
                                           id,
-                                          (
-                                            12742017600 * asin(
-                                              sqrt(
-                                                least(
-                                                  1,
-                                                  sin(radians(place[1] - $13::float8) / 2) ^ 2 + cos(radians(place[1])) * cos(radians($14::float8)) * sin(radians(place[0] - $15::float8) / 2) ^ 2
-                                                )
-                                              )
-                                            )
-                                          )::bigint AS distance
+                                          distance
                                         FROM
                                           (
                                             SELECT
-                                              *
+                                              id,
+                                              (
+                                                12742017600 * asin(
+                                                  sqrt(
+                                                    least(
+                                                      1,
+                                                      sin(radians(place[1] - $13::float8) / 2) ^ 2 + cos(radians(place[1])) * cos(radians($14::float8)) * sin(radians(place[0] - $15::float8) / 2) ^ 2
+                                                    )
+                                                  )
+                                                )
+                                              )::bigint AS distance
                                             FROM
-                                              closest
-                                          ) placed
-                                        OFFSET
-                                          0
-                                      ) measured
+                                              (
+                                                SELECT
+                                                  *
+                                                FROM
+                                                  closest
+                                              ) placed
+                                            OFFSET
+                                              0
+                                          ) measured
+                                        WHERE
+                                          distance BETWEEN $16::bigint AND $17::bigint
+                                      ) store
                                     WHERE
-                                      distance BETWEEN $16::bigint AND $17::bigint
-                                  ) store
-                                WHERE
-                                  distance <= coalesce(
-                                    (
-                                      SELECT
-                                        mercator (place) <-> point($18::float8, $19::float8)
-                                      FROM
-                                        closest
-                                      OFFSET
-                                        750 - 1
-                                      LIMIT
-                                        1
-                                    ) * $20::float8,
-                                    'infinity'
-                                  )
-                              ) nearby
+                                      distance <= coalesce(
+                                        (
+                                          SELECT
+                                            mercator (place) <-> point($18::float8, $19::float8)
+                                          FROM
+                                            closest
+                                          OFFSET
+                                            750 - 1
+                                          LIMIT
+                                            1
+                                        ) * $20::float8,
+                                        'infinity'
+                                      )
+                                  ) nearby
+                              ) nearby,
+                              generate_series(1, cardinality(ids)) AS n
                             ORDER BY
                               distance
                           ) store
@@ -2320,3 +5195,26 @@ FROM
 ORDER BY
   found."createdAt" DESC,
   found.id DESC;
+
+-- repository: removeOfStore
+-- Pages: at most 1024
+UPDATE posts
+SET
+  deleted_at = now(),
+  content = '',
+  images = '{}'
+WHERE
+  store_id = $1
+  AND NOT is_visible
+  AND deleted_at IS NULL;
+
+-- repository: removeOfStore
+-- Pages: at most 262144
+UPDATE posts
+SET
+  deleted_at = now(),
+  content = '',
+  images = '{}'
+WHERE
+  store_id = $1
+  AND is_visible;

@@ -84,7 +84,7 @@ WITH
   ),
   matching AS MATERIALIZED (
     SELECT
-      f.user_id + 0 AS user_id,
+      f.user_id,
       min(f.id) AS id
     FROM
       post,
@@ -137,4 +137,4 @@ FROM
 WHERE
   suspended_at IS NULL
 ORDER BY
-  user_id + 0;
+  user_id;

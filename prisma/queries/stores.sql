@@ -208,6 +208,1173 @@ WHERE
 
 -- repository: listStores
 -- Columns: address, categories, createdAt, description, distance, firstImage, id, isUsable, name, stoppedId, stoppedTime
+-- Pages: at most 128
+WITH
+  link AS (
+    SELECT
+      store_id
+    FROM
+      store_category_links
+    WHERE
+      category_id = $1::int
+    LIMIT
+      2001
+  ),
+  rare AS (
+    SELECT
+    FROM
+      link
+    HAVING
+      count(*) <= 2000
+  ),
+  candidate AS (
+    SELECT
+      item.*
+    FROM
+      link
+      CROSS JOIN LATERAL (
+        SELECT
+          item.id,
+          item.created_at,
+          item.id AS store_id
+        FROM
+          stores item
+        WHERE
+          item.id = link.store_id
+          AND item.closed_at IS NULL
+          AND item.suspended_at IS NULL
+          AND true
+          AND (item.created_at, item.id) < ($2::timestamptz, $3::bigint)
+        LIMIT
+          5001
+      ) item
+    WHERE
+      EXISTS (
+        SELECT
+        FROM
+          rare
+      )
+    LIMIT
+      5001
+  ),
+  walked AS (
+    SELECT
+      id,
+      created_at,
+      is_last,
+      NOT is_last
+      OR matches AS matches
+    FROM
+      (
+        SELECT
+          item.id,
+          item.created_at,
+          place = 5000
+          OR text_read >= 2000000 AS is_last,
+          CASE
+            WHEN text_read - text_bytes < 2000000 THEN true
+            AND (
+              $4::int IS NULL
+              OR (
+                SELECT
+                  true
+                FROM
+                  store_category_links
+                WHERE
+                  store_id = item.id
+                  AND category_id = $5::int
+              ) IS NOT NULL
+            )
+            AND (
+              $6::text = ''
+              OR item.region_keys @> (
+                SELECT
+                  region_words ($7::text)
+              )
+            )
+            AND (
+              $8::text = ''
+              OR position(
+                (
+                  SELECT
+                    search_key ($9::text)
+                ) IN item.search_text
+              ) > 0
+            )
+          END AS matches
+        FROM
+          (
+            SELECT
+              item.*,
+              row_number() OVER running AS place,
+              sum(text_bytes) OVER running AS text_read
+            FROM
+              (
+                SELECT
+                  item.*,
+                  CASE
+                    WHEN $10::text = '' THEN 0
+                    ELSE octet_length(item.search_text)
+                  END AS text_bytes
+                FROM
+                  (
+                    SELECT
+                      item.*
+                    FROM
+                      (
+                        SELECT
+                          *
+                        FROM
+                          candidate
+                        WHERE
+                          EXISTS (
+                            SELECT
+                            FROM
+                              rare
+                          )
+                          AND (
+                            SELECT
+                              count(*) < 5001
+                            FROM
+                              candidate
+                          )
+                        ORDER BY
+                          created_at DESC,
+                          id DESC
+                      ) candidate
+                      JOIN LATERAL (
+                        SELECT
+                          *
+                        FROM
+                          stores
+                        WHERE
+                          id = candidate.id
+                        LIMIT
+                          1
+                      ) item USING (id, created_at)
+                  ) item
+              ) item
+            WINDOW
+              running AS (
+                ORDER BY
+                  created_at DESC,
+                  id DESC ROWS UNBOUNDED PRECEDING
+              )
+          ) item
+      ) item
+    WHERE
+      matches
+      OR is_last
+    ORDER BY
+      created_at DESC,
+      id DESC
+    LIMIT
+      $11
+  ),
+  page AS (
+    SELECT
+      id,
+      NULL::bigint AS distance
+    FROM
+      walked
+    WHERE
+      matches
+  ),
+  stopped AS (
+    SELECT
+      (
+        extract(
+          epoch
+          FROM
+            created_at
+        ) * 1000
+      )::bigint AS "stoppedTime",
+      id AS "stoppedId"
+    FROM
+      walked
+    WHERE
+      is_last
+      AND (
+        SELECT
+          count(*)
+        FROM
+          page
+      ) < $12
+    ORDER BY
+      created_at DESC,
+      id DESC
+    LIMIT
+      1
+  )
+SELECT
+  found.*,
+  stopped.*,
+  EXISTS (
+    SELECT
+    FROM
+      rare
+  )
+  AND (
+    SELECT
+      count(*) < 5001
+    FROM
+      candidate
+  ) AS "isUsable"
+FROM
+  (
+    SELECT
+  ) one_row
+  LEFT JOIN stopped ON true
+  LEFT JOIN (
+    SELECT
+      s.id,
+      s.name,
+      coalesce(
+        (
+          SELECT
+            json_agg(
+              json_build_object('id', c.id, 'name', c.name)
+              ORDER BY
+                l.position
+            )
+          FROM
+            store_category_links l
+            JOIN store_categories c ON c.id = l.category_id
+          WHERE
+            l.store_id = s.id
+        ),
+        '[]'
+      ) AS categories,
+      s.address,
+      s.description,
+      (
+        SELECT
+          p.images[1]
+        FROM
+          posts p
+        WHERE
+          p.store_id = s.id
+          AND p.is_visible
+        ORDER BY
+          created_at DESC,
+          id DESC
+        LIMIT
+          1
+      ) AS "firstImage",
+      s.created_at AS "createdAt",
+      page.distance
+    FROM
+      page
+      JOIN stores s USING (id)
+  ) found ON true
+ORDER BY
+  found."createdAt" DESC,
+  found.id DESC;
+
+-- repository: listStores
+-- Columns: address, categories, createdAt, description, distance, firstImage, id, isUsable, name, stoppedId, stoppedTime
+-- Pages: at most 128
+WITH
+  link AS (
+    SELECT
+      store_id
+    FROM
+      store_category_links
+    WHERE
+      category_id = $1::int
+    LIMIT
+      2001
+  ),
+  rare AS (
+    SELECT
+    FROM
+      link
+    HAVING
+      count(*) <= 2000
+  ),
+  candidate AS (
+    SELECT
+      item.*
+    FROM
+      link
+      CROSS JOIN LATERAL (
+        SELECT
+          item.id,
+          item.created_at,
+          item.id AS store_id
+        FROM
+          stores item
+        WHERE
+          item.id = link.store_id
+          AND item.closed_at IS NULL
+          AND item.suspended_at IS NULL
+          AND true
+        LIMIT
+          5001
+      ) item
+    WHERE
+      EXISTS (
+        SELECT
+        FROM
+          rare
+      )
+    LIMIT
+      5001
+  ),
+  walked AS (
+    SELECT
+      id,
+      distance,
+      is_last,
+      NOT is_last
+      OR matches AS matches
+    FROM
+      (
+        SELECT
+          item.id,
+          item.distance,
+          place = 5000
+          OR text_read >= 2000000 AS is_last,
+          CASE
+            WHEN text_read - text_bytes < 2000000 THEN true
+            AND (
+              $2::int IS NULL
+              OR (
+                SELECT
+                  true
+                FROM
+                  store_category_links
+                WHERE
+                  store_id = item.id
+                  AND category_id = $3::int
+              ) IS NOT NULL
+            )
+            AND (
+              $4::text = ''
+              OR item.region_keys @> (
+                SELECT
+                  region_words ($5::text)
+              )
+            )
+            AND (
+              $6::text = ''
+              OR position(
+                (
+                  SELECT
+                    search_key ($7::text)
+                ) IN item.search_text
+              ) > 0
+            )
+          END AS matches
+        FROM
+          (
+            SELECT
+              item.*,
+              row_number() OVER running AS place,
+              sum(text_bytes) OVER running AS text_read
+            FROM
+              (
+                SELECT
+                  item.*,
+                  CASE
+                    WHEN $8::text = '' THEN 0
+                    ELSE octet_length(item.search_text)
+                  END AS text_bytes
+                FROM
+                  (
+                    SELECT
+                      item.*,
+                      nearest.distance
+                    FROM
+                      (
+                        SELECT
+                          *
+                        FROM
+                          (
+                            SELECT
+                              id,
+                              distance
+                            FROM
+                              (
+                                SELECT
+                                  id,
+                                  (
+                                    12742017600 * asin(
+                                      sqrt(
+                                        least(
+                                          1,
+                                          sin(radians(place[1] - $9::float8) / 2) ^ 2 + cos(radians(place[1])) * cos(radians($10::float8)) * sin(radians(place[0] - $11::float8) / 2) ^ 2
+                                        )
+                                      )
+                                    )
+                                  )::bigint AS distance
+                                FROM
+                                  (
+                                    SELECT
+                                      candidate.id,
+                                      place
+                                    FROM
+                                      candidate
+                                      CROSS JOIN LATERAL (
+                                        SELECT
+                                          store_place (s.latitude, s.longitude, s.show_exact_location) AS place
+                                        FROM
+                                          stores s
+                                        WHERE
+                                          s.id = candidate.store_id
+                                          AND s.closed_at IS NULL
+                                          AND s.suspended_at IS NULL
+                                          AND s.latitude IS NOT NULL
+                                        LIMIT
+                                          1
+                                      ) store
+                                    WHERE
+                                      EXISTS (
+                                        SELECT
+                                        FROM
+                                          rare
+                                      )
+                                      AND (
+                                        SELECT
+                                          count(*) < 5001
+                                        FROM
+                                          candidate
+                                      )
+                                  ) placed
+                                OFFSET
+                                  0
+                              ) measured
+                            WHERE
+                              distance BETWEEN $12::bigint AND $13::bigint
+                          ) nearby
+                        WHERE
+                          (distance, - id) > ($14::bigint, $15::bigint)
+                        ORDER BY
+                          distance,
+                          id DESC
+                        LIMIT
+                          5000
+                      ) nearest
+                      JOIN LATERAL (
+                        SELECT
+                          *
+                        FROM
+                          stores
+                        WHERE
+                          id = nearest.id
+                        LIMIT
+                          1
+                      ) item USING (id)
+                  ) item
+              ) item
+            WINDOW
+              running AS (
+                ORDER BY
+                  distance,
+                  id DESC ROWS UNBOUNDED PRECEDING
+              )
+          ) item
+      ) item
+    WHERE
+      matches
+      OR is_last
+    ORDER BY
+      distance,
+      id DESC
+    LIMIT
+      $16
+  ),
+  page AS (
+    SELECT
+      id,
+      distance
+    FROM
+      walked
+    WHERE
+      matches
+  ),
+  stopped AS (
+    SELECT
+      distance AS "stoppedTime",
+      id AS "stoppedId"
+    FROM
+      walked
+    WHERE
+      is_last
+      AND (
+        SELECT
+          count(*)
+        FROM
+          page
+      ) < $17
+    ORDER BY
+      distance,
+      id DESC
+    LIMIT
+      1
+  )
+SELECT
+  found.*,
+  stopped.*,
+  EXISTS (
+    SELECT
+    FROM
+      rare
+  )
+  AND (
+    SELECT
+      count(*) < 5001
+    FROM
+      candidate
+  ) AS "isUsable"
+FROM
+  (
+    SELECT
+  ) one_row
+  LEFT JOIN stopped ON true
+  LEFT JOIN (
+    SELECT
+      s.id,
+      s.name,
+      coalesce(
+        (
+          SELECT
+            json_agg(
+              json_build_object('id', c.id, 'name', c.name)
+              ORDER BY
+                l.position
+            )
+          FROM
+            store_category_links l
+            JOIN store_categories c ON c.id = l.category_id
+          WHERE
+            l.store_id = s.id
+        ),
+        '[]'
+      ) AS categories,
+      s.address,
+      s.description,
+      (
+        SELECT
+          p.images[1]
+        FROM
+          posts p
+        WHERE
+          p.store_id = s.id
+          AND p.is_visible
+        ORDER BY
+          created_at DESC,
+          id DESC
+        LIMIT
+          1
+      ) AS "firstImage",
+      s.created_at AS "createdAt",
+      page.distance
+    FROM
+      page
+      JOIN stores s USING (id)
+  ) found ON true
+ORDER BY
+  found.distance,
+  found.id DESC;
+
+-- repository: listStores
+-- Columns: address, categories, createdAt, description, distance, firstImage, id, isUsable, name, stoppedId, stoppedTime
+-- Pages: at most 128
+WITH
+  part AS (
+    SELECT
+      ARRAY(
+        SELECT
+          keys[place]
+        FROM
+          generate_series(1, pairs, 1 + (pairs - 1) / 5) place
+      ) AS keys
+    FROM
+      search_key ($1::text) AS folded,
+      greatest(char_length(folded) - 1, 1) AS pairs,
+      search_keys (folded) AS keys
+  ),
+  rare AS (
+    SELECT
+      keys
+    FROM
+      part
+    WHERE
+      (
+        SELECT
+          count(*) <= 9
+        FROM
+          (
+            SELECT
+            FROM
+              stores item
+            WHERE
+              item.closed_at IS NULL
+              AND item.suspended_at IS NULL
+              AND search_keys (item.search_text) @> (
+                SELECT
+                  keys
+                FROM
+                  part
+              )
+              AND item.id % 503 = 0
+            LIMIT
+              10
+          ) sampled
+      )
+  ),
+  candidate AS (
+    SELECT
+      item.id,
+      item.created_at,
+      item.id AS store_id
+    FROM
+      stores item
+    WHERE
+      item.closed_at IS NULL
+      AND item.suspended_at IS NULL
+      AND search_keys (item.search_text) @> (
+        SELECT
+          keys
+        FROM
+          rare
+      )
+      AND item.closed_at IS NULL
+      AND item.suspended_at IS NULL
+      AND true
+      AND (item.created_at, item.id) < ($2::timestamptz, $3::bigint)
+    LIMIT
+      5001
+  ),
+  walked AS (
+    SELECT
+      id,
+      created_at,
+      is_last,
+      NOT is_last
+      OR matches AS matches
+    FROM
+      (
+        SELECT
+          item.id,
+          item.created_at,
+          place = 5000
+          OR text_read >= 2000000 AS is_last,
+          CASE
+            WHEN text_read - text_bytes < 2000000 THEN true
+            AND (
+              $4::int IS NULL
+              OR (
+                SELECT
+                  true
+                FROM
+                  store_category_links
+                WHERE
+                  store_id = item.id
+                  AND category_id = $5::int
+              ) IS NOT NULL
+            )
+            AND (
+              $6::text = ''
+              OR item.region_keys @> (
+                SELECT
+                  region_words ($7::text)
+              )
+            )
+            AND (
+              $8::text = ''
+              OR position(
+                (
+                  SELECT
+                    search_key ($9::text)
+                ) IN item.search_text
+              ) > 0
+            )
+          END AS matches
+        FROM
+          (
+            SELECT
+              item.*,
+              row_number() OVER running AS place,
+              sum(text_bytes) OVER running AS text_read
+            FROM
+              (
+                SELECT
+                  item.*,
+                  CASE
+                    WHEN $10::text = '' THEN 0
+                    ELSE octet_length(item.search_text)
+                  END AS text_bytes
+                FROM
+                  (
+                    SELECT
+                      item.*
+                    FROM
+                      (
+                        SELECT
+                          *
+                        FROM
+                          candidate
+                        WHERE
+                          EXISTS (
+                            SELECT
+                            FROM
+                              rare
+                          )
+                          AND (
+                            SELECT
+                              count(*) < 5001
+                            FROM
+                              candidate
+                          )
+                        ORDER BY
+                          created_at DESC,
+                          id DESC
+                      ) candidate
+                      JOIN LATERAL (
+                        SELECT
+                          *
+                        FROM
+                          stores
+                        WHERE
+                          id = candidate.id
+                        LIMIT
+                          1
+                      ) item USING (id, created_at)
+                  ) item
+              ) item
+            WINDOW
+              running AS (
+                ORDER BY
+                  created_at DESC,
+                  id DESC ROWS UNBOUNDED PRECEDING
+              )
+          ) item
+      ) item
+    WHERE
+      matches
+      OR is_last
+    ORDER BY
+      created_at DESC,
+      id DESC
+    LIMIT
+      $11
+  ),
+  page AS (
+    SELECT
+      id,
+      NULL::bigint AS distance
+    FROM
+      walked
+    WHERE
+      matches
+  ),
+  stopped AS (
+    SELECT
+      (
+        extract(
+          epoch
+          FROM
+            created_at
+        ) * 1000
+      )::bigint AS "stoppedTime",
+      id AS "stoppedId"
+    FROM
+      walked
+    WHERE
+      is_last
+      AND (
+        SELECT
+          count(*)
+        FROM
+          page
+      ) < $12
+    ORDER BY
+      created_at DESC,
+      id DESC
+    LIMIT
+      1
+  )
+SELECT
+  found.*,
+  stopped.*,
+  EXISTS (
+    SELECT
+    FROM
+      rare
+  )
+  AND (
+    SELECT
+      count(*) < 5001
+    FROM
+      candidate
+  ) AS "isUsable"
+FROM
+  (
+    SELECT
+  ) one_row
+  LEFT JOIN stopped ON true
+  LEFT JOIN (
+    SELECT
+      s.id,
+      s.name,
+      coalesce(
+        (
+          SELECT
+            json_agg(
+              json_build_object('id', c.id, 'name', c.name)
+              ORDER BY
+                l.position
+            )
+          FROM
+            store_category_links l
+            JOIN store_categories c ON c.id = l.category_id
+          WHERE
+            l.store_id = s.id
+        ),
+        '[]'
+      ) AS categories,
+      s.address,
+      s.description,
+      (
+        SELECT
+          p.images[1]
+        FROM
+          posts p
+        WHERE
+          p.store_id = s.id
+          AND p.is_visible
+        ORDER BY
+          created_at DESC,
+          id DESC
+        LIMIT
+          1
+      ) AS "firstImage",
+      s.created_at AS "createdAt",
+      page.distance
+    FROM
+      page
+      JOIN stores s USING (id)
+  ) found ON true
+ORDER BY
+  found."createdAt" DESC,
+  found.id DESC;
+
+-- repository: listStores
+-- Columns: address, categories, createdAt, description, distance, firstImage, id, isUsable, name, stoppedId, stoppedTime
+-- Pages: at most 128
+WITH
+  part AS (
+    SELECT
+      region_words ($1::text) AS keys
+  ),
+  few AS (
+    SELECT
+      keys
+    FROM
+      part
+    WHERE
+      true
+      AND (
+        SELECT
+          count(*) <= 9
+        FROM
+          (
+            SELECT
+            FROM
+              stores s
+            WHERE
+              s.closed_at IS NULL
+              AND s.suspended_at IS NULL
+              AND s.region_keys @> (
+                SELECT
+                  keys
+                FROM
+                  part
+              )
+              AND s.id % 503 = 0
+            LIMIT
+              10
+          ) sampled
+      )
+  ),
+  link AS (
+    SELECT
+      s.id AS store_id
+    FROM
+      stores s
+    WHERE
+      s.closed_at IS NULL
+      AND s.suspended_at IS NULL
+      AND s.region_keys @> (
+        SELECT
+          keys
+        FROM
+          few
+      )
+    LIMIT
+      2001
+  ),
+  rare AS (
+    SELECT
+      keys
+    FROM
+      few
+    WHERE
+      (
+        SELECT
+          count(*) <= 2000
+        FROM
+          link
+      )
+  ),
+  candidate AS (
+    SELECT
+      item.*
+    FROM
+      link
+      CROSS JOIN LATERAL (
+        SELECT
+          item.id,
+          item.created_at,
+          item.id AS store_id
+        FROM
+          stores item
+        WHERE
+          item.id = link.store_id
+          AND item.closed_at IS NULL
+          AND item.suspended_at IS NULL
+          AND true
+          AND (item.created_at, item.id) < ($2::timestamptz, $3::bigint)
+        LIMIT
+          5001
+      ) item
+    WHERE
+      EXISTS (
+        SELECT
+        FROM
+          rare
+      )
+    LIMIT
+      5001
+  ),
+  walked AS (
+    SELECT
+      id,
+      created_at,
+      is_last,
+      NOT is_last
+      OR matches AS matches
+    FROM
+      (
+        SELECT
+          item.id,
+          item.created_at,
+          place = 5000
+          OR text_read >= 2000000 AS is_last,
+          CASE
+            WHEN text_read - text_bytes < 2000000 THEN true
+            AND (
+              $4::int IS NULL
+              OR (
+                SELECT
+                  true
+                FROM
+                  store_category_links
+                WHERE
+                  store_id = item.id
+                  AND category_id = $5::int
+              ) IS NOT NULL
+            )
+            AND (
+              $6::text = ''
+              OR item.region_keys @> (
+                SELECT
+                  region_words ($7::text)
+              )
+            )
+            AND (
+              $8::text = ''
+              OR position(
+                (
+                  SELECT
+                    search_key ($9::text)
+                ) IN item.search_text
+              ) > 0
+            )
+          END AS matches
+        FROM
+          (
+            SELECT
+              item.*,
+              row_number() OVER running AS place,
+              sum(text_bytes) OVER running AS text_read
+            FROM
+              (
+                SELECT
+                  item.*,
+                  CASE
+                    WHEN $10::text = '' THEN 0
+                    ELSE octet_length(item.search_text)
+                  END AS text_bytes
+                FROM
+                  (
+                    SELECT
+                      item.*
+                    FROM
+                      (
+                        SELECT
+                          *
+                        FROM
+                          candidate
+                        WHERE
+                          EXISTS (
+                            SELECT
+                            FROM
+                              rare
+                          )
+                          AND (
+                            SELECT
+                              count(*) < 5001
+                            FROM
+                              candidate
+                          )
+                        ORDER BY
+                          created_at DESC,
+                          id DESC
+                      ) candidate
+                      JOIN LATERAL (
+                        SELECT
+                          *
+                        FROM
+                          stores
+                        WHERE
+                          id = candidate.id
+                        LIMIT
+                          1
+                      ) item USING (id, created_at)
+                  ) item
+              ) item
+            WINDOW
+              running AS (
+                ORDER BY
+                  created_at DESC,
+                  id DESC ROWS UNBOUNDED PRECEDING
+              )
+          ) item
+      ) item
+    WHERE
+      matches
+      OR is_last
+    ORDER BY
+      created_at DESC,
+      id DESC
+    LIMIT
+      $11
+  ),
+  page AS (
+    SELECT
+      id,
+      NULL::bigint AS distance
+    FROM
+      walked
+    WHERE
+      matches
+  ),
+  stopped AS (
+    SELECT
+      (
+        extract(
+          epoch
+          FROM
+            created_at
+        ) * 1000
+      )::bigint AS "stoppedTime",
+      id AS "stoppedId"
+    FROM
+      walked
+    WHERE
+      is_last
+      AND (
+        SELECT
+          count(*)
+        FROM
+          page
+      ) < $12
+    ORDER BY
+      created_at DESC,
+      id DESC
+    LIMIT
+      1
+  )
+SELECT
+  found.*,
+  stopped.*,
+  EXISTS (
+    SELECT
+    FROM
+      rare
+  )
+  AND (
+    SELECT
+      count(*) < 5001
+    FROM
+      candidate
+  ) AS "isUsable"
+FROM
+  (
+    SELECT
+  ) one_row
+  LEFT JOIN stopped ON true
+  LEFT JOIN (
+    SELECT
+      s.id,
+      s.name,
+      coalesce(
+        (
+          SELECT
+            json_agg(
+              json_build_object('id', c.id, 'name', c.name)
+              ORDER BY
+                l.position
+            )
+          FROM
+            store_category_links l
+            JOIN store_categories c ON c.id = l.category_id
+          WHERE
+            l.store_id = s.id
+        ),
+        '[]'
+      ) AS categories,
+      s.address,
+      s.description,
+      (
+        SELECT
+          p.images[1]
+        FROM
+          posts p
+        WHERE
+          p.store_id = s.id
+          AND p.is_visible
+        ORDER BY
+          created_at DESC,
+          id DESC
+        LIMIT
+          1
+      ) AS "firstImage",
+      s.created_at AS "createdAt",
+      page.distance
+    FROM
+      page
+      JOIN stores s USING (id)
+  ) found ON true
+ORDER BY
+  found."createdAt" DESC,
+  found.id DESC;
+
+-- repository: listStores
+-- Columns: address, categories, createdAt, description, distance, firstImage, id, isUsable, name, stoppedId, stoppedTime
 -- Pages: at most 2048
 WITH
   walked AS (
@@ -392,6 +1559,331 @@ FROM
   ) found ON true
 ORDER BY
   found."createdAt" DESC,
+  found.id DESC;
+
+-- repository: listStores
+-- Columns: address, categories, createdAt, description, distance, firstImage, id, isUsable, name, stoppedId, stoppedTime
+-- Pages: at most 32768
+WITH
+  part AS (
+    SELECT
+      ARRAY(
+        SELECT
+          keys[place]
+        FROM
+          generate_series(1, pairs, 1 + (pairs - 1) / 5) place
+      ) AS keys
+    FROM
+      search_key ($1::text) AS folded,
+      greatest(char_length(folded) - 1, 1) AS pairs,
+      search_keys (folded) AS keys
+  ),
+  rare AS (
+    SELECT
+      keys
+    FROM
+      part
+    WHERE
+      (
+        SELECT
+          count(*) <= 9
+        FROM
+          (
+            SELECT
+            FROM
+              stores item
+            WHERE
+              item.closed_at IS NULL
+              AND item.suspended_at IS NULL
+              AND search_keys (item.search_text) @> (
+                SELECT
+                  keys
+                FROM
+                  part
+              )
+              AND item.id % 503 = 0
+            LIMIT
+              10
+          ) sampled
+      )
+  ),
+  candidate AS (
+    SELECT
+      item.id,
+      item.created_at,
+      item.id AS store_id
+    FROM
+      stores item
+    WHERE
+      item.closed_at IS NULL
+      AND item.suspended_at IS NULL
+      AND search_keys (item.search_text) @> (
+        SELECT
+          keys
+        FROM
+          rare
+      )
+      AND item.closed_at IS NULL
+      AND item.suspended_at IS NULL
+      AND true
+    LIMIT
+      5001
+  ),
+  walked AS (
+    SELECT
+      id,
+      distance,
+      is_last,
+      NOT is_last
+      OR matches AS matches
+    FROM
+      (
+        SELECT
+          item.id,
+          item.distance,
+          place = 5000
+          OR text_read >= 2000000 AS is_last,
+          CASE
+            WHEN text_read - text_bytes < 2000000 THEN true
+            AND (
+              $2::int IS NULL
+              OR (
+                SELECT
+                  true
+                FROM
+                  store_category_links
+                WHERE
+                  store_id = item.id
+                  AND category_id = $3::int
+              ) IS NOT NULL
+            )
+            AND (
+              $4::text = ''
+              OR item.region_keys @> (
+                SELECT
+                  region_words ($5::text)
+              )
+            )
+            AND (
+              $6::text = ''
+              OR position(
+                (
+                  SELECT
+                    search_key ($7::text)
+                ) IN item.search_text
+              ) > 0
+            )
+          END AS matches
+        FROM
+          (
+            SELECT
+              item.*,
+              row_number() OVER running AS place,
+              sum(text_bytes) OVER running AS text_read
+            FROM
+              (
+                SELECT
+                  item.*,
+                  CASE
+                    WHEN $8::text = '' THEN 0
+                    ELSE octet_length(item.search_text)
+                  END AS text_bytes
+                FROM
+                  (
+                    SELECT
+                      item.*,
+                      nearest.distance
+                    FROM
+                      (
+                        SELECT
+                          *
+                        FROM
+                          (
+                            SELECT
+                              id,
+                              distance
+                            FROM
+                              (
+                                SELECT
+                                  id,
+                                  (
+                                    12742017600 * asin(
+                                      sqrt(
+                                        least(
+                                          1,
+                                          sin(radians(place[1] - $9::float8) / 2) ^ 2 + cos(radians(place[1])) * cos(radians($10::float8)) * sin(radians(place[0] - $11::float8) / 2) ^ 2
+                                        )
+                                      )
+                                    )
+                                  )::bigint AS distance
+                                FROM
+                                  (
+                                    SELECT
+                                      candidate.id,
+                                      place
+                                    FROM
+                                      candidate
+                                      CROSS JOIN LATERAL (
+                                        SELECT
+                                          store_place (s.latitude, s.longitude, s.show_exact_location) AS place
+                                        FROM
+                                          stores s
+                                        WHERE
+                                          s.id = candidate.store_id
+                                          AND s.closed_at IS NULL
+                                          AND s.suspended_at IS NULL
+                                          AND s.latitude IS NOT NULL
+                                        LIMIT
+                                          1
+                                      ) store
+                                    WHERE
+                                      EXISTS (
+                                        SELECT
+                                        FROM
+                                          rare
+                                      )
+                                      AND (
+                                        SELECT
+                                          count(*) < 5001
+                                        FROM
+                                          candidate
+                                      )
+                                  ) placed
+                                OFFSET
+                                  0
+                              ) measured
+                            WHERE
+                              distance BETWEEN $12::bigint AND $13::bigint
+                          ) nearby
+                        WHERE
+                          (distance, - id) > ($14::bigint, $15::bigint)
+                        ORDER BY
+                          distance,
+                          id DESC
+                        LIMIT
+                          5000
+                      ) nearest
+                      JOIN LATERAL (
+                        SELECT
+                          *
+                        FROM
+                          stores
+                        WHERE
+                          id = nearest.id
+                        LIMIT
+                          1
+                      ) item USING (id)
+                  ) item
+              ) item
+            WINDOW
+              running AS (
+                ORDER BY
+                  distance,
+                  id DESC ROWS UNBOUNDED PRECEDING
+              )
+          ) item
+      ) item
+    WHERE
+      matches
+      OR is_last
+    ORDER BY
+      distance,
+      id DESC
+    LIMIT
+      $16
+  ),
+  page AS (
+    SELECT
+      id,
+      distance
+    FROM
+      walked
+    WHERE
+      matches
+  ),
+  stopped AS (
+    SELECT
+      distance AS "stoppedTime",
+      id AS "stoppedId"
+    FROM
+      walked
+    WHERE
+      is_last
+      AND (
+        SELECT
+          count(*)
+        FROM
+          page
+      ) < $17
+    ORDER BY
+      distance,
+      id DESC
+    LIMIT
+      1
+  )
+SELECT
+  found.*,
+  stopped.*,
+  EXISTS (
+    SELECT
+    FROM
+      rare
+  )
+  AND (
+    SELECT
+      count(*) < 5001
+    FROM
+      candidate
+  ) AS "isUsable"
+FROM
+  (
+    SELECT
+  ) one_row
+  LEFT JOIN stopped ON true
+  LEFT JOIN (
+    SELECT
+      s.id,
+      s.name,
+      coalesce(
+        (
+          SELECT
+            json_agg(
+              json_build_object('id', c.id, 'name', c.name)
+              ORDER BY
+                l.position
+            )
+          FROM
+            store_category_links l
+            JOIN store_categories c ON c.id = l.category_id
+          WHERE
+            l.store_id = s.id
+        ),
+        '[]'
+      ) AS categories,
+      s.address,
+      s.description,
+      (
+        SELECT
+          p.images[1]
+        FROM
+          posts p
+        WHERE
+          p.store_id = s.id
+          AND p.is_visible
+        ORDER BY
+          created_at DESC,
+          id DESC
+        LIMIT
+          1
+      ) AS "firstImage",
+      s.created_at AS "createdAt",
+      page.distance
+    FROM
+      page
+      JOIN stores s USING (id)
+  ) found ON true
+ORDER BY
+  found.distance,
   found.id DESC;
 
 -- repository: listStores
@@ -730,7 +2222,16 @@ WITH
                         LIMIT
                           750
                       ) nearest
-                      JOIN stores item USING (id)
+                      JOIN LATERAL (
+                        SELECT
+                          *
+                        FROM
+                          stores
+                        WHERE
+                          id = nearest.id
+                        LIMIT
+                          1
+                      ) item USING (id)
                   ) item
               ) item
             WINDOW

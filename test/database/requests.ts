@@ -22,7 +22,8 @@ const ofStores = (...queries: string[]) => queries.map((query) => `${api}/stores
  * of the rows, in order.
  */
 export const requests: Record<number, string[]> = {
-  64: [`${api}/notifications/unread-count/`, ...ofStores(...rare, ...rareRegions)],
+  64: [`${api}/notifications/unread-count/`],
+  256: ofStores(...rare, ...rareRegions),
   512: ['/auth/sessions/', ...ofPosts('mine=true&category_id=12')],
   1024: [
     ...lists,
@@ -54,12 +55,12 @@ export const requests: Record<number, string[]> = {
   ],
   4096: [
     `${api}/stores/partners/`,
-    ...ofStores(`${near}&q=희귀점`, `${near}&q=없는말`, `${near}&q=가나다라`, `${near}&category_id=4`),
+    ...ofStores(`${near}&q=희귀점`, `${near}&q=없는말`, `${near}&category_id=4`),
   ],
   8192: [
     ...ofPosts(`${near}&q=희귀점`, `${near}&q=없는말`, `${near}&category_id=4`, `${near}&category_id=11`),
     ...ofStores(`${near}&category_id=11`),
   ],
   16384: ofPosts('q=가나다라', 'q=예전', 'category_id=1&q=가나다라', 'status=closed', `${near}&q=가나다라`),
-  32768: ofPosts('mine=true&q=가나다라'),
+  32768: [...ofPosts('mine=true&q=가나다라'), ...ofStores(`${near}&q=가나다라`)],
 };

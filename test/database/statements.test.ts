@@ -37,8 +37,8 @@ import { fillWorld } from './world.ts';
 
 const rowTypes = compareRowTypes();
 const { functions, declarations, executed, problems, compare } = rowTypes;
-/** Tables that do not grow: their rows are constants, live for milliseconds, or for the half hour of a sign-up. */
-const small = ['store_categories', 'outbox', 'email_proofs'];
+/** Tables that do not grow: their rows are constants, or live for milliseconds. */
+const small = ['store_categories', 'outbox'];
 /** Which statements are measured: those of SQL, and those of Prisma's client. */
 const ofPrisma = /^(SELECT|INSERT INTO|UPDATE|DELETE FROM) "public"\./;
 
@@ -70,6 +70,8 @@ t.test('each statement returns the columns that its row type declares', async (t
   const app = await createTestApp({ DATA_DIR: t.testdir() }, { isolated: true });
   const [sender, receiver] = [await openShop(app, '빵집'), await openShop(app, '카페')];
   await fillWorld(app, receiver, sender);
+  // Reading all of a table that was empty is the best plan.
+  for (const { scanned } of measures.values()) scanned.clear();
   const name = new URL(app.url).pathname.slice(1);
   for (const [setting, value] of Object.entries(plannerSettings))
     await app.pool.query(`ALTER DATABASE ${name} SET ${setting} = ${value}`);
@@ -88,7 +90,7 @@ t.test('each statement returns the columns that its row type declares', async (t
             const touched = `${decodeURI(path)}: ${status}, ${sum.pages} pages, ${sum.rows} rows`;
             t.ok(status === 200 && sum.pages > 0 && sum.pages <= Number(most), touched);
             // Rows of one user may be on few pages, however many there are.
-            if (Number(most) <= 1_024) t.ok(sum.rows <= 2_000, touched);
+            if (Number(most) <= 1_024) t.ok(sum.rows <= 2_500, touched);
           }
     });
   await custom.close();
@@ -217,7 +219,7 @@ t.test('each statement returns the columns that its row type declares', async (t
   }
   // A connection keeps each text with its plan, up to 0.5 MiB, until it ends.
   const texts = [...measures.keys()].filter((text) => text.includes('walked')).length;
-  t.ok(texts > 5 && texts <= 20, `${texts} texts for all filters of lists`);
+  t.ok(texts > 5 && texts <= 24, `${texts} texts for all filters of lists`);
   t.equal(database.pool.options.maxLifetimeSeconds, 3_600, 'seconds of a connection');
   await t.test('prisma/queries has each statement of the domains as it is sent', (t) =>
     compareQueries(t, rowTypes, places, measures),

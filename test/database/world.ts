@@ -79,6 +79,10 @@ export async function fillWorld({ pool }: TestApp, most: Shop, partner: Shop): P
     eachUser('notification_counts', 'user_id, unread', `n, ${many}`),
     `INSERT INTO notification_counts (user_id, unread) VALUES (${most.id}, ${many}), (${partner.id}, ${many})
       ON CONFLICT (user_id) DO UPDATE SET unread = excluded.unread`,
+    // A thousand rows in each partition.
+    `INSERT INTO notifications (user_id, kind, partner_request_id, is_read)
+      SELECT ${first} + n % ${stores}, 'partner_request_received', 1 + n % ${many}, n % 2 = 0
+      FROM generate_series(1, ${5 * many}) n`,
     `INSERT INTO notifications (user_id, kind, partner_request_id, is_read)
       SELECT CASE n % 3 WHEN 0 THEN ${first} + n % ${stores} WHEN 1 THEN ${most.id} ELSE ${partner.id} END,
         'partner_request_received', n % ${many} + 1, CASE n % 3 WHEN 1 THEN n <= 9 WHEN 2 THEN n > 9 ELSE n % 2 = 0 END

@@ -526,6 +526,9 @@ CREATE UNIQUE INDEX "email_codes_id_key" ON "email_codes"("id");
 CREATE INDEX "email_codes_expires_at_idx" ON "email_codes"("expires_at");
 
 -- CreateIndex
+CREATE INDEX "email_proofs_email_idx" ON "email_proofs"("email");
+
+-- CreateIndex
 CREATE INDEX "email_proofs_expires_at_idx" ON "email_proofs"("expires_at");
 
 -- CreateIndex
@@ -737,9 +740,6 @@ DO $$ BEGIN
   FOR n IN 0..15 LOOP
     EXECUTE format('CREATE TABLE notifications_%s PARTITION OF notifications FOR VALUES WITH (MODULUS 16, REMAINDER %1$s)
       WITH (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_insert_scale_factor = 0.05)', n);
-    -- The plan of mark-read has to suit the user with the most rows, not the average one: of the ids that are marked, each is
-    -- looked up, in place of reading all rows of the user.
-    EXECUTE format('ALTER TABLE notifications_%s ALTER COLUMN user_id SET (n_distinct = 1)', n);
   END LOOP;
 END $$;
 

@@ -120,14 +120,16 @@ CREATE INDEX "stores_place_idx" ON "stores"
 -- IMAGES
 
 -- Unlinks the images that posts no longer show, whatever writes the posts; the clean-up then looks at each of them. An image is
--- locked before its link is deleted, as by a deletion of the image, whose foreign key reads the links.
-CREATE FUNCTION "unlink_images"() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+-- locked before its link is deleted, as by a deletion of the image, whose foreign key reads the links. The plan is kept for later
+-- changes of one post: without these settings it would read all images when the first change is one of thousands.
+CREATE FUNCTION "unlink_images"() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT
+  SET enable_hashjoin = off SET enable_mergejoin = off AS $$
 BEGIN
   WITH unused AS (
     SELECT l.post_id, l.image_id
     FROM changed c JOIN post_images l ON l.post_id = c.id JOIN images i ON i.id = l.image_id
     WHERE c.deleted_at IS NOT NULL OR NOT (i.key = ANY (c.images))
-    ORDER BY l.image_id + 0 FOR NO KEY UPDATE OF i
+    ORDER BY l.image_id FOR NO KEY UPDATE OF i
   ), unlinked AS (
     DELETE FROM post_images l USING unused u WHERE l.post_id = u.post_id AND l.image_id = u.image_id
     RETURNING l.image_id
@@ -420,7 +422,7 @@ BEGIN
     FROM unnest(users, payloads) AS recipient(id, payload) JOIN users u USING (id)
     WHERE u.is_verified AND u.suspended_at IS NULL AND CASE wanted
       WHEN 'saved_search_match' THEN u.has_match_mails ELSE coalesce(wanted <> ALL (u.muted_mails), true) END
-    ORDER BY u.id + 0
+    ORDER BY u.id
   ), counted AS (
     INSERT INTO mail_sends AS m (purpose, email, sent_at)
     SELECT about, email, ARRAY[clock_timestamp()] FROM reachable
@@ -475,7 +477,7 @@ BEGIN
   FOR store IN
     SELECT id, owner_id, name FROM stores
     WHERE id IN (sender, receiver) AND closed_at IS NULL AND suspended_at IS NULL AND owner_id IS NOT NULL
-    ORDER BY id + 0 FOR SHARE
+    ORDER BY id FOR SHARE
   LOOP
     IF store.id = sender THEN is_sender_open := true; END IF;
     IF store.id = receiver THEN receiving := store; END IF;

@@ -98,7 +98,7 @@ export function createImageRepository(database: Database) {
     async releaseAllOf(tx: Tx, userId: number): Promise<void> {
       await tx.execute(sql`
         UPDATE images SET user_id = NULL, check_after = now() FROM (
-          SELECT id FROM images WHERE user_id = ${userId} ORDER BY id + 0 FOR UPDATE) own
+          SELECT id FROM images WHERE user_id = ${userId} ORDER BY id FOR UPDATE) own
         WHERE images.id = own.id`);
     },
 

@@ -179,18 +179,19 @@ export function createPostRepository(database: Tx, budgets = scanBudgets) {
 
   /** Deletes all posts of a locked store, hidden ones included; each kind is read by its own index. */
   async function removeOfStore(tx: Tx, storeId: number): Promise<void> {
-    const data = erased();
-    await tx.prisma.post.updateMany({ where: { storeId, isVisible: true }, data });
-    await tx.prisma.post.updateMany({ where: { storeId, isVisible: false, deletedAt: null }, data });
+    const erase = sql`UPDATE posts SET deleted_at = now(), content = '', images = '{}' WHERE store_id = ${storeId}`;
+    await tx.execute(sql`${erase} AND is_visible`);
+    await tx.execute(sql`${erase} AND NOT is_visible AND deleted_at IS NULL`);
   }
 
   /** Posts of open stores, newest first; around a place, nearest first. */
-  function list({ userId, ownerId, storeId, status, ...filter }: PostFilter, tx: Reader = database) {
+  async function list({ userId, ownerId, storeId, status, ...filter }: PostFilter, tx: Reader = database) {
     const select = sql`
       SELECT ${postColumns(userId)}, page.distance
       FROM page JOIN posts p ON p.id = page.id JOIN stores s ON s.id = p.store_id`;
     const listed = { ...visiblePosts, ...ofStatus(status), select };
-    return findPage<ListedPostRow>(tx, listed, { ...filter, ofStore: storeOf(ownerId, storeId) }, budgets);
+    const wanted = { ...filter, ofStore: storeOf(ownerId, storeId) };
+    return await findPage<ListedPostRow>(tx, listed, wanted, budgets);
   }
 
   return { find, list, create, change, remove, removeOfStore };

@@ -73,7 +73,7 @@ export function createSavedSearchRepository(database: Database) {
           WHERE l.store_id = post.store_id AND f.category_id = l.category_id
             AND f.latitude IS NULL AND f.region IS NULL AND f.q IS NULL
         ), matching AS MATERIALIZED (
-          SELECT f.user_id + 0 AS user_id, min(f.id) AS id FROM post, candidate f
+          SELECT f.user_id, min(f.id) AS id FROM post, candidate f
           WHERE f.user_id > ${after} AND f.user_id <> post.owner_id AND f.created_at <= post.created_at
           AND (f.latitude IS NULL OR ${distanceSql([sql`place[1]`, sql`place[0]`], [sql`f.latitude`, sql`f.longitude`])} <= 1000 * ${radius})
           AND (f.region IS NULL OR region_words(f.region) <@ region_keys)
@@ -83,7 +83,7 @@ export function createSavedSearchRepository(database: Database) {
           GROUP BY 1
         )
         SELECT user_id AS "userId", m.id AS "savedSearchId" FROM matching m JOIN users u ON u.id = user_id
-        WHERE suspended_at IS NULL ORDER BY user_id + 0`);
+        WHERE suspended_at IS NULL ORDER BY user_id`);
     },
 
     /** What the email about a match says; undefined where the search, its user or the post is not there any more. */

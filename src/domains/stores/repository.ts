@@ -205,6 +205,6 @@ const openStores: SearchableList = {
 };
 
 /** Stores of the directory: open ones, newest first; around a place, nearest first. */
-export function listStores(tx: Reader, filter: SearchFilter, budgets = scanBudgets) {
-  return findPage<ListedStoreRow>(tx, openStores, filter, budgets);
+export async function listStores(tx: Reader, filter: SearchFilter, budgets = scanBudgets) {
+  return await findPage<ListedStoreRow>(tx, openStores, filter, budgets);
 }

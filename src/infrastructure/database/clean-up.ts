@@ -3,6 +3,7 @@ import { raw, type Sql, sql } from './sql.ts';
 
 /** Rows of a table that may be deleted. The domain that owns the table says which. */
 export interface ExpiredRows {
+  /** Not one with partitions, but each of these. */
   table: string;
   condition: Sql;
   /** What is changed of these rows in place of deleting them, so that the condition is false afterwards. */
@@ -63,16 +64,12 @@ async function* deleteExpired(database: Tx, rows: ExpiredRows): CleanUpTask {
   }
 }
 
-/** Rows that are locked are left to the next run. `ctid` alone is not unique in a partitioned table. */
+/** Rows that are locked are left to the next run. */
 function deletion({ table, erase }: ExpiredRows, condition: Sql): Sql {
   const name = raw(table);
-  const change = erase
-    ? sql`UPDATE ${name} t SET ${erase} FROM expired e`
-    : sql`DELETE FROM ${name} t USING expired e`;
   return sql`
-    WITH expired AS MATERIALIZED (
-      SELECT tableoid, ctid FROM ${name} WHERE ${condition} FOR UPDATE SKIP LOCKED)
-    ${change} WHERE t.ctid = e.ctid AND t.tableoid = e.tableoid`;
+    ${erase ? sql`UPDATE ${name} SET ${erase}` : sql`DELETE FROM ${name}`}
+    WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${name} WHERE ${condition} FOR UPDATE SKIP LOCKED))`;
 }
 
 /**

@@ -90,20 +90,31 @@ export function withDistance(placed: Sql, near: Near, { after }: PageRequest): S
     ) measured WHERE distance BETWEEN ${after?.time ?? 0}::bigint AND ${1_000 * near.radius}::bigint`;
 }
 
+/** The row `item` with the id of another one. The limit makes it a lookup of each, where a join could read the whole table. */
+export function rowOf({ table }: SearchableList, other: 'candidate' | 'nearest'): Sql {
+  return sql`LATERAL (SELECT * FROM ${raw(table)} WHERE id = ${raw(other)}.id LIMIT 1) item`;
+}
+
 /** The rows of some ids with a `distance`, the nearest first. Only ids are sorted, because rows are long. */
-export function inOrder(ids: Sql, { table }: SearchableList, filter: SearchFilter, { rows }: Budget): Sql {
+export function inOrder(ids: Sql, list: SearchableList, filter: SearchFilter, { rows }: Budget): Sql {
   return sql`
     SELECT item.*, nearest.distance FROM (
       SELECT * FROM (${ids}) nearby WHERE ${isAfter(filter)} ${nearestFirst} LIMIT ${constant(rows)}
-    ) nearest JOIN ${raw(table)} item USING (id)`;
+    ) nearest JOIN ${rowOf(list, 'nearest')} USING (id)`;
 }
 
-/** The newest posts of some stores. They are read store by store, as far as needed, and sorted where stores are at one distance. */
+/**
+ * The newest posts of some stores. They are read store by store, as far as needed, and sorted where stores are at one distance. Of a
+ * circle PostgreSQL expects a few stores, so that it would read the posts of all; of a series it expects a thousand rows.
+ */
 function postsOf(stores: Sql, list: SearchableList, filter: SearchFilter, { rows }: Budget): Sql {
   const { exists, isExamined = sql`true` } = list;
   return sql`
-    SELECT item.*, distance FROM (SELECT id AS store_id, distance FROM (${stores}) nearby ORDER BY distance) store
-    CROSS JOIN LATERAL (
+    SELECT item.*, distance FROM (
+      SELECT ids[n] AS store_id, distances[n] AS distance
+      FROM (SELECT array_agg(id) AS ids, array_agg(distance) AS distances FROM (${stores}) nearby) nearby,
+        generate_series(1, cardinality(ids)) AS n ORDER BY distance
+    ) store CROSS JOIN LATERAL (
       SELECT item.* FROM posts item WHERE item.store_id = store.store_id AND ${exists} AND ${isExamined}
       ${newestFirst} LIMIT ${constant(maxPosts)}
     ) item

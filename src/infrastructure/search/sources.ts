@@ -1,6 +1,6 @@
 import { afterId, afterTime, newestFirst, type PageRequest } from '../database/keyset.ts';
 import { allOf, constant, join, raw, type Sql, sql } from '../database/sql.ts';
-import { inOrder, type Near, scanAround, storePlace, withDistance } from './near.ts';
+import { inOrder, type Near, rowOf, scanAround, storePlace, withDistance } from './near.ts';
 
 /** A list that can be searched. Conditions call a row `item`, and its store `s`. */
 export interface SearchableList {
@@ -100,21 +100,24 @@ export function lookupsOf(list: SearchableList, filter: SearchFilter, budget: Bu
   const most = constant(budget.rows + 1);
   const candidates = (rows: Sql) =>
     sql`SELECT item.id, item.created_at, ${list.storeId} AS store_id FROM ${rows} AND ${rowsAfter(list, filter)} LIMIT ${most}`;
-  const ofLinkedStores = candidates(
-    sql`link JOIN ${table} item ON ${list.storeId} = link.store_id WHERE EXISTS (SELECT FROM rare)`,
-  );
+  // As in `rowOf`: read store by store.
+  const ofStores = candidates(sql`${table} item WHERE ${list.storeId} = link.store_id`);
+  const ofLinkedStores = sql`
+    SELECT item.* FROM link CROSS JOIN LATERAL (${ofStores}) item WHERE EXISTS (SELECT FROM rare) LIMIT ${most}`;
   const lookup = (...expressions: Sql[]): Source => {
     const isUsable = sql`EXISTS (SELECT FROM rare) AND (SELECT count(*) < ${most} FROM candidate)`;
     if (near !== undefined) {
       const placed = sql`
-        SELECT candidate.id, ${storePlace} AS place FROM candidate JOIN stores s ON s.id = candidate.store_id
-        WHERE ${isUsable} AND ${list.storeExists} AND s.latitude IS NOT NULL`;
+        SELECT candidate.id, place FROM candidate CROSS JOIN LATERAL (
+          SELECT ${storePlace} AS place FROM stores s
+          WHERE s.id = candidate.store_id AND ${list.storeExists} AND s.latitude IS NOT NULL LIMIT 1
+        ) store WHERE ${isUsable}`;
       const rows = inOrder(withDistance(placed, near, filter), list, filter, budget);
       return { expressions, rows, isUsable, budget };
     }
     const rows = sql`
       SELECT item.* FROM (SELECT * FROM candidate WHERE ${isUsable} ${newestFirst}) candidate
-      JOIN ${table} item USING (id, created_at)`;
+      JOIN ${rowOf(list, 'candidate')} USING (id, created_at)`;
     return { expressions, rows, isUsable, budget };
   };
   const lookups: Source[] = [];

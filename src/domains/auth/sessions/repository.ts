@@ -4,7 +4,7 @@ import type { Database, Tx } from '../../../infrastructure/database/client.ts';
 import type { Session } from '../../../infrastructure/database/generated/client.ts';
 import { afterTime, type PageRequest } from '../../../infrastructure/database/keyset.ts';
 import { readTogether } from '../../../infrastructure/database/read-together.ts';
-import { sql } from '../../../infrastructure/database/sql.ts';
+import { constant, sql } from '../../../infrastructure/database/sql.ts';
 import type { UserRow } from '../accounts/repository.ts';
 import type { TokenClaims } from '../tokens.ts';
 
@@ -26,12 +26,18 @@ export type SessionRow = Pick<Session, 'id' | 'userAgent' | 'ip' | 'createdAt' |
 
 /** Sessions: rows while they live, deleted when they end. All times are the database's, so instances need no common clock. */
 export function createSessionRepository(database: Database, tokens: Config['tokens']) {
-  const { refreshTtl, sessionMaxAge, reuseGrace } = tokens;
+  // Constants in the text cost less than parameters.
+  const interval = (seconds: number) => sql`make_interval(secs => ${constant(seconds)})`;
+  const [refreshTtl, maxAge, grace] = [
+    interval(tokens.refreshTtl),
+    interval(tokens.sessionMaxAge),
+    interval(tokens.reuseGrace),
+  ];
 
   /** Whether the session `s` of the user `u` is live. */
   const isLive = sql`
     u.id = s.user_id AND u.suspended_at IS NULL AND s.expires_at > now()
-    AND s.created_at > now() - make_interval(secs => ${sessionMaxAge})`;
+    AND s.created_at > now() - ${maxAge}`;
 
   /** Every request that carries an access token needs one. */
   const findLiveUser = readTogether(
@@ -59,27 +65,24 @@ export function createSessionRepository(database: Database, tokens: Config['toke
   /**
    * Uses a refresh token: the current count rotates, a count that was current within the grace time gets the current one. The row
    * lock serialises concurrent refreshes. `rotated_at` has when each of the latest counts stopped being current, newest last.
+   * `width_bucket` finds those within the grace time faster than a subquery.
    */
   async function refresh({ userId, sessionId, count }: TokenClaims): Promise<LiveSession | undefined> {
     const [row] = await database.query<{ count: number; refreshExpiresIn: number }>(sql`
       UPDATE sessions s SET
         refresh_count = refresh_count + CASE WHEN refresh_count = ${count} THEN 1 ELSE 0 END,
         rotated_at = CASE WHEN refresh_count = ${count} THEN
-          ARRAY(SELECT t FROM unnest(rotated_at) t
-                WHERE t > clock_timestamp() - make_interval(secs => ${reuseGrace}) ORDER BY t) || clock_timestamp()
+          rotated_at[width_bucket(clock_timestamp() - ${grace}, rotated_at) + 1:] || clock_timestamp()
           ELSE rotated_at END,
         last_used_at = clock_timestamp(),
-        expires_at = least(clock_timestamp() + make_interval(secs => ${refreshTtl}),
-                           s.created_at + make_interval(secs => ${sessionMaxAge}))
+        expires_at = least(clock_timestamp() + ${refreshTtl}, s.created_at + ${maxAge})
       FROM users u
       WHERE s.id = ${sessionId}::uuid AND s.user_id = ${userId} AND ${isLive}
         AND (s.refresh_count = ${count}
           OR s.refresh_count > ${count} AND s.rotated_at[cardinality(s.rotated_at) - (s.refresh_count - ${count}) + 1]
-            > clock_timestamp() - make_interval(secs => ${reuseGrace}))
-      RETURNING s.refresh_count AS count, least(
-        ${refreshTtl}::float8,
-        extract(epoch FROM s.created_at + make_interval(secs => ${sessionMaxAge}) - clock_timestamp())
-      )::float8 AS "refreshExpiresIn"`);
+            > clock_timestamp() - ${grace})
+      RETURNING s.refresh_count AS count,
+        least(${constant(tokens.refreshTtl)}, extract(epoch FROM s.created_at + ${maxAge} - clock_timestamp()))::float8 AS "refreshExpiresIn"`);
     return row && { userId, sessionId, ...row };
   }
 

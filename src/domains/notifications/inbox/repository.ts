@@ -156,7 +156,7 @@ export function createNotificationRepository(database: Database, { wake }: Pick<
   /** Locks the counts of users, in the order that everything locks them in: where a transaction changes others before it deletes one. */
   async function lockCounts(tx: Tx, userIds: number[]): Promise<void> {
     await tx.execute(sql`
-      SELECT FROM notification_counts WHERE user_id = ANY (${userIds}) ORDER BY user_id + 0 FOR NO KEY UPDATE`);
+      SELECT FROM notification_counts WHERE user_id = ANY (${userIds}) ORDER BY user_id FOR NO KEY UPDATE`);
   }
 
   /**

@@ -134,7 +134,7 @@ const idsWhere = (condition: Sql) => sql`SELECT id FROM partner_requests WHERE $
 function close(tx: Tx, { states, ids, notifiedStore }: Record<'states' | 'ids' | 'notifiedStore', Sql>) {
   return tx.query<Recipient>(sql`
     WITH locked AS (
-      SELECT id FROM partner_requests WHERE id = ANY (ARRAY(${ids})) AND ${states} ORDER BY id + 0 FOR UPDATE
+      SELECT id FROM partner_requests WHERE id = ANY (ARRAY(${ids})) AND ${states} ORDER BY id FOR UPDATE
     ), closed AS (
       UPDATE partner_requests SET updated_at = now(),
         status = CASE status WHEN 'requested' THEN 'withdrawn'::partner_request_status ELSE 'ended' END
