@@ -14,7 +14,7 @@ const codes = Object.fromEntries(
   Object.entries({
     400: `validation_error malformed_json invalid_code invalid_cursor invalid_image reset_link_invalid
       verification_token_invalid undo_link_invalid second_factor_token_invalid passkey_refused provider_refused
-      sign_up_token_invalid link_token_invalid`,
+      sign_up_token_invalid link_token_invalid malformed_request`,
     401: 'not_authenticated token_not_valid invalid_credentials second_factor_required',
     403: 'store_required forbidden account_suspended confirmation_required sign_up_required',
     404: `not_found store_not_found post_not_found partner_request_not_found session_not_found image_not_found
@@ -33,7 +33,7 @@ const codes = Object.fromEntries(
 /** What any operation may respond with. */
 const otherCodes =
   `service_unavailable internal_error unsupported_media_type payload_too_large method_not_allowed
-  malformed_request request_timeout uri_too_long headers_too_large`.split(/\s+/);
+  request_timeout uri_too_long headers_too_large`.split(/\s+/);
 
 const { document, operations } = contract;
 /** Without the redirects of browsers. */
@@ -116,7 +116,10 @@ t.test('every error is documented with its codes', async (t) => {
     t.ok(codesOf(operation, '400').includes('validation_error'), operationId);
     t.equal(codesOf(operation, '400').includes('malformed_json'), takesJson(operation), operationId);
   }
-  for (const operation of operations) t.strictSame(codesOf(operation, 'default'), otherCodes);
+  for (const operation of operations) {
+    t.strictSame(codesOf(operation, 'default'), otherCodes);
+    t.ok(codesOf(operation, '400').includes('malformed_request'), operation.operationId);
+  }
   const documented = new Set(
     operations.flatMap((one) => Object.keys(one.responses).flatMap((status) => codesOf(one, status))),
   );
@@ -235,6 +238,28 @@ function schemaProblems(place: string, schema: Schema): string[] {
   ];
 }
 
+t.test('the name of an error does not change when the operation gets one more code', (t) => {
+  for (const operation of operations) {
+    for (const [status, { content }] of Object.entries(operation.responses)) {
+      const codes = codesOf(operation, status);
+      const name = nameOf(content?.['application/json']?.schema ?? {}).replace(/Failure$/, '');
+      if (codes.length === 0 || status === 'default') continue;
+      const ofCode = codes.length === 1 && name === pascalCase(codes.join());
+      const ofOperation = name.startsWith(pascalCase(operation.operationId));
+      t.ok(ofCode || ofOperation || groups.includes(name), `${operation.operationId} ${status}: ${name}`);
+    }
+  }
+  t.end();
+});
+
+/** Of codes that several operations have for the same reason. */
+const groups =
+  `InvalidInput InvalidQuery InvalidPage Unauthenticated WrongPassword NotConfirmed AttemptsExceeded
+  AllowanceExceeded`.split(/\s+/);
+
+const pascalCase = (name: string) =>
+  name.replace(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+
 t.test('a code decides the schema of an error', async (t) => {
   const withoutDiscriminator = [
     'NotificationsToMark',
@@ -243,7 +268,7 @@ t.test('a code decides the schema of an error', async (t) => {
     'LoginOrConfirmation',
     'ConfirmationBody',
   ];
-  for (const [name, { oneOf = [], discriminator }] of Object.entries(schemas)) {
+  for (const [name, { oneOf = [], discriminator }] of everySchema) {
     if (withoutDiscriminator.includes(name) || oneOf.length === 0) continue;
     const { propertyName = '', mapping = {} } = discriminator ?? {};
     t.strictSame(
@@ -270,10 +295,34 @@ t.test('a response names the headers that others do not have', (t) => {
       if (response) t.ok(response.headers?.[name], `${operationId} ${status}: ${name}`);
     }
   }
+  const setsCookie = operations.flatMap(({ operationId, responses }) =>
+    Object.entries(responses).flatMap(([status, { headers }]) =>
+      headers?.['Set-Cookie'] ? [`${operationId} ${status}`] : [],
+    ),
+  );
+  t.strictSame(setsCookie.toSorted(), [
+    'finishLogin 200',
+    'finishPasskeyLogin 200',
+    'finishProviderLogin 200',
+    'logIn 200',
+    'logOut 200',
+    'logOut 401',
+    'refreshToken 200',
+    'refreshToken 401',
+    'signUpWithProvider 201',
+  ]);
   const file = operations.find(({ operationId }) => operationId === 'downloadOwnData')?.responses['200'];
   t.ok(file?.headers?.['Content-Disposition']);
   for (const name of ['X-Request-Id', 'Content-Language', 'RateLimit-Remaining', 'Accept-Language'])
     t.match(document.info.description, name, 'those of all');
+  t.end();
+});
+
+t.test('the form of a provider is documented', (t) => {
+  const form = operations.find(({ operationId }) => operationId === 'receiveProviderForm');
+  const { schema = {} } = form?.requestBody?.content['application/x-www-form-urlencoded'] ?? {};
+  t.strictSame(Object.keys(schemas[nameOf(schema)]?.properties ?? {}), ['code', 'state', 'error', 'user']);
+  t.match(form?.responses['415']?.description, 'must be application/x-www-form-urlencoded');
   t.end();
 });
 
