@@ -1,3 +1,4 @@
+import { createECDH, createPublicKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { parse, Schema as YamlSchema } from 'yaml';
@@ -8,6 +9,7 @@ import {
   type DocumentedResponse,
   documentPath,
 } from '../../support/contract.ts';
+import { readText } from '../../support/files.ts';
 
 /** Every code by its status: the table of the contract, and codes of malformed HTTP. */
 const codes = Object.fromEntries(
@@ -141,7 +143,9 @@ t.test('bodies and responses are named components with valid examples', async (t
       t.match(schema.$ref, /^#\/components\/schemas\/[A-Z][A-Za-z]+$/, operationId);
       for (const [name, { value }] of Object.entries(examples)) {
         const place = schema.$ref?.split('/').slice(1) ?? [];
-        t.strictSame(contract.schemaProblems(place, value), [], `${operationId}: ${name}`);
+        // A stream has the data of its events.
+        for (const one of typeof value === 'string' ? dataOf(value) : [value])
+          t.strictSame(contract.schemaProblems(place, one), [], `${operationId}: ${name}`);
       }
     }
     for (const status of Object.keys(responses)) {
@@ -180,6 +184,51 @@ t.test('every body and every success in JSON has examples, under the same names'
     // The paging loop of a client on a mock would not end.
     if (data && 'next_cursor' in data) t.equal(data.next_cursor, null);
   }
+  t.end();
+});
+
+const dataOf = (events: string) =>
+  [...events.matchAll(/^data: (.*)$/gm)].map(([, data = '']) => JSON.parse(data));
+
+/** Every value of the examples with the name of its field and the object that has it. */
+function* valuesIn(value: unknown): Generator<[string, unknown, Record<string, unknown>]> {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, item] of Object.entries(value)) {
+    yield [name, item, value as Record<string, unknown>];
+    yield* valuesIn(item);
+  }
+}
+
+t.test('examples are possible, and the same for the same user', (t) => {
+  const recorded = JSON.parse(readText('src/openapi/examples.json'));
+  const { signUp: _, ...afterSignUp } = recorded;
+  const all = [...valuesIn(recorded)];
+  const points = all.filter(([name]) => name === 'public_key' || name === 'p256dh');
+  t.ok(points.length >= 3);
+  for (const [, point] of points) {
+    const bytes = Buffer.from(String(point), 'base64url');
+    t.ok(bytes.length === 65 && bytes[0] === 4, 'uncompressed');
+    const ecdh = createECDH('prime256v1');
+    ecdh.generateKeys();
+    t.doesNotThrow(() => ecdh.computeSecret(bytes), 'on the curve');
+  }
+  const [jwk] = recorded.getPublicKeys.example.response.keys;
+  t.doesNotThrow(() => createPublicKey({ key: jwk, format: 'jwk' }));
+  const users = [...valuesIn(afterSignUp)].filter(([name]) => name === 'is_verified');
+  const countOf = (texts: string[]) => new Set(texts).size;
+  t.equal(
+    countOf(users.map(([, isVerified, { username }]) => `${username} ${isVerified}`)),
+    countOf(users.map(([, , { username }]) => `${username}`)),
+  );
+  const url = new URL(recorded.startProviderLogin.example.response.data.authorization_url);
+  t.ok(url.searchParams.get('nonce') && url.searchParams.get('state'));
+  t.equal(url.searchParams.get('code_challenge_method'), 'S256');
+  t.equal(url.searchParams.get('code_challenge')?.length, 43);
+  const { data } = recorded.updatePost.example.response;
+  t.ok(data.updated_at > data.created_at);
+  const kinds = all.filter(([name]) => name === 'kind').map(([, kind]) => kind);
+  t.ok(kinds.includes('saved_search_digest'));
+  t.equal(dataOf(recorded.streamNotifications.example.response).length, 2);
   t.end();
 });
 
