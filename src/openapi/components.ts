@@ -16,7 +16,7 @@ export function toPascalCase(name: string): string {
 
 type Kind = 'schemas' | 'responses' | 'parameters' | 'headers';
 
-export type Reference = { $ref: string };
+type Reference = { $ref: string };
 
 /** What every envelope has besides its data. */
 const envelopeParts = {
