@@ -27,7 +27,7 @@ export function reasonOf({ data }: Failures[401]['content']['application/json'])
 export function fieldsOf({ data }: CreatePartnerRequestErrors[400]): Record<string, string[]> {
   // @ts-expect-error only a validation error has fields
   if (data.code === 'malformed_json') return data.fields;
-  return data.fields;
+  return data.code === 'validation_error' ? data.fields : {};
 }
 
 export function storesOf({ data }: ListPartnerRequestsResponse): string[] {

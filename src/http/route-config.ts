@@ -36,6 +36,8 @@ export interface RouteConfig {
   idempotent?: boolean;
   /** What such an operation creates is read at the path of the operation and its `id`: 201 has that as `Location`. */
   location?: boolean;
+  /** Statuses with which the response may set or clear the cookie of the refresh token. */
+  setsCookie?: readonly number[];
   /** The limit of the operation, in place of the common ones. */
   limit?: RateLimit;
   /** Monitoring calls the operation all the time: it is not counted, not traced, and logged only where it fails. */

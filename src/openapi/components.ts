@@ -16,7 +16,7 @@ export function toPascalCase(name: string): string {
 
 type Kind = 'schemas' | 'responses' | 'parameters' | 'headers';
 
-export type Reference = { $ref: string };
+type Reference = { $ref: string };
 
 /** What every envelope has besides its data. */
 const envelopeParts = {
@@ -66,9 +66,13 @@ export class Components {
     return this.resolve(target);
   }
 
-  /** Marks the property that tells the forms of a schema apart: the one whose values are others in each of them. */
+  /** Marks the property that tells the forms of a schema or of its `data` apart: the one whose values are others in each of them. */
   addDiscriminators(): void {
-    for (const schema of Object.values(this.parts.schemas)) {
+    const schemas = Object.values(this.parts.schemas);
+    for (const schema of schemas.flatMap((one) => [
+      one,
+      Object(Object(one['properties']).data) as JsonObject,
+    ])) {
       const { oneOf, anyOf } = schema;
       const forms: JsonObject[] = [oneOf, anyOf].flatMap((some) => (Array.isArray(some) ? some : []));
       const fields = forms.map(
@@ -108,7 +112,12 @@ export function toJsonSchema(value: unknown): unknown {
   return Object.fromEntries(
     kept.map(([key, item]) => {
       const isConstant = key === 'enum' && Array.isArray(item) && item.length === 1;
-      return isConstant ? ['const', item[0]] : [key, toJsonSchema(item)];
+      if (isConstant) return ['const', item[0]];
+      // A reference by `$id` becomes one to a component.
+      return [
+        key,
+        key === '$ref' ? `${item}`.replace(/^(\w+)#$/, '#/components/schemas/$1') : toJsonSchema(item),
+      ];
     }),
   );
 }

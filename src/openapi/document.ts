@@ -1,13 +1,6 @@
 import { mergePatch } from '../http/plugins/body-reader.ts';
 import { Components, type JsonObject, nameOf, toJsonSchema } from './components.ts';
-import {
-  addErrors,
-  type DocumentedRoute,
-  errorResponse,
-  errorsOf,
-  limitOf,
-  otherErrorResponse,
-} from './errors.ts';
+import { createErrorResponses, type DocumentedRoute, otherErrorResponse } from './errors.ts';
 import recorded from './examples.json' with { type: 'json' };
 import { type HeaderName, headerComponents, headerReferences } from './headers.ts';
 
@@ -19,7 +12,7 @@ interface OpenApiDocument extends JsonObject {
 interface Operation {
   operationId: string;
   description: string;
-  parameters?: JsonObject[];
+  parameters?: (JsonObject & { $ref?: string })[];
   requestBody?: { required?: boolean; content: Record<string, Media> };
   responses: Record<string, Response>;
 }
@@ -63,57 +56,84 @@ export function completeDocument(generated: object, routes: ReadonlyMap<string, 
   const { components: parts, ...document } = toJsonSchema(generated) as OpenApiDocument;
   const components = new Components(parts.schemas);
   for (const [name, header] of headerComponents) components.add('headers', name, header);
-  addErrors(components, [...routes.values()].flatMap(errorsOf));
+  const errorResponses = createErrorResponses(components, routes.values());
   const otherError = otherErrorResponse(components);
-  const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
-  for (const operation of operations) {
+  for (const operation of Object.values(document.paths).flatMap((path) => Object.values(path))) {
     const route = routes.get(operation.operationId);
     if (!route) throw new Error(`there is no route for ${operation.operationId}`);
-    describeOperation(components, operation, route);
+    operation.description = [operation.description, limitOf(route)].filter(Boolean).join('\n\n');
+    operation.parameters?.forEach((one, at, all) => {
+      all[at] = describeParameter(components, one, route);
+    });
+    if (route.config?.message) wrapResponses(components, operation, route.config.message.en);
+    describeBody(components, operation, route);
+    Object.assign(operation.responses, errorResponses(route));
+    addOwnParts(components, operation, route);
     operation.responses['default'] = otherError;
   }
   components.addDiscriminators();
-  inlineSingleResponses(components, operations);
   return { ...document, components: { securitySchemes: parts.securitySchemes, ...components.parts } };
 }
 
-function describeOperation(components: Components, operation: Operation, route: DocumentedRoute): void {
-  const { config, method } = route;
-  const takes = (header: string) => operation.parameters?.some(({ name }) => name === header);
-  const hasTag = '304' in operation.responses || (method === 'PATCH' && takes('if-match'));
-  const headers: HeaderName[] = [
-    ...(config?.idempotent ? (['Idempotency-Replayed'] as const) : []),
-    ...(config?.location || '303' in operation.responses ? (['Location'] as const) : []),
-    ...(takes('x-refresh-token') ? (['Set-Cookie'] as const) : []),
-    ...(hasTag ? (['ETag'] as const) : []),
-  ];
-  operation.description = [operation.description, limitOf(route)].filter(Boolean).join('\n\n');
-  if (operation.parameters) {
-    operation.parameters = operation.parameters.map((one) => describeParameter(components, one, route));
-  }
-  for (const [status, response] of Object.entries(operation.responses)) {
-    if (headers.length > 0) response.headers = { ...response.headers, ...headerReferences(headers) };
+/** How often an operation may be called; undefined where nothing but the common limit holds. */
+function limitOf({ config }: DocumentedRoute): string | undefined {
+  if (config?.probe) return 'Requests are not counted.';
+  if (config?.limit === undefined) return undefined;
+  const { max, per } = config.limit;
+  return per === 'user'
+    ? `Limit: ${max} requests a minute of one user, together with the other operations that have this limit.`
+    : `Limit: ${max} requests a minute from one address, counted apart from other operations.`;
+}
+
+/** Names the envelopes of an operation by their data. */
+function wrapResponses(components: Components, { responses }: Operation, message: string): void {
+  for (const response of Object.values(responses)) {
     const media = response.content?.['application/json'];
     if (!media) continue;
-    if (config?.message) {
-      response.description = config.message.en;
-      const { data = {} } = media.schema['properties'] as Record<string, JsonObject>;
-      media.schema = components.addEnvelope(`${nameOf(data)}Success`, 'Succeeded', data);
-    }
-    media.examples = examplesOf(operation, 'response', Number(status));
+    response.description = message;
+    const { data = {} } = media.schema['properties'] as Record<string, JsonObject>;
+    media.schema = components.addEnvelope(`${nameOf(data)}Success`, 'Succeeded', data);
   }
-  describeBody(components, operation, method === 'PATCH' ? [mergePatch] : []);
-  const errors = errorsOf(route);
-  for (const status of new Set(errors.map((error) => error.status))) {
-    const ofStatus = errors.filter((error) => error.status === status);
-    operation.responses[status] = errorResponse(components, status, ofStatus);
+}
+
+/** Adds examples and headers to responses; one that is a component is copied first. */
+function addOwnParts(
+  components: Components,
+  operation: Operation,
+  { config, method }: DocumentedRoute,
+): void {
+  const { responses, parameters } = operation;
+  const hasTag =
+    '304' in responses || (method === 'PATCH' && parameters?.some(({ $ref }) => $ref?.endsWith('/IfMatch')));
+  const always: HeaderName[] = [
+    ...(config?.idempotent ? (['Idempotency-Replayed'] as const) : []),
+    ...(config?.location || '303' in responses ? (['Location'] as const) : []),
+    ...(hasTag ? (['ETag'] as const) : []),
+  ];
+  for (const [status, response] of Object.entries(responses)) {
+    const setsCookie = config?.setsCookie?.includes(Number(status));
+    const headers = [
+      ...(Number(status) < 400 ? always : []),
+      ...(setsCookie ? (['Set-Cookie'] as const) : []),
+    ];
+    const examples = examplesOf(operation, 'response', (one) => one.status === Number(status));
+    if (headers.length === 0 && !examples) continue;
+    const own: Response = structuredClone(components.parts.responses[nameOf(response) ?? ''] ?? response);
+    if (headers.length > 0) own.headers = { ...own.headers, ...headerReferences(headers) };
+    for (const media of Object.values(own.content ?? {})) Object.assign(media, examples && { examples });
+    responses[status] = own;
   }
 }
 
 /** Those of the body and of the response have the same names, so that tools send the one and expect the other. */
-function examplesOf({ operationId }: Operation, side: 'request' | 'response', status?: number): JsonObject {
+function examplesOf(
+  { operationId }: Operation,
+  side: 'request' | 'response',
+  isChosen: (example: Example) => boolean,
+): JsonObject | undefined {
   const all = Object.entries(examples[operationId] ?? {});
-  const chosen = all.filter(([, one]) => one[side] !== undefined && one.status === (status ?? one.status));
+  const chosen = all.filter(([, one]) => one[side] !== undefined && isChosen(one));
+  if (chosen.length === 0) return undefined;
   return Object.fromEntries(chosen.map(([name, one]) => [name, { value: one[side] }]));
 }
 
@@ -132,32 +152,14 @@ function describeParameter(components: Components, parameter: JsonObject, { sche
   return shared === undefined ? parameter : components.add('parameters', shared, parameter);
 }
 
-/**
- * Completes the body of a request.
- *
- * @param otherTypes media types of the same JSON
- */
-function describeBody(components: Components, operation: Operation, otherTypes: string[]): void {
+/** Completes the body of a request. */
+function describeBody(components: Components, operation: Operation, { method }: DocumentedRoute): void {
   const { requestBody } = operation;
-  if (requestBody?.content['multipart/form-data']) requestBody.required = true;
   const media = requestBody?.content['application/json'];
   if (!requestBody || !media) return;
   const schema = components.resolve(media.schema);
   // A body that may be empty is optional; one of several forms is never empty.
   requestBody.required = ['required', 'minProperties', 'oneOf'].some((keyword) => keyword in schema);
-  media.examples = examplesOf(operation, 'request');
-  for (const type of otherTypes) requestBody.content[type] = media;
-}
-
-/** Moves responses that one operation has into it. */
-function inlineSingleResponses({ parts }: Components, operations: Operation[]): void {
-  const references = operations.flatMap(({ responses }) =>
-    Object.entries(responses).map(([status, response]) => ({ responses, status, name: nameOf(response) })),
-  );
-  for (const { responses, status, name } of references) {
-    const response = parts.responses[name ?? ''];
-    if (!name || !response || references.filter((other) => other.name === name).length > 1) continue;
-    responses[status] = response;
-    delete parts.responses[name];
-  }
+  Object.assign(media, { examples: examplesOf(operation, 'request', ({ status }) => status < 400) });
+  if (method === 'PATCH') requestBody.content[mergePatch] = media;
 }

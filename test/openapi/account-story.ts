@@ -8,7 +8,7 @@ import {
   undoTokenIn,
   verifyLinkTokenIn,
 } from '../auth/mailbox.ts';
-import { createTestApp, logIn, password, resetLinkIn, type TestApp } from '../support/app.ts';
+import { createTestApp, logIn, password, resetLinkIn, type TestApp, verifyEmails } from '../support/app.ts';
 import type { IdentityProvider } from '../support/identity-provider.ts';
 import { createAuthenticator } from '../support/webauthn.ts';
 import type { Examples, Show } from './recorder.ts';
@@ -23,13 +23,18 @@ const desktop = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko
 /** A user signs up, proves the address, and changes what can be changed. @returns the access token */
 export async function accountStory(app: TestApp, show: Show): Promise<string> {
   await show('POST', '/auth/signup/', { body: { ...user, name: '김두레', email } });
-  const { data } = (await show('POST', '/auth/login/', { body: user, headers: phone })).body;
-  const token: string = data.access;
+  const first = await logIn(app, user);
   await app.mails.settled();
   await passTime(app, email, 3600);
   await show('POST', '/auth/email-verify/send/', { body: { email } });
   const code = await latestCode(app, email);
-  await show('POST', '/auth/email-verify/confirm/', { token, body: { email, code }, name: 'code' });
+  const proof = { token: first.token, body: { email, code } };
+  await show('POST', '/auth/email-verify/confirm/', { ...proof, name: 'code' });
+  await app.call('POST', '/auth/logout/', { token: first.token, body: {} });
+  const mistyped = { username: user.username, password: otherPassword };
+  await show('POST', '/auth/login/', { body: mistyped, code: 'invalid_credentials' });
+  const { data } = (await show('POST', '/auth/login/', { body: user, headers: phone })).body;
+  const token: string = data.access;
   await show('GET', '/auth/me/', { token });
   await show('PATCH', '/auth/me/', { token, body: { name: '김두레' } });
   await show('POST', '/auth/confirm/', { token, body: { password }, name: 'password' });
@@ -92,7 +97,9 @@ export async function secondFactorStory(app: TestApp, show: Show, token: string)
   };
   await show('POST', '/auth/second-factor/totp/confirm/', { token, body: { code: code() } });
   await show('POST', '/auth/confirm/', { token, body: await next(), name: 'code' });
-  const { second_factor_token } = (await app.call('POST', '/auth/login/', { body: user })).body.data;
+  const needed = 'second_factor_required';
+  const { second_factor_token } = (await show('POST', '/auth/login/', { body: user, code: needed })).body
+    .data;
   const second = { second_factor_token, ...(await next()) };
   await show('POST', '/auth/login/second-factor/', { body: second, headers: phone });
   await show('POST', '/auth/second-factor/recovery-codes/', { token });
@@ -132,8 +139,13 @@ export async function providerStory(
 ): Promise<void> {
   await show('GET', '/auth/providers/');
   await show('POST', '/auth/providers/kakao/start/', { body: { purpose: 'login' } });
-  /** @param name of the example, unless the call is none */
-  async function finish(provider: IdentityProvider, account: object, purpose: string, name?: string) {
+  /** @param shown of the example, unless the call is none */
+  async function finish(
+    provider: IdentityProvider,
+    account: object,
+    purpose: string,
+    shown?: { name?: string; code?: string },
+  ) {
     const path = `/auth/providers/${provider.id}`;
     const caller = purpose === 'login' ? {} : { token };
     const started = await app.call('POST', `${path}/start/`, { ...caller, body: { purpose } });
@@ -143,22 +155,22 @@ export async function providerStory(
     const callback = await app.call('GET', `${path}/callback/?${answer}`);
     const { searchParams } = new URL(String(callback.headers['location']));
     const body = { flow_token, code: searchParams.get('code'), state: searchParams.get('state') };
-    return name === undefined
-      ? app.call('POST', `${path}/finish/`, { ...caller, body })
-      : show('POST', `${path}/finish/`, { ...caller, body, name });
+    const call = shown === undefined ? app.call : show;
+    return call('POST', `${path}/finish/`, { ...caller, body, ...shown });
   }
 
   const guest = { id: '2026', email: 'tree@example.com', name: '박나무' };
-  const { sign_up_token } = (await finish(kakao, guest, 'login')).body.data;
+  const isNew = { code: 'sign_up_required' };
+  const { sign_up_token } = (await finish(kakao, guest, 'login', isNew)).body.data;
   const signUp = { sign_up_token, username: 'tree_books', name: '박나무', email: guest.email };
   await show('POST', '/auth/providers/sign-up/', { body: signUp, headers: phone });
-  await finish(kakao, guest, 'login', 'login');
+  await finish(kakao, guest, 'login', { name: 'login' });
   const own = { id: '1031', email, name: '김두레' };
-  const linked = (await finish(kakao, own, 'link', 'link')).body.data;
-  await finish(kakao, own, 'confirm', 'confirm');
+  const linked = (await finish(kakao, own, 'link', { name: 'link' })).body.data;
+  await finish(kakao, own, 'confirm', { name: 'confirm' });
   await show('GET', '/auth/identities/', { token });
   await show('DELETE', `/auth/identities/${linked.id}/`, { token });
-  const { link_token } = (await finish(kakao, own, 'login')).body.data;
+  const { link_token } = (await finish(kakao, own, 'login', { code: 'link_required' })).body.data;
   await show('POST', '/auth/identities/', { token, body: { link_token } });
   await show('DELETE', '/auth/me/', { token, body: { password } });
 }
@@ -178,7 +190,8 @@ export async function consentStory(t: Test, examples: Examples, databaseUrl?: st
   const versions = { terms: '2026-01-31', privacy: '2026-01-31' };
   const consents = { ...versions, is_14_or_older: true };
   const account = { ...user, name: '김두레', email, consents };
-  await app.call('POST', '/auth/signup/', { body: account });
+  const { body } = await app.call('POST', '/auth/signup/', { body: account });
+  await verifyEmails(app, body.data);
   const { token } = await logIn(app, user);
   await show('PATCH', '/auth/me/consents/', { token, body: { ...versions, marketing: true } });
   await show('GET', '/auth/me/consents/', { token });

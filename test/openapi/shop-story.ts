@@ -1,4 +1,6 @@
 import { createUnsubscribeLinks } from '../../src/domains/notifications/preferences/routes.ts';
+import { streamPath } from '../notifications/streams.ts';
+import { savedSearchesIn } from '../saved-searches/searching.ts';
 import { addFailedMail } from '../support/admin.ts';
 import { createUser, logIn, password, type TestApp } from '../support/app.ts';
 import { multipart, multipartType, plainImage } from '../support/images.ts';
@@ -54,7 +56,9 @@ export async function shopStory(
     images: ['https://cdn.example.com/popup.jpg'],
   };
   const first = (await show('POST', '/api/v1/posts/', { token: cafe, body: post })).body.data.id;
-  await show('PATCH', `/api/v1/posts/${first}/`, { token: cafe, body: { title: post.title } });
+  const title = '매주 토요일 공동 할인 함께하실 가게를 찾아요';
+  await show('PATCH', `/api/v1/posts/${first}/`, { token: cafe, body: { title } });
+  await show('PATCH', `/api/v1/posts/${first}/`, { token: bakery, body: { title }, code: 'forbidden' });
   await show('GET', '/api/v1/posts/', { token: bakery });
   await show('GET', '/api/v1/stores/', { token: bakery });
   await show('GET', `/api/v1/stores/${opened.body.data.id}/`, { token: bakery });
@@ -73,12 +77,12 @@ export async function shopStory(
   return { bakery, cafe, posts };
 }
 
-/** Requests are sent, withdrawn, declined, accepted and ended. */
+/** Requests are sent, withdrawn, declined, accepted and ended. @returns the first events of the stream of the receiver */
 export async function requestStory(
   app: TestApp,
   show: Show,
   { bakery, cafe, posts }: Shops & { posts: number[] },
-): Promise<void> {
+): Promise<string> {
   const message = '저희 빵을 카페에서 함께 팔아 보시겠어요?';
   const token = bakery;
   const send = { token, body: { post_id: posts[0], message } };
@@ -89,6 +93,7 @@ export async function requestStory(
   await show('GET', '/api/v1/stores/mypage/', { token });
   await show('GET', '/api/v1/notifications/mypage/', { token: cafe, name: 'partnership' });
   await show('GET', '/api/v1/notifications/unread-count/', { token: cafe });
+  const events = await readEvents(app, cafe);
   await show('POST', `${requestsPath}${request}/accept/`, { token: cafe });
   await show('GET', `${requestsPath}${request}/`, { token, name: 'sent' });
   await show('GET', `${requestsPath}${request}/`, { token: cafe, name: 'received' });
@@ -106,6 +111,20 @@ export async function requestStory(
   const path = '/api/v1/notifications/mark-read/';
   await show('POST', path, { token: cafe, body: { ids }, name: 'ids' });
   await show('POST', path, { token: cafe, body: { up_to_id: ids[0] }, name: 'up_to_id' });
+  return events;
+}
+
+/** The stream of a user with one notification that was missed. */
+async function readEvents({ app }: TestApp, token: string): Promise<string> {
+  const origin = await app.listen({ host: '127.0.0.1', port: 0 });
+  const headers = { authorization: `Bearer ${token}`, 'last-event-id': '0' };
+  const { body } = await fetch(`${origin}${streamPath}`, { headers });
+  let text = '';
+  for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += chunk;
+    if (/^event: notification\n.*\n\n/m.test(text)) break;
+  }
+  return text.slice(0, text.lastIndexOf('}\n\n') + 3);
 }
 
 /** What a shop is notified of, and how. */
@@ -149,7 +168,17 @@ export async function notificationStory(app: TestApp, show: Show, { bakery, cafe
     const { items } = (await app.call('GET', path, { token })).body.data;
     return items[0]?.kind === 'saved_search_match';
   });
-  await show('GET', path, { token, name: 'match' });
+  const match = (await show('GET', path, { token, name: 'match' })).body.data.items[0];
+  await app.call('POST', '/api/v1/notifications/mark-read/', { token, body: { ids: [match.id] } });
+  const { matched, pinDay, run, stopDigests } = savedSearchesIn(app);
+  await stopDigests();
+  await pinDay(userId, 20);
+  for (const title of ['가을 빵 축제', '겨울 간식 꾸러미']) {
+    await app.call('POST', '/api/v1/posts/', { token: cafe, body: { ...post, title } });
+  }
+  await matched();
+  await run('send_saved_search_digests');
+  await show('GET', path, { token, name: 'digest' });
   await show('DELETE', `/api/v1/saved-searches/${saved.id}/`, { token });
 }
 

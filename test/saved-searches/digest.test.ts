@@ -6,30 +6,17 @@ import { inParallel } from '../support/concurrency.ts';
 import { openTestDatabase } from '../support/database.ts';
 import { notificationsOf } from '../support/partner-requests.ts';
 import { createPost, openShop } from '../support/stores.ts';
-import { until } from '../support/until.ts';
-import { savedSearchesIn } from './searching.ts';
+import { savedSearchesIn, today } from './searching.ts';
 
 const app = await createTestApp({ QUOTA_POSTS_PER_DAY: '0' });
 const { call, mails, pool } = app;
-const { search, matched, matchesOf } = savedSearchesIn(app);
+const { search, matched, matchesOf, run, pinDay, stopDigests } = savedSearchesIn(app);
 const bakery = await openShop(app, '해님 빵집');
 
 const preferences = '/api/v1/notifications/preferences/';
 
-/** Nothing here may depend on the time of day: the digests of 19:00 have run in the future, and the day of users is pinned. */
-await pool.query(`
-  INSERT INTO graphile_worker._private_known_crontabs VALUES ('send_saved_search_digests', now(), '9999-01-01')
-  ON CONFLICT (identifier) DO UPDATE SET last_execution = excluded.last_execution`);
-
-const today = "(now() AT TIME ZONE 'Asia/Seoul')::date";
-
-/** Begins a day of a user that lasts over midnight, as after a transaction that began tomorrow. */
-const pinDay = (id: number, matches = 0) =>
-  pool.query(
-    `INSERT INTO notification_counts (user_id, unread, match_day, matches) VALUES ($1, 0, ${today} + 1, $2)
-     ON CONFLICT (user_id) DO UPDATE SET match_day = excluded.match_day, matches = excluded.matches`,
-    [id, matches],
-  );
+// Nothing here may depend on the time of day; the day of users is pinned, too.
+await stopDigests();
 
 async function searcher(q: string, changes?: object) {
   const user = await createUser(app);
@@ -47,17 +34,6 @@ async function searcher(q: string, changes?: object) {
 async function publish(count: number, title: string) {
   await inParallel(count, (n) => createPost(app, bakery.token, { title: `${title} ${n}` }));
   await matched();
-}
-
-/** Runs a job that has no payload. */
-async function run(task: string) {
-  await pool.query('SELECT graphile_worker.add_job($1)', [task]);
-  await until(task, async () => {
-    const { rowCount } = await pool.query('SELECT FROM graphile_worker.jobs WHERE task_identifier = $1', [
-      task,
-    ]);
-    return rowCount === 0;
-  });
 }
 
 const sendDigests = () => run('send_saved_search_digests');

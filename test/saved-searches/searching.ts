@@ -5,6 +5,8 @@ type Caller = { token: string };
 
 export const savedSearchesPath = '/api/v1/saved-searches/';
 
+export const today = "(now() AT TIME ZONE 'Asia/Seoul')::date";
+
 /** Saved searches of the users of an app. */
 export function savedSearchesIn(app: TestApp) {
   const { call, pool } = app;
@@ -33,6 +35,33 @@ export function savedSearchesIn(app: TestApp) {
     },
 
     matched,
+
+    /** Keeps 19:00 from coming: the digests have run in the future. */
+    stopDigests: () =>
+      pool.query(
+        `INSERT INTO graphile_worker._private_known_crontabs
+         VALUES ('send_saved_search_digests', now(), '9999-01-01')
+         ON CONFLICT (identifier) DO UPDATE SET last_execution = excluded.last_execution`,
+      ),
+
+    /** Begins a day of a user that lasts over midnight, as after a transaction that began tomorrow. */
+    pinDay: (userId: number, matches = 0) =>
+      pool.query(
+        `INSERT INTO notification_counts (user_id, unread, match_day, matches) VALUES ($1, 0, ${today} + 1, $2)
+         ON CONFLICT (user_id) DO UPDATE SET match_day = excluded.match_day, matches = excluded.matches`,
+        [userId, matches],
+      ),
+
+    /** Runs a job that has no payload, such as the one that sends the digests. */
+    async run(task: string): Promise<void> {
+      await pool.query('SELECT graphile_worker.add_job($1)', [task]);
+      await until(task, async () => {
+        const { rowCount } = await pool.query('SELECT FROM graphile_worker.jobs WHERE task_identifier = $1', [
+          task,
+        ]);
+        return rowCount === 0;
+      });
+    },
 
     /** Matches a post again, as the worker does when the job of the post ran before. */
     async matchAgain({ id }: { id: number }, times = 1): Promise<void> {

@@ -188,7 +188,11 @@ function createContract() {
       ...(Object(response.body)?.success === undefined ? [] : ['Content-Language']),
     ];
     const absent = always.filter((name) => response.headers[name.toLowerCase()] === undefined);
-    return [...absent, ...missing].map((name) => `has no ${name}`);
+    const isOther = response.headers['set-cookie'] !== undefined && !('Set-Cookie' in headers);
+    return [
+      ...[...absent, ...missing].map((name) => `has no ${name}`),
+      ...(isOther ? ['has a Set-Cookie that is not documented'] : []),
+    ];
   }
 
   function bodyProblems({ content }: DocumentedResponse, response: TestResponse): string[] {

@@ -37,11 +37,23 @@ t.test('its page is a form without a script, in both languages, that one can can
   t.match(cancelled.headers['location'], /\/callback\/\?state=s&error=access_denied$/);
 });
 
-t.test('the callback takes forms, and no JSON', async (t) => {
+t.test('the callback takes forms, whatever is in them, and no JSON', async (t) => {
+  const path = '/auth/providers/development/callback/';
   for (const body of ['{"a":', '{"code":"c","state":"s"}']) {
-    const headers = { 'content-type': 'application/json' };
-    const response = await call('POST', '/auth/providers/development/callback/', { body, headers });
+    const headers = { 'content-type': 'application/json', 'accept-language': 'en' };
+    const response = await call('POST', path, { body, headers });
     rejected(t, response, 415, 'unsupported_media_type');
+    t.equal(response.body.message, 'The body must be application/x-www-form-urlencoded.');
+  }
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  for (const body of [
+    '',
+    'code=%00&state=s&user=x',
+    `code=c&state=${'s'.repeat(300)}&user=${'x'.repeat(5000)}`,
+  ]) {
+    const response = await call('POST', path, { body, headers });
+    t.equal(response.status, 303, body);
+    t.match(response.headers['location'], /[?&]error=invalid_request$/);
   }
 });
 

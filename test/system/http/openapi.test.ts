@@ -1,3 +1,4 @@
+import { createECDH, createPublicKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { parse, Schema as YamlSchema } from 'yaml';
@@ -8,13 +9,14 @@ import {
   type DocumentedResponse,
   documentPath,
 } from '../../support/contract.ts';
+import { readText } from '../../support/files.ts';
 
 /** Every code by its status: the table of the contract, and codes of malformed HTTP. */
 const codes = Object.fromEntries(
   Object.entries({
     400: `validation_error malformed_json invalid_code invalid_cursor invalid_image reset_link_invalid
       verification_token_invalid undo_link_invalid second_factor_token_invalid passkey_refused provider_refused
-      sign_up_token_invalid link_token_invalid`,
+      sign_up_token_invalid link_token_invalid malformed_request`,
     401: 'not_authenticated token_not_valid invalid_credentials second_factor_required',
     403: 'store_required forbidden account_suspended confirmation_required sign_up_required',
     404: `not_found store_not_found post_not_found partner_request_not_found session_not_found image_not_found
@@ -33,7 +35,7 @@ const codes = Object.fromEntries(
 /** What any operation may respond with. */
 const otherCodes =
   `service_unavailable internal_error unsupported_media_type payload_too_large method_not_allowed
-  malformed_request request_timeout uri_too_long headers_too_large`.split(/\s+/);
+  request_timeout uri_too_long headers_too_large`.split(/\s+/);
 
 const { document, operations } = contract;
 /** Without the redirects of browsers. */
@@ -116,7 +118,10 @@ t.test('every error is documented with its codes', async (t) => {
     t.ok(codesOf(operation, '400').includes('validation_error'), operationId);
     t.equal(codesOf(operation, '400').includes('malformed_json'), takesJson(operation), operationId);
   }
-  for (const operation of operations) t.strictSame(codesOf(operation, 'default'), otherCodes);
+  for (const operation of operations) {
+    t.strictSame(codesOf(operation, 'default'), otherCodes);
+    t.ok(codesOf(operation, '400').includes('malformed_request'), operation.operationId);
+  }
   const documented = new Set(
     operations.flatMap((one) => Object.keys(one.responses).flatMap((status) => codesOf(one, status))),
   );
@@ -138,7 +143,9 @@ t.test('bodies and responses are named components with valid examples', async (t
       t.match(schema.$ref, /^#\/components\/schemas\/[A-Z][A-Za-z]+$/, operationId);
       for (const [name, { value }] of Object.entries(examples)) {
         const place = schema.$ref?.split('/').slice(1) ?? [];
-        t.strictSame(contract.schemaProblems(place, value), [], `${operationId}: ${name}`);
+        // A stream has the data of its events.
+        for (const one of typeof value === 'string' ? dataOf(value) : [value])
+          t.strictSame(contract.schemaProblems(place, one), [], `${operationId}: ${name}`);
       }
     }
     for (const status of Object.keys(responses)) {
@@ -177,6 +184,51 @@ t.test('every body and every success in JSON has examples, under the same names'
     // The paging loop of a client on a mock would not end.
     if (data && 'next_cursor' in data) t.equal(data.next_cursor, null);
   }
+  t.end();
+});
+
+const dataOf = (events: string) =>
+  [...events.matchAll(/^data: (.*)$/gm)].map(([, data = '']) => JSON.parse(data));
+
+/** Every value of the examples with the name of its field and the object that has it. */
+function* valuesIn(value: unknown): Generator<[string, unknown, Record<string, unknown>]> {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, item] of Object.entries(value)) {
+    yield [name, item, value as Record<string, unknown>];
+    yield* valuesIn(item);
+  }
+}
+
+t.test('examples are possible, and the same for the same user', (t) => {
+  const recorded = JSON.parse(readText('src/openapi/examples.json'));
+  const { signUp: _, ...afterSignUp } = recorded;
+  const all = [...valuesIn(recorded)];
+  const points = all.filter(([name]) => name === 'public_key' || name === 'p256dh');
+  t.ok(points.length >= 3);
+  for (const [, point] of points) {
+    const bytes = Buffer.from(String(point), 'base64url');
+    t.ok(bytes.length === 65 && bytes[0] === 4, 'uncompressed');
+    const ecdh = createECDH('prime256v1');
+    ecdh.generateKeys();
+    t.doesNotThrow(() => ecdh.computeSecret(bytes), 'on the curve');
+  }
+  const [jwk] = recorded.getPublicKeys.example.response.keys;
+  t.doesNotThrow(() => createPublicKey({ key: jwk, format: 'jwk' }));
+  const users = [...valuesIn(afterSignUp)].filter(([name]) => name === 'is_verified');
+  const countOf = (texts: string[]) => new Set(texts).size;
+  t.equal(
+    countOf(users.map(([, isVerified, { username }]) => `${username} ${isVerified}`)),
+    countOf(users.map(([, , { username }]) => `${username}`)),
+  );
+  const url = new URL(recorded.startProviderLogin.example.response.data.authorization_url);
+  t.ok(url.searchParams.get('nonce') && url.searchParams.get('state'));
+  t.equal(url.searchParams.get('code_challenge_method'), 'S256');
+  t.equal(url.searchParams.get('code_challenge')?.length, 43);
+  const { data } = recorded.updatePost.example.response;
+  t.ok(data.updated_at > data.created_at);
+  const kinds = all.filter(([name]) => name === 'kind').map(([, kind]) => kind);
+  t.ok(kinds.includes('saved_search_digest'));
+  t.equal(dataOf(recorded.streamNotifications.example.response).length, 2);
   t.end();
 });
 
@@ -235,6 +287,28 @@ function schemaProblems(place: string, schema: Schema): string[] {
   ];
 }
 
+t.test('the name of an error does not change when the operation gets one more code', (t) => {
+  for (const operation of operations) {
+    for (const [status, { content }] of Object.entries(operation.responses)) {
+      const codes = codesOf(operation, status);
+      const name = nameOf(content?.['application/json']?.schema ?? {}).replace(/Failure$/, '');
+      if (codes.length === 0 || status === 'default') continue;
+      const ofCode = codes.length === 1 && name === pascalCase(codes.join());
+      const ofOperation = name.startsWith(pascalCase(operation.operationId));
+      t.ok(ofCode || ofOperation || groups.includes(name), `${operation.operationId} ${status}: ${name}`);
+    }
+  }
+  t.end();
+});
+
+/** Of codes that several operations have for the same reason. */
+const groups =
+  `InvalidInput InvalidQuery InvalidPage Unauthenticated WrongPassword NotConfirmed AttemptsExceeded
+  AllowanceExceeded`.split(/\s+/);
+
+const pascalCase = (name: string) =>
+  name.replace(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+
 t.test('a code decides the schema of an error', async (t) => {
   const withoutDiscriminator = [
     'NotificationsToMark',
@@ -243,7 +317,7 @@ t.test('a code decides the schema of an error', async (t) => {
     'LoginOrConfirmation',
     'ConfirmationBody',
   ];
-  for (const [name, { oneOf = [], discriminator }] of Object.entries(schemas)) {
+  for (const [name, { oneOf = [], discriminator }] of everySchema) {
     if (withoutDiscriminator.includes(name) || oneOf.length === 0) continue;
     const { propertyName = '', mapping = {} } = discriminator ?? {};
     t.strictSame(
@@ -270,10 +344,34 @@ t.test('a response names the headers that others do not have', (t) => {
       if (response) t.ok(response.headers?.[name], `${operationId} ${status}: ${name}`);
     }
   }
+  const setsCookie = operations.flatMap(({ operationId, responses }) =>
+    Object.entries(responses).flatMap(([status, { headers }]) =>
+      headers?.['Set-Cookie'] ? [`${operationId} ${status}`] : [],
+    ),
+  );
+  t.strictSame(setsCookie.toSorted(), [
+    'finishLogin 200',
+    'finishPasskeyLogin 200',
+    'finishProviderLogin 200',
+    'logIn 200',
+    'logOut 200',
+    'logOut 401',
+    'refreshToken 200',
+    'refreshToken 401',
+    'signUpWithProvider 201',
+  ]);
   const file = operations.find(({ operationId }) => operationId === 'downloadOwnData')?.responses['200'];
   t.ok(file?.headers?.['Content-Disposition']);
   for (const name of ['X-Request-Id', 'Content-Language', 'RateLimit-Remaining', 'Accept-Language'])
     t.match(document.info.description, name, 'those of all');
+  t.end();
+});
+
+t.test('the form of a provider is documented', (t) => {
+  const form = operations.find(({ operationId }) => operationId === 'receiveProviderForm');
+  const { schema = {} } = form?.requestBody?.content['application/x-www-form-urlencoded'] ?? {};
+  t.strictSame(Object.keys(schemas[nameOf(schema)]?.properties ?? {}), ['code', 'state', 'error', 'user']);
+  t.match(form?.responses['415']?.description, 'must be application/x-www-form-urlencoded');
   t.end();
 });
 

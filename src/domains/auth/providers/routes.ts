@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import type { FastifyRequest } from 'fastify';
 import { currentUser } from '../../../http/authentication.ts';
-import { httpErrors } from '../../../http/errors.ts';
+import { ApiError, httpErrors } from '../../../http/errors.ts';
 import { PageQuery, paginate } from '../../../http/pagination.ts';
 import { readForm } from '../../../http/plugins/body-reader.ts';
 import { requestContext } from '../../../http/request-context.ts';
@@ -199,6 +199,9 @@ const callbackRoutes: FastifyPluginAsyncTypebox<ProviderLogin> = async (app, log
   app.addContentTypeParser('application/x-www-form-urlencoded', async (request: FastifyRequest) =>
     Object.fromEntries(await readForm(request)),
   );
+  app.addContentTypeParser('*', async () => {
+    throw new ApiError(authErrors.notForm);
+  });
 
   const schemaOf = (operationId: string, summary: string, note = '') => ({
     operationId,
@@ -217,8 +220,14 @@ const callbackRoutes: FastifyPluginAsyncTypebox<ProviderLogin> = async (app, log
 
   const formSummary = 'Where providers that send a form send the browser';
   app.post('/providers/:provider/callback/', {
-    config: { access: 'anyone' },
-    schema: schemaOf('receiveProviderForm', formSummary, ' Apple does so.'),
+    config: { access: 'anyone', errors: [authErrors.notForm] },
+    // Whatever is wrong with the form, the page says so.
+    attachValidation: true,
+    schema: {
+      ...schemaOf('receiveProviderForm', formSummary, ' Apple does so.'),
+      consumes: ['application/x-www-form-urlencoded'],
+      body: Ref(schemas.ProviderForm),
+    },
     handler: async (request, reply) =>
       reply.redirect(callbackPage(login, request.params.provider, request.body), 303),
   });

@@ -59,12 +59,16 @@ export function createRefreshCookie({ production, publicUrl, pageOrigins }: Conf
   const plugin = fastifyPlugin(async (app: FastifyInstance) => {
     await app.register(cookie);
     app.addHook('onRoute', (route) => {
-      const answers = refersTo(route.schema?.response, TokenPair, TokenPairWithUser, LoginOrConfirmation);
+      const answers = Object.entries(route.schema?.response ?? {})
+        .filter(([, data]) => refersTo(data, TokenPair, TokenPairWithUser, LoginOrConfirmation))
+        .map(([status]) => Number(status));
       const takes = refersTo(route.schema?.body, RefreshBody, LogoutBody);
-      if (!answers && !takes) return;
+      if (answers.length === 0 && !takes) return;
+      const cleared = takes ? [...(answers.length > 0 ? [] : [200]), 401] : [];
       route.schema = { headers: Headers, ...route.schema };
-      if (answers) route.preSerialization = [route.preSerialization ?? [], write].flat();
-      if (takes) route.onSend = [route.onSend ?? [], clearAfter(answers ? [401] : [200, 401])].flat();
+      route.config = { ...route.config, setsCookie: [...answers, ...cleared] };
+      if (answers.length > 0) route.preSerialization = [route.preSerialization ?? [], write].flat();
+      if (takes) route.onSend = [route.onSend ?? [], clearAfter(cleared)].flat();
     });
   });
 

@@ -27,25 +27,7 @@ const StreamHeaders = Type.Object({
   ),
 });
 
-const description = `Server-sent events for as long as the client reads them, in the language of the request:
-
-\`\`\`
-id: 40
-retry: 3000
-event: unread_count
-data: {"unread_count":2}
-
-: heartbeat
-
-id: 41
-event: notification
-data: {"id":41,"kind":"partner_request_received","message":"...","is_read":false,"created_at":"2026-01-31T09:30:00.000Z","partner_request":{"id":7,"post_id":3,...}}
-
-event: unread_count
-data: {"unread_count":3}
-\`\`\`
-
-\`data\` is JSON: AnyNotification for \`notification\`, UnreadCount for \`unread_count\`.
+const description = `Server-sent events for as long as the client reads them, in the language of the request. \`data\` is JSON: AnyNotification for \`notification\`, UnreadCount for \`unread_count\`.
 
 - \`notification\`: a new notification, within a second, whichever instance caused it.
 - \`unread_count\`: at the start, after new notifications, and when notifications are marked as read anywhere.
