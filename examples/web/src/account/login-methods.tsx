@@ -31,7 +31,18 @@ function Identities() {
     <Card title={m.connected_logins()} text={m.log_in_with_these_without()}>
       <List query={identities} empty={offered.length === 0 && none}>
         {({ id, provider, email, last_used_at }) => (
-          <Item title={nameOfMethod(provider)} actions={<Disconnect id={id} name={nameOfMethod(provider)} />}>
+          <Item
+            title={nameOfMethod(provider)}
+            actions={
+              <AskButton
+                label={m.disconnect()}
+                about={nameOfMethod(provider)}
+                title={m.disconnect_2({ name: nameOfMethod(provider) })}
+                text={m.you_will_not_be_able()}
+                onConfirm={() => change(dure.auth.removeIdentity, { identity_id: id })}
+              />
+            }
+          >
             {email && `${email} · `}
             {m.last_used()} <Time moment={last_used_at} />
           </Item>
@@ -43,18 +54,6 @@ function Identities() {
         ))}
       </div>
     </Card>
-  );
-}
-
-function Disconnect({ id, name }: { id: number; name: string }) {
-  return (
-    <AskButton
-      label={m.disconnect()}
-      about={name}
-      title={m.disconnect_2({ name })}
-      text={m.you_will_not_be_able()}
-      onConfirm={() => change(dure.auth.removeIdentity, { identity_id: id })}
-    />
   );
 }
 
@@ -77,7 +76,7 @@ function Passkeys() {
         )}
       </List>
       {supportsPasskeys() ? (
-        <Form submitLabel={m.add_a_passkey()} pendingLabel={m.adding()} onSubmit={add} />
+        <Form submitLabel={m.add_a_passkey()} onSubmit={add} />
       ) : (
         <p>{m.this_browser_has_no_passkeys()}</p>
       )}
@@ -92,7 +91,6 @@ function ChangePasskey({ id, name }: { id: number; name: string }) {
         label={m.rename()}
         about={name}
         confirmLabel={m.save()}
-        pendingLabel={m.saving()}
         values={{ name }}
         onConfirm={(entered) => change(dure.passkeys.update, { passkey_id: id, ...entered })}
       >

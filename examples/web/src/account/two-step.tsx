@@ -15,7 +15,6 @@ export function TwoStep() {
   const [codes, setCodes] = useState<string[]>();
   const isOn = status.data && status.data.totp_enabled_at !== null;
   const switchOn = m.switch_on_2();
-  const pending = m.switching_on();
 
   const start = async () => setSetup(await confirmed(() => dure.secondFactor.startTotp()));
   const renew = async () => show(await change(dure.secondFactor.replaceRecoveryCodes, {}));
@@ -28,14 +27,12 @@ export function TwoStep() {
   function content(left: number) {
     if (codes) return <RecoveryCodes codes={codes} onKept={() => setCodes(undefined)} />;
     if (isOn) return <SwitchedOn left={left} onRenew={renew} />;
-    if (setup === undefined)
-      return <Form key="start" submitLabel={switchOn} pendingLabel={pending} onSubmit={start} />;
+    if (setup === undefined) return <Form key="start" submitLabel={switchOn} onSubmit={start} />;
     return (
       <Form
         key="finish"
         values={{ code: '' }}
         submitLabel={switchOn}
-        pendingLabel={pending}
         onSubmit={async (entered) => show(await change(dure.secondFactor.confirmTotp, entered))}
         actions={<CancelButton onClick={() => setSetup(undefined)} />}
       >

@@ -34,12 +34,7 @@ export function ConfirmationDialog({ methods, onEnd }: ConfirmationProps) {
     <Dialog title={m.confirm_that_it_is_you()} onClose={cancel}>
       <p>{m.to_protect_your_account_please()}</p>
       {(withPassword || methods.includes('totp')) && (
-        <Form
-          values={{ password: '', code: '' }}
-          submitLabel={m.confirm()}
-          pendingLabel={m.confirming()}
-          onSubmit={confirm}
-        >
+        <Form values={{ password: '', code: '' }} submitLabel={m.confirm()} onSubmit={confirm}>
           {withPassword ? <PasswordField autoComplete="current-password" /> : <SecondFactorField />}
         </Form>
       )}

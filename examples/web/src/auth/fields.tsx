@@ -30,9 +30,9 @@ export function CodeForm({ email, submitLabel = m.verify(), onCode, actions }: C
   return (
     <div className="stack">
       <Form
+        draft={`code-${email}`}
         values={{ code: '' }}
         submitLabel={submitLabel}
-        pendingLabel={m.checking()}
         onSubmit={({ code }) => onCode(code)}
         actions={actions}
       >

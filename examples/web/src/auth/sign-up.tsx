@@ -135,6 +135,14 @@ export function SignUp() {
   if (account && step) {
     return (
       <Page key="code" title={m.verify_your_email_2()} lead={codeSentTo(account.email)} width="form-page">
+        {step === 'verify' && status === 'signed_out' && (
+          <p className="note warn">
+            {m.log_in_and_go_on()}{' '}
+            <Link to="/login?next=%2Fsignup" state={{ back: state }}>
+              {m.log_in()}
+            </Link>
+          </p>
+        )}
         <CodeForm
           email={account.email}
           onCode={(code) => confirm(account, code)}
@@ -177,7 +185,6 @@ export function SignUp() {
               }}
               error={failure}
               submitLabel={provedEmail === null ? m.get_a_code() : m.sign_up()}
-              pendingLabel={m.signing_up()}
               onSubmit={signUp}
             >
               <TextField name="name" label={m.name()} autoComplete="name" />

@@ -11,14 +11,8 @@ import './search.css';
 
 const SaveSearch = lazy(() => import('./save-search.tsx'));
 
-interface SearchProps {
-  /** Of the list that is searched. */
-  path: '/' | '/?status=closed' | '/stores';
-  label: string;
-}
-
-/** The tabs of posts and stores, with a search by text, category, neighbourhood and distance. */
-export function Search({ path, label }: SearchProps) {
+/** The tabs of posts and stores, with a search of the list at a path by text, category, neighbourhood and distance. */
+export function Search({ path, label }: { path: '/' | '/?status=closed' | '/stores'; label: string }) {
   const navigate = useNavigate();
   const { filters, isSearch } = useSearch();
   const { category_id, near, radius_m } = filters;

@@ -54,7 +54,6 @@ export function StoreForm() {
             version={store?.etag}
             draft="store"
             submitLabel={store ? m.save() : m.register()}
-            pendingLabel={store ? m.saving() : m.registering()}
             onSubmit={save}
             refetch={readAgain}
           >

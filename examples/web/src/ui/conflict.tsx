@@ -2,15 +2,12 @@ import type { ReactNode } from 'react';
 import { m } from '../paraglide/messages.js';
 import { Button } from './button.tsx';
 import type { FieldInfo } from './form.tsx';
-import type { FieldConflict } from './use-entries.ts';
+import type { useEntries } from './use-entries.ts';
 import './conflict.css';
 
-interface ConflictProps {
-  conflicts: FieldConflict[];
+type ConflictProps = Pick<ReturnType<typeof useEntries>, 'conflicts' | 'keepOwn' | 'takeCurrent'> & {
   fields: Map<string, FieldInfo>;
-  keepOwn: () => void;
-  takeCurrent: () => void;
-}
+};
 
 /** What was typed beside what was saved elsewhere in the meantime, to choose from. */
 export function Conflict({ conflicts, fields, keepOwn, takeCurrent }: ConflictProps) {

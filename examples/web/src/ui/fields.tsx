@@ -30,11 +30,7 @@ export function TextArea(props: FieldProps & Omit<TextareaHTMLAttributes<HTMLTex
   return frame(<textarea className="input" {...attributes} />);
 }
 
-interface SelectProps extends FieldProps {
-  children: ReactNode;
-}
-
-export function Select({ children, ...props }: SelectProps) {
+export function Select({ children, ...props }: FieldProps & { children: ReactNode }) {
   const { attributes, frame } = useField(props);
   return frame(
     <select className="input" {...attributes}>

@@ -39,7 +39,6 @@ export interface FormProps<Values extends FieldValues = FieldValues> {
   /** Of an attempt before, whose fields are marked at once. */
   error?: unknown;
   submitLabel: string;
-  pendingLabel?: string | undefined;
   danger?: boolean;
   children?: ReactNode;
   /** Further buttons in the row of the submit button. */
@@ -48,7 +47,7 @@ export interface FormProps<Values extends FieldValues = FieldValues> {
 
 /** A form that leaves checking to the service, so that its rules and texts exist once. */
 export function Form<Values extends FieldValues>(props: FormProps<Values>) {
-  const { onSubmit, submitLabel, pendingLabel, danger, children, actions, refetch, error: before } = props;
+  const { onSubmit, submitLabel, danger, children, actions, refetch, error: before } = props;
   const element = useRef<HTMLFormElement>(null);
   const fields = useRef(new Map<string, FieldInfo>()).current;
   const { form, ...entries } = useEntries(props);
@@ -119,9 +118,11 @@ export function Form<Values extends FieldValues>(props: FormProps<Values>) {
             <button
               type="submit"
               className={`button ${danger ? 'danger' : 'primary'}`}
+              aria-busy={isPending}
               aria-disabled={isPending || entries.conflicts.length > 0}
             >
-              {isPending ? (pendingLabel ?? m.working()) : submitLabel}
+              {submitLabel}
+              {isPending && <span className="visually-hidden"> {m.working()}</span>}
             </button>
             {actions}
           </div>

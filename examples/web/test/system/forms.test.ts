@@ -90,7 +90,7 @@ t.test('forms of the example', { skip: noBrowser }, async (t) => {
       await route.continue();
     });
     await page.getByRole('button', { name: '글 올리기' }).click();
-    await page.getByRole('button', { name: '올리는 중…' }).waitFor();
+    await page.getByRole('button', { name: '글 올리기 처리하는 중…' }).waitFor();
     t.notOk(await title.isEnabled());
     release();
     await page.getByRole('heading', { name: '고친 제목', level: 1 }).waitFor();
