@@ -36,8 +36,7 @@ export function Account() {
     <Page
       title={m.account()}
       width="narrow"
-      actions={<Button label={m.log_out()} onClick={() => dure.auth.logOut()} />}
-    >
+      actions={<Button label={m.log_out()} onClick={() => dure.auth.logOut()} />}>
       {!user.is_verified && <VerifyEmail email={user.email} />}
       <Card title={m.profile()}>
         <Facts facts={{ [m.username()]: user.username, [m.email()]: email }} />
@@ -45,8 +44,7 @@ export function Account() {
           draft="name"
           values={{ name: user.name }}
           submitLabel={m.save()}
-          onSubmit={({ name }) => change(dure.auth.updateCurrentUser, { name })}
-        >
+          onSubmit={({ name }) => change(dure.auth.updateCurrentUser, { name })}>
           <TextField name="name" label={m.name()} autoComplete="name" />
         </Form>
       </Card>
@@ -151,8 +149,7 @@ function ChangePassword() {
         key={version}
         values={{ current_password: '', new_password: '' }}
         submitLabel={title}
-        onSubmit={save}
-      >
+        onSubmit={save}>
         <PasswordField name="current_password" label={m.current_password()} autoComplete="current-password" />
         <NewPasswordField name="new_password" label={m.new_password()} />
       </Form>

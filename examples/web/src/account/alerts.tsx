@@ -85,8 +85,7 @@ function PushSwitch() {
                   title={m.switch_off_push_notifications_on({ device })}
                   onConfirm={() => change(dure.push.deleteSubscription, { subscription_id: id })}
                 />
-              }
-            >
+              }>
               {m.added()} <Time moment={created_at} />
             </Item>
           );

@@ -123,8 +123,7 @@ function Consent({
           {name}
         </a>
       }
-      actions={(!isGiven || id === 'marketing') && <Button label={label} about={name} onClick={update} />}
-    >
+      actions={(!isGiven || id === 'marketing') && <Button label={label} about={name} onClick={update} />}>
       {moment && (
         <>
           {own?.version} · {own?.withdrawn_at ? m.withdrawn() : m.given()} <Time moment={moment} />

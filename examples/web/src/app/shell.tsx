@@ -9,9 +9,8 @@ import { m } from '../paraglide/messages.js';
 import { ifAllowed } from '../storage.ts';
 import { changeLanguage, useLanguage } from '../text.ts';
 import { forgetDraftsOfOthers } from '../ui/draft.ts';
-import { Button, ButtonLink, Icon } from '../ui/index.ts';
+import { Button, ButtonLink, Icon, useVisited } from '../ui/index.ts';
 import { readAgain } from './change.ts';
-import { useVisited } from './history.ts';
 import { isRemote } from './session.tsx';
 import './shell.css';
 
@@ -23,13 +22,13 @@ let lastUserId = dure.userId();
 async function followPush({ userId }: AuthChange): Promise<void> {
   const left = String(lastUserId);
   lastUserId = userId;
-  const status = await dure.push.status();
-  if (userId === null && status === 'on') {
+  if (userId === null) {
+    if ((await dure.push.status()) !== 'on') return;
     ifAllowed(() => localStorage.setItem(pushEndedKey, left));
-    await dure.push.unsubscribe();
+    return dure.push.unsubscribe();
   }
-  if (status !== 'off' || Notification.permission !== 'granted') return;
-  if (ifAllowed(() => localStorage.getItem(pushEndedKey)) !== String(userId)) return;
+  const isBack = ifAllowed(() => localStorage.getItem(pushEndedKey)) === String(userId);
+  if (!isBack || Notification.permission !== 'granted') return;
   await dure.push.subscribe('/push-worker.js');
   ifAllowed(() => localStorage.removeItem(pushEndedKey));
 }

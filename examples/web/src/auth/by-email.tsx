@@ -113,13 +113,11 @@ function ConfirmForNewAccount({ token }: { token: string }) {
   return (
     <>
       <p>{m.if_you_have_an_account()}</p>
-      <div>
-        <ButtonLink
-          look="primary"
-          to={`/login?next=${encodeURIComponent(pathname + search)}`}
-          label={m.log_in_and_verify()}
-        />
-      </div>
+      <ButtonLink
+        look="primary"
+        to={`/login?next=${encodeURIComponent(pathname + search)}`}
+        label={m.log_in_and_verify()}
+      />
       <Form submitLabel={m.sign_up_with_this_address()} onSubmit={confirm} />
     </>
   );

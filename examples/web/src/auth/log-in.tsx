@@ -110,8 +110,7 @@ function FirstFactor() {
         values={{ username: state?.username ?? '', password: '' }}
         submitLabel={m.log_in()}
         onSubmit={logIn}
-        actions={<ButtonLink look="plain" to="/signup" label={m.sign_up()} />}
-      >
+        actions={<ButtonLink look="plain" to="/signup" label={m.sign_up()} />}>
         <UsernameField label={m.username_or_email()} autoComplete="username webauthn" />
         <PasswordField autoComplete="current-password" />
       </Form>
@@ -158,8 +157,7 @@ function SecondFactor({ token }: { token: string }) {
         values={{ code: '' }}
         submitLabel={m.log_in()}
         onSubmit={finish}
-        actions={<ButtonLink replace look="plain" to={{ search }} state={again} label={m.start_again()} />}
-      >
+        actions={<ButtonLink replace look="plain" to={{ search }} state={again} label={m.start_again()} />}>
         <SecondFactorField />
       </Form>
     </Page>
@@ -196,9 +194,7 @@ export function LoginCallback() {
       <p className="note warn" role="alert">
         {hasDeclined ? m.you_have_cancelled_it() : describeError(error)}
       </p>
-      <div>
-        <ButtonLink look="primary" to={to} label={label} />
-      </div>
+      <ButtonLink look="primary" to={to} label={label} />
     </Page>
   );
 }

@@ -163,14 +163,11 @@ export function SignUp() {
       </Page>
     );
   }
+  const begin = provider ? m.almost_done_please_fill_in() : m.free_for_everyone_who_runs();
+  const lead = provedEmail === null ? begin : m.we_have_checked_please_fill({ provedEmail });
   const { name = suggested?.name, email = suggested?.email, username } = account ?? {};
   return (
-    <Page
-      key="account"
-      title={m.sign_up()}
-      lead={lead(provedEmail, provider !== undefined)}
-      width="form-page"
-    >
+    <Page key="account" title={m.sign_up()} lead={lead} width="form-page">
       <Loaded query={consents}>
         {({ items }) => (
           <>
@@ -185,8 +182,7 @@ export function SignUp() {
               }}
               error={failure}
               submitLabel={provedEmail === null ? m.get_a_code() : m.sign_up()}
-              onSubmit={signUp}
-            >
+              onSubmit={signUp}>
               <TextField name="name" label={m.name()} autoComplete="name" />
               {provedEmail === null && (
                 <TextField
@@ -217,11 +213,4 @@ export function SignUp() {
       </Loaded>
     </Page>
   );
-}
-
-function lead(provedEmail: string | null, hasProvider: boolean): string {
-  if (provedEmail !== null) {
-    return m.we_have_checked_please_fill({ provedEmail });
-  }
-  return hasProvider ? m.almost_done_please_fill_in() : m.free_for_everyone_who_runs();
 }

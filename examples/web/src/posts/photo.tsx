@@ -22,8 +22,7 @@ export function Photo({ photos, index }: PhotoProps) {
         onClick={(event) => {
           event.preventDefault();
           setOpen(true);
-        }}
-      >
+        }}>
         <Image url={url} alt={name} />
       </a>
       {isOpen && <Viewer photos={photos} index={index} onClose={() => setOpen(false)} />}
@@ -63,8 +62,7 @@ function Viewer({ photos, index, onClose }: PhotoProps & { onClose: () => void }
           aria-label={m.photos()}
           onScroll={({ currentTarget: { scrollLeft, clientWidth } }) =>
             setCurrent(Math.round(scrollLeft / clientWidth))
-          }
-        >
+          }>
           {photos.map((url, at) => (
             <li key={url} aria-hidden={at !== current}>
               <Image url={url} alt={m.photo({ number: at + 1 })} />

@@ -127,8 +127,7 @@ export function PhotoFields() {
       show={(value) => {
         const { length } = Array.isArray(value) ? value : [];
         return m.photos_2({ length });
-      }}
-    >
+      }}>
       <ul className="uploads">
         {photos.map((photo, index) => {
           const name = m.photo({ number: index + 1 });

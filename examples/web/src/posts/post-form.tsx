@@ -13,8 +13,7 @@ export function NewPost() {
       title={m.write_a_post()}
       lead={m.what_would_you_like_to()}
       width="narrow"
-      back={{ to: '/', label: m.browse_posts() }}
-    >
+      back={{ to: '/', label: m.browse_posts() }}>
       <PostForm />
     </Page>
   );
@@ -65,8 +64,7 @@ function PostForm({ post, refetch }: { post?: Tagged<Post>; refetch?: () => unkn
       draft={post ? `post-${post.id}` : 'post'}
       submitLabel={post ? m.save() : m.publish()}
       onSubmit={save}
-      refetch={refetch}
-    >
+      refetch={refetch}>
       <TextField name="title" label={m.title()} hint={m.such_as_looking_for_a()} maxLength={100} />
       <TextArea name="content" label={m.text()} hint={m.when_how_and_what_both()} maxLength={5000} />
       <PhotoFields />

@@ -19,8 +19,7 @@ export function PostPage() {
   return (
     <Page
       title={query.data?.title ?? (query.error ? m.post_not_available() : m.post())}
-      back={{ to: '/', label: m.browse_posts() }}
-    >
+      back={{ to: '/', label: m.browse_posts() }}>
       <Loaded query={query} missing={m.it_was_deleted_or_is()}>
         {(post) => <Content post={post} />}
       </Loaded>

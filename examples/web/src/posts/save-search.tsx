@@ -29,8 +29,7 @@ export default function SaveSearch({ filters }: { filters: Filters }) {
         text={m.you_will_be_notified_of()}
         confirmLabel={m.save()}
         values={{ name }}
-        onConfirm={(entered) => change(dure.savedSearches.create, { ...entered, ...filters })}
-      >
+        onConfirm={(entered) => change(dure.savedSearches.create, { ...entered, ...filters })}>
         <TextField name="name" label={m.name_of_the_search()} maxLength={50} />
       </AskButton>
     </div>

@@ -51,8 +51,7 @@ export function Search({ path, label }: { path: '/' | '/?status=closed' | '/stor
           onSubmit={(event) => {
             event.preventDefault();
             search();
-          }}
-        >
+          }}>
           <div className="input-row">
             <SearchInput name="q" label={label} />
             <button type="submit" className="button">
@@ -62,8 +61,7 @@ export function Search({ path, label }: { path: '/' | '/?status=closed' | '/stor
               type="button"
               className="button fold"
               aria-expanded={isOpen}
-              onClick={() => setOpen(!isOpen)}
-            >
+              onClick={() => setOpen(!isOpen)}>
               {m.filters()}
             </button>
           </div>
@@ -72,8 +70,7 @@ export function Search({ path, label }: { path: '/' | '/?status=closed' | '/stor
             className="input"
             aria-label={m.category()}
             value={category_id ?? ''}
-            onChange={() => search()}
-          >
+            onChange={() => search()}>
             <option value="">{m.all_categories()}</option>
             {categories.map(({ id, name }) => (
               <option key={id} value={id}>

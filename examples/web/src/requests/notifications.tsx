@@ -24,13 +24,11 @@ export function Notifications() {
             <Button label={m.mark_all_as_read()} onClick={() => markRead({ up_to_id: newest.id })} />
           )}
         </div>
-      }
-    >
+      }>
       <List
         query={list}
         describeNew={(count) => m.new_notifications({ count })}
-        empty={<Empty text={none} />}
-      >
+        empty={<Empty text={none} />}>
         {(notification) => (
           <Entry notification={notification} onRead={() => markRead({ ids: [notification.id] })} />
         )}

@@ -97,8 +97,7 @@ export function RequestActions({ status, box, ...request }: Request & Omit<StepP
         label={m.accept()}
         about={storeName}
         title={m.accept_the_request_of({ storeName })}
-        onConfirm={() => answer(dure.partnerRequests.accept, id)}
-      >
+        onConfirm={() => answer(dure.partnerRequests.accept, id)}>
         <SharedContact />
       </AskButton>
       <Step step="decline" {...request} />
@@ -136,9 +135,7 @@ export function SendRequest({ post }: { post: Post }) {
       </div>
       {status === '요청됨' && <p>{m.your_request_has_been_sent({ name: store.name })}</p>}
       {isOpen ? (
-        <div>
-          <ButtonLink to={ownRequest} label={m.show_my_request()} />
-        </div>
+        <ButtonLink to={ownRequest} label={m.show_my_request()} />
       ) : (
         <Form
           values={{ message: '' }}
@@ -146,8 +143,7 @@ export function SendRequest({ post }: { post: Post }) {
           submitLabel={m.send_request()}
           onSubmit={({ message }, { idempotencyKey }) =>
             change(dure.partnerRequests.create, { post_id: id, message }, { idempotencyKey })
-          }
-        >
+          }>
           <TextArea name="message" label={m.message()} hint={m.say_what_you_would_like()} maxLength={1000} />
           <SharedContact />
         </Form>

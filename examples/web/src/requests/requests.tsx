@@ -36,8 +36,7 @@ export function Requests() {
         key={String(isSent)}
         query={requests}
         describeNew={(count) => m.new_requests_2({ count })}
-        empty={isSent ? <Empty text={noneSent} {...browse()} /> : <Empty text={noneReceived} {...write} />}
-      >
+        empty={isSent ? <Empty text={noneSent} {...browse()} /> : <Empty text={noneReceived} {...write} />}>
         {(request) => {
           const { id, status, box } = request;
           const name = box === 'sent' ? request.receiver_store_name : request.sender_store.name;
@@ -56,8 +55,7 @@ export function Requests() {
                     </Link>
                   )}
                 </>
-              }
-            >
+              }>
               <Link to={`/posts/${request.post_id}`}>{request.post_title}</Link> ·{' '}
               <Time moment={request.created_at} />
             </Item>
@@ -77,8 +75,7 @@ export function RequestPage() {
       title={request ? otherStore(request).name : title()}
       width="narrow"
       back={{ to: request?.box === 'sent' ? '/requests?box=sent' : '/requests', label: title() }}
-      actions={request && <RequestStatus {...request} />}
-    >
+      actions={request && <RequestStatus {...request} />}>
       <Loaded query={query}>{(request) => <Detail request={request} />}</Loaded>
     </Page>
   );
@@ -135,8 +132,7 @@ export function Partners() {
                 <Categories of={store} />
                 <ContactCard contact={contact} />
               </>
-            }
-          >
+            }>
             {m.partners_since()} <Time moment={since} />
           </Item>
         )}

@@ -28,8 +28,7 @@ export function Dialog({ title, text, look = '', onClose, children }: DialogProp
             event.preventDefault();
             if (opener instanceof HTMLElement) opener.focus();
           }}
-          {...(text ? {} : { 'aria-describedby': undefined })}
-        >
+          {...(text ? {} : { 'aria-describedby': undefined })}>
           <Title>{title}</Title>
           {text && <Description>{text}</Description>}
           {children}
@@ -62,7 +61,7 @@ export function AskButton<Values extends FieldValues>(props: AskButtonProps<Valu
   const [isOpen, setOpen] = useState(false);
   const close = () => setOpen(false);
   return (
-    <div>
+    <>
       <Button
         label={label}
         about={about}
@@ -79,6 +78,6 @@ export function AskButton<Values extends FieldValues>(props: AskButtonProps<Valu
           />
         </Dialog>
       )}
-    </div>
+    </>
   );
 }
