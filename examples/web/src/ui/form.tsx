@@ -15,7 +15,7 @@ import { m } from '../paraglide/messages.js';
 import { Button } from './button.tsx';
 import { describeError, isCancelled, labelErrors, showError } from './errors.ts';
 import { useEntries } from './use-entries.ts';
-import './conflict.css';
+import './form.css';
 
 /** What a conflict calls a field, and how it shows its value. */
 export interface FieldInfo {
