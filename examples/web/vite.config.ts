@@ -1,6 +1,8 @@
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { paraglideVitePlugin } from '@inlang/paraglide-js';
 import { defineConfig, loadEnv, type Plugin } from 'vite';
+import { createSharedPages, hostAccount } from './share.mjs';
 
 export default defineConfig(({ mode }) => ({
   // Links in emails lead to the port of the service's default FRONTEND_URL. On another port they would not work.
@@ -18,7 +20,11 @@ export default defineConfig(({ mode }) => ({
   },
   // Libraries for React's server components have directives and imports that a browser does not need.
   build: { rolldownOptions: { checks: { moduleLevelDirective: false, importIsUndefined: false } } },
-  plugins: [texts(), head(loadEnv(mode, import.meta.dirname))],
+  plugins: [
+    texts(),
+    head(loadEnv(mode, import.meta.dirname)),
+    sharedPosts(loadEnv(mode, import.meta.dirname)),
+  ],
 }));
 
 /** Makes a function of each text in messages/, in all languages. */
@@ -58,5 +64,25 @@ function head({ VITE_API_URL = 'http://localhost:3000', VITE_APP_URL }: Record<s
       meta({ 'http-equiv': 'Content-Security-Policy', content: policy }),
       ...(VITE_APP_URL ? [meta({ property: 'og:image', content: `${VITE_APP_URL}/share.png` })] : []),
     ],
+  };
+}
+
+/** Adds the title of a shared post to its page, as share.mjs does behind a host; in development with an account that it creates. */
+function sharedPosts({ VITE_API_URL: apiUrl = 'http://localhost:3000' }: Record<string, string>): Plugin {
+  const forDevelopment = { username: 'shared-posts', password: 'shown-to-guests-in-development' };
+  const signUp = { name: 'Dure', email: 'shared-posts@example.com' };
+  const inDevelopment = createSharedPages({ apiUrl, account: forDevelopment, signUp });
+  return {
+    name: 'shared-posts',
+    apply: 'serve',
+    transformIndexHtml: (html, { originalUrl }) => inDevelopment(html, originalUrl),
+    configurePreviewServer({ middlewares, config }) {
+      const share = createSharedPages({ apiUrl, account: hostAccount() });
+      middlewares.use(async ({ url = '' }, response, next) => {
+        if (!url.startsWith('/posts/')) return next();
+        const page = await readFile(resolve(config.root, config.build.outDir, 'index.html'), 'utf8');
+        response.setHeader('content-type', 'text/html; charset=utf-8').end(await share(page, url));
+      });
+    },
   };
 }

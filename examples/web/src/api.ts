@@ -8,14 +8,13 @@ export const apiUrl: string = import.meta.env['VITE_API_URL'] ?? 'http://localho
 /** The client of the whole app. Its refresh token is in a cookie, which no script can read and all tabs share. */
 export const dure = createClient({ baseUrl: apiUrl, tokens: 'cookie', language: currentLanguage() });
 
-/** In `localStorage`: a sign-out has ended the push messages of this browser. */
-export const pushEndedKey = 'dure.push-ended';
-
 /** Lists and objects are kept for a while, so that Back shows at once what was there. Changes read again in any case. */
 export const queryClient = new QueryClient({ defaultOptions: { queries: { staleTime: 30_000 } } });
 
 export type User = Output<'getCurrentUser'>;
 export type Store = Output<'getOwnStore'>;
+/** With its `ETag`, for `If-Match`. */
+export type Tagged<Data> = Data & { etag: string | undefined };
 export type Post = Output<'getPost'>;
 export type StoreSummary = Post['store'];
 export type PostListItem = Item<'listPosts'>;

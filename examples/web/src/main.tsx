@@ -6,10 +6,9 @@ import { createRoot } from 'react-dom/client';
 import { createBrowserRouter, RouterProvider } from 'react-router';
 import { dure, queryClient } from './api.ts';
 import { Confirmation } from './app/change.ts';
-import { page } from './app/page-route.tsx';
+import { CrashPage, NotFound, page } from './app/page-route.tsx';
 import { SignedIn } from './app/session.tsx';
 import { Shell } from './app/shell.tsx';
-import { CrashPage, NotFound } from './app/unexpected.tsx';
 import { Home } from './posts/home.tsx';
 
 /** Emails of the service link to some of these paths, and login providers to /login/callback. */

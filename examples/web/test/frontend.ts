@@ -5,7 +5,7 @@ import process from 'node:process';
 import { promisify } from 'node:util';
 import type { Test } from 'tap';
 import { preview } from 'vite';
-import { createTestApp } from '../../../test/support/app.ts';
+import { createTestApp, password } from '../../../test/support/app.ts';
 import { launchBrowser } from '../../../test/support/browser.ts';
 import { root, temporaryFolder } from '../../../test/support/files.ts';
 import { freePort } from '../../../test/support/free-port.ts';
@@ -13,6 +13,9 @@ import { sharedFolder } from '../../../test/support/shared-folder.ts';
 
 /** What the shared build has in place of the URL of the service. */
 const anyApi = 'https://api.of.any.test.example';
+
+/** Of the host, with which it reads the titles of shared posts. */
+export const hostAccount = { SHARE_USERNAME: 'shared-posts', SHARE_PASSWORD: password };
 
 /** The service with the frontend of examples/web, and a browser for it, until the test ends. */
 export async function startExample(t: Test, environment: Record<string, string> = {}) {
@@ -29,16 +32,17 @@ export async function startExample(t: Test, environment: Record<string, string> 
   });
   t.teardown(service.close);
   await service.app.listen({ port: apiPort });
-  await serveFrontend(t, port, api);
-  return { browser, origin, api, ...service };
+  const outDir = await serveFrontend(t, port, api);
+  return { browser, origin, api, outDir, ...service };
 }
 
 /**
  * Serves examples/web as a static host does, until the test ends: addresses without a file get the page.
  *
  * @param apiUrl of the service, which is part of the build
+ * @returns the folder of the build
  */
-async function serveFrontend(t: Test, port: number, apiUrl: string): Promise<void> {
+async function serveFrontend(t: Test, port: number, apiUrl: string): Promise<string> {
   const outDir = temporaryFolder(t);
   await cp(await sharedFolder('example-frontend', build), outDir, { recursive: true });
   for (const name of await readdir(outDir, { recursive: true })) {
@@ -46,6 +50,7 @@ async function serveFrontend(t: Test, port: number, apiUrl: string): Promise<voi
     const text = await readFile(join(outDir, name), 'utf8');
     await writeFile(join(outDir, name), text.replaceAll(anyApi, apiUrl));
   }
+  Object.assign(process.env, hostAccount, { VITE_API_URL: apiUrl });
   const server = await preview({
     root: join(root, 'examples/web'),
     build: { outDir },
@@ -53,6 +58,7 @@ async function serveFrontend(t: Test, port: number, apiUrl: string): Promise<voi
     logLevel: 'error',
   });
   t.teardown(() => server.close());
+  return outDir;
 }
 
 /** Builds examples/web as its README says. */

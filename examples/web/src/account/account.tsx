@@ -36,8 +36,7 @@ export function Account() {
     <Page
       title={m.account()}
       width="narrow"
-      actions={<Button label={m.log_out()} onClick={() => dure.auth.logOut()} />}
-    >
+      actions={<Button label={m.log_out()} onClick={() => dure.auth.logOut()} />}>
       {!user.is_verified && <VerifyEmail email={user.email} />}
       <Card title={m.profile()}>
         <Facts facts={{ [m.username()]: user.username, [m.email()]: email }} />
@@ -45,9 +44,7 @@ export function Account() {
           draft="name"
           values={{ name: user.name }}
           submitLabel={m.save()}
-          pendingLabel={m.saving()}
-          onSubmit={({ name }) => change(dure.auth.updateCurrentUser, { name })}
-        >
+          onSubmit={({ name }) => change(dure.auth.updateCurrentUser, { name })}>
           <TextField name="name" label={m.name()} autoComplete="name" />
         </Form>
       </Card>
@@ -64,7 +61,7 @@ export function Account() {
       <ChangePassword />
       <Consents />
       <Card title={m.download_my_data()} text={m.everything_that_dure_has_about()}>
-        <Form submitLabel={m.download_my_data()} pendingLabel={m.downloading()} onSubmit={downloadOwnData} />
+        <Form submitLabel={m.download_my_data()} onSubmit={downloadOwnData} />
       </Card>
       <DeleteAccount />
     </Page>
@@ -128,12 +125,7 @@ function MailedCode({ email, text, submitLabel, onCode, ...card }: MailedCodePro
           actions={<CancelButton onClick={close} />}
         />
       ) : (
-        <Form
-          values={{ email: email ?? '' }}
-          submitLabel={m.get_a_code()}
-          pendingLabel={m.sending()}
-          onSubmit={send}
-        >
+        <Form values={{ email: email ?? '' }} submitLabel={m.get_a_code()} onSubmit={send}>
           {!email && <TextField name="email" type="email" label={m.new_email()} autoComplete="email" />}
         </Form>
       )}
@@ -157,9 +149,7 @@ function ChangePassword() {
         key={version}
         values={{ current_password: '', new_password: '' }}
         submitLabel={title}
-        pendingLabel={m.changing()}
-        onSubmit={save}
-      >
+        onSubmit={save}>
         <PasswordField name="current_password" label={m.current_password()} autoComplete="current-password" />
         <NewPasswordField name="new_password" label={m.new_password()} />
       </Form>

@@ -2,11 +2,10 @@ import { isApiError, type Output } from '@dure/client';
 import { useInfiniteList, useObject } from '@dure/react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
-import { dure, pushEndedKey } from '../api.ts';
+import { dure } from '../api.ts';
 import { change } from '../app/change.ts';
 import { m } from '../paraglide/messages.js';
 import { searchPath, useDescribeSearch } from '../posts/filters.ts';
-import { ifAllowed } from '../storage.ts';
 import {
   AskButton,
   Card,
@@ -49,12 +48,10 @@ function PushSwitch() {
   const devices = useInfiniteList(dure.push.listSubscriptions);
   if (isApiError(query.error) && query.error.status === 404) return null;
   const isOn = query.data === 'on';
-  const hasEnded = ifAllowed(() => localStorage.getItem(pushEndedKey)) === 'yes';
 
   async function toggle() {
     try {
       await (isOn ? dure.push.unsubscribe() : dure.push.subscribe('/push-worker.js'));
-      ifAllowed(() => localStorage.removeItem(pushEndedKey));
     } catch (error) {
       const text = error instanceof DOMException && failed[error.name];
       throw text ? new InputError(text()) : error;
@@ -70,38 +67,31 @@ function PushSwitch() {
           status === 'blocked' || status === 'unsupported' ? (
             <p className="note warn">{impossible[status]()}</p>
           ) : (
-            <Form
-              submitLabel={isOn ? m.switch_off() : m.switch_on()}
-              pendingLabel={isOn ? m.switching_off() : m.switching_on()}
-              onSubmit={toggle}
-            />
+            <Form submitLabel={isOn ? m.switch_off() : m.switch_on()} onSubmit={toggle} />
           )
         }
       </Loaded>
-      {hasEnded && !isOn && <p className="note warn">{m.when_you_were_logged_out()}</p>}
       {devices.items.length > 0 && <h3>{m.devices_with_push_notifications()}</h3>}
       <List query={devices} empty={null}>
         {({ id, user_agent, created_at }) => {
           const device = describeDevice(user_agent);
           return (
-            <Item title={device} actions={<RemoveDevice id={id} device={device} />}>
+            <Item
+              title={device}
+              actions={
+                <AskButton
+                  label={m.remove()}
+                  about={device}
+                  title={m.switch_off_push_notifications_on({ device })}
+                  onConfirm={() => change(dure.push.deleteSubscription, { subscription_id: id })}
+                />
+              }>
               {m.added()} <Time moment={created_at} />
             </Item>
           );
         }}
       </List>
     </Card>
-  );
-}
-
-function RemoveDevice({ id, device }: { id: number; device: string }) {
-  return (
-    <AskButton
-      label={m.remove()}
-      about={device}
-      title={m.switch_off_push_notifications_on({ device })}
-      onConfirm={() => change(dure.push.deleteSubscription, { subscription_id: id })}
-    />
   );
 }
 
@@ -144,7 +134,7 @@ function Preferences({ language, quiet_hours: quiet, ...saved }: Output<'getMail
   }
 
   return (
-    <Form values={values} draft="alerts" submitLabel={m.save()} pendingLabel={m.saving()} onSubmit={save}>
+    <Form values={values} draft="alerts" submitLabel={m.save()} onSubmit={save}>
       {channels.map(([channel, legend]) => (
         <Fieldset key={channel} name={channel} legend={legend()}>
           <div className="choices">

@@ -44,13 +44,7 @@ export function ConsentChoices({ items }: { items: ItemOf<'listConsents'>[] }) {
   );
 }
 
-interface ChoiceProps {
-  id: string;
-  url?: string;
-  required: boolean;
-}
-
-function Choice({ id, url, required }: ChoiceProps) {
+function Choice({ id, url, required }: { id: string; url?: string; required: boolean }) {
   const errorId = useId();
   const field = `consents.${id}`;
   const name = names[id]?.() ?? id;
@@ -109,11 +103,12 @@ export function Consents() {
   );
 }
 
-interface ConsentProps extends ItemOf<'listConsents'> {
-  own: ItemOf<'getOwnConsents'> | undefined;
-}
-
-function Consent({ id, url, version, own }: ConsentProps) {
+function Consent({
+  id,
+  url,
+  version,
+  own,
+}: ItemOf<'listConsents'> & { own?: ItemOf<'getOwnConsents'> | undefined }) {
   const name = names[id]?.() ?? id;
   const moment = own?.withdrawn_at ?? own?.given_at;
   // The latest answer counts for marketing, of whichever version; it can always be withdrawn.
@@ -128,8 +123,7 @@ function Consent({ id, url, version, own }: ConsentProps) {
           {name}
         </a>
       }
-      actions={(!isGiven || id === 'marketing') && <Button label={label} about={name} onClick={update} />}
-    >
+      actions={(!isGiven || id === 'marketing') && <Button label={label} about={name} onClick={update} />}>
       {moment && (
         <>
           {own?.version} · {own?.withdrawn_at ? m.withdrawn() : m.given()} <Time moment={moment} />

@@ -1,11 +1,27 @@
-import { supportsPasskeys } from '@dure/client';
+import { type Output, supportsPasskeys } from '@dure/client';
 import { useInfiniteList, useObject } from '@dure/react';
+import { QRCodeSVG } from 'qrcode.react';
+import { useState } from 'react';
+import { toast } from 'react-hot-toast/headless';
 import { dure } from '../api.ts';
 import { change, confirmed } from '../app/change.ts';
 import { m } from '../paraglide/messages.js';
-import { AskButton, Button, Card, Form, Item, List, Page, TextField, Time } from '../ui/index.ts';
+import {
+  AskButton,
+  Button,
+  CancelButton,
+  Card,
+  CodeField,
+  Facts,
+  Form,
+  Item,
+  List,
+  Loaded,
+  Page,
+  TextField,
+  Time,
+} from '../ui/index.ts';
 import { account, describeDevice, nameOfMethod } from './names.ts';
-import { TwoStep } from './two-step.tsx';
 
 /** How the account logs in, beside its password. */
 export function LoginMethods() {
@@ -31,7 +47,17 @@ function Identities() {
     <Card title={m.connected_logins()} text={m.log_in_with_these_without()}>
       <List query={identities} empty={offered.length === 0 && none}>
         {({ id, provider, email, last_used_at }) => (
-          <Item title={nameOfMethod(provider)} actions={<Disconnect id={id} name={nameOfMethod(provider)} />}>
+          <Item
+            title={nameOfMethod(provider)}
+            actions={
+              <AskButton
+                label={m.disconnect()}
+                about={nameOfMethod(provider)}
+                title={m.disconnect_2({ name: nameOfMethod(provider) })}
+                text={m.you_will_not_be_able()}
+                onConfirm={() => change(dure.auth.removeIdentity, { identity_id: id })}
+              />
+            }>
             {email && `${email} · `}
             {m.last_used()} <Time moment={last_used_at} />
           </Item>
@@ -43,18 +69,6 @@ function Identities() {
         ))}
       </div>
     </Card>
-  );
-}
-
-function Disconnect({ id, name }: { id: number; name: string }) {
-  return (
-    <AskButton
-      label={m.disconnect()}
-      about={name}
-      title={m.disconnect_2({ name })}
-      text={m.you_will_not_be_able()}
-      onConfirm={() => change(dure.auth.removeIdentity, { identity_id: id })}
-    />
   );
 }
 
@@ -77,7 +91,7 @@ function Passkeys() {
         )}
       </List>
       {supportsPasskeys() ? (
-        <Form submitLabel={m.add_a_passkey()} pendingLabel={m.adding()} onSubmit={add} />
+        <Form submitLabel={m.add_a_passkey()} onSubmit={add} />
       ) : (
         <p>{m.this_browser_has_no_passkeys()}</p>
       )}
@@ -92,10 +106,8 @@ function ChangePasskey({ id, name }: { id: number; name: string }) {
         label={m.rename()}
         about={name}
         confirmLabel={m.save()}
-        pendingLabel={m.saving()}
         values={{ name }}
-        onConfirm={(entered) => change(dure.passkeys.update, { passkey_id: id, ...entered })}
-      >
+        onConfirm={(entered) => change(dure.passkeys.update, { passkey_id: id, ...entered })}>
         <TextField name="name" label={m.name_of_the_passkey()} />
       </AskButton>
       <AskButton
@@ -107,5 +119,116 @@ function ChangePasskey({ id, name }: { id: number; name: string }) {
         onConfirm={() => change(dure.passkeys.delete, { passkey_id: id })}
       />
     </div>
+  );
+}
+
+/** The second step of logins: off, being set up, or on. */
+function TwoStep() {
+  const status = useObject(dure.secondFactor.get);
+  const [setup, setSetup] = useState<Output<'startTotp'>>();
+  const [codes, setCodes] = useState<string[]>();
+  const isOn = status.data && status.data.totp_enabled_at !== null;
+  const switchOn = m.switch_on_2();
+
+  const start = async () => setSetup(await confirmed(() => dure.secondFactor.startTotp()));
+  const renew = async () => show(await change(dure.secondFactor.replaceRecoveryCodes, {}));
+
+  function show({ recovery_codes }: { recovery_codes: string[] }) {
+    setSetup(undefined);
+    setCodes(recovery_codes);
+  }
+
+  function content(left: number) {
+    if (codes) return <RecoveryCodes codes={codes} onKept={() => setCodes(undefined)} />;
+    if (isOn) return <SwitchedOn left={left} onRenew={renew} />;
+    if (setup === undefined) return <Form key="start" submitLabel={switchOn} onSubmit={start} />;
+    return (
+      <Form
+        key="finish"
+        values={{ code: '' }}
+        submitLabel={switchOn}
+        onSubmit={async (entered) => show(await change(dure.secondFactor.confirmTotp, entered))}
+        actions={<CancelButton onClick={() => setSetup(undefined)} />}>
+        <Setup {...setup} />
+        <CodeField />
+      </Form>
+    );
+  }
+
+  return (
+    <Card title={m.two_step_verification()} chip={isOn && m.on()} text={m.after_your_password_or_a()}>
+      <Loaded query={status}>{({ recovery_codes_left }) => content(recovery_codes_left)}</Loaded>
+    </Card>
+  );
+}
+
+function Setup({ secret, otpauth_uri }: Output<'startTotp'>) {
+  const label = m.qr_code_for_your_authenticator();
+  const key = <code>{secret.replace(/.{4}(?=.)/g, '$& ')}</code>;
+  return (
+    <>
+      <p>{m.scan_the_qr_code_with()}</p>
+      <QRCodeSVG value={otpauth_uri} size={208} marginSize={4} aria-label={label} />
+      <Facts facts={{ [m.key_to_enter_by_hand()]: key }} />
+      <p>
+        <a href={otpauth_uri}>{m.open_in_an_app_on()}</a>
+      </p>
+    </>
+  );
+}
+
+function SwitchedOn({ left, onRenew }: { left: number; onRenew: () => Promise<void> }) {
+  return (
+    <>
+      <p>{m.recovery_code_left({ left })}</p>
+      <div className="row">
+        <AskButton
+          label={m.get_new_recovery_codes()}
+          title={m.get_new_recovery_codes_2()}
+          text={m.the_codes_that_you_have()}
+          onConfirm={onRenew}
+        />
+        <AskButton
+          danger
+          label={m.switch_off_2()}
+          title={m.switch_off_two_step_verification()}
+          text={m.we_will_no_longer_ask()}
+          onConfirm={() => change(dure.secondFactor.removeTotp, {})}
+        />
+      </div>
+    </>
+  );
+}
+
+/** The service shows them once. */
+function RecoveryCodes({ codes, onKept }: { codes: string[]; onKept: () => void }) {
+  const title = m.recovery_codes();
+  const text = `${m.dure()} ${title}\n${codes.join('\n')}\n`;
+  const url = `data:text/plain;charset=utf-8,${encodeURIComponent(text)}`;
+
+  async function copy() {
+    await navigator.clipboard.writeText(text);
+    toast(m.copied());
+  }
+
+  return (
+    <>
+      <h3>{title}</h3>
+      <p className="note warn">{m.you_need_one_when_you()}</p>
+      <ul className="recovery-codes">
+        {codes.map((code) => (
+          <li key={code}>
+            <code>{code}</code>
+          </li>
+        ))}
+      </ul>
+      <div className="row">
+        <Button label={m.copy()} onClick={copy} />
+        <a className="button" href={url} download="dure-recovery-codes.txt">
+          {m.save_as_a_file()}
+        </a>
+        <Button look="primary" label={m.i_have_saved_them()} onClick={onKept} />
+      </div>
+    </>
   );
 }

@@ -4,6 +4,8 @@ import { type ComponentType, createElement } from 'react';
 import { createCallable } from 'react-call';
 import { toast } from 'react-hot-toast/headless';
 import { dure, queryClient } from '../api.ts';
+import { m } from '../paraglide/messages.js';
+import { InputError } from '../ui/errors.ts';
 import type { ConfirmationProps } from './confirmation.tsx';
 
 /** Where the dialog appears. Its code is loaded first, by the action that needs it, which shows an error about it. */
@@ -38,7 +40,9 @@ export async function confirmed<Result>(
     // Operations that take a password need it of all accounts that have one.
     const methods = fields['password'] ? ['password'] : 'methods' in data && data.methods;
     if (!Array.isArray(methods)) throw error;
-    const { ConfirmationDialog } = await import('./confirmation.tsx');
+    const { ConfirmationDialog } = await import('./confirmation.tsx').catch(() => {
+      throw new InputError(m.a_part_could_not_be_loaded());
+    });
     const password = await Confirmation.call({ methods, Content: ConfirmationDialog });
     if (password === null) throw new DOMException('not confirmed', 'AbortError');
     return action(fields['password'] && { password });

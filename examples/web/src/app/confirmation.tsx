@@ -34,24 +34,20 @@ export function ConfirmationDialog({ methods, onEnd }: ConfirmationProps) {
     <Dialog title={m.confirm_that_it_is_you()} onClose={cancel}>
       <p>{m.to_protect_your_account_please()}</p>
       {(withPassword || methods.includes('totp')) && (
-        <Form
-          values={{ password: '', code: '' }}
-          submitLabel={m.confirm()}
-          pendingLabel={m.confirming()}
-          onSubmit={confirm}
-        >
+        <Form values={{ password: '', code: '' }} submitLabel={m.confirm()} onSubmit={confirm}>
           {withPassword ? <PasswordField autoComplete="current-password" /> : <SecondFactorField />}
         </Form>
       )}
       {providers.map((id) => (
         <Button
           key={id}
+          look="wide"
           label={m.confirm_with({ name: nameOfMethod(id) })}
           // Leaves the page; the callback page comes back to it, and the user repeats what they did.
           onClick={() => dure.auth.loginWith(id, { purpose: 'confirm', returnTo: location.pathname })}
         />
       ))}
-      {withPasskey && <Button label={m.confirm_with_a_passkey()} onClick={logInAgain} />}
+      {withPasskey && <Button look="wide" label={m.confirm_with_a_passkey()} onClick={logInAgain} />}
       {methods.length === 0 && !withPasskey && <p className="note warn">{m.please_log_out_and_log()}</p>}
       <div className="row">
         <CancelButton onClick={cancel} />

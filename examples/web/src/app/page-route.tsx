@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
-import type { ComponentType } from 'react';
+import { type ComponentType, useEffect } from 'react';
 import { type RouteObject, useParams } from 'react-router';
-import { Skeleton } from '../ui/index.ts';
-import { CrashPage, NotFound } from './unexpected.tsx';
+import { m } from '../paraglide/messages.js';
+import { Button, Empty, Page, Skeleton } from '../ui/index.ts';
 
 /** A page whose code is loaded when it is opened: again after an error, and once there is a network. */
 export function page(path: string, load: () => Promise<ComponentType>): RouteObject {
@@ -20,4 +20,35 @@ export function page(path: string, load: () => Promise<ComponentType>): RouteObj
     return error ? <CrashPage retry={refetch} /> : <Skeleton />;
   }
   return { path, Component: LoadedPage };
+}
+
+/** For addresses that the app does not have. */
+export function NotFound() {
+  const text = m.the_address_has_changed_or();
+  return (
+    <Page title={m.page_not_found()} width="narrow">
+      <Empty text={text} to="/" label={m.home()} />
+    </Page>
+  );
+}
+
+/** In place of a page whose code failed, or could not be loaded, as without a network or after a new version was published. */
+export function CrashPage({ retry }: { retry?: () => Promise<{ isError: boolean }> }) {
+  async function tryAgain() {
+    // A browser may keep the answer to a module; a reload reads the newest version.
+    if (!retry || (await retry()).isError) location.reload();
+  }
+  useEffect(() => {
+    addEventListener('online', tryAgain);
+    return () => removeEventListener('online', tryAgain);
+  });
+  return (
+    <Page
+      title={m.this_page_cannot_be_shown()}
+      lead={m.check_your_connection_and_try()}
+      width="narrow"
+      back={{ to: '/', label: m.home() }}>
+      <Button look="primary" label={m.try_again()} onClick={tryAgain} />
+    </Page>
+  );
 }

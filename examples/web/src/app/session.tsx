@@ -1,35 +1,45 @@
-import { isApiError, type SignedOutReason } from '@dure/client';
-import { queryKey, useObject, useSession } from '@dure/react';
+import { isApiError, type ReadOperationId, type SignedOutReason } from '@dure/client';
+import { useObject, useSession } from '@dure/react';
 import { useQuery } from '@tanstack/react-query';
 import { Navigate, Outlet, useLocation, useOutletContext } from 'react-router';
-import { dure, type Store, type User } from '../api.ts';
+import { dure, type Store, type Tagged, type User } from '../api.ts';
 import { LoadError, Skeleton } from '../ui/index.ts';
-
-type OwnStore = Store & { etag: string | undefined };
 
 interface Account {
   user: User;
-  /** Null where the account has none. Its `etag` is for `If-Match`. */
-  store: OwnStore | null;
+  /** Null where the account has none. */
+  store: Tagged<Store> | null;
 }
 
 /** The account and its store, for views behind {@link SignedIn}. */
 export const useAccount = () => useOutletContext<Account>();
 
-/** The own store; null where the account has none, because for TanStack Query an error would be nothing to keep. */
-export function useOwnStore() {
+/** Reads as `useObject` does. */
+function useTagged<Data>(id: ReadOperationId, input: object, read: (signal: AbortSignal) => Promise<Data>) {
   const { userId } = useSession();
   return useQuery({
-    queryKey: [...queryKey(userId, 'getOwnStore', {}), 'etag'],
-    queryFn: ({ signal }) => readOwnStore(signal).catch(nullIfNone),
+    queryKey: ['dure', userId, id, input, 'etag'],
+    queryFn: ({ signal }) => read(signal),
     enabled: userId !== null,
     retry: false,
   });
 }
 
-async function readOwnStore(signal: AbortSignal): Promise<OwnStore> {
-  const { data, headers } = await dure.request('getOwnStore', {}, { signal });
-  return { ...data, etag: headers.get('etag') ?? undefined };
+const tag = <Data extends object>({ data, headers }: { data: Data; headers: Headers }): Tagged<Data> => ({
+  ...data,
+  etag: headers.get('etag') ?? undefined,
+});
+
+export function usePost(post_id: number) {
+  const input = { post_id };
+  return useTagged('getPost', input, (signal) => dure.request('getPost', input, { signal }).then(tag));
+}
+
+/** The own store; null where the account has none, because for TanStack Query an error would be nothing to keep. */
+export function useOwnStore() {
+  return useTagged('getOwnStore', {}, (signal) =>
+    dure.request('getOwnStore', {}, { signal }).then(tag).catch(nullIfNone),
+  );
 }
 
 function nullIfNone(error: unknown): null {

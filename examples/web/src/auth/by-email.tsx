@@ -38,7 +38,7 @@ function RequestEmail({ operation }: { operation: keyof typeof emails }) {
   return (
     <Page title={title()} lead={lead()} width="form-page" back={{ to: '/login', label: m.log_in() }}>
       {reason && !response && <p className="note warn">{reason}</p>}
-      <Form values={{ email: '' }} submitLabel={submitLabel()} pendingLabel={m.sending()} onSubmit={send}>
+      <Form values={{ email: '' }} submitLabel={submitLabel()} onSubmit={send}>
         <TextField name="email" type="email" label={m.email()} autoComplete="email" />
       </Form>
       <div role="status">{response && <p className="note">{response}</p>}</div>
@@ -72,12 +72,7 @@ export function ResetPassword() {
     <Page title={m.set_a_new_password()} width="form-page">
       <Loaded query={validated}>
         {() => (
-          <Form
-            values={{ new_password: '' }}
-            submitLabel={m.change_password_2()}
-            pendingLabel={m.changing_2()}
-            onSubmit={setPassword}
-          >
+          <Form values={{ new_password: '' }} submitLabel={m.change_password_2()} onSubmit={setPassword}>
             <NewPasswordField name="new_password" label={m.new_password()} />
           </Form>
         )}
@@ -118,13 +113,11 @@ function ConfirmForNewAccount({ token }: { token: string }) {
   return (
     <>
       <p>{m.if_you_have_an_account()}</p>
-      <div>
-        <ButtonLink
-          look="primary"
-          to={`/login?next=${encodeURIComponent(pathname + search)}`}
-          label={m.log_in_and_verify()}
-        />
-      </div>
+      <ButtonLink
+        look="primary"
+        to={`/login?next=${encodeURIComponent(pathname + search)}`}
+        label={m.log_in_and_verify()}
+      />
       <Form submitLabel={m.sign_up_with_this_address()} onSubmit={confirm} />
     </>
   );

@@ -30,22 +30,19 @@ export function CodeForm({ email, submitLabel = m.verify(), onCode, actions }: C
   return (
     <div className="stack">
       <Form
+        draft={`code-${email}`}
         values={{ code: '' }}
         submitLabel={submitLabel}
-        pendingLabel={m.checking()}
         onSubmit={({ code }) => onCode(code)}
-        actions={actions}
-      >
+        actions={actions}>
         <CodeField hint={m.if_you_do_not_see()} />
       </Form>
-      <div>
-        <Button
-          look="plain"
-          label={wait > 0 ? m.send_a_new_code_in({ wait }) : again}
-          onClick={resend}
-          disabled={wait > 0}
-        />
-      </div>
+      <Button
+        look="plain"
+        label={wait > 0 ? m.send_a_new_code_in({ wait }) : again}
+        onClick={resend}
+        disabled={wait > 0}
+      />
     </div>
   );
 }
@@ -68,16 +65,14 @@ export function SecondFactorField() {
       ) : (
         <CodeField hint={m.the_6_digits_that_your()} />
       )}
-      <div>
-        <Button
-          look="plain"
-          label={isRecovery ? m.use_the_app() : m.use_a_recovery_code()}
-          onClick={() => {
-            setValue('code', '');
-            setRecovery(!isRecovery);
-          }}
-        />
-      </div>
+      <Button
+        look="plain"
+        label={isRecovery ? m.use_the_app() : m.use_a_recovery_code()}
+        onClick={() => {
+          setValue('code', '');
+          setRecovery(!isRecovery);
+        }}
+      />
     </>
   );
 }

@@ -15,6 +15,7 @@ import {
   describeError,
   Form,
   Icon,
+  InputError,
   Page,
   PasswordField,
   Skeleton,
@@ -31,7 +32,14 @@ interface LogInState {
   secondFactorToken?: string | undefined;
   /** Of a login with a provider whose address an account has: connected after the login to that account. */
   linkToken?: string | undefined;
+  /** What was entered, of a login that took too long. */
+  username?: string;
+  /** For the page that the login leads back to. */
+  back?: unknown;
 }
+
+/** The host writes the title of a post that is shared into the page. */
+const sharedPost = document.querySelector<HTMLMetaElement>('meta[name="shared-post"]')?.content;
 
 function useLogIn() {
   const { state, search }: { state: LogInState | null; search: string } = useLocation();
@@ -39,17 +47,23 @@ function useLogIn() {
   async function run(login: () => Promise<unknown>) {
     await login();
     const link_token = state?.linkToken;
-    if (link_token) await attempt(() => change(dure.auth.addIdentity, { link_token }));
+    if (link_token) await attempt(() => change(dure.auth.addIdentity, { link_token }).catch(explain));
   }
 
   return { state, search, run, returnTo: ownPath(new URLSearchParams(search).get('next')) };
+}
+
+/** The token is of the account that has the address. */
+function explain(error: unknown): never {
+  const isOver = isApiError(error, 'addIdentity') && error.code === 'link_token_invalid';
+  throw isOver ? new InputError(m.not_connected()) : error;
 }
 
 /** Logs in, and goes on where the user was. */
 export function LogIn() {
   const { status } = useSession();
   const { state, returnTo } = useLogIn();
-  if (status === 'signed_in') return <Navigate replace to={returnTo} />;
+  if (status === 'signed_in') return <Navigate replace to={returnTo} state={state?.back} />;
   return state?.secondFactorToken ? <SecondFactor token={state.secondFactorToken} /> : <FirstFactor />;
 }
 
@@ -71,7 +85,8 @@ function FirstFactor() {
       await run(() => dure.auth.logIn({ username: username.trim(), password }));
     } catch (error) {
       if (!isApiError(error, 'logIn') || error.code !== 'second_factor_required') throw error;
-      navigate({ search }, { state: { ...state, secondFactorToken: error.data.second_factor_token } });
+      const secondFactorToken = error.data.second_factor_token;
+      navigate({ search }, { state: { ...state, username, secondFactorToken } satisfies LogInState });
     }
   }
 
@@ -85,16 +100,17 @@ function FirstFactor() {
           </Link>
         </p>
       )}
+      {state?.username && <p className="note warn">{m.your_login_took_too_long()}</p>}
       {!state?.linkToken && returnTo.startsWith('/posts/') && (
-        <p className="note">{m.a_shop_shares_a_post()}</p>
+        <p className="note">
+          {sharedPost ? m.a_shop_shares_this_post({ title: sharedPost }) : m.a_shop_shares_a_post()}
+        </p>
       )}
       <Form
-        values={{ username: '', password: '' }}
+        values={{ username: state?.username ?? '', password: '' }}
         submitLabel={m.log_in()}
-        pendingLabel={m.logging_in()}
         onSubmit={logIn}
-        actions={<ButtonLink look="plain" to="/signup" label={m.sign_up()} />}
-      >
+        actions={<ButtonLink look="plain" to="/signup" label={m.sign_up()} />}>
         <UsernameField label={m.username_or_email()} autoComplete="username webauthn" />
         <PasswordField autoComplete="current-password" />
       </Form>
@@ -121,11 +137,18 @@ function FirstFactor() {
 
 function SecondFactor({ token }: { token: string }) {
   const { state, search, run } = useLogIn();
-  const again = { ...state, secondFactorToken: undefined };
+  const navigate = useNavigate();
+  const { username, ...again } = { ...state, secondFactorToken: undefined };
 
-  function finish({ code }: { code: string }) {
+  async function finish({ code }: { code: string }) {
     const input = { second_factor_token: token, code: secondFactorIn(code) };
-    return run(() => dure.auth.finishLogin(input));
+    try {
+      await run(() => dure.auth.finishLogin(input));
+    } catch (error) {
+      if (!isApiError(error, 'finishLogin') || error.code !== 'second_factor_token_invalid') throw error;
+      if (username === undefined) throw error;
+      navigate({ search }, { replace: true, state: { ...again, username } });
+    }
   }
 
   return (
@@ -133,10 +156,8 @@ function SecondFactor({ token }: { token: string }) {
       <Form
         values={{ code: '' }}
         submitLabel={m.log_in()}
-        pendingLabel={m.logging_in()}
         onSubmit={finish}
-        actions={<ButtonLink replace look="plain" to={{ search }} state={again} label={m.start_again()} />}
-      >
+        actions={<ButtonLink replace look="plain" to={{ search }} state={again} label={m.start_again()} />}>
         <SecondFactorField />
       </Form>
     </Page>
@@ -173,9 +194,7 @@ export function LoginCallback() {
       <p className="note warn" role="alert">
         {hasDeclined ? m.you_have_cancelled_it() : describeError(error)}
       </p>
-      <div>
-        <ButtonLink look="primary" to={to} label={label} />
-      </div>
+      <ButtonLink look="primary" to={to} label={label} />
     </Page>
   );
 }

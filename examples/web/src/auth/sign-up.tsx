@@ -135,6 +135,14 @@ export function SignUp() {
   if (account && step) {
     return (
       <Page key="code" title={m.verify_your_email_2()} lead={codeSentTo(account.email)} width="form-page">
+        {step === 'verify' && status === 'signed_out' && (
+          <p className="note warn">
+            {m.log_in_and_go_on()}{' '}
+            <Link to="/login?next=%2Fsignup" state={{ back: state }}>
+              {m.log_in()}
+            </Link>
+          </p>
+        )}
         <CodeForm
           email={account.email}
           onCode={(code) => confirm(account, code)}
@@ -155,14 +163,11 @@ export function SignUp() {
       </Page>
     );
   }
+  const begin = provider ? m.almost_done_please_fill_in() : m.free_for_everyone_who_runs();
+  const lead = provedEmail === null ? begin : m.we_have_checked_please_fill({ provedEmail });
   const { name = suggested?.name, email = suggested?.email, username } = account ?? {};
   return (
-    <Page
-      key="account"
-      title={m.sign_up()}
-      lead={lead(provedEmail, provider !== undefined)}
-      width="form-page"
-    >
+    <Page key="account" title={m.sign_up()} lead={lead} width="form-page">
       <Loaded query={consents}>
         {({ items }) => (
           <>
@@ -177,9 +182,7 @@ export function SignUp() {
               }}
               error={failure}
               submitLabel={provedEmail === null ? m.get_a_code() : m.sign_up()}
-              pendingLabel={m.signing_up()}
-              onSubmit={signUp}
-            >
+              onSubmit={signUp}>
               <TextField name="name" label={m.name()} autoComplete="name" />
               {provedEmail === null && (
                 <TextField
@@ -210,11 +213,4 @@ export function SignUp() {
       </Loaded>
     </Page>
   );
-}
-
-function lead(provedEmail: string | null, hasProvider: boolean): string {
-  if (provedEmail !== null) {
-    return m.we_have_checked_please_fill({ provedEmail });
-  }
-  return hasProvider ? m.almost_done_please_fill_in() : m.free_for_everyone_who_runs();
 }

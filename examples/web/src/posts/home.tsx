@@ -34,8 +34,7 @@ function Feed() {
       <List
         className="posts"
         query={posts}
-        empty={<Empty text={none} to={isSearch && path} label={m.show_all_posts()} />}
-      >
+        empty={<Empty text={none} to={isSearch && path} label={m.show_all_posts()} />}>
         {(post) => <PostCard post={post} />}
       </List>
     </Page>

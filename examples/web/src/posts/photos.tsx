@@ -3,7 +3,8 @@ import { useController } from 'react-hook-form';
 import { toast } from 'react-hot-toast/headless';
 import { dure } from '../api.ts';
 import { m } from '../paraglide/messages.js';
-import { Button, describeError, Fieldset, Image, InputError } from '../ui/index.ts';
+import { Button, describeError, Fieldset, InputError } from '../ui/index.ts';
+import { Photo } from './photo.tsx';
 import './photos.css';
 
 /** A file on its way to the service. */
@@ -126,17 +127,14 @@ export function PhotoFields() {
       show={(value) => {
         const { length } = Array.isArray(value) ? value : [];
         return m.photos_2({ length });
-      }}
-    >
+      }}>
       <ul className="uploads">
         {photos.map((photo, index) => {
           const name = m.photo({ number: index + 1 });
           const { error, file } = uploads.get(photo) ?? {};
           return (
             <li className="upload" key={photo}>
-              <a href={photo} target="_blank" rel="noreferrer" aria-label={m.enlarge({ name })}>
-                <Image url={photo} alt={name} />
-              </a>
+              <Photo photos={photos} index={index} />
               {file && !error && <progress aria-label={m.uploading({ name })} />}
               <p className="field-error" role="alert">
                 {error}

@@ -1,8 +1,8 @@
 import type { CallOptions } from '@dure/client';
-import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams } from 'react-router';
-import { dure, type Post } from '../api.ts';
+import { dure, type Post, type Tagged } from '../api.ts';
 import { change } from '../app/change.ts';
+import { usePost } from '../app/session.tsx';
 import { m } from '../paraglide/messages.js';
 import { Checkbox, Empty, Form, Loaded, Page, TextArea, TextField } from '../ui/index.ts';
 import { PhotoFields, uploadedUrls } from './photos.tsx';
@@ -13,30 +13,23 @@ export function NewPost() {
       title={m.write_a_post()}
       lead={m.what_would_you_like_to()}
       width="narrow"
-      back={{ to: '/', label: m.browse_posts() }}
-    >
+      back={{ to: '/', label: m.browse_posts() }}>
       <PostForm />
     </Page>
   );
 }
 
-/** Edits an own post, which is read once: nothing changes while the user types. */
+/** Edits an own post. */
 export function EditPost() {
-  const post_id = Number(useParams()['id']);
-  const query = useQuery({
-    queryKey: ['edited post', post_id],
-    queryFn: () => dure.request('getPost', { post_id }),
-    staleTime: Number.POSITIVE_INFINITY,
-    gcTime: 0,
-    retry: false,
-  });
-  const back = { to: `/posts/${post_id}`, label: m.post() };
+  const id = Number(useParams()['id']);
+  const query = usePost(id);
+  const back = { to: `/posts/${id}`, label: m.post() };
   return (
     <Page title={m.edit_post()} width="narrow" back={back}>
       <Loaded query={query}>
-        {({ data, headers }) =>
-          data.is_mine ? (
-            <PostForm post={data} etag={headers.get('etag') ?? undefined} refetch={query.refetch} />
+        {(post) =>
+          post.is_mine ? (
+            <PostForm post={post} refetch={query.refetch} />
           ) : (
             <Empty text={m.only_your_own_posts_can()} to={back.to} label={m.show_the_post()} />
           )
@@ -46,13 +39,7 @@ export function EditPost() {
   );
 }
 
-interface PostFormProps {
-  post?: Post;
-  etag?: string | undefined;
-  refetch?: () => unknown;
-}
-
-function PostForm({ post, etag, refetch }: PostFormProps) {
+function PostForm({ post, refetch }: { post?: Tagged<Post>; refetch?: () => unknown }) {
   const navigate = useNavigate();
   const { title = '', content = '', images = [], closes_on, status } = post ?? {};
   const values = { title, content, images, closes_on: closes_on ?? '', closed: status === 'closed' };
@@ -73,13 +60,11 @@ function PostForm({ post, etag, refetch }: PostFormProps) {
   return (
     <Form
       values={values}
-      version={etag}
+      version={post?.etag}
       draft={post ? `post-${post.id}` : 'post'}
       submitLabel={post ? m.save() : m.publish()}
-      pendingLabel={post ? m.saving() : m.publishing()}
       onSubmit={save}
-      refetch={refetch}
-    >
+      refetch={refetch}>
       <TextField name="title" label={m.title()} hint={m.such_as_looking_for_a()} maxLength={100} />
       <TextArea name="content" label={m.text()} hint={m.when_how_and_what_both()} maxLength={5000} />
       <PhotoFields />

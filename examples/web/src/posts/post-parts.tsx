@@ -34,11 +34,9 @@ export function Tile({ to, title, image, facts, heading: Heading = 'h2', childre
   );
 }
 
-interface PostCardProps extends Pick<TileProps, 'heading'> {
-  post: Pick<PostListItem, 'id' | 'title' | 'thumbnail' | 'created_at'> & Partial<PostListItem>;
-}
+type CardPost = Pick<PostListItem, 'id' | 'title' | 'thumbnail' | 'created_at'> & Partial<PostListItem>;
 
-export function PostCard({ post, heading }: PostCardProps) {
+export function PostCard({ post, heading }: Pick<TileProps, 'heading'> & { post: CardPost }) {
   const { store, distance_m } = post;
   const facts = (
     <>

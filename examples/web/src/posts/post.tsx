@@ -1,25 +1,25 @@
-import { useObject } from '@dure/react';
+import { isApiError } from '@dure/client';
 import { toast } from 'react-hot-toast/headless';
 import { useNavigate, useParams } from 'react-router';
-import { dure, type Post } from '../api.ts';
-import { change } from '../app/change.ts';
-import { useAccount } from '../app/session.tsx';
+import { dure, type Post, type Tagged } from '../api.ts';
+import { change, readAgain } from '../app/change.ts';
+import { useAccount, usePost } from '../app/session.tsx';
 import { m } from '../paraglide/messages.js';
 import { SendRequest } from '../requests/request-parts.tsx';
 import { StoreCard, StoreFirst } from '../stores/store-parts.tsx';
-import { AskButton, Button, ButtonLink, Image, Loaded, Page, Time } from '../ui/index.ts';
+import { AskButton, Button, ButtonLink, InputError, Loaded, Page, Time } from '../ui/index.ts';
+import { Photo } from './photo.tsx';
 import { PostStatus } from './post-parts.tsx';
 import { Report } from './report.tsx';
 import './post.css';
 
 /** One post, with what the reader can do about it. */
 export function PostPage() {
-  const query = useObject(dure.posts.get, { post_id: Number(useParams()['id']) });
+  const query = usePost(Number(useParams()['id']));
   return (
     <Page
       title={query.data?.title ?? (query.error ? m.post_not_available() : m.post())}
-      back={{ to: '/', label: m.browse_posts() }}
-    >
+      back={{ to: '/', label: m.browse_posts() }}>
       <Loaded query={query} missing={m.it_was_deleted_or_is()}>
         {(post) => <Content post={post} />}
       </Loaded>
@@ -27,7 +27,7 @@ export function PostPage() {
   );
 }
 
-function Content({ post }: { post: Post }) {
+function Content({ post }: { post: Tagged<Post> }) {
   const { store } = useAccount();
   return (
     <div className="post-view">
@@ -61,9 +61,7 @@ function Gallery({ images }: { images: string[] }) {
     <ul className="gallery" tabIndex={0} aria-label={m.photos()}>
       {images.map((url, index) => (
         <li key={url}>
-          <a href={url} target="_blank" rel="noreferrer">
-            <Image url={url} alt={m.photo({ number: index + 1 })} />
-          </a>
+          <Photo photos={images} index={index} />
         </li>
       ))}
     </ul>
@@ -81,8 +79,20 @@ function Share({ title }: { title: string }) {
   return <Button label={m.share()} onClick={share} />;
 }
 
-function OwnPost({ post: { id } }: { post: Post }) {
+function OwnPost({ post: { id, etag } }: { post: Tagged<Post> }) {
   const navigate = useNavigate();
+
+  async function remove() {
+    try {
+      await change(dure.posts.delete, { post_id: id }, { ifMatch: etag });
+    } catch (error) {
+      if (!isApiError(error) || error.code !== 'precondition_failed') throw error;
+      readAgain();
+      throw new InputError(m.changed_before_its_deletion());
+    }
+    navigate('/store', { replace: true });
+  }
+
   return (
     <section className="card row">
       <p className="soft">{m.this_is_a_post_of()}</p>
@@ -92,10 +102,7 @@ function OwnPost({ post: { id } }: { post: Post }) {
         label={m.delete_label()}
         title={m.delete_this_post()}
         text={m.it_cannot_be_restored_requests()}
-        onConfirm={async () => {
-          await change(dure.posts.delete, { post_id: id });
-          navigate('/store', { replace: true });
-        }}
+        onConfirm={remove}
       />
     </section>
   );

@@ -28,10 +28,8 @@ export default function SaveSearch({ filters }: { filters: Filters }) {
         label={m.notify_me_of_new_posts()}
         text={m.you_will_be_notified_of()}
         confirmLabel={m.save()}
-        pendingLabel={m.saving()}
         values={{ name }}
-        onConfirm={(entered) => change(dure.savedSearches.create, { ...entered, ...filters })}
-      >
+        onConfirm={(entered) => change(dure.savedSearches.create, { ...entered, ...filters })}>
         <TextField name="name" label={m.name_of_the_search()} maxLength={50} />
       </AskButton>
     </div>

@@ -11,14 +11,8 @@ import './search.css';
 
 const SaveSearch = lazy(() => import('./save-search.tsx'));
 
-interface SearchProps {
-  /** Of the list that is searched. */
-  path: '/' | '/?status=closed' | '/stores';
-  label: string;
-}
-
-/** The tabs of posts and stores, with a search by text, category, neighbourhood and distance. */
-export function Search({ path, label }: SearchProps) {
+/** The tabs of posts and stores, with a search of the list at a path by text, category, neighbourhood and distance. */
+export function Search({ path, label }: { path: '/' | '/?status=closed' | '/stores'; label: string }) {
   const navigate = useNavigate();
   const { filters, isSearch } = useSearch();
   const { category_id, near, radius_m } = filters;
@@ -57,8 +51,7 @@ export function Search({ path, label }: SearchProps) {
           onSubmit={(event) => {
             event.preventDefault();
             search();
-          }}
-        >
+          }}>
           <div className="input-row">
             <SearchInput name="q" label={label} />
             <button type="submit" className="button">
@@ -68,8 +61,7 @@ export function Search({ path, label }: SearchProps) {
               type="button"
               className="button fold"
               aria-expanded={isOpen}
-              onClick={() => setOpen(!isOpen)}
-            >
+              onClick={() => setOpen(!isOpen)}>
               {m.filters()}
             </button>
           </div>
@@ -78,8 +70,7 @@ export function Search({ path, label }: SearchProps) {
             className="input"
             aria-label={m.category()}
             value={category_id ?? ''}
-            onChange={() => search()}
-          >
+            onChange={() => search()}>
             <option value="">{m.all_categories()}</option>
             {categories.map(({ id, name }) => (
               <option key={id} value={id}>

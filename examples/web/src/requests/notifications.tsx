@@ -3,7 +3,7 @@ import { useInfiniteList, useMutation } from '@dure/react';
 import { Link } from 'react-router';
 import { dure } from '../api.ts';
 import { m } from '../paraglide/messages.js';
-import { attempt, Button, ButtonLink, Empty, List, Page, Time, useHeldBack } from '../ui/index.ts';
+import { attempt, Button, ButtonLink, Empty, Item, List, Page, Time, useHeldBack } from '../ui/index.ts';
 import { RequestActions, RequestStatus } from './request-parts.tsx';
 import './notifications.css';
 
@@ -24,13 +24,11 @@ export function Notifications() {
             <Button label={m.mark_all_as_read()} onClick={() => markRead({ up_to_id: newest.id })} />
           )}
         </div>
-      }
-    >
+      }>
       <List
         query={list}
         describeNew={(count) => m.new_notifications({ count })}
-        empty={<Empty text={none} />}
-      >
+        empty={<Empty text={none} />}>
         {(notification) => (
           <Entry notification={notification} onRead={() => markRead({ ids: [notification.id] })} />
         )}
@@ -46,41 +44,43 @@ function Entry({ notification, onRead }: { notification: Notification; onRead: (
   const path =
     'post' in notification ? `/posts/${notification.post.id}` : request ? `/requests/${request.id}` : '/';
   return (
-    <article className="item">
-      <h2>
-        {!is_read && (
-          <>
-            <span className="unread-dot" aria-hidden="true" />
-            <span className="visually-hidden">{m.unread()} </span>
-          </>
-        )}
-        <Link to={path} onClick={() => is_read || attempt(onRead)}>
-          {message}
-        </Link>
-      </h2>
-      <div className="spread">
-        <p className="row soft small">
-          {request && <RequestStatus status={request.status} box={box} />}
-          <Time moment={created_at} />
-        </p>
-        {!is_read && <Button look="plain small" label={m.mark_as_read()} onClick={onRead} />}
-      </div>
-      {request?.status === '수락됨' && (
-        <Link className="small" to={`/requests/${request.id}`}>
-          {m.show_the_contact()}
-        </Link>
-      )}
-      {request && box === 'received' && (
+    <Item
+      heading="h2"
+      title={
         <>
-          <blockquote className="pre-line">{request.message}</blockquote>
-          <RequestActions
-            id={request.id}
-            status={request.status}
-            box={box}
-            storeName={request.sender_store_name}
-          />
+          {!is_read && (
+            <>
+              <span className="unread-dot" aria-hidden="true" />
+              <span className="visually-hidden">{m.unread()} </span>
+            </>
+          )}
+          <Link to={path} onClick={() => is_read || attempt(onRead)}>
+            {message}
+          </Link>
         </>
-      )}
-    </article>
+      }
+      below={
+        <>
+          <div className="spread">
+            <p className="row soft small">
+              {request && <RequestStatus status={request.status} box={box} />}
+              <Time moment={created_at} />
+            </p>
+            {!is_read && <Button look="plain small" label={m.mark_as_read()} onClick={onRead} />}
+          </div>
+          {request?.status === '수락됨' && (
+            <Link className="small" to={`/requests/${request.id}`}>
+              {m.show_the_contact()}
+            </Link>
+          )}
+          {request && box === 'received' && (
+            <>
+              <blockquote className="pre-line">{request.message}</blockquote>
+              <RequestActions {...request} box={box} storeName={request.sender_store_name} />
+            </>
+          )}
+        </>
+      }
+    />
   );
 }

@@ -54,30 +54,42 @@ export function ContactCard({ contact: { name, email, phone_number } }: { contac
   );
 }
 
-interface ActionProps {
+/** What one side can do about a request: what its dialog asks, and says beside what the other side is told. */
+const steps = {
+  decline: {
+    label: m.decline,
+    title: m.decline_this_request,
+    text: (shop: { storeName: string }) => `${m.will_be_notified(shop)} ${m.this_cannot_be_undone()}`,
+  },
+  withdraw: { label: m.withdraw_2, title: m.withdraw_this_request, text: m.will_be_notified_2 },
+  end: { label: m.end_the_partnership, title: m.end_this_partnership, text: m.will_be_notified_and_you },
+};
+
+interface StepProps {
   id: number;
   storeName: string;
+  step: keyof typeof steps;
+}
+
+/** A button that asks before one side takes a step. */
+export function Step({ id, storeName, step }: StepProps) {
+  const { label, title, text } = steps[step];
+  return (
+    <AskButton
+      label={label()}
+      about={storeName}
+      title={title()}
+      text={text({ storeName })}
+      onConfirm={() => answer(dure.partnerRequests[step], id)}
+    />
+  );
 }
 
 /** What the caller can do about a request that waits for a response. */
-export function RequestActions({ status, box, ...props }: Request & ActionProps) {
+export function RequestActions({ status, box, ...request }: Request & Omit<StepProps, 'step'>) {
   if (status !== '요청됨') return null;
-  return box === 'sent' ? <Withdraw {...props} /> : <Answer {...props} />;
-}
-
-function Answer({ id, storeName }: ActionProps) {
-  async function answer(method: Method<'acceptPartnerRequest'> | Method<'declinePartnerRequest'>) {
-    await change(method, { partner_request_id: id });
-    // The answer has succeeded, also where this fails.
-    markRead().catch(() => undefined);
-  }
-  /** It may have been answered on another page than that of the notifications. */
-  async function markRead() {
-    const { items } = await dure.notifications.list({ is_read: false });
-    const own = items.find((one) => 'partner_request' in one && one.partner_request.id === id);
-    if (own) await dure.notifications.markRead({ ids: [own.id] });
-  }
-  const isNotified = m.will_be_notified({ storeName });
+  if (box === 'sent') return <Step step="withdraw" {...request} />;
+  const { id, storeName } = request;
   return (
     <div className="row">
       <AskButton
@@ -85,43 +97,25 @@ function Answer({ id, storeName }: ActionProps) {
         label={m.accept()}
         about={storeName}
         title={m.accept_the_request_of({ storeName })}
-        pendingLabel={m.accepting()}
-        onConfirm={() => answer(dure.partnerRequests.accept)}
-      >
+        onConfirm={() => answer(dure.partnerRequests.accept, id)}>
         <SharedContact />
       </AskButton>
-      <AskButton
-        label={m.decline()}
-        about={storeName}
-        title={m.decline_this_request()}
-        text={`${isNotified} ${m.this_cannot_be_undone()}`}
-        pendingLabel={m.declining()}
-        onConfirm={() => answer(dure.partnerRequests.decline)}
-      />
+      <Step step="decline" {...request} />
     </div>
   );
 }
 
-function Withdraw({ id, storeName }: ActionProps) {
-  return (
-    <AskButton
-      label={m.withdraw_2()}
-      title={m.withdraw_this_request()}
-      text={m.will_be_notified_2({ storeName })}
-      onConfirm={() => change(dure.partnerRequests.withdraw, { partner_request_id: id })}
-    />
-  );
+async function answer(method: Method<`${keyof typeof steps | 'accept'}PartnerRequest`>, id: number) {
+  await change(method, { partner_request_id: id });
+  // The answer has succeeded, also where this fails.
+  markRead(id).catch(() => undefined);
 }
 
-export function EndPartnership({ id, storeName }: ActionProps) {
-  return (
-    <AskButton
-      label={m.end_the_partnership()}
-      title={m.end_this_partnership()}
-      text={m.will_be_notified_and_you({ storeName })}
-      onConfirm={() => change(dure.partnerRequests.end, { partner_request_id: id })}
-    />
-  );
+/** A request may have been answered on another page than that of the notifications. */
+async function markRead(id: number): Promise<void> {
+  const { items } = await dure.notifications.list({ is_read: false });
+  const own = items.find((one) => 'partner_request' in one && one.partner_request.id === id);
+  if (own) await dure.notifications.markRead({ ids: [own.id] });
 }
 
 export function SendRequest({ post }: { post: Post }) {
@@ -141,19 +135,15 @@ export function SendRequest({ post }: { post: Post }) {
       </div>
       {status === '요청됨' && <p>{m.your_request_has_been_sent({ name: store.name })}</p>}
       {isOpen ? (
-        <div>
-          <ButtonLink to={ownRequest} label={m.show_my_request()} />
-        </div>
+        <ButtonLink to={ownRequest} label={m.show_my_request()} />
       ) : (
         <Form
           values={{ message: '' }}
           draft={`request-${id}`}
           submitLabel={m.send_request()}
-          pendingLabel={m.sending()}
           onSubmit={({ message }, { idempotencyKey }) =>
             change(dure.partnerRequests.create, { post_id: id, message }, { idempotencyKey })
-          }
-        >
+          }>
           <TextArea name="message" label={m.message()} hint={m.say_what_you_would_like()} maxLength={1000} />
           <SharedContact />
         </Form>

@@ -5,8 +5,8 @@ import { dure, type RequestDetail } from '../api.ts';
 import { m } from '../paraglide/messages.js';
 import { PostCard } from '../posts/post-parts.tsx';
 import { Categories, StoreCard } from '../stores/store-parts.tsx';
-import { Card, Empty, List, Loaded, Page, Tabs, Time, useHeldBack } from '../ui/index.ts';
-import { ContactCard, EndPartnership, RequestActions, RequestStatus } from './request-parts.tsx';
+import { Card, Empty, Item, List, Loaded, Page, Tabs, Time, useHeldBack } from '../ui/index.ts';
+import { ContactCard, RequestActions, RequestStatus, Step } from './request-parts.tsx';
 
 const title = m.partnership_requests;
 const browse = () => ({ to: '/', label: m.browse_posts() });
@@ -36,31 +36,29 @@ export function Requests() {
         key={String(isSent)}
         query={requests}
         describeNew={(count) => m.new_requests_2({ count })}
-        empty={isSent ? <Empty text={noneSent} {...browse()} /> : <Empty text={noneReceived} {...write} />}
-      >
+        empty={isSent ? <Empty text={noneSent} {...browse()} /> : <Empty text={noneReceived} {...write} />}>
         {(request) => {
           const { id, status, box } = request;
           const name = box === 'sent' ? request.receiver_store_name : request.sender_store.name;
           return (
-            <article className="item">
-              <div className="spread">
-                <h2>
-                  <Link to={`/requests/${id}`}>{name}</Link>
-                </h2>
-                <RequestStatus status={status} box={box} />
-              </div>
-              <p className="soft small">
-                <Link to={`/posts/${request.post_id}`}>{request.post_title}</Link> ·{' '}
-                <Time moment={request.created_at} />
-              </p>
-              <blockquote className="pre-line">{request.message}</blockquote>
-              <RequestActions id={id} status={status} box={box} storeName={name} />
-              {status === '수락됨' && (
-                <Link className="small" to={`/requests/${id}`}>
-                  {m.you_are_partners_now_see()}
-                </Link>
-              )}
-            </article>
+            <Item
+              heading="h2"
+              title={<Link to={`/requests/${id}`}>{name}</Link>}
+              actions={<RequestStatus status={status} box={box} />}
+              below={
+                <>
+                  <blockquote className="pre-line">{request.message}</blockquote>
+                  <RequestActions id={id} status={status} box={box} storeName={name} />
+                  {status === '수락됨' && (
+                    <Link className="small" to={`/requests/${id}`}>
+                      {m.you_are_partners_now_see()}
+                    </Link>
+                  )}
+                </>
+              }>
+              <Link to={`/posts/${request.post_id}`}>{request.post_title}</Link> ·{' '}
+              <Time moment={request.created_at} />
+            </Item>
           );
         }}
       </List>
@@ -77,8 +75,7 @@ export function RequestPage() {
       title={request ? otherStore(request).name : title()}
       width="narrow"
       back={{ to: request?.box === 'sent' ? '/requests?box=sent' : '/requests', label: title() }}
-      actions={request && <RequestStatus {...request} />}
-    >
+      actions={request && <RequestStatus {...request} />}>
       <Loaded query={query}>{(request) => <Detail request={request} />}</Loaded>
     </Page>
   );
@@ -100,14 +97,14 @@ function Detail({ request }: { request: RequestDetail }) {
       )}
       <section className="card stack">
         <p className="soft small">
-          <Time moment={request.created_at} /> {box === 'sent' ? m.sent_2() : m.received_2()}
+          {box === 'sent' ? m.sent_2() : m.received_2()} · <Time moment={request.created_at} />
         </p>
         <blockquote className="pre-line">{request.message}</blockquote>
         <RequestActions id={id} status={status} box={box} storeName={other.name} />
       </section>
       <StoreCard store={other} />
       {post ? <PostCard post={post} /> : <p className="note">{m.the_post_of_this_request()}</p>}
-      {status === '수락됨' && <EndPartnership id={id} storeName={other.name} />}
+      {status === '수락됨' && <Step step="end" id={id} storeName={other.name} />}
     </>
   );
 }
@@ -122,21 +119,22 @@ export function Partners() {
     <RequestsPage current="/partners">
       <List query={{ ...partners, items }} empty={<Empty text={none} {...browse()} />}>
         {({ store, contact, since, request_id }) => (
-          <article className="item">
-            <div className="spread">
-              <h2>
-                <Link to={`/stores/${store.id}`}>{store.name}</Link>
-              </h2>
+          <Item
+            heading="h2"
+            title={<Link to={`/stores/${store.id}`}>{store.name}</Link>}
+            actions={
               <Link className="small" to={`/requests/${request_id}`}>
                 {m.show_request()}
               </Link>
-            </div>
-            <Categories of={store} />
-            <p className="soft small">
-              {m.partners_since()} <Time moment={since} />
-            </p>
-            <ContactCard contact={contact} />
-          </article>
+            }
+            below={
+              <>
+                <Categories of={store} />
+                <ContactCard contact={contact} />
+              </>
+            }>
+            {m.partners_since()} <Time moment={since} />
+          </Item>
         )}
       </List>
     </RequestsPage>

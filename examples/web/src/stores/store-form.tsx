@@ -45,8 +45,7 @@ export function StoreForm() {
       title={store ? m.edit_shop() : m.register_my_shop()}
       lead={m.other_shops_will_see_this()}
       width="narrow"
-      back={{ to: '/store', label: m.my_shop() }}
-    >
+      back={{ to: '/store', label: m.my_shop() }}>
       <Loaded query={categories}>
         {({ items }) => (
           <Form
@@ -54,10 +53,8 @@ export function StoreForm() {
             version={store?.etag}
             draft="store"
             submitLabel={store ? m.save() : m.register()}
-            pendingLabel={store ? m.saving() : m.registering()}
             onSubmit={save}
-            refetch={readAgain}
-          >
+            refetch={readAgain}>
             <TextField name="name" label={m.name_of_the_shop()} autoComplete="organization" maxLength={50} />
             <Fieldset
               name="category_ids"
@@ -68,8 +65,7 @@ export function StoreForm() {
                   .filter(({ id }) => Array.isArray(chosen) && chosen.includes(String(id)))
                   .map(({ name }) => name)
                   .join(', ')
-              }
-            >
+              }>
               <div className="choices">
                 {items.map(({ id, name }) => (
                   <Checkbox key={id} name="category_ids" value={id} label={name} />
@@ -105,8 +101,7 @@ function LocationField() {
       legend={m.location()}
       optional
       hint={m.shops_nearby_can_find_yours()}
-      show={(value) => value != null && isSet}
-    >
+      show={(value) => value != null && isSet}>
       <div className="row">
         <Button label={m.use_my_current_location()} onClick={locate} />
         {location && <Button label={m.remove_the_location()} onClick={() => field.onChange(null)} />}

@@ -28,15 +28,15 @@ export function Stores() {
             to="/stores"
             label={m.show_all_shops()}
           />
-        }
-      >
+        }>
         {({ distance_m, address, description, ...store }) => (
           <Tile
             to={`/stores/${store.id}`}
             title={store.name}
             image={store.thumbnail}
-            facts={[distance_m !== null && describeDistance(distance_m), address].filter(Boolean).join(' · ')}
-          >
+            facts={[distance_m !== null && describeDistance(distance_m), address]
+              .filter(Boolean)
+              .join(' · ')}>
             <Categories of={store} />
             {description && <p className="small clamped">{description}</p>}
           </Tile>

@@ -37,8 +37,7 @@ export function Button({ icon, label, about, look = '', onClick, disabled, isPre
       lang={lang}
       aria-disabled={isDisabled}
       aria-pressed={isPressed}
-      onClick={() => isDisabled || run()}
-    >
+      onClick={() => isDisabled || run()}>
       {icon}
       {label}
       {about && <span className="visually-hidden"> {about}</span>}

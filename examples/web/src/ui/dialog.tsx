@@ -9,25 +9,26 @@ import './dialog.css';
 interface DialogProps {
   title: string;
   text?: string | undefined;
+  /** A class name that makes it look another way. */
+  look?: string;
   onClose: () => void;
   children: ReactNode;
 }
 
 /** A dialog that is open while it is rendered. */
-export function Dialog({ title, text, onClose, children }: DialogProps) {
+export function Dialog({ title, text, look = '', onClose, children }: DialogProps) {
   const [opener] = useState(() => document.activeElement);
   return (
     <Root open onOpenChange={onClose}>
       <Portal>
         {/* Its Overlay would write a style into the page, which the policy of the page forbids. */}
         <Content
-          className="dialog stack"
+          className={`dialog stack ${look}`}
           onCloseAutoFocus={(event) => {
             event.preventDefault();
             if (opener instanceof HTMLElement) opener.focus();
           }}
-          {...(text ? {} : { 'aria-describedby': undefined })}
-        >
+          {...(text ? {} : { 'aria-describedby': undefined })}>
           <Title>{title}</Title>
           {text && <Description>{text}</Description>}
           {children}
@@ -43,7 +44,7 @@ export function CancelButton({ onClick }: { onClick: () => void }) {
 }
 
 interface AskButtonProps<Values extends FieldValues>
-  extends Pick<FormProps<Values>, 'danger' | 'values' | 'pendingLabel' | 'children'> {
+  extends Pick<FormProps<Values>, 'danger' | 'values' | 'children'> {
   label: string;
   /** What it is about, for screen readers, where several buttons have the same label. */
   about?: string;
@@ -60,7 +61,7 @@ export function AskButton<Values extends FieldValues>(props: AskButtonProps<Valu
   const [isOpen, setOpen] = useState(false);
   const close = () => setOpen(false);
   return (
-    <div>
+    <>
       <Button
         label={label}
         about={about}
@@ -77,6 +78,6 @@ export function AskButton<Values extends FieldValues>(props: AskButtonProps<Valu
           />
         </Dialog>
       )}
-    </div>
+    </>
   );
 }

@@ -32,7 +32,7 @@ export function describeError(error: unknown): string {
   return m.something_went_wrong_try_again();
 }
 
-function describeApiError({ code, detail, fields, retryAfter, data }: ApiError): string {
+function describeApiError({ code, operation, detail, fields, retryAfter, data }: ApiError): string {
   // The text of the specification is about tokens.
   if (code === 'token_not_valid') {
     return m.your_login_has_expired_please();
@@ -48,6 +48,8 @@ function describeApiError({ code, detail, fields, retryAfter, data }: ApiError):
   }
   const left = 'attempts_left' in data ? data.attempts_left : undefined;
   if (typeof left !== 'number') return detail;
+  // The service does not say why. For one of an authenticator app, the login begins again.
+  if (left === 0 && /Email/.test(operation)) return m.this_code_has_expired();
   return `${detail} ${m.attempts_left({ left })}`;
 }
 

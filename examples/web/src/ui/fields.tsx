@@ -30,11 +30,7 @@ export function TextArea(props: FieldProps & Omit<TextareaHTMLAttributes<HTMLTex
   return frame(<textarea className="input" {...attributes} />);
 }
 
-interface SelectProps extends FieldProps {
-  children: ReactNode;
-}
-
-export function Select({ children, ...props }: SelectProps) {
+export function Select({ children, ...props }: FieldProps & { children: ReactNode }) {
   const { attributes, frame } = useField(props);
   return frame(
     <select className="input" {...attributes}>
@@ -119,27 +115,34 @@ interface FieldsetProps {
 
 /** Several inputs for one field. */
 export function Fieldset({ name, legend, hint, optional, show, children }: FieldsetProps) {
-  const id = useId();
+  const { error, describedBy, texts } = useTexts(name, { label: legend, show }, hint);
   const { clearErrors } = useFormContext();
-  const error = useFieldError(name, { label: legend, show });
   return (
-    <fieldset
-      className="field"
-      aria-describedby={`${id}-hint ${id}-error`}
-      onInput={() => error && clearErrors(name)}
-    >
+    <fieldset className="field" aria-describedby={describedBy} onInput={() => error && clearErrors(name)}>
       <legend>
         {legend} {optional && <span className="optional">{m.optional()}</span>}
       </legend>
-      {hint && (
-        <p className="hint" id={`${id}-hint`}>
-          {hint}
-        </p>
-      )}
+      {texts.hint}
       {children}
-      <ErrorText id={`${id}-error`} error={error} />
+      {texts.error}
     </fieldset>
   );
+}
+
+/** Hint and error of a field, and their ids for its `aria-describedby`. */
+function useTexts(name: string, info: FieldInfo, hint: string | undefined) {
+  const id = useId();
+  const error = useFieldError(name, info);
+  const texts = {
+    hint: hint && (
+      <p className="hint" id={`${id}-hint`}>
+        {hint}
+      </p>
+    ),
+    error: <ErrorText id={`${id}-error`} error={error} />,
+  };
+  const ids = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean);
+  return { id, error, texts, describedBy: ids.join(' ') || undefined };
 }
 
 /** What is wrong with a field; its input refers to it by `aria-describedby`. */
@@ -161,25 +164,19 @@ function useField<Props extends FieldProps & { rules?: RegisterOptions }>({
   name,
   ...attributes
 }: Props) {
-  const id = useId();
-  const error = useFieldError(name, { label });
+  const { id, error, describedBy, texts } = useTexts(name, { label }, hint);
   const { register } = useFormContext();
-  const describedBy = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ');
   const frame = (input: ReactNode) => (
     <div className="field">
       <label htmlFor={id}>
         {label} {optional && <span className="optional">{m.optional()}</span>}
       </label>
       {input}
-      {hint && (
-        <p className="hint" id={`${id}-hint`}>
-          {hint}
-        </p>
-      )}
-      <ErrorText id={`${id}-error`} error={error} />
+      {texts.hint}
+      {texts.error}
     </div>
   );
-  const described = { 'aria-invalid': error !== undefined, 'aria-describedby': describedBy || undefined };
+  const described = { 'aria-invalid': error !== undefined, 'aria-describedby': describedBy };
   return {
     attributes: { required: !optional, ...attributes, ...register(name, rules), id, ...described },
     frame,

@@ -12,9 +12,10 @@ import {
 } from 'react-hook-form';
 import { dure } from '../api.ts';
 import { m } from '../paraglide/messages.js';
-import { Conflict } from './conflict.tsx';
+import { Button } from './button.tsx';
 import { describeError, isCancelled, labelErrors, showError } from './errors.ts';
 import { useEntries } from './use-entries.ts';
+import './form.css';
 
 /** What a conflict calls a field, and how it shows its value. */
 export interface FieldInfo {
@@ -39,7 +40,6 @@ export interface FormProps<Values extends FieldValues = FieldValues> {
   /** Of an attempt before, whose fields are marked at once. */
   error?: unknown;
   submitLabel: string;
-  pendingLabel?: string | undefined;
   danger?: boolean;
   children?: ReactNode;
   /** Further buttons in the row of the submit button. */
@@ -48,7 +48,7 @@ export interface FormProps<Values extends FieldValues = FieldValues> {
 
 /** A form that leaves checking to the service, so that its rules and texts exist once. */
 export function Form<Values extends FieldValues>(props: FormProps<Values>) {
-  const { onSubmit, submitLabel, pendingLabel, danger, children, actions, refetch, error: before } = props;
+  const { onSubmit, submitLabel, danger, children, actions, refetch, error: before } = props;
   const element = useRef<HTMLFormElement>(null);
   const fields = useRef(new Map<string, FieldInfo>()).current;
   const { form, ...entries } = useEntries(props);
@@ -105,8 +105,7 @@ export function Form<Values extends FieldValues>(props: FormProps<Values>) {
             event.preventDefault();
             form.clearErrors();
             void form.handleSubmit(submit)();
-          }}
-        >
+          }}>
           <fieldset className="stack" disabled={isPending}>
             {children}
           </fieldset>
@@ -119,9 +118,10 @@ export function Form<Values extends FieldValues>(props: FormProps<Values>) {
             <button
               type="submit"
               className={`button ${danger ? 'danger' : 'primary'}`}
-              aria-disabled={isPending || entries.conflicts.length > 0}
-            >
-              {isPending ? (pendingLabel ?? m.working()) : submitLabel}
+              aria-busy={isPending}
+              aria-disabled={isPending || entries.conflicts.length > 0}>
+              {submitLabel}
+              {isPending && <span className="visually-hidden"> {m.working()}</span>}
             </button>
             {actions}
           </div>
@@ -149,4 +149,47 @@ export function useFieldError(name: string, info: FieldInfo): string | undefined
   useEffect(() => () => void fields.delete(name), [fields, name]);
   const error: FieldError | undefined = get(useFormContext().formState.errors, name);
   return error?.message;
+}
+
+type ConflictProps = Pick<ReturnType<typeof useEntries>, 'conflicts' | 'keepOwn' | 'takeCurrent'> & {
+  fields: Map<string, FieldInfo>;
+};
+
+/** What was typed beside what was saved elsewhere in the meantime, to choose from. */
+function Conflict({ conflicts, fields, keepOwn, takeCurrent }: ConflictProps) {
+  if (conflicts.length === 0) return null;
+  return (
+    <section className="note warn stack" role="alert">
+      <p>{m.this_was_changed_elsewhere_in()}</p>
+      {conflicts.map(({ name, own, now }) => {
+        const { label, show = defaultShow } = fields.get(name) ?? { label: name };
+        return (
+          <div className="versions" key={name}>
+            <Version title={m.what_you_wrote({ label })}>{show(own)}</Version>
+            <Version title={m.what_is_saved_now({ label })}>{show(now)}</Version>
+          </div>
+        );
+      })}
+      <div className="row">
+        <Button label={m.go_on_with_mine()} onClick={keepOwn} />
+        <Button label={m.take_what_is_saved()} onClick={takeCurrent} />
+      </div>
+    </section>
+  );
+}
+
+function Version({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <div>
+      <p className="small">
+        <strong>{title}</strong>
+      </p>
+      <div className="pre-line">{children || m.empty()}</div>
+    </div>
+  );
+}
+
+function defaultShow(value: unknown): ReactNode {
+  if (typeof value === 'boolean') return value ? m.yes() : m.no();
+  return typeof value === 'string' ? value : null;
 }

@@ -1,14 +1,4 @@
-import {
-  Bell,
-  ChevronLeft,
-  Handshake,
-  KeyRound,
-  type LucideProps,
-  Search,
-  Store,
-  UserRound,
-  X,
-} from 'lucide-react';
+import { Bell, ChevronLeft, Handshake, KeyRound, Search, Store, UserRound, X } from 'lucide-react';
 
 const icons = {
   search: Search,
@@ -21,12 +11,8 @@ const icons = {
   back: ChevronLeft,
 };
 
-interface IconProps extends Pick<LucideProps, 'size'> {
-  name: keyof typeof icons;
-}
-
 /** A drawing beside a text that says the same. */
-export function Icon({ name, size = 24 }: IconProps) {
+export function Icon({ name, size = 24 }: { name: keyof typeof icons; size?: number }) {
   const Drawing = icons[name];
   return <Drawing aria-hidden="true" size={size} strokeWidth={1.9} />;
 }

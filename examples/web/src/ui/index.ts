@@ -2,7 +2,7 @@
 export { Button, ButtonLink } from './button.tsx';
 export { AskButton, CancelButton, Dialog } from './dialog.tsx';
 export { attempt, describeError, InputError, isCancelled, showError } from './errors.ts';
-export { Facts, Image, Time } from './facts.tsx';
+export { Facts, Image, Item, Time } from './facts.tsx';
 export {
   Checkbox,
   CodeField,
@@ -16,6 +16,5 @@ export {
 } from './fields.tsx';
 export { Form, type FormProps } from './form.tsx';
 export { Icon } from './icons.tsx';
-export { Item } from './item.tsx';
-export { Card, Page, Tabs } from './page.tsx';
+export { Card, Page, Tabs, useVisited } from './page.tsx';
 export { Empty, List, LoadError, Loaded, Skeleton, useHeldBack } from './states.tsx';

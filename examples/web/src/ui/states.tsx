@@ -100,11 +100,7 @@ export function LoadError({ error, refetch }: { error: Error | null; refetch: ()
   return (
     <div className="note error stack" role="alert">
       <p>{describeError(error)}</p>
-      {!isMissing(error) && (
-        <div>
-          <Button label={m.try_again()} onClick={refetch} />
-        </div>
-      )}
+      {!isMissing(error) && <Button label={m.try_again()} onClick={refetch} />}
     </div>
   );
 }

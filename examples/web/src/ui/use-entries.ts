@@ -8,7 +8,7 @@ import type { FormProps } from './form.tsx';
 type Named = Record<string, unknown>;
 
 /** An entry that was changed here and elsewhere. */
-export interface FieldConflict {
+interface FieldConflict {
   name: string;
   own: unknown;
   now: unknown;

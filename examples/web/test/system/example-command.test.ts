@@ -3,10 +3,12 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
 import t from 'tap';
+import { createTestApp } from '../../../../test/support/app.ts';
 import { createTestDatabase } from '../../../../test/support/database.ts';
 import { root, temporaryFolder } from '../../../../test/support/files.ts';
 import { freePort } from '../../../../test/support/free-port.ts';
 import { spawnService, startService } from '../../../../test/support/service.ts';
+import { createPost, openShop } from '../../../../test/support/stores.ts';
 import { until } from '../../../../test/support/until.ts';
 
 const script = ['scripts/example.mjs'];
@@ -30,6 +32,10 @@ t.test('npm run example serves the service and the frontend, and ends both', asy
   t.teardown(() => example.end('SIGKILL'));
   await until('the frontend', () => example.output().includes(`The frontend is at ${frontendUrl}`));
   t.match(await read(`${frontendUrl}/src/api.ts`), `http://localhost:${port}`, 'it calls this service');
+  const app = await createTestApp({ WORKER_ENABLED: 'false' }, { databaseUrl: database });
+  const post = await createPost(app, (await openShop(app)).token, { title: '나누는 글' });
+  const page = await read(`${frontendUrl}/posts/${post.id}`);
+  t.match(page, 'property="og:title" content="나누는 글 · 두레 카페"', 'a shared post has its title');
   const preflight = await fetch(`${example.url}/auth/login/`, {
     method: 'OPTIONS',
     headers: { origin: frontendUrl, 'access-control-request-method': 'POST' },

@@ -8,7 +8,7 @@ import { createStore } from '../../../../test/support/stores.ts';
 import { until } from '../../../../test/support/until.ts';
 import { startExample } from '../frontend.ts';
 import { openPhone, type Phone } from '../phone.ts';
-import { fillSignUp, registerStore, stepsOf, violations } from '../visitor.ts';
+import { fillSignUp, logInAs, registerStore, stepsOf, violations } from '../visitor.ts';
 
 const alerts = '/account/alerts';
 const title = '봄꽃을 함께 팔 카페를 찾습니다';
@@ -160,6 +160,17 @@ t.test(story, { skip: noBrowser }, async (t) => {
     await cafe.page.getByText('저장한 검색이 없습니다').waitFor();
     const { rows } = await pool.query('SELECT endpoint FROM push_subscriptions');
     t.strictSame(rows, [{ endpoint: flower.browser.subscription.endpoint }]);
+  });
+
+  await step('a logout ends push messages, and a login of the same account begins them again', async () => {
+    const { page, username } = flower;
+    const count = async () => (await pool.query('SELECT FROM push_subscriptions')).rows.length;
+    await page.goto('/account');
+    await page.getByRole('button', { name: '로그아웃', exact: true }).click();
+    await page.getByRole('link', { name: '무료로 시작하기' }).waitFor();
+    await until('their end', async () => (await count()) === 0);
+    await logInAs(flower, username);
+    await until('their begin', async () => (await count()) === 1);
   });
 
   await step('the florist withdraws what it agreed to, and downloads its data', async (t) => {

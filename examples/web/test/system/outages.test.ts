@@ -89,7 +89,7 @@ t.test('the example without a network, and on a slow one', { skip: noBrowser }, 
     });
     await page.getByRole('button', { name: /^거절하기/ }).click();
     await dialog.getByRole('button', { name: '거절하기' }).click();
-    await dialog.getByText('거절하는 중').waitFor();
+    await dialog.getByText('처리하는 중').waitFor();
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
     fail();

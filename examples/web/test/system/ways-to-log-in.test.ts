@@ -36,8 +36,6 @@ t.test('two shops log in with Kakao and with a passkey in the example', { skip: 
     return { ...visitor, bodies };
   }
 
-  type Shop = Awaited<ReturnType<typeof openShop>>;
-
   /** Presses the button on the login page, and agrees at Kakao. */
   async function logInWithKakao({ page }: Visitor, account: ProviderAccount, next = '/'): Promise<void> {
     await page.goto(`/login?next=${encodeURIComponent(next)}`);
@@ -60,14 +58,14 @@ t.test('two shops log in with Kakao and with a passkey in the example', { skip: 
     );
   }
 
-  async function addPasskey({ page }: Shop): Promise<void> {
+  async function addPasskey({ page }: Visitor): Promise<void> {
     await page.goto(loginMethods);
     await page.getByText('아직 등록한 패스키가 없습니다').waitFor();
     await page.getByRole('button', { name: '패스키 추가', exact: true }).click();
     await page.getByRole('button', { name: '이름 변경' }).waitFor();
   }
 
-  async function logOut({ page, context }: Shop): Promise<void> {
+  async function logOut({ page, context }: Visitor): Promise<void> {
     refreshCookies.push(...(await context.cookies(api)));
     await page.goto('/account');
     await page.getByRole('button', { name: '로그아웃', exact: true }).click();
@@ -209,18 +207,15 @@ t.test('two shops log in with Kakao and with a passkey in the example', { skip: 
     await page.getByRole('heading', { name: '로그인', level: 1 }).waitFor();
   });
 
-  await step(
-    'a link to the login leads to no other site, and a used link to undo explains itself',
-    async (t) => {
-      const { page } = cafe;
-      await page.goto('/login?next=/.//evil.example');
-      await page.getByRole('heading', { name: '페이지를 찾을 수 없습니다' }).waitFor();
-      t.equal(page.url(), `${origin}/evil.example`);
-      await page.goto('/undo-email-change?token=used');
-      await page.getByRole('button', { name: '예전 주소로 되돌리기' }).click();
-      await page.getByText('이미 사용했거나 기한이 지난 링크입니다').waitFor();
-    },
-  );
+  await step('a link to the login leads to no other site, and a used link explains itself', async (t) => {
+    const { page } = cafe;
+    await page.goto('/login?next=/.//evil.example');
+    await page.getByRole('heading', { name: '페이지를 찾을 수 없습니다' }).waitFor();
+    t.equal(page.url(), `${origin}/evil.example`);
+    await page.goto('/undo-email-change?token=used');
+    await page.getByRole('button', { name: '예전 주소로 되돌리기' }).click();
+    await page.getByText('이미 사용했거나 기한이 지난 링크입니다').waitFor();
+  });
 
   await step('a logout from elsewhere is explained on the home page', async (t) => {
     const { page, username } = cafe;

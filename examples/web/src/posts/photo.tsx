@@ -1,0 +1,88 @@
+import { type KeyboardEvent, useLayoutEffect, useRef, useState } from 'react';
+import { m } from '../paraglide/messages.js';
+import { Button, Dialog, Image } from '../ui/index.ts';
+import './photo.css';
+
+interface PhotoProps {
+  photos: string[];
+  index: number;
+}
+
+/** One of several photos: a press enlarges it in a dialog, which leads to the others. */
+export function Photo({ photos, index }: PhotoProps) {
+  const [isOpen, setOpen] = useState(false);
+  const url = photos[index] ?? '';
+  const name = m.photo({ number: index + 1 });
+  return (
+    <>
+      <a
+        href={url}
+        aria-label={m.enlarge({ name })}
+        aria-haspopup="dialog"
+        onClick={(event) => {
+          event.preventDefault();
+          setOpen(true);
+        }}>
+        <Image url={url} alt={name} />
+      </a>
+      {isOpen && <Viewer photos={photos} index={index} onClose={() => setOpen(false)} />}
+    </>
+  );
+}
+
+/** The photos in a row as wide as the dialog, which scrolls from one to the next: by swipes, arrow keys and buttons. */
+function Viewer({ photos, index, onClose }: PhotoProps & { onClose: () => void }) {
+  const row = useRef<HTMLUListElement>(null);
+  const [current, setCurrent] = useState(index);
+  const total = photos.length;
+
+  function show(next: number) {
+    row.current?.children[next]?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  }
+  function onKeyDown(event: KeyboardEvent) {
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (step === undefined) return;
+    // Otherwise, the row would scroll by itself, too.
+    event.preventDefault();
+    show(current + step);
+  }
+  // Before it is drawn, so that nothing moves.
+  useLayoutEffect(() => show(index), []);
+
+  return (
+    <Dialog title={m.photo_of({ number: current + 1, total })} look="viewer" onClose={onClose}>
+      {/* Of the whole dialog: its buttons have the focus, too. */}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: see above */}
+      <div className="stack" onKeyDown={onKeyDown}>
+        {/* A scrollable region takes the focus, too. */}
+        <ul
+          ref={row}
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
+          tabIndex={0}
+          aria-label={m.photos()}
+          onScroll={({ currentTarget: { scrollLeft, clientWidth } }) =>
+            setCurrent(Math.round(scrollLeft / clientWidth))
+          }>
+          {photos.map((url, at) => (
+            <li key={url} aria-hidden={at !== current}>
+              <Image url={url} alt={m.photo({ number: at + 1 })} />
+            </li>
+          ))}
+        </ul>
+        <div className="row">
+          {total > 1 && (
+            <>
+              <Button label={m.previous_photo()} disabled={current === 0} onClick={() => show(current - 1)} />
+              <Button
+                label={m.next_photo()}
+                disabled={current === total - 1}
+                onClick={() => show(current + 1)}
+              />
+            </>
+          )}
+          <Button look="primary" label={m.close_photo()} onClick={onClose} />
+        </div>
+      </div>
+    </Dialog>
+  );
+}
