@@ -33,7 +33,9 @@ DO $$
 DECLARE
   statement text;
 BEGIN
-  FOR statement IN SELECT format('DROP FUNCTION %s', oid::regprocedure) FROM pg_proc WHERE prorettype = 'notifications_before'::regtype
+  FOR statement IN
+    SELECT format('DROP FUNCTION %s', oid::regprocedure) FROM pg_proc
+    WHERE prorettype = 'notifications_before'::regtype
   LOOP
     EXECUTE statement;
   END LOOP;

@@ -18,7 +18,7 @@ const key = {
 /**
  * Calls every operation that answers with JSON, as one story.
  *
- * @param databaseUrl an empty database, by default one of the server of the tests; and one for the story of a service with terms
+ * @param databases empty ones, by default of the server of the tests: `terms` is for the story of a service with terms
  * @returns what was sent and responded, and the app
  * @throws when a call does not succeed, or its response is not as documented
  */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Test } from 'tap';
 import { migrate } from '../../../src/infrastructure/database/migrations.ts';
-import { databaseUrl, execute } from '../../support/database.ts';
+import { databaseUrl, execute, stopCleanUp } from '../../support/database.ts';
 import { readText, root } from '../../support/files.ts';
 import { createServer, postgresPrograms, rolePassword, startServer } from '../../support/postgres.ts';
 import { clusterFolder } from '../embedded-postgres/support.ts';
@@ -34,7 +34,7 @@ interface Worker {
   start(): Promise<void>;
 }
 
-/** Starts a coordinator and two workers, as deploy/citus sets them up, until the test ends. */
+/** Starts a coordinator and workers, as deploy/citus sets them up, until the test ends. Each database has the first two of them. */
 export async function startCitus(t: Test) {
   const folder = await clusterFolder(t);
   const start = async (name: string) => {
@@ -42,8 +42,10 @@ export async function startCitus(t: Test) {
     return createServer(t, join(folder, name), settings);
   };
   const coordinator = await start('coordinator');
-  const servers = [await start('first'), await start('second')] as const;
-  const [first, second] = servers.map((server, index) => {
+  const [first, second, third] = [await start('first'), await start('second'), await start('third')];
+  const servers = [coordinator, first, second, third];
+
+  function workerIn(name: string, server: typeof first): Worker {
     const port = server.superuser.PGPORT;
     let { stop } = server;
     return {
@@ -51,22 +53,24 @@ export async function startCitus(t: Test) {
       superuserUrl: server.superuserUrl,
       crash: () => stop('SIGQUIT'),
       async start() {
-        const cluster = join(folder, index === 0 ? 'first' : 'second', 'cluster');
-        ({ stop } = await startServer(t, cluster, settings, port));
+        ({ stop } = await startServer(t, join(folder, name, 'cluster'), settings, port));
       },
     };
-  });
-  if (!first || !second) throw new Error('there are no workers');
+  }
+
+  async function addWorkers(name: string, workers: (typeof first)[]): Promise<void> {
+    const env = { ...coordinator.superuser, PGDATABASE: name, DURE_PASSWORD: rolePassword };
+    const places = workers.map(({ superuser: { PGHOST, PGPORT } }) => `${PGHOST}:${PGPORT}`);
+    await run(join(root, 'deploy/citus/add-workers.sh'), places, { env });
+  }
 
   /** Creates a database on all servers, migrates it and distributes its tables. @param fill called before that, with its URL */
   async function createDatabase(name: string, fill?: (url: string) => Promise<void>): Promise<string> {
-    for (const { superuserUrl } of [coordinator, ...servers])
-      await execute(superuserUrl, `CREATE DATABASE ${name} OWNER dure`);
-    const environment = { ...coordinator.superuser, PGDATABASE: name, DURE_PASSWORD: rolePassword };
-    const workers = servers.map(({ superuser: { PGHOST, PGPORT } }) => `${PGHOST}:${PGPORT}`);
-    await run(join(root, 'deploy/citus/add-workers.sh'), workers, { env: environment });
+    for (const { superuserUrl } of servers) await execute(superuserUrl, `CREATE DATABASE ${name} OWNER dure`);
+    await addWorkers(name, [first, second]);
     const url = databaseUrl(coordinator.url, name);
     await migrate(url);
+    await execute(url, stopCleanUp);
     await fill?.(url);
     const file = join(root, 'deploy/citus/distribute.sql');
     await run('psql', ['--no-psqlrc', '--quiet', '--single-transaction', '--file', file, url], {
@@ -75,5 +79,12 @@ export async function startCitus(t: Test) {
     return url;
   }
 
-  return { workers: [first, second] satisfies [Worker, Worker], createDatabase };
+  return {
+    /** The coordinator, as the superuser. */
+    superuserUrl: coordinator.superuserUrl,
+    workers: [workerIn('first', first), workerIn('second', second)] satisfies [Worker, Worker],
+    createDatabase,
+    /** Adds the third worker to a database. */
+    addThird: (name: string) => addWorkers(name, [third]),
+  };
 }

@@ -1,9 +1,11 @@
+import pg from 'pg';
 import t from 'tap';
 import { createPair } from '../../notifications/streams.ts';
 import { tellStory } from '../../openapi/story.ts';
 import { createTestApp, deleteAccount, readPages, type TestApp } from '../../support/app.ts';
 import { unavailable } from '../../support/assertions.ts';
 import { inParallel } from '../../support/concurrency.ts';
+import { databaseUrl } from '../../support/database.ts';
 import { readText } from '../../support/files.ts';
 import { cleanUp } from '../../support/images.ts';
 import {
@@ -18,7 +20,7 @@ import { query } from '../embedded-postgres/support.ts';
 import { startCitus, withoutCitus } from './citus-cluster.ts';
 
 t.test('on a Citus cluster', { skip: withoutCitus }, async (t) => {
-  const { workers, createDatabase } = await startCitus(t);
+  const { superuserUrl, workers, createDatabase, addThird } = await startCitus(t);
 
   await t.test('every operation responds as on one server, and reads or writes one shard', async (t) => {
     const [main, terms] = [await createDatabase('story'), await createDatabase('terms')];
@@ -28,7 +30,7 @@ t.test('on a Citus cluster', { skip: withoutCitus }, async (t) => {
     for (const [operation, example] of Object.entries(documented))
       t.strictSame(examples[operation], example, operation);
     const { ofOneShard, ofSeveral } = await executionsIn(main);
-    t.ok(ofOneShard - before.ofOneShard > 50, `${ofOneShard - before.ofOneShard} executions`);
+    t.ok(ofOneShard > before.ofOneShard);
     t.equal(ofSeveral, before.ofSeveral);
     t.strictSame(problemsOf(app), []);
     await app.close();
@@ -40,8 +42,8 @@ t.test('on a Citus cluster', { skip: withoutCitus }, async (t) => {
     QUOTA_REQUESTS_PER_DAY: '0',
     QUOTA_POSTS_PER_DAY: '0',
   };
-  const url = await createDatabase('grown', async (databaseUrl) => {
-    const app = await createTestApp(settings, { databaseUrl });
+  const url = await createDatabase('grown', async (url) => {
+    const app = await createTestApp(settings, { databaseUrl: url });
     for (let count = 0; count < 3; count++) {
       const { receiver, notify } = await createPair(app);
       await notify(3);
@@ -99,6 +101,30 @@ t.test('on a Citus cluster', { skip: withoutCitus }, async (t) => {
     },
   );
 
+  await t.test('what changes rows on both servers commits in two phases', async (t) => {
+    const { receiver, postId } = await createPair(app);
+    const sender = await openShop(app, '두레 베이커리');
+    const [token, path] = [receiver.token, '/api/v1/notifications/mark-read/'];
+    const body = { up_to_id: Number.MAX_SAFE_INTEGER };
+    const superuser = new pg.Client({ connectionString: databaseUrl(superuserUrl, 'grown') });
+    t.teardown(() => superuser.end());
+    await superuser.connect();
+    const waits = `SELECT FROM pg_locks JOIN pg_stat_activity USING (pid)
+      WHERE NOT granted AND relation = 'pg_dist_transaction'::regclass AND application_name = 'dure'`;
+    for (const change of [
+      () => requestPartnership(app, sender, { id: postId }),
+      () => app.call('POST', path, { token, body }),
+      () => deleteAccount(app, receiver),
+    ]) {
+      // Where the first phase is recorded.
+      await superuser.query('BEGIN; LOCK TABLE pg_dist_transaction');
+      const response = change();
+      await until('the first phase', async () => (await superuser.query(waits)).rowCount === 1);
+      await superuser.query('ROLLBACK');
+      t.ok((await response).status < 300);
+    }
+  });
+
   await t.test('a worker crashes and comes back: no acknowledged request is lost', async (t) => {
     const [crashing, other] = [await shopOn(app, workers[0].port), await shopOn(app, workers[1].port)];
     const sender = await openShop(app, '두레 베이커리');
@@ -141,6 +167,31 @@ t.test('on a Citus cluster', { skip: withoutCitus }, async (t) => {
       'each request has its notification, and each of them its request',
     );
     t.equal((await notificationsOf(app, crashing)).unread_count, ids.length);
+  });
+
+  await t.test('a third worker takes its share of the shards while notifications are added', async (t) => {
+    const pairs = await inParallel(3, () => createPair(app));
+    const placements = `SELECT nodeport, count(*)::int FROM pg_dist_shard_placement JOIN pg_dist_shard USING (shardid)
+      WHERE logicalrelid = 'notifications'::regclass GROUP BY 1 ORDER BY 2`;
+    const shares = async () => (await app.pool.query(placements)).rows.map(({ count }): number => count);
+    t.strictSame(await shares(), [16, 16]);
+    await addThird('grown');
+    let isMoving = true;
+    const database = databaseUrl(superuserUrl, 'grown');
+    await query(database, 'SELECT citus_rebalance_start()');
+    const moved = query(database, 'SELECT citus_rebalance_wait()').finally(() => (isMoving = false));
+    const added = await Promise.all(
+      pairs.map(async ({ receiver, notify }) => {
+        let count = 0;
+        for (; isMoving || count < 4; count++) await notify();
+        return { receiver, count };
+      }),
+    );
+    await moved;
+    t.strictSame(await shares(), [10, 11, 11]);
+    for (const { receiver, count } of added)
+      t.equal((await notificationsOf(app, receiver)).unread_count, count);
+    for (const { receiver, ids } of kept) t.strictSame(await idsOf(app, receiver), ids);
   });
 });
 
