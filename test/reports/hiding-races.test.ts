@@ -1,7 +1,6 @@
 import t from 'tap';
 import { closeReport, createAdmin, sendReport } from '../support/admin.ts';
 import { createTestApp, createUser, deleteAccount } from '../support/app.ts';
-import { rejected } from '../support/assertions.ts';
 import { lockRows } from '../support/concurrency.ts';
 import { addImage } from '../support/images.ts';
 import { createPost, openShop, type Shop, type TestPost } from '../support/stores.ts';
@@ -86,14 +85,6 @@ t.test('a suspension that waits for a store which is being shown again hides it'
   const shown = await suspending.during(() => closeReport(app, admin, report, 'none'));
   t.equal(shown.status, 200);
   t.match(await stateOf('stores', shop.store.id), { hidden_at: null, suspended_at: Date });
-});
-
-t.test('a store that is hidden while its owner changes it stays as it is', async (t) => {
-  const { token, store } = await openShop(app);
-  const hiding = await lockRows(t, app, 'UPDATE stores SET hidden_at = now() WHERE id = $1', [store.id]);
-  const change = () => call('PATCH', '/api/v1/stores/me/', { token, body: { name: '새 이름' } });
-  rejected(t, await hiding.during(change), 404, 'store_not_found');
-  t.match(await stateOf('stores', store.id), { name: store.name });
 });
 
 t.test('a post that is hidden while its owner changes or deletes it ends hidden or deleted', async (t) => {
