@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import t from 'tap';
-import type { DocumentedOperation } from '../../support/contract.ts';
 import {
   createOperationsApp,
   eachOperation,
@@ -9,6 +8,7 @@ import {
   operations,
   operationsWithBody,
 } from '../../http/operations.ts';
+import type { DocumentedOperation } from '../../support/contract.ts';
 
 const { send } = await createOperationsApp();
 const json = { 'content-type': 'application/json' };
