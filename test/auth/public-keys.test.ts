@@ -145,6 +145,28 @@ t.test('a key or an algorithm that is not the one of the token is malformed', as
   t.equal((await me(await forge(es))).status, 200, 'the forgery without a change is accepted');
 });
 
+t.test(
+  'while keys are rotated, each token is good for the instances and the keys of the step before',
+  async (t) => {
+    const steps = [es.pem, es.pem + ed.pem, ed.pem + es.pem, ed.pem];
+    const instances = [];
+    for (const JWT_PRIVATE_KEY of steps) instances.push(await withoutKeys.startInstance({ JWT_PRIVATE_KEY }));
+    for (const [index, next] of instances.slice(1).entries()) {
+      const before = instances[index] ?? next;
+      const session = await logIn(next, user);
+      // Another service, which has not asked for the keys again.
+      await t.resolves(
+        jwtVerify(session.token, createLocalJWKSet(await jwksOf(before)), { issuer, audience }),
+      );
+      t.equal((await me(session.token, before)).status, 200);
+      const { status, body } = await refresh(session.refresh, before);
+      t.equal(status, 200);
+      // In the last step, what the old key signed has expired.
+      if (next !== instances.at(-1)) t.equal((await me(body.data.access, next)).status, 200);
+    }
+  },
+);
+
 t.test('the published documents are public, and have no private part', async (t) => {
   const origin = { headers: { origin: 'https://elsewhere.example.com' } };
   const jwks = await app.call('GET', '/.well-known/jwks.json', origin);

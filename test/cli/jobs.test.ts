@@ -38,6 +38,26 @@ t.test('list shows what waits, without payloads', async (t) => {
   t.match((await dure('jobs', 'list', '--locked')).document, { total: 0 });
 });
 
+t.test('list has what is due first, by its priority, and then what waits for a time', async (t) => {
+  const add = (name: string, options: string) =>
+    pool.query(
+      `SELECT graphile_worker.add_job('send_mail', json_build_object('kind', $1::text), ${options})`,
+      [name],
+    );
+  await add('later', `run_at => now() + interval '1 hour', priority => -9`);
+  await add('usual', `run_at => now() - interval '2 hours', priority => 9`);
+  await add('urgent', `run_at => now() - interval '1 hour', priority => 1`);
+  const { items } = (await dure('jobs', 'list')).document;
+  const kinds = items.map(({ kind }: { kind: string }) => kind);
+  t.strictSame(
+    kinds.filter((kind: string) => kind !== 'verification_code'),
+    ['urgent', 'usual', 'later'],
+  );
+  await pool.query(
+    "DELETE FROM graphile_worker._private_jobs WHERE payload->>'kind' IN ('later', 'usual', 'urgent')",
+  );
+});
+
 t.test('unlock releases the jobs of workers that are certain to be dead', async (t) => {
   failed(t, await dure('jobs', 'unlock'), 4, 'nothing_to_unlock');
   const dead = await lockedJob('worker-dead', { age: '46 seconds' });

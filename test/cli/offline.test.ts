@@ -15,14 +15,7 @@ import { createEmptyDatabase, createTestDatabase } from '../support/database.ts'
 import { dure, dureText, failed } from './command.ts';
 
 t.test('config check tells problems, warnings and settings, and nothing secret', async (t) => {
-  const secrets = [
-    'wQ3v9eLk2xRt7y',
-    're_dK3vQ8wZ_unused',
-    secret,
-    'aKIAsecret',
-    'r3disPassword',
-    'PRIVATE KEY',
-  ];
+  const secrets = [secret, 'wQ3v9eLk2xRt7y', 're_dK3vQ8wZ_unused', 'aKIAsecret', 'r3disPassword'];
   const key = generatePrivateKey('EdDSA');
   const environment = {
     ...production,
@@ -51,7 +44,8 @@ t.test('config check tells problems, warnings and settings, and nothing secret',
   t.match(setting('HOST'), { value: '0.0.0.0', source: 'default' });
   t.match(setting('TRUST_PROXY'), { value: 'loopback' });
   const text = await dureText(environment, 'config', 'check', '--settings');
-  for (const value of secrets) t.notMatch(stdout + stderr + text.stdout + text.stderr, value);
+  for (const value of [...secrets, 'PRIVATE KEY'])
+    t.notMatch(stdout + stderr + text.stdout + text.stderr, value);
 });
 
 t.test('config check --strict fails on warnings, and nothing is generated', async (t) => {

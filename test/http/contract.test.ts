@@ -25,7 +25,7 @@ import {
  */
 
 t.test('every operation rejects what it cannot read, and checks who calls before the input', async (t) => {
-  const { app, pathOf, tokenFor } = await createOperationsApp(t);
+  const { app, pathOf, tokenFor } = await createOperationsApp();
   const json = { 'content-type': 'application/json' };
   await eachOperation(t, operations, 60, async (operation) => {
     const { method, path, operationId, security = [], requestBody, parameters = [] } = operation;
@@ -64,7 +64,7 @@ t.test('every operation rejects what it cannot read, and checks who calls before
 });
 
 t.test('every operation is limited', async (t) => {
-  const app = await createLimitedApp(t, {}, { databaseUrl: (await createTestApp()).url });
+  const app = await createLimitedApp({}, { databaseUrl: (await createTestApp()).url });
   const limited = contract.operations.filter(({ responses }) => responses['429'] !== undefined);
   await eachOperation(t, limited, 90, async (operation) => {
     for (let request = 0; request <= 300; request++) {

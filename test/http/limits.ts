@@ -23,14 +23,11 @@ export function limited(t: Test, response: TestResponse): void {
   t.equal(response.headers['ratelimit-remaining'], '0');
 }
 
-/** An app with limits, until the test ends. */
-export async function createLimitedApp(
-  t: Test,
+/** An app with limits. */
+export function createLimitedApp(
   environment: Record<string, string> = {},
   options: Parameters<typeof createTestApp>[1] = {},
 ) {
   const limits = { RATE_LIMIT_ENABLED: 'true', WORKER_ENABLED: 'false' };
-  const app = await createTestApp({ ...limits, ...environment }, options);
-  t.teardown(app.close);
-  return app;
+  return createTestApp({ ...limits, ...environment }, options);
 }

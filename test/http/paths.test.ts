@@ -105,7 +105,7 @@ t.test('a path that cannot be decoded gets the response of any unknown path', as
 });
 
 t.test('a target above 2,048 bytes is uri_too_long, like any other error', async (t) => {
-  const limited = await createLimitedApp(t, {}, { databaseUrl: app.url });
+  const limited = await createLimitedApp({}, { databaseUrl: app.url });
   const port = await listen(limited.app);
   const longest = `/auth/${'%'.repeat(2_042)}`;
   const get = (target: string) =>

@@ -2,13 +2,7 @@ import t from 'tap';
 import { savedSearchesIn } from '../saved-searches/searching.ts';
 import { createTestApp, createUser } from '../support/app.ts';
 import { invalid } from '../support/assertions.ts';
-import {
-  notificationsOf,
-  notifiedOf,
-  openTwoShops,
-  sendRequest,
-  transition,
-} from '../support/partner-requests.ts';
+import { notificationsOf, openTwoShops, sendRequest, transition } from '../support/partner-requests.ts';
 import { createPost, openShop, type Shop } from '../support/stores.ts';
 import { notificationsIn } from './notified.ts';
 
@@ -107,14 +101,6 @@ t.test('up_to_id marks a notification and all older ones', async (t) => {
   t.strictSame(await idsOf(receiver, '?is_read=false'), [ids[0]]);
   const all = { up_to_id: Number.MAX_SAFE_INTEGER };
   t.strictSame((await markRead(receiver, all)).body.data, { updated_count: 1, unread_count: 0 });
-});
-
-t.test('a user sees only their own notifications, at first none', async (t) => {
-  const none = { items: [], next_cursor: null, unread_count: 0 };
-  const { sender, receiver, post } = await openTwoShops(app);
-  const id = await sendRequest(app, sender, post);
-  t.strictSame(await notifiedOf(app, receiver), [['received', id, '요청됨']]);
-  t.strictSame(await notificationsOf(app, sender), none);
 });
 
 t.test('marking as read takes either ids or up_to_id', async (t) => {

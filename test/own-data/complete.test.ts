@@ -212,13 +212,6 @@ t.test('every column of every table about users is in the file, or is left out f
     [],
     'and a table',
   );
-  for (const hidden of [
-    'sealed',
-    'argon2',
-    'recovery-hash',
-    'operators-note',
-    'credential',
-    'other@example.com',
-  ])
+  for (const hidden of 'sealed argon2 recovery-hash operators-note credential other@example.com'.split(' '))
     t.notOk(text.includes(hidden), hidden);
 });

@@ -50,15 +50,6 @@ t.test('q matches substrings of title and content, case-insensitive and without 
   t.equal((await titles(' \u3000')).length, posts.length, 'only spaces');
 });
 
-t.test('a changed post is found at once', async (t) => {
-  const post = await createPost(app, token, { title: '바뀔 제목', content: '그대로' });
-  const body = { content: '새로운 내용' };
-  await call('PATCH', `${path}${post.id}/`, { token, body });
-  t.strictSame(await titles('그대로'), []);
-  t.strictSame(await titles('새로운'), ['바뀔 제목']);
-  t.strictSame(await titles('바뀔'), ['바뀔 제목']);
-});
-
 t.test('rare and frequent words are found in every post, newest first', async (t) => {
   // Everything that has 셋째 is newer than what has 둘째: neither the newest posts nor the index alone are enough.
   await pool.query(

@@ -27,17 +27,9 @@ const searchers = (searches: object[]) =>
 
 t.test('a post matches the searches that a list would find it with', async (t) => {
   const matching = await searchers([
-    { q: '공동할인' },
-    { q: '공 동 할 인 sale' },
-    { q: '봄꽃 축제를 같이' },
-    { q: '꽃' },
-    { q: '햇살카페' },
-    { q: '망원동57' },
+    ...['공동할인', '공 동 할 인 sale', '봄꽃 축제를 같이', '꽃', '햇살카페', '망원동57'].map((q) => ({ q })),
+    ...['망원동', ' 마 포구', '망원', '서울특별시 마포'].map((region) => ({ region })),
     { category_id: 3 },
-    { region: '망원동' },
-    { region: ' 마 포구' },
-    { region: '망원' },
-    { region: '서울특별시 마포' },
     // 100.1 m from the rounded place, 122 m from the exact one.
     { near: '37.5551,126.904', radius_m: 101 },
     // 2,991 and 49,983 m.
@@ -46,13 +38,9 @@ t.test('a post matches the searches that a list would find it with', async (t) =
     { q: '할인', category_id: 3, region: '마포구', near: '37.556,126.904', radius_m: 100 },
   ]);
   const others = await searchers([
-    { q: '공동구매' },
-    { q: '베이커리' },
-    { q: '축제를같이열어요' },
+    ...['공동구매', '베이커리', '축제를같이열어요'].map((q) => ({ q })),
+    ...['연남동', '서울 연남', '마포 중구'].map((region) => ({ region })),
     { category_id: 2 },
-    { region: '연남동' },
-    { region: '서울 연남' },
-    { region: '마포 중구' },
     // 100.1 m from the rounded place, 78 m from the exact one.
     { near: '37.5569,126.904', radius_m: 100 },
     // 3,013 and 50,016 m.

@@ -339,12 +339,14 @@ export function resetLinkIn(mail: OutgoingMail): { uid: string; token: string; u
  *
  * @param read reads the page of a part of the query, which is empty for the first one
  * @returns the ids of each page
+ * @throws when a page leads to itself
  */
 export async function readPages(read: (cursor: string) => Promise<TestResponse>): Promise<number[][]> {
   const pages: number[][] = [];
   for (let cursor: string | null = ''; cursor !== null; ) {
     const { body }: TestResponse = await read(cursor && `&cursor=${cursor}`);
     pages.push(body.data.items.map(({ id }: { id: number }) => id));
+    if (body.data.next_cursor === cursor) throw new Error(`the page after ${cursor} is the same one`);
     cursor = body.data.next_cursor;
   }
   return pages;

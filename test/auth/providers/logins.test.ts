@@ -143,6 +143,12 @@ t.test('a provider is one factor: with a second one the login is not complete', 
   });
 });
 
+t.test('an unknown provider is not found', async (t) => {
+  rejected(t, await post('providers/github/start', { purpose: 'login' }), 404, 'provider_not_found');
+  const body = { flow_token: 'x', code: 'x', state: 'x' };
+  rejected(t, await post('providers/github/finish', body), 404, 'provider_not_found');
+});
+
 t.test('linking and confirming need an access token', async (t) => {
   for (const purpose of ['link', 'confirm']) {
     rejected(t, await post('providers/acme/start', { purpose }), 401, 'not_authenticated');

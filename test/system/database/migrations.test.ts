@@ -39,20 +39,6 @@ t.test('a missing worker schema is created by the next run', async (t) => {
   t.same(await values("SELECT (graphile_worker.add_job('x')).attempts AS value"), [0]);
 });
 
-t.test('a role that owns only its database can migrate it', async (t) => {
-  const { url, client, values } = await connect(t);
-  const [database] = await values('SELECT current_database() AS value');
-  const role = `${database}_owner`;
-  await client.query(
-    `CREATE ROLE ${role} LOGIN PASSWORD 'owner'; ALTER DATABASE ${database} OWNER TO ${role}`,
-  );
-  t.teardown(() => client.query(`REASSIGN OWNED BY ${role} TO CURRENT_USER; DROP ROLE ${role}`));
-  const ownerUrl = new URL(url);
-  ownerUrl.username = role;
-  ownerUrl.password = 'owner';
-  t.same(await migrate(ownerUrl.href), committed);
-});
-
 t.test('of concurrent processes one applies the migrations and all succeed', async (t) => {
   const { url, values } = await connect(t);
   const runs = await inParallel(2, () => runProcess('build/src/migrate.js', [], { DATABASE_URL: url }));

@@ -82,11 +82,6 @@ t.test("the history table equals the one that Prisma's engine writes", async (t)
   t.strictSame(await migrate(byPrisma.url, { folder }), [], 'the runner accepts the rows of Prisma');
 });
 
-t.test('the migrations match schema.prisma', async (t) => {
-  const { url } = await connect(t, createTestDatabase);
-  t.equal(await differenceSql(url), '');
-});
-
 t.test(
   'the next migration drops a plain index that schema.prisma lacks, and keeps what it cannot express',
   async (t) => {

@@ -21,13 +21,7 @@ t.test('a database that is unreachable or hangs', async (t) => {
 
   t.test('unreachable: service_unavailable with Retry-After until it is back', async (t) => {
     await proxy.cut();
-    const responses = [
-      await app.call('GET', '/auth/me/', { token }),
-      await app.call('POST', '/auth/login/', { body }),
-      await app.call('POST', '/auth/signup/', { body: { ...body, name: '김', email: 'a@example.com' } }),
-      await app.call('POST', '/auth/find-id/', { body: { email: 'unknown@example.com' } }),
-    ];
-    for (const response of responses) unavailable(t, response);
+    unavailable(t, await app.call('GET', '/auth/me/', { token }));
     rejected(t, await app.call('GET', '/auth/me/'), 401, 'not_authenticated');
 
     const more = await Promise.all(Array.from({ length: 40 }, () => app.call('GET', '/auth/me/', { token })));
@@ -38,7 +32,7 @@ t.test('a database that is unreachable or hangs', async (t) => {
         .map((line) => JSON.parse(line))
         .filter(({ msg }) => msg === 'request failed')
         .map(({ suppressed }) => suppressed);
-    let failed = responses.length + more.length;
+    let failed = 1 + more.length;
     await until('a line that counts others', async () => {
       await app.call('GET', '/auth/me/', { token });
       failed += 1;

@@ -26,7 +26,7 @@ interface WrongValue {
   name: string;
 }
 
-const { app, send } = await createOperationsApp(t);
+const { app, send } = await createOperationsApp();
 const json = { 'content-type': 'application/json' };
 
 /** Fields that may have several lines. */

@@ -16,7 +16,7 @@ import { listen, rawCall } from '../../support/raw-http.ts';
  * The rules that every query parameter, path id, method and path has, for every operation of the OpenAPI document.
  */
 
-const { app, send, pathOf, tokenFor } = await createOperationsApp(t);
+const { app, send, pathOf, tokenFor } = await createOperationsApp();
 
 const notIntegers = [
   ...['0x10', '1e3', '1.0', '1.5', '+1', '%2B1', '%201', '1%20', '01', '1_000', 'abc', 'NaN', 'null', 'true'],

@@ -32,7 +32,7 @@ async function served(
 }
 
 t.test('limits', async (t) => {
-  const app = await createLimitedApp(t);
+  const app = await createLimitedApp();
   // The counters in memory read this clock: no window of a minute ends while it is counted.
   const { now } = Date;
   let time = now();
@@ -257,7 +257,7 @@ t.test('limits', async (t) => {
 });
 
 t.test('behind a trusted proxy the address of the client counts', async (t) => {
-  const app = await createLimitedApp(t, { TRUST_PROXY: '10.0.0.0/8' });
+  const app = await createLimitedApp({ TRUST_PROXY: '10.0.0.0/8' });
   const remaining = async (remoteAddress: string, forwarded: string) => {
     const headers = { 'x-forwarded-for': forwarded };
     const response = await app.call('POST', '/auth/find-id/', { remoteAddress, body: {}, headers });
@@ -276,14 +276,14 @@ t.test('behind a trusted proxy the address of the client counts', async (t) => {
 });
 
 t.test('limits can be turned off', async (t) => {
-  const app = await createLimitedApp(t, { RATE_LIMIT_ENABLED: 'false' });
+  const app = await createLimitedApp({ RATE_LIMIT_ENABLED: 'false' });
   t.equal(await served(app, 40, () => ['POST', '/auth/login/', { body: {} }]), 40);
   const { headers } = await app.call('POST', '/auth/login/', { body: {} });
   t.notOk(Object.keys(headers).some((name) => name.startsWith('ratelimit-')));
 });
 
 t.test('four requests of one user are worked on at once; more wait and delay no other user', async (t) => {
-  const app = await createLimitedApp(t);
+  const app = await createLimitedApp();
   const [user, other] = [await signUpUser(app), await signUpUser(app)];
   const rename = () => app.call('PATCH', '/auth/me/', { token: user.token, body: { name: '두레' } });
   const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [user.id]);
@@ -296,7 +296,7 @@ t.test('four requests of one user are worked on at once; more wait and delay no 
 });
 
 t.test('requests that wait too long are 503, and neither they nor open streams keep a turn', async (t) => {
-  const app = await createLimitedApp(t, {}, { serverErrors: true, timeLimit: 5_000 });
+  const app = await createLimitedApp({}, { serverErrors: true, timeLimit: 5_000 });
   const user = await signUpUser(app);
   const rename = () => app.call('PATCH', '/auth/me/', { token: user.token, body: { name: '두레' } });
   const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [user.id]);

@@ -69,7 +69,7 @@ async function countsTogether(t: Test, apps: TestApp[]): Promise<string> {
 const logged = ({ logs }: TestApp, text: string) => logs.filter((line) => line.includes(text)).length;
 
 t.test('without Redis at the start, an instance limits by itself, and does not wait', async (t) => {
-  const app = await createLimitedApp(t, { REDIS_URL: 'redis://127.0.0.1:1' });
+  const app = await createLimitedApp({ REDIS_URL: 'redis://127.0.0.1:1' });
   const address = newAddress();
   const responses = await inParallel(11, () => findId(app, address));
   t.strictSame(responses.map(({ status }) => status).sort(), [...countdown.map(() => 400), 429]);
@@ -85,7 +85,7 @@ t.test(
     const port = await freePort();
     let redis = await startRedis(t, port);
     const environment = { REDIS_URL: `redis://127.0.0.1:${port}` };
-    const apps = [await createLimitedApp(t, environment), await createLimitedApp(t, environment)];
+    const apps = [await createLimitedApp(environment), await createLimitedApp(environment)];
     const full = await countsTogether(t, apps);
     for (const app of apps) {
       const login = { remoteAddress: full, body: {} };

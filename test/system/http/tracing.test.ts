@@ -107,6 +107,10 @@ t.test('requests, their statements and their emails are traced, without any valu
       'an unknown path has no route',
     );
     t.notOk(spans.some(({ name }) => name.includes('health')));
+    t.notOk(
+      spans.some(({ kind, parentSpanId }) => kind === 3 && !parentSpanId),
+      'no statement is by itself',
+    );
     t.notOk(collector.text().includes(String(notTraced.headers.traceparent.split('-')[1])), 'not sampled');
   });
 

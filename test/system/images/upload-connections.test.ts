@@ -43,6 +43,9 @@ function head(length: number, headers: Record<string, string> = {}): string {
   return `POST /api/v1/images/ HTTP/1.1\r\n${fields.join('')}\r\n`;
 }
 
+/** The same head, without a length. */
+const chunked = (text: string) => text.replace(/content-length: \d*\r\n/, 'transfer-encoding: chunked\r\n');
+
 async function rows(): Promise<{ state: string }[]> {
   return (await app.pool.query('SELECT id, state FROM images WHERE user_id = $1', [userId])).rows;
 }
@@ -59,10 +62,13 @@ t.test('of a body that was answered early little is read, then the connection cl
     [{}, 413, 'payload_too_large'],
     [{ authorization: '' }, 401, 'not_authenticated'],
     [{ 'content-type': 'image/jpeg' }, 415, 'unsupported_media_type'],
+    [{ authorization: '', 'content-length': '' }, 401, 'not_authenticated'],
   ] as const;
   for (const [headers, status, code] of cases) {
     const [served, connection] = await Promise.all([nextConnection(), rawConnection(port)]);
-    connection.send(head(file.length, headers));
+    const start = head(file.length, headers);
+    const isChunked = 'content-length' in headers;
+    connection.send(isChunked ? `${chunked(start)}${file.length.toString(16)}\r\n` : start);
     connection.send(file);
     rejected(t, await connection.response(), status, code);
     await until('the end of the connection', () => served.destroyed);
@@ -84,9 +90,7 @@ t.test('of a body that was answered early little is read, then the connection cl
   connection.send(smallImage);
   t.equal((await connection.response()).status, 201, 'it is usable after a body that was read');
   // Without a length, the size is known only while reading.
-  connection.send(
-    head(0, { 'content-length': '' }).replace('content-length: \r\n', 'transfer-encoding: chunked\r\n'),
-  );
+  connection.send(chunked(head(0)));
   connection.send(`${file.length.toString(16)}\r\n`);
   connection.send(file);
   rejected(t, await connection.response(), 413, 'payload_too_large');

@@ -1,11 +1,11 @@
 import t from 'tap';
-import { createEmailSecretRepository } from '../../src/domains/auth/email/repository.ts';
-import { createDerivedSecrets } from '../../src/domains/auth/secrets.ts';
-import { advisoryLocks } from '../../src/infrastructure/database/advisory-locks.ts';
-import { createTestApp, createUser, type TestResponse } from '../support/app.ts';
-import { inParallel, lockRows } from '../support/concurrency.ts';
-import { openTestDatabase } from '../support/database.ts';
-import { accountsOf, signUpBody } from './accounts.ts';
+import { createEmailSecretRepository } from '../../../src/domains/auth/email/repository.ts';
+import { createDerivedSecrets } from '../../../src/domains/auth/secrets.ts';
+import { advisoryLocks } from '../../../src/infrastructure/database/advisory-locks.ts';
+import { accountsOf, signUpBody } from '../../auth/accounts.ts';
+import { createTestApp, createUser, type TestResponse } from '../../support/app.ts';
+import { inParallel, lockRows } from '../../support/concurrency.ts';
+import { openTestDatabase } from '../../support/database.ts';
 
 /* All of auth/ locks in one order, which `advisoryLocks.names` says; otherwise operations on one address deadlock. */
 

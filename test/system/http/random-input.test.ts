@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import t from 'tap';
-import type { DocumentedOperation } from '../support/contract.ts';
 import {
   createOperationsApp,
   eachOperation,
@@ -8,9 +7,10 @@ import {
   type OperationRequest,
   operations,
   operationsWithBody,
-} from './operations.ts';
+} from '../../http/operations.ts';
+import type { DocumentedOperation } from '../../support/contract.ts';
 
-const { send } = await createOperationsApp(t);
+const { send } = await createOperationsApp();
 const json = { 'content-type': 'application/json' };
 
 /** Sends random requests. @returns the smallest request whose response is not documented */
