@@ -12,7 +12,7 @@ WHERE
 
 -- repository: findMatches
 -- Columns: savedSearchId, userId
--- Pages: at most 64
+-- Pages: at most 256
 WITH
   post AS MATERIALIZED (
     SELECT

@@ -64,12 +64,12 @@ async function* deleteExpired(database: Tx, rows: ExpiredRows): CleanUpTask {
   }
 }
 
-/** Rows that are locked are left to the next run. */
+/** Rows that are locked are left to the next run. `ONLY`, because rows of several partitions may have one `ctid`. */
 function deletion({ table, erase }: ExpiredRows, condition: Sql): Sql {
   const name = raw(table);
   return sql`
     ${erase ? sql`UPDATE ${name} SET ${erase}` : sql`DELETE FROM ${name}`}
-    WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${name} WHERE ${condition} FOR UPDATE SKIP LOCKED))`;
+    WHERE ctid = ANY (ARRAY(SELECT ctid FROM ONLY ${name} WHERE ${condition} FOR UPDATE SKIP LOCKED))`;
 }
 
 /**
