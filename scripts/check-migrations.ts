@@ -25,11 +25,11 @@ if (process.exitCode === 1) {
   process.stderr.write('The rules and how to keep to them: docs/development/database.md.\n');
 }
 
-// A word to the reader, and no failure: most migrations change no figure.
+// Only a note, because most migrations change no figure.
 const { migration } = JSON.parse(readFileSync(join(root, 'bench/sizing/measured.json'), 'utf8'));
 const newest = (await readMigrations()).at(-1);
 if (files.length === 0 && migration !== newest) {
   process.stderr.write(
-    `bench/sizing/measured.json is older than ${newest}: npm run bench -- sizing --measure, before docs/operations/growth.md is believed\n`,
+    `bench/sizing/measured.json is older than ${newest}: measure again before you rely on docs/operations/growth.md (npm run bench -- sizing --measure)\n`,
   );
 }

@@ -151,7 +151,7 @@ async function measureStreams(server: Server, postmaster: number, users: BenchUs
   return { service: perSecond(cost.instances), postgres: perSecond(cost.postgres), wal: 0 };
 }
 
-/** Microseconds to encrypt and sign a push message, as `push-service.ts` does; without its request. */
+/** Microseconds to encrypt and sign a push message, as `push/delivery.ts` does; without its request. */
 function measurePush(): number {
   const messages = 500;
   const { publicKey, privateKey } = webPush.generateVAPIDKeys();

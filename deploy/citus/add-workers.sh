@@ -1,7 +1,7 @@
 #!/bin/sh
 # Adds workers to the coordinator of a Citus cluster: deploy/citus/add-workers.sh HOST:PORT...
 # PGHOST, PGPORT, PGUSER and PGPASSWORD are those of the coordinator, as a superuser, and DURE_PASSWORD is that of the role of the
-# service. All servers have the same passwords, the settings of citus.conf, and role and database of ../postgres/create-role.sh.
+# service, both of letters, digits and `-_.` only. All servers have the same passwords, the settings of citus.conf, and role and database of ../postgres/create-role.sh.
 set -eu
 export PGDATABASE="${PGDATABASE:-dure}"
 run() { psql --no-psqlrc --quiet --tuples-only --set ON_ERROR_STOP=1 "$@" >/dev/null; }

@@ -60,7 +60,7 @@ END $$;
 CREATE TRIGGER outbox_two_phases BEFORE INSERT ON outbox
   FOR EACH STATEMENT EXECUTE FUNCTION commit_in_two_phases();
 
--- The foreign key to the counts, which stay on the coordinator, is gone with the old table. Whatever adds, marks or deletes
+-- The foreign key to the counts, which stay on the coordinator, is gone with the old table. Whatever adds or marks
 -- notifications of a user locks its count first, so this deletes all of them.
 CREATE FUNCTION delete_notifications_of_user() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN

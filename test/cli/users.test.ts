@@ -72,7 +72,7 @@ t.test('remove-second-factor lets the password be enough, with a notice', async 
   t.ok((await logIn(app, user)).token);
   await app.mails.settled();
   const [notice, ...others] = app.mails.sent.filter(({ to }) => to === user.email);
-  t.match(notice?.subject, /삭제/);
+  t.match(notice?.subject, /꺼졌습니다/);
   t.strictSame(others, []);
 });
 

@@ -1,4 +1,4 @@
-import { Type } from '@sinclair/typebox';
+import { type Static, Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { currentUser } from '../../http/authentication.ts';
 import { NamedObject, Ref, RefOrNull } from '../../http/schemas.ts';
@@ -40,7 +40,7 @@ export function createMyPage({ database, imageUrls }: { database: Database; imag
           'The store of the user, the latest 100 posts it wrote and the latest 100 partnership requests it sent. Without a store, `store` is `null` and both lists are empty.',
         response: { 200: Ref(MyPage) },
       },
-      handler: async (request) => {
+      handler: async (request): Promise<Static<typeof MyPage>> => {
         const found = await myPages.find(currentUser(request).id);
         if (found === undefined) return { store: null, posts: [], sent_requests: [] };
         const { store, posts, sentRequests } = found;

@@ -121,7 +121,7 @@ export function createPostRepository(database: Tx, budgets = scanBudgets) {
     return row;
   }
 
-  /** Writes a post; waits for a store that is being closed. @returns it, or the seconds until the quota of the store has room */
+  /** Writes a post; waits for a store that is being closed. @returns it, the seconds until the quota has room, or without a store neither */
   async function create(tx: Tx, { userId, quota, ...input }: NewPost & { userId: number; quota: number }) {
     const { title, content, images = [], closes_on: closesOn = null } = input;
     const storeId = await lockQuota(tx, 'store', openStoreOf(userId));

@@ -91,7 +91,7 @@ export const savedSearchKinds = {
   },
 };
 
-/** Composes the emails about matches when they are sent: none once search or post are gone, or the address forbids it. */
+/** Composes the emails about matches when they are sent: none where the search is gone, the post is not open, or the address forbids it. */
 export function savedSearchMails({ frontendUrl }: Config, savedSearches: SavedSearches) {
   return {
     async saved_search_match({ user_id, saved_search_id, post_id }) {

@@ -109,7 +109,11 @@ export function createStoreRepository(database: Database, readAddress: ReadAddre
 
   const exists = async (tx: Tx, ownerId: number) => (await tx.prisma.store.count({ where: { ownerId } })) > 0;
 
-  /** Changes the given fields, the row first: its lock serialises changes of the categories. @returns undefined without store or quota */
+  /**
+   * Changes the given fields, the row first: its lock serialises changes of the categories.
+   *
+   * @returns undefined without a store, or when the quota is used up
+   */
   async function change(tx: Tx, { ownerId, version, quota, ...changes }: StoreChanges & StoreEdit) {
     const { name, category_ids, description, address, phone_number, business_hours } = changes;
     const { location, show_exact_location: showExact } = changes;

@@ -73,7 +73,9 @@ export function inspectConfig(source: NodeJS.ProcessEnv, { generateSecret = fals
 
   const isDerived = !production && secrets[0].key.length > 0;
   const givenKey = read('VAPID_PRIVATE_KEY', readVapidKey);
-  const vapidKey = givenKey ?? (isDerived ? deriveVapidKey(secrets[0].key) : undefined);
+  const vapidKey =
+    givenKey ??
+    (isDerived ? variables.attempt(() => deriveVapidKey(secrets[0].key), 'JWT_SECRET ') : undefined);
   const givenSubject = read('VAPID_SUBJECT', asText);
   const subject = givenSubject ?? `mailto:${/[^\s<>]+@[^\s<>]+/.exec(from)?.[0]}`;
 

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
-import { hostOf, isLoopback, isPublic } from '../addresses.ts';
+import ipaddr from 'ipaddr.js';
+import { hostOf, isLoopback } from '../addresses.ts';
 import type { Config } from './config.ts';
 import { parseUrl, textsOf } from './readers.ts';
 
@@ -113,10 +114,12 @@ function openConnections(texts: Texts): string[] {
   });
 }
 
+const privateRanges = ['private', 'loopback', 'linkLocal', 'uniqueLocal', 'carrierGradeNat'];
+
 /** Whether a host can be outside of a private network: names without a dot are those of containers. */
 function isElsewhere(url: URL): boolean {
   const host = hostOf(url);
   if (host === '' || isLoopback(host)) return false;
-  if (isIP(host) !== 0) return isPublic(host);
+  if (isIP(host) !== 0) return !privateRanges.includes(ipaddr.process(host).range());
   return host.includes('.') && !/\.(internal|local|localdomain|svc|lan|home\.arpa)$/.test(host);
 }

@@ -16,6 +16,6 @@ export const advisoryLocks = {
   storeQuotas: 1_903_521_652,
   /** With the id of a user: uses one of its daily quotas. */
   userQuotas: 1_903_521_653,
-  /** The trigger `notifications_timeline` skips ids. */
+  /** `skip_lost_notification_ids` skips ids. */
   timeline: 1_953_066_341,
 } as const;

@@ -26,7 +26,7 @@ export type MailKinds = Record<string, MailRules>;
 export const mailKind = <Fields extends object>(kind: MailKind<Fields>) => kind;
 
 /**
- * One part of an email: a paragraph, a smaller note, a code or user id to copy, the main action, a second one, or text that another
+ * One part of an email: a paragraph, a smaller note, a code or username to copy, the main action, a second one, or text that another
  * user wrote, which alone keeps its line feeds.
  */
 export type Block =

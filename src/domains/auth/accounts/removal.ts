@@ -45,7 +45,7 @@ export function createAccountRemoval(auth: AuthBase) {
     return accounts.remove(tx, id);
   }
 
-  /** Locks the address of an account, the account and its store. @returns the id of the store; without one, it gets none either */
+  /** Locks the address of an account, the account and its store. @returns the id of the store; none is registered meanwhile */
   async function lockAccount(tx: Tx, { id, email }: { id: number; email: string }) {
     await accounts.lockNames(tx, email);
     return steps.lockStore(tx, id);

@@ -181,7 +181,7 @@ export const emailRoutes: FastifyPluginAsyncTypebox<AuthContext> = async (app, {
     },
     schema: {
       operationId: 'findUserId',
-      summary: 'Find user id',
+      summary: 'Find username',
       description:
         'Mails the username to the address if it has an account. The response is the same for every address; within the cooldown and beyond the hourly cap `accepted` is false, and no mail is sent.',
       body: Ref(schemas.EmailAddress),

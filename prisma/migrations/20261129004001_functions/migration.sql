@@ -163,8 +163,7 @@ CREATE TRIGGER "partner_requests_transition" BEFORE UPDATE OF "status" ON "partn
 -- NOTIFICATIONS
 
 -- Clients and streams continue after the largest id that they have seen. A failover to an asynchronous standby and a restore to a
--- point in time lose rows, and would use their ids again. Both begin a new timeline of the WAL: the first statement that adds a
--- notification there skips more ids than can be lost. The last value of the sequence is the timeline of the ids.
+-- point in time lose rows, and would use their ids again. Both begin a new timeline of the WAL: the first call of `notify` there skips more ids than can be lost. The last value of the sequence is the timeline of the ids.
 CREATE SEQUENCE "notifications_timeline";
 
 CREATE FUNCTION "current_timeline"() RETURNS bigint LANGUAGE sql VOLATILE AS $$
@@ -173,23 +172,17 @@ $$;
 
 SELECT setval('notifications_timeline', current_timeline());
 
--- As a condition of the trigger, the comparison would be planned for each statement.
-CREATE FUNCTION "skip_lost_notification_ids"() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+CREATE FUNCTION "skip_lost_notification_ids"() RETURNS void LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
-  IF current_timeline() = pg_sequence_last_value('notifications_timeline') THEN RETURN NULL; END IF;
-  -- Of concurrent statements, one skips. The key is one of `advisoryLocks` of the service.
+  IF current_timeline() = pg_sequence_last_value('notifications_timeline') THEN RETURN; END IF;
+  -- Of concurrent calls, one skips. The key is one of `advisoryLocks` of the service.
   PERFORM pg_advisory_xact_lock(1953066341);
   IF current_timeline() <> pg_sequence_last_value('notifications_timeline') THEN
     -- Further on each timeline, because a second failover may lose what was skipped after the first.
     PERFORM setval('notifications_id_seq', nextval('notifications_id_seq') + 1000000 * current_timeline());
     PERFORM setval('notifications_timeline', current_timeline());
   END IF;
-  RETURN NULL;
 END $$;
-
--- Of the counts, because `notify` adds to them first.
-CREATE TRIGGER "notifications_timeline" BEFORE INSERT ON "notification_counts"
-  FOR EACH STATEMENT EXECUTE FUNCTION "skip_lost_notification_ids"();
 
 -- What reads and changes notifications of a user does so in statements that name the user and no other table, so that each of them
 -- can run elsewhere: see deploy/citus.
@@ -240,9 +233,9 @@ BEGIN
   INSERT INTO outbox (user_id) VALUES (of_user);
 END $$;
 
--- Part of the clean-up: deletes up to 1000 notifications that are older than `ttl` seconds, of one table with notifications; those
--- that were read, or unread ones of saved searches. Users are changed one after the other, in their order, to avoid deadlocks.
--- Returns how many were found.
+-- Part of the clean-up: deletes up to 200 notifications that are older than `ttl` seconds, of one table with notifications; those
+-- that were read, or unread ones of saved searches, whose users are changed in their order, to avoid deadlocks. So few, because each
+-- user is a statement, and may be on another server. Returns how many were found.
 CREATE FUNCTION "delete_old_notifications"("part" regclass, "read_ones" boolean, "ttl" double precision)
 RETURNS integer LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 DECLARE
@@ -254,14 +247,14 @@ DECLARE
 BEGIN
   EXECUTE format(
     'SELECT array_agg(user_id), array_agg(id) FROM (
-       SELECT user_id, id FROM %s WHERE %s AND created_at < now() - make_interval(secs => %L) LIMIT 1000) old',
+       SELECT user_id, id FROM %s WHERE %s AND created_at < now() - make_interval(secs => %L) LIMIT 200) old',
     part, CASE WHEN read_ones THEN 'is_read'
       ELSE $q$NOT is_read AND kind IN ('saved_search_match', 'saved_search_digest')$q$ END, ttl)
   INTO found_users, found_ids;
   FOR old_user, old_ids IN
     SELECT f.user_id, array_agg(f.id) FROM unnest(found_users, found_ids) f(user_id, id) GROUP BY f.user_id ORDER BY f.user_id
   LOOP
-    PERFORM FROM notification_counts WHERE user_id = old_user FOR NO KEY UPDATE;
+    IF NOT read_ones THEN PERFORM FROM notification_counts WHERE user_id = old_user FOR NO KEY UPDATE; END IF;
     DELETE FROM notifications WHERE user_id = old_user AND id = ANY (old_ids) AND is_read = read_ones;
     GET DIAGNOSTICS deleted = ROW_COUNT;
     IF NOT read_ones AND deleted > 0 THEN
@@ -395,6 +388,8 @@ BEGIN
   WHERE kind <> 'saved_search_match' AND (SELECT true FROM users WHERE id = user_id)
   GROUP BY user_id ORDER BY user_id
   ON CONFLICT (user_id) DO UPDATE SET unread = c.unread + excluded.unread;
+  -- After the counts are locked, as everything locks them first.
+  PERFORM skip_lost_notification_ids();
   ids := ARRAY(SELECT nextval('notifications_id_seq') FROM unnest(users));
   INSERT INTO notifications (id, user_id, kind, partner_request_id, post_id, saved_search_id, matches, created_at)
   SELECT *, clock_timestamp() FROM unnest(ids, users, kinds, requests, posts, searches, matches) n(id, user_id)
