@@ -55,11 +55,9 @@ export async function openPhone(
 /** Replaces what browsers ask their push service for. */
 function subscribeTo({ subscription: { endpoint, keys } }: SubscribedBrowser): string {
   return `{
-    const bytes = (text) => Uint8Array.from(atob(text.replace(/-/g, '+').replace(/_/g, '/')), (one) => one.charCodeAt(0));
-    const keys = ${JSON.stringify(keys)};
     const subscription = {
       endpoint: '${endpoint}',
-      getKey: (name) => bytes(keys[name]).buffer,
+      toJSON: () => ({ keys: ${JSON.stringify(keys)} }),
       unsubscribe: async () => localStorage.removeItem('push') ?? true,
     };
     PushManager.prototype.getSubscription = async () => (localStorage.getItem('push') ? subscription : null);

@@ -381,7 +381,10 @@ CREATE FUNCTION "notify"(
   "matches" integer[]
 ) RETURNS void LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 DECLARE
-  ids bigint[];
+  added record;
+  added_id bigint;
+  notified integer[] := '{}';
+  ids bigint[] := '{}';
 BEGIN
   INSERT INTO notification_counts AS c (user_id, unread)
   SELECT user_id, count(*) FROM unnest(users, kinds) AS n(user_id, kind)
@@ -390,12 +393,18 @@ BEGIN
   ON CONFLICT (user_id) DO UPDATE SET unread = c.unread + excluded.unread;
   -- After the counts are locked, as everything locks them first.
   PERFORM skip_lost_notification_ids();
-  ids := ARRAY(SELECT nextval('notifications_id_seq') FROM unnest(users));
-  INSERT INTO notifications (id, user_id, kind, partner_request_id, post_id, saved_search_id, matches, created_at)
-  SELECT *, clock_timestamp() FROM unnest(ids, users, kinds, requests, posts, searches, matches) n(id, user_id)
-  WHERE (SELECT true FROM users WHERE id = n.user_id);
-  INSERT INTO outbox (user_id, notification_id)
-  SELECT * FROM unnest(users, ids) n(user_id) WHERE (SELECT true FROM users WHERE id = n.user_id);
+  -- One by one, so that each statement names one user: see deploy/citus.
+  FOR added IN
+    SELECT * FROM unnest(users, kinds, requests, posts, searches, matches) n(user_id, kind, request, post, search, matches)
+    WHERE (SELECT true FROM users WHERE id = n.user_id)
+  LOOP
+    INSERT INTO notifications (user_id, kind, partner_request_id, post_id, saved_search_id, matches, created_at)
+    VALUES (added.user_id, added.kind, added.request, added.post, added.search, added.matches, clock_timestamp())
+    RETURNING id INTO added_id;
+    notified := notified || added.user_id;
+    ids := ids || added_id;
+  END LOOP;
+  INSERT INTO outbox (user_id, notification_id) SELECT * FROM unnest(notified, ids);
 END $$;
 
 -- Enqueues an email to each of the users that may get it: the address is verified, the account is not suspended, its user gets
