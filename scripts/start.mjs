@@ -39,6 +39,17 @@ if (!existsSync('node_modules/typescript')) {
 process.stderr.write('Building. The first time takes some seconds.\n');
 run(...scripts.map((script) => `npm run --silent ${script}`));
 
+// In a terminal, lines of the log are shown for people. What is no JSON stays as it is.
+const isTerminal = process.stdout.isTTY && process.env.NODE_ENV !== 'production';
+const terminal =
+  isTerminal &&
+  (await import('pino-pretty')).default({
+    ignore: 'pid,hostname',
+    singleLine: true,
+    translateTime: 'SYS:HH:MM:ss',
+  });
+const stdout = isTerminal ? 'pipe' : 'inherit';
+
 let isEnding = false;
 const children = programs.map((args) =>
   spawn(process.execPath, args, {
@@ -46,10 +57,11 @@ const children = programs.map((args) =>
     detached: hasChildren,
     env: { ...process.env, ...variables },
     // The channel closes when this process is killed, which the service notices.
-    stdio: hasChildren ? 'inherit' : ['inherit', 'inherit', 'inherit', 'ipc'],
+    stdio: ['inherit', stdout, 'inherit', ...(hasChildren ? [] : ['ipc'])],
   }),
 );
 for (const child of children) {
+  child.stdout?.pipe(terminal, { end: false });
   child.on('exit', (code) => {
     process.exitCode ||= code ?? (isEnding ? 0 : 1);
     end('SIGTERM');

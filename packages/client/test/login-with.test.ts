@@ -1,6 +1,6 @@
 import { type Client, LoginWithError, type LoginWithOptions } from '@dure/client';
 import { Secret, TOTP } from 'otpauth';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { caught, createClient, createWire, signedIn, startService } from './clients.ts';
 
 const service = await startService(t);
@@ -21,9 +21,14 @@ const sessionStorage = {
   setItem: (key: string, text: string) => kept.set(key, text),
   removeItem: (key: string) => kept.delete(key),
 };
-for (const [name, value] of Object.entries({ location, history, sessionStorage })) {
-  Object.defineProperty(globalThis, name, { value, configurable: true });
-}
+
+/** A test in that page. Files share a process, so that no other one may find it. */
+const inPage = (name: string, run: (t: Test) => Promise<void>) =>
+  t.test(name, async (t) => {
+    for (const [key, value] of Object.entries({ location, history, sessionStorage }))
+      t.intercept(globalThis, key as keyof typeof globalThis, { value });
+    await run(t);
+  });
 
 interface Person {
   subject: string;
@@ -68,7 +73,7 @@ async function signUp(person: Person) {
   return { dure, user, result };
 }
 
-t.test('a first login leads to a sign-up, which signs in, and the next one signs in', async (t) => {
+inPage('a first login leads to a sign-up, which signs in, and the next one signs in', async (t) => {
   const person = { ...newPerson(), email: 'first-login@example.com' };
   const { dure, user, result } = await signUp(person);
   t.match(result, { suggested: { email: person.email, is_email_verified: true }, returnTo: undefined });
@@ -84,7 +89,7 @@ t.test('a first login leads to a sign-up, which signs in, and the next one signs
   t.equal(location.href, `${origin}/login/callback`, 'the code is not in the address any more');
 });
 
-t.test('an address that an account has proved leads to a link, after a login', async (t) => {
+inPage('an address that an account has proved leads to a link, after a login', async (t) => {
   const { dure, user } = await signedIn(service);
   await service.pool.query('UPDATE users SET is_verified = true WHERE id = $1', [user.id]);
   const person = { ...newPerson(), email: user.email };
@@ -95,7 +100,7 @@ t.test('an address that an account has proved leads to a link, after a login', a
   t.match(await loginWith(createClient({ baseUrl }), person), { status: 'logged_in', user: { id: user.id } });
 });
 
-t.test('a user who is signed in links and confirms', async (t) => {
+inPage('a user who is signed in links and confirms', async (t) => {
   const { dure } = await signedIn(service);
   const person = newPerson();
   const linked = await loginWith(dure, person, { purpose: 'link', returnTo: '/settings' });
@@ -104,7 +109,7 @@ t.test('a user who is signed in links and confirms', async (t) => {
   t.match(confirmed, { status: 'confirmed', until: /Z$/ });
 });
 
-t.test('an account with a second factor is asked for it', async (t) => {
+inPage('an account with a second factor is asked for it', async (t) => {
   const person = newPerson();
   const { dure, user } = await signUp(person);
   const { secret } = await dure.secondFactor.startTotp();
@@ -119,7 +124,7 @@ t.test('an account with a second factor is asked for it', async (t) => {
   t.equal(next.userId(), user.id);
 });
 
-t.test('only the tab that began a login finishes it, once', async (t) => {
+inPage('only the tab that began a login finishes it, once', async (t) => {
   const wire = createWire();
   const dure = createClient({ baseUrl, fetch: wire.fetch });
   const notStarted = async (url: string) =>
@@ -140,7 +145,7 @@ t.test('only the tab that began a login finishes it, once', async (t) => {
   t.equal(wire.to('/auth/providers/development/finish/').length, 1);
 });
 
-t.test('a user who declines and a provider that fails are different errors', async (t) => {
+inPage('a user who declines and a provider that fails are different errors', async (t) => {
   const dure = createClient({ baseUrl });
   for (const [error, code] of [
     ['access_denied', 'declined'],
@@ -155,7 +160,7 @@ t.test('a user who declines and a provider that fails are different errors', asy
   }
 });
 
-t.test('the user returns to this origin only', async (t) => {
+inPage('the user returns to this origin only', async (t) => {
   const wire = createWire();
   const dure = createClient({ baseUrl, fetch: wire.fetch });
   for (const returnTo of [
@@ -169,7 +174,7 @@ t.test('the user returns to this origin only', async (t) => {
   t.same(wire.sent, []);
 });
 
-t.test('what cannot work here is refused before anything is sent', async (t) => {
+inPage('what cannot work here is refused before anything is sent', async (t) => {
   const { dure, wire } = await signedIn(service);
   const unsupported = { name: 'NotSupportedError' };
   for (const work of [dure.passkeys.logIn, dure.passkeys.register]) {
@@ -184,7 +189,7 @@ t.test('what cannot work here is refused before anything is sent', async (t) => 
   t.same(wire.sent, []);
 });
 
-t.test('the name of a provider leads to no other operation', async (t) => {
+inPage('the name of a provider leads to no other operation', async (t) => {
   const wire = createWire();
   const dure = createClient({ baseUrl, fetch: wire.fetch });
   for (const name of ['', '.', '..']) t.match(await caught(dure.auth.loginWith(name)), { name: 'TypeError' });
