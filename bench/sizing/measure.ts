@@ -28,15 +28,7 @@ export interface Measured {
 
 const connections = 16;
 const walBytes = `SELECT (pg_current_wal_lsn() - '0/0')::float8 AS bytes`;
-const seeded = [
-  'users',
-  'stores',
-  'store_category_links',
-  'saved_searches',
-  'posts',
-  'partner_requests',
-  'notifications',
-];
+const seeded = ['users', 'stores', 'store_category_links', 'posts', 'partner_requests', 'notifications'];
 
 /** Rows of which the data has none or few that are like real ones. */
 const samples = {

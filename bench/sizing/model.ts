@@ -58,7 +58,6 @@ const rowsPerUser = {
   users: 1,
   stores,
   store_category_links: 2 * stores,
-  saved_searches: stores,
   sessions: 0.8,
   known_addresses: 1.2,
 };
