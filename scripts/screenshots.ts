@@ -8,7 +8,7 @@ import { root } from './last-release.ts';
 /*
  * npm run demo && npm run example, and beside it: npm run screenshots
  *
- * Makes the picture of the READMEs anew: the example frontend on a desktop and on a phone. CHROMIUM_PATH names the browser.
+ * Renews the picture of the READMEs: the example frontend on a desktop and on a phone. CHROMIUM_PATH names the browser.
  */
 const frontendUrl = process.env['FRONTEND_URL'] ?? 'http://localhost:5173';
 /** In pixels of CSS; pictures have twice as many. */

@@ -17,3 +17,9 @@ export function timeInKorea(moment: Date) {
     minute: local.getUTCMinutes(),
   };
 }
+
+/** Whether a text is a day that exists, such as `2026-01-31`. PostgreSQL has no year 0. */
+export function isDate(text: string): boolean {
+  const time = /^[1-9]\d{3}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isFinite(time) && new Date(time).toISOString().startsWith(text);
+}

@@ -22,7 +22,7 @@ export type SignedOutReason =
  * - `initial`: the state when the listener was added, or once it is known
  * - `signed_in`, `signed_out`: in this tab or in another one; `signed_in` also for a change to another account
  * - `token_refreshed`: there is a new access token
- * - `user_updated`: the service has sent the user anew, with something else in it, to this tab or to another one
+ * - `user_updated`: a response in this tab or another one has changed data of the user
  */
 export type AuthEvent = 'initial' | 'signed_in' | 'signed_out' | 'token_refreshed' | 'user_updated';
 

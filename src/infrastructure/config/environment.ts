@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
+import { isDate } from '../korean-time.ts';
 import { readLoginProviders } from './login-providers.ts';
 import {
   deriveVapidKey,
@@ -14,7 +15,6 @@ import {
   databaseUrl,
   duration,
   flag,
-  isDate,
   isOrigin,
   isProxy,
   list,

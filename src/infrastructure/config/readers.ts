@@ -174,12 +174,6 @@ export const databaseUrl: Reader<string> = (text) => {
   return text;
 };
 
-/** Whether a text is a day that exists, such as `2026-01-31`. PostgreSQL has no year 0. */
-export function isDate(text: string): boolean {
-  const time = /^[1-9]\d{3}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isFinite(time) && new Date(time).toISOString().startsWith(text);
-}
-
 /** Whether a text is an origin: of a page, or of an app with a scheme of its own, such as `capacitor://localhost`. */
 export function isOrigin(text: string): boolean {
   const url = parseUrl(text);

@@ -51,13 +51,11 @@ function Viewer({ photos, index, onClose }: PhotoProps & { onClose: () => void }
 
   return (
     <Dialog title={m.photo_of({ number: current + 1, total })} look="viewer" onClose={onClose}>
-      {/* Of the whole dialog: its buttons have the focus, too. */}
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: see above */}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: arrow keys are for the whole dialog, whose buttons have the focus, too */}
       <div className="stack" onKeyDown={onKeyDown}>
-        {/* A scrollable region takes the focus, too. */}
         <ul
           ref={row}
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls is reached by keyboard
           tabIndex={0}
           aria-label={m.photos()}
           onScroll={({ currentTarget: { scrollLeft, clientWidth } }) =>

@@ -54,7 +54,7 @@ export function ContactCard({ contact: { name, email, phone_number } }: { contac
   );
 }
 
-/** What one side can do about a request: what its dialog asks, and says beside what the other side is told. */
+/** What one side can do about a request: what its dialog asks, and what it says besides the notification of the other side. */
 const steps = {
   decline: {
     label: m.decline,

@@ -51,7 +51,11 @@ export function createCalls(id: string) {
 
 const Failure = Type.Object({ error: Type.String() });
 
-/** Reads JSON, whatever its type says; an error of Naver gets a status of 400. @throws for a redirect, 429, a server error, what is no JSON or too large */
+/**
+ * Reads JSON, whatever its type says; an error of Naver gets a status of 400.
+ *
+ * @throws for a redirect, 429, a server error, what is no JSON or too large
+ */
 async function readJson(url: string, options: Partial<CustomFetchOptions> = {}, signal: AbortSignal) {
   const { method = 'GET', headers = {}, body: sent } = options;
   const request = {

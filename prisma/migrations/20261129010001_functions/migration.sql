@@ -163,7 +163,8 @@ CREATE TRIGGER "partner_requests_transition" BEFORE UPDATE OF "status" ON "partn
 -- NOTIFICATIONS
 
 -- Clients and streams continue after the largest id that they have seen. A failover to an asynchronous standby and a restore to a
--- point in time lose rows, and would use their ids again. Both begin a new timeline of the WAL: the first call of `notify` there skips more ids than can be lost. The last value of the sequence is the timeline of the ids.
+-- point in time lose rows, and would use their ids again. Both begin a new timeline of the WAL: the first call of `notify`
+-- there skips more ids than can be lost. The last value of the sequence is the timeline of the ids.
 CREATE SEQUENCE "notifications_timeline";
 
 CREATE FUNCTION "current_timeline"() RETURNS bigint LANGUAGE sql VOLATILE AS $$
