@@ -106,28 +106,35 @@ export function beginSessions(url: string, users: BenchUser[]): Promise<string[]
 /** How often requests were added to each database. */
 const additions = new Map<string, number>();
 
-/** Adds a pending request to the post of each user but the busy ones, of another store each time, with its notification. */
-export function addPendingRequests(url: string): Promise<{ id: number; receiverId: number }[]> {
-  const turn = (additions.get(url) ?? 0) + 1;
-  additions.set(url, turn);
+export interface PendingRequest {
+  id: number;
+  receiverId: number;
+  notificationId: number;
+}
+
+/** Adds ten pending requests to the post of each user but the busy ones, of other stores each time, with their notifications. */
+export function addPendingRequests(url: string): Promise<PendingRequest[]> {
+  const turn = additions.get(url) ?? 0;
+  additions.set(url, turn + 1);
   return withConnection(url, async (client) => {
-    const { rows } = await client.query<{ id: number; receiverId: number }>(
+    const { rows } = await client.query<PendingRequest>(
       `WITH store AS (
          SELECT id, owner_id, row_number() OVER (ORDER BY id) - 1 AS place, count(*) OVER () AS count FROM stores
          WHERE owner_id IN (SELECT id FROM users WHERE username LIKE 'bench%' ORDER BY id OFFSET ${busyUsers})
        ), sent AS (
          INSERT INTO partner_requests (post_id, sender_store_id, receiver_store_id, message)
          SELECT (SELECT min(id) FROM posts WHERE store_id = receiver.id), sender.id, receiver.id, '함께 해요!'
-         FROM store receiver JOIN store sender ON sender.place = (receiver.place + 100 + $1) % sender.count
+         FROM store receiver CROSS JOIN generate_series(1, 10) n
+           JOIN store sender ON sender.place = (receiver.place + 100 + 10 * $1 + n) % sender.count
          RETURNING id, receiver_store_id
+       ), counted AS (
+         UPDATE notification_counts c SET unread = unread + 10 FROM store s WHERE s.owner_id = c.user_id
        ), notified AS (
          INSERT INTO notifications (user_id, kind, partner_request_id)
          SELECT owner_id, 'partner_request_received', sent.id FROM sent JOIN store ON store.id = receiver_store_id
-         RETURNING user_id
-       ), counted AS (
-         UPDATE notification_counts c SET unread = unread + 1 FROM notified n WHERE n.user_id = c.user_id
+         RETURNING *
        )
-       SELECT sent.id, owner_id AS "receiverId" FROM sent JOIN store ON store.id = receiver_store_id`,
+       SELECT partner_request_id AS id, user_id AS "receiverId", id AS "notificationId" FROM notified ORDER BY random()`,
       [turn],
     );
     return rows;

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { root } from '../test/support/files.ts';
 import { readOptions, say, sayHead, sayRow } from './command-line.ts';
 import { type Measured, measure } from './sizing/measure.ts';
-import { assumed, short, sizeOf } from './sizing/model.ts';
+import { assumed, operationsPerDay, short, sizeOf } from './sizing/model.ts';
 
 const sizes = [10_000, 1_000_000, 10_000_000];
 
@@ -36,6 +36,8 @@ export async function sizing(args: string[]): Promise<void> {
   say('');
   sayHead(['assumed, in bench/sizing/model.ts', '']);
   for (const row of Object.entries(assumed)) sayRow(row);
+  for (const [name, count] of Object.entries(operationsPerDay))
+    sayRow([`${name}, of an active user on a day`, count]);
   say('');
   sayNeeds(measured);
 }

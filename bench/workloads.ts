@@ -8,6 +8,7 @@ import {
   beginSessions,
   busyUsers,
   deleteJobs,
+  type PendingRequest,
   password,
 } from './data.ts';
 import type { Server } from './environment.ts';
@@ -166,24 +167,12 @@ const createPost: Workload = {
     })),
 };
 
-/** Marks all as read: of users who have just received a request. */
-const markRead: Workload = {
-  name: 'mark-read',
-  async createSenders({ server, users, connections }) {
-    await addPendingRequests(server.databaseUrl);
-    let turn = 0;
-    return send(connections, '/api/v1/notifications/mark-read/', () => ({
-      next: () => ({
-        body: `{"up_to_id":${Number.MAX_SAFE_INTEGER}}`,
-        headers: { ...json, ...authorization(at(users, busyUsers + turn++)) },
-      }),
-    }));
-  },
-};
-
-/** Accepts a request each. */
-const answer: Workload = {
-  name: 'answer',
+/** Sends something about a pending request each, as its receiver. */
+const ofPending = (
+  name: string,
+  next: (request: PendingRequest) => { path: string; body?: string },
+): Workload => ({
+  name,
   async createSenders({ server, users, connections }) {
     const byId = new Map(users.map((user) => [user.id, user]));
     const pending = await addPendingRequests(server.databaseUrl);
@@ -191,12 +180,13 @@ const answer: Workload = {
       next() {
         const request = pending.pop();
         if (!request) throw new Error('there are no more requests: use fewer seconds');
-        const path = `/api/v1/notifications/partner-request/${request.id}/accept/`;
-        return { path, headers: authorization(byId.get(request.receiverId)) };
+        const { path, body } = next(request);
+        const headers = authorization(byId.get(request.receiverId));
+        return { path, ...(body === undefined ? { headers } : { body, headers: { ...json, ...headers } }) };
       },
     }));
   },
-};
+});
 
 /** A photograph of a phone, 12 megapixels: noise that compresses about as a photograph does. */
 export function photograph(): Promise<Buffer> {
@@ -222,8 +212,11 @@ const uploadImage: Workload = {
 /** What only `sizing` measures. */
 export const sizedWorkloads: Workload[] = [
   read('near', '/api/v1/posts/?near=37.5561,126.9023&radius_m=2000'),
-  markRead,
-  answer,
+  ofPending('mark-read', ({ notificationId }) => ({
+    path: '/api/v1/notifications/mark-read/',
+    body: `{"ids":[${notificationId}]}`,
+  })),
+  ofPending('answer', ({ id }) => ({ path: `/api/v1/notifications/partner-request/${id}/accept/` })),
   uploadImage,
 ];
 

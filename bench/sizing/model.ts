@@ -2,11 +2,11 @@ import { sum } from '../processes.ts';
 import type { Measured } from './measure.ts';
 
 /*
- * What a number of users needs, from what an operation and a row cost. All that is assumed and not measured is in this first part.
+ * What a number of users needs, from what an operation and a row cost. What is assumed of their use is printed with it.
  */
 
 /** Operations of an active user on a day. An answer is an accepted, declined, withdrawn or ended request. */
-const operationsPerDay = {
+export const operationsPerDay = {
   me: 6,
   'unread-count': 15,
   'my-page': 3,
@@ -28,9 +28,9 @@ type Requested = keyof typeof operationsPerDay;
 export const assumed = {
   'of all users, the share that is active on a day': 0.2,
   'matches of saved searches that a user is notified of on a day': 1.5,
+  'of these, the share that is read, and so kept for a year': 0.3,
   'push messages for each notification': 0.5,
   'the peak, as a multiple of the mean of a day': 4,
-  'of the active users, the share with an open stream at the peak': 0.05,
   'hours of a day for which an active user has a stream open': 0.5,
   'the share of a core that is used at the peak, so that one failure and a slow hour fit': 0.5,
   'tables and indexes in use, as a multiple of newly written ones': 1.3,
@@ -58,6 +58,7 @@ const rowsPerUser = {
   users: 1,
   stores,
   store_category_links: 2 * stores,
+  saved_searches: stores,
   sessions: 0.8,
   known_addresses: 1.2,
 };
@@ -103,7 +104,7 @@ export function sizeOf(users: number, { operations, rows, memory }: Measured) {
     ((perDayOf(of, part) / 1e6 / secondsPerDay) * peak) / utilisation;
 
   const others = names.filter((name) => name !== 'login');
-  const streams = active * assumed['of the active users, the share with an open stream at the peak'];
+  const streams = ((active * streamHours) / 24) * peak;
   const instances = Math.max(2, Math.ceil(cores(others, 'service')), Math.ceil(streams / instance.streams));
   const postgresCores = cores(names, 'postgres');
   const replicaCores = cores(onReplica, 'postgres');
@@ -122,11 +123,13 @@ export function sizeOf(users: number, { operations, rows, memory }: Measured) {
     Object.entries(newRows).map(([table, each]) =>
       bytes(table, each * Math.min(days, keptDays[table] ?? days)),
     );
-  const notifications = newRows.notifications * 365 + 30 * matches;
-  // Those that are not read are deleted after `MATCH_TTL`; that all of them are kept that long is more than there are.
-  const ofMatches = bytes('notifications', 30 * matches);
-  const storage = (years: number) => sum(ofUsers) + ofMatches + sum(ofDays(365 * years));
-  const readOften = sum(ofUsers) + sum(ofDays(hotDays)) + ofMatches;
+  const readShare = assumed['of these, the share that is read, and so kept for a year'];
+  /** Matches that are kept of some days: those that are not read are deleted after `MATCH_TTL`. */
+  const matchesOf = (days: number) => matches * (readShare * Math.min(days, 365) + (1 - readShare) * 30);
+  const ofMatches = (days: number) => bytes('notifications', matchesOf(days));
+  const notifications = newRows.notifications * 365 + matchesOf(365);
+  const storage = (years: number) => sum(ofUsers) + ofMatches(365 * years) + sum(ofDays(365 * years));
+  const readOften = sum(ofUsers) + sum(ofDays(hotDays)) + ofMatches(hotDays);
 
   const cells: Record<string, string> = {
     'requests/s at the peak': short(atPeak(requests)),
