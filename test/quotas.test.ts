@@ -203,14 +203,21 @@ async function spend({ pool }: TestApp, { use }: Operation, [id, count]: [id: nu
   await pool.query(`WITH ${used} ${use}`, [id, count]);
 }
 
-const DATA_DIR = t.testdir();
-const app = await createTestApp({ DATA_DIR, WORKER_ENABLED: 'false' });
-const startWith = (posts: string, edits: string, requests: string) =>
-  app.startInstance({
-    ...{ DATA_DIR, QUOTA_POSTS_PER_DAY: posts, QUOTA_EDITS_PER_DAY: edits, QUOTA_REQUESTS_PER_DAY: requests },
-  });
-const other = await app.startInstance({ DATA_DIR });
-const [limited, free] = [await startWith('2', '2', '3'), await startWith('0', '0', '0')];
+const environment = { DATA_DIR: t.testdir(), WORKER_ENABLED: 'false' };
+const app = await createTestApp(environment);
+const other = await app.startInstance(environment);
+const limited = await app.startInstance({
+  ...environment,
+  QUOTA_POSTS_PER_DAY: '2',
+  QUOTA_EDITS_PER_DAY: '2',
+  QUOTA_REQUESTS_PER_DAY: '3',
+});
+const free = await app.startInstance({
+  ...environment,
+  QUOTA_POSTS_PER_DAY: '0',
+  QUOTA_EDITS_PER_DAY: '0',
+  QUOTA_REQUESTS_PER_DAY: '0',
+});
 
 const isDone = ({ status }: TestResponse) => status < 300;
 const idOf = ({ body }: TestResponse): number => body.data?.id;

@@ -3,7 +3,7 @@ import t from 'tap';
 import { fromAnywhere, newAddress } from '../http/limits.ts';
 import { createTestApp, createUser, password, signUpUser } from '../support/app.ts';
 import { tally } from '../support/assertions.ts';
-import { inParallel } from '../support/concurrency.ts';
+import { gate, inParallel } from '../support/concurrency.ts';
 import { holdTimers } from '../support/timers.ts';
 import { until } from '../support/until.ts';
 
@@ -49,13 +49,10 @@ t.test('ten operations a minute take the password of a user, from all addresses 
 });
 
 t.test('one user or one address has at most two hashes waiting, and logins come first', async (t) => {
-  let release = () => {};
-  const isReleased = new Promise<void>((resolve) => {
-    release = resolve;
-  });
+  const { open, opened } = gate();
   const verify = argon2.verify.bind(argon2);
   const calls = t.capture(argon2, 'verify', async (hash: string, given: string) => {
-    await isReleased;
+    await opened;
     return verify(hash, given);
   });
   // More than run at once, so that every further hash waits.
@@ -72,7 +69,7 @@ t.test('one user or one address has at most two hashes waiting, and logins come 
   await hashes(13);
   const last = logIn(password);
   await hashes(14);
-  release();
+  open();
 
   t.strictSame(tally(await crowd), { 200: 9 });
   t.strictSame(tally(await changes), { '401 invalid_credentials': 2, '503 service_unavailable': 7 });
@@ -91,14 +88,11 @@ t.test('while logged-in users send requests, one core is left to them', async (t
   const { maxConcurrentHashes: all } = ownApp.config.password;
   const { token, username } = await createUser(ownApp);
   const verify = argon2.verify.bind(argon2);
-  let release = () => {};
-  const isReleased = new Promise<void>((resolve) => {
-    release = resolve;
-  });
+  const { open, opened } = gate();
   let begun = 0;
   t.capture(argon2, 'verify', async (hash: string, given: string) => {
     begun += 1;
-    await isReleased;
+    await opened;
     return verify(hash, given);
   });
   t.equal((await ownApp.call('GET', '/auth/me/', { token })).status, 200);
@@ -109,6 +103,6 @@ t.test('while logged-in users send requests, one core is left to them', async (t
   t.equal(begun, Math.max(1, all - 1));
   useAllCores();
   await until('hashes on all cores', () => begun === all);
-  release();
+  open();
   t.strictSame(tally(await logins), { 200: all + 1 });
 });

@@ -75,7 +75,7 @@ t.test('a path that is not of the API is found with and without its last slash',
 });
 
 t.test('in production there is HSTS, and no documentation and no mailbox', async (t) => {
-  const inProduction = await app.startInstance({ ...production });
+  const inProduction = await app.startInstance(production);
   for (const path of ['/auth/me/', '/health/live', '/nothing', '/openapi.json']) {
     const response = await inProduction.call('GET', path);
     t.match(response.headers['strict-transport-security'], /max-age=(?:[3-9]\d{7}|\d{9,})/);
@@ -86,8 +86,7 @@ t.test('in production there is HSTS, and no documentation and no mailbox', async
 });
 
 t.test('Swagger UI in production has no demo login', async (t) => {
-  const environment = { ...production, WORKER_ENABLED: 'false', DOCS_ENABLED: 'true' };
-  const inProduction = await createTestApp(environment, { databaseUrl: app.url });
+  const inProduction = await app.startInstance({ ...production, DOCS_ENABLED: 'true' });
   t.match(await inProduction.call('GET', '/docs/'), { status: 200, text: '/theme/dure.js' });
   const script = '/docs/static/theme/dure.js';
   t.match((await call('GET', script)).text, 'demo');

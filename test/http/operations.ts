@@ -76,6 +76,8 @@ const validBodies: Record<string, Record<string, unknown>[]> = {
   ],
   confirmUser: [wrongPassword, { code: '123456' }],
   changePassword: [{ current_password: 'not-the-password', new_password: 'bibimbap-for-two' }],
+  // JSON has no file.
+  uploadImage: [{}],
   createPartnerRequest: [{ post_id: 2_147_483_647, message: '함께해요' }],
   createPushSubscription: [
     {
@@ -100,7 +102,11 @@ export function validBody(operation: DocumentedOperation): Record<string, unknow
 /** Valid bodies that together have every field. */
 export function bodiesOf(operation: DocumentedOperation): Record<string, unknown>[] {
   const known = [...examplesOf(operation), ...operationsWithBody.flatMap(examplesOf), otherFields];
-  const sampleOf = (name: string) => known.flatMap((body) => (name in body ? [Object(body)[name]] : []))[0];
+  const sampleOf = (name: string): unknown => {
+    const body = known.find((one) => name in one);
+    if (!body) throw new Error(`no example of ${name}`);
+    return Object(body)[name];
+  };
   return (
     validBodies[operation.operationId] ??
     bodySchemas(operation).map(({ properties = {} }) =>

@@ -3,7 +3,6 @@ import t from 'tap';
 import { createTestApp, createUser } from '../support/app.ts';
 import { noErrorLogged, rejected } from '../support/assertions.ts';
 import { listen, rawCall } from '../support/raw-http.ts';
-import { createLimitedApp } from './limits.ts';
 
 /** In bytes. */
 const bodyLimit = 128 * 1024;
@@ -105,7 +104,7 @@ t.test('a path that cannot be decoded gets the response of any unknown path', as
 });
 
 t.test('a target above 2,048 bytes is uri_too_long, like any other error', async (t) => {
-  const limited = await createLimitedApp({}, { databaseUrl: app.url });
+  const limited = await app.startInstance({ RATE_LIMIT_ENABLED: 'true' });
   const port = await listen(limited.app);
   const longest = `/auth/${'%'.repeat(2_042)}`;
   const get = (target: string) =>

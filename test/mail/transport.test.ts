@@ -89,36 +89,41 @@ t.test('reads nothing from the environment', async (t) => {
   t.equal(elsewhere.attempts.length, 0);
 });
 
-/** Errors of Resend, as `422 name: message`. */
-const permanent = [
-  ...['400 validation_error', '422 missing_required_field', '422 invalid_parameter'],
-  ...[
-    '400 invalid_idempotency_key',
-    '422 validation_error: Invalid `to` field. It needs to follow a format.',
-  ],
+const permanent: [number, string, string?][] = [
+  [400, 'validation_error'],
+  [422, 'validation_error', 'Invalid `to` field. The email address needs to follow a format.'],
+  [422, 'missing_required_field'],
+  [422, 'invalid_parameter'],
+  [400, 'invalid_idempotency_key'],
 ];
-const temporary = [
-  ...['401 missing_api_key', '401 restricted_api_key', '403 invalid_api_key', '422 invalid_from_address'],
-  ...['403 validation_error: The dure.example domain is not verified.', '451 security_error'],
-  ...['422 validation_error: Invalid `from` field.', '404 not_found', '409 concurrent_idempotent_requests'],
-  ...['400 invalid_idempotent_request', '429 rate_limit_exceeded', '429 daily_quota_exceeded'],
-  ...['429 validation_error', '500 application_error', '500 internal_server_error', '503 validation_error'],
-  '422 something_new',
+const temporary: [number, string, string?][] = [
+  [401, 'missing_api_key'],
+  [401, 'restricted_api_key'],
+  [403, 'invalid_api_key'],
+  [403, 'validation_error', 'The dure.example domain is not verified.'],
+  [422, 'invalid_from_address'],
+  [422, 'validation_error', 'Invalid `from` field.'],
+  [404, 'not_found'],
+  [409, 'concurrent_idempotent_requests'],
+  [400, 'invalid_idempotent_request'],
+  [429, 'rate_limit_exceeded'],
+  [429, 'daily_quota_exceeded'],
+  [429, 'validation_error'],
+  [451, 'security_error'],
+  [500, 'application_error'],
+  [500, 'internal_server_error'],
+  [503, 'validation_error'],
+  [422, 'something_new'],
 ];
 t.test('an error of the email is permanent, of the service or the account temporary', async (t) => {
-  for (const [isPermanent, errors] of [
-    [true, permanent],
-    [false, temporary],
-  ] as const) {
-    for (const one of errors) {
-      const [, status, name = '', message] = /^(\d+) (\w+)(?:: (.*))?$/.exec(one) ?? [];
-      const error = await failure(t, rejection(Number(status), name, message));
-      t.equal(error instanceof MailRejectedError, isPermanent, error.message);
-      t.match(error.message, `${status} ${name}`);
-      if (message?.includes('`to`')) t.match(error.message, /field "to"/, 'the reason names the field');
-      if (name === 'invalid_api_key') t.match(error.message, /RESEND_API_KEY/, 'and the setting to check');
-      if (name === 'invalid_from_address') t.match(error.message, /MAIL_FROM/);
-    }
+  for (const one of [...permanent, ...temporary]) {
+    const [status, name, message] = one;
+    const error = await failure(t, rejection(...one));
+    t.equal(error instanceof MailRejectedError, permanent.includes(one), error.message);
+    t.match(error.message, `${status} ${name}`);
+    if (message?.includes('`to`')) t.match(error.message, /field "to"/, 'the reason names the field');
+    if (name === 'invalid_api_key') t.match(error.message, /RESEND_API_KEY/, 'and the setting to check');
+    if (name === 'invalid_from_address') t.match(error.message, /MAIL_FROM/);
   }
 });
 

@@ -8,7 +8,7 @@ import { createStreamHub, type HubOptions } from '../../src/domains/notification
 import { savedSearchesIn } from '../saved-searches/searching.ts';
 import { createUser } from '../support/app.ts';
 import { invalid } from '../support/assertions.ts';
-import { inParallel } from '../support/concurrency.ts';
+import { gate, inParallel } from '../support/concurrency.ts';
 import { notificationsOf } from '../support/partner-requests.ts';
 import { createPost, openShop } from '../support/stores.ts';
 import { atMost } from '../support/time.ts';
@@ -235,15 +235,12 @@ t.test('a metric counts the open streams', async (t) => {
 
 t.test('streams that are opened at once share a few connections, and too many are rejected', async (t) => {
   let reading = 0;
-  let response = () => {};
-  const gate = new Promise<void>((resolve) => {
-    response = resolve;
-  });
+  const { open: respond, opened } = gate();
   let wake: (payload: string) => void = () => undefined;
   const logger = pino({ enabled: false });
   const read = async <Result>(result: Result) => {
     reading++;
-    await gate;
+    await opened;
     reading--;
     return result;
   };
@@ -276,7 +273,7 @@ t.test('streams that are opened at once share a few connections, and too many ar
   const rejection = { definition: { status: 503 }, options: { headers } };
   t.match(await open(400).catch((error: unknown) => error), rejection);
 
-  response();
+  respond();
   t.equal((await Promise.all(opening)).length, 300);
   await t.resolves(open(400));
 });

@@ -75,7 +75,7 @@ function fix(value: Json, ids: string[] = [], key = ''): Json {
     const copy = Object.fromEntries(
       Object.entries(value).map(([name, item]) => [name, fix(item, ids, name)]),
     );
-    // What was changed within a step.
+    // Rounding made the change as old as the creation.
     for (const later of ['updated_at', 'closed_at']) {
       const isChanged = value[later] > value.created_at && copy[later] <= copy['created_at'];
       if (isChanged) copy[later] = new Date(Date.parse(copy['created_at']) + step).toISOString();

@@ -124,7 +124,7 @@ async function readEvents({ app }: TestApp, token: string): Promise<string> {
     text += chunk;
     if (/^event: notification\n.*\n\n/m.test(text)) break;
   }
-  // What follows is a matter of time.
+  // Later events depend on when they are read.
   return text.slice(0, text.indexOf('\n\n', text.indexOf('event: notification')) + 2);
 }
 

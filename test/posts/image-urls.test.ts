@@ -54,7 +54,7 @@ t.test('images that are not absolute URLs are named by their JSON pointer', asyn
 });
 
 t.test('in production plain http is rejected', async (t) => {
-  const inProduction = await app.startInstance({ ...production });
+  const inProduction = await app.startInstance(production);
   const { token } = await openShop(inProduction);
   const images = [image, 'http://cdn.example.com/1.jpg', 'HTTP://cdn.example.com/1.jpg'];
   const response = await inProduction.call('POST', path, { token, body: { ...valid, images } });

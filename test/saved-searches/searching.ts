@@ -1,4 +1,5 @@
 import type { TestApp } from '../support/app.ts';
+import { stopCron } from '../support/database.ts';
 import { until } from '../support/until.ts';
 
 type Caller = { token: string };
@@ -36,13 +37,8 @@ export function savedSearchesIn(app: TestApp) {
 
     matched,
 
-    /** Keeps 19:00 from coming: the digests have run in the future. */
-    stopDigests: () =>
-      pool.query(
-        `INSERT INTO graphile_worker._private_known_crontabs
-         VALUES ('send_saved_search_digests', now(), '9999-01-01')
-         ON CONFLICT (identifier) DO UPDATE SET last_execution = excluded.last_execution`,
-      ),
+    /** A test that runs at 19:00 sends none. */
+    stopDigests: () => pool.query(stopCron('send_saved_search_digests')),
 
     /** Begins a day of a user that lasts over midnight, as after a transaction that began tomorrow. */
     pinDay: (userId: number, matches = 0) =>

@@ -35,12 +35,15 @@ async function readAll({ token }: Pick<Shop, 'token'>, paths: string[]): Promise
 
 /** The lists in which a store and its post are, with every kind of filter. */
 const publicLists = ({ store }: Shop, post: TestPost) => [
+  `${stores}?limit=100`,
+  `${stores}?category_id=3`,
+  `${stores}?q=${encodeURIComponent(store.name)}`,
+  `${stores}?category_id=3&q=${encodeURIComponent(store.name)}`,
+  `${posts}?limit=100`,
+  `${posts}?category_id=3`,
   `${posts}?store_id=${store.id}`,
-  ...[
-    `${stores}?q=${encodeURIComponent(store.name)}`,
-    `${posts}?q=${encodeURIComponent(post.title)}`,
-  ].flatMap((search) => [search, `${search}&category_id=3`, search.replace(/q=.*/, 'limit=100')]),
-  ...[stores, posts].map((list) => `${list}?category_id=3`),
+  `${posts}?q=${encodeURIComponent(post.title)}`,
+  `${posts}?category_id=3&q=${encodeURIComponent(post.title)}`,
 ];
 
 /** What a shop has of its own. */

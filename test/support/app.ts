@@ -155,13 +155,13 @@ async function startTestApp(
     url,
     logs,
     mails: mailsOf(sent, pool),
-    async call(method: string, path: string, callOptions?: CallOptions) {
+    async call(method, path, callOptions) {
       const response = await call(app, method, path, callOptions);
       if (response.status >= 500 && !allowed) throw new Error(`${method} ${path}: ${response.text}`);
       contract.check(method, path, response);
       return response;
     },
-    startInstance: (overrides: Record<string, string> = {}, others: TestAppOptions = {}) =>
+    startInstance: (overrides, others) =>
       startTestApp({ WORKER_ENABLED: 'false', ...overrides }, { databaseUrl: url, ...others }),
     close: () => (closed ??= close()),
   };

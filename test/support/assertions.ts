@@ -102,7 +102,8 @@ export function fieldErrorProblems({ fields = {}, errors = [] }: Record<string, 
     ...(given.length <= 20 ? [] : [`${given.length} errors`]),
     ...given.flatMap(({ code, message, params = {} }) => [
       ...(code in paramsOfCodes ? [] : [`unknown code ${code}`]),
-      // `ids` and `up_to_id` exclude each other, so there is no list of values that are allowed. A date has no smallest number.
+      // `ids` and `up_to_id` exclude each other, so there is no list of values that are allowed.
+      // `too_small` of a date has no parameter.
       ...(Object.keys(params).join() === paramsOfCodes[code]?.join() ||
       /up_to_id/.test(message) ||
       (code === 'too_small' && !/\d/.test(message) && Object.keys(params).length === 0)

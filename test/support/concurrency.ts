@@ -10,6 +10,15 @@ export function inParallel<Result>(
   return Promise.all(Array.from({ length: count }, (_, index) => request(index)));
 }
 
+/** A promise that a test fulfils. */
+export function gate() {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { open, opened };
+}
+
 /**
  * Runs a locking statement in a transaction that stays open until it is released or the test ends, so that requests of the app wait
  * at a known place.

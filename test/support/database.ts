@@ -12,8 +12,10 @@ import { atMost, timeFactor } from './time.ts';
 /** How long to wait for a template that another connection is in, in milliseconds. */
 const templateTimeout = atMost(30_000);
 
-/** The clean-up of every fifth minute, which would change what a test has prepared, has run in the future. */
-export const stopCleanUp = `INSERT INTO graphile_worker._private_known_crontabs VALUES ('clean_up', now(), '9999-01-01')`;
+/** SQL that keeps the worker from starting a task of its schedule: it has run in the future. */
+export const stopCron = (task: string) =>
+  `INSERT INTO graphile_worker._private_known_crontabs VALUES ('${task}', now(), '9999-01-01')
+   ON CONFLICT (identifier) DO UPDATE SET last_execution = excluded.last_execution`;
 
 /** A PostgreSQL server with a migrated template database. */
 interface TestServer {
@@ -73,7 +75,8 @@ export async function startTestServer(): Promise<TestServer & { stop(): Promise<
   await execute(url, ...settings.map((name) => `ALTER SYSTEM SET ${name} = off`), 'SELECT pg_reload_conf()');
   await execute(url, `CREATE DATABASE ${template}`);
   await migrate(databaseUrl(url, template));
-  await execute(databaseUrl(url, template), stopCleanUp);
+  // It would change what a test has prepared.
+  await execute(databaseUrl(url, template), stopCron('clean_up'));
   // PostgreSQL copies a database only while it has no connection.
   await execute(url, `ALTER DATABASE ${template} WITH ALLOW_CONNECTIONS false`);
   return { url, template, stop: server.stop };

@@ -30,6 +30,7 @@ for (const [index, file] of files.entries()) {
   await t.test(file, async () => {
     await import(`#package/${file}`);
   });
+  // In line after the tests of the file. A file alone leaves nothing to close, and is waited for as well.
   await t.test(`${file}: end`, async () => {
     if (files.length === 1) return;
     const { closeApps } = await import('./app.ts');

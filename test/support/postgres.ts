@@ -44,7 +44,7 @@ interface Server {
   superuserUrl: string;
   /** Database and role of the service. */
   url: string;
-  /** With `SIGKILL`, as in a crash. */
+  /** `SIGQUIT` ends it as a crash does. */
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
 

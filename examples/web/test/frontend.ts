@@ -50,13 +50,16 @@ async function serveFrontend(t: Test, port: number, apiUrl: string): Promise<str
     const text = await readFile(join(outDir, name), 'utf8');
     await writeFile(join(outDir, name), text.replaceAll(anyApi, apiUrl));
   }
-  Object.assign(process.env, hostAccount, { VITE_API_URL: apiUrl });
+  const environment = { ...hostAccount, VITE_API_URL: apiUrl };
+  Object.assign(process.env, environment);
   const server = await preview({
     root: join(root, 'examples/web'),
     build: { outDir },
     preview: { port },
     logLevel: 'error',
   });
+  // What the process starts next, such as another build, is not meant.
+  for (const name of Object.keys(environment)) Reflect.deleteProperty(process.env, name);
   t.teardown(() => server.close());
   return outDir;
 }

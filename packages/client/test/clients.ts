@@ -135,15 +135,6 @@ export async function createPair(service: Service, options: Partial<ClientOption
   return { receiver, sender, post, notify };
 }
 
-/** A promise that a test fulfils. */
-export function gate() {
-  let open = () => {};
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { open, opened };
-}
-
 /** The rejection of a promise. */
 export function caught(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(

@@ -1,15 +1,16 @@
 import { type Client, isApiError, NetworkError } from '@dure/client';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { password } from '../../../test/support/app.ts';
+import { gate } from '../../../test/support/concurrency.ts';
 import { until } from '../../../test/support/until.ts';
-import { caught, createClient, createWire, gate, signedIn, startService } from './clients.ts';
+import { caught, createClient, createWire, signedIn, startService } from './clients.ts';
 
 const service = await startService(t);
 const { baseUrl } = service;
 const refreshPath = '/auth/token/refresh/';
 
 /** What the tabs of a browser have in common: cookies and `localStorage`. */
-function createBrowser() {
+function createBrowser(t: Test) {
   const local = new Map<string, string>();
   const listeners = new Set<(event: object) => void>();
   /** Browsers pass a change on later. */
@@ -26,7 +27,7 @@ function createBrowser() {
   };
   const addEventListener = (_type: string, listen: (event: object) => void) => listeners.add(listen);
   for (const [name, value] of Object.entries({ localStorage, addEventListener, document: {} })) {
-    Object.defineProperty(globalThis, name, { value, configurable: true });
+    t.intercept(globalThis, name as keyof typeof globalThis, { value });
   }
 
   const wire = createWire();
@@ -62,7 +63,7 @@ const { username, user } = await signedIn(service);
 const logIn = (dure: Client, name = username) => dure.auth.logIn({ username: name, password });
 
 t.test('only logins, refreshes and logouts have the cookie, and no script its token', async (t) => {
-  const browser = createBrowser();
+  const browser = createBrowser(t);
   const { openTab, local, wire, withCookie } = browser;
   const { dure } = openTab();
   const login = await logIn(dure);
@@ -83,7 +84,7 @@ t.test('only logins, refreshes and logouts have the cookie, and no script its to
 });
 
 t.test('a visitor who never logged in causes no refresh', async (t) => {
-  const { openTab, wire } = createBrowser();
+  const { openTab, wire } = createBrowser(t);
   const { dure } = openTab();
   t.equal(dure.isSignedIn(), false);
   t.match(await caught(dure.auth.getCurrentUser()), { code: 'not_authenticated' });
@@ -91,7 +92,7 @@ t.test('a visitor who never logged in causes no refresh', async (t) => {
 });
 
 t.test('a new tab is signed in at once, and refreshes once for all its calls', async (t) => {
-  const { openTab, wire } = createBrowser();
+  const { openTab, wire } = createBrowser(t);
   await logIn(openTab().dure);
   const { dure } = openTab();
   t.equal(dure.isSignedIn(), true);
@@ -102,7 +103,7 @@ t.test('a new tab is signed in at once, and refreshes once for all its calls', a
 });
 
 t.test('a new tab without network keeps the login', async (t) => {
-  const { openTab, wire } = createBrowser();
+  const { openTab, wire } = createBrowser(t);
   await logIn(openTab().dure);
   const { dure, reasons } = openTab();
   wire.before = () => {
@@ -115,7 +116,7 @@ t.test('a new tab without network keeps the login', async (t) => {
 });
 
 t.test('a logout signs out all tabs, also from one that has not refreshed yet', async (t) => {
-  const { openTab, wire } = createBrowser();
+  const { openTab, wire } = createBrowser(t);
   const first = openTab();
   await logIn(first.dure);
   const second = openTab();
@@ -127,7 +128,7 @@ t.test('a logout signs out all tabs, also from one that has not refreshed yet', 
 });
 
 t.test('a logout forgets the access token, also when another tab logs in again', async (t) => {
-  const { openTab, wire, listeners } = createBrowser();
+  const { openTab, wire, listeners } = createBrowser(t);
   const [first, second] = [openTab().dure, openTab().dure];
   // Browsers do not tell a tab of its own changes, and the first one learns of the login with its next call.
   listeners.clear();
@@ -144,7 +145,7 @@ t.test('a logout forgets the access token, also when another tab logs in again',
 });
 
 t.test('a cookie that the browser has removed ends the login, and a logout without it works', async (t) => {
-  const browser = createBrowser();
+  const browser = createBrowser(t);
   await logIn(browser.openTab().dure);
   browser.cookie = '';
   t.same(await browser.openTab().dure.auth.logOut(), {});
@@ -157,7 +158,7 @@ t.test('a cookie that the browser has removed ends the login, and a logout witho
 });
 
 t.test('a login during a refresh has the last word about the cookie', async (t) => {
-  const browser = createBrowser();
+  const browser = createBrowser(t);
   const next = await signedIn(service);
   await logIn(browser.openTab().dure);
   const { dure } = browser.openTab();
@@ -176,7 +177,7 @@ t.test('a login during a refresh has the last word about the cookie', async (t) 
 });
 
 t.test('the cookie of another account, from another page of the site, signs out', async (t) => {
-  const browser = createBrowser();
+  const browser = createBrowser(t);
   const next = await signedIn(service);
   const { dure, reasons } = browser.openTab();
   await logIn(dure);
@@ -193,7 +194,7 @@ t.test('the cookie of another account, from another page of the site, signs out'
 });
 
 t.test('tokens that an earlier version of the app kept are removed', async (t) => {
-  const { openTab, local } = createBrowser();
+  const { openTab, local } = createBrowser(t);
   local.set('dure', JSON.stringify({ access: 'a', refresh: 'secret', renew_at: 0, user_id: user.id }));
   t.equal(openTab().dure.isSignedIn(), false);
   t.equal(local.size, 0);

@@ -22,7 +22,7 @@ const sessionStorage = {
   removeItem: (key: string) => kept.delete(key),
 };
 
-/** A test in that page. Files share a process, so that no other one may find it. */
+/** A test in that page. Files share a process, so the page is taken away after each test. */
 const inPage = (name: string, run: (t: Test) => Promise<void>) =>
   t.test(name, async (t) => {
     for (const [key, value] of Object.entries({ location, history, sessionStorage }))

@@ -1,8 +1,9 @@
 import { browserStorage, memoryStorage, type TokenStorage, type Tokens } from '@dure/client';
 import t from 'tap';
 import { password } from '../../../test/support/app.ts';
+import { gate } from '../../../test/support/concurrency.ts';
 import { until } from '../../../test/support/until.ts';
-import { caught, createClient, gate, signedIn, startService } from './clients.ts';
+import { caught, createClient, signedIn, startService } from './clients.ts';
 
 const service = await startService(t);
 const { baseUrl } = service;
@@ -117,8 +118,6 @@ t.test('a login while the storage is read is not taken for a sign-out', async (t
 });
 
 t.test('the storage of browsers is rejected elsewhere, where all users would share it', async (t) => {
-  // Another file of this process may have it.
-  Reflect.deleteProperty(globalThis, 'document');
   t.throws(() => browserStorage(), { name: 'TypeError', message: /accessToken/ });
   t.throws(() => createClient({ baseUrl, tokens: 'cookie' }), { name: 'TypeError' });
 });

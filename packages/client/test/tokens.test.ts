@@ -1,12 +1,12 @@
 import { isApiError, NetworkError } from '@dure/client';
 import t from 'tap';
 import { password } from '../../../test/support/app.ts';
+import { gate } from '../../../test/support/concurrency.ts';
 import { until } from '../../../test/support/until.ts';
 import {
   badGateway,
   caught,
   createClient,
-  gate,
   images,
   openShop,
   signedIn,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Test } from 'tap';
 import { migrate } from '../../../src/infrastructure/database/migrations.ts';
-import { databaseUrl, execute, stopCleanUp } from '../../support/database.ts';
+import { databaseUrl, execute, stopCron } from '../../support/database.ts';
 import { readText, root } from '../../support/files.ts';
 import { createServer, postgresPrograms, rolePassword, startServer } from '../../support/postgres.ts';
 import { clusterFolder } from '../embedded-postgres/support.ts';
@@ -70,7 +70,7 @@ export async function startCitus(t: Test) {
     await addWorkers(name, [first, second]);
     const url = databaseUrl(coordinator.url, name);
     await migrate(url);
-    await execute(url, stopCleanUp);
+    await execute(url, stopCron('clean_up'));
     await fill?.(url);
     const file = join(root, 'deploy/citus/distribute.sql');
     await run('psql', ['--no-psqlrc', '--quiet', '--single-transaction', '--file', file, url], {

@@ -70,7 +70,6 @@ t.test('while the store is down, slow or rejects, uploads are unavailable, and a
   const { token } = await createUser(app);
   for (const [name, overrides] of Object.entries(outages)) {
     const broken = await app.startInstance({ ...environment, ...overrides }, { serverErrors: true });
-    t.teardown(broken.close);
     unavailable(t, await upload(broken, token, await plainImage()));
     // The response does not wait for it when its time is over.
     const givenUp = async () =>

@@ -8,7 +8,7 @@ import t, { type Test } from 'tap';
 import { createConversionQueue } from '../../../src/domains/images/conversion/convert.ts';
 import { createTestApp, createUser } from '../../support/app.ts';
 import { noErrorLogged, rejected, unavailable } from '../../support/assertions.ts';
-import { inParallel } from '../../support/concurrency.ts';
+import { gate, inParallel } from '../../support/concurrency.ts';
 import { multipart, multipartType, plainImage } from '../../support/images.ts';
 import { listen, rawConnection } from '../../support/raw-http.ts';
 import { atMost } from '../../support/time.ts';
@@ -134,23 +134,20 @@ t.test('the time of a slow client does not count, that of the storage does', asy
     { DATA_DIR: directory },
     { storage, serverErrors: true, timeLimit: atMost(500) },
   );
-  t.teardown(limited.close);
   const limitedPort = await listen(limited.app);
   const slow = await rawConnection(limitedPort);
   slow.send(head(smallImage.length));
   slow.send(smallImage.subarray(0, 100));
   // A second upload begins, hangs in the storage and is answered, while the first one is still being sent.
-  let release = () => {};
-  hanging = new Promise((resolve) => {
-    release = resolve;
-  });
+  const { open, opened } = gate();
+  hanging = opened;
   const hung = await rawConnection(limitedPort);
   hung.send(head(smallImage.length));
   hung.send(smallImage);
   unavailable(t, await hung.response());
   t.equal(slow.socket.bytesRead, 0, 'the slow one has its time');
   hanging = undefined;
-  release();
+  open();
   slow.send(smallImage.subarray(100));
   t.match(String((await slow.response()).status), /201|503/, 'and a response, also on a busy machine');
   slow.socket.destroy();
@@ -183,7 +180,6 @@ async function uploader(t: Test, body: Buffer, options: UploaderOptions = {}) {
 t.test('uploads from one address that fill the memory lose it to those from others', async (t) => {
   holdTimers(t, checkInterval);
   const behindProxy = await app.startInstance({ DATA_DIR: directory, TRUST_PROXY: '127.0.0.1' }, { storage });
-  t.teardown(behindProxy.close);
   const at = await listen(behindProxy.app);
   const open = async (address: string, body: Buffer, sent = body.length) => {
     const headers = { 'x-forwarded-for': address };
@@ -292,7 +288,6 @@ t.test('what an image does to its decoder ends the conversion, and nothing else'
     { DATA_DIR: directory },
     { storage, serverErrors: true, productionLimits: true },
   );
-  t.teardown(limited.close);
   const at = await listen(limited.app);
   const phoneImage = fileOf(await plainImage(4_000, 3_000));
   const cases = [

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { codeIn, password, type TestApp } from '../../../../test/support/app.ts';
 import { noBrowser } from '../../../../test/support/browser.ts';
+import { gate } from '../../../../test/support/concurrency.ts';
 import { openTwoShops, requestPartnership } from '../../../../test/support/partner-requests.ts';
 import { createPost, openShop } from '../../../../test/support/stores.ts';
 import { until } from '../../../../test/support/until.ts';
@@ -81,18 +82,15 @@ t.test('forms of the example', { skip: noBrowser }, async (t) => {
     await title.fill('고친 제목');
     await page.locator('input[aria-invalid="true"]').waitFor({ state: 'detached' });
     await page.getByLabel('내용').fill('내용');
-    let release = () => {};
-    const held = new Promise<void>((resolve) => {
-      release = resolve;
-    });
+    const { open, opened } = gate();
     await page.route(posts, async (route) => {
-      await held;
+      await opened;
       await route.continue();
     });
     await page.getByRole('button', { name: '글 올리기' }).click();
     await page.getByRole('button', { name: '글 올리기 처리하는 중…' }).waitFor();
     t.notOk(await title.isEnabled());
-    release();
+    open();
     await page.getByRole('heading', { name: '고친 제목', level: 1 }).waitFor();
     await context.close();
   });

@@ -170,7 +170,7 @@ t.test(story, { skip: noBrowser }, async (t) => {
     await page.getByRole('link', { name: '무료로 시작하기' }).waitFor();
     await until('their end', async () => (await count()) === 0);
     await logInAs(flower, username);
-    await until('their begin', async () => (await count()) === 1);
+    await until('their start', async () => (await count()) === 1);
   });
 
   await step('the florist withdraws what it agreed to, and downloads its data', async (t) => {

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import process from 'node:process';
-import { Secret, TOTP } from 'otpauth';
 import sharp from 'sharp';
 import t from 'tap';
+import { passConfirmation, secondFactorOf } from '../../../../test/auth/authenticator.ts';
 import { codeIn, createUser, password } from '../../../../test/support/app.ts';
 import { noBrowser } from '../../../../test/support/browser.ts';
 import { root } from '../../../../test/support/files.ts';
@@ -64,10 +64,10 @@ t.test('photos, shared posts and what has expired in the example', { skip: noBro
     const language = page.getByRole('button', { name: 'English' });
     const border = () => language.evaluate<string, HTMLElement>('(one) => getComputedStyle(one).borderColor');
     await logInAs({ page }, shop.username);
-    const atLogin = await border();
+    const atHome = await border();
     await page.goto('/notifications');
     await page.getByRole('button', { name: '수락하기' }).nth(1).waitFor();
-    t.equal(await border(), atLogin, 'the header looks the same on every page');
+    t.equal(await border(), atHome, 'the header looks the same on every page');
     const gap =
       'pair => pair[1].querySelector("h2").getBoundingClientRect().top - pair[0].lastElementChild.lastElementChild.getBoundingClientRect().bottom';
     const found = await page.evaluate<number>(`(${gap})([...document.querySelectorAll('.items > li')])`);
@@ -95,21 +95,18 @@ t.test('photos, shared posts and what has expired in the example', { skip: noBro
   });
 
   t.test('a login that took too long for its second step keeps the username', async (t) => {
-    const { username, token } = await createUser(example);
-    const begun = await call('POST', '/auth/second-factor/totp/', { token });
-    const code = new TOTP({ secret: Secret.fromBase32(begun.body.data.secret) }).generate();
-    const confirmed = await call('POST', '/auth/second-factor/totp/confirm/', { token, body: { code } });
-    t.equal(confirmed.status, 200, confirmed.text);
+    const user = await createUser(example);
+    await secondFactorOf(example).switchOn(user);
     const { page, context } = await visit();
     await page.goto('/login');
-    await page.getByLabel('아이디 또는 이메일').fill(username);
+    await page.getByLabel('아이디 또는 이메일').fill(user.username);
     await page.getByLabel('비밀번호', { exact: true }).fill(password);
     await page.getByRole('button', { name: '로그인', exact: true }).click();
     await page.getByLabel('인증번호').fill('123456');
     await pool.query('DELETE FROM login_flows');
     await page.getByRole('button', { name: '로그인', exact: true }).click();
     await page.getByText('로그인 시간이 지났습니다. 비밀번호부터').waitFor();
-    t.equal(await page.getByLabel('아이디 또는 이메일').inputValue(), username);
+    t.equal(await page.getByLabel('아이디 또는 이메일').inputValue(), user.username);
     t.strictSame(await violations(page), []);
     await context.close();
   });
@@ -143,7 +140,9 @@ t.test('photos, shared posts and what has expired in the example', { skip: noBro
     await fillSignUp(visitor);
     await page.getByRole('button', { name: '인증번호 받기' }).click();
     const code = codeIn(await mails.next(email));
-    await pool.query("UPDATE email_codes SET expires_at = now() - interval '1 second'");
+    await pool.query("UPDATE email_codes SET expires_at = now() - interval '1 second' WHERE email = $1", [
+      email,
+    ]);
     await page.getByLabel('인증번호').fill(code);
     await page.getByRole('button', { name: '인증하기', exact: true }).click();
     await page.getByText('시간이 지났거나').first().waitFor();
@@ -152,10 +151,10 @@ t.test('photos, shared posts and what has expired in the example', { skip: noBro
   });
 
   t.test('a confirmation whose code cannot be loaded says so, and can be tried again', async (t) => {
-    const { username } = await createUser(example);
+    const user = await createUser(example);
     const { page, context } = await visit();
-    await logInAs({ page }, username, '/account');
-    await pool.query("UPDATE sessions SET created_at = created_at - interval '11 minutes'");
+    await logInAs({ page }, user.username, '/account');
+    await passConfirmation(example, user);
     const chunk = /\/assets\/confirmation-.*\.js$/;
     await page.route(chunk, (route) => route.abort());
     const download = page.getByRole('button', { name: '내 정보 내려받기' });

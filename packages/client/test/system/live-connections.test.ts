@@ -1,10 +1,11 @@
 import type { Notification } from '@dure/client';
 import t from 'tap';
+import { streamPath } from '../../../../test/notifications/streams.ts';
 import { createTcpProxy } from '../../../../test/support/tcp-proxy.ts';
 import { atMost } from '../../../../test/support/time.ts';
 import { until } from '../../../../test/support/until.ts';
 import { badGateway, createPair, createWire, spoilAccess } from '../clients.ts';
-import { quick, record, startLive, storedIds, streamPath } from './live.ts';
+import { quick, record, startLive, storedIds } from './live.ts';
 
 const countPath = '/api/v1/notifications/unread-count/';
 const { service, openOther } = await startLive(t);

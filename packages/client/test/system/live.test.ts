@@ -1,8 +1,9 @@
 import t from 'tap';
+import { streamPath } from '../../../../test/notifications/streams.ts';
 import { password } from '../../../../test/support/app.ts';
 import { until } from '../../../../test/support/until.ts';
 import { badGateway, createClient, createPair } from '../clients.ts';
-import { quick, record, startLive, storedIds, streamPath } from './live.ts';
+import { quick, record, startLive, storedIds } from './live.ts';
 
 const listPath = '/api/v1/notifications/mypage/';
 const { service, openPair } = await startLive(t);

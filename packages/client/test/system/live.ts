@@ -9,8 +9,6 @@ import { atMost } from '../../../../test/support/time.ts';
 import { until } from '../../../../test/support/until.ts';
 import { createClient, createPair, startService } from '../clients.ts';
 
-export const streamPath = '/api/v1/notifications/stream/';
-
 /** Short waits, for `streamTimes`. */
 export const quick = {
   firstDelay: 20,

@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises';
+import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
 import { json } from 'node:stream/consumers';
 import t from 'tap';
-import { root } from '../../../../test/support/files.ts';
+import { root, temporaryFolder } from '../../../../test/support/files.ts';
 import { serve } from '../../../../test/support/serve.ts';
 import { caught } from '../clients.ts';
 import { run } from './packed.ts';
@@ -60,12 +60,18 @@ t.test('packages are published together: neither is `latest` before both are the
 });
 
 t.test('a release is of the version in package.json, and its changes have a date', async (t) => {
-  const notes = (tag: string) =>
-    run(process.execPath, [join(root, 'scripts/release-notes.mjs'), tag], { env: process.env, cwd: root });
-  t.match(await caught(notes('v0.0.0')), { stderr: /not of the tag v0\.0\.0/ });
-  const changelog = await readFile(join(root, 'CHANGELOG.md'), 'utf8');
-  const [, newest, version] = /^## (([\d.]+).*)$/m.exec(changelog) ?? [];
-  const printed = notes(`v${version}`);
-  if (newest?.includes('not released')) t.match(await caught(printed), { stderr: /CHANGELOG\.md has no/ });
-  else t.match(await printed, { stdout: /^- \*\*/ });
+  const folder = temporaryFolder(t);
+  const script = join(folder, 'scripts/release-notes.mjs');
+  await cp(join(root, 'scripts/release-notes.mjs'), script);
+  await writeFile(join(folder, 'package.json'), '{ "version": "1.2.3" }');
+  const notesOf = async (tag: string, title: string) => {
+    await writeFile(
+      join(folder, 'CHANGELOG.md'),
+      `## ${title}\n\n- New.\n\n## 1.2.2, 2026-01-30\n\n- Old.\n`,
+    );
+    return run(process.execPath, [script, tag]);
+  };
+  t.match(await caught(notesOf('v0.0.0', '1.2.3, 2026-01-31')), { stderr: /not of the tag v0\.0\.0/ });
+  t.match(await caught(notesOf('v1.2.3', '1.2.3, not released')), { stderr: /CHANGELOG\.md has no/ });
+  t.equal((await notesOf('v1.2.3', '1.2.3, 2026-01-31')).stdout, '- New.\n');
 });

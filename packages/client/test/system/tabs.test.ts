@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core';
 import t from 'tap';
+import { streamPath } from '../../../../test/notifications/streams.ts';
 import { noBrowser } from '../../../../test/support/browser.ts';
 import { until } from '../../../../test/support/until.ts';
 import { evaluate, startBrowser } from './site.ts';
 
 const refreshPath = '/auth/token/refresh/';
-const streamPath = '/api/v1/notifications/stream/';
 
 t.test('tabs of one browser', { skip: noBrowser }, async (t) => {
   const { service, openBrowser } = await startBrowser(t);
@@ -98,7 +98,7 @@ t.test('tabs of one browser', { skip: noBrowser }, async (t) => {
     await evaluate(first, 'void (globalThis.isSame = true)');
     await first.goto(`${service.baseUrl}/health/live`);
     await notify(2);
-    // What a page in the cache is sent ends it.
+    // A browser drops a page from the cache when a message arrives for it.
     await evaluate(other, `dure.auth.updateCurrentUser({ name: '새 이름' }).then(() => true)`);
     await first.goBack({ waitUntil: 'commit' });
     t.equal(await evaluate(first, 'globalThis.isSame'), true, 'the page was kept');

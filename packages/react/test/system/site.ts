@@ -118,7 +118,7 @@ export async function signIn(page: Page, { username }: { username: string }): Pr
   await page.evaluate(`dure.auth.logIn(${JSON.stringify({ username, password })})`);
 }
 
-/** @returns waits until the page `/account` shows something */
+/** @returns a function that waits until the page `/account` shows something */
 export function shownOn(page: Page) {
   return (what: string, condition: (last: Shown) => boolean) =>
     until(what, async () => (await page.evaluate<Shown[]>('shown')).slice(-1).some(condition));
