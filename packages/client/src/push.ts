@@ -1,12 +1,20 @@
-import { fromBase64url } from './base64url.ts';
-import { createPushSubscription, deletePushSubscription, getPushKey } from './generated/operations.ts';
+import { fromBase64url, toBase64url } from './base64url.ts';
+import {
+  createPushSubscription,
+  deletePushSubscription,
+  getPushKey,
+  listPushSubscriptions,
+} from './generated/operations.ts';
 import type { Call, Output } from './types.ts';
 
 /** `blocked`: the user has forbidden notifications of this page, and only the settings of the browser change that. */
 export type PushStatus = 'unsupported' | 'blocked' | 'off' | 'on';
 
 export interface Push {
-  /** Whether this browser gets push messages. */
+  /**
+   * Whether this browser gets the push messages of the account that is signed in: a subscription of another account, for an
+   * earlier key, or that the service has ended is `off`. @throws ApiError, NetworkError
+   */
   status(): Promise<PushStatus>;
   /**
    * Asks the user for permission, and has notifications pushed to this browser. Call it from a button.
@@ -19,7 +27,10 @@ export interface Push {
   unsubscribe(): Promise<void>;
 }
 
-export function createPush(call: Call): Push {
+/** In `localStorage`: by which id the service knows the subscription of this browser. */
+const idKey = 'dure.push';
+
+export function createPush(call: Call, isSignedIn: () => boolean): Push {
   async function current(): Promise<PushSubscription | null | undefined> {
     const registration = await navigator.serviceWorker?.getRegistration();
     return registration?.pushManager?.getSubscription();
@@ -35,7 +46,12 @@ export function createPush(call: Call): Push {
       // On an iPhone, only pages on the home screen have it.
       if (!('PushManager' in globalThis && 'serviceWorker' in navigator)) return 'unsupported';
       if (Notification.permission === 'denied') return 'blocked';
-      return (await current()) ? 'on' : 'off';
+      const subscription = await current();
+      if (!subscription || !isSignedIn()) return 'off';
+      const [{ public_key }, { items }] = await Promise.all([call(getPushKey), call(listPushSubscriptions)]);
+      const key = subscription.options.applicationServerKey;
+      const isOwn = items.some(({ id }) => String(id) === localStorage.getItem(idKey));
+      return isOwn && key && toBase64url(key) === public_key ? 'on' : 'off';
     },
     async subscribe(worker) {
       // Before anything else, while the press of the button counts.
@@ -50,7 +66,9 @@ export function createPush(call: Call): Push {
       const applicationServerKey = fromBase64url(public_key);
       const subscription = await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey });
       try {
-        return await save(subscription);
+        const saved = await save(subscription);
+        localStorage.setItem(idKey, String(saved.id));
+        return saved;
       } catch (error) {
         await subscription.unsubscribe();
         throw error;

@@ -84,7 +84,10 @@ export function createSession(
   const changes = createListeners<AuthChange>();
   let known: Tokens | null = null;
   const kept = createKeptUser(changes.emit);
-  const shareUser = shareBetweenTabs<User>(name && `${name}.user`, kept.take);
+  const shareUser = shareBetweenTabs<User>(name && `${name}.user`, (data) => {
+    // A tab with another version of the app may send something else.
+    if (typeof data?.id === 'number') kept.take(data);
+  });
   let writes = 0;
 
   function notice(tokens: Tokens | null, reason: SignedOutReason = 'elsewhere'): Tokens | null {
