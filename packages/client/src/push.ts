@@ -1,4 +1,4 @@
-import { fromBase64url, toBase64url } from './base64url.ts';
+import { fromBase64url } from './base64url.ts';
 import {
   createPushSubscription,
   deletePushSubscription,
@@ -27,8 +27,8 @@ export interface Push {
   unsubscribe(): Promise<void>;
 }
 
-/** In `localStorage`: by which id the service knows the subscription of this browser. */
-const idKey = 'dure.push';
+/** In `localStorage`: by which id the service knows the subscription of this browser, and for which key that is. */
+const storageKey = 'dure.push';
 
 export function createPush(call: Call, isSignedIn: () => boolean): Push {
   async function current(): Promise<PushSubscription | null | undefined> {
@@ -46,12 +46,11 @@ export function createPush(call: Call, isSignedIn: () => boolean): Push {
       // On an iPhone, only pages on the home screen have it.
       if (!('PushManager' in globalThis && 'serviceWorker' in navigator)) return 'unsupported';
       if (Notification.permission === 'denied') return 'blocked';
-      const subscription = await current();
-      if (!subscription || !isSignedIn()) return 'off';
-      const [{ public_key }, { items }] = await Promise.all([call(getPushKey), call(listPushSubscriptions)]);
-      const key = subscription.options.applicationServerKey;
-      const isOwn = items.some(({ id }) => String(id) === localStorage.getItem(idKey));
-      return isOwn && key && toBase64url(key) === public_key ? 'on' : 'off';
+      if (!(await current()) || !isSignedIn()) return 'off';
+      const { public_key } = await call(getPushKey);
+      const { items } = await call(listPushSubscriptions);
+      const kept = localStorage.getItem(storageKey);
+      return items.some(({ id }) => kept === id + public_key) ? 'on' : 'off';
     },
     async subscribe(worker) {
       // Before anything else, while the press of the button counts.
@@ -62,12 +61,12 @@ export function createPush(call: Call, isSignedIn: () => boolean): Push {
       await navigator.serviceWorker.register(worker);
       const { pushManager } = await navigator.serviceWorker.ready;
       // One for an earlier key of the service would be in the way.
-      await (await pushManager.getSubscription())?.unsubscribe();
+      await (await current())?.unsubscribe();
       const applicationServerKey = fromBase64url(public_key);
       const subscription = await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey });
       try {
         const saved = await save(subscription);
-        localStorage.setItem(idKey, String(saved.id));
+        localStorage.setItem(storageKey, saved.id + public_key);
         return saved;
       } catch (error) {
         await subscription.unsubscribe();

@@ -84,10 +84,7 @@ export function createSession(
   const changes = createListeners<AuthChange>();
   let known: Tokens | null = null;
   const kept = createKeptUser(changes.emit);
-  const shareUser = shareBetweenTabs<User>(name && `${name}.user`, (data) => {
-    // A tab with another version of the app may send something else.
-    if (typeof data?.id === 'number') kept.take(data);
-  });
+  const shareUser = shareBetweenTabs<User>(name && `${name}.user`, kept.take);
   let writes = 0;
 
   function notice(tokens: Tokens | null, reason: SignedOutReason = 'elsewhere'): Tokens | null {
@@ -212,7 +209,8 @@ export function createKeptUser(emit: (change: AuthChange) => void) {
     },
     /** @returns whether it is news of the account that is signed in */
     take(next: User): boolean {
-      if (next.id !== userId || JSON.stringify(next) === JSON.stringify(user)) return false;
+      // A tab with another version of the app may send anything.
+      if (next?.id !== userId || JSON.stringify(next) === JSON.stringify(user)) return false;
       user = next;
       emit({ event: 'user_updated', signedIn: true, userId, user });
       return true;

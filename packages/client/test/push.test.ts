@@ -5,10 +5,9 @@ import { caught } from './clients.ts';
 let current: object | null = null;
 const pushManager = {
   getSubscription: async () => current,
-  async subscribe({ applicationServerKey }: { applicationServerKey: Uint8Array }) {
+  async subscribe() {
     current = {
       endpoint: 'https://push.example.com/1',
-      options: { applicationServerKey: applicationServerKey.buffer },
       toJSON: () => ({ keys: { p256dh: 'AA', auth: 'AA' } }),
       async unsubscribe() {
         current = null;
