@@ -11,6 +11,10 @@ import { createClient, isApiError } from '@dure/client';
  * npm run share [folder]: serves /posts/<id> behind the host of the other files, see README.md
  */
 
+/** In milliseconds. */
+const minute = 60_000;
+const mostTitles = 1_000;
+
 /**
  * Makes a function that adds the title to the page of a post, and leaves all other pages as they are.
  *
@@ -19,7 +23,10 @@ import { createClient, isApiError } from '@dure/client';
  * @typedef {{ username: string | undefined, password: string | undefined }} Account
  */
 export function createSharedPages({ apiUrl, account, signUp }) {
-  const dure = createClient({ baseUrl: apiUrl, timeout: 3_000 });
+  // A page waits for it.
+  const dure = createClient({ baseUrl: apiUrl, timeout: 3_000, retries: 0 });
+  const titles = new Map();
+  let login;
 
   async function logIn() {
     try {
@@ -31,14 +38,41 @@ export function createSharedPages({ apiUrl, account, signUp }) {
     }
   }
 
+  /** One for all pages that wait. One that failed is not tried again for a minute. */
+  function logInOnce() {
+    const forget = () => {
+      login = undefined;
+    };
+    login ??= logIn().then(forget, (error) => {
+      setTimeout(forget, minute).unref();
+      throw error;
+    });
+    return login;
+  }
+
+  async function readTitle(id) {
+    if (!dure.isSignedIn()) await logInOnce();
+    const { title, store } = await dure.posts.get({ post_id: id });
+    return { title, store: store.name };
+  }
+
+  /** What was read is kept for a minute, also that there is nothing. */
+  function titleOf(id) {
+    if (!titles.has(id)) {
+      if (titles.size >= mostTitles) titles.delete(titles.keys().next().value);
+      titles.set(id, readTitle(id));
+      setTimeout(() => titles.delete(id), minute).unref();
+    }
+    return titles.get(id);
+  }
+
   /** @param {string} html @param {string} [url] */
   return async function share(html, url = '/') {
-    const id = /^\/posts\/(\d{1,9})(?:\?|$)/.exec(url)?.[1];
+    const id = /^\/posts\/(\d{1,16})(?:\?|$)/.exec(url)?.[1];
     if (id === undefined || !account?.username) return html;
     try {
-      if (!dure.isSignedIn()) await logIn();
-      const { title, store } = await dure.posts.get({ post_id: Number(id) });
-      return withTitle(html, title, store.name);
+      const { title, store } = await titleOf(Number(id));
+      return withTitle(html, title, store);
     } catch {
       // Deleted, or the service does not respond: the page shows the reason.
       return html;

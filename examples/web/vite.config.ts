@@ -67,21 +67,32 @@ function head({ VITE_API_URL = 'http://localhost:3000', VITE_APP_URL }: Record<s
   };
 }
 
-/** Adds the title of a shared post to its page, as share.mjs does behind a host; in development with an account that it creates. */
+/**
+ * Adds the title of a shared post to its page, as share.mjs does behind a host; in development, beside a service on this machine,
+ * with an account that it creates.
+ */
 function sharedPosts({ VITE_API_URL: apiUrl = 'http://localhost:3000' }: Record<string, string>): Plugin {
   const forDevelopment = { username: 'shared-posts', password: 'shown-to-guests-in-development' };
   const signUp = { name: 'Dure', email: 'shared-posts@example.com' };
-  const inDevelopment = createSharedPages({ apiUrl, account: forDevelopment, signUp });
+  // Anybody could log in with this password.
+  const isHere = /^https?:\/\/localhost(?=[:/]|$)/.test(apiUrl);
+  const inDevelopment = createSharedPages(
+    isHere ? { apiUrl, account: forDevelopment, signUp } : { apiUrl, account: hostAccount() },
+  );
   return {
     name: 'shared-posts',
     apply: 'serve',
     transformIndexHtml: (html, { originalUrl }) => inDevelopment(html, originalUrl),
     configurePreviewServer({ middlewares, config }) {
       const share = createSharedPages({ apiUrl, account: hostAccount() });
-      middlewares.use(async ({ url = '' }, response, next) => {
+      const read = () => readFile(resolve(config.root, config.build.outDir, 'index.html'), 'utf8');
+      middlewares.use(({ url = '' }, response, next) => {
         if (!url.startsWith('/posts/')) return next();
-        const page = await readFile(resolve(config.root, config.build.outDir, 'index.html'), 'utf8');
-        response.setHeader('content-type', 'text/html; charset=utf-8').end(await share(page, url));
+        response.setHeader('content-type', 'text/html; charset=utf-8');
+        read()
+          .then((page) => share(page, url))
+          .then((page) => response.end(page))
+          .catch(next);
       });
     },
   };

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import process from 'node:process';
 import { promisify } from 'node:util';
 
 const own = (name) => join(import.meta.dirname, name);
@@ -25,7 +26,7 @@ export async function checkPages(output) {
   }
   const config = { extends: own('strict.json'), include: ['.', own('pages.d.ts')] };
   await writeFile(join(output, 'tsconfig.json'), JSON.stringify(config));
-  await promisify(execFile)(join(root, 'node_modules/.bin/tsc'), ['-p', output]);
+  await promisify(execFile)(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', output]);
 }
 
 /** A block that is a part of a function, such as one with `return`, is put into one. */

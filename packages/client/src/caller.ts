@@ -5,7 +5,7 @@ import type { User } from './models.ts';
 import type { ClientHooks } from './observer.ts';
 import type { OperationCall } from './operation-call.ts';
 import { isErrorEnvelope, resultOf } from './responses.ts';
-import { abortReason, newIdempotencyKey, throwIfAborted, withRetries } from './retries.ts';
+import { abortReason, throwIfAborted, withRetries } from './retries.ts';
 import { createSession, type Session, type TokenResponse } from './session.ts';
 import { memoryStorage, type TokenStorage, type Tokens } from './tokens.ts';
 import { type Fetch, prepareRequest, type RawResponse, redirect, send, takePath } from './transport.ts';
@@ -212,4 +212,13 @@ async function unlessAborted<Result>(
     signal.addEventListener('abort', onAbort);
   });
   return Promise.race([work, aborted]).finally(() => signal.removeEventListener('abort', onAbort));
+}
+
+/**
+ * A key for a form: with each attempt to send it, `{ idempotencyKey }` gives the first success again instead of creating a second
+ * object. A random one that cannot be guessed, as far as the platform has `crypto`: React Native has none, nor pages without HTTPS.
+ */
+export function newIdempotencyKey(): string {
+  const weak = () => Array.from({ length: 3 }, () => Math.random().toString(36).slice(2)).join('-');
+  return globalThis.crypto?.randomUUID?.() ?? weak();
 }

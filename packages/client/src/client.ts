@@ -42,7 +42,7 @@ export function createClient(options: ClientOptions): Client {
     ...base,
     auth: { ...resources.auth, ...createLoginWith(call) },
     passkeys: { ...resources.passkeys, ...createPasskeys(call) },
-    push: { ...resources.push, ...createPush(call) },
+    push: { ...resources.push, ...createPush(call, base.isSignedIn) },
     notifications: { ...resources.notifications, subscribe: feed.subscribe },
     request: (id, ...args) => caller.request(operationOf(id), ...args),
     setLanguage(language) {

@@ -1,5 +1,6 @@
 export type { AccessTokenSource } from './access-token.ts';
 export { type BaseClient, type BaseClientOptions, createBaseClient } from './base-client.ts';
+export { newIdempotencyKey } from './caller.ts';
 export { type Client, type ClientOptions, createClient } from './client.ts';
 export {
   ApiError,
@@ -22,7 +23,6 @@ export type { FormFile, NativeFile } from './operation-call.ts';
 export { items, pages } from './pages.ts';
 export { type NewPasskeyOptions, type PasskeyLoginOptions, supportsPasskeys } from './passkeys.ts';
 export type { PushStatus } from './push.ts';
-export { newIdempotencyKey } from './retries.ts';
 export type { AuthChange, AuthEvent, SignedOutReason } from './session.ts';
 export { browserStorage, memoryStorage, type TokenStorage, type Tokens } from './tokens.ts';
 export type {

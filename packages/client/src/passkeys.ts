@@ -34,8 +34,7 @@ export interface Passkeys {
 export const supportsPasskeys = (): boolean => typeof PublicKeyCredential === 'function';
 
 function requirePasskeys(): void {
-  if (!supportsPasskeys())
-    throw notSupported('There are no passkeys here: they need a browser, and TLS or `localhost`');
+  if (!supportsPasskeys()) throw notSupported('Passkeys need a browser, and TLS or `localhost`');
 }
 
 type Challenge = Output<'startPasskeyLogin'>['options'];

@@ -1,12 +1,20 @@
 import { fromBase64url } from './base64url.ts';
-import { createPushSubscription, deletePushSubscription, getPushKey } from './generated/operations.ts';
+import {
+  createPushSubscription,
+  deletePushSubscription,
+  getPushKey,
+  listPushSubscriptions,
+} from './generated/operations.ts';
 import type { Call, Output } from './types.ts';
 
 /** `blocked`: the user has forbidden notifications of this page, and only the settings of the browser change that. */
 export type PushStatus = 'unsupported' | 'blocked' | 'off' | 'on';
 
 export interface Push {
-  /** Whether this browser gets push messages. */
+  /**
+   * Whether this browser gets the push messages of the account that is signed in: a subscription of another account, for an
+   * earlier key, or that the service has ended is `off`. @throws ApiError, NetworkError
+   */
   status(): Promise<PushStatus>;
   /**
    * Asks the user for permission, and has notifications pushed to this browser. Call it from a button.
@@ -19,7 +27,10 @@ export interface Push {
   unsubscribe(): Promise<void>;
 }
 
-export function createPush(call: Call): Push {
+/** In `localStorage`: by which id the service knows the subscription of this browser, and for which key that is. */
+const storageKey = 'dure.push';
+
+export function createPush(call: Call, isSignedIn: () => boolean): Push {
   async function current(): Promise<PushSubscription | null | undefined> {
     const registration = await navigator.serviceWorker?.getRegistration();
     return registration?.pushManager?.getSubscription();
@@ -35,7 +46,11 @@ export function createPush(call: Call): Push {
       // On an iPhone, only pages on the home screen have it.
       if (!('PushManager' in globalThis && 'serviceWorker' in navigator)) return 'unsupported';
       if (Notification.permission === 'denied') return 'blocked';
-      return (await current()) ? 'on' : 'off';
+      if (!(await current()) || !isSignedIn()) return 'off';
+      const { public_key } = await call(getPushKey);
+      const { items } = await call(listPushSubscriptions);
+      const kept = localStorage.getItem(storageKey);
+      return items.some(({ id }) => kept === id + public_key) ? 'on' : 'off';
     },
     async subscribe(worker) {
       // Before anything else, while the press of the button counts.
@@ -46,11 +61,13 @@ export function createPush(call: Call): Push {
       await navigator.serviceWorker.register(worker);
       const { pushManager } = await navigator.serviceWorker.ready;
       // One for an earlier key of the service would be in the way.
-      await (await pushManager.getSubscription())?.unsubscribe();
+      await (await current())?.unsubscribe();
       const applicationServerKey = fromBase64url(public_key);
       const subscription = await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey });
       try {
-        return await save(subscription);
+        const saved = await save(subscription);
+        localStorage.setItem(storageKey, saved.id + public_key);
+        return saved;
       } catch (error) {
         await subscription.unsubscribe();
         throw error;

@@ -209,7 +209,8 @@ export function createKeptUser(emit: (change: AuthChange) => void) {
     },
     /** @returns whether it is news of the account that is signed in */
     take(next: User): boolean {
-      if (next.id !== userId || JSON.stringify(next) === JSON.stringify(user)) return false;
+      // A tab with another version of the app may send anything.
+      if (next?.id !== userId || JSON.stringify(next) === JSON.stringify(user)) return false;
       user = next;
       emit({ event: 'user_updated', signedIn: true, userId, user });
       return true;

@@ -67,7 +67,7 @@ interface TextFormat {
 function localStore(key: string, { read, write }: TextFormat): TokenStorage {
   if (typeof document === 'undefined') {
     throw new TypeError(
-      'browserStorage and `tokens: "cookie"` need a browser. A server creates a client for each request, with `accessToken` or a `storage`; otherwise all users would share one login',
+      'browserStorage and `tokens: "cookie"` need a browser. A server creates a client for each request, with `accessToken` or a `storage`',
     );
   }
   const store = usableStorage(key);

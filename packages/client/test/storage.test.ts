@@ -132,3 +132,15 @@ t.test('a storage that fails rejects the call and nothing else', async (t) => {
   t.match(await caught(dure.ready), { message: 'the disk is full' });
   t.ok((await dure.stores.listCategories()).items.length > 0, 'operations without a token work');
 });
+
+t.test('what another version of the app sends to this tab is ignored', async (t) => {
+  const { user, storage } = await signedIn(service);
+  const dure = createClient({ baseUrl, storage: { ...storage, name: 'shared' } });
+  await dure.auth.getCurrentUser();
+  const tab = new BroadcastChannel('shared.user');
+  t.teardown(() => tab.close());
+  for (const message of [null, 'text', { name: '이름' }]) tab.postMessage(message);
+  tab.postMessage({ ...dure.session.user, name: '새 이름' });
+  await until('the user', () => dure.session.user?.name === '새 이름');
+  t.equal(dure.session.user?.id, user.id);
+});

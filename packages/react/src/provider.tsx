@@ -1,6 +1,7 @@
 import type { AuthChange, Client, SignedOutReason } from '@dure/client';
 import { QueryClient, QueryClientContext, QueryClientProvider } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react';
+import { queryKey } from './query-key.ts';
 
 /**
  * Who is signed in: `loading` until the client has read its tokens, and while a server renders. `reason` says why the user was signed
@@ -38,7 +39,7 @@ export function DureProvider({ client, queryClient, children }: DureProviderProp
     () =>
       client.onAuthChange((change) => {
         const { event, userId, user } = change;
-        if (event === 'user_updated') queries.setQueryData(['dure', userId, 'getCurrentUser', {}], user);
+        if (event === 'user_updated') queries.setQueryData(queryKey(userId, 'getCurrentUser'), user);
         else if (event !== 'token_refreshed') setSession(sessionOf(change));
       }),
     [client, queries],
@@ -47,10 +48,7 @@ export function DureProvider({ client, queryClient, children }: DureProviderProp
     // What a server or a storage has provided may be that of the account that is not known yet.
     if (session === loading) return;
     // After the hooks have changed to the keys of this account.
-    queries.removeQueries({
-      queryKey: ['dure'],
-      predicate: ({ queryKey }) => queryKey[1] !== session.userId,
-    });
+    queries.removeQueries({ queryKey: ['dure'], predicate: (query) => query.queryKey[1] !== session.userId });
   }, [queries, session]);
   return (
     <QueryClientProvider client={queries}>

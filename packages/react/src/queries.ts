@@ -1,6 +1,5 @@
-import type { CallOptions, Input, Method, OperationId, Output, ReadOperationId } from '@dure/client';
+import type { CallOptions, Method, OperationId, Output, ReadOperationId } from '@dure/client';
 import {
-  type DataTag,
   type InfiniteData,
   type SkipToken,
   skipToken,
@@ -13,6 +12,7 @@ import {
 } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { type SessionState, useDureContext } from './provider.tsx';
+import { keyOf, type WithInput } from './query-key.ts';
 
 /** What a method of the client tells about itself. */
 export type Described = Pick<Method<OperationId>, 'operation' | 'needsLogin'>;
@@ -23,12 +23,6 @@ interface Enabled {
 
 type ObjectOptions<Id extends ReadOperationId, Data> = Enabled &
   Omit<UseQueryOptions<Output<Id>, Error, Data>, 'queryKey' | 'queryFn' | 'enabled'>;
-
-/** The input may be left out where nothing in it is required. */
-type WithInput<Id extends ReadOperationId, Skip, Rest extends unknown[]> =
-  Record<never, never> extends Input<Id>
-    ? [input?: Input<Id> | Skip, ...Rest]
-    : [input: Input<Id> | Skip, ...Rest];
 
 interface Page {
   items: unknown[];
@@ -44,23 +38,6 @@ type ListOptions<ListPage> = Enabled &
 /** What both kinds of queries take, as far as it matters here. */
 interface Options extends Enabled {
   placeholderData?: unknown;
-}
-
-/**
- * Where TanStack Query keeps what `useObject` has read, apart for each account: `queryKey(dure.userId(), 'getPost', { post_id: 7 })`.
- * What `useInfiniteList` has read has another form, and `pages` at the end of its key.
- */
-export function queryKey<Id extends ReadOperationId>(
-  userId: number | null,
-  operation: Id,
-  ...args: WithInput<Id, never, []>
-): DataTag<readonly unknown[], Output<Id>>;
-export function queryKey(
-  userId: number | null,
-  operation: OperationId,
-  input: object = {},
-): readonly unknown[] {
-  return ['dure', userId, operation, input];
 }
 
 /**
@@ -124,7 +101,7 @@ function useAccount({ operation, needsLogin }: Described, input: object | SkipTo
     // The client has repeated what is worth it.
     retry: false,
     ...options,
-    queryKey: ['dure', userId, operation, input === skipToken ? null : input],
+    queryKey: keyOf(userId, operation, input === skipToken ? null : input),
     enabled: enabled && (needsLogin ? status === 'signed_in' : status !== 'loading'),
     placeholderData(data?: unknown, previous?: { queryKey: readonly unknown[] }) {
       if (typeof placeholder !== 'function') return placeholder;

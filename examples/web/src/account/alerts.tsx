@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
 import { dure } from '../api.ts';
 import { change } from '../app/change.ts';
+import { switchPush } from '../app/push.ts';
 import { m } from '../paraglide/messages.js';
 import { searchPath, useDescribeSearch } from '../posts/filters.ts';
 import {
@@ -51,7 +52,7 @@ function PushSwitch() {
 
   async function toggle() {
     try {
-      await (isOn ? dure.push.unsubscribe() : dure.push.subscribe('/push-worker.js'));
+      await switchPush(isOn);
     } catch (error) {
       const text = error instanceof DOMException && failed[error.name];
       throw text ? new InputError(text()) : error;

@@ -1,5 +1,5 @@
-import { isApiError, type ReadOperationId, type SignedOutReason } from '@dure/client';
-import { useObject, useSession } from '@dure/react';
+import { isApiError, type SignedOutReason } from '@dure/client';
+import { queryKey, useObject, useSession } from '@dure/react';
 import { useQuery } from '@tanstack/react-query';
 import { Navigate, Outlet, useLocation, useOutletContext } from 'react-router';
 import { dure, type Store, type Tagged, type User } from '../api.ts';
@@ -15,10 +15,13 @@ interface Account {
 export const useAccount = () => useOutletContext<Account>();
 
 /** Reads as `useObject` does. */
-function useTagged<Data>(id: ReadOperationId, input: object, read: (signal: AbortSignal) => Promise<Data>) {
+function useTagged<Data>(
+  keyOf: (userId: number | null) => readonly unknown[],
+  read: (signal: AbortSignal) => Promise<Data>,
+) {
   const { userId } = useSession();
   return useQuery({
-    queryKey: ['dure', userId, id, input, 'etag'],
+    queryKey: [...keyOf(userId), 'etag'],
     queryFn: ({ signal }) => read(signal),
     enabled: userId !== null,
     retry: false,
@@ -32,13 +35,17 @@ const tag = <Data extends object>({ data, headers }: { data: Data; headers: Head
 
 export function usePost(post_id: number) {
   const input = { post_id };
-  return useTagged('getPost', input, (signal) => dure.request('getPost', input, { signal }).then(tag));
+  return useTagged(
+    (userId) => queryKey(userId, 'getPost', input),
+    (signal) => dure.request('getPost', input, { signal }).then(tag),
+  );
 }
 
 /** The own store; null where the account has none, because for TanStack Query an error would be nothing to keep. */
 export function useOwnStore() {
-  return useTagged('getOwnStore', {}, (signal) =>
-    dure.request('getOwnStore', {}, { signal }).then(tag).catch(nullIfNone),
+  return useTagged(
+    (userId) => queryKey(userId, 'getOwnStore'),
+    (signal) => dure.request('getOwnStore', {}, { signal }).then(tag).catch(nullIfNone),
   );
 }
 

@@ -6,32 +6,13 @@ import { type Toast, toast, useToaster } from 'react-hot-toast/headless';
 import { Link, Outlet, ScrollRestoration, useLocation } from 'react-router';
 import { apiUrl, dure, queryClient } from '../api.ts';
 import { m } from '../paraglide/messages.js';
-import { ifAllowed } from '../storage.ts';
 import { changeLanguage, useLanguage } from '../text.ts';
 import { forgetDraftsOfOthers } from '../ui/draft.ts';
 import { Button, ButtonLink, Icon, useVisited } from '../ui/index.ts';
 import { readAgain } from './change.ts';
+import { followPush } from './push.ts';
 import { isRemote } from './session.tsx';
 import './shell.css';
-
-/** In `localStorage`: the account whose push messages have ended in this browser because it left. */
-const pushEndedKey = 'dure.push-ended';
-let lastUserId = dure.userId();
-
-/** Push messages are for the account that is signed in: they end when it leaves, and begin again when it is back. */
-async function followPush({ userId }: AuthChange): Promise<void> {
-  const left = String(lastUserId);
-  lastUserId = userId;
-  if (userId === null) {
-    if ((await dure.push.status()) !== 'on') return;
-    ifAllowed(() => localStorage.setItem(pushEndedKey, left));
-    return dure.push.unsubscribe();
-  }
-  const isBack = ifAllowed(() => localStorage.getItem(pushEndedKey)) === String(userId);
-  if (!isBack || Notification.permission !== 'granted') return;
-  await dure.push.subscribe('/push-worker.js');
-  ifAllowed(() => localStorage.removeItem(pushEndedKey));
-}
 
 /** What was typed stays for the account whose session has expired, and for no other one. */
 function forgetDrafts({ userId, reason }: AuthChange): void {
@@ -61,7 +42,7 @@ export function Shell() {
     const hasFailed = ({ state }: Query) => state.status === 'error';
     if (stream === 'open') void queryClient.refetchQueries({ type: 'active', predicate: hasFailed });
   }, [stream]);
-  useEffect(() => dure.onAuthChange((change) => void followPush(change).catch(() => undefined)), []);
+  useEffect(() => dure.onAuthChange(followPush), []);
   return (
     <div className={isSignedIn ? 'has-nav' : undefined}>
       <a className="skip-link" href="#content">

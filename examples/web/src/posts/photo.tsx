@@ -20,6 +20,8 @@ export function Photo({ photos, index }: PhotoProps) {
         aria-label={m.enlarge({ name })}
         aria-haspopup="dialog"
         onClick={(event) => {
+          // For a tab of its own.
+          if (event.ctrlKey || event.metaKey) return;
           event.preventDefault();
           setOpen(true);
         }}>

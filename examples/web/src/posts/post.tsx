@@ -56,8 +56,7 @@ function Content({ post }: { post: Tagged<Post> }) {
 /** Whole images, side by side. */
 function Gallery({ images }: { images: string[] }) {
   return (
-    // A scrollable region can be scrolled with the keyboard only when it takes the focus.
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls is reached by keyboard
     <ul className="gallery" tabIndex={0} aria-label={m.photos()}>
       {images.map((url, index) => (
         <li key={url}>

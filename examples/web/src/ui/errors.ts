@@ -49,7 +49,7 @@ function describeApiError({ code, operation, detail, fields, retryAfter, data }:
   const left = 'attempts_left' in data ? data.attempts_left : undefined;
   if (typeof left !== 'number') return detail;
   // The service does not say why. For one of an authenticator app, the login begins again.
-  if (left === 0 && /Email/.test(operation)) return m.this_code_has_expired();
+  if (left === 0 && ['confirmEmail', 'changeEmail'].includes(operation)) return m.this_code_has_expired();
   return `${detail} ${m.attempts_left({ left })}`;
 }
 

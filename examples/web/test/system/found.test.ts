@@ -19,7 +19,8 @@ const story =
 t.test(story, { skip: noBrowser }, async (t) => {
   const example = await startExample(t, terms);
   const pushes = await pushesOf(t, example);
-  const { mails, pool } = example;
+  const { api, mails, pool } = example;
+  const subscriptions = async () => (await pool.query('SELECT FROM push_subscriptions')).rows.length;
   const step = stepsOf(t);
   const cafe = await openPhone(
     { username: 'dure_cafe', name: '김두레' },
@@ -164,13 +165,37 @@ t.test(story, { skip: noBrowser }, async (t) => {
 
   await step('a logout ends push messages, and a login of the same account begins them again', async () => {
     const { page, username } = flower;
-    const count = async () => (await pool.query('SELECT FROM push_subscriptions')).rows.length;
     await page.goto('/account');
     await page.getByRole('button', { name: '로그아웃', exact: true }).click();
     await page.getByRole('link', { name: '무료로 시작하기' }).waitFor();
-    await until('their end', async () => (await count()) === 0);
+    await until('their end', async () => (await subscriptions()) === 0);
     await logInAs(flower, username);
-    await until('their start', async () => (await count()) === 1);
+    await until('their start', async () => (await subscriptions()) === 1);
+  });
+
+  await step('another account ends push messages, and the tabs begin them again', async (t) => {
+    const { page, context, username } = flower;
+    const other = await createUser(example);
+    const tab = await context.newPage();
+    // A page without a client, whose refresh could be what sets the cookie last.
+    await tab.goto('/icon.svg');
+    await tab.evaluate(logInElsewhere(api, other.username));
+    await until('their end', async () => (await subscriptions()) === 0);
+    await tab.goto('/');
+    await page.goto('/account');
+    await page.getByRole('button', { name: '로그아웃', exact: true }).click();
+    await tab.getByRole('link', { name: '무료로 시작하기' }).waitFor();
+    await logInAs(flower, username);
+    await tab.getByRole('navigation', { name: '주 메뉴' }).waitFor();
+    for (const one of [page, tab]) {
+      await one.evaluate(`navigator.locks.request('dure.push-for', () => true)`);
+    }
+    t.equal(await subscriptions(), 1);
+    for (const one of [page, tab]) {
+      await one.goto(alerts);
+      await one.getByRole('button', { name: '푸시 알림 끄기' }).waitFor();
+    }
+    await tab.close();
   });
 
   await step('the florist withdraws what it agreed to, and downloads its data', async (t) => {
@@ -201,6 +226,16 @@ async function uprightPhoto() {
 
 /** What Chromium cannot decode. */
 const unreadable = { name: 'flower.heic', mimeType: 'image/heic', buffer: Buffer.from('ftypheic') };
+
+/** Logs in to another account of the service from another page of the site, of which the tabs of the app only learn the account. */
+function logInElsewhere(api: string, username: string): string {
+  const headers = { 'content-type': 'application/json', 'x-refresh-token': 'cookie' };
+  const init = { method: 'POST', credentials: 'include', headers };
+  const body = JSON.stringify({ username, password });
+  return `fetch('${api}/auth/login/', ${JSON.stringify({ ...init, body })})
+    .then((response) => response.json())
+    .then(({ data }) => localStorage.setItem('dure', data.user.id))`;
+}
 
 async function switchPushOn({ page }: Phone): Promise<void> {
   await page.goto(alerts);
