@@ -25,10 +25,11 @@ const sentRequest = `'sent' AS box, r.id, r.post_id, p.title AS post_title, r.re
 
 /** Rows of notifications as the service reads them: to write their JSON in the form of the API takes PostgreSQL longer than Node. $2 is the user, so that one partition is read. */
 const notificationRows = `
-  SELECT n.id, n.kind, n.is_read AS "isRead", n.created_at AS "createdAt", r.id AS "requestId", r.post_id AS "postId",
-    p.title AS "postTitle", r.status, r.message, r.sender_store_id AS "senderStoreId", s.name AS "senderStoreName",
-    r.receiver_store_id AS "receiverStoreId", v.name AS "receiverStoreName",
-    coalesce(s.owner_id = n.user_id, false) AS "toSender"
+  SELECT n.id, n.kind, n.is_read AS "isRead", n.created_at AS "createdAt",
+    coalesce(s.owner_id = n.user_id, false) AS "toSender",
+    json_build_object('id', r.id, 'post_id', r.post_id, 'post_title', p.title, 'status', r.status,
+      'sender_store_id', r.sender_store_id, 'sender_store_name', s.name,
+      'receiver_store_id', r.receiver_store_id, 'receiver_store_name', v.name, 'message', r.message) AS request
   FROM (SELECT * FROM notifications WHERE user_id = $2 ORDER BY id DESC LIMIT 21) n
   JOIN partner_requests r ON r.id = n.partner_request_id
   JOIN posts p ON p.id = r.post_id
