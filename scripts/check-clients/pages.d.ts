@@ -130,12 +130,7 @@ declare module '*/posts' {
       request: Request;
       context: Readonly<import('react-router').RouterContextProvider>;
     }
-    type ActionArgs = LoaderArgs;
   }
-}
-
-declare module '*/login' {
-  export { Route } from '*/posts';
 }
 
 declare module 'vitest' {
