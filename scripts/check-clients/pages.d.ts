@@ -14,6 +14,7 @@ declare const message: string;
 declare const newestIdOnThePage: number;
 declare const client: import('@dure/client').Client;
 declare const file: File;
+declare const photo: { uri: string; fileName?: string | null; mimeType?: string };
 declare const create: import('@tanstack/react-query').UseMutationResult;
 declare const posts: import('@tanstack/react-query').UseInfiniteQueryResult & {
   items: import('@dure/client').PostListItem[];
@@ -115,25 +116,4 @@ declare module 'expo-secure-store' {
   function getItemAsync(key: string): Promise<string | null>;
   function setItemAsync(key: string, value: string): Promise<void>;
   function deleteItemAsync(key: string): Promise<void>;
-}
-
-declare module 'expo-image-picker' {
-  enum UIImagePickerPreferredAssetRepresentationMode {
-    Compatible = 'compatible',
-  }
-  function launchImageLibraryAsync(options: {
-    mediaTypes: 'images';
-    preferredAssetRepresentationMode: UIImagePickerPreferredAssetRepresentationMode;
-  }): Promise<{ assets: { uri: string; fileName?: string | null; mimeType?: string }[] | null }>;
-}
-
-/* What React Router generates for the files of a route. */
-
-declare module '*/posts' {
-  namespace Route {
-    interface LoaderArgs {
-      request: Request;
-      context: Readonly<import('react-router').RouterContextProvider>;
-    }
-  }
 }
