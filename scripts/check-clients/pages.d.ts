@@ -12,14 +12,18 @@ declare const email: string;
 declare const post_id: number;
 declare const message: string;
 declare const newestIdOnThePage: number;
+declare const client: import('@dure/client').Client;
 declare const file: File;
+declare const photo: { uri: string; fileName?: string | null; mimeType?: string };
 declare const create: import('@tanstack/react-query').UseMutationResult;
 declare const posts: import('@tanstack/react-query').UseInfiniteQueryResult & {
   items: import('@dure/client').PostListItem[];
 };
+declare function Feed(): import('react').ReactElement;
 declare function askForCode(token?: string): Promise<string>;
 declare function explain(): void;
 declare function readTokens(): import('@dure/client').Tokens | null;
+declare function render(element: import('react').ReactElement): void;
 declare function retryIn(seconds: number | undefined): void;
 declare function setBadge(count: number): void;
 declare function setStatus(status: import('@dure/client').StreamStatus): void;
@@ -38,11 +42,13 @@ declare const isApiError: typeof import('@dure/client').isApiError;
 declare const items: typeof import('@dure/client').items;
 declare const LoginWithError: typeof import('@dure/client').LoginWithError;
 declare const supportsPasskeys: typeof import('@dure/client').supportsPasskeys;
+declare const DureProvider: typeof import('@dure/react').DureProvider;
 declare const useInfiniteList: typeof import('@dure/react').useInfiniteList;
 declare const useLiveNotifications: typeof import('@dure/react').useLiveNotifications;
 declare const useMutation: typeof import('@dure/react').useMutation;
 declare const useObject: typeof import('@dure/react').useObject;
 declare const useSession: typeof import('@dure/react').useSession;
+declare const QueryClient: typeof import('@tanstack/react-query').QueryClient;
 declare const keepPreviousData: typeof import('@tanstack/react-query').keepPreviousData;
 declare const useState: typeof import('react').useState;
 declare type TokenStorage = import('@dure/client').TokenStorage;
@@ -110,43 +116,4 @@ declare module 'expo-secure-store' {
   function getItemAsync(key: string): Promise<string | null>;
   function setItemAsync(key: string, value: string): Promise<void>;
   function deleteItemAsync(key: string): Promise<void>;
-}
-
-declare module 'expo-image-picker' {
-  enum UIImagePickerPreferredAssetRepresentationMode {
-    Compatible = 'compatible',
-  }
-  function launchImageLibraryAsync(options: {
-    mediaTypes: 'images';
-    preferredAssetRepresentationMode: UIImagePickerPreferredAssetRepresentationMode;
-  }): Promise<{ assets: { uri: string; fileName?: string | null; mimeType?: string }[] | null }>;
-}
-
-/* What React Router generates for the files of a route. */
-
-declare module '*/posts' {
-  namespace Route {
-    interface LoaderArgs {
-      request: Request;
-      context: Readonly<import('react-router').RouterContextProvider>;
-    }
-    type ActionArgs = LoaderArgs;
-  }
-}
-
-declare module '*/login' {
-  export { Route } from '*/posts';
-}
-
-declare module 'vitest' {
-  function test(name: string, run: () => Promise<void>): void;
-}
-
-declare module '@testing-library/react' {
-  function render(element: import('react').ReactElement): void;
-  const screen: { findByText(text: string): Promise<HTMLElement> };
-}
-
-declare module '*/feed' {
-  function Feed(): import('react').ReactElement;
 }
