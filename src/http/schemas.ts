@@ -11,12 +11,7 @@ import {
 /** Every schema that something refers to, by its `$id`. Complete when all routes are registered. */
 export const referencedSchemas: Record<string, TSchema> = {};
 
-/**
- * A reference to a schema by its `$id`, with that schema's type. The document names the schema.
- *
- * @param options keywords beside the reference
- * @throws when another schema has the `$id`
- */
+/** A reference to a schema by its `$id`, with that schema's type. @throws when another schema has the `$id` */
 export function Ref<T extends TSchema>(schema: T, options: SchemaOptions = {}) {
   const { $id = '' } = schema;
   referencedSchemas[$id] ??= schema;
@@ -42,7 +37,6 @@ export const enumKeywords = ['x-enum-varnames', 'x-enumNames', 'x-enum-descripti
 /**
  * A named enum: generated clients have one type for it, with a name and a description for each value.
  *
- * @param values with their descriptions
  * @param names of the values in generated clients; by default the values in capitals
  */
 export function NamedEnum<const Value extends string>(
@@ -65,10 +59,7 @@ export function NamedEnum<const Value extends string>(
 /** The keyword of {@link documented}. */
 export const documentedKeyword = 'documented';
 
-/**
- * Keywords that only the document has: of responses, which are not validated, and of paths, cursors and tokens, whose errors are no
- * `validation_error`.
- */
+/** Keywords that only the document has: of responses, and of paths, cursors and tokens, whose errors are no `validation_error`. */
 export const documented = (keywords: SchemaOptions) => ({ [documentedKeyword]: keywords });
 
 /** The largest id of a 32-bit column. */

@@ -21,10 +21,8 @@ export interface SpanOptions {
 }
 
 /**
- * Sends traces to an OpenTelemetry collector. The SDK reads the standard variables, such as `OTEL_SERVICE_NAME`. Spans are made here
- * and not by `@fastify/otel`, which puts paths and texts of errors into them.
- *
- * @param endpoint base URL of an OTLP/HTTP receiver
+ * Sends traces to an OTLP/HTTP receiver. The SDK reads the standard variables, such as `OTEL_SERVICE_NAME`. Spans are made here and
+ * not by `@fastify/otel`, which puts paths and texts of errors into them.
  */
 export function connectCollector(endpoint: string) {
   const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/+$/, '')}/v1/traces` });
@@ -56,11 +54,7 @@ export function connectCollector(endpoint: string) {
       return `00-${traceId}-${spanId}-01`;
     },
 
-    /**
-     * Starts the span of a request under the span that its `traceparent` names.
-     *
-     * @param route the pattern of the path; undefined for an unknown path
-     */
+    /** Starts the span of a request under the one that its `traceparent` names. @param route its pattern; undefined for an unknown path */
     startRequest(method: string, route: string | undefined, headers: IncomingHttpHeaders) {
       const parent = propagation.extract(ROOT_CONTEXT, { traceparent: headers['traceparent'] });
       const name = route === undefined ? method : `${method} ${route}`;

@@ -40,10 +40,8 @@ interface JobsRow {
 }
 
 /**
- * What the database knows: the queue, failed emails, pending migrations. A scrape waits for two seconds: a database that does not
- * respond, or takes no writes, is `database_up 0`, without the others.
- *
- * @param tasks of which the age of the oldest job is shown also while there is none
+ * What the database knows: the queue, failed emails, pending migrations. Without a response within two seconds, and without writes,
+ * there is `database_up 0` alone. @param tasks whose oldest age is shown also while there is none
  */
 export function addDatabaseMetrics({ addGauge }: Metrics, database: Database, tasks: string[]): void {
   const readOnce = onceASecond(() => readDatabase(database).catch(() => undefined));

@@ -35,11 +35,7 @@ export function createMetrics() {
     });
   }
 
-  /**
-   * Adds a counter; its name ends with `_total`.
-   *
-   * @param labels with their known values. Their series exist from the start, so that the first event is seen as an increase.
-   */
+  /** Adds a counter; its name ends with `_total`. Series of known values of labels exist from the start, so that the first event counts. */
   function addCounter(name: string, help: string, labels: Record<string, readonly string[]> = {}) {
     const counter = new Counter({ name, help, labelNames: Object.keys(labels), registers });
     const series = Object.entries(labels).reduce<Record<string, string>[]>(
@@ -62,11 +58,7 @@ export function createMetrics() {
   return { registry, addGauge, addCounter, addHistogram };
 }
 
-/**
- * Memory, processor time, garbage collection and event-loop delay as prom-client names them, and which build runs.
- *
- * @param commit of the build, if it is known
- */
+/** Memory, processor time, garbage collection and event-loop delay as prom-client names them, and which build runs. */
 export function addProcessMetrics({ registry, addGauge }: Metrics, commit = 'unknown'): void {
   collectDefaultMetrics({ register: registry });
   const build = { version, node: process.version, commit };
