@@ -47,11 +47,7 @@ const sharedParameters: Record<string, string> = {
   'X-Refresh-Token': 'RefreshTokenPlace',
 };
 
-/**
- * Completes the document of @fastify/swagger.
- *
- * @param routes by their operation id
- */
+/** Completes the document of @fastify/swagger. @param routes by their operation id */
 export function completeDocument(generated: object, routes: ReadonlyMap<string, DocumentedRoute>) {
   const { components: parts, ...document } = toJsonSchema(generated) as OpenApiDocument;
   const components = new Components(parts.schemas);

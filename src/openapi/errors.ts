@@ -57,16 +57,16 @@ const statusHeaders: Record<number, readonly HeaderName[]> = {
   429: ['Retry-After'],
 };
 
-/** Names of sets of codes that several operations have for the same reason. */
-const groups: Record<string, readonly string[]> = {
-  InvalidInput: ['malformed_json', 'malformed_request', 'validation_error'],
-  InvalidQuery: ['malformed_request', 'validation_error'],
-  InvalidPage: ['invalid_cursor', 'malformed_request', 'validation_error'],
-  Unauthenticated: ['not_authenticated', 'token_not_valid'],
-  WrongPassword: ['invalid_credentials', 'not_authenticated', 'token_not_valid'],
-  NotConfirmed: ['confirmation_required', 'forbidden'],
-  AttemptsExceeded: ['rate_limited', 'too_many_attempts'],
-  AllowanceExceeded: ['quota_exceeded', 'rate_limited'],
+/** Names of sets of codes, sorted, that several operations have for the same reason. */
+const groups: Record<string, string> = {
+  'malformed_json malformed_request validation_error': 'InvalidInput',
+  'malformed_request validation_error': 'InvalidQuery',
+  'invalid_cursor malformed_request validation_error': 'InvalidPage',
+  'not_authenticated token_not_valid': 'Unauthenticated',
+  'invalid_credentials not_authenticated token_not_valid': 'WrongPassword',
+  'confirmation_required forbidden': 'NotConfirmed',
+  'rate_limited too_many_attempts': 'AttemptsExceeded',
+  'quota_exceeded rate_limited': 'AllowanceExceeded',
 };
 
 /** `post_not_found` becomes `PostNotFoundError`, `validation_error` `ValidationError`. */
@@ -81,11 +81,7 @@ const detailOf = (text: string) => ({
 
 const addText = (texts: string, text: string) => (texts.includes(text) ? texts : `${texts} / ${text}`);
 
-/**
- * Adds a schema for each error, which is `PostNotFoundError` for `post_not_found`.
- *
- * @returns what makes the responses of an operation with its errors, by status
- */
+/** Adds a schema for each error. @returns what makes the responses of an operation with its errors, by status */
 export function createErrorResponses(components: Components, routes: Iterable<DocumentedRoute>) {
   const common = Object.values<ErrorDefinition>(httpErrors);
   const used = [...routes].flatMap(errorsOf);
@@ -108,16 +104,12 @@ export function createErrorResponses(components: Components, routes: Iterable<Do
 
   /** A component, which operations with the same errors and texts share; of several errors of one operation, a response. */
   function responseOf({ schema }: DocumentedRoute, status: number, errors: readonly ErrorDefinition[]) {
+    const sorted = [...new Set(errors.map(({ code }) => code))].sort();
     // Mocks respond with the first form, and a validation error is what developers meet first.
-    const isValidation = ({ code }: ErrorDefinition) => code === httpErrors.validationError.code;
-    const sorted = errors.toSorted((one, other) => (one.code < other.code ? -1 : 1));
-    const codes = [...new Set([...sorted.filter(isValidation), ...sorted].map(({ code }) => code))];
+    const isFirst = (code: string) => code === httpErrors.validationError.code;
+    const codes = [...new Set([...sorted.filter(isFirst), ...sorted])];
     const [first = ''] = codes;
-    const isGroup = (group: readonly string[]) => isDeepStrictEqual([...codes].sort(), group);
-    const shared =
-      codes.length === 1
-        ? toPascalCase(first)
-        : Object.keys(groups).find((name) => isGroup(groups[name] ?? []));
+    const shared = codes.length === 1 ? toPascalCase(first) : groups[sorted.join(' ')];
     // A code more does not change such a name.
     const name = shared ?? toPascalCase(schema.operationId) + STATUS_CODES[status]?.replace(/\W/g, '');
     const forms = codes.map((code) => ({ $ref: `#/components/schemas/${errorName(code)}` }));
