@@ -5,14 +5,18 @@ import { version } from '../config/version.ts';
 /** Where the parts of the service put what they measure; `GET /metrics` shows it. */
 export type Metrics = ReturnType<typeof createMetrics>;
 
-type Reading<Label extends string> = number | [labels: Record<Label, string>, value: number][] | undefined;
+/** The value of a gauge, or that of each of its labels; undefined leaves it out. */
+export type Reading<Label extends string> =
+  | number
+  | [labels: Record<Label, string>, value: number][]
+  | undefined;
 
 /** Creates an empty set of metrics. Labels must have few values, all of them known to the code. */
 export function createMetrics() {
   const registry = new Registry();
   const registers = [registry];
 
-  /** Adds a gauge that is read at each scrape. @param read its value, or that of each of its labels; undefined leaves it out */
+  /** Adds a gauge that is read at each scrape. */
   function addGauge<Label extends string>(
     name: string,
     help: string,
