@@ -154,15 +154,14 @@ export const Uuid = (description: string) => Text(description, { format: 'uuid',
 export const PathUuid = (description: string) =>
   Type.String({ format: 'uuid', ...documented({ maxLength: 36 }), description });
 
+const isIdUpTo = (maximum: number) => (text: string) =>
+  /^[1-9]\d{0,15}$/.test(text) && Number(text) <= maximum;
+
 /** Whether a text is an id that a 32-bit column can hold. */
-export function isId(text: string): boolean {
-  return /^[1-9]\d{0,9}$/.test(text) && Number(text) <= maxId;
-}
+export const isId = isIdUpTo(maxId);
 
 /** Whether a text is an id of a 64-bit column that is exact as a number. */
-export function isBigId(text: string): boolean {
-  return /^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(Number(text));
-}
+export const isBigId = isIdUpTo(Number.MAX_SAFE_INTEGER);
 
 /** Whether a text is a UUID in the form that PostgreSQL and this service write. */
 export function isUuid(text: string): boolean {

@@ -71,17 +71,14 @@ export async function startEmbeddedServer(options: EmbeddedServerOptions) {
     return ended;
   };
   const urlOf = (database: string) => clusterUrl({ port, password }, database);
-  try {
-    await withClient({ connectionString: urlOf('postgres') }, (client) =>
-      client.query(`CREATE DATABASE ${databaseName}`),
-    );
-  } catch (error) {
+  await withClient({ connectionString: urlOf('postgres') }, (client) =>
+    client.query(`CREATE DATABASE ${databaseName}`),
+  ).catch(async (error: unknown) => {
     // duplicate database
-    if (!hasCode(error, '42P04')) {
-      await stop();
-      throw error;
-    }
-  }
+    if (hasCode(error, '42P04')) return;
+    await stop();
+    throw error;
+  });
   return { url: urlOf(databaseName), stop };
 }
 
