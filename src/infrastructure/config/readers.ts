@@ -156,7 +156,7 @@ export function url({
       throw new ConfigError(`must be https in production: ${reason}`);
     if (continuation === undefined) return text;
     if (url.search || url.hash) throw new ConfigError(`must end with its path: ${continuation} continue it`);
-    return withoutSlash(text);
+    return text.replace(/\/+$/, '');
   };
 }
 
@@ -197,8 +197,6 @@ export function isProxy(text: string): boolean {
 export function parseUrl(value: string | undefined): URL | undefined {
   return value !== undefined && URL.canParse(value) ? new URL(value) : undefined;
 }
-
-export const withoutSlash = (url: string) => url.replace(/\/+$/, '');
 
 /** The texts that apply. */
 export function textsOf(rules: Record<string, boolean>): string[] {
