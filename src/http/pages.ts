@@ -85,12 +85,7 @@ export async function rootRoutes(
   app: FastifyInstance,
   { docsEnabled }: { docsEnabled: boolean },
 ): Promise<void> {
-  const about = {
-    name: 'Dure',
-    version,
-    openapi: '/openapi.yaml',
-    ...(docsEnabled ? { docs: '/docs/' } : {}),
-  };
+  const about = { name: 'Dure', version, openapi: '/openapi.yaml', ...(docsEnabled && { docs: '/docs/' }) };
 
   app.get('/', { schema: { hide: true } }, async ({ headers: { accept } }, reply) => {
     if (!docsEnabled) return about;
@@ -99,14 +94,12 @@ export async function rootRoutes(
   });
 }
 
-interface FixedContent {
-  type: string;
-  /** Called at the first request. */
-  read(): string | Buffer;
-}
-
 /** Adds a `GET` of content that stays the same. It is compressed once: half a megabyte for each request would use up the CPU. */
-export function serveFixed(app: FastifyInstance, path: string, { type, read }: FixedContent): void {
+export function serveFixed(
+  app: FastifyInstance,
+  path: string,
+  { type, read }: { type: string; read(): string | Buffer },
+): void {
   const prepare = once(async () => {
     const content = Buffer.from(read());
     // Beyond 5, the time triples for a few percent less.

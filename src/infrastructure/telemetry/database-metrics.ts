@@ -56,12 +56,12 @@ export function addDatabaseMetrics({ addGauge }: Metrics, database: Database, ta
   function add<Label extends string>(
     name: string,
     help: string,
-    valueOf: (known: Awaited<ReturnType<typeof readDatabase>>) => Reading<Label>,
+    select: (known: Awaited<ReturnType<typeof readDatabase>>) => Reading<Label>,
     labels?: readonly Label[],
   ): void {
     const readValue = async () => {
       const known = await read();
-      return known && valueOf(known);
+      return known && select(known);
     };
     addGauge(name, help, readValue, labels);
   }
