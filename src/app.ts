@@ -196,8 +196,6 @@ function serverOptions(
     // time between two heartbeats of an event stream. Node's `requestTimeout` would end uploads: see `body-reader.ts`.
     connectionTimeout: 33_000,
     http: { headersTimeout: 10_000, connectionsCheckingInterval: 2_000 },
-    keepAliveTimeout: 72_000,
-    forceCloseConnections: 'idle',
     return503OnClosing: false,
     clientErrorHandler: createClientErrorHandler(config),
   };

@@ -41,7 +41,6 @@ export function createProgram(invocation: Invocation): Command {
     .version(version, '-v, --version', 'show the version')
     .addHelpText('after', epilogue)
     .helpCommand('help [command]', 'explain a command')
-    .showSuggestionAfterError(true)
     .exitOverride()
     .configureOutput({ writeOut: invocation.output.raw, writeErr: () => undefined });
   for (const add of commands) add(program, invocation);

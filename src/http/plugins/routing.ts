@@ -20,7 +20,6 @@ const maxTargetLength = 2_048;
 /** How paths match. A parameter may be as long as the target, percent signs escaped, so that a long id is that resource's 404. */
 export const routerOptions = {
   ignoreTrailingSlash: true,
-  caseSensitive: true,
   maxParamLength: 3 * maxTargetLength,
 } as const;
 
