@@ -2,7 +2,6 @@ import type { Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import jwt from '@fastify/jwt';
 import { type FastifyHttpOptions, type FastifyInstance, fastify, LogController } from 'fastify';
-import type { Redis } from 'ioredis';
 import { jwtOptions, securityEvents } from './domains/auth/index.ts';
 import type { ImageStorage } from './domains/images/index.ts';
 import { createDomains } from './domains/index.ts';
@@ -10,12 +9,7 @@ import { type EventStreamTimes, sendPushTask } from './domains/notifications/ind
 import { credentialsPlugin } from './http/authentication.ts';
 import { rootRoutes } from './http/pages.ts';
 import { bodyLimit, bodyReaderPlugin } from './http/plugins/body-reader.ts';
-import {
-  createClientErrorHandler,
-  envelopePlugin,
-  errorHandlerPlugin,
-  sendError,
-} from './http/plugins/envelope.ts';
+import { createClientErrorHandler, envelopePlugin, sendError } from './http/plugins/envelope.ts';
 import { healthRoutes, shutdownPlugin } from './http/plugins/health.ts';
 import { loggerOptions, logStream, requestId, requestLogPlugin } from './http/plugins/logging.ts';
 import { deadlinePlugin, overloadPlugin, userTurnsPlugin } from './http/plugins/overload.ts';
@@ -40,12 +34,7 @@ import { sendMailTask } from './infrastructure/mail/queue.ts';
 import { createMailLane } from './infrastructure/mail/sending.ts';
 import { createResendTransport, type MailTransport } from './infrastructure/mail/transport.ts';
 import { addDatabaseMetrics } from './infrastructure/telemetry/database-metrics.ts';
-import {
-  addPoolMetrics,
-  addProcessMetrics,
-  createMetrics,
-  type Metrics,
-} from './infrastructure/telemetry/metrics.ts';
+import { addPoolMetrics, addProcessMetrics, createMetrics } from './infrastructure/telemetry/metrics.ts';
 import { openTracing, type Tracing } from './infrastructure/telemetry/tracing.ts';
 import { openApiPlugin, openApiRoutes } from './openapi/plugin.ts';
 
@@ -66,11 +55,7 @@ export interface AppOverrides {
   streamTimes?: Partial<EventStreamTimes>;
 }
 
-/**
- * Builds the whole service: every plugin and domain, in the order in which a request meets them. The caller lets it listen.
- *
- * @param config from `loadConfig`, with the URL of the database
- */
+/** Builds the whole service: every plugin and domain, in the order in which a request meets them. The caller lets it listen. */
 export async function buildApp(config: AppConfig, overrides: AppOverrides = {}): Promise<FastifyInstance> {
   const { limitFactor, redisUrl } = config;
   const { poolSize, directUrl, replica: replicaLocation } = config.database;
@@ -90,7 +75,11 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   });
   app.addHook('onClose', () => database.close());
   const needsRedis = config.rateLimitEnabled || replicaLocation;
-  const redis = needsRedis && redisUrl ? await openRedis(app, redisUrl, metrics) : undefined;
+  // The client is loaded only where it is needed.
+  const redis =
+    needsRedis && redisUrl
+      ? (await import('./http/plugins/redis.ts')).connectRedis(app, redisUrl, metrics)
+      : undefined;
   const ownWrites = redis ? rememberInRedis(redis) : rememberHere();
   const replica =
     replicaLocation &&
@@ -115,7 +104,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   await app.register(requestContextPlugin);
   await app.register(requestLogPlugin);
   await app.register(metricsPlugin, { metrics, preregistered: securityEvents });
-  await app.register(errorHandlerPlugin);
+  app.setErrorHandler(sendError);
   await app.register(deadlinePlugin, { timeLimit: overrides.timeLimit });
   await app.register(securityHeadersPlugin, { config });
   await app.register(overloadPlugin, { maxEventLoopDelay: overrides.maxEventLoopDelay });
@@ -180,12 +169,6 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   return app;
 }
 
-/** The client is loaded only where it is needed. */
-async function openRedis(app: FastifyInstance, url: string, metrics: Metrics): Promise<Redis> {
-  const { connectRedis } = await import('./http/plugins/redis.ts');
-  return connectRedis(app, url, metrics);
-}
-
 /** Resend with an API key; without one, outside production, the dev mailbox. */
 async function openTransport(app: FastifyInstance, { mail, production }: Config): Promise<MailTransport> {
   if (mail.resend) return createResendTransport({ ...mail.resend, from: mail.from });
@@ -213,10 +196,7 @@ function serverOptions(
     // time between two heartbeats of an event stream. Node's `requestTimeout` would end uploads: see `body-reader.ts`.
     connectionTimeout: 33_000,
     http: { headersTimeout: 10_000, connectionsCheckingInterval: 2_000 },
-    keepAliveTimeout: 72_000,
-    forceCloseConnections: 'idle',
     return503OnClosing: false,
-    frameworkErrors: sendError,
     clientErrorHandler: createClientErrorHandler(config),
   };
 }

@@ -2,10 +2,7 @@ import process from 'node:process';
 import { withLocation } from './cli/connection.ts';
 import { migrate } from './infrastructure/database/migrations.ts';
 
-/**
- * The process of `npm run migrate`: brings the configured database, or the embedded one, up to date. It needs the variables of the
- * database only.
- */
+/** The process of `npm run migrate`: brings the configured database, or the embedded one, up to date, with its variables only. */
 try {
   const applied = await withLocation(process.env, ({ directUrl }) => migrate(directUrl), { create: true });
   const lines = applied.length > 0 ? applied.map((name) => `applied ${name}`) : ['nothing to apply'];

@@ -52,10 +52,7 @@ async function start(): Promise<void> {
   }
 }
 
-/**
- * Takes a free port for `PORT=0` before the app is built, because the default of `PUBLIC_URL` contains it. No other process gets
- * it until `release`.
- */
+/** Takes a free port for `PORT=0` before the app is built, because `PUBLIC_URL` contains it, and keeps it until `release`. */
 async function reservePort({ port, host }: Config): Promise<{ port: number; release(): Promise<unknown> }> {
   if (port !== 0) return { port, release: async () => undefined };
   const server = createServer().listen(0, host);

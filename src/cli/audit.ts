@@ -1,11 +1,6 @@
 import type { Command } from 'commander';
 import { type AuditOptions, addCommand, addLimit, type Invocation, table, wholeNumber } from './command.ts';
 
-interface Options extends AuditOptions {
-  limit: number;
-  user?: number;
-}
-
 /** `dure audit`. */
 export function addAuditCommand(program: Command, invocation: Invocation): void {
   const audit = addCommand(program, 'audit', {
@@ -21,10 +16,9 @@ export function addAuditCommand(program: Command, invocation: Invocation): void 
       'only what was done to this account, which may be deleted',
       wholeNumber(1, 2 ** 31 - 1),
     )
-    .action(async (options: Options) => {
+    .action(async ({ limit, user, operator }: AuditOptions & { limit: number; user?: number }) => {
       const { listAuditEntries } = await import('../domains/admin/index.ts');
       const { withAudit } = await import('./services.ts');
-      const { limit, user, operator } = options;
       const subject = user === undefined ? undefined : ({ kind: 'user', id: user } as const);
       const items = await withAudit(invocation, { action: 'audit_listed', subject, operator }, (tx) =>
         listAuditEntries(tx, { limit, userId: user }),

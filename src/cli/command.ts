@@ -1,12 +1,16 @@
-import type { Writable } from 'node:stream';
 import { type Command, CommanderError, InvalidArgumentError } from 'commander';
+
+/** What text is written to, such as a stream. */
+interface Sink {
+  write(text: string): unknown;
+}
 
 /** What a command knows of the process that runs it. */
 export interface Invocation {
   environment: NodeJS.ProcessEnv;
   output: Output;
   /** Gets the audit lines, and warnings. */
-  log: { write(line: string): unknown };
+  log: Sink;
   /** Whether a person is at a terminal, who can be asked. */
   isInteractive: boolean;
   isTerminal: boolean;
@@ -22,11 +26,9 @@ export const exitCodes = {
   rejected: 4,
 } as const;
 
-type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
-
 /** An error that an operator can act on: one line, a stable code for programs and an exit code. */
 export class CommandError extends CommanderError {
-  constructor(code: string, message: string, exitCode: ExitCode = exitCodes.rejected) {
+  constructor(code: string, message: string, exitCode: number = exitCodes.rejected) {
     super(exitCode, code, message);
   }
 }
@@ -121,15 +123,13 @@ function indent(lines: readonly string[]): string {
 
 export type Output = ReturnType<typeof createOutput>;
 
-interface Streams {
-  /** Whether results and errors are JSON documents. */
-  json: boolean;
-  stdout: Writable;
-  stderr: Writable;
-}
-
-/** Where a command writes. Standard output has the result only, so that it can be piped. */
-export function createOutput({ json, stdout, stderr }: Streams) {
+/**
+ * Where a command writes. Standard output has the result only, so that it can be piped.
+ *
+ * @param options `json`: whether results and errors are JSON documents
+ */
+export function createOutput(options: { json: boolean; stdout: Sink; stderr: Sink }) {
+  const { json, stdout, stderr } = options;
   return {
     json,
     /** Writes the result. @param text what it looks like without `--json`; not called otherwise */
@@ -154,12 +154,7 @@ function withLineFeed(text: string): string {
   return text === '' || text.endsWith('\n') ? text : `${text}\n`;
 }
 
-/**
- * An aligned table without lines, for people and for `awk`.
- *
- * @param columns names of properties
- * @param empty what stands in place of a table without rows
- */
+/** An aligned table without lines, for people and for `awk`. @param empty what stands in place of a table without rows */
 export function table<Item extends object>(
   items: readonly Item[],
   columns: readonly (keyof Item & string)[],

@@ -13,9 +13,8 @@ import { MigrationError, pendingMigrations } from '../infrastructure/database/mi
 import { CommandError, exitCodes } from './command.ts';
 
 /**
- * Runs work that needs the database: that of the environment, or the embedded one, which is started if no service runs there.
- *
- * @param options.create whether an embedded database is created where there is none
+ * Runs work that needs the database: that of the environment, or the embedded one, which is started if no service runs there, and
+ * created only with `create`.
  */
 export async function withLocation<Result>(
   environment: NodeJS.ProcessEnv,
@@ -41,11 +40,7 @@ export function withSession<Result>(
   return withClient({ connectionString, connectionTimeoutMillis: 5_000, types: int8AsNumber }, work);
 }
 
-/**
- * Runs work with the database, once it has the schema of this release. Statements have the time limits of requests.
- *
- * @throws {CommandError} `migrations_pending`
- */
+/** Runs work with the database, within the time limits of requests. @throws {CommandError} `migrations_pending` */
 export async function withDatabase<Result>(
   environment: NodeJS.ProcessEnv,
   work: (database: Database) => Promise<Result>,
@@ -72,7 +67,7 @@ export async function rejectPending(client: pg.Client): Promise<void> {
   );
 }
 
-/** What the operator sees of an error: those that can be acted on in one line, others with their stack. */
+/** What the operator sees of an error of the service: those that can be acted on in one line, others with their stack. */
 export function toCommandError(error: unknown): CommandError {
   if (error instanceof CommandError) return error;
   if (error instanceof ApiError) {

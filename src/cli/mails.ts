@@ -62,11 +62,7 @@ export function addMailCommands(program: Command, invocation: Invocation): void 
     .action((ids: number[], options: AuditOptions) => changeMails(invocation, 'drop', { ...options, ids }));
 }
 
-/**
- * Retries or drops emails, each in a transaction of its own; one that is gone does not stop the others.
- *
- * @throws {CommandError} `usage`, `mail_not_found` after the others were dealt with
- */
+/** Retries or drops emails, each in its transaction. @throws {CommandError} `usage`; `mail_not_found`, after the others were dealt with */
 async function changeMails(
   invocation: Invocation,
   action: 'retry' | 'drop',

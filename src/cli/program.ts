@@ -10,6 +10,12 @@ import { addSecretCommands } from './secrets.ts';
 import { addStatsCommand } from './stats.ts';
 import { addUserCommands } from './users.ts';
 
+/** In the order of the help. */
+const commands = [
+  ...[addStatsCommand, addUserCommands, addMailCommands, addJobCommands, addConfigCommands],
+  ...[addMigrateCommands, addSecretCommands, addAuditCommand],
+];
+
 const description = `Administration of Dure. It works on the database directly, with the environment variables of the service, whether the service runs or not; where it has a database of its own (without DATABASE_URL), in the folder of the service.`;
 
 const epilogue = `
@@ -35,17 +41,9 @@ export function createProgram(invocation: Invocation): Command {
     .version(version, '-v, --version', 'show the version')
     .addHelpText('after', epilogue)
     .helpCommand('help [command]', 'explain a command')
-    .showSuggestionAfterError(true)
     .exitOverride()
     .configureOutput({ writeOut: invocation.output.raw, writeErr: () => undefined });
-  addStatsCommand(program, invocation);
-  addUserCommands(program, invocation);
-  addMailCommands(program, invocation);
-  addJobCommands(program, invocation);
-  addConfigCommands(program, invocation);
-  addMigrateCommands(program, invocation);
-  addSecretCommands(program, invocation);
-  addAuditCommand(program, invocation);
+  for (const add of commands) add(program, invocation);
   return program;
 }
 

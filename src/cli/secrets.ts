@@ -1,8 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import type { inspectConfig } from '../infrastructure/config/environment.ts';
 import { generatePrivateKey, type PrivateKey } from '../infrastructure/config/private-keys.ts';
-import { generateSecret, secretPath, splitSecrets, toSecrets } from '../infrastructure/config/secrets.ts';
+import { generateSecret, type Secret, secretPath, toSecrets } from '../infrastructure/config/secrets.ts';
 import { addCommand, addGroup, CommandError, type Invocation } from './command.ts';
 
 /** A secret or a private key, with its public id. */
@@ -104,28 +104,27 @@ async function rotate(invocation: Invocation, { step, leaked, asymmetric }: Rota
 }
 
 function rotationOfSecrets({ config, problems }: Inspected, given: string, undoDays: number) {
-  const { tokens, email, production } = config;
+  const { secrets, tokens, email, production } = config;
   const path = secretPath(config.dataDirectory);
   const isFile = given === '' && !production;
   const source = isFile ? path : 'JWT_SECRET';
-  const text = isFile && existsSync(path) ? readFileSync(path, 'utf8').trim() : given;
   const missing = isFile
     ? `JWT_SECRET is not set, and the service has not generated a secret in ${path} yet: there is nothing to rotate`
     : 'JWT_SECRET is not set: run the command with the environment of the service, or print a first secret with --leaked';
   const weak = `${source} is weak or a placeholder, so that it must not be kept beside a new one: use --leaked`;
-  const isWeak = problems.some((one) => one.startsWith('JWT_SECRET') || one.startsWith(path));
+  const isWeak = problems.some((one) => /^(JWT_SECRET|DATA_DIR) /.test(one));
   let problem: [code: string, message: string] | undefined = isWeak ? ['weak_secret', weak] : undefined;
-  if (text === '') problem = ['no_secret', missing];
+  if (isFile ? !existsSync(path) : given === '') problem = ['no_secret', missing];
   return {
     noun: 'secret',
     /** The variable or the file of the values. */
     source,
     separator: ',',
     /** Those that are deployed; the first one signs. */
-    values: splitSecrets(text).map(secretValue),
+    values: secrets.map(secretValue),
     /** Why they cannot be kept beside a new one. */
     problem,
-    create: () => secretValue(generateSecret()),
+    create: () => secretValue(toSecrets(generateSecret())[0]),
     /** Seconds to wait before a step when all instances have the one before. */
     waits: {
       switch: 0,
@@ -186,20 +185,19 @@ function rotationOfKeys(
 
 function printPlan({ output }: Invocation, rotation: Rotation): void {
   const { noun, source, values, create, waits, notes } = rotation;
-  const added = steps.add(values, create());
-  const switched = steps.switch(added);
-  const finished = steps.finish(switched);
-  const plan = Object.entries({ add: added, switch: switched, finish: finished }).map(([step, values]) => ({
-    step,
-    ...describe(rotation, values),
-  }));
+  const added = create();
+  let current = values;
+  const plan = Object.entries(steps).map(([step, change]) => {
+    current = change(current, added);
+    return { step, ...describe(rotation, current) };
+  });
   output.note(
     `Three values of ${source}, one a line. Deploy each to all instances before the next:`,
     `  1  add     now. Every instance accepts the new ${noun}, none signs with it yet.`,
     `  2  switch  ${waits.switch > 0 ? `${durationOf(waits.switch)} after` : 'when'} all instances have 1. The new ${noun} signs; what the old one signed stays valid.`,
     `  3  finish  ${durationOf(waits.finish)} after all instances have 2: what the old ${noun} signed has expired by then.`,
     ...notes.plan,
-    `Ids, as in the header of tokens (kid): now ${idsOf(values)}, new ${idsOf(finished)}`,
+    `Ids, as in the header of tokens (kid): now ${idsOf(values)}, new ${added.id}`,
   );
   const document = { source, wait_seconds: waits.finish, switch_wait_seconds: waits.switch, steps: plan };
   output.result(document, () => plan.map(({ value }) => value).join('\n'));
@@ -216,7 +214,7 @@ function durationOf(seconds: number): string {
   return `${count} ${name}${count === 1 ? '' : 's'}`;
 }
 
-const secretValue = (text: string): Value => ({ id: toSecrets(text)[0].id, text });
+const secretValue = ({ id, key }: Secret): Value => ({ id, text: String(key) });
 
 /** With escaped line feeds, so that it is one line; the service reads both. */
 const keyValue = ({ id, pem }: PrivateKey): Value => ({ id, text: pem.replaceAll('\n', '\\n') });

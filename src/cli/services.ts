@@ -14,11 +14,7 @@ import { withDatabase } from './connection.ts';
 /** What the API administers with, for the person who runs the command. */
 export type Services = Pick<Domains['admin'], 'users' | 'failedMails'> & { operator: Operator };
 
-/**
- * Runs work with the services of the API, without HTTP, so that its rules and audit entries are the same.
- *
- * @throws {ConfigError} the environment must be that of the service
- */
+/** Runs work with the services of the API, without HTTP, so that its rules and audit entries are the same. @throws {ConfigError} */
 export async function withServices<Result>(
   invocation: Invocation,
   options: AuditOptions,

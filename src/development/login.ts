@@ -46,8 +46,6 @@ button{width:100%;min-height:48px;margin:0 0 8px;border:1px solid var(--brand);b
 button+button{background:none;color:var(--brand)}
 :focus-visible{outline:3px solid var(--ink);outline-offset:2px}`;
 
-const Query = Type.Object({ state: Type.String(), nonce: Type.String() });
-
 /** `GET /dev/login/`: the page of the provider for development; its form sends the browser to the callback. */
 export const developmentLoginRoutes: FastifyPluginAsync<LoginPageOptions> = async (app, options) => {
   const { callbackUrl, frontendOrigin, issueCode } = options;
@@ -56,7 +54,7 @@ export const developmentLoginRoutes: FastifyPluginAsync<LoginPageOptions> = asyn
 
   app.get<{ Querystring: { state: string; nonce: string } }>(
     '/dev/login/',
-    { schema: { hide: true, querystring: Query } },
+    { schema: { hide: true, querystring: Type.Object({ state: Type.String(), nonce: Type.String() }) } },
     async ({ query, language }, reply) => {
       const text = (key: keyof typeof wording) => wording[key][language];
       const hidden = (['state', 'nonce'] as const)

@@ -12,8 +12,6 @@ interface StoredMail extends RenderedMail {
   created_at: string;
 }
 
-type DevMailbox = ReturnType<typeof createDevMailbox>;
-
 /** Keeps emails in development instead of sending them: in memory only, because they contain codes and links. */
 export function createDevMailbox() {
   // By idempotency key, oldest first.
@@ -39,10 +37,10 @@ export function createDevMailbox() {
  * `GET /dev/mailbox/`: a page with the emails, or with `Accept: application/json` `{ items: StoredMail[] }`; `?to=` leaves those
  * to one address. Register it outside production only: the emails are enough to take over any account.
  */
-export const devMailboxRoutes: FastifyPluginAsync<{ mailbox: DevMailbox; from: string }> = async (
-  app,
-  { mailbox, from },
-) => {
+export const devMailboxRoutes: FastifyPluginAsync<{
+  mailbox: ReturnType<typeof createDevMailbox>;
+  from: string;
+}> = async (app, { mailbox, from }) => {
   const schema = { hide: true, querystring: Type.Object({ to: Type.Optional(Type.String()) }) };
   app.get<{ Querystring: { to?: string } }>(
     '/dev/mailbox/',

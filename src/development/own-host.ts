@@ -8,11 +8,7 @@ const misdirectedRequest = defineError(421, 'misdirected_request', {
   en: 'Pages for development open at localhost or at an IP address only.',
 });
 
-/**
- * For pages of development.
- *
- * @throws {ApiError} when `Host` is another name than `localhost`: it may be an attacker's that points here (DNS rebinding)
- */
+/** For pages of development. @throws {ApiError} for another host name than `localhost`: an attacker's may point here (DNS rebinding) */
 export async function requireOwnHost(request: FastifyRequest, reply: FastifyReply): Promise<void> {
   reply.header('cache-control', 'no-store');
   const { host = '' } = request.headers;

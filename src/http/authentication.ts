@@ -90,11 +90,7 @@ export async function findUser(request: FastifyRequest): Promise<CurrentUser | u
   return user;
 }
 
-/**
- * Finds the user of a request.
- *
- * @throws {ApiError} `not_authenticated` without a Bearer token, `token_not_valid` with one that is rejected
- */
+/** Finds the user of a request. @throws {ApiError} `not_authenticated` without a Bearer token, `token_not_valid` for a rejected one */
 export async function authenticate(request: FastifyRequest): Promise<CurrentUser> {
   const user = await findUser(request);
   if (user !== undefined) return user;

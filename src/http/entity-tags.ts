@@ -27,10 +27,7 @@ export const WriteConditions = Type.Object({
 /** Checks that what is to be changed is what the client knows. @throws {ApiError} `precondition_failed` */
 export type Precondition = (current: object) => void;
 
-/**
- * A strong tag: a hash of all that the caller sees, also of other objects, such as the name of the store of a post. The language is a
- * part of it, because the `message` of the envelope is.
- */
+/** A strong tag: a hash of all that the caller sees, other objects and the language of the `message` included. */
 function entityTag(data: object, language: Language): string {
   const hash = createHash('sha256').update(JSON.stringify(data)).digest('base64url').slice(0, 22);
   return `"${hash}-${language}"`;
@@ -54,10 +51,8 @@ export async function sendIfChanged<Data extends object>(
 }
 
 /**
- * The precondition of a request: `If-Match` is a list of tags, compared strongly, or `*`. A tag counts in any language, because the
- * object is the same.
- *
- * @returns undefined where every version may be changed
+ * The precondition of a request, or undefined where every version may be changed: `If-Match` is a list of tags, compared strongly, or
+ * `*`. A tag counts in any language, because the object is the same.
  */
 export function preconditionOf({ headers }: FastifyRequest): Precondition | undefined {
   const known = headers['if-match'];

@@ -51,12 +51,7 @@ export function retryLater(definition: ErrorDefinition, retryAfter: number): Api
   return new ApiError(definition, { data: { retry_after: wait }, headers: { 'retry-after': String(wait) } });
 }
 
-/**
- * 503 `service_unavailable`.
- *
- * @param cause logged
- * @param retryAfter whole seconds; by default 3 to 8, so that the clients of an outage do not come back together
- */
+/** 503 `service_unavailable`. @param retryAfter whole seconds; by default 3 to 8, so that clients do not come back together */
 export function serviceUnavailable(cause: unknown, retryAfter = randomInt(3, 9)): ApiError {
   return new ApiError(httpErrors.serviceUnavailable, {
     cause,
@@ -74,17 +69,14 @@ export function invalidFields(
 
 /** The texts by field for people, and one entry for each of them in the same order for programs. */
 function fieldsOf(fieldErrors: readonly FieldError[], language: Language) {
-  // Without a prototype, because a client chooses the names of unknown fields.
-  const byField: Record<string, FieldError[]> = Object.create(null);
-  for (const error of fieldErrors) byField[error.field] = [...(byField[error.field] ?? []), error];
-  const texts = Object.entries(byField).map(([field, errors]) => [
-    field,
-    errors.map(({ text }) => text[language]),
-  ]);
-  const errors = Object.values(byField)
-    .flat()
-    .map(({ field, code, text, params }) => ({ field, code, message: text[language], params }));
-  return { fields: Object.fromEntries(texts), errors };
+  const names = [...new Set(fieldErrors.map(({ field }) => field))];
+  const errors = names.flatMap((name) =>
+    fieldErrors
+      .filter(({ field }) => field === name)
+      .map(({ field, code, text, params }) => ({ field, code, message: text[language], params })),
+  );
+  const textsOf = (name: string) => errors.flatMap(({ field, message }) => (field === name ? message : []));
+  return { fields: Object.fromEntries(names.map((name) => [name, textsOf(name)])), errors };
 }
 
 /** Fields of an error that names single values. */

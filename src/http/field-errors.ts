@@ -128,32 +128,32 @@ export const problems = {
   ),
 };
 
-const counted = (count: number, unit: string) => `${count} ${unit}${count === 1 ? '' : 's'}`;
+const characters = { ko: '자', en: 'character' };
+const items = { ko: '개', en: 'item' };
+
+/** The problem of a value beyond a limit: of a number, or of a count of the unit. */
+const limit =
+  (code: Problem['code'], bound: 'min' | 'max', unit?: LocalizedText) =>
+  (count: number): Problem => {
+    const [ko, en] = bound === 'min' ? ['이상이어야', 'least'] : ['이하여야', 'most'];
+    const counted = unit
+      ? `have at ${en} ${count} ${unit.en}${count === 1 ? '' : 's'}`
+      : `be at ${en} ${count}`;
+    return problem(code, [`${count}${unit?.ko ?? ''} ${ko} 합니다.`, `Must ${counted}.`], { [bound]: count });
+  };
+const tooShort = limit('too_short', 'min', characters);
 
 /** What is wrong with a value beyond the limit of a keyword of JSON Schema. */
 export const limitProblems = {
   minLength: (min: number) =>
     min === 1
       ? problem('too_short', ['내용을 입력해 주세요.', 'Must not be blank.'], { min })
-      : problem(
-          'too_short',
-          [`${min}자 이상이어야 합니다.`, `Must have at least ${counted(min, 'character')}.`],
-          { min },
-        ),
-  maxLength: (max: number) =>
-    problem('too_long', [`${max}자 이하여야 합니다.`, `Must have at most ${counted(max, 'character')}.`], {
-      max,
-    }),
-  minimum: (min: number) =>
-    problem('too_small', [`${min} 이상이어야 합니다.`, `Must be at least ${min}.`], { min }),
-  maximum: (max: number) =>
-    problem('too_large', [`${max} 이하여야 합니다.`, `Must be at most ${max}.`], { max }),
-  minItems: (min: number) =>
-    problem('too_few', [`${min}개 이상이어야 합니다.`, `Must have at least ${counted(min, 'item')}.`], {
-      min,
-    }),
-  maxItems: (max: number) =>
-    problem('too_many', [`${max}개 이하여야 합니다.`, `Must have at most ${counted(max, 'item')}.`], { max }),
+      : tooShort(min),
+  maxLength: limit('too_long', 'max', characters),
+  minimum: limit('too_small', 'min'),
+  maximum: limit('too_large', 'max'),
+  minItems: limit('too_few', 'min', items),
+  maxItems: limit('too_many', 'max', items),
 };
 
 /** The keyword of JSON Schema that says what a string's `pattern` demands. */

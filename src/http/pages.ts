@@ -70,10 +70,7 @@ export function prefersHtml(accept: string | undefined): boolean {
   return new Negotiator({ headers: { accept } }).mediaType(types) === 'text/html';
 }
 
-/**
- * Answers what `@fastify/static` rejects (`..`, NUL, a backslash, a range outside the file) with 404, like any path that does not exist.
- * Register it in each scope that serves files, before `@fastify/static`.
- */
+/** Answers what `@fastify/static` rejects, such as `..` or a backslash, with 404. Register it in each scope, before `@fastify/static`. */
 export const staticFilesPlugin = fastifyPlugin(async (app: FastifyInstance) => {
   app.setErrorHandler<FastifyError>((error, request, reply) => {
     const { statusCode = 500 } = error;
@@ -88,12 +85,7 @@ export async function rootRoutes(
   app: FastifyInstance,
   { docsEnabled }: { docsEnabled: boolean },
 ): Promise<void> {
-  const about = {
-    name: 'Dure',
-    version,
-    openapi: '/openapi.yaml',
-    ...(docsEnabled ? { docs: '/docs/' } : {}),
-  };
+  const about = { name: 'Dure', version, openapi: '/openapi.yaml', ...(docsEnabled && { docs: '/docs/' }) };
 
   app.get('/', { schema: { hide: true } }, async ({ headers: { accept } }, reply) => {
     if (!docsEnabled) return about;
@@ -102,17 +94,12 @@ export async function rootRoutes(
   });
 }
 
-interface FixedContent {
-  type: string;
-  /** Called at the first request. */
-  read(): string | Buffer;
-}
-
-/**
- * Adds a `GET` of content that stays the same while the process runs. It is compressed once: half a megabyte for each request would
- * let clients use up the CPU.
- */
-export function serveFixed(app: FastifyInstance, path: string, { type, read }: FixedContent): void {
+/** Adds a `GET` of content that stays the same. It is compressed once: half a megabyte for each request would use up the CPU. */
+export function serveFixed(
+  app: FastifyInstance,
+  path: string,
+  { type, read }: { type: string; read(): string | Buffer },
+): void {
   const prepare = once(async () => {
     const content = Buffer.from(read());
     // Beyond 5, the time triples for a few percent less.

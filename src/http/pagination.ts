@@ -71,10 +71,8 @@ interface Pagination<Row, Item> {
 }
 
 /**
- * Reads one page of a list, which ends before 1 MiB, and one row more, to know whether there is another page. Where a bounded read was
- * not enough for a full page, the next one continues after the last row that was examined.
- *
- * @throws {ApiError} `invalid_cursor`
+ * Reads one page of a list, which ends before 1 MiB, and one row more, to know whether there is another page. After a bounded read,
+ * the next page continues after the last row that was examined. @throws {ApiError} `invalid_cursor`
  */
 export async function paginate<Row extends ListedRow, Item>(
   { limit, cursor }: PageQuery,

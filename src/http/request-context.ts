@@ -69,20 +69,13 @@ declare module 'fastify' {
 /** The most proxies between a client and the service. A client can send a longer list, which costs time to follow. */
 const maxHops = 16;
 
-/**
- * Fastify's `trustProxy` for a list of proxies, which may add ports to the addresses that they forward.
- *
- * @param proxies addresses, CIDR ranges and names of ranges, as `loadConfig` has checked them
- */
+/** Fastify's `trustProxy` for a checked list of proxies, which may add ports to the addresses that they forward. */
 export function trustedProxies(proxies: readonly string[]): (address: string, hop: number) => boolean {
   const isTrusted = compile([...proxies]);
   return (address, hop) => hop < maxHops && isTrusted(withoutPort(address), 0);
 }
 
-/**
- * The address of a client: the last one that a trusted proxy sent. What is no address counts for that proxy: otherwise each made-up
- * value would have a counter of its own.
- */
+/** The address of a client: the last one that a trusted proxy sent. What is no address counts for that proxy, not by itself. */
 function findClientIp({ ips, socket }: FastifyRequest): string {
   // Without trusted proxies there is no list.
   const addresses = ips ?? [socket.remoteAddress ?? ''];
@@ -95,10 +88,7 @@ export function withoutPort(text: string): string {
   return (ipv6 ?? ipv4 ?? text).replace(/%.*$/, '');
 }
 
-/**
- * Finds the address of the client and the language of the response, at the start, because a socket that has disconnected has no
- * address. Limits, counters, sessions and the log read `request.clientIp` and nothing else.
- */
+/** Finds the address of the client, for limits, sessions and the log, and the language, at the start: a closed socket has no address. */
 export const requestContextPlugin = fastifyPlugin(async (app: FastifyInstance) => {
   let isWarned = false;
   app.decorateRequest('clientIp', '');

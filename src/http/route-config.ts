@@ -27,10 +27,7 @@ export interface RouteConfig {
   message?: LocalizedText;
   /** A second `message` of a success, for `data` whose `accepted` is false. */
   alternateMessage?: LocalizedText;
-  /**
-   * Errors of the operation besides those that follow from its schema and access. A streaming route has no `message`; with `[]`
-   * its errors are documented all the same.
-   */
+  /** Errors besides those that follow from schema and access. A streaming route has no `message`, and `[]` documents its errors. */
   errors?: readonly ErrorDefinition[];
   /** The operation takes an `Idempotency-Key`; its handler ends with `sendCreated`. */
   idempotent?: boolean;
@@ -46,10 +43,7 @@ export interface RouteConfig {
   handlerReadsBody?: boolean;
   /** The most bytes of a streamed response that are in memory at a time, where its length is not known. */
   readAhead?: number;
-  /**
-   * The route is for all paths and methods of a scope that have no other one: they are handled after the hooks of the scope, with
-   * `unmatchedError`.
-   */
+  /** The route is for what has no other one in its scope: handled after the hooks of the scope, with `unmatchedError`. */
   catchAll?: boolean;
 }
 

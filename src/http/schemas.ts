@@ -11,12 +11,7 @@ import {
 /** Every schema that something refers to, by its `$id`. Complete when all routes are registered. */
 export const referencedSchemas: Record<string, TSchema> = {};
 
-/**
- * A reference to a schema by its `$id`, with that schema's type. The document names the schema.
- *
- * @param options keywords beside the reference
- * @throws when another schema has the `$id`
- */
+/** A reference to a schema by its `$id`, with that schema's type. @throws when another schema has the `$id` */
 export function Ref<T extends TSchema>(schema: T, options: SchemaOptions = {}) {
   const { $id = '' } = schema;
   referencedSchemas[$id] ??= schema;
@@ -42,7 +37,6 @@ export const enumKeywords = ['x-enum-varnames', 'x-enumNames', 'x-enum-descripti
 /**
  * A named enum: generated clients have one type for it, with a name and a description for each value.
  *
- * @param values with their descriptions
  * @param names of the values in generated clients; by default the values in capitals
  */
 export function NamedEnum<const Value extends string>(
@@ -65,10 +59,7 @@ export function NamedEnum<const Value extends string>(
 /** The keyword of {@link documented}. */
 export const documentedKeyword = 'documented';
 
-/**
- * Keywords that only the document has: of responses, which are not validated, and of paths, cursors and tokens, whose errors are no
- * `validation_error`.
- */
+/** Keywords that only the document has: of responses, and of paths, cursors and tokens, whose errors are no `validation_error`. */
 export const documented = (keywords: SchemaOptions) => ({ [documentedKeyword]: keywords });
 
 /** The largest id of a 32-bit column. */
@@ -163,15 +154,14 @@ export const Uuid = (description: string) => Text(description, { format: 'uuid',
 export const PathUuid = (description: string) =>
   Type.String({ format: 'uuid', ...documented({ maxLength: 36 }), description });
 
+const isIdUpTo = (maximum: number) => (text: string) =>
+  /^[1-9]\d{0,15}$/.test(text) && Number(text) <= maximum;
+
 /** Whether a text is an id that a 32-bit column can hold. */
-export function isId(text: string): boolean {
-  return /^[1-9]\d{0,9}$/.test(text) && Number(text) <= maxId;
-}
+export const isId = isIdUpTo(maxId);
 
 /** Whether a text is an id of a 64-bit column that is exact as a number. */
-export function isBigId(text: string): boolean {
-  return /^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(Number(text));
-}
+export const isBigId = isIdUpTo(Number.MAX_SAFE_INTEGER);
 
 /** Whether a text is a UUID in the form that PostgreSQL and this service write. */
 export function isUuid(text: string): boolean {

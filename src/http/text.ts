@@ -82,10 +82,7 @@ const tagFlags =
 /** Line and paragraph separators, which trimming would remove, and code points that are no characters. */
 const neverText = /[\u2028\u2029]|\p{Noncharacter_Code_Point}/u;
 
-/**
- * More combining marks in a row than any language stacks (the limit of Unicode's Stream-Safe Text Format, UAX #15, section 13).
- * NFC sorts them in quadratic time: seconds for one request.
- */
+/** More combining marks in a row than any language stacks (Unicode's UAX #15, section 13). NFC sorts them in quadratic time. */
 const maxStackedMarks = 30;
 
 /**
@@ -159,11 +156,7 @@ const phoneNumber = /^(0[1-9]\d{0,2}-?\d{3,4}-?\d{4}|[1-9](-?\d){7,14})$/;
 /** Digits of a Korean number: `02` or a code of three digits, or `050x`; or a nationwide number such as 1588-1234. */
 const koreanGroups = /^(02|050\d|0\d\d)(\d{3,4})(\d{4})$|^(1[5-9]\d\d)(\d{4})$/;
 
-/**
- * Brings a phone number into the shape in which it is kept; `+82` becomes the leading 0, and digits without groups get the usual ones.
- *
- * @returns undefined for what is neither a phone number nor empty
- */
+/** Brings a phone number into the shape in which it is kept: `+82` becomes 0, digits get the usual groups. @returns undefined for others */
 function cleanPhoneNumber(text: string): string | undefined {
   if (text === '') return text;
   // In +82 (0)10 the 0 is dialled at home only.

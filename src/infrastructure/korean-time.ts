@@ -1,10 +1,7 @@
 /** Milliseconds. Korea has had no daylight saving time since 1988. */
 export const koreanOffset = 9 * 3_600_000;
 
-/**
- * A time in Korea, on a 12-hour clock. Not with `Intl`, whose output differs between versions: an email that is sent again has the
- * same bytes.
- */
+/** A time in Korea, on a 12-hour clock. Not with `Intl`, whose output changes: an email that is sent again has the same bytes. */
 export function timeInKorea(moment: Date) {
   const local = new Date(moment.getTime() + koreanOffset);
   const hours = local.getUTCHours();

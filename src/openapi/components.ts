@@ -41,11 +41,7 @@ export class Components {
     return { $ref: `#/components/${kind}/${name}` };
   }
 
-  /**
-   * Adds `{ success, message, data }`.
-   *
-   * @param text an example of the message, where no example of an operation has one
-   */
+  /** Adds `{ success, message, data }`. @param text an example of the message, where no example of an operation has one */
   addEnvelope(name: string, success: 'Succeeded' | 'Failed', data: unknown, text?: string): Reference {
     const reference = (part: keyof typeof envelopeParts) => ({ $ref: `#/components/schemas/${part}` });
     const message =
@@ -68,18 +64,13 @@ export class Components {
 
   /** Marks the property that tells the forms of a schema or of its `data` apart: the one whose values are others in each of them. */
   addDiscriminators(): void {
-    const schemas = Object.values(this.parts.schemas);
-    for (const schema of schemas.flatMap((one) => [
-      one,
-      Object(Object(one['properties']).data) as JsonObject,
-    ])) {
+    const dataOf = ({ properties }: JsonObject): JsonObject => Object(Object(properties).data);
+    for (const schema of Object.values(this.parts.schemas).flatMap((one) => [one, dataOf(one)])) {
       const { oneOf, anyOf } = schema;
       const forms: JsonObject[] = [oneOf, anyOf].flatMap((some) => (Array.isArray(some) ? some : []));
-      const fields = forms.map(
-        (form) => Object(this.resolve(form)['properties']) as Record<string, JsonObject>,
-      );
+      const fields = forms.map((form): JsonObject => Object(this.resolve(form)['properties']));
       for (const propertyName of Object.keys(fields[0] ?? {})) {
-        const values = fields.map((one) => this.valuesOf(one[propertyName]));
+        const values = fields.map((one) => this.valuesOf(Object(one[propertyName])));
         const all = values.flat();
         if (values.some(({ length }) => length === 0) || new Set(all).size < all.length) continue;
         const mapping = values.flatMap((ofForm, i) => ofForm.map((value) => [value, forms[i]?.['$ref']]));
@@ -90,7 +81,7 @@ export class Components {
   }
 
   /** The constant or the values of an enum that a schema allows; none of any other schema. */
-  private valuesOf(schema: JsonObject = {}): unknown[] {
+  private valuesOf(schema: JsonObject): unknown[] {
     const { const: constant, enum: values } = this.resolve(schema);
     return Array.isArray(values) ? values : constant === undefined ? [] : [constant];
   }
@@ -111,13 +102,10 @@ export function toJsonSchema(value: unknown): unknown {
   );
   return Object.fromEntries(
     kept.map(([key, item]) => {
-      const isConstant = key === 'enum' && Array.isArray(item) && item.length === 1;
-      if (isConstant) return ['const', item[0]];
+      if (key === 'enum' && Array.isArray(item) && item.length === 1) return ['const', item[0]];
       // A reference by `$id` becomes one to a component.
-      return [
-        key,
-        key === '$ref' ? `${item}`.replace(/^(\w+)#$/, '#/components/schemas/$1') : toJsonSchema(item),
-      ];
+      if (key === '$ref') return [key, `${item}`.replace(/^(\w+)#$/, '#/components/schemas/$1')];
+      return [key, toJsonSchema(item)];
     }),
   );
 }

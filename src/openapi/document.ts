@@ -2,7 +2,7 @@ import { mergePatch } from '../http/plugins/body-reader.ts';
 import { Components, type JsonObject, nameOf, toJsonSchema } from './components.ts';
 import { createErrorResponses, type DocumentedRoute, otherErrorResponse } from './errors.ts';
 import recorded from './examples.json' with { type: 'json' };
-import { type HeaderName, headerComponents, headerReferences } from './headers.ts';
+import { headerComponents, headerReferences } from './headers.ts';
 
 interface OpenApiDocument extends JsonObject {
   paths: Record<string, Record<string, Operation>>;
@@ -47,11 +47,7 @@ const sharedParameters: Record<string, string> = {
   'X-Refresh-Token': 'RefreshTokenPlace',
 };
 
-/**
- * Completes the document of @fastify/swagger.
- *
- * @param routes by their operation id
- */
+/** Completes the document of @fastify/swagger. @param routes by their operation id */
 export function completeDocument(generated: object, routes: ReadonlyMap<string, DocumentedRoute>) {
   const { components: parts, ...document } = toJsonSchema(generated) as OpenApiDocument;
   const components = new Components(parts.schemas);
@@ -105,21 +101,18 @@ function addOwnParts(
   const { responses, parameters } = operation;
   const hasTag =
     '304' in responses || (method === 'PATCH' && parameters?.some(({ $ref }) => $ref?.endsWith('/IfMatch')));
-  const always: HeaderName[] = [
-    ...(config?.idempotent ? (['Idempotency-Replayed'] as const) : []),
-    ...(config?.location || '303' in responses ? (['Location'] as const) : []),
-    ...(hasTag ? (['ETag'] as const) : []),
-  ];
   for (const [status, response] of Object.entries(responses)) {
-    const setsCookie = config?.setsCookie?.includes(Number(status));
-    const headers = [
-      ...(Number(status) < 400 ? always : []),
-      ...(setsCookie ? (['Set-Cookie'] as const) : []),
-    ];
+    const isSuccess = Number(status) < 400;
+    const headers = headerReferences({
+      'Idempotency-Replayed': isSuccess && config?.idempotent,
+      Location: isSuccess && (config?.location || '303' in responses),
+      ETag: isSuccess && hasTag,
+      'Set-Cookie': config?.setsCookie?.includes(Number(status)),
+    });
     const examples = examplesOf(operation, 'response', (one) => one.status === Number(status));
-    if (headers.length === 0 && !examples) continue;
+    if (!headers && !examples) continue;
     const own: Response = structuredClone(components.parts.responses[nameOf(response) ?? ''] ?? response);
-    if (headers.length > 0) own.headers = { ...own.headers, ...headerReferences(headers) };
+    if (headers) own.headers = { ...own.headers, ...headers };
     for (const media of Object.values(own.content ?? {})) Object.assign(media, examples && { examples });
     responses[status] = own;
   }

@@ -4,7 +4,7 @@ import type { FastifySchema, RouteOptions } from 'fastify';
 import { type ErrorDefinition, httpErrors } from '../http/errors.ts';
 import { maxId, NamedEnum } from '../http/schemas.ts';
 import { type Components, isObject, type JsonObject, toJsonSchema, toPascalCase } from './components.ts';
-import { type HeaderName, headerReferences } from './headers.ts';
+import { headerReferences } from './headers.ts';
 
 /** A route of the document. */
 export interface DocumentedRoute extends Pick<RouteOptions, 'method' | 'config'> {
@@ -51,22 +51,16 @@ const otherErrors: ErrorDefinition[] = [
   httpErrors.headersTooLarge,
 ];
 
-/** Headers that come with a status, whatever the operation. */
-const statusHeaders: Record<number, readonly HeaderName[]> = {
-  401: ['WWW-Authenticate'],
-  429: ['Retry-After'],
-};
-
-/** Names of sets of codes that several operations have for the same reason. */
-const groups: Record<string, readonly string[]> = {
-  InvalidInput: ['malformed_json', 'malformed_request', 'validation_error'],
-  InvalidQuery: ['malformed_request', 'validation_error'],
-  InvalidPage: ['invalid_cursor', 'malformed_request', 'validation_error'],
-  Unauthenticated: ['not_authenticated', 'token_not_valid'],
-  WrongPassword: ['invalid_credentials', 'not_authenticated', 'token_not_valid'],
-  NotConfirmed: ['confirmation_required', 'forbidden'],
-  AttemptsExceeded: ['rate_limited', 'too_many_attempts'],
-  AllowanceExceeded: ['quota_exceeded', 'rate_limited'],
+/** Names of sets of codes, sorted, that several operations have for the same reason. */
+const groups: Record<string, string> = {
+  'malformed_json malformed_request validation_error': 'InvalidInput',
+  'malformed_request validation_error': 'InvalidQuery',
+  'invalid_cursor malformed_request validation_error': 'InvalidPage',
+  'not_authenticated token_not_valid': 'Unauthenticated',
+  'invalid_credentials not_authenticated token_not_valid': 'WrongPassword',
+  'confirmation_required forbidden': 'NotConfirmed',
+  'rate_limited too_many_attempts': 'AttemptsExceeded',
+  'quota_exceeded rate_limited': 'AllowanceExceeded',
 };
 
 /** `post_not_found` becomes `PostNotFoundError`, `validation_error` `ValidationError`. */
@@ -79,13 +73,13 @@ const detailOf = (text: string) => ({
   examples: [text],
 });
 
-const addText = (texts: string, text: string) => (texts.includes(text) ? texts : `${texts} / ${text}`);
+/** The texts of the definitions of a code. */
+function textsOf(definitions: readonly ErrorDefinition[], code: string): string {
+  const texts = definitions.filter((one) => one.code === code).map(({ text }) => text.en);
+  return [...new Set(texts)].join(' / ');
+}
 
-/**
- * Adds a schema for each error, which is `PostNotFoundError` for `post_not_found`.
- *
- * @returns what makes the responses of an operation with its errors, by status
- */
+/** Adds a schema for each error. @returns what makes the responses of an operation with its errors, by status */
 export function createErrorResponses(components: Components, routes: Iterable<DocumentedRoute>) {
   const common = Object.values<ErrorDefinition>(httpErrors);
   const used = [...routes].flatMap(errorsOf);
@@ -93,9 +87,8 @@ export function createErrorResponses(components: Components, routes: Iterable<Do
   const definitions = [...common.filter((one) => used.includes(one)), ...used];
   const usual = new Map([...definitions].reverse().map((definition) => [definition.code, definition]));
   for (const [code, { text, fields = {} }] of usual) {
-    const texts = definitions.filter((one) => one.code === code).map((one) => one.text.en);
     components.add('schemas', errorName(code), {
-      description: texts.reduce(addText),
+      description: textsOf(definitions, code),
       type: 'object',
       required: ['detail', 'code', ...Object.keys(fields)],
       properties: {
@@ -108,29 +101,22 @@ export function createErrorResponses(components: Components, routes: Iterable<Do
 
   /** A component, which operations with the same errors and texts share; of several errors of one operation, a response. */
   function responseOf({ schema }: DocumentedRoute, status: number, errors: readonly ErrorDefinition[]) {
+    const sorted = [...new Set(errors.map(({ code }) => code))].sort();
     // Mocks respond with the first form, and a validation error is what developers meet first.
-    const isValidation = ({ code }: ErrorDefinition) => code === httpErrors.validationError.code;
-    const sorted = errors.toSorted((one, other) => (one.code < other.code ? -1 : 1));
-    const codes = [...new Set([...sorted.filter(isValidation), ...sorted].map(({ code }) => code))];
+    const isFirst = (code: string) => code === httpErrors.validationError.code;
+    const codes = [...new Set([...sorted.filter(isFirst), ...sorted])];
     const [first = ''] = codes;
-    const isGroup = (group: readonly string[]) => isDeepStrictEqual([...codes].sort(), group);
-    const shared =
-      codes.length === 1
-        ? toPascalCase(first)
-        : Object.keys(groups).find((name) => isGroup(groups[name] ?? []));
+    const shared = codes.length === 1 ? toPascalCase(first) : groups[sorted.join(' ')];
     // A code more does not change such a name.
     const name = shared ?? toPascalCase(schema.operationId) + STATUS_CODES[status]?.replace(/\W/g, '');
     const forms = codes.map((code) => ({ $ref: `#/components/schemas/${errorName(code)}` }));
     const data = forms.length === 1 ? forms[0] : { description: 'One of these errors', oneOf: forms };
-    const lines = codes.map((code) => {
-      const texts = errors.filter((error) => error.code === code).map(({ text }) => text.en);
-      return `\`${code}\`: ${texts.reduce(addText)}`;
-    });
-    const headers = statusHeaders[status];
+    const lines = codes.map((code) => `\`${code}\`: ${textsOf(errors, code)}`);
+    const headers = headerReferences({ 'WWW-Authenticate': status === 401, 'Retry-After': status === 429 });
     const envelope = components.addEnvelope(`${name}Failure`, 'Failed', data, usual.get(first)?.text.ko);
     const response = {
       description: lines.join('\n\n'),
-      ...(headers && { headers: headerReferences(headers) }),
+      ...(headers && { headers }),
       content: { 'application/json': { schema: envelope } },
     };
     const known = components.parts.responses[name] ?? response;

@@ -44,7 +44,7 @@ const headers = {
   ),
 };
 
-export type HeaderName = keyof typeof headers;
+type HeaderName = keyof typeof headers;
 
 const componentOf = (name: string) => name.replaceAll('-', '');
 
@@ -53,8 +53,10 @@ export const headerComponents = Object.entries(headers).map(
   ([name, header]) => [componentOf(name), header] as const,
 );
 
-/** References to headers, as a response has them. */
-export function headerReferences(names: readonly HeaderName[]) {
+/** References to the headers that a response has; undefined where it has none. */
+export function headerReferences(has: Partial<Record<HeaderName, boolean | undefined>>) {
+  const names = Object.entries(has).flatMap(([name, isThere]) => (isThere ? name : []));
+  if (names.length === 0) return undefined;
   return Object.fromEntries(
     names.map((name) => [name, { $ref: `#/components/headers/${componentOf(name)}` }]),
   );

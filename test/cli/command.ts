@@ -1,4 +1,3 @@
-import { Writable } from 'node:stream';
 import type { Test } from 'tap';
 import { createOutput } from '../../src/cli/command.ts';
 import { runProgram } from '../../src/cli/program.ts';
@@ -24,19 +23,19 @@ export async function dure(environment: Record<string, string>, ...args: string[
 
 /** Runs the command in this process, as a person who is at no terminal. */
 export async function dureText(environment: Record<string, string>, ...args: string[]): Promise<Run> {
-  const [stdout, stderr] = [collect(), collect()];
-  const log: string[] = [];
+  const [stdout, stderr, log]: [string[], string[], string[]] = [[], [], []];
+  const sinkOf = (lines: string[]) => ({ write: (text: string) => lines.push(text) });
   const code = await runProgram(args, {
     environment,
-    output: createOutput({ json: args.includes('--json'), stdout: stdout.stream, stderr: stderr.stream }),
-    log: { write: (line) => log.push(line) },
+    output: createOutput({ json: args.includes('--json'), stdout: sinkOf(stdout), stderr: sinkOf(stderr) }),
+    log: sinkOf(log),
     isInteractive: false,
     isTerminal: false,
   });
   return {
     code,
-    stdout: stdout.text(),
-    stderr: stderr.text(),
+    stdout: stdout.join(''),
+    stderr: stderr.join(''),
     log: log.map((line) => JSON.parse(line)),
     document: null,
   };
@@ -57,15 +56,4 @@ export function failed(
   message = /./,
 ): void {
   t.match({ code, document }, { code: exitCode, document: { error: { code: error, message } } });
-}
-
-function collect() {
-  let text = '';
-  const stream = new Writable({
-    write(chunk, _encoding, done) {
-      text += chunk;
-      done();
-    },
-  });
-  return { stream, text: () => text };
 }

@@ -108,15 +108,12 @@ t.test('every variable that has a default has that of the documentation', async 
   t.ok(maxConcurrentHashes >= 1 && maxConcurrentHashes <= availableParallelism());
 });
 
-t.test(
-  'of several secrets the first one signs, with its bytes as they are but for blanks around it',
-  async (t) => {
-    const [first, second, ...others] = load({ JWT_SECRET: ` ${secret} , another-${secret}\n` }).secrets;
-    t.strictSame([first.key.toString(), second?.key.toString()], [secret, `another-${secret}`]);
-    t.not(first.id, second?.id);
-    t.strictSame(others, []);
-  },
-);
+t.test('the first of several secrets signs, with its bytes as they are but for blanks around', async (t) => {
+  const [first, second, ...others] = load({ JWT_SECRET: ` ${secret} , another-${secret}\n` }).secrets;
+  t.strictSame([first.key.toString(), second?.key.toString()], [secret, `another-${secret}`]);
+  t.not(first.id, second?.id);
+  t.strictSame(others, []);
+});
 
 t.test('the key of push messages is derived from the secret, in production only given', async (t) => {
   const derived = load().vapid;

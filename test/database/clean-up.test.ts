@@ -110,20 +110,17 @@ t.test('thousands of rows are deleted in batches, by turns of the tables', async
   );
 });
 
-t.test(
-  'a clean-up of a partitioned table deletes nothing, and of a named partition only its own rows',
-  async (t) => {
-    await query(`
+t.test('of a partitioned table nothing is deleted, of a partition only its own rows', async (t) => {
+  await query(`
     CREATE TABLE parted (part int, gone bool) PARTITION BY LIST (part);
     CREATE TABLE parted_1 PARTITION OF parted FOR VALUES IN (1);
     CREATE TABLE parted_2 PARTITION OF parted FOR VALUES IN (2);
     INSERT INTO parted VALUES (1, true), (2, false)`);
-    await cleanUp(database, [{ table: 'parted', condition: sql`gone` }]);
-    t.same(await query('SELECT part FROM parted'), [{ part: 1 }, { part: 2 }]);
-    await cleanUp(database, [{ table: 'parted_1', condition: sql`gone` }]);
-    t.same(await query('SELECT part FROM parted'), [{ part: 2 }]);
-  },
-);
+  await cleanUp(database, [{ table: 'parted', condition: sql`gone` }]);
+  t.same(await query('SELECT part FROM parted'), [{ part: 1 }, { part: 2 }]);
+  await cleanUp(database, [{ table: 'parted_1', condition: sql`gone` }]);
+  t.same(await query('SELECT part FROM parted'), [{ part: 2 }]);
+});
 
 t.test('a large table is read in parts, all of which have their turn', async (t) => {
   const total = 150_000;

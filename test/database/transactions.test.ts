@@ -11,58 +11,52 @@ const add = (tx: Tx, name: string) => tx.execute(sql`INSERT INTO store_categorie
 const find = (tx: Tx, name: string) => tx.prisma.storeCategory.findFirst({ where: { name } });
 const passes = async () => undefined;
 
-t.test(
-  "Prisma's client and SQL run on the connection of the transaction, which is rolled back as one",
-  async (t) => {
-    const rolledBack = database.transaction(async (tx) => {
-      await add(tx, 'by SQL');
-      t.match(await find(tx, 'by SQL'), { name: 'by SQL' });
-      await tx.prisma.storeCategory.create({ data: { name: 'by Prisma' } });
-      const statement = sql`SELECT count(*) AS count FROM store_categories WHERE name LIKE 'by %'`;
-      t.strictSame(await tx.query(statement), [{ count: 2 }]);
-      throw new Error('no commit');
-    });
-    await t.rejects(rolledBack, { message: 'no commit' });
-    const isAfterBegin = sql`SELECT statement_timestamp() > now() AS is`;
-    const read = await database.transaction((tx) => tx.prisma.$queryRaw(isAfterBegin));
-    t.strictSame(
-      read,
-      [{ is: true }],
-      'also what is awaited by `transaction`, because Prisma starts a call then',
-    );
-    t.equal(await find(database, 'by SQL'), null);
-    t.equal(await find(database, 'by Prisma'), null);
-  },
-);
+t.test("Prisma's client and SQL run in one transaction, which is rolled back as one", async (t) => {
+  const rolledBack = database.transaction(async (tx) => {
+    await add(tx, 'by SQL');
+    t.match(await find(tx, 'by SQL'), { name: 'by SQL' });
+    await tx.prisma.storeCategory.create({ data: { name: 'by Prisma' } });
+    const statement = sql`SELECT count(*) AS count FROM store_categories WHERE name LIKE 'by %'`;
+    t.strictSame(await tx.query(statement), [{ count: 2 }]);
+    throw new Error('no commit');
+  });
+  await t.rejects(rolledBack, { message: 'no commit' });
+  const isAfterBegin = sql`SELECT statement_timestamp() > now() AS is`;
+  const read = await database.transaction((tx) => tx.prisma.$queryRaw(isAfterBegin));
+  t.strictSame(
+    read,
+    [{ is: true }],
+    'also what is awaited by `transaction`, because Prisma starts a call then',
+  );
+  t.equal(await find(database, 'by SQL'), null);
+  t.equal(await find(database, 'by Prisma'), null);
+});
 
-t.test(
-  "transactions at once see their own rows only, with Prisma's calls made at the same moment",
-  async (t) => {
-    const start = new EventEmitter();
-    const started = once(start, 'all');
-    let waiting = 0;
-    const names = ['first', 'second', 'third'];
-    const outside = started.then(() => Promise.all(names.map((name) => find(database, name))));
-    const found = await inParallel(names.length, (index) =>
-      database.transaction(async (tx) => {
-        await add(tx, names[index] ?? '');
-        waiting += 1;
-        if (waiting === names.length) start.emit('all');
-        await started;
-        const rows = [];
-        for (const name of names) rows.push(await find(tx, name));
-        // No commit before all have looked.
-        await outside;
-        return rows.map((row) => row?.name);
-      }),
-    );
-    t.strictSame(
-      found,
-      names.map((own) => names.map((name) => (name === own ? name : undefined))),
-    );
-    t.strictSame(await outside, [null, null, null]);
-  },
-);
+t.test('transactions see their own rows only, with calls of Prisma at the same moment', async (t) => {
+  const start = new EventEmitter();
+  const started = once(start, 'all');
+  let waiting = 0;
+  const names = ['first', 'second', 'third'];
+  const outside = started.then(() => Promise.all(names.map((name) => find(database, name))));
+  const found = await inParallel(names.length, (index) =>
+    database.transaction(async (tx) => {
+      await add(tx, names[index] ?? '');
+      waiting += 1;
+      if (waiting === names.length) start.emit('all');
+      await started;
+      const rows = [];
+      for (const name of names) rows.push(await find(tx, name));
+      // No commit before all have looked.
+      await outside;
+      return rows.map((row) => row?.name);
+    }),
+  );
+  t.strictSame(
+    found,
+    names.map((own) => names.map((name) => (name === own ? name : undefined))),
+  );
+  t.strictSame(await outside, [null, null, null]);
+});
 
 t.test('a mistake with a transaction is an error that says what is wrong', async (t) => {
   const inTransaction = { message: /runs in a transaction: use its tx/ };

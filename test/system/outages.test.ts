@@ -120,96 +120,89 @@ async function hang(directory: string, end: Promise<unknown>): Promise<void> {
 const hurry = (url: string) =>
   execute(url, 'UPDATE graphile_worker._private_jobs SET run_at = now() WHERE locked_at IS NULL');
 
-t.test(
-  'PostgreSQL stopped, killed, hanging: nothing acknowledged is lost, each email is sent once',
-  async (t) => {
-    const directory = await clusterFolder(t, true);
-    /** No outage ends before both services have noticed it. */
-    let noticed: Promise<unknown> = Promise.resolve();
-    const databaseUrl = await startRestartingServer(t, directory, () => noticed);
-    const provider = await createProvider(t);
-    const environment = { ...open, DATABASE_URL: databaseUrl, RESEND_BASE_URL: provider.url };
-    const services = await Promise.all([startService(environment), startService(environment)]);
-    t.teardown(() => Promise.all(services.map((service) => service.end())));
+t.test('PostgreSQL ends or hangs: nothing acknowledged is lost, each email is sent once', async (t) => {
+  const directory = await clusterFolder(t, true);
+  /** No outage ends before both services have noticed it. */
+  let noticed: Promise<unknown> = Promise.resolve();
+  const databaseUrl = await startRestartingServer(t, directory, () => noticed);
+  const provider = await createProvider(t);
+  const environment = { ...open, DATABASE_URL: databaseUrl, RESEND_BASE_URL: provider.url };
+  const services = await Promise.all([startService(environment), startService(environment)]);
+  t.teardown(() => Promise.all(services.map((service) => service.end())));
 
-    const signedUp: string[] = [];
-    let over = false;
-    const clients = Array.from({ length: 4 }, async (_, client) => {
-      for (let index = 0; !over; index++) {
-        const username = `shop${client}n${index}`;
-        await insist(t, services[index % 2 === 0 ? 0 : 1], username);
-        signedUp.push(username);
-        await sleep(4 * pause);
-      }
-    });
-    const prober = (async () => {
-      for (; !over; await sleep(4 * pause)) {
-        for (const service of services)
-          if ((await status(service, '/health/live')) !== 200) t.fail('not live');
-      }
-    })();
-
-    const outages: [string, () => Promise<void>][] = [
-      ['a fast shutdown', async () => signalAll([await postmasterPid(directory)], 'SIGINT')],
-      ['a crash', async () => signalAll([await postmasterPid(directory)], 'SIGKILL')],
-      ['a crash of one connection', async () => crashConnection(databaseUrl)],
-      ['a restart that fails for five seconds', () => keepDown(directory, 5_000)],
-      [
-        'a server that hangs for seven seconds',
-        () => hang(directory, Promise.all([noticed, sleep(hanging)])),
-      ],
-    ];
-    for (const [what, happen] of outages) {
-      const before = signedUp.length;
-      await until(`sign-ups before ${what}`, () => signedUp.length > before + 8);
-      // After the crash of a connection PostgreSQL may be back before anybody can ask.
-      const asked = what === 'a crash of one connection' ? [] : services;
-      noticed = Promise.all(asked.map(unready));
-      await Promise.all([happen(), noticed]);
-      for (const service of services) {
-        await until(`ready after ${what}`, async () => (await status(service, '/health/ready')) === 200);
-      }
-      t.pass(what);
+  const signedUp: string[] = [];
+  let over = false;
+  const clients = Array.from({ length: 4 }, async (_, client) => {
+    for (let index = 0; !over; index++) {
+      const username = `shop${client}n${index}`;
+      await insist(t, services[index % 2 === 0 ? 0 : 1], username);
+      signedUp.push(username);
+      await sleep(4 * pause);
     }
-    const after = signedUp.length;
-    await until('sign-ups in the end', () => signedUp.length > after + 8);
-    over = true;
-    await Promise.all([...clients, prober]);
-
-    const lines = services.flatMap((service) => service.output().split('\n'));
-    t.same(
-      lines.filter((line) => /already sent|reply\.sent/.test(line)),
-      [],
-      'a handler that ends after its deadline is not an error',
-    );
-
-    t.same(
-      await query(databaseUrl, 'SELECT count(*)::int FROM users'),
-      [signedUp.length],
-      'each account once, and no other',
-    );
-    for (const username of [...signedUp.slice(0, 5), ...signedUp.slice(-5)]) {
-      t.equal((await post(`${services[0].url}/auth/login/`, { username, password })).status, 200, username);
+  });
+  const prober = (async () => {
+    for (; !over; await sleep(4 * pause)) {
+      for (const service of services) if ((await status(service, '/health/live')) !== 200) t.fail('not live');
     }
-    const allTaken = async () => {
-      // Those that failed several times would wait for a minute, those of lost connections until their lock is 45 seconds old.
-      await hurry(databaseUrl);
-      await execute(
-        databaseUrl,
-        `UPDATE graphile_worker._private_jobs SET locked_at = locked_at - interval '1 minute'
+  })();
+
+  const outages: [string, () => Promise<void>][] = [
+    ['a fast shutdown', async () => signalAll([await postmasterPid(directory)], 'SIGINT')],
+    ['a crash', async () => signalAll([await postmasterPid(directory)], 'SIGKILL')],
+    ['a crash of one connection', async () => crashConnection(databaseUrl)],
+    ['a restart that fails for five seconds', () => keepDown(directory, 5_000)],
+    ['a server that hangs for seven seconds', () => hang(directory, Promise.all([noticed, sleep(hanging)]))],
+  ];
+  for (const [what, happen] of outages) {
+    const before = signedUp.length;
+    await until(`sign-ups before ${what}`, () => signedUp.length > before + 8);
+    // After the crash of a connection PostgreSQL may be back before anybody can ask.
+    const asked = what === 'a crash of one connection' ? [] : services;
+    noticed = Promise.all(asked.map(unready));
+    await Promise.all([happen(), noticed]);
+    for (const service of services) {
+      await until(`ready after ${what}`, async () => (await status(service, '/health/ready')) === 200);
+    }
+    t.pass(what);
+  }
+  const after = signedUp.length;
+  await until('sign-ups in the end', () => signedUp.length > after + 8);
+  over = true;
+  await Promise.all([...clients, prober]);
+
+  const lines = services.flatMap((service) => service.output().split('\n'));
+  t.same(
+    lines.filter((line) => /already sent|reply\.sent/.test(line)),
+    [],
+    'a handler that ends after its deadline is not an error',
+  );
+
+  t.same(
+    await query(databaseUrl, 'SELECT count(*)::int FROM users'),
+    [signedUp.length],
+    'each account once, and no other',
+  );
+  for (const username of [...signedUp.slice(0, 5), ...signedUp.slice(-5)]) {
+    t.equal((await post(`${services[0].url}/auth/login/`, { username, password })).status, 200, username);
+  }
+  const allTaken = async () => {
+    // Those that failed several times would wait for a minute, those of lost connections until their lock is 45 seconds old.
+    await hurry(databaseUrl);
+    await execute(
+      databaseUrl,
+      `UPDATE graphile_worker._private_jobs SET locked_at = locked_at - interval '1 minute'
          WHERE locked_at < now() - interval '5 seconds'`,
-      );
-      return signedUp.every((username) => provider.taken(mailOf(username)).length > 0);
-    };
-    // A runner that does not end by itself is replaced after 9 seconds, and a restart may wait for 10.
-    await until('all mails', allTaken);
-    t.same(
-      signedUp.filter((username) => provider.taken(mailOf(username)).length !== 1),
-      [],
-      'one email for each',
     );
-  },
-);
+    return signedUp.every((username) => provider.taken(mailOf(username)).length > 0);
+  };
+  // A runner that does not end by itself is replaced after 9 seconds, and a restart may wait for 10.
+  await until('all mails', allTaken);
+  t.same(
+    signedUp.filter((username) => provider.taken(mailOf(username)).length !== 1),
+    [],
+    'one email for each',
+  );
+});
 
 t.test('an email provider that is down, slow or sends malformed responses', async (t) => {
   const database = await createTestDatabase();

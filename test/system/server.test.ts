@@ -90,55 +90,49 @@ t.test('on the embedded database', async (t) => {
   });
 });
 
-t.test(
-  'instances that start together, as owner of an empty database only, migrate it once and all work',
-  async (t) => {
-    const database = await createEmptyDatabase();
-    const url = new URL(database);
-    const name = url.pathname.slice(1);
-    const role = `owner_${process.pid}`;
-    await execute(
-      database,
-      `CREATE ROLE ${role} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE PASSWORD 'owns-one-database'`,
-      `ALTER DATABASE ${name} OWNER TO ${role}`,
-    );
-    t.teardown(() =>
-      execute(new URL('postgres', database).href, `DROP DATABASE ${name} WITH (FORCE)`, `DROP ROLE ${role}`),
-    );
-    url.username = role;
-    url.password = 'owns-one-database';
-    const environment = { ...production, DATABASE_URL: url.href, MIGRATE_ON_START: 'true' };
-    const services = await Promise.all([1, 2].map(() => startService(environment)));
-    t.teardown(() => Promise.all(services.map((service) => service.end('SIGKILL'))));
-    for (const service of services) t.equal(await becomesReady(service), 200);
-    const [first, second] = services;
-    t.equal((await insist(`${first?.url}/auth/signup/`, account)).status, 201);
-    t.equal((await insist(`${second?.url}/auth/login/`, login)).status, 200);
-    for (const service of services) t.same(await service.end('SIGTERM'), { code: 0, signal: null });
-  },
-);
+t.test('instances that start together, as owner of an empty database, migrate it once', async (t) => {
+  const database = await createEmptyDatabase();
+  const url = new URL(database);
+  const name = url.pathname.slice(1);
+  const role = `owner_${process.pid}`;
+  await execute(
+    database,
+    `CREATE ROLE ${role} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE PASSWORD 'owns-one-database'`,
+    `ALTER DATABASE ${name} OWNER TO ${role}`,
+  );
+  t.teardown(() =>
+    execute(new URL('postgres', database).href, `DROP DATABASE ${name} WITH (FORCE)`, `DROP ROLE ${role}`),
+  );
+  url.username = role;
+  url.password = 'owns-one-database';
+  const environment = { ...production, DATABASE_URL: url.href, MIGRATE_ON_START: 'true' };
+  const services = await Promise.all([1, 2].map(() => startService(environment)));
+  t.teardown(() => Promise.all(services.map((service) => service.end('SIGKILL'))));
+  for (const service of services) t.equal(await becomesReady(service), 200);
+  const [first, second] = services;
+  t.equal((await insist(`${first?.url}/auth/signup/`, account)).status, 201);
+  t.equal((await insist(`${second?.url}/auth/login/`, login)).status, 200);
+  for (const service of services) t.same(await service.end('SIGTERM'), { code: 0, signal: null });
+});
 
-t.test(
-  'with DATABASE_DIRECT_URL only, everything is in that database; with PORT=0, URLs have the real port',
-  async (t) => {
-    const DATA_DIR = temporaryFolder(t);
-    const database = await createTestDatabase();
-    const environment = { DATA_DIR, DATABASE_DIRECT_URL: database };
-    const service = await startService({ ...environment, PORT: '0' });
-    t.teardown(() => service.end());
-    t.equal((await insist(`${service.url}/auth/signup/`, account)).status, 201);
-    t.same(await readdir(DATA_DIR), ['jwt-secret'], 'no embedded database');
-    const users = await runProcess('build/src/cli.js', ['users', 'list', '--json'], environment);
-    t.match(JSON.parse(users.stdout), { items: [{ username: account.username }] });
+t.test('DATABASE_DIRECT_URL alone is enough; with PORT=0, URLs have the real port', async (t) => {
+  const DATA_DIR = temporaryFolder(t);
+  const database = await createTestDatabase();
+  const environment = { DATA_DIR, DATABASE_DIRECT_URL: database };
+  const service = await startService({ ...environment, PORT: '0' });
+  t.teardown(() => service.end());
+  t.equal((await insist(`${service.url}/auth/signup/`, account)).status, 201);
+  t.same(await readdir(DATA_DIR), ['jwt-secret'], 'no embedded database');
+  const users = await runProcess('build/src/cli.js', ['users', 'list', '--json'], environment);
+  t.match(JSON.parse(users.stdout), { items: [{ username: account.username }] });
 
-    const { data } = JSON.parse((await insist(`${service.url}/auth/login/`, login)).text);
-    const headers = { authorization: `Bearer ${data.access}` };
-    const store = { name: '햇살카페', category_ids: [1] };
-    t.equal((await insist(`${service.url}/api/v1/stores/`, store, headers)).status, 201);
-    const stores = JSON.parse(await (await fetch(`${service.url}/api/v1/stores/`, { headers })).text());
-    t.equal((await fetch(stores.data.items[0].thumbnail)).status, 200);
-  },
-);
+  const { data } = JSON.parse((await insist(`${service.url}/auth/login/`, login)).text);
+  const headers = { authorization: `Bearer ${data.access}` };
+  const store = { name: '햇살카페', category_ids: [1] };
+  t.equal((await insist(`${service.url}/api/v1/stores/`, store, headers)).status, 201);
+  const stores = JSON.parse(await (await fetch(`${service.url}/api/v1/stores/`, { headers })).text());
+  t.equal((await fetch(stores.data.items[0].thumbnail)).status, 200);
+});
 
 t.test('production without what it needs stops with one message that lists every problem', async (t) => {
   const service = spawnService({ NODE_ENV: 'production', JWT_SECRET: 'short' });
@@ -191,56 +185,53 @@ t.test('demo and seed data are rejected in production', async (t) => {
 /** Prints on a signal what a library prints that does not know the logger: a stack of several lines. */
 const library = `data:text/javascript,process.on('SIGWINCH', () => console.trace('a job was lost'))`;
 
-t.test(
-  'on SIGTERM, requests in flight finish, idle connections close, and the log is JSON to the end',
-  async (t) => {
-    const settings = { ...(await productionSettings()), SHUTDOWN_DELAY: '5s' };
-    const { url, child, end, output } = await startService(settings, [
-      '--import',
-      library,
-      'build/src/server.js',
-    ]);
-    // Rejected without the database, whose limits are those of production.
-    const body = '{}';
-    const idle = await connectTo(url, 'GET /health/live HTTP/1.1\r\n');
-    idle.send('\r\n');
-    await idle.response();
-    const inFlight = await connectTo(url, 'POST /auth/signup/ HTTP/1.1\r\n');
-    inFlight.send(
-      `Content-Type: application/json\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`,
-    );
-    t.equal((await inFlight.response()).status, 100);
-    child.kill('SIGWINCH');
-    await until('a line of the library', () => output().includes('a job was lost'));
+t.test('on SIGTERM, requests finish, idle connections close, and the log is JSON to the end', async (t) => {
+  const settings = { ...(await productionSettings()), SHUTDOWN_DELAY: '5s' };
+  const { url, child, end, output } = await startService(settings, [
+    '--import',
+    library,
+    'build/src/server.js',
+  ]);
+  // Rejected without the database, whose limits are those of production.
+  const body = '{}';
+  const idle = await connectTo(url, 'GET /health/live HTTP/1.1\r\n');
+  idle.send('\r\n');
+  await idle.response();
+  const inFlight = await connectTo(url, 'POST /auth/signup/ HTTP/1.1\r\n');
+  inFlight.send(
+    `Content-Type: application/json\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`,
+  );
+  t.equal((await inFlight.response()).status, 100);
+  child.kill('SIGWINCH');
+  await until('a line of the library', () => output().includes('a job was lost'));
 
-    const idleCloses = once(idle.socket, 'close');
-    const ended = end('SIGTERM');
-    // As npm repeats it; another one, because two of a kind may arrive as one.
-    child.kill('SIGHUP');
-    await until('not ready', async () => (await fetch(`${url}/health/ready`)).status === 503);
-    // Together, because there are five seconds for both.
-    const [live, invalid] = await Promise.all([fetch(`${url}/health/live`), post(`${url}/auth/signup/`, {})]);
-    t.equal(live.status, 200, 'an instance that is not ready still answers');
-    t.equal(invalid.status, 400);
-    t.equal(invalid.headers.get('connection'), 'close', 'a proxy sends the next request elsewhere');
-    await idleCloses;
-    inFlight.send(body);
-    t.equal((await inFlight.response()).status, 400);
-    t.same(await ended, { code: 0, signal: null });
-    await t.rejects(fetch(`${url}/health/live`));
+  const idleCloses = once(idle.socket, 'close');
+  const ended = end('SIGTERM');
+  // As npm repeats it; another one, because two of a kind may arrive as one.
+  child.kill('SIGHUP');
+  await until('not ready', async () => (await fetch(`${url}/health/ready`)).status === 503);
+  // Together, because there are five seconds for both.
+  const [live, invalid] = await Promise.all([fetch(`${url}/health/live`), post(`${url}/auth/signup/`, {})]);
+  t.equal(live.status, 200, 'an instance that is not ready still answers');
+  t.equal(invalid.status, 400);
+  t.equal(invalid.headers.get('connection'), 'close', 'a proxy sends the next request elsewhere');
+  await idleCloses;
+  inFlight.send(body);
+  t.equal((await inFlight.response()).status, 400);
+  t.same(await ended, { code: 0, signal: null });
+  await t.rejects(fetch(`${url}/health/live`));
 
-    t.match(output(), new RegExp(`"version":"[\\d.]+","origin":"${url}","production":true,"msg":"started"`));
-    t.match(output(), /"signal":"SIG(TERM|HUP)","msg":"shutting down"[\s\S]+"msg":"shut down"/);
-    const lines = output()
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line));
-    t.match(
-      lines.filter(({ part }) => part === 'console'),
-      [{ level: 40, msg: 'a job was lost' }],
-    );
-  },
-);
+  t.match(output(), new RegExp(`"version":"[\\d.]+","origin":"${url}","production":true,"msg":"started"`));
+  t.match(output(), /"signal":"SIG(TERM|HUP)","msg":"shutting down"[\s\S]+"msg":"shut down"/);
+  const lines = output()
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  t.match(
+    lines.filter(({ part }) => part === 'console'),
+    [{ level: 40, msg: 'a job was lost' }],
+  );
+});
 
 t.test('a request that never ends delays the shutdown by less than 15 seconds', async (t) => {
   const { url, end } = await startService(await productionSettings());

@@ -18,7 +18,6 @@ const environment = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' };
 /**
  * Finds the programs that npm installed for this platform, and a user to run them: the owner of the cluster, if there is one.
  *
- * @returns command lines, to which arguments are appended
  * @throws {EmbeddedServerError} when they cannot run here
  */
 export function findPrograms(cluster: string) {
@@ -92,7 +91,6 @@ const withWatchdog = `
 /**
  * Starts a program, which inherits the lock, and ends it with this process.
  *
- * @param onLine receives each line of its standard error
  * @returns `ended`, which resolves when the program and its children have ended, with its last lines and how it ended
  */
 export function startProgram(command: string[], lock: number, onLine?: (line: string) => void) {

@@ -71,17 +71,14 @@ export async function startEmbeddedServer(options: EmbeddedServerOptions) {
     return ended;
   };
   const urlOf = (database: string) => clusterUrl({ port, password }, database);
-  try {
-    await withClient({ connectionString: urlOf('postgres') }, (client) =>
-      client.query(`CREATE DATABASE ${databaseName}`),
-    );
-  } catch (error) {
+  await withClient({ connectionString: urlOf('postgres') }, (client) =>
+    client.query(`CREATE DATABASE ${databaseName}`),
+  ).catch(async (error: unknown) => {
     // duplicate database
-    if (!hasCode(error, '42P04')) {
-      await stop();
-      throw error;
-    }
-  }
+    if (hasCode(error, '42P04')) return;
+    await stop();
+    throw error;
+  });
   return { url: urlOf(databaseName), stop };
 }
 
@@ -111,11 +108,9 @@ async function startPostgres(folder: string, lock: number, options: EmbeddedServ
 const startTimeout = 10_000;
 
 /**
- * Reaches the database in `directory`, through a server that runs already or is started for the caller.
+ * Reaches the database in `directory`, through a server that runs already or is started here, and ended by `stop`.
  *
- * @param options `create`: also where there is no database yet
- * @returns the connection string, and `stop`, which ends the server if it was started here
- * @throws {EmbeddedServerError} when there is no database in the folder, or its server cannot be reached
+ * @throws {EmbeddedServerError} when there is no database in the folder, unless `create` is set, or its server cannot be reached
  */
 export async function reachEmbeddedServer(
   directory: string,
@@ -160,9 +155,8 @@ async function findRunningServer(directory: string): Promise<string | undefined>
 
 /**
  * Locks the folder, once PostgreSQL of a killed process has shut down, until all processes that inherit the lock have ended.
- * Without `flock`, as on macOS, PostgreSQL's `postmaster.pid` is the only guard.
+ * Without `flock`, as on macOS, PostgreSQL's `postmaster.pid` is the only guard. @returns descriptor of the locked file
  *
- * @returns descriptor of the locked file
  * @throws {EmbeddedServerError} when another instance uses the folder
  */
 async function lockFolder(folder: string): Promise<number> {
@@ -201,12 +195,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/**
- * Creates the cluster on the first run; it gets its name when it is complete.
- *
- * @returns the password of its superuser
- * @throws {EmbeddedServerError} when initdb fails
- */
+/** Creates the cluster on the first run; it gets its name when it is complete. @returns the password of its superuser */
 async function prepareCluster(folder: string, initdb: string[], lock: number): Promise<string> {
   const cluster = clusterPath(folder);
   const password = join(folder, 'password');

@@ -38,9 +38,8 @@ interface Counted {
 declare module 'fastify' {
   interface FastifyRequest {
     /**
-     * Reads the body into one buffer, so that its memory does not depend on the pieces in which it arrives.
+     * Reads the body into one buffer, so that its memory does not depend on its pieces. @param tooLarge the error above the `bodyLimit`
      *
-     * @param tooLarge the error above the `bodyLimit` of the route
      * @throws {ApiError} `tooLarge`, `request_timeout`; `malformed_request` for tiny pieces and when the client disconnects;
      *   `service_unavailable` when bodies fill the memory and this is the largest one of the client with the most
      */
@@ -197,11 +196,7 @@ const maxValues = 10_000;
 /** Strings, which may contain anything, and what JSON is structured by. Linear: a string that does not end matches, too. */
 const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"?|[{}[\]:,]/gs;
 
-/**
- * Measures JSON text without parsing it, because parsing thousands of properties costs more than a request.
- *
- * @returns whether it is nested deeper than any schema allows, or the largest count where it has more than that
- */
+/** Measures JSON text, because parsing thousands of properties costs more than a request. @returns the limit where there are too many parts */
 function measureJson(text: string): 'accepted' | 'too deep' | { tooMany: number } {
   let [depth, parts, values] = [0, 0, 0];
   for (const [token] of text.matchAll(tokens)) {

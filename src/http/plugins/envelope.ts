@@ -17,6 +17,7 @@ import { securityHeaders } from './security-headers.ts';
 
 /** Wraps what a handler returns, and its schema, into `{ success, message, data }`, and gives idempotent operations their header. */
 export const envelopePlugin = fastifyPlugin(async (app: FastifyInstance) => {
+  app.decorate('unavailableLines', new Map());
   app.addHook('onRoute', (route) => {
     if (route.config?.idempotent) route.schema = { headers: IdempotencyHeaders, ...route.schema };
     if (route.config?.message) wrapResponses(route);
@@ -49,12 +50,6 @@ function envelopeOf(data: TSchema): TSchema {
   });
 }
 
-const frameworkErrors: Record<string, ApiError> = {
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: new ApiError(httpErrors.unsupportedMediaType),
-  FST_ERR_BAD_URL: new ApiError(httpErrors.notFound),
-  FST_ERR_MAX_PARAM_LENGTH: new ApiError(httpErrors.notFound),
-};
-
 declare module 'fastify' {
   interface FastifyInstance {
     /** By cause of 503: when it was last logged, and how many lines were left out since. */
@@ -64,11 +59,6 @@ declare module 'fastify' {
 
 /** Milliseconds between two lines about the same cause of 503. */
 const lineInterval = 1_000;
-
-export const errorHandlerPlugin = fastifyPlugin(async (app: FastifyInstance) => {
-  app.decorate('unavailableLines', new Map());
-  app.setErrorHandler(sendError);
-});
 
 /** Renders every error: in the envelope, in the language of the request, with its cause only in the log. */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
@@ -129,8 +119,8 @@ export function toApiError(error: unknown): ApiError {
   const { validation, code, statusCode } = error as Partial<FastifyError>;
   if (validation) return invalidFields(describeErrors(validation));
   if (statusCode === 503) return serviceUnavailable(error);
-  const known = code === undefined ? undefined : frameworkErrors[code];
-  return known ?? new ApiError(httpErrors.internalError, { cause: error });
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return new ApiError(httpErrors.unsupportedMediaType);
+  return new ApiError(httpErrors.internalError, { cause: error });
 }
 
 function challenge(code: string): string {
@@ -143,10 +133,7 @@ const parserErrors: Record<string, ErrorDefinition> = {
   HPE_HEADER_OVERFLOW: httpErrors.headersTooLarge,
 };
 
-/**
- * Responds to what Node's HTTP parser rejects: a malformed or oversize head, broken chunks, a request that takes too long. There is no
- * request object, so no hook runs.
- */
+/** Responds to what Node's HTTP parser rejects, such as a malformed or oversize head. There is no request, so no hook runs. */
 export function createClientErrorHandler(config: Config) {
   const headers = securityHeaders(config);
 

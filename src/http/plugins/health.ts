@@ -2,11 +2,6 @@ import type { FastifyInstance } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { NamedObject, Ref, StringEnum } from '../schemas.ts';
 
-interface HealthOptions {
-  /** @throws the reason, for the log, when the service cannot answer requests */
-  checkReady(): Promise<void>;
-}
-
 const Health = NamedObject('Health', 'All is well', {
   status: StringEnum(['ok'], { description: 'Always `ok`' }),
 });
@@ -15,8 +10,12 @@ const HealthProblem = NamedObject('HealthProblem', 'The service cannot answer re
 });
 const config = { access: 'anyone', probe: true } as const;
 
-/** `live`: the process answers. `ready`: it can do its work, so a load balancer may send requests. */
-export async function healthRoutes(app: FastifyInstance, { checkReady }: HealthOptions): Promise<void> {
+/**
+ * `live`: the process answers. `ready`: it can do its work, so a load balancer may send requests.
+ *
+ * @param options `checkReady` throws the reason, for the log, when the service cannot answer requests
+ */
+export async function healthRoutes(app: FastifyInstance, options: { checkReady(): Promise<void> }) {
   app.get(
     '/health/live',
     {
@@ -51,7 +50,7 @@ export async function healthRoutes(app: FastifyInstance, { checkReady }: HealthO
     async (request, reply) => {
       try {
         if (app.shutdown.announced) throw new Error('shutting down');
-        await checkReady();
+        await options.checkReady();
         return { status: 'ok' };
       } catch (error) {
         request.log.warn({ err: error }, 'not ready');

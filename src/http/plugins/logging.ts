@@ -34,8 +34,8 @@ export function loggerOptions(level: string, tracing?: Tracing) {
 const flushTimeout = 1_000;
 
 /**
- * Standard output. Lines are written together, at least every 100 ms: a system call for each one is a tenth of a request's time. A
- * reader that stalls and a disk that is full lose lines, and delay no request.
+ * Standard output, written at least every 100 ms: a system call for each line is a tenth of a request's time. A reader that stalls and
+ * a disk that is full lose lines, and delay no request.
  */
 export function logStream(metrics: Metrics) {
   const stream = pino.destination({

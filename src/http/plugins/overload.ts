@@ -25,17 +25,15 @@ export const overloadPlugin = fastifyPlugin(
   async (app: FastifyInstance, options: { maxEventLoopDelay?: number | undefined }) => {
     const { maxEventLoopDelay = defaultMaxDelay } = options;
     // The start itself blocks the event loop, so the first samples say nothing about load.
-    let isMeasuring = false;
+    let measuredFrom = Number.POSITIVE_INFINITY;
     app.addHook('onReady', async () => {
-      setTimeout(() => {
-        isMeasuring = true;
-      }, 2 * sampleInterval).unref();
+      measuredFrom = performance.now() + 2 * sampleInterval;
     });
     await app.register(underPressure, {
       maxEventLoopDelay,
       sampleInterval,
       pressureHandler: (request, _reply, type, value) => {
-        if (!isMeasuring || request.routeOptions.config?.probe) return;
+        if (performance.now() < measuredFrom || request.routeOptions.config?.probe) return;
         throw serviceUnavailable(new Error(`the process is overloaded: ${type} is ${value}`));
       },
     });

@@ -67,11 +67,7 @@ export const rateLimitPlugin = fastifyPlugin(
   },
 );
 
-/**
- * Creates a function that limits a request, or throws the error of the store.
- *
- * @param redis where requests are counted; in memory without it
- */
+/** Creates a function that limits a request, in Redis or in memory. It throws the error of the store. */
 async function createLimiter(app: FastifyInstance, onExceeded: (group: string) => void, redis?: Redis) {
   let scope = app;
   // The plugin has one store for each scope in which it is registered.

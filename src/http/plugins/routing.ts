@@ -18,11 +18,7 @@ declare module 'fastify' {
 const maxTargetLength = 2_048;
 
 /** How paths match. A parameter may be as long as the target, percent signs escaped, so that a long id is that resource's 404. */
-export const routerOptions = {
-  ignoreTrailingSlash: true,
-  caseSensitive: true,
-  maxParamLength: 3 * maxTargetLength,
-} as const;
+export const routerOptions = { ignoreTrailingSlash: true, maxParamLength: 3 * maxTargetLength } as const;
 
 /** In the order of `Allow`. */
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'];

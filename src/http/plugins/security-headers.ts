@@ -12,10 +12,8 @@ const allowedHeaders =
 /** Seconds for which a browser may keep the response to a preflight; Chromium keeps none for longer. */
 const preflightMaxAge = 7_200;
 
-type HeaderConfig = Pick<Config, 'production' | 'corsOrigins'>;
-
 /** The security headers of every response, with Helmet's defaults for an API without pages. */
-export function securityHeaders({ production, corsOrigins }: HeaderConfig): Record<string, string> {
+export function securityHeaders({ production, corsOrigins }: Config): Record<string, string> {
   return {
     'content-security-policy': "default-src 'none';frame-ancestors 'none';base-uri 'none';form-action 'none'",
     'cross-origin-opener-policy': 'same-origin',

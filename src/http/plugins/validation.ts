@@ -100,7 +100,6 @@ const validatorOptions: NonNullable<FastifyServerOptions['ajv']> = {
     coerceTypes: false,
     removeAdditional: false,
     allErrors: true,
-    useDefaults: true,
     validateFormats: false,
     // Unknown keywords are rejected.
     keywords: [...enumKeywords, documentedKeyword],

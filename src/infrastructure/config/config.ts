@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { inspectConfig } from './environment.ts';
-import { ConfigError } from './readers.ts';
+import { inspectConfig, readDatabase } from './environment.ts';
+import { ConfigError, openVariables } from './readers.ts';
 
 export type { LoginProviderSettings } from './login-providers.ts';
 export type { PrivateKey } from './private-keys.ts';
@@ -9,6 +9,9 @@ export type { Secret } from './secrets.ts';
 
 /** The configuration, validated and converted. Durations are in seconds. */
 export type Config = ReturnType<typeof inspectConfig>['config'];
+
+/** Where the database is, as the variables say it. */
+type DatabaseSettings = ReturnType<typeof readDatabase>;
 
 /** How many times longer than in production work may take: tests set it, for slow machines, and no variable does. */
 export interface Patience {
@@ -28,16 +31,11 @@ export interface DatabaseLocation {
 export type AppConfig = Config & Patience & { database: DatabaseLocation };
 
 /** Adds the location of the database to a configuration. */
-export function withDatabase(config: Config, { url, directUrl, pooled }: DatabaseLocation): AppConfig {
-  return { ...config, database: { ...config.database, url, directUrl, pooled } };
+export function withDatabase(config: Config, location: DatabaseLocation): AppConfig {
+  return { ...config, database: { ...config.database, ...location } };
 }
 
-/**
- * Reads the configuration from environment variables; called once, at start.
- *
- * @param options `generateSecret`: whether a missing secret is generated, outside production
- * @throws {ConfigError} with every problem
- */
+/** Reads the configuration, once, at start. @throws {ConfigError} with every problem */
 export function loadConfig(source: NodeJS.ProcessEnv, { generateSecret = true } = {}): Config {
   const { config, problems } = inspectConfig(source, { generateSecret });
   if (problems.length > 0) throw new ConfigError(...problems);
@@ -45,25 +43,18 @@ export function loadConfig(source: NodeJS.ProcessEnv, { generateSecret = true } 
 }
 
 /** Reads what it takes to reach the database; other variables may be missing or wrong. @throws {ConfigError} with every problem */
-export function loadDatabaseSettings(source: NodeJS.ProcessEnv): Pick<Config, 'database' | 'dataDirectory'> {
-  const { config, problems } = inspectConfig(source);
+export function loadDatabaseSettings(source: NodeJS.ProcessEnv): DatabaseSettings {
   // The service needs `DATABASE_URL` in production; here one of the two is enough.
-  const ignored = config.database.url === undefined ? undefined : 'DATABASE_URL must be set in production';
-  const ofDatabase = problems.filter(
-    (text) => /^(NODE_ENV|DATABASE_(DIRECT_)?URL) /.test(text) && text !== ignored,
-  );
-  if (ofDatabase.length > 0) throw new ConfigError(...ofDatabase);
-  return config;
+  const isNeeded = source['NODE_ENV'] === 'production' && !source['DATABASE_DIRECT_URL'];
+  const variables = openVariables(source, isNeeded ? ['DATABASE_URL'] : []);
+  const settings = readDatabase(variables);
+  if (variables.problems.length > 0) throw new ConfigError(...variables.problems);
+  return settings;
 }
 
-/**
- * Locates the database of the settings: that of the variables, else the embedded one.
- *
- * @param start starts or reaches the embedded server in a folder
- * @returns its location, and `stop`, which ends what was started
- */
+/** Locates the database of the settings, or the embedded one, which `start` reaches. `stop` ends what was started. */
 export async function locateDatabase(
-  { database: { url, directUrl, pooled }, dataDirectory }: Pick<Config, 'database' | 'dataDirectory'>,
+  { database: { url, directUrl, pooled }, dataDirectory }: DatabaseSettings,
   start: (directory: string) => Promise<{ url: string; stop(): Promise<void> }>,
 ): Promise<DatabaseLocation & { stop(): Promise<void> }> {
   if (url !== undefined) return { url, directUrl: directUrl ?? url, pooled, stop: async () => undefined };

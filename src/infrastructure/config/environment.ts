@@ -1,15 +1,9 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { isDate } from '../korean-time.ts';
 import { readLoginProviders } from './login-providers.ts';
-import {
-  deriveVapidKey,
-  isVapidSubject,
-  readPrivateKeyFile,
-  readPrivateKeys,
-  readVapidKey,
-} from './private-keys.ts';
+import { deriveVapidKey, isVapidSubject, readPrivateKeys, readVapidKey } from './private-keys.ts';
 import {
   asText,
   databaseUrl,
@@ -24,6 +18,7 @@ import {
   textsOf,
   textThat,
   url,
+  type Variables,
   wholeNumber,
 } from './readers.ts';
 import { generatedSecrets, isPlaceholder, readSecrets, secretPath, toSecrets } from './secrets.ts';
@@ -32,6 +27,20 @@ import { findConflicts, findWarnings } from './warnings.ts';
 const neededInProduction = 'DATABASE_URL JWT_SECRET RESEND_API_KEY MAIL_FROM FRONTEND_URL PUBLIC_URL'.split(
   ' ',
 );
+
+/** Reads where the database is: one of the two URLs is enough; without both it is the embedded one, in the folder. */
+export function readDatabase({ read }: Variables) {
+  // A misspelt `production` must not run without the checks of production.
+  read('NODE_ENV', oneOf('development', 'test', 'production'), 'development');
+  const dataDirectory = read('DATA_DIR', (path) => resolve(path), '.data');
+  const pooledUrl = read('DATABASE_URL', databaseUrl);
+  const directUrl = read('DATABASE_DIRECT_URL', databaseUrl);
+  const pooled = pooledUrl !== undefined && directUrl !== undefined;
+  return {
+    dataDirectory,
+    database: { url: pooledUrl ?? directUrl, directUrl: directUrl ?? pooledUrl, pooled },
+  };
+}
 
 /**
  * Reads every environment variable of the service; docs/configuration.md says what they mean. Generates no secret unless told to.
@@ -44,11 +53,7 @@ export function inspectConfig(source: NodeJS.ProcessEnv, { generateSecret = fals
   const variables = openVariables(source, production ? neededInProduction : []);
   const { read, texts, problems } = variables;
 
-  // A misspelt `production` must not run without the checks of production.
-  read('NODE_ENV', oneOf('development', 'test', 'production'), 'development');
-  const dataDirectory = read('DATA_DIR', (path) => resolve(path), '.data');
-  const pooledUrl = read('DATABASE_URL', databaseUrl);
-  const directUrl = read('DATABASE_DIRECT_URL', databaseUrl);
+  const { dataDirectory, database } = readDatabase(variables);
   const port = read('PORT', wholeNumber(0, 65_535), '3000');
   const linkUrl = url({
     continuation: 'the links in emails',
@@ -64,7 +69,7 @@ export function inspectConfig(source: NodeJS.ProcessEnv, { generateSecret = fals
   const isGenerated = !source['JWT_SECRET'] && !production && (generateSecret || existsSync(secretFile));
   const secrets =
     read('JWT_SECRET', (text) => readSecrets(text, { production })) ??
-    (isGenerated ? variables.attempt(() => generatedSecrets(secretFile)) : undefined) ??
+    (isGenerated ? variables.attempt('DATA_DIR', () => generatedSecrets(secretFile)) : undefined) ??
     toSecrets('');
   const from = read('MAIL_FROM', mailAddress, 'Dure <no-reply@example.com>');
   const apiKey = read('RESEND_API_KEY', production ? resendKey : asText);
@@ -75,7 +80,7 @@ export function inspectConfig(source: NodeJS.ProcessEnv, { generateSecret = fals
   const givenKey = read('VAPID_PRIVATE_KEY', readVapidKey);
   const vapidKey =
     givenKey ??
-    (isDerived ? variables.attempt(() => deriveVapidKey(secrets[0].key), 'JWT_SECRET ') : undefined);
+    (isDerived ? variables.attempt('JWT_SECRET', () => deriveVapidKey(secrets[0].key)) : undefined);
   const givenSubject = read('VAPID_SUBJECT', asText);
   const subject = givenSubject ?? `mailto:${/[^\s<>]+@[^\s<>]+/.exec(from)?.[0]}`;
 
@@ -105,10 +110,7 @@ export function inspectConfig(source: NodeJS.ProcessEnv, { generateSecret = fals
     /** Serves `/metrics` in place of {@link port}. */
     metricsPort: read('METRICS_PORT', wholeNumber(1, 65_535)),
     database: {
-      /** One of the two URLs is enough; without both, the database is the embedded one. */
-      url: pooledUrl ?? directUrl,
-      directUrl: directUrl ?? pooledUrl,
-      pooled: pooledUrl !== undefined && directUrl !== undefined,
+      ...database,
       /** The standby that may answer reads of posts and stores. A transaction pooler in front of it is marked as for Prisma. */
       replica: read('DATABASE_REPLICA_URL', (text) => ({
         url: databaseUrl(text),
@@ -121,7 +123,7 @@ export function inspectConfig(source: NodeJS.ProcessEnv, { generateSecret = fals
     /** The first one signs access tokens, the first secret does without any. All verify. */
     privateKeys: [
       read('JWT_PRIVATE_KEY', readPrivateKeys) ?? [],
-      read('JWT_PRIVATE_KEY_FILE', readPrivateKeyFile) ?? [],
+      read('JWT_PRIVATE_KEY_FILE', (path) => readPrivateKeys(readFileSync(path, 'utf8'))) ?? [],
     ].flat(),
     tokens: {
       accessTtl: read('ACCESS_TOKEN_TTL', lifetime, '15m'),

@@ -1,5 +1,5 @@
 import { parsePrivateKey } from './private-keys.ts';
-import { asText, ConfigError, splitList, textThat, url, type Variables, withoutSlash } from './readers.ts';
+import { asText, ConfigError, splitList, textThat, url, type Variables } from './readers.ts';
 
 interface Client {
   id: string;
@@ -93,13 +93,11 @@ function readProvider(
     name: displayName === '' ? name : { ko: displayName, en: displayName },
     clientId: readText('CLIENT_ID'),
     clientSecret: id === 'apple' ? '' : readText('CLIENT_SECRET'),
-    issuer: readText(isOpenId ? 'ISSUER' : 'BASE_URL', issuer, urlAsGiven),
+    issuer: isOpenId ? readText('ISSUER', issuer, urlAsGiven) : readText('BASE_URL', issuer, checkUrl),
     scope: readText('SCOPES', scope, isOpenId ? openIdScope : asText),
   };
-  if (id === 'naver') {
-    const apiUrl = readText('API_URL', 'https://openapi.naver.com', urlAsGiven);
-    return { kind: id, ...client, issuer: withoutSlash(client.issuer), apiUrl: withoutSlash(apiUrl) };
-  }
+  if (id === 'naver')
+    return { kind: id, ...client, apiUrl: readText('API_URL', 'https://openapi.naver.com', checkUrl) };
   if (id === 'kakao') {
     const userInfoUrl = readText('USER_INFO_URL', 'https://kapi.kakao.com/v2/user/me', urlAsGiven);
     return { kind: id, ...client, userInfoUrl };

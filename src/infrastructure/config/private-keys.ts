@@ -7,7 +7,6 @@ import {
   hkdfSync,
   type KeyObject,
 } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { ConfigError, parseUrl } from './readers.ts';
 
 type KeyAlgorithm = 'ES256' | 'EdDSA';
@@ -15,32 +14,18 @@ type KeyAlgorithm = 'ES256' | 'EdDSA';
 /** A key that signs access tokens, which others can verify with its public half. */
 export type PrivateKey = ReturnType<typeof toPrivateKey>;
 
-/** Reads the file of `JWT_PRIVATE_KEY_FILE`. @throws {ConfigError} */
-export function readPrivateKeyFile(path: string): PrivateKey[] {
-  try {
-    return readPrivateKeys(readFileSync(path, 'utf8'));
-  } catch (error) {
-    if (error instanceof ConfigError) throw error;
-    throw new ConfigError(`cannot be read: ${error instanceof Error ? error.message : error}`);
-  }
-}
-
 /** A new key. */
 export function generatePrivateKey(algorithm: KeyAlgorithm): PrivateKey {
   const { privateKey } =
     algorithm === 'ES256'
       ? generateKeyPairSync('ec', { namedCurve: 'P-256' })
       : generateKeyPairSync('ed25519');
-  return toPrivateKey(privateKey, algorithm);
+  return toPrivateKey(privateKey);
 }
 
 const pemBlock = /-----BEGIN ([A-Z0-9 ]+)-----[^-]*-----END \1-----/g;
 
-/**
- * Reads keys that sign access tokens, the signing one first, from a text in which line feeds may be written as `\n`.
- *
- * @throws {ConfigError}
- */
+/** Reads keys that sign access tokens, the signing one first; line feeds may be written as `\n`. @throws {ConfigError} */
 export function readPrivateKeys(text: string): PrivateKey[] {
   const pem = text.replaceAll('\\n', '\n');
   const blocks = pem.match(pemBlock);
@@ -62,22 +47,19 @@ export function readPrivateKeys(text: string): PrivateKey[] {
 /** One key in PEM; undefined for what cannot sign access tokens. */
 export function parsePrivateKey(pem: string): PrivateKey | undefined {
   try {
-    const key = createPrivateKey(pem);
-    const algorithm = algorithmOf(key);
-    return algorithm && toPrivateKey(key, algorithm);
+    return toPrivateKey(createPrivateKey(pem));
   } catch {
     return undefined;
   }
 }
 
-function algorithmOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): KeyAlgorithm | undefined {
-  if (asymmetricKeyType === 'ed25519') return 'EdDSA';
-  return asymmetricKeyDetails?.namedCurve === 'prime256v1' ? 'ES256' : undefined;
-}
+const algorithms: Record<string, KeyAlgorithm> = { 'P-256': 'ES256', Ed25519: 'EdDSA' };
 
-function toPrivateKey(privateKey: KeyObject, algorithm: KeyAlgorithm) {
+function toPrivateKey(privateKey: KeyObject) {
   const publicKey = createPublicKey(privateKey);
-  const { kty, crv, x, y } = publicKey.export({ format: 'jwk' });
+  const { kty, crv = '', x, y } = publicKey.export({ format: 'jwk' });
+  const algorithm = algorithms[crv];
+  if (algorithm === undefined) throw new Error('no algorithm for this kind of key');
   // The thumbprint of RFC 7638: the members that a key of its type must have, in this order. `y` is left out where there is none.
   const id = createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest('base64url');
   return {

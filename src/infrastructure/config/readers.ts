@@ -26,13 +26,14 @@ export function openVariables(source: NodeJS.ProcessEnv, needed: readonly string
   /** By name, what each variable that was read is set to, or has by default. */
   const texts: Record<string, string | undefined> = {};
 
-  /** Does work, whose problems are collected. */
-  function attempt<Value>(work: () => Value, prefix = ''): Value | undefined {
+  /** Does work for a variable, whose problems are collected: those of a reader, or why a file cannot be used. */
+  function attempt<Value>(name: string, work: () => Value): Value | undefined {
     try {
       return work();
     } catch (error) {
-      if (!(error instanceof ConfigError)) throw error;
-      problems.push(...error.problems.map((problem) => prefix + problem));
+      if (!(error instanceof ConfigError || hasSystemCode(error))) throw error;
+      const found = error instanceof ConfigError ? error.problems : [`cannot be used: ${error.message}`];
+      problems.push(...found.map((problem) => `${name} ${problem}`));
       return undefined;
     }
   }
@@ -44,13 +45,17 @@ export function openVariables(source: NodeJS.ProcessEnv, needed: readonly string
     const given = source[name] || undefined;
     const isMissing = given === undefined && needed.includes(name);
     if (isMissing) problems.push(`${name} must be set in production`);
-    const value = given && attempt(() => reader(given), `${name} `);
+    const value = given && attempt(name, () => reader(given));
     texts[name] = value === undefined && !isMissing ? byDefault : given;
     return value === undefined && byDefault !== undefined ? reader(byDefault) : value;
   }
 
   return { source, read, attempt, texts, problems };
 }
+
+/** Whether an error is one of the operating system, such as `ENOENT`. */
+const hasSystemCode = (error: unknown): error is NodeJS.ErrnoException =>
+  error instanceof Error && 'errno' in error;
 
 export const asText: Reader<string> = (text) => text;
 
@@ -151,7 +156,7 @@ export function url({
       throw new ConfigError(`must be https in production: ${reason}`);
     if (continuation === undefined) return text;
     if (url.search || url.hash) throw new ConfigError(`must end with its path: ${continuation} continue it`);
-    return withoutSlash(text);
+    return text.replace(/\/+$/, '');
   };
 }
 
@@ -192,8 +197,6 @@ export function isProxy(text: string): boolean {
 export function parseUrl(value: string | undefined): URL | undefined {
   return value !== undefined && URL.canParse(value) ? new URL(value) : undefined;
 }
-
-export const withoutSlash = (url: string) => url.replace(/\/+$/, '');
 
 /** The texts that apply. */
 export function textsOf(rules: Record<string, boolean>): string[] {

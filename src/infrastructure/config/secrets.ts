@@ -29,18 +29,15 @@ export function readSecrets(text: string, { production }: { production: boolean 
   );
 }
 
-/** The secrets of a value of `JWT_SECRET`; an empty one where it has none. */
+/** The secrets of a value of `JWT_SECRET`, without blanks around them; an empty one where it has none. */
 export function toSecrets(text: string): Secrets {
-  const [first = '', ...others] = splitSecrets(text);
+  const [first = '', ...others] = text.split(',').map((secret) => secret.trim());
   const toSecret = (secret: string) => {
     const key = Buffer.from(secret);
     return { id: createHmac('sha256', key).update('dure key id').digest('base64url').slice(0, 10), key };
   };
   return [toSecret(first), ...others.map(toSecret)];
 }
-
-/** The secrets in a value of `JWT_SECRET`, without blanks around them. */
-export const splitSecrets = (text: string) => text.split(',').map((secret) => secret.trim());
 
 /** A new secret, as text. */
 export const generateSecret = () => randomBytes(48).toString('base64url');
@@ -50,18 +47,11 @@ export const secretPath = (dataDirectory: string) => join(dataDirectory, 'jwt-se
 
 /** The generated secret, which is kept so that sessions survive a restart. Of concurrent starts the first one creates it. */
 export function generatedSecrets(path: string): Secrets {
-  let text: string;
-  try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    if (!existsSync(path)) writeNew(path, generateSecret());
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new ConfigError(`DATA_DIR cannot be used: ${error instanceof Error ? error.message : error}`);
-  }
-  const secrets = toSecrets(text);
-  if (secrets.some(({ key }) => isWeak(key)))
-    throw new ConfigError(`${path} contains no secret; delete it to generate a new one`);
-  return secrets;
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  if (!existsSync(path)) writeNew(path, generateSecret());
+  const secrets = toSecrets(readFileSync(path, 'utf8'));
+  if (secrets.every(({ key }) => !isWeak(key))) return secrets;
+  throw new ConfigError(`has no secret in ${path}; delete it to generate a new one`);
 }
 
 /** Writes a file, unless another process has just written it. */

@@ -42,13 +42,12 @@ export function findWarnings(texts: Texts): string[] {
   if (texts['NODE_ENV'] !== 'production') return [];
   const frontend = parseUrl(texts['FRONTEND_URL']);
   const weak = databaseUrls.filter((name) => hasWeakPassword(parseUrl(texts[name])));
-  const rules = {
-    'FRONTEND_URL is on this machine: links in emails open on the machine of the reader':
-      frontend !== undefined && isLoopback(hostOf(frontend)),
-  };
   return [
     ...weak.map((name) => `${name} has no password or a common one: use a long random one`),
-    ...textsOf(rules),
+    ...textsOf({
+      'FRONTEND_URL is on this machine: links in emails open on the machine of the reader':
+        frontend !== undefined && isLoopback(hostOf(frontend)),
+    }),
   ];
 }
 

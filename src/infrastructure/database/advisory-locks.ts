@@ -1,7 +1,4 @@
-/**
- * The keys of all advisory locks of the service, in one table, because a database has one space of them. Where there are two
- * keys, the second one is an id.
- */
+/** All advisory locks of the service: a database has one space of keys. Where there are two keys, the second one is an id. */
 export const advisoryLocks = {
   /** That of Prisma's CLI and schema engine, so that they and `migrate` exclude each other. */
   migrations: 72_707_369,

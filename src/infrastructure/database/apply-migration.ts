@@ -44,9 +44,8 @@ const selectOpenTransactions = `SELECT
 const createdIndex = /^\s*CREATE\s+(?:UNIQUE\s+)?INDEX\s+CONCURRENTLY\s+IF\s+NOT\s+EXISTS\s+"?(\w+)"?/im;
 
 /**
- * Applies a migration and records it. A transaction that does not get its locks is repeated.
+ * Applies a migration and records it. A transaction that does not get its locks is repeated, until `patience` milliseconds are over.
  *
- * @param patience milliseconds after which no further attempt begins
  * @throws PostgreSQL's error; when the locks were not to be had, one that names the transactions that are open
  */
 export async function applyMigration(

@@ -24,8 +24,7 @@ const rowsPerStep = 1_000;
 const pages = { run: 65_536, step: 64 };
 
 /**
- * Deletes or erases what has expired, by turns of the tables, so that none waits for a large one. Any number of instances may run
- * it at once.
+ * Deletes or erases what has expired, by turns of the tables, so that none waits for a large one. Instances may run it at once.
  *
  * @param others what takes more than deleting rows of one table, by the name in the result
  * @returns rows per table, and whether nothing was left when the time was over

@@ -25,11 +25,7 @@ export type Reader = Pick<Tx, 'query'>;
 /** The database of one instance, on one pool. */
 export interface Database extends Tx {
   pool: pg.Pool;
-  /**
-   * Runs work in one transaction, which is rolled back when the work throws. Every statement of the work is awaited in it.
-   *
-   * @throws when it is called in a transaction, whose `tx` is there for the work
-   */
+  /** Runs work in one transaction, which is rolled back when it throws. It awaits every statement. @throws in another transaction */
   transaction<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>;
   close(): Promise<void>;
 }
@@ -43,10 +39,7 @@ export interface DatabaseOptions {
   limitFactor?: number | undefined;
 }
 
-/**
- * How long the database may take, in milliseconds. Together they keep every request below ten seconds: the server ends what
- * it still controls, `query_timeout` ends the rest.
- */
+/** Milliseconds, by which requests end within ten seconds: the server ends what it controls, `query_timeout` the rest. */
 const timeouts = { connect: 3_000, lock: 3_000, statement: 5_000, idleInTransaction: 8_000, query: 6_000 };
 
 /**

@@ -6,11 +6,7 @@ export class DatabaseConnectError extends Error {
   override readonly name = 'DatabaseConnectError';
 }
 
-/**
- * Runs work with a connection of its own.
- *
- * @throws {DatabaseConnectError} without the password
- */
+/** Runs work with a connection of its own. @throws {DatabaseConnectError} without the password */
 export async function withClient<Result>(
   config: pg.ClientConfig,
   work: (client: pg.Client) => Promise<Result>,
@@ -34,7 +30,6 @@ export async function withClient<Result>(
 /**
  * Looks at the start for what would make the service fail later. A database that cannot be reached at the moment passes.
  *
- * @param connectionString without a transaction pooler
  * @throws {DatabaseConnectError} for an encoding without Korean, a pooler that drops settings, TLS that does not work
  */
 export async function checkServer(connectionString: string): Promise<void> {

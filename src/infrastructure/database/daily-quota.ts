@@ -14,12 +14,7 @@ const day = raw(`interval '24 hours'`);
 const secondsUntilDayAfter = (time: Sql) =>
   sql`greatest(0, extract(epoch FROM ${time} + ${day} - now()))::float8`;
 
-/**
- * Takes the quota lock of a store or a user until the transaction ends.
- *
- * @param owner a query for its `id`
- * @returns the id, if there is one
- */
+/** Takes the quota lock of a store or a user until the transaction ends. @param owner a query for its `id`, which is returned */
 export async function lockQuota(
   tx: Tx,
   kind: keyof typeof quotaLocks,
@@ -63,7 +58,6 @@ export function createDailyCounter({ table, owner, count }: DailyCounter) {
     /**
      * SQL that counts and returns the `id` of the owner; no row when the quota is used up. Concurrent counts wait here.
      *
-     * @param owners a query for the `id` of the owner
      * @param quota 0: nothing is counted
      */
     count(owners: Sql, quota: number): Sql {

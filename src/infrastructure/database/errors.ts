@@ -18,10 +18,8 @@ const unavailableMessages =
   /Query read timeout|timeout exceeded when trying to connect|Connection terminated|not queryable|Cannot use a pool after calling end|Client has encountered a connection error/;
 
 /**
- * The code or the text by which an error, or one of its causes, means that the database is unavailable at the moment, so that a
- * retry makes sense; undefined for other errors.
- *
- * @param depth of causes to look at
+ * The code or the text by which an error, or one of its causes, means that the database is unavailable and a retry makes sense;
+ * undefined for other errors.
  */
 export function unavailableReason(error: unknown, depth = 5): string | undefined {
   if (error === null || typeof error !== 'object' || depth === 0) return undefined;

@@ -27,10 +27,7 @@ export interface IdempotencyKey {
 
 /** A key as it is stored. */
 export interface StoredKey extends Pick<IdempotencyKey, 'scope' | 'key' | 'language'> {
-  /**
-   * Of the request, one for each secret, the current one first. Keyed, so that a guessed password cannot be checked against a stored
-   * hash.
-   */
+  /** Of the request, for each secret, the current one first. Keyed, so that a guessed password cannot be checked against one. */
   hashes: string[];
 }
 
@@ -77,10 +74,8 @@ export function createIdempotency(database: Database, secrets: readonly [Secret,
   }
 
   /**
-   * The stored response to a key, if it was used within 24 hours. {@link run} looks it up as well; call this first where the work
-   * before the transaction is expensive.
-   *
-   * @throws {IdempotencyConflictError} when the key was used with another body
+   * The stored response to a key, if it was used within 24 hours. {@link run} looks it up, too; call this first where the work before
+   * the transaction is expensive. @throws {IdempotencyConflictError} when the key was used with another body
    */
   async function findReplay<Data>(
     key: IdempotencyKey | undefined,
@@ -110,12 +105,7 @@ export function createIdempotency(database: Database, secrets: readonly [Secret,
         OR scope = 'anonymous:signUp' AND body #>> '{data,id}' = ${String(userId)}`);
   }
 
-  /**
-   * Replaces fields of an object in the stored responses to an operation of a user. The keys stay, so that a late retry does not
-   * repeat the operation.
-   *
-   * @param fields the new values
-   */
+  /** Replaces fields of an object in the stored responses to an operation. The keys stay: a late retry does not repeat it. */
   async function eraseFromResponses(
     tx: Tx,
     { userId, operationId, id }: { userId: number; operationId: string; id: number },

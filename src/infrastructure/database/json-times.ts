@@ -2,10 +2,8 @@
 export type InJson<Row> = { [Name in keyof Row]: Row[Name] extends Date ? string : Row[Name] };
 
 /**
- * A time as the API shows it.
- *
- * @param time of a row, or of one inside JSON, in which PostgreSQL writes it in the time zone of the connection and without zeros
- *   at the end. Connections are in UTC, which takes a fortieth of the time that a `Date` does; a pooler may have another zone.
+ * A time as the API shows it. In JSON, PostgreSQL writes it in the time zone of the connection and without zeros at the end. Connections
+ * are in UTC, which takes a fortieth of the time that a `Date` does; a pooler may have another zone.
  */
 export function toUtc(time: Date | string): string {
   if (typeof time !== 'string') return time.toISOString();

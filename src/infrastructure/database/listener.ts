@@ -40,8 +40,6 @@ export function startListener(options: ListenerOptions) {
       application_name: 'dure-listener',
       connectionTimeoutMillis: connect,
       query_timeout: response,
-      keepAlive: true,
-      keepAliveInitialDelayMillis: check,
     });
     const lost = new Promise<never>((_resolve, reject) => {
       client.on('error', reject);

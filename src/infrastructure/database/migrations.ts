@@ -51,19 +51,13 @@ interface MigrateOptions {
 }
 
 /**
- * Applies the pending migrations of graphile-worker, then those of prisma/migrations. `_prisma_migrations` is filled as
- * Prisma's CLI does it, so `prisma migrate status` agrees. Each migration is one transaction together with its row: a
- * failed one leaves nothing behind and is retried by the next run. The exceptions begin with `-- Outside a transaction`.
- * Concurrent runs wait for an advisory lock.
+ * Applies the pending migrations of graphile-worker, then those of prisma/migrations. Each is one transaction together with its row
+ * in `_prisma_migrations`, which is filled as Prisma's CLI does it: a failed one leaves nothing behind, and the next run applies it
+ * again. Those that begin with `-- Outside a transaction` are the exception. Concurrent runs wait for each other.
  *
  * @param connectionString needs a session: a direct connection or a session pooler, not a transaction pooler
- * @param options.folder of the migrations
- * @param options.patience milliseconds to wait for a concurrent run, and in which a migration tries to lock its tables
- * @param options.onApplied called after each migration
  * @returns names of the migrations of prisma/migrations that were applied now
- * @throws MigrationError when a migration fails, did not finish earlier or was edited after it was applied, and when
- *   a concurrent run takes too long
- * @throws DatabaseConnectError
+ * @throws {MigrationError} when one fails, did not finish or was edited after it was applied, or a concurrent run takes too long
  */
 export async function migrate(
   connectionString: string,
@@ -101,10 +95,7 @@ export async function pendingMigrations(
   return (await migrationNames(folder)).filter((name) => !finished.has(name));
 }
 
-/**
- * Polls, because a statement that waits for the lock has a snapshot, for which an index that the holder creates concurrently
- * would wait in turn.
- */
+/** Polls: one who waits for the lock has a snapshot, for which an index that is created concurrently would wait in turn. */
 async function lock(client: pg.Client, timeout: number): Promise<void> {
   // The role or the database may limit statements to what the service needs; a migration may take longer.
   await client.query('SET statement_timeout = 0');

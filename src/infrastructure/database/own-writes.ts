@@ -30,10 +30,7 @@ export function rememberHere(): OwnWrites {
   };
 }
 
-/**
- * Remembers the writes of all instances. While Redis does not answer, and until the writes of that time are over, every user
- * counts as one who wrote.
- */
+/** Remembers the writes of all instances. Without Redis, and until the writes of that time are over, every user counts as a writer. */
 export function rememberInRedis(redis: Redis): OwnWrites {
   const keyOf = (userId: number) => `dure:write:${userId}`;
   let unknownUntil = 0;

@@ -1,12 +1,10 @@
 import DataLoader from 'dataloader';
 
 /**
- * Reads what requests of the same turn of the event loop ask for with one statement, because a round trip costs more than most
- * reads. Nothing is cached: each call reads the database after it.
+ * Reads what requests of the same turn of the event loop ask for with one statement, because a round trip costs more than most reads.
+ * Nothing is cached: each call reads the database after it.
  *
- * @param read finds the rows of different keys
- * @param keyOf the key of a row, one of those that were read
- * @param maxBatchSize the most keys of a statement
+ * @param read finds the rows of different keys, which `keyOf` tells apart
  * @returns finds the row of a key
  */
 export function readTogether<Key, Row>(

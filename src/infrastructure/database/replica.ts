@@ -128,12 +128,7 @@ export function openReplica({ primary, ownWrites, metrics, logger, ...options }:
     if (lagOf(client) > maxLag) throw new Error('it is behind');
   }
 
-  /**
-   * Runs work on a connection to a replica that is not behind.
-   *
-   * @param maxAge milliseconds by which the connection may be behind without another check
-   * @throws when it is behind, or fails
-   */
+  /** Runs work on a connection to a replica that is not behind by more than `maxAge` milliseconds. @throws when it is behind, or fails */
   async function onReplica<Result>(
     work: (tx: Reader) => Promise<Result>,
     maxAge = renewAfter,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { context, propagation, ROOT_CONTEXT, type Span, SpanKind, trace } from '@opentelemetry/api';
+import { context, propagation, ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
@@ -21,10 +21,8 @@ export interface SpanOptions {
 }
 
 /**
- * Sends traces to an OpenTelemetry collector. The SDK reads the standard variables, such as `OTEL_SERVICE_NAME`. Spans are made here
- * and not by `@fastify/otel`, which puts paths and texts of errors into them.
- *
- * @param endpoint base URL of an OTLP/HTTP receiver
+ * Sends traces to an OTLP/HTTP receiver. The SDK reads the standard variables, such as `OTEL_SERVICE_NAME`. Spans are made here and
+ * not by `@fastify/otel`, which puts paths and texts of errors into them.
  */
 export function connectCollector(endpoint: string) {
   const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/+$/, '')}/v1/traces` });
@@ -56,16 +54,24 @@ export function connectCollector(endpoint: string) {
       return `00-${traceId}-${spanId}-01`;
     },
 
-    /**
-     * Starts the span of a request under the span that its `traceparent` names.
-     *
-     * @param route the pattern of the path; undefined for an unknown path
-     */
+    /** Starts the span of a request under the one that its `traceparent` names. @param route its pattern; undefined for an unknown path */
     startRequest(method: string, route: string | undefined, headers: IncomingHttpHeaders) {
       const parent = propagation.extract(ROOT_CONTEXT, { traceparent: headers['traceparent'] });
       const name = route === undefined ? method : `${method} ${route}`;
       const attributes = { 'http.request.method': method, ...(route && { 'http.route': route }) };
-      return toRequestSpan(tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, parent));
+      const span = tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, parent);
+      const active = trace.setSpan(ROOT_CONTEXT, span);
+      return {
+        /** Runs work in the span. */
+        run: (work: () => void): void => context.with(active, work),
+        /** @param status undefined when the client disconnected before the response */
+        end(status: number | undefined): void {
+          if (status === undefined) failSpan(span, new Error('the client disconnected'));
+          else span.setAttribute('http.response.status_code', status);
+          if (status !== undefined && status >= 500) failSpan(span, { code: String(status) });
+          span.end();
+        },
+      };
     },
 
     /** Makes a span of each statement of a pool, below the span that is active. */
@@ -94,22 +100,6 @@ export function connectCollector(endpoint: string) {
     async close() {
       const closed = provider.shutdown().catch(() => undefined);
       await Promise.race([closed, sleep(closeLimit, undefined, { ref: false })]);
-    },
-  };
-}
-
-function toRequestSpan(span: Span) {
-  const active = trace.setSpan(ROOT_CONTEXT, span);
-  return {
-    /** Runs work in the span. */
-    run: (work: () => void): void => context.with(active, work),
-    /** @param status undefined when the client disconnected before the response */
-    end(status: number | undefined): void {
-      if (!span.isRecording()) return;
-      if (status === undefined) failSpan(span, new Error('the client disconnected'));
-      else span.setAttribute('http.response.status_code', status);
-      if (status !== undefined && status >= 500) failSpan(span, { code: String(status) });
-      span.end();
     },
   };
 }

@@ -5,7 +5,7 @@ import { onceASecond } from '../database/once-a-second.ts';
 import { endIfReadOnly } from '../database/pool.ts';
 import { sql } from '../database/sql.ts';
 import { mailPauseTask } from '../mail/queue.ts';
-import type { Metrics } from './metrics.ts';
+import type { Metrics, Reading } from './metrics.ts';
 
 /** Milliseconds for which a scrape waits for the database. */
 const timeout = 2_000;
@@ -40,10 +40,8 @@ interface JobsRow {
 }
 
 /**
- * What the database knows: the queue, failed emails, pending migrations. A scrape waits for two seconds: a database that does not
- * respond, or takes no writes, is `database_up 0`, without the others.
- *
- * @param tasks of which the age of the oldest job is shown also while there is none
+ * What the database knows: the queue, failed emails, pending migrations. Without a response within two seconds, and without writes,
+ * there is `database_up 0` alone. @param tasks whose oldest age is shown also while there is none
  */
 export function addDatabaseMetrics({ addGauge }: Metrics, database: Database, tasks: string[]): void {
   const readOnce = onceASecond(() => readDatabase(database).catch(() => undefined));
@@ -54,47 +52,41 @@ export function addDatabaseMetrics({ addGauge }: Metrics, database: Database, ta
     'Whether the database responds within 2 seconds and takes writes: 1 or 0',
     async () => ((await read()) ? 1 : 0),
   );
-  addGauge(
+  /** Adds a gauge of what the database knows. */
+  function add<Label extends string>(
+    name: string,
+    help: string,
+    select: (known: Awaited<ReturnType<typeof readDatabase>>) => Reading<Label>,
+    labels?: readonly Label[],
+  ): void {
+    const readValue = async () => {
+      const known = await read();
+      return known && select(known);
+    };
+    addGauge(name, help, readValue, labels);
+  }
+  add(
     'queue_jobs',
     `Jobs in the queue, waiting or running, and rows of the outbox; at most ${maxCounted} are counted`,
-    async () => (await read())?.jobs.map(({ task, kind, count }) => [{ task, kind }, count]),
+    ({ jobs }) => jobs.map(({ task, kind, count }) => [{ task, kind }, count]),
     ['task', 'kind'],
   );
-  addGauge(
+  add(
     'queue_oldest_due_job_age_seconds',
     'How long the oldest job that could run has been waiting',
-    async () => {
-      const jobs = (await read())?.jobs;
-      if (jobs === undefined) return undefined;
-      const all = new Set([...tasks, outboxTask, ...jobs.map((row) => row.task)]);
+    ({ jobs }) => {
+      const all = new Set([...tasks, outboxTask, ...jobs.map(({ task }) => task)]);
       const agesOf = (task: string) => jobs.filter((row) => row.task === task).map(({ age }) => age);
       return [...all].map((task) => [{ task }, Math.max(0, ...agesOf(task))]);
     },
     ['task'],
   );
-  addGauge(
-    'mail_paused',
-    'Whether emails wait because the provider limits their rate or number: 1 or 0',
-    async () => {
-      const jobs = (await read())?.jobs;
-      return jobs && Number(jobs.some(({ task }) => task === mailPauseTask));
-    },
-  );
-  addGauge(
-    'failed_mails',
-    'Emails that failed permanently and are kept',
-    async () => (await read())?.failedMails,
-  );
-  addGauge(
-    'clock_offset_seconds',
-    'How far the clock of this instance is ahead of that of the database',
-    async () => (await read())?.clockOffset,
-  );
-  addGauge(
-    'migrations_pending',
-    'Migrations of this build that the database lacks',
-    async () => (await read())?.pending,
-  );
+  const paused = 'Whether emails wait because the provider limits their rate or number: 1 or 0';
+  add('mail_paused', paused, ({ jobs }) => Number(jobs.some(({ task }) => task === mailPauseTask)));
+  add('failed_mails', 'Emails that failed permanently and are kept', ({ failedMails }) => failedMails);
+  const offset = 'How far the clock of this instance is ahead of that of the database';
+  add('clock_offset_seconds', offset, ({ clockOffset }) => clockOffset);
+  add('migrations_pending', 'Migrations of this build that the database lacks', ({ pending }) => pending);
 }
 
 async function readDatabase(database: Database) {

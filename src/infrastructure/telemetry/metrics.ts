@@ -5,14 +5,18 @@ import { version } from '../config/version.ts';
 /** Where the parts of the service put what they measure; `GET /metrics` shows it. */
 export type Metrics = ReturnType<typeof createMetrics>;
 
-type Reading<Label extends string> = number | [labels: Record<Label, string>, value: number][] | undefined;
+/** The value of a gauge, or that of each of its labels; undefined leaves it out. */
+export type Reading<Label extends string> =
+  | number
+  | [labels: Record<Label, string>, value: number][]
+  | undefined;
 
 /** Creates an empty set of metrics. Labels must have few values, all of them known to the code. */
 export function createMetrics() {
   const registry = new Registry();
   const registers = [registry];
 
-  /** Adds a gauge that is read at each scrape. @param read its value, or that of each of its labels; undefined leaves it out */
+  /** Adds a gauge that is read at each scrape. */
   function addGauge<Label extends string>(
     name: string,
     help: string,
@@ -35,11 +39,7 @@ export function createMetrics() {
     });
   }
 
-  /**
-   * Adds a counter; its name ends with `_total`.
-   *
-   * @param labels with their known values. Their series exist from the start, so that the first event is seen as an increase.
-   */
+  /** Adds a counter; its name ends with `_total`. Series of known values of labels exist from the start, so that the first event counts. */
   function addCounter(name: string, help: string, labels: Record<string, readonly string[]> = {}) {
     const counter = new Counter({ name, help, labelNames: Object.keys(labels), registers });
     const series = Object.entries(labels).reduce<Record<string, string>[]>(
@@ -62,11 +62,7 @@ export function createMetrics() {
   return { registry, addGauge, addCounter, addHistogram };
 }
 
-/**
- * Memory, processor time, garbage collection and event-loop delay as prom-client names them, and which build runs.
- *
- * @param commit of the build, if it is known
- */
+/** Memory, processor time, garbage collection and event-loop delay as prom-client names them, and which build runs. */
 export function addProcessMetrics({ registry, addGauge }: Metrics, commit = 'unknown'): void {
   collectDefaultMetrics({ register: registry });
   const build = { version, node: process.version, commit };

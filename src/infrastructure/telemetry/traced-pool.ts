@@ -1,15 +1,13 @@
 import { context, type Span, SpanKind, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api';
 import type { Pool, PoolClient } from 'pg';
 
-type ConnectCallback = Parameters<Pool['connect']>[0];
-
 /** Makes a span of each statement of a pool, below the active span; without one, as in the clean-up, there is none. */
 export function tracePool(pool: Pool, tracer: Tracer): void {
   pool.on('connect', (client) => traceClient(client, tracer));
   const { connect } = pool;
   Object.defineProperty(pool, 'connect', {
     // A request that waits gets its connection in the context of the one that gives it back.
-    value: (callback?: ConnectCallback) =>
+    value: (callback?: Parameters<Pool['connect']>[0]) =>
       Reflect.apply(connect, pool, callback === undefined ? [] : [context.bind(context.active(), callback)]),
   });
 }

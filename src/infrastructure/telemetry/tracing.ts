@@ -3,9 +3,6 @@ import type { connectCollector, SpanOptions } from './collector.ts';
 /** Traces of requests, statements and emails. No span has values, texts of errors, or paths of requests. */
 export type Tracing = ReturnType<typeof connectCollector>;
 
-/** The span of a request. */
-export type RequestSpan = ReturnType<Tracing['startRequest']>;
-
 /** Opens tracing where a collector is configured. The libraries are large and loaded only then. */
 export async function openTracing(endpoint: string | undefined): Promise<Tracing | undefined> {
   return endpoint === undefined ? undefined : (await import('./collector.ts')).connectCollector(endpoint);

@@ -75,28 +75,25 @@ t.test('on a Citus cluster', { skip: withoutCitus }, async (t) => {
     }
   });
 
-  await t.test(
-    'the clean-up and the deletion of an account delete notifications on all workers',
-    async (t) => {
-      const receivers = [await shopOn(app, workers[0].port), await shopOn(app, workers[1].port)];
-      const sender = await openShop(app, '두레 베이커리');
-      for (const receiver of receivers) {
-        for (let count = 0; count < 3; count++)
-          await sendRequest(app, sender, await createPost(app, receiver.token));
-        const [newest] = await idsOf(app, receiver);
-        const body = { ids: [newest] };
-        await app.call('POST', '/api/v1/notifications/mark-read/', { token: receiver.token, body });
-      }
-      await app.pool.query(`UPDATE notifications SET created_at = now() - interval '40 days'`);
-      await cleanUp(app);
-      for (const receiver of receivers)
-        t.match(await notificationsOf(app, receiver), { items: { length: 2 }, unread_count: 2 });
-      for (const receiver of receivers) t.equal((await deleteAccount(app, receiver)).status, 200);
-      const left = 'SELECT FROM notifications WHERE user_id = ANY ($1)';
-      t.equal((await app.pool.query(left, [receivers.map(({ id }) => id)])).rowCount, 0);
-      t.strictSame(problemsOf(app), []);
-    },
-  );
+  await t.test('clean-up and deletion of an account delete notifications on all workers', async (t) => {
+    const receivers = [await shopOn(app, workers[0].port), await shopOn(app, workers[1].port)];
+    const sender = await openShop(app, '두레 베이커리');
+    for (const receiver of receivers) {
+      for (let count = 0; count < 3; count++)
+        await sendRequest(app, sender, await createPost(app, receiver.token));
+      const [newest] = await idsOf(app, receiver);
+      const body = { ids: [newest] };
+      await app.call('POST', '/api/v1/notifications/mark-read/', { token: receiver.token, body });
+    }
+    await app.pool.query(`UPDATE notifications SET created_at = now() - interval '40 days'`);
+    await cleanUp(app);
+    for (const receiver of receivers)
+      t.match(await notificationsOf(app, receiver), { items: { length: 2 }, unread_count: 2 });
+    for (const receiver of receivers) t.equal((await deleteAccount(app, receiver)).status, 200);
+    const left = 'SELECT FROM notifications WHERE user_id = ANY ($1)';
+    t.equal((await app.pool.query(left, [receivers.map(({ id }) => id)])).rowCount, 0);
+    t.strictSame(problemsOf(app), []);
+  });
 
   await t.test('what changes rows on both servers commits in two phases', async (t) => {
     const { receiver, postId } = await createPair(app);

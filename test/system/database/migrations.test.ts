@@ -9,21 +9,18 @@ import { runProcess } from '../cli/process.ts';
 
 const tables = "SELECT tablename AS value FROM pg_tables WHERE schemaname = 'public' ORDER BY 1";
 
-t.test(
-  'an empty database gets all migrations and the worker schema, and a second run does nothing',
-  async (t) => {
-    const { url, client, values } = await connect(t);
-    t.same(await pendingMigrations(client), committed);
+t.test('an empty database gets all migrations and the worker schema, a second run nothing', async (t) => {
+  const { url, client, values } = await connect(t);
+  t.same(await pendingMigrations(client), committed);
 
-    t.same(await migrate(url), committed);
-    t.same(await pendingMigrations(client), []);
-    t.same(await migrate(url), []);
+  t.same(await migrate(url), committed);
+  t.same(await pendingMigrations(client), []);
+  t.same(await migrate(url), []);
 
-    t.same(await values('SELECT migration_name AS value FROM _prisma_migrations ORDER BY 1'), committed);
-    t.same(await values("SELECT to_regclass('users') IS NOT NULL AS value"), [true]);
-    t.same(await values("SELECT (graphile_worker.add_job('x')).attempts AS value"), [0]);
-  },
-);
+  t.same(await values('SELECT migration_name AS value FROM _prisma_migrations ORDER BY 1'), committed);
+  t.same(await values("SELECT to_regclass('users') IS NOT NULL AS value"), [true]);
+  t.same(await values("SELECT (graphile_worker.add_job('x')).attempts AS value"), [0]);
+});
 
 t.test('readiness takes one query on a migrated database', async (t) => {
   const { client } = await connect(t, createTestDatabase);

@@ -82,20 +82,17 @@ t.test("the history table equals the one that Prisma's engine writes", async (t)
   t.strictSame(await migrate(byPrisma.url, { folder }), [], 'the runner accepts the rows of Prisma');
 });
 
-t.test(
-  'the next migration drops a plain index that schema.prisma lacks, and keeps what it cannot express',
-  async (t) => {
-    const { url } = await connect(t, createTestDatabase);
-    await execute(
-      url,
-      "ALTER TABLE users ADD CONSTRAINT test_check CHECK (name <> '')",
-      'CREATE INDEX test_partial ON users (name) WHERE is_verified',
-      "CREATE INDEX test_expression ON users USING gin (to_tsvector('simple', name))",
-      'CREATE FUNCTION test_function() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$',
-      'CREATE TRIGGER test_trigger BEFORE INSERT ON users FOR EACH ROW EXECUTE FUNCTION test_function()',
-    );
-    t.equal(await differenceSql(url), '');
-    await execute(url, 'CREATE INDEX test_plain ON users (name)');
-    t.match(await differenceSql(url), 'DROP INDEX "test_plain"');
-  },
-);
+t.test('a migration drops an index that schema.prisma lacks, and keeps what it cannot express', async (t) => {
+  const { url } = await connect(t, createTestDatabase);
+  await execute(
+    url,
+    "ALTER TABLE users ADD CONSTRAINT test_check CHECK (name <> '')",
+    'CREATE INDEX test_partial ON users (name) WHERE is_verified',
+    "CREATE INDEX test_expression ON users USING gin (to_tsvector('simple', name))",
+    'CREATE FUNCTION test_function() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$',
+    'CREATE TRIGGER test_trigger BEFORE INSERT ON users FOR EACH ROW EXECUTE FUNCTION test_function()',
+  );
+  t.equal(await differenceSql(url), '');
+  await execute(url, 'CREATE INDEX test_plain ON users (name)');
+  t.match(await differenceSql(url), 'DROP INDEX "test_plain"');
+});

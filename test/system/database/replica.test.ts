@@ -189,30 +189,27 @@ t.test(
       await bothRead();
     });
 
-    await t.test(
-      'while a write is in progress, and after a response that does not tell its end',
-      async (t) => {
-        const impatient = await create({ timeLimit: 1_500, serverErrors: true });
-        const quiet = { token: (await createAuthors(apps[0], 1))[0]?.token ?? '' };
-        for (const user of [quiet, author]) await becomes('replica', apps[1], user);
-        const lock = await lockRows(t, apps[0], 'SELECT FROM posts WHERE id = $1 FOR UPDATE', [post.id]);
-        const writing = patch(impatient, '더 늦은 제목');
-        await lock.waiters(1);
-        await becomes('own_write', apps[1], author);
-        // Its five seconds must not replace the longer time of the first one.
-        const rename = (token: string) =>
-          apps[0].call('PATCH', '/auth/me/', { token, body: { name: '김두레' } });
-        t.equal((await rename(token)).status, 200);
-        await becomes('replica', apps[1], quiet);
-        t.equal((await writing).status, 503);
-        await lock.release();
-        await until('the commit', async () => (await titleOf(apps[1], token, post)) === '더 늦은 제목');
-        // A write of now is over, the one of before is not.
-        t.equal((await rename(quiet.token)).status, 200);
-        await becomes('replica', apps[1], quiet);
-        await becomes('own_write', apps[1], author);
-      },
-    );
+    await t.test('while a write is in progress, and after a response without its end', async (t) => {
+      const impatient = await create({ timeLimit: 1_500, serverErrors: true });
+      const quiet = { token: (await createAuthors(apps[0], 1))[0]?.token ?? '' };
+      for (const user of [quiet, author]) await becomes('replica', apps[1], user);
+      const lock = await lockRows(t, apps[0], 'SELECT FROM posts WHERE id = $1 FOR UPDATE', [post.id]);
+      const writing = patch(impatient, '더 늦은 제목');
+      await lock.waiters(1);
+      await becomes('own_write', apps[1], author);
+      // Its five seconds must not replace the longer time of the first one.
+      const rename = (token: string) =>
+        apps[0].call('PATCH', '/auth/me/', { token, body: { name: '김두레' } });
+      t.equal((await rename(token)).status, 200);
+      await becomes('replica', apps[1], quiet);
+      t.equal((await writing).status, 503);
+      await lock.release();
+      await until('the commit', async () => (await titleOf(apps[1], token, post)) === '더 늦은 제목');
+      // A write of now is over, the one of before is not.
+      t.equal((await rename(quiet.token)).status, 200);
+      await becomes('replica', apps[1], quiet);
+      await becomes('own_write', apps[1], author);
+    });
 
     await t.test('while Redis is not reachable, and after it lost its keys', async (t) => {
       redis.kill('SIGKILL');

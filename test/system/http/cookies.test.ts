@@ -82,33 +82,30 @@ t.test('the refresh token in a cookie, in Chromium', { skip: noBrowser }, async 
     (await app.pool.query('SELECT id, refresh_count FROM sessions WHERE user_id = $1 ORDER BY id', [user.id]))
       .rows;
 
-  t.test(
-    'the frontend logs in, refreshes after a reload and logs out, and reads the token nowhere',
-    async (t) => {
-      const { context, page, login, token = 'none' } = await logIn(t);
-      t.match(await context.cookies(), [
-        {
-          name: cookieName,
-          domain: 'api.shop.localhost',
-          path: '/',
-          httpOnly: true,
-          secure: true,
-          sameSite: 'Strict',
-        },
-      ]);
-      await page.reload();
-      const refreshed = await post(page, 'token/refresh');
-      const next = String(await tokenIn(context));
-      t.not(next, token);
-      const apiPage = await open(context, `${api}/health/`);
-      const readable = [login, refreshed, ...(await Promise.all([page, apiPage].map(readableIn)))];
-      t.match(readable, [{ status: 200 }, { status: 200 }, '', '']);
-      for (const secret of [token, next]) t.notOk(JSON.stringify(readable).includes(secret));
-      t.match(await post(page, 'logout'), { status: 200 });
-      t.strictSame(await context.cookies(), []);
-      t.match(await post(page, 'token/refresh'), { status: 401, text: /not_authenticated/ });
-    },
-  );
+  t.test('the frontend logs in, refreshes and logs out, and reads the token nowhere', async (t) => {
+    const { context, page, login, token = 'none' } = await logIn(t);
+    t.match(await context.cookies(), [
+      {
+        name: cookieName,
+        domain: 'api.shop.localhost',
+        path: '/',
+        httpOnly: true,
+        secure: true,
+        sameSite: 'Strict',
+      },
+    ]);
+    await page.reload();
+    const refreshed = await post(page, 'token/refresh');
+    const next = String(await tokenIn(context));
+    t.not(next, token);
+    const apiPage = await open(context, `${api}/health/`);
+    const readable = [login, refreshed, ...(await Promise.all([page, apiPage].map(readableIn)))];
+    t.match(readable, [{ status: 200 }, { status: 200 }, '', '']);
+    for (const secret of [token, next]) t.notOk(JSON.stringify(readable).includes(secret));
+    t.match(await post(page, 'logout'), { status: 200 });
+    t.strictSame(await context.cookies(), []);
+    t.match(await post(page, 'token/refresh'), { status: 401, text: /not_authenticated/ });
+  });
 
   t.test('a page of another origin can neither log in nor refresh nor log out', async (t) => {
     const { context, token } = await logIn(t);
