@@ -33,16 +33,6 @@ t.test('an email is sent once, soon after its transaction is committed', async (
   t.match(sent[1], { text: code, idempotencyKey: /^[0-9a-f-]{36}$/ });
 });
 
-t.test('the job of an email holds ids only, and each email has a key of its own', async (t) => {
-  const { add, jobs } = await setUp(t);
-  await add('code', { id: 7, email: 'b2f1' });
-  await add('code', { id: 7, email: 'b2f1' });
-  const [one, other] = await jobs();
-  const { idempotency_key: key, ...rest } = one.payload;
-  t.same(rest, { kind: 'code', id: 7, email: 'b2f1' });
-  t.not(key, other.payload.idempotency_key);
-});
-
 t.test('while the provider is down an email waits, and is retried unchanged', async (t) => {
   const { add, jobs, queueIsEmpty, makeDue, start, logLines, failedMails, attemptFailed } = await setUp(t);
   let down = true;
