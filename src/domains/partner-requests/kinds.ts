@@ -32,12 +32,6 @@ export const partnerRequestTopics = {
 
 export type PartnerRequestKind = Extract<NotificationKind, `partner_request_${string}`>;
 
-interface Subject {
-  request: Record<'post_title' | 'sender_store_name' | 'receiver_store_name', string>;
-  /** Whether the recipient is the sender of the request; else the receiver. */
-  toSender: boolean;
-}
-
 /** What an email about a request says; the store is the other side. */
 type MailFields = Record<'name' | 'storeName' | 'postTitle' | 'message' | 'url', string>;
 /** An email in one language: its heading, which says first what has happened in the subject, too, and its parts. */
@@ -50,41 +44,30 @@ interface Kind {
   topic: MailTopic;
   /** Of the push message, whose text is the sentence, as is that of the notification. */
   title: LocalizedText;
+  /** @param toSender whether the recipient is the sender of the request; else the receiver */
   sentence(otherStore: string, postTitle: string, toSender: boolean): LocalizedText;
 }
-
-const kind = ({ sentence, ...rest }: Kind) => ({
-  ...rest,
-  sentence: ({ request, toSender }: Subject) =>
-    sentence(
-      toSender ? request.receiver_store_name : request.sender_store_name,
-      request.post_title,
-      toSender,
-    ),
-});
 
 /** A kind that has an email, too. `status`: of the request while the email tells of it. */
 function mailedKind({ status, ko, en, ...rest }: Kind & MailTexts & { status: PartnerRequestStatus }) {
   const toSender = status !== 'requested';
-  const sentence = ({ storeName, postTitle }: MailFields) => rest.sentence(storeName, postTitle, toSender);
+  const inLanguage =
+    (language: Language, write: MailText, brand: string, title: string) => (mail: MailFields) => {
+      const { storeName, postTitle } = mail;
+      const [heading, ...blocks] = write(rest.sentence(storeName, postTitle, toSender)[language], mail);
+      const subject = `${brand} ${heading} · ${storeName}`;
+      return { subject, preheader: `${title}: ${postTitle}`, heading, blocks };
+    };
   return {
-    ...kind(rest),
+    ...rest,
     status,
     cap: { purpose: 'partner_request', perHour: 60 },
     reason: {
       ko: '두레에 등록하신 가게의 제휴 소식을 알려 드리는 메일입니다.',
       en: 'You are receiving this email because your shop is registered with Dure.',
     },
-    ko(mail: MailFields) {
-      const [heading, ...blocks] = ko(sentence(mail).ko, mail);
-      const preheader = `글 제목: ${mail.postTitle}`;
-      return { subject: `[두레] ${heading} · ${mail.storeName}`, preheader, heading, blocks };
-    },
-    en(mail: MailFields) {
-      const [heading, ...blocks] = en(sentence(mail).en, mail);
-      const preheader = `Post: ${mail.postTitle}`;
-      return { subject: `Dure: ${heading} · ${mail.storeName}`, preheader, heading, blocks };
-    },
+    ko: inLanguage('ko', ko, '[두레]', '글 제목'),
+    en: inLanguage('en', en, 'Dure:', 'Post'),
   } as const;
 }
 
@@ -162,7 +145,7 @@ export const partnerRequestKinds = {
     ],
   }),
 
-  partner_request_withdrawn: kind({
+  partner_request_withdrawn: {
     description: 'The sender withdrew a request to the user, or the post or an account was deleted',
     topic: 'partner_request_ended',
     title: { ko: '제휴 요청 취소', en: 'Request withdrawn' },
@@ -177,7 +160,7 @@ export const partnerRequestKinds = {
             ko: `${store}에서 ‘${post}’ 글에 보낸 제휴 요청을 취소했습니다.`,
             en: `${store} withdrew its request for your post “${post}”.`,
           },
-  }),
+  },
 
   partner_request_ended: mailedKind({
     description: 'The other store ended an accepted request, or its account was deleted',
@@ -199,7 +182,7 @@ export const partnerRequestKinds = {
       button('View the request', url),
     ],
   }),
-} satisfies Record<PartnerRequestKind, unknown>;
+} satisfies Record<PartnerRequestKind, Kind>;
 
 type MailedName = Exclude<PartnerRequestKind, 'partner_request_withdrawn'>;
 
