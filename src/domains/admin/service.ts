@@ -1,17 +1,17 @@
 import { ApiError, httpErrors } from '../../http/errors.ts';
 import { type PageQuery, paginate } from '../../http/pagination.ts';
 import { isBigId, isId, isUuid } from '../../http/schemas.ts';
-import type { Tx } from '../../infrastructure/database/client.ts';
+import type { Database, Tx } from '../../infrastructure/database/client.ts';
 import type { PageRequest } from '../../infrastructure/database/keyset.ts';
 import type { MailQueue } from '../../infrastructure/mail/queue.ts';
 import { type AccountAdministration, toSession, toUser } from '../auth/index.ts';
 import { toStoreSummary } from '../stores/index.ts';
 import type { Audit, AuditAction, AuditedAction, Operator } from './audit.ts';
-import type { AdminRepository, AdminUserRow, FailedMailRow } from './repository.ts';
+import * as repository from './repository.ts';
 import { type AdminUser, adminErrors } from './schemas.ts';
 
 export interface AdminOptions {
-  repository: AdminRepository;
+  database: Database;
   audit: Audit;
   accounts: AccountAdministration;
   mailQueue: MailQueue;
@@ -19,7 +19,7 @@ export interface AdminOptions {
 
 export type UserAdministration = ReturnType<typeof createUserAdministration>;
 /** What operators do with accounts, through the API and through the command. Each call writes an audit entry. */
-export function createUserAdministration({ repository, audit: { audited }, accounts }: AdminOptions) {
+export function createUserAdministration({ database, audit: { audited }, accounts }: AdminOptions) {
   /** Makes work on one account a function for operators, who may say why. */
   function onUser<Result>(action: AuditAction, work: (tx: Tx, id: number) => Promise<Result>) {
     return (operator: Operator, id: number, reason?: string): Promise<Result> =>
@@ -45,12 +45,12 @@ export function createUserAdministration({ repository, audit: { audited }, accou
 
   return {
     /** The account whose id, username or email address a text is; undefined where there is none. */
-    findId: (reference: string) => repository.findUserId(toReference(reference)),
+    findId: (reference: string) => repository.findUserId(database, toReference(reference)),
 
     /** Accounts, newest first. An id or a whole email address finds that account only. @throws {ApiError} `invalid_cursor` */
     list(operator: Operator, { q = '', ...query }: PageQuery & { q?: string | undefined }) {
       return audited(operator, usersListed, async (tx) => {
-        const id = isId(q) || q.includes('@') ? await repository.findUserId(toReference(q), tx) : undefined;
+        const id = isId(q) || q.includes('@') ? await repository.findUserId(tx, toReference(q)) : undefined;
         if (id !== undefined) return { items: [await find(tx, id)], next_cursor: null };
         const listed = (page: PageRequest) => repository.listUsers(tx, { q, ...page });
         return paginate(query, { isId, find: listed, present: toAdminUser });
@@ -102,7 +102,7 @@ export function createUserAdministration({ repository, audit: { audited }, accou
 
 export type FailedMailAdministration = ReturnType<typeof createFailedMailAdministration>;
 /** What operators do with emails that failed permanently, through the API and through the command. */
-export function createFailedMailAdministration({ repository, audit: { audited }, mailQueue }: AdminOptions) {
+export function createFailedMailAdministration({ audit: { audited }, mailQueue }: AdminOptions) {
   /** Makes work on one email a function for operators. */
   const onMail =
     (action: AuditAction, work: (tx: Tx, id: number) => Promise<void>) => (operator: Operator, id: number) =>
@@ -145,7 +145,7 @@ function usersListed({ items }: { items: AdminUser[] }): AuditedAction {
   return { action: 'users_listed', subject: only && { kind: 'user', id: only.id } };
 }
 
-function toAdminUser({ store, ...row }: AdminUserRow): AdminUser {
+function toAdminUser({ store, ...row }: repository.AdminUserRow): AdminUser {
   return {
     ...toUser(row),
     suspended_at: row.suspendedAt?.toISOString() ?? null,
@@ -156,6 +156,6 @@ function toAdminUser({ store, ...row }: AdminUserRow): AdminUser {
   };
 }
 
-function toFailedMail({ id, userId, kind, reason, attempts, createdAt }: FailedMailRow) {
+function toFailedMail({ id, userId, kind, reason, attempts, createdAt }: repository.FailedMailRow) {
   return { id, user_id: userId, kind, reason, attempts, created_at: createdAt.toISOString() };
 }

@@ -7,7 +7,7 @@ import type { Database } from '../../infrastructure/database/client.ts';
 import type { Audit, Operator } from '../admin/index.ts';
 import { postErrors } from '../posts/index.ts';
 import { storeErrors } from '../stores/index.ts';
-import { createReportRepository, type Target } from './repository.ts';
+import * as reports from './repository.ts';
 import { reportRoutes } from './routes.ts';
 import * as schemas from './schemas.ts';
 
@@ -23,10 +23,9 @@ export type ReportService = ReturnType<typeof createReportService>;
 
 /** Reporting posts and stores, and what operators decide about the reports. */
 function createReportService(database: Database, { audited }: Audit) {
-  const reports = createReportRepository(database);
   return {
-    async report(userId: number, target: Target, input: schemas.NewReport) {
-      const created = await reports.create({ userId, target, ...input });
+    async report(userId: number, target: reports.Target, input: schemas.NewReport) {
+      const created = await reports.create(database, { userId, target, ...input });
       if ('id' in created) return created;
       if ('seconds' in created) throw retryLater(httpErrors.quotaExceeded, created.seconds);
       if (created.refusal === 'account_deleted') throw tokenNotValid('access', 'revoked');
