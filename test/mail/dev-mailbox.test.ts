@@ -154,6 +154,7 @@ t.test('highlights the codes and links of an email, and nothing that a user wrot
     postTitle: '글',
     message: '654321\nhttps://evil.example/',
     url: 'https://dure.example/requests',
+    toSender: false,
   } as const;
   await mailbox.send(outgoing(render(request, 'ko')));
   const { body } = await get();

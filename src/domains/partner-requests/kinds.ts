@@ -7,7 +7,7 @@ import type {
 } from '../../infrastructure/database/generated/enums.ts';
 import { type Block, button, note, quote, writeMail } from '../../infrastructure/mail/content.ts';
 import type { MailPayload } from '../../infrastructure/mail/queue.ts';
-import type { ComposedMail, MailComposers } from '../../infrastructure/mail/sending.ts';
+import type { MailComposers } from '../../infrastructure/mail/sending.ts';
 import type { PartnerRequests } from './repository/requests.ts';
 
 /** What recipients of emails and push messages switch on and off: the name, and what the API says about either. */
@@ -32,8 +32,10 @@ export const partnerRequestTopics = {
 
 export type PartnerRequestKind = Extract<NotificationKind, `partner_request_${string}`>;
 
-/** What an email about a request says; the store is the other side. */
-type MailFields = Record<'name' | 'storeName' | 'postTitle' | 'message' | 'url', string>;
+/** What an email about a request depends on; the store is the other side. */
+type MailFields = Record<'name' | 'storeName' | 'postTitle' | 'message' | 'url', string> & {
+  toSender: boolean;
+};
 /** An email in one language: its heading, which says first what has happened in the subject, too, and its parts. */
 type MailText = (sentence: string, mail: MailFields) => [heading: string, ...Block[]];
 type MailTexts = Record<Language, MailText>;
@@ -50,10 +52,9 @@ interface Kind {
 
 /** A kind that has an email, too. `status`: of the request while the email tells of it. */
 function mailedKind({ status, ko, en, ...rest }: Kind & MailTexts & { status: PartnerRequestStatus }) {
-  const toSender = status !== 'requested';
   const inLanguage =
     (language: Language, write: MailText, brand: string, title: string) => (mail: MailFields) => {
-      const { storeName, postTitle } = mail;
+      const { storeName, postTitle, toSender } = mail;
       const [heading, ...blocks] = write(rest.sentence(storeName, postTitle, toSender)[language], mail);
       const subject = `${brand} ${heading} · ${storeName}`;
       return { subject, preheader: `${title}: ${postTitle}`, heading, blocks };
@@ -184,33 +185,28 @@ export const partnerRequestKinds = {
   }),
 } satisfies Record<PartnerRequestKind, Kind>;
 
-type MailedName = Exclude<PartnerRequestKind, 'partner_request_withdrawn'>;
-
-/** Composes this domain's emails when they are sent, in the language of the recipient. */
-export function partnerRequestMails(config: Config, partnerRequests: PartnerRequests) {
+/** Composes the emails of all kinds that have one when they are sent, in the language of the recipient. */
+export function partnerRequestMails(config: Config, partnerRequests: PartnerRequests): MailComposers {
   /** An email about a request to the owner of one side: nothing once its status, a store or the address forbids it. */
-  async function compose(name: MailedName, payload: MailPayload): Promise<ComposedMail | null> {
-    const kind = partnerRequestKinds[name];
+  async function compose(kind: ReturnType<typeof mailedKind>, payload: MailPayload) {
     const request = await partnerRequests.findForMail(Number(payload['request_id']), kind.status);
     if (!request) return null;
     const { id, message, post, senderStore, receiverStore } = request;
-    const isToSender = senderStore.ownerId === payload['user_id'];
-    const [own, other] = isToSender ? [senderStore, receiverStore] : [receiverStore, senderStore];
+    const toSender = senderStore.ownerId === payload['user_id'];
+    const [own, other] = toSender ? [senderStore, receiverStore] : [receiverStore, senderStore];
     if (own.ownerId !== payload['user_id'] || other.suspendedAt) return null;
     // The address may have been changed and the account suspended since the email was queued.
     if (!own.owner?.isVerified || own.owner.suspendedAt) return null;
     // An answer is sent even if the post was deleted or hidden since.
-    if (name === 'partner_request_received' && !post.isVisible) return null;
+    if (kind.status === 'requested' && !post.isVisible) return null;
     const { email, name: recipient, language } = own.owner;
     const url = `${config.frontendUrl}/${requestPage(id)}`;
-    const fields = { name: recipient, storeName: other.name, postTitle: post.title, message, url };
+    const fields = { name: recipient, storeName: other.name, postTitle: post.title, message, url, toSender };
     return { to: email, mail: writeMail(kind, language, fields) };
   }
 
-  return {
-    partner_request_received: (payload) => compose('partner_request_received', payload),
-    partner_request_accepted: (payload) => compose('partner_request_accepted', payload),
-    partner_request_declined: (payload) => compose('partner_request_declined', payload),
-    partner_request_ended: (payload) => compose('partner_request_ended', payload),
-  } satisfies MailComposers<MailedName>;
+  const composers = Object.entries(partnerRequestKinds).flatMap(([name, kind]) =>
+    'status' in kind ? [[name, (payload: MailPayload) => compose(kind, payload)] as const] : [],
+  );
+  return Object.fromEntries(composers);
 }

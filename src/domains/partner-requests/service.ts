@@ -6,7 +6,7 @@ import { IdempotencyConflictError } from '../../infrastructure/database/idempote
 import type { Outbox } from '../../infrastructure/jobs/outbox.ts';
 import type { MailQueue } from '../../infrastructure/mail/queue.ts';
 import { postErrors } from '../posts/index.ts';
-import { partnerRequestKinds } from './kinds.ts';
+import { type PartnerRequestKind, partnerRequestKinds } from './kinds.ts';
 import * as changes from './repository/changes.ts';
 import type { PartnerRequests } from './repository/requests.ts';
 import * as schemas from './schemas.ts';
@@ -18,8 +18,6 @@ const refusals = {
   post_closed: schemas.partnerRequestErrors.postClosed,
   already_requested: schemas.partnerRequestErrors.alreadyRequested,
 } as const;
-
-const isMailed = ({ kind }: changes.Recipient) => 'cap' in partnerRequestKinds[kind];
 
 export interface PartnerRequestServiceOptions {
   config: Pick<Config, 'quotas'>;
@@ -66,7 +64,9 @@ export function createPartnerRequestService(
       if (!changed || changed.otherUserId === null) return changed;
       const kind = `partner_request_${rule.to}` as const;
       const recipient = { kind, userId: changed.otherUserId, requestId: id };
-      if (isMailed(recipient) && changed.sentWithinHour <= changes.maxMailsPerHour) await mail(tx, recipient);
+      const isMailed =
+        'cap' in partnerRequestKinds[kind] && changed.sentWithinHour <= changes.maxMailsPerHour;
+      if (isMailed) await mail(tx, kind, [recipient]);
       await notify(tx, [recipient]);
       return changed;
     });
@@ -77,8 +77,10 @@ export function createPartnerRequestService(
     throw new ApiError(isAllowed ? invalidTransition : partnerRequestNotFound);
   }
 
-  const mail = (tx: Tx, { kind, userId, requestId }: changes.Recipient) =>
-    mailQueue.addUnrequested(tx, { kind, userId, payload: { request_id: requestId } });
+  const mail = (tx: Tx, kind: PartnerRequestKind, recipients: changes.Recipient[]) => {
+    const mails = recipients.map(({ userId, requestId }) => ({ userId, payload: { request_id: requestId } }));
+    return mailQueue.addUnrequestedToAll(tx, kind, mails);
+  };
 
   /** Withdraws the pending requests for a post that was deleted in the same transaction, and notifies their senders. */
   async function withdrawRequestsOfPost(tx: Tx, postId: number): Promise<void> {
@@ -88,10 +90,9 @@ export function createPartnerRequestService(
   /** Withdraws and ends the requests of a store that is being closed. Partners get an email; all other sides are notified. */
   async function closeRequestsOfStore(tx: Tx, { id, ownerId }: { id: number; ownerId: number }) {
     const recipients = await changes.closeOfStore(tx, id);
-    const newest = new Map(recipients.filter(isMailed).map((recipient) => [recipient.userId, recipient]));
-    // In the order of the users, to avoid deadlocks at the caps of their addresses.
-    for (const recipient of [...newest.values()].sort((a, b) => a.userId - b.userId))
-      await mail(tx, recipient);
+    const ended = recipients.filter(({ kind }) => kind === 'partner_request_ended');
+    const newest = new Map(ended.map((recipient) => [recipient.userId, recipient]));
+    await mail(tx, 'partner_request_ended', [...newest.values()]);
     await lockCounts(tx, [ownerId, ...recipients.map(({ userId }) => userId)]);
     await notify(tx, recipients);
   }

@@ -89,6 +89,7 @@ export function createMailQueue(options: {
     kind: string,
     recipients: Omit<UnrequestedMail, 'kind'>[],
   ): Promise<number> {
+    if (recipients.length === 0) return 0;
     const { purpose, perHour, topic, mail } = unrequested(kind);
     const [row] = await tx.query<{ added: number }>(sql`
       SELECT add_unrequested_mails(${purpose}::mail_purpose, ${topic}::mail_topic, ${perHour}::int, ${mail},
