@@ -115,21 +115,13 @@ t.test('keys that encrypt nothing are rejected', async (t) => {
 });
 
 /** Endpoints that are never called. */
+const otherHosts = `example.com a.push.example.com push.example.net 1.1.1.1 10.0.0.1 0xa.0.0.1 [::ffff:10.0.0.1]
+  push.example.com.evil.example push.example.com. evilpush.example.com push.example.com:8443
+  user:secret@push.example.com`;
 const wrongEndpoints = [
   ...['push.example.com', 'http://push.example.com/a', 'ftp://push.example.com/a', 'javascript:alert(1)'],
-  ...['https://push.example.com:8443/a', 'https://user:secret@push.example.com/a', 'https://10.0.0.1/a'],
-  ...[
-    'https://example.com/a',
-    'https://a.push.example.com/a',
-    'https://push.example.net/a',
-    'https://1.1.1.1/a',
-  ],
-  ...[
-    'https://push.example.com.evil.example/a',
-    'https://push.example.com./a',
-    'https://evilpush.example.com/a',
-  ],
-  ...['https://[::ffff:10.0.0.1]/a', 'https://0xa.0.0.1/a', `https://push.example.com/${'a'.repeat(2_024)}`],
+  ...otherHosts.split(/\s+/).map((host) => `https://${host}/a`),
+  `https://push.example.com/${'a'.repeat(2_024)}`,
 ];
 
 t.test('an endpoint is a URL of a push service, outside production also one of this machine', async (t) => {
@@ -140,12 +132,8 @@ t.test('an endpoint is a URL of a push service, outside production also one of t
     t.notMatch(JSON.stringify(fields), endpoint);
   }
   const long = `https://push.example.com/${'a'.repeat(2_023)}`;
-  for (const endpoint of [
-    long,
-    'https://a.push.example.net/a',
-    'http://localhost:9/a',
-    'https://127.0.0.1/a',
-  ])
+  const others = ['https://a.push.example.net/a', 'http://localhost:9/a', 'https://127.0.0.1/a'];
+  for (const endpoint of [long, ...others])
     t.equal((await add(user, { endpoint, keys })).status, 201, endpoint);
 });
 

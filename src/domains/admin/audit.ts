@@ -37,10 +37,11 @@ export type AuditAction =
   | 'second_factor_removed'
   | 'jobs_unlocked';
 
+type Subject = { kind: 'user' | 'failed_mail' | 'report'; id: number };
 export interface AuditedAction {
   action: AuditAction;
   /** Undefined for lists, except a list of one account. */
-  subject?: { kind: 'user' | 'failed_mail' | 'report'; id: number } | undefined;
+  subject?: Subject | undefined;
   reason?: string | undefined;
 }
 type Entry<Result> = AuditedAction | ((result: Result) => AuditedAction);
@@ -64,5 +65,12 @@ export function createAudit(database: Database) {
     return result;
   }
 
-  return { audited };
+  /** Makes work on one subject a function for operators, who may say why. */
+  const on =
+    (kind: Subject['kind']) =>
+    <Result>(action: AuditAction, work: (tx: Tx, id: number) => Promise<Result>) =>
+    (operator: Operator, id: number, reason?: string): Promise<Result> =>
+      audited(operator, { action, subject: { kind, id }, reason }, (tx) => work(tx, id));
+
+  return { audited, on };
 }

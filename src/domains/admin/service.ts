@@ -6,7 +6,7 @@ import type { PageRequest } from '../../infrastructure/database/keyset.ts';
 import type { MailQueue } from '../../infrastructure/mail/queue.ts';
 import { type AccountAdministration, toSession, toUser } from '../auth/index.ts';
 import { toStoreSummary } from '../stores/index.ts';
-import type { Audit, AuditAction, AuditedAction, Operator } from './audit.ts';
+import type { Audit, AuditedAction, Operator } from './audit.ts';
 import * as repository from './repository.ts';
 import { type AdminUser, adminErrors } from './schemas.ts';
 
@@ -19,12 +19,8 @@ export interface AdminOptions {
 
 export type UserAdministration = ReturnType<typeof createUserAdministration>;
 /** What operators do with accounts, through the API and through the command. Each call writes an audit entry. */
-export function createUserAdministration({ database, audit: { audited }, accounts }: AdminOptions) {
-  /** Makes work on one account a function for operators, who may say why. */
-  function onUser<Result>(action: AuditAction, work: (tx: Tx, id: number) => Promise<Result>) {
-    return (operator: Operator, id: number, reason?: string): Promise<Result> =>
-      audited(operator, { action, subject: { kind: 'user', id }, reason }, (tx) => work(tx, id));
-  }
+export function createUserAdministration({ database, audit, accounts }: AdminOptions) {
+  const onUser = audit.on('user');
 
   async function find(tx: Tx, id: number): Promise<AdminUser> {
     const user = await repository.findUser(tx, id);
@@ -49,7 +45,7 @@ export function createUserAdministration({ database, audit: { audited }, account
 
     /** Accounts, newest first. An id or a whole email address finds that account only. @throws {ApiError} `invalid_cursor` */
     list(operator: Operator, { q = '', ...query }: PageQuery & { q?: string | undefined }) {
-      return audited(operator, usersListed, async (tx) => {
+      return audit.audited(operator, usersListed, async (tx) => {
         const id = isId(q) || q.includes('@') ? await repository.findUserId(tx, toReference(q)) : undefined;
         if (id !== undefined) return { items: [await find(tx, id)], next_cursor: null };
         const listed = (page: PageRequest) => repository.listUsers(tx, { q, ...page });
@@ -102,15 +98,12 @@ export function createUserAdministration({ database, audit: { audited }, account
 
 export type FailedMailAdministration = ReturnType<typeof createFailedMailAdministration>;
 /** What operators do with emails that failed permanently, through the API and through the command. */
-export function createFailedMailAdministration({ audit: { audited }, mailQueue }: AdminOptions) {
-  /** Makes work on one email a function for operators. */
-  const onMail =
-    (action: AuditAction, work: (tx: Tx, id: number) => Promise<void>) => (operator: Operator, id: number) =>
-      audited(operator, { action, subject: { kind: 'failed_mail', id } }, (tx) => work(tx, id));
+export function createFailedMailAdministration({ audit, mailQueue }: AdminOptions) {
+  const onMail = audit.on('failed_mail');
 
   return {
     list(operator: Operator, query: PageQuery) {
-      return audited(operator, { action: 'failed_mails_listed' }, (tx) =>
+      return audit.audited(operator, { action: 'failed_mails_listed' }, (tx) =>
         paginate(query, {
           isId: isBigId,
           find: (page) => repository.listFailedMails(tx, page),
