@@ -17,13 +17,11 @@ export function createPartnerRequests(
 ) {
   const partnerRequests = createPartnerRequestReader(options.database);
   const service = createPartnerRequestService(options, partnerRequests);
-  const { withdrawRequestsOfPost, closeRequestsOfStore } = service;
   const routeOptions = { partnerRequests, service, imageUrls: options.imageUrls };
   return {
     routes: async (scope: FastifyInstance) => scope.register(partnerRequestRoutes, routeOptions),
     partnerRoutes: async (scope: FastifyInstance) => scope.register(partnerRoutes, routeOptions),
     mails: partnerRequestMails(options.config, partnerRequests),
-    withdrawRequestsOfPost,
-    closeRequestsOfStore,
+    ...service,
   };
 }
