@@ -114,26 +114,23 @@ t.test('keys that encrypt nothing are rejected', async (t) => {
   invalid(t, await add(user, { ...subscription, expirationTime: 'never' }), 'expirationTime');
 });
 
-/** Endpoints that are never called. */
-const otherHosts = `example.com a.push.example.com push.example.net 1.1.1.1 10.0.0.1 0xa.0.0.1 [::ffff:10.0.0.1]
-  push.example.com.evil.example push.example.com. evilpush.example.com push.example.com:8443
-  user:secret@push.example.com`;
-const wrongEndpoints = [
-  ...['push.example.com', 'http://push.example.com/a', 'ftp://push.example.com/a', 'javascript:alert(1)'],
-  ...otherHosts.split(/\s+/).map((host) => `https://${host}/a`),
-  `https://push.example.com/${'a'.repeat(2_024)}`,
-];
-
 t.test('an endpoint is a URL of a push service, outside production also one of this machine', async (t) => {
   const user = await createUser(app);
   const { keys } = service.subscribe().subscription;
-  for (const endpoint of wrongEndpoints) {
+  const url = (length: number) => `https://push.example.com/${'a'.repeat(length - 25)}`;
+  // test/guarded-fetch.test.ts has more URLs that are not called.
+  const wrong = [
+    'push.example.com',
+    'http://push.example.com/a',
+    'https://example.com/a',
+    'https://10.0.0.1/a',
+  ];
+  for (const endpoint of [...wrong, 'https://user:secret@push.example.com/a', url(2_049)]) {
     const fields = invalid(t, await add(user, { endpoint, keys }), 'endpoint');
     t.notMatch(JSON.stringify(fields), endpoint);
   }
-  const long = `https://push.example.com/${'a'.repeat(2_023)}`;
   const others = ['https://a.push.example.net/a', 'http://localhost:9/a', 'https://127.0.0.1/a'];
-  for (const endpoint of [long, ...others])
+  for (const endpoint of [url(2_048), ...others])
     t.equal((await add(user, { endpoint, keys })).status, 201, endpoint);
 });
 

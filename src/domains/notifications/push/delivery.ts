@@ -112,13 +112,8 @@ export function createPushDelivery(options: PushDeliveryOptions): Lane {
       notifications.findOne(userId, notification_id),
     ]);
     const isUseful = found.length > 0 && notification && !notification.isRead && isRecent(notification);
-    const about = isUseful && {
-      channel: 'push' as const,
-      userId,
-      topic: describe(notification).topic,
-      jobId,
-    };
-    const delivery = about && (await preferences.decideDelivery(about));
+    const topic = isUseful && describe(notification).topic;
+    const delivery = topic && (await preferences.decideDelivery({ channel: 'push', userId, topic, jobId }));
     if (!notification || !delivery) return void pushes.inc({ outcome: 'obsolete' });
     if ('until' in delivery) return undefined;
     const message = toPushMessage(notification, delivery.language, config.frontendUrl);
