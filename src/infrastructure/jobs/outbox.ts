@@ -7,9 +7,6 @@ import { join, raw, type Sql, sql } from '../database/sql.ts';
 /** The PostgreSQL channel that names, as a JSON array of ids, users for whom there are changes. */
 export const wakeUpChannel = 'wake_ups';
 
-/** The delay after an attempt is e^attempts seconds, at most e^10: 3 seconds after the first, 4 days over all. */
-export const maxAttempts = 25;
-
 /** Rows that the relay takes at once. The payload of a notification is limited to 8,000 bytes, an id has at most 10 digits. */
 const batchSize = 500;
 

@@ -9,7 +9,7 @@ import { reasonOf } from '../../../infrastructure/database/errors.ts';
 import type { PushSubscription } from '../../../infrastructure/database/generated/client.ts';
 import { sql } from '../../../infrastructure/database/sql.ts';
 import { type CallableUrls, guardedFetch } from '../../../infrastructure/guarded-fetch.ts';
-import { maxAttempts } from '../../../infrastructure/jobs/outbox.ts';
+import { maxAttempts, retryAfterSeconds, retryDelay } from '../../../infrastructure/jobs/retries.ts';
 import type { Lane } from '../../../infrastructure/jobs/worker.ts';
 import type { Metrics } from '../../../infrastructure/telemetry/metrics.ts';
 import type { NotificationRow, Notifications } from '../inbox/repository.ts';
@@ -143,8 +143,7 @@ export function createPushDelivery(options: PushDeliveryOptions): Lane {
       await subscriptions.remove(userId, id);
       return undefined;
     }
-    // The delays are those of jobs.
-    const delay = Math.max(pause, Math.exp(Math.min(failures + 1, 10)));
+    const delay = Math.max(pause, retryDelay(failures + 1));
     const retryAt = new Date(Date.now() + delay * 1_000);
     logger.warn({ ...line, failures: failures + 1, retryAt }, 'push message not sent, will retry');
     await subscriptions.saveAttempt(id, failures, { deliveredAt: null, failures: failures + 1, retryAt });
@@ -167,9 +166,6 @@ const attemptTime = 5_000;
 
 /** 32 characters of base64url, the most that there may be. Apple decodes it, so it refuses a length of 1 modulo 4. */
 const topicOf = (id: number) => `notification-${String(id).padStart(19, '0')}`;
-
-/** Seconds: a push service cannot ask for a longer pause. */
-const longestPause = 86_400;
 
 /** What became of a message: `rejected` is not tried again, `gone` means that the subscription has ended. */
 interface PushResult {
@@ -205,13 +201,5 @@ function resultOf({ status, headers }: { status: number; headers: IncomingHttpHe
   if (status >= 200 && status < 300) return { ...result, outcome: 'sent' };
   if (status === 404 || status === 410) return { ...result, outcome: 'gone' };
   if (status < 500 && status !== 408 && status !== 429) return { ...result, outcome: 'rejected' };
-  return { ...result, outcome: 'failed', pause: pauseOf(headers['retry-after']) };
-}
-
-/** The seconds of a `Retry-After` header, which has seconds or a date (RFC 9110, section 10.2.3). */
-function pauseOf(retryAfter = ''): number {
-  const seconds = /^\d+$/.test(retryAfter)
-    ? Number(retryAfter)
-    : (Date.parse(retryAfter) - Date.now()) / 1_000;
-  return Math.min(longestPause, Math.max(0, seconds || 0));
+  return { ...result, outcome: 'failed', pause: retryAfterSeconds(headers['retry-after'], 86_400) };
 }
