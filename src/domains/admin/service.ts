@@ -28,15 +28,16 @@ export function createUserAdministration({ database, audit, accounts }: AdminOpt
     return toAdminUser(user);
   }
 
-  /** Only the command suspends admins and lifts it, so that one of them cannot lock out the others. Without a reason it lifts. */
-  function setSuspension({ userId: adminId }: Operator, reason: string | null) {
-    const isByAdmin = adminId !== undefined;
-    return async (tx: Tx, id: number): Promise<AdminUser> => {
-      await repository.setSuspension(tx, { id, reason, sparesAdmins: isByAdmin });
+  /** Suspends, or lifts it without a reason. Only the command does so with admins, so that one of them cannot lock out the others. */
+  function setSuspension(operator: Operator, id: number, reason?: string): Promise<AdminUser> {
+    const isByAdmin = operator.userId !== undefined;
+    const set = onUser(reason === undefined ? 'user_reactivated' : 'user_suspended', async (tx) => {
+      await repository.setSuspension(tx, { id, reason: reason ?? null, sparesAdmins: isByAdmin });
       const user = await find(tx, id);
       if (user.role === 'admin' && isByAdmin) throw new ApiError(adminErrors.adminAccount);
       return user;
-    };
+    });
+    return set(operator, id, reason);
   }
 
   return {
@@ -56,11 +57,9 @@ export function createUserAdministration({ database, audit, accounts }: AdminOpt
     show: onUser('user_shown', find),
 
     /** Suspends an account, or changes why. @throws {ApiError} `not_found`; `forbidden` for an admin's, unless by the command */
-    suspend: (operator: Operator, id: number, reason: string) =>
-      onUser('user_suspended', setSuspension(operator, reason))(operator, id, reason),
+    suspend: (operator: Operator, id: number, reason: string) => setSuspension(operator, id, reason),
 
-    reactivate: (operator: Operator, id: number) =>
-      onUser('user_reactivated', setSuspension(operator, null))(operator, id),
+    reactivate: (operator: Operator, id: number) => setSuspension(operator, id),
 
     listSessions(operator: Operator, id: number, query: PageQuery) {
       const list = onUser('sessions_listed', async (tx) => {
