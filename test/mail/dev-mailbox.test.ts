@@ -3,10 +3,11 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import t, { type Test } from 'tap';
 import { createDevMailbox, devMailboxRoutes } from '../../src/development/mailbox.ts';
 import { requestContextPlugin } from '../../src/http/request-context.ts';
+import { escapeHtml } from '../../src/infrastructure/mail/rendering.ts';
 import type { OutgoingMail } from '../../src/infrastructure/mail/transport.ts';
 import { createTestApp } from '../support/app.ts';
 import { rejected } from '../support/assertions.ts';
-import { mails, render } from './samples.ts';
+import { mails, render, requestUrl, resetUrl } from './samples.ts';
 
 let keys = 0;
 
@@ -145,24 +146,16 @@ t.test('shows the HTML in a frame without scripts, forms or an origin', async (t
 t.test('highlights the codes and links of an email, and nothing that a user wrote', async (t) => {
   const { mailbox, get } = await build(t);
   await mailbox.send(outgoing(render(mails.verification_code, 'ko')));
-  const url = 'https://dure.example/reset-password?uid=7&token=abc';
-  await mailbox.send(outgoing(render({ kind: 'reset_link', name: '김민지', url, minutes: 60 }, 'en')));
-  const request = {
-    kind: 'partner_request_received',
-    name: '김민지',
-    storeName: '카페',
-    postTitle: '글',
-    message: '654321\nhttps://evil.example/',
-    url: 'https://dure.example/requests',
-  } as const;
-  await mailbox.send(outgoing(render(request, 'ko')));
+  await mailbox.send(outgoing(render(mails.reset_link, 'en')));
+  const message = '654321\nhttps://evil.example/';
+  await mailbox.send(outgoing(render({ ...mails.partner_request_received, message }, 'ko')));
   const { body } = await get();
   const highlighted = [...body.matchAll(/<p class="highlight[^>]*>(.*?)<\/p>/g)];
   t.same(
     highlighted.map(([, html]) => html?.replace(/ target=.*/, '')),
     [
-      '<a href="https://dure.example/requests"',
-      '<a href="https://dure.example/reset-password?uid=7&amp;token=abc"',
+      `<a href="${escapeHtml(requestUrl)}"`,
+      `<a href="${escapeHtml(resetUrl)}"`,
       '048213',
       '<a href="https://dure.example/verify-email?token=aB_-9.cD"',
     ],

@@ -32,7 +32,7 @@ export const languages: Language[] = ['ko', 'en'];
 const name = '김민지';
 const changedAt = new Date('2026-03-04T18:05:59.000Z');
 const resetPage = 'https://dure.example/forgot?a=1&b=2';
-const request = { name, storeName: '해님 빵집', postTitle: '빵 나눔', url: requestUrl };
+const request = { name, storeName: '해님 빵집', postTitle: '빵 나눔', url: requestUrl, toSender: true };
 
 /** An email of each kind. */
 export const mails = {
@@ -68,6 +68,7 @@ export const mails = {
     kind: 'partner_request_received',
     storeName: '달빛 카페',
     postTitle: '원두 나눔',
+    toSender: false,
     message: '안녕하세요.\n같이 해요 & 나눠요.',
   },
   partner_request_accepted: { ...request, kind: 'partner_request_accepted' },

@@ -237,17 +237,3 @@ t.test('a name that email clients would turn into a link is not used to greet', 
     t.equal(greeted(name, 'en'), 'Hello,');
   }
 });
-
-t.test('emails about a request say which side did what', async (t) => {
-  const cases = [
-    ['received', 'ko', '달빛 카페에서 ‘원두 나눔’ 글을 보고 제휴를 요청했습니다.'],
-    ['accepted', 'ko', '‘빵 나눔’ 글에 보내신 제휴 요청을 해님 빵집에서 수락했습니다.'],
-    ['declined', 'ko', '아쉽게도 ‘빵 나눔’ 글에 보내신 제휴 요청을 해님 빵집에서 거절했습니다.'],
-    ['received', 'en', '달빛 카페 would like to partner with you on your post “원두 나눔”.'],
-    ['accepted', 'en', '해님 빵집 accepted your partnership request for “빵 나눔”.'],
-  ] as const;
-  for (const [kind, language, sentence] of cases) {
-    const [, , , , line] = render(mails[`partner_request_${kind}`], language).text.split('\n');
-    t.equal(line?.slice(0, sentence.length), sentence);
-  }
-});

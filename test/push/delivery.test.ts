@@ -98,25 +98,15 @@ t.test('push services take a message whatever its id is, and refuse what they do
     await app.pool.query(`SELECT setval(pg_get_serial_sequence('notifications', 'id'), $1, false)`, [id]);
     await transition(app, sender, await request(), 'withdraw');
     const both = [await browser.next(2 * index), await browser.next(2 * index + 1)];
-    t.ok(
-      both.some(({ message }) => message.id === id),
-      `${id}`,
-    );
+    t.ok(both.map(({ message }) => message.id).includes(id), `${id}`);
   }
-  const [{ headers, claims }] = [await browser.next()];
+  const { headers, claims } = await browser.next();
   t.equal(refusalOf(headers, claims, 4_096), undefined);
   t.equal(refusalOf(headers, claims, 4_097), 'payload');
   for (const topic of ['notification-1000', 'a'.repeat(33), 'a.b', ''])
     t.equal(refusalOf({ ...headers, topic }, claims, 1), 'topic');
-  for (const ttl of [undefined, '', '-1', '2419201'])
-    t.equal(refusalOf({ ...headers, ttl }, claims, 1), 'ttl');
-  for (const sub of [
-    undefined,
-    'mailto:a@localhost',
-    'mailto:a@b.invalid',
-    'https://localhost',
-    'a@example.com',
-  ])
+  for (const ttl of [undefined, '-1', '2419201']) t.equal(refusalOf({ ...headers, ttl }, claims, 1), 'ttl');
+  for (const sub of [undefined, 'mailto:a@localhost', 'mailto:a@b.invalid', 'a@example.com'])
     t.equal(refusalOf(headers, { ...claims, sub }, 1), 'sub');
 });
 
@@ -125,9 +115,8 @@ t.test('a message is in the language of its user', async (t) => {
   const path = '/api/v1/notifications/preferences/';
   await app.call('PATCH', path, { token: receiver.token, body: { language: 'en' } });
   await request();
-  const { title, body } = (await browser.next()).message;
-  t.equal(title, 'New partnership request');
-  t.equal(body, '두레 베이커리 would like to partner with you on your post “주말 공동 할인”.');
+  const body = '두레 베이커리 would like to partner with you on your post “주말 공동 할인”.';
+  t.match((await browser.next()).message, { title: 'New partnership request', body });
 });
 
 t.test('what became obsolete while it waited is not pushed, all else is', async (t) => {

@@ -114,38 +114,23 @@ t.test('keys that encrypt nothing are rejected', async (t) => {
   invalid(t, await add(user, { ...subscription, expirationTime: 'never' }), 'expirationTime');
 });
 
-/** Endpoints that are never called. */
-const wrongEndpoints = [
-  ...['push.example.com', 'http://push.example.com/a', 'ftp://push.example.com/a', 'javascript:alert(1)'],
-  ...['https://push.example.com:8443/a', 'https://user:secret@push.example.com/a', 'https://10.0.0.1/a'],
-  ...[
-    'https://example.com/a',
-    'https://a.push.example.com/a',
-    'https://push.example.net/a',
-    'https://1.1.1.1/a',
-  ],
-  ...[
-    'https://push.example.com.evil.example/a',
-    'https://push.example.com./a',
-    'https://evilpush.example.com/a',
-  ],
-  ...['https://[::ffff:10.0.0.1]/a', 'https://0xa.0.0.1/a', `https://push.example.com/${'a'.repeat(2_024)}`],
-];
-
 t.test('an endpoint is a URL of a push service, outside production also one of this machine', async (t) => {
   const user = await createUser(app);
   const { keys } = service.subscribe().subscription;
-  for (const endpoint of wrongEndpoints) {
+  const url = (length: number) => `https://push.example.com/${'a'.repeat(length - 25)}`;
+  // test/guarded-fetch.test.ts has more URLs that are not called.
+  const wrong = [
+    'push.example.com',
+    'http://push.example.com/a',
+    'https://example.com/a',
+    'https://10.0.0.1/a',
+  ];
+  for (const endpoint of [...wrong, 'https://user:secret@push.example.com/a', url(2_049)]) {
     const fields = invalid(t, await add(user, { endpoint, keys }), 'endpoint');
     t.notMatch(JSON.stringify(fields), endpoint);
   }
-  const long = `https://push.example.com/${'a'.repeat(2_023)}`;
-  for (const endpoint of [
-    long,
-    'https://a.push.example.net/a',
-    'http://localhost:9/a',
-    'https://127.0.0.1/a',
-  ])
+  const others = ['https://a.push.example.net/a', 'http://localhost:9/a', 'https://127.0.0.1/a'];
+  for (const endpoint of [url(2_048), ...others])
     t.equal((await add(user, { endpoint, keys })).status, 201, endpoint);
 });
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createMatchRepository } from '../../src/domains/notifications/inbox/match-repository.ts';
+import { takeWaitingMatches } from '../../src/domains/notifications/inbox/match-repository.ts';
 import { raw, sql } from '../../src/infrastructure/database/sql.ts';
 import { createTestApp, createUser, verifyEmails } from '../support/app.ts';
 import { inParallel } from '../support/concurrency.ts';
@@ -154,7 +154,6 @@ t.test('a digest is once a day, which begins at 19:00 in Korea', async (t) => {
   const { id } = await createUser(app);
   await pinDay(id);
   const database = openTestDatabase(t, app.url);
-  const { takeWaitingMatches } = createMatchRepository();
   await database.transaction(async (tx) => {
     // A `now()` that is found before that of PostgreSQL.
     await tx.execute(sql`CREATE SCHEMA clock`);

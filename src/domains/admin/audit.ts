@@ -7,8 +7,10 @@ import { addAuditEntry } from './repository.ts';
 export interface Operator {
   /** As audit entries name the person: `admin:` and the id of the account, or `cli:` and a name. At most 100 characters. */
   name: string;
-  userId: number | undefined;
-  request: { id: string; address: string } | undefined;
+  /** Of an admin. */
+  userId?: number;
+  requestId?: string;
+  address?: string;
   /** Gets one line for each audit entry. */
   log: Pick<FastifyBaseLogger, 'info'>;
 }
@@ -16,13 +18,13 @@ export interface Operator {
 /** The admin who sent a request, of a route with `access: 'admin'`. */
 export function requestOperator(request: FastifyRequest): Operator {
   const { id: userId } = currentUser(request);
-  const { id, clientIp: address, log } = request;
-  return { name: `admin:${userId}`, userId, request: { id, address }, log };
+  const { id: requestId, clientIp: address, log } = request;
+  return { name: `admin:${userId}`, userId, requestId, address, log };
 }
 
 /** The person who runs the command. */
 export function commandOperator(name: string, log: Operator['log']): Operator {
-  return { name: `cli:${name}`.slice(0, 100), userId: undefined, request: undefined, log };
+  return { name: `cli:${name}`.slice(0, 100), log };
 }
 
 /** What operators do. The log has them as `admin_<action>`. */
@@ -35,10 +37,11 @@ export type AuditAction =
   | 'second_factor_removed'
   | 'jobs_unlocked';
 
+type Subject = { kind: 'user' | 'failed_mail' | 'report'; id: number };
 export interface AuditedAction {
   action: AuditAction;
   /** Undefined for lists, except a list of one account. */
-  subject?: { kind: 'user' | 'failed_mail' | 'report'; id: number } | undefined;
+  subject?: Subject | undefined;
   reason?: string | undefined;
 }
 type Entry<Result> = AuditedAction | ((result: Result) => AuditedAction);
@@ -49,19 +52,25 @@ export type Audit = ReturnType<typeof createAudit>;
 export function createAudit(database: Database) {
   /** Does an operator's work and writes its audit entry in one transaction, then a line of the log, without the reason. */
   async function audited<Result>(operator: Operator, entry: Entry<Result>, work: Work<Result>) {
-    const { name, request, log } = operator;
+    const { name, requestId = null, address = null, log } = operator;
     const { result, action, subject } = await database.transaction(async (tx) => {
       const result = await work(tx);
       const { action, subject, reason = null } = typeof entry === 'function' ? entry(result) : entry;
       const about = { subjectKind: subject?.kind ?? null, subjectId: subject?.id ?? null, reason };
-      const from = { requestId: request?.id ?? null, address: request?.address ?? null };
-      await addAuditEntry(tx, { operator: name, action, ...about, ...from });
+      await addAuditEntry(tx, { operator: name, action, ...about, requestId, address });
       return { result, action, subject };
     });
     const event = `admin_${action}`;
-    log.info({ event, operator: name, subject, address: request?.address }, `security event: ${event}`);
+    log.info({ event, operator: name, subject, address: operator.address }, `security event: ${event}`);
     return result;
   }
 
-  return { audited };
+  /** Makes work on one subject a function for operators, who may say why. */
+  const on =
+    (kind: Subject['kind']) =>
+    <Result>(action: AuditAction, work: (tx: Tx, id: number) => Promise<Result>) =>
+    (operator: Operator, id: number, reason?: string): Promise<Result> =>
+      audited(operator, { action, subject: { kind, id }, reason }, (tx) => work(tx, id));
+
+  return { audited, on };
 }

@@ -1,6 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import type { Database } from '../../infrastructure/database/client.ts';
-import { createAdminRepository } from './repository.ts';
 import { adminRoutes } from './routes.ts';
 import { type AdminOptions, createFailedMailAdministration, createUserAdministration } from './service.ts';
 
@@ -9,10 +7,9 @@ export { expiredAuditEntries, listAuditEntries } from './repository.ts';
 export { AdminUser } from './schemas.ts';
 
 /** Builds the administration domain: what operators do with accounts and failed emails, and its routes under `/api/v1/admin`. */
-export function createAdmin(options: Omit<AdminOptions, 'repository'> & { database: Database }) {
-  const administration = { ...options, repository: createAdminRepository(options.database) };
-  const users = createUserAdministration(administration);
-  const failedMails = createFailedMailAdministration(administration);
+export function createAdmin(options: AdminOptions) {
+  const users = createUserAdministration(options);
+  const failedMails = createFailedMailAdministration(options);
   const routes = async (scope: FastifyInstance) => scope.register(adminRoutes, { users, failedMails });
   return { users, failedMails, routes };
 }

@@ -36,74 +36,68 @@ type Reference = { id: number | undefined; name: string };
 type Suspension = { id: number; reason: string | null; sparesAdmins: boolean };
 type AuditQuery = { limit: number; userId: number | undefined };
 
-export type AdminRepository = ReturnType<typeof createAdminRepository>;
-/** Accounts and failed emails, as operators see and change them. */
-export function createAdminRepository(database: Database) {
-  async function findUserId({ id, name }: Reference, tx: Tx = database): Promise<number | undefined> {
-    const login = name.toLowerCase();
-    const byId = id === undefined ? [] : [{ id }];
-    const where = { OR: [...byId, { email: login }, { username: login }] };
-    return (await tx.prisma.user.findFirst({ where, select: { id: true } }))?.id;
-  }
+export async function findUserId(tx: Tx, { id, name }: Reference): Promise<number | undefined> {
+  const login = name.toLowerCase();
+  const byId = id === undefined ? [] : [{ id }];
+  const where = { OR: [...byId, { email: login }, { username: login }] };
+  return (await tx.prisma.user.findFirst({ where, select: { id: true } }))?.id;
+}
 
-  /** Accounts whose username, email address or name contains `q`, newest first, as their ids are, among a bounded number of them. */
-  async function listUsers(tx: Tx, { q, after, limit }: PageRequest & { q: string }) {
-    const before = after && { lt: Number(after.id) };
-    const stop = await tx.prisma.user.findFirst({
-      where: before ? { id: before } : {},
-      orderBy: { id: 'desc' },
-      skip: maxExamined - 1,
-      select: { id: true, createdAt: true },
-    });
-    // `%`, `_` and `\` would be wildcards.
-    const part = { contains: q.toLowerCase().replace(/[%_\\]/g, '\\$&') };
-    const rows = await tx.prisma.user.findMany({
-      where: {
-        id: { gte: stop?.id ?? 0, ...before },
-        OR: [{ username: part }, { email: part }, { name: { ...part, mode: 'insensitive' } }],
-      },
-      orderBy: { id: 'desc' },
-      take: limit,
-      select: columns,
-    });
-    const isCut = stop !== null && rows.length < limit;
-    return { rows, stoppedAt: isCut ? { time: stop.createdAt.getTime(), id: String(stop.id) } : undefined };
-  }
+/** Accounts whose username, email address or name contains `q`, newest first, as their ids are, among a bounded number of them. */
+export async function listUsers(tx: Tx, { q, after, limit }: PageRequest & { q: string }) {
+  const before = after && { lt: Number(after.id) };
+  const stop = await tx.prisma.user.findFirst({
+    where: before ? { id: before } : {},
+    orderBy: { id: 'desc' },
+    skip: maxExamined - 1,
+    select: { id: true, createdAt: true },
+  });
+  // `%`, `_` and `\` would be wildcards.
+  const part = { contains: q.toLowerCase().replace(/[%_\\]/g, '\\$&') };
+  const rows = await tx.prisma.user.findMany({
+    where: {
+      id: { gte: stop?.id ?? 0, ...before },
+      OR: [{ username: part }, { email: part }, { name: { ...part, mode: 'insensitive' } }],
+    },
+    orderBy: { id: 'desc' },
+    take: limit,
+    select: columns,
+  });
+  const isCut = stop !== null && rows.length < limit;
+  return { rows, stoppedAt: isCut ? { time: stop.createdAt.getTime(), id: String(stop.id) } : undefined };
+}
 
-  const findUser = (tx: Tx, id: number) => tx.prisma.user.findFirst({ where: { id }, select: columns });
+export const findUser = (tx: Tx, id: number) => tx.prisma.user.findFirst({ where: { id }, select: columns });
 
-  /** Suspends an account, or changes why; null lifts it. Triggers do the rest. With `sparesAdmins`, nothing happens to an admin's. */
-  async function setSuspension(tx: Tx, { id, reason, sparesAdmins }: Suspension): Promise<void> {
-    const where = { id, ...(sparesAdmins && { role: 'user' as const }) };
-    const suspendedAt = reason === null ? null : new Date();
-    // The time is that of the first suspension.
-    const isOther = suspendedAt ? null : { not: null };
-    await tx.prisma.user.updateMany({ where: { ...where, suspendedAt: isOther }, data: { suspendedAt } });
-    await tx.prisma.user.updateMany({ where, data: { suspendedReason: reason } });
-  }
+/** Suspends an account, or changes why; null lifts it. Triggers do the rest. With `sparesAdmins`, nothing happens to an admin's. */
+export async function setSuspension(tx: Tx, { id, reason, sparesAdmins }: Suspension): Promise<void> {
+  const where = { id, ...(sparesAdmins && { role: 'user' as const }) };
+  const suspendedAt = reason === null ? null : new Date();
+  // The time is that of the first suspension.
+  const isOther = suspendedAt ? null : { not: null };
+  await tx.prisma.user.updateMany({ where: { ...where, suspendedAt: isOther }, data: { suspendedAt } });
+  await tx.prisma.user.updateMany({ where, data: { suspendedReason: reason } });
+}
 
-  async function setRole(tx: Tx, id: number, role: Role): Promise<void> {
-    await tx.prisma.user.updateMany({ where: { id }, data: { role } });
-  }
+export async function setRole(tx: Tx, id: number, role: Role): Promise<void> {
+  await tx.prisma.user.updateMany({ where: { id }, data: { role } });
+}
 
-  function listFailedMails(tx: Tx, { after, limit }: PageRequest): Promise<FailedMailRow[]> {
-    return tx.prisma.failedMail.findMany({
-      where: after === undefined ? {} : { id: { lt: Number(after.id) } },
-      orderBy: { id: 'desc' },
-      take: limit,
-      ...withoutPayload,
-    });
-  }
+export function listFailedMails(tx: Tx, { after, limit }: PageRequest): Promise<FailedMailRow[]> {
+  return tx.prisma.failedMail.findMany({
+    where: after === undefined ? {} : { id: { lt: Number(after.id) } },
+    orderBy: { id: 'desc' },
+    take: limit,
+    ...withoutPayload,
+  });
+}
 
-  /** Deletes a failed email. Of concurrent calls one gets it. @returns what the email is made from */
-  async function takeFailedMail(tx: Tx, id: number) {
-    const select = { kind: true, payload: true } as const;
-    const mail = await tx.prisma.failedMail.findFirst({ where: { id }, select });
-    const { count } = await tx.prisma.failedMail.deleteMany({ where: { id } });
-    return count > 0 && mail ? { ...mail, payload: mail.payload as MailPayload } : undefined;
-  }
-
-  return { findUserId, listUsers, findUser, setSuspension, setRole, listFailedMails, takeFailedMail };
+/** Deletes a failed email. Of concurrent calls one gets it. @returns what the email is made from */
+export async function takeFailedMail(tx: Tx, id: number) {
+  const select = { kind: true, payload: true } as const;
+  const mail = await tx.prisma.failedMail.findFirst({ where: { id }, select });
+  const { count } = await tx.prisma.failedMail.deleteMany({ where: { id } });
+  return count > 0 && mail ? { ...mail, payload: mail.payload as MailPayload } : undefined;
 }
 
 /** Audit entries are kept for a year. */

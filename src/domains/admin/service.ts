@@ -1,17 +1,17 @@
 import { ApiError, httpErrors } from '../../http/errors.ts';
 import { type PageQuery, paginate } from '../../http/pagination.ts';
 import { isBigId, isId, isUuid } from '../../http/schemas.ts';
-import type { Tx } from '../../infrastructure/database/client.ts';
+import type { Database, Tx } from '../../infrastructure/database/client.ts';
 import type { PageRequest } from '../../infrastructure/database/keyset.ts';
 import type { MailQueue } from '../../infrastructure/mail/queue.ts';
 import { type AccountAdministration, toSession, toUser } from '../auth/index.ts';
 import { toStoreSummary } from '../stores/index.ts';
-import type { Audit, AuditAction, AuditedAction, Operator } from './audit.ts';
-import type { AdminRepository, AdminUserRow, FailedMailRow } from './repository.ts';
+import type { Audit, AuditedAction, Operator } from './audit.ts';
+import * as repository from './repository.ts';
 import { type AdminUser, adminErrors } from './schemas.ts';
 
 export interface AdminOptions {
-  repository: AdminRepository;
+  database: Database;
   audit: Audit;
   accounts: AccountAdministration;
   mailQueue: MailQueue;
@@ -19,12 +19,8 @@ export interface AdminOptions {
 
 export type UserAdministration = ReturnType<typeof createUserAdministration>;
 /** What operators do with accounts, through the API and through the command. Each call writes an audit entry. */
-export function createUserAdministration({ repository, audit: { audited }, accounts }: AdminOptions) {
-  /** Makes work on one account a function for operators, who may say why. */
-  function onUser<Result>(action: AuditAction, work: (tx: Tx, id: number) => Promise<Result>) {
-    return (operator: Operator, id: number, reason?: string): Promise<Result> =>
-      audited(operator, { action, subject: { kind: 'user', id }, reason }, (tx) => work(tx, id));
-  }
+export function createUserAdministration({ database, audit, accounts }: AdminOptions) {
+  const onUser = audit.on('user');
 
   async function find(tx: Tx, id: number): Promise<AdminUser> {
     const user = await repository.findUser(tx, id);
@@ -32,25 +28,26 @@ export function createUserAdministration({ repository, audit: { audited }, accou
     return toAdminUser(user);
   }
 
-  /** Only the command suspends admins and lifts it, so that one of them cannot lock out the others. Without a reason it lifts. */
-  function setSuspension({ userId: adminId }: Operator, reason: string | null) {
-    const isByAdmin = adminId !== undefined;
-    return async (tx: Tx, id: number): Promise<AdminUser> => {
-      await repository.setSuspension(tx, { id, reason, sparesAdmins: isByAdmin });
+  /** Suspends, or lifts it without a reason. Only the command does so with admins, so that one of them cannot lock out the others. */
+  function setSuspension(operator: Operator, id: number, reason?: string): Promise<AdminUser> {
+    const isByAdmin = operator.userId !== undefined;
+    const set = onUser(reason === undefined ? 'user_reactivated' : 'user_suspended', async (tx) => {
+      await repository.setSuspension(tx, { id, reason: reason ?? null, sparesAdmins: isByAdmin });
       const user = await find(tx, id);
       if (user.role === 'admin' && isByAdmin) throw new ApiError(adminErrors.adminAccount);
       return user;
-    };
+    });
+    return set(operator, id, reason);
   }
 
   return {
     /** The account whose id, username or email address a text is; undefined where there is none. */
-    findId: (reference: string) => repository.findUserId(toReference(reference)),
+    findId: (reference: string) => repository.findUserId(database, toReference(reference)),
 
     /** Accounts, newest first. An id or a whole email address finds that account only. @throws {ApiError} `invalid_cursor` */
     list(operator: Operator, { q = '', ...query }: PageQuery & { q?: string | undefined }) {
-      return audited(operator, usersListed, async (tx) => {
-        const id = isId(q) || q.includes('@') ? await repository.findUserId(toReference(q), tx) : undefined;
+      return audit.audited(operator, usersListed, async (tx) => {
+        const id = isId(q) || q.includes('@') ? await repository.findUserId(tx, toReference(q)) : undefined;
         if (id !== undefined) return { items: [await find(tx, id)], next_cursor: null };
         const listed = (page: PageRequest) => repository.listUsers(tx, { q, ...page });
         return paginate(query, { isId, find: listed, present: toAdminUser });
@@ -60,11 +57,9 @@ export function createUserAdministration({ repository, audit: { audited }, accou
     show: onUser('user_shown', find),
 
     /** Suspends an account, or changes why. @throws {ApiError} `not_found`; `forbidden` for an admin's, unless by the command */
-    suspend: (operator: Operator, id: number, reason: string) =>
-      onUser('user_suspended', setSuspension(operator, reason))(operator, id, reason),
+    suspend: (operator: Operator, id: number, reason: string) => setSuspension(operator, id, reason),
 
-    reactivate: (operator: Operator, id: number) =>
-      onUser('user_reactivated', setSuspension(operator, null))(operator, id),
+    reactivate: (operator: Operator, id: number) => setSuspension(operator, id),
 
     listSessions(operator: Operator, id: number, query: PageQuery) {
       const list = onUser('sessions_listed', async (tx) => {
@@ -102,15 +97,12 @@ export function createUserAdministration({ repository, audit: { audited }, accou
 
 export type FailedMailAdministration = ReturnType<typeof createFailedMailAdministration>;
 /** What operators do with emails that failed permanently, through the API and through the command. */
-export function createFailedMailAdministration({ repository, audit: { audited }, mailQueue }: AdminOptions) {
-  /** Makes work on one email a function for operators. */
-  const onMail =
-    (action: AuditAction, work: (tx: Tx, id: number) => Promise<void>) => (operator: Operator, id: number) =>
-      audited(operator, { action, subject: { kind: 'failed_mail', id } }, (tx) => work(tx, id));
+export function createFailedMailAdministration({ audit, mailQueue }: AdminOptions) {
+  const onMail = audit.on('failed_mail');
 
   return {
     list(operator: Operator, query: PageQuery) {
-      return audited(operator, { action: 'failed_mails_listed' }, (tx) =>
+      return audit.audited(operator, { action: 'failed_mails_listed' }, (tx) =>
         paginate(query, {
           isId: isBigId,
           find: (page) => repository.listFailedMails(tx, page),
@@ -145,7 +137,7 @@ function usersListed({ items }: { items: AdminUser[] }): AuditedAction {
   return { action: 'users_listed', subject: only && { kind: 'user', id: only.id } };
 }
 
-function toAdminUser({ store, ...row }: AdminUserRow): AdminUser {
+function toAdminUser({ store, ...row }: repository.AdminUserRow): AdminUser {
   return {
     ...toUser(row),
     suspended_at: row.suspendedAt?.toISOString() ?? null,
@@ -156,6 +148,6 @@ function toAdminUser({ store, ...row }: AdminUserRow): AdminUser {
   };
 }
 
-function toFailedMail({ id, userId, kind, reason, attempts, createdAt }: FailedMailRow) {
+function toFailedMail({ id, userId, kind, reason, attempts, createdAt }: repository.FailedMailRow) {
   return { id, user_id: userId, kind, reason, attempts, created_at: createdAt.toISOString() };
 }

@@ -6,7 +6,7 @@ import type { MailKinds } from '../../infrastructure/mail/content.ts';
 import type { MailPermission, MailToCheck } from '../../infrastructure/mail/sending.ts';
 import type { Metrics } from '../../infrastructure/telemetry/metrics.ts';
 import type { ImageUrls } from '../images/index.ts';
-import { createMatchRepository } from './inbox/match-repository.ts';
+import { countMatches, takeWaitingMatches } from './inbox/match-repository.ts';
 import { createNotificationRepository } from './inbox/repository.ts';
 import { inboxRoutes } from './inbox/routes.ts';
 import { createPreferencesRepository } from './preferences/repository.ts';
@@ -73,7 +73,8 @@ export function createNotifications(options: NotificationsOptions) {
     notify: notifications.notify,
     lockCounts: notifications.lockCounts,
     deleteOld: notifications.deleteOld,
-    ...createMatchRepository(),
+    countMatches,
+    takeWaitingMatches,
     mailPreferences: { keyId: unsubscribeLinks.keyId, checkMail },
     pushLane: createPushDelivery({ ...options, notifications, preferences, subscriptions }),
   };

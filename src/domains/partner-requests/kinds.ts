@@ -7,7 +7,7 @@ import type {
 } from '../../infrastructure/database/generated/enums.ts';
 import { type Block, button, note, quote, writeMail } from '../../infrastructure/mail/content.ts';
 import type { MailPayload } from '../../infrastructure/mail/queue.ts';
-import type { ComposedMail, MailComposers } from '../../infrastructure/mail/sending.ts';
+import type { MailComposers } from '../../infrastructure/mail/sending.ts';
 import type { PartnerRequests } from './repository/requests.ts';
 
 /** What recipients of emails and push messages switch on and off: the name, and what the API says about either. */
@@ -32,14 +32,10 @@ export const partnerRequestTopics = {
 
 export type PartnerRequestKind = Extract<NotificationKind, `partner_request_${string}`>;
 
-interface Subject {
-  request: Record<'post_title' | 'sender_store_name' | 'receiver_store_name', string>;
-  /** Whether the recipient is the sender of the request; else the receiver. */
+/** What an email about a request depends on; the store is the other side. */
+type MailFields = Record<'name' | 'storeName' | 'postTitle' | 'message' | 'url', string> & {
   toSender: boolean;
-}
-
-/** What an email about a request says; the store is the other side. */
-type MailFields = Record<'name' | 'storeName' | 'postTitle' | 'message' | 'url', string>;
+};
 /** An email in one language: its heading, which says first what has happened in the subject, too, and its parts. */
 type MailText = (sentence: string, mail: MailFields) => [heading: string, ...Block[]];
 type MailTexts = Record<Language, MailText>;
@@ -50,41 +46,29 @@ interface Kind {
   topic: MailTopic;
   /** Of the push message, whose text is the sentence, as is that of the notification. */
   title: LocalizedText;
+  /** @param toSender whether the recipient is the sender of the request; else the receiver */
   sentence(otherStore: string, postTitle: string, toSender: boolean): LocalizedText;
 }
 
-const kind = ({ sentence, ...rest }: Kind) => ({
-  ...rest,
-  sentence: ({ request, toSender }: Subject) =>
-    sentence(
-      toSender ? request.receiver_store_name : request.sender_store_name,
-      request.post_title,
-      toSender,
-    ),
-});
-
 /** A kind that has an email, too. `status`: of the request while the email tells of it. */
 function mailedKind({ status, ko, en, ...rest }: Kind & MailTexts & { status: PartnerRequestStatus }) {
-  const toSender = status !== 'requested';
-  const sentence = ({ storeName, postTitle }: MailFields) => rest.sentence(storeName, postTitle, toSender);
+  const inLanguage =
+    (language: Language, write: MailText, brand: string, title: string) => (mail: MailFields) => {
+      const { storeName, postTitle, toSender } = mail;
+      const [heading, ...blocks] = write(rest.sentence(storeName, postTitle, toSender)[language], mail);
+      const subject = `${brand} ${heading} · ${storeName}`;
+      return { subject, preheader: `${title}: ${postTitle}`, heading, blocks };
+    };
   return {
-    ...kind(rest),
+    ...rest,
     status,
     cap: { purpose: 'partner_request', perHour: 60 },
     reason: {
       ko: '두레에 등록하신 가게의 제휴 소식을 알려 드리는 메일입니다.',
       en: 'You are receiving this email because your shop is registered with Dure.',
     },
-    ko(mail: MailFields) {
-      const [heading, ...blocks] = ko(sentence(mail).ko, mail);
-      const preheader = `글 제목: ${mail.postTitle}`;
-      return { subject: `[두레] ${heading} · ${mail.storeName}`, preheader, heading, blocks };
-    },
-    en(mail: MailFields) {
-      const [heading, ...blocks] = en(sentence(mail).en, mail);
-      const preheader = `Post: ${mail.postTitle}`;
-      return { subject: `Dure: ${heading} · ${mail.storeName}`, preheader, heading, blocks };
-    },
+    ko: inLanguage('ko', ko, '[두레]', '글 제목'),
+    en: inLanguage('en', en, 'Dure:', 'Post'),
   } as const;
 }
 
@@ -162,7 +146,7 @@ export const partnerRequestKinds = {
     ],
   }),
 
-  partner_request_withdrawn: kind({
+  partner_request_withdrawn: {
     description: 'The sender withdrew a request to the user, or the post or an account was deleted',
     topic: 'partner_request_ended',
     title: { ko: '제휴 요청 취소', en: 'Request withdrawn' },
@@ -177,7 +161,7 @@ export const partnerRequestKinds = {
             ko: `${store}에서 ‘${post}’ 글에 보낸 제휴 요청을 취소했습니다.`,
             en: `${store} withdrew its request for your post “${post}”.`,
           },
-  }),
+  },
 
   partner_request_ended: mailedKind({
     description: 'The other store ended an accepted request, or its account was deleted',
@@ -199,35 +183,30 @@ export const partnerRequestKinds = {
       button('View the request', url),
     ],
   }),
-} satisfies Record<PartnerRequestKind, unknown>;
+} satisfies Record<PartnerRequestKind, Kind>;
 
-type MailedName = Exclude<PartnerRequestKind, 'partner_request_withdrawn'>;
-
-/** Composes this domain's emails when they are sent, in the language of the recipient. */
-export function partnerRequestMails(config: Config, partnerRequests: PartnerRequests) {
+/** Composes the emails of all kinds that have one when they are sent, in the language of the recipient. */
+export function partnerRequestMails(config: Config, partnerRequests: PartnerRequests): MailComposers {
   /** An email about a request to the owner of one side: nothing once its status, a store or the address forbids it. */
-  async function compose(name: MailedName, payload: MailPayload): Promise<ComposedMail | null> {
-    const kind = partnerRequestKinds[name];
+  async function compose(kind: ReturnType<typeof mailedKind>, payload: MailPayload) {
     const request = await partnerRequests.findForMail(Number(payload['request_id']), kind.status);
     if (!request) return null;
     const { id, message, post, senderStore, receiverStore } = request;
-    const isToSender = senderStore.ownerId === payload['user_id'];
-    const [own, other] = isToSender ? [senderStore, receiverStore] : [receiverStore, senderStore];
+    const toSender = senderStore.ownerId === payload['user_id'];
+    const [own, other] = toSender ? [senderStore, receiverStore] : [receiverStore, senderStore];
     if (own.ownerId !== payload['user_id'] || other.suspendedAt) return null;
     // The address may have been changed and the account suspended since the email was queued.
     if (!own.owner?.isVerified || own.owner.suspendedAt) return null;
     // An answer is sent even if the post was deleted or hidden since.
-    if (name === 'partner_request_received' && !post.isVisible) return null;
+    if (kind.status === 'requested' && !post.isVisible) return null;
     const { email, name: recipient, language } = own.owner;
     const url = `${config.frontendUrl}/${requestPage(id)}`;
-    const fields = { name: recipient, storeName: other.name, postTitle: post.title, message, url };
+    const fields = { name: recipient, storeName: other.name, postTitle: post.title, message, url, toSender };
     return { to: email, mail: writeMail(kind, language, fields) };
   }
 
-  return {
-    partner_request_received: (payload) => compose('partner_request_received', payload),
-    partner_request_accepted: (payload) => compose('partner_request_accepted', payload),
-    partner_request_declined: (payload) => compose('partner_request_declined', payload),
-    partner_request_ended: (payload) => compose('partner_request_ended', payload),
-  } satisfies MailComposers<MailedName>;
+  const composers = Object.entries(partnerRequestKinds).flatMap(([name, kind]) =>
+    'status' in kind ? [[name, (payload: MailPayload) => compose(kind, payload)] as const] : [],
+  );
+  return Object.fromEntries(composers);
 }

@@ -93,12 +93,12 @@ export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (a
   });
 
   const errors = [partnerRequestErrors.partnerRequestNotFound, partnerRequestErrors.invalidTransition];
-  for (const { action, message, response, ...documentation } of transitions) {
+  for (const { action, rule, message, response, ...documentation } of transitions) {
     app.post(`/partner-request/:partner_request_id/${action}/`, {
       config: { access: 'user', message, errors },
       schema: { ...documentation, params: RequestParams, response: { 200: Ref(response) } },
       handler: async (request) =>
-        service.transition(action, currentUser(request).id, request.params.partner_request_id),
+        service.transition(currentUser(request).id, request.params.partner_request_id, rule),
     });
   }
 };
@@ -106,6 +106,7 @@ export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (a
 const transitions = [
   {
     action: 'accept',
+    rule: { box: 'received', from: 'requested', to: 'accepted' },
     operationId: 'acceptPartnerRequest',
     summary: 'Accept a partnership request',
     description:
@@ -115,6 +116,7 @@ const transitions = [
   },
   {
     action: 'decline',
+    rule: { box: 'received', from: 'requested', to: 'declined' },
     operationId: 'declinePartnerRequest',
     summary: 'Decline a partnership request',
     description:
@@ -124,6 +126,7 @@ const transitions = [
   },
   {
     action: 'withdraw',
+    rule: { box: 'sent', from: 'requested', to: 'withdrawn' },
     operationId: 'withdrawPartnerRequest',
     summary: 'Withdraw a partnership request',
     description: 'Only the sender can withdraw a request, while it is pending. The receiver is notified.',
@@ -132,6 +135,7 @@ const transitions = [
   },
   {
     action: 'end',
+    rule: { box: 'either', from: 'accepted', to: 'ended' },
     operationId: 'endPartnerRequest',
     summary: 'End a partnership',
     description:

@@ -127,16 +127,15 @@ const detailFields = {
   ),
 };
 
-const detailDescription = 'A partnership request with its post, both stores and the contact, as its';
-const SentPartnerRequestDetail = t.NamedObject(
-  'SentPartnerRequestDetail',
-  `${detailDescription} sender sees it`,
-  { ...sentRequestFields, ...detailFields },
-);
-const ReceivedPartnerRequestDetail = t.NamedObject(
+const detail = <T extends TProperties>($id: string, side: string, request: T) => {
+  const description = `A partnership request with its post, both stores and the contact, as its ${side} sees it`;
+  return t.NamedObject($id, description, { ...request, ...detailFields });
+};
+const SentPartnerRequestDetail = detail('SentPartnerRequestDetail', 'sender', sentRequestFields);
+const ReceivedPartnerRequestDetail = detail(
   'ReceivedPartnerRequestDetail',
-  `${detailDescription} receiver sees it`,
-  { ...receivedRequestFields, ...detailFields },
+  'receiver',
+  receivedRequestFields,
 );
 
 export const PartnerRequestDetail = Type.Unsafe<

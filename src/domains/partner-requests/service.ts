@@ -6,17 +6,10 @@ import { IdempotencyConflictError } from '../../infrastructure/database/idempote
 import type { Outbox } from '../../infrastructure/jobs/outbox.ts';
 import type { MailQueue } from '../../infrastructure/mail/queue.ts';
 import { postErrors } from '../posts/index.ts';
-import { maxMailsPerHour, type PartnerRequestChanges, type Recipient } from './repository/changes.ts';
+import { type PartnerRequestKind, partnerRequestKinds } from './kinds.ts';
+import * as changes from './repository/changes.ts';
 import type { PartnerRequests } from './repository/requests.ts';
 import * as schemas from './schemas.ts';
-
-/** The transitions of a request, and whether they are mailed. The trigger `partner_requests_transition` rejects any other change. */
-const rules = {
-  accept: { box: 'received', from: 'requested', to: 'accepted', isMailed: true },
-  decline: { box: 'received', from: 'requested', to: 'declined', isMailed: true },
-  withdraw: { box: 'sent', from: 'requested', to: 'withdrawn', isMailed: false },
-  end: { box: 'either', from: 'accepted', to: 'ended', isMailed: true },
-} as const;
 
 const refusals = {
   store_required: postErrors.storeRequired,
@@ -32,24 +25,25 @@ export interface PartnerRequestServiceOptions {
   outbox: Outbox;
   mailQueue: MailQueue;
   idempotency: Idempotency;
-  partnerRequests: Pick<PartnerRequests, 'findDetail'>;
-  changes: PartnerRequestChanges;
   /** Adds notifications; the last statement of a transaction. */
-  notify(tx: Tx, recipients: Recipient[]): Promise<void>;
+  notify(tx: Tx, recipients: changes.Recipient[]): Promise<void>;
   /** Locks what {@link notify} locks, and the same of a user who is deleted after it. */
   lockCounts(tx: Tx, userIds: number[]): Promise<void>;
 }
 
 export type PartnerRequestService = ReturnType<typeof createPartnerRequestService>;
 /** Partner requests, with the notifications and emails that belong to a change in its transaction. */
-export function createPartnerRequestService(options: PartnerRequestServiceOptions) {
-  const quota = options.config.quotas.requestsPerDay;
-  const { database, outbox, mailQueue, idempotency, partnerRequests, changes, notify, lockCounts } = options;
+export function createPartnerRequestService(
+  { config, database, outbox, mailQueue, idempotency, notify, lockCounts }: PartnerRequestServiceOptions,
+  { findDetail }: PartnerRequests,
+) {
+  const quota = config.quotas.requestsPerDay;
 
   async function send(userId: number, request: schemas.NewPartnerRequest, key?: IdempotencyKey) {
     const { post_id: postId, message } = request;
     const stored = key && idempotency.stored(key);
-    const sent = await changes.send({ userId, postId, message, quota, key: stored });
+    const mail = mailQueue.unrequested('partner_request_received');
+    const sent = await changes.send(database, { userId, postId, message, quota, key: stored, mail });
     if (sent.refusal === null) {
       outbox.wake();
       return {
@@ -63,27 +57,30 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
   }
 
   /** @throws {ApiError} `partner_request_not_found`, also for a side that may not make the transition; `invalid_transition` */
-  async function transition(name: keyof typeof rules, userId: number, id: number) {
-    const rule = rules[name];
+  async function transition(userId: number, id: number, rule: changes.Transition) {
     const request = await database.transaction(async (tx) => {
       const changed = await changes.transition(tx, { id, userId, ...rule });
       // Null when the account of the other side was deleted.
       if (!changed || changed.otherUserId === null) return changed;
       const kind = `partner_request_${rule.to}` as const;
       const recipient = { kind, userId: changed.otherUserId, requestId: id };
-      if (rule.isMailed && changed.sentWithinHour <= maxMailsPerHour) await mail(tx, recipient);
+      const isMailed =
+        'cap' in partnerRequestKinds[kind] && changed.sentWithinHour <= changes.maxMailsPerHour;
+      if (isMailed) await mail(tx, kind, [recipient]);
       await notify(tx, [recipient]);
       return changed;
     });
     if (request !== undefined) return schemas.toPartnerRequest(request);
-    const found = await partnerRequests.findDetail(id, userId);
+    const found = await findDetail(id, userId);
     const isAllowed = found && (rule.box === 'either' || rule.box === found.box);
     const { invalidTransition, partnerRequestNotFound } = schemas.partnerRequestErrors;
     throw new ApiError(isAllowed ? invalidTransition : partnerRequestNotFound);
   }
 
-  const mail = (tx: Tx, { kind, userId, requestId }: Recipient) =>
-    mailQueue.addUnrequested(tx, { kind, userId, payload: { request_id: requestId } });
+  const mail = (tx: Tx, kind: PartnerRequestKind, recipients: changes.Recipient[]) => {
+    const mails = recipients.map(({ userId, requestId }) => ({ userId, payload: { request_id: requestId } }));
+    return mailQueue.addUnrequestedToAll(tx, kind, mails);
+  };
 
   /** Withdraws the pending requests for a post that was deleted in the same transaction, and notifies their senders. */
   async function withdrawRequestsOfPost(tx: Tx, postId: number): Promise<void> {
@@ -95,9 +92,7 @@ export function createPartnerRequestService(options: PartnerRequestServiceOption
     const recipients = await changes.closeOfStore(tx, id);
     const ended = recipients.filter(({ kind }) => kind === 'partner_request_ended');
     const newest = new Map(ended.map((recipient) => [recipient.userId, recipient]));
-    // In the order of the users, to avoid deadlocks at the caps of their addresses.
-    for (const recipient of [...newest.values()].sort((a, b) => a.userId - b.userId))
-      await mail(tx, recipient);
+    await mail(tx, 'partner_request_ended', [...newest.values()]);
     await lockCounts(tx, [ownerId, ...recipients.map(({ userId }) => userId)]);
     await notify(tx, recipients);
   }

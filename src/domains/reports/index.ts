@@ -1,13 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import { tokenNotValid } from '../../http/authentication.ts';
-import { ApiError, httpErrors, retryLater } from '../../http/errors.ts';
+import { ApiError, type ErrorDefinition, httpErrors, retryLater } from '../../http/errors.ts';
 import { paginate } from '../../http/pagination.ts';
 import { isBigId } from '../../http/schemas.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
 import type { Audit, Operator } from '../admin/index.ts';
-import { postErrors } from '../posts/index.ts';
-import { storeErrors } from '../stores/index.ts';
-import { createReportRepository, type Target } from './repository.ts';
+import * as reports from './repository.ts';
 import { reportRoutes } from './routes.ts';
 import * as schemas from './schemas.ts';
 
@@ -19,19 +17,19 @@ export function createReports({ database, audit }: { database: Database; audit: 
   return { service, routes: async (scope: FastifyInstance) => scope.register(reportRoutes, service) };
 }
 
+type ReportTarget = reports.Target & { notFound: ErrorDefinition };
 export type ReportService = ReturnType<typeof createReportService>;
 
 /** Reporting posts and stores, and what operators decide about the reports. */
 function createReportService(database: Database, { audited }: Audit) {
-  const reports = createReportRepository(database);
   return {
-    async report(userId: number, target: Target, input: schemas.NewReport) {
-      const created = await reports.create({ userId, target, ...input });
+    async report(userId: number, { notFound, ...target }: ReportTarget, input: schemas.NewReport) {
+      const created = await reports.create(database, { userId, target, ...input });
       if ('id' in created) return created;
       if ('seconds' in created) throw retryLater(httpErrors.quotaExceeded, created.seconds);
       if (created.refusal === 'account_deleted') throw tokenNotValid('access', 'revoked');
       if (created.refusal === 'already_reported') throw new ApiError(schemas.reportErrors.alreadyReported);
-      throw new ApiError(target.kind === 'post' ? postErrors.postNotFound : storeErrors.storeNotFound);
+      throw new ApiError(notFound);
     },
 
     list(operator: Operator, { status, ...query }: schemas.ReportQuery) {

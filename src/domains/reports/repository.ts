@@ -43,65 +43,66 @@ type Created =
   | { refusal: 'not_found' | 'already_reported' | 'account_deleted' }
   | { seconds: number };
 
-/** Reports, and what becomes of their targets. */
-export function createReportRepository(database: Database) {
-  /** Saves a report about what its reporter can see; of concurrent calls for one target, one. Waits for a deletion of the account. */
-  function create({ userId, target, reason, text = '' }: NewReport & { userId: number; target: Target }) {
-    return database.transaction<Created>(async (tx) => {
-      await lockQuota(tx, 'user', sql`SELECT id FROM users WHERE id = ${userId}`);
-      // Before the insert, which would take an id from the sequence for a report that is rejected.
-      if (!(await isVisible(tx, target))) return { refusal: 'not_found' };
-      const report = { reporterId: userId, ...isAbout(target) };
-      if ((await tx.prisma.report.count({ where: { ...report, closedAt: null } })) > 0)
-        return { refusal: 'already_reported' };
-      const sent = sql`SELECT created_at FROM reports WHERE reporter_id = ${userId}`;
-      const seconds = await secondsUntilRoom(tx, sent, reportsPerDay);
-      if (seconds !== undefined) return { seconds };
-      if (!(await lockRow(tx, 'users', userId, 'KEY SHARE'))) return { refusal: 'account_deleted' };
-      return tx.prisma.report.create({ data: { ...report, reason, text }, select: { id: true } });
-    });
-  }
+/** Saves a report about what its reporter can see; of concurrent calls for one target, one. Waits for a deletion of the account. */
+export function create(
+  database: Database,
+  { userId, target, reason, text = '' }: NewReport & { userId: number; target: Target },
+) {
+  return database.transaction<Created>(async (tx) => {
+    await lockQuota(tx, 'user', sql`SELECT id FROM users WHERE id = ${userId}`);
+    // Before the insert, which would take an id from the sequence for a report that is rejected.
+    if (!(await isVisible(tx, target))) return { refusal: 'not_found' };
+    const report = { reporterId: userId, ...isAbout(target) };
+    if ((await tx.prisma.report.count({ where: { ...report, closedAt: null } })) > 0)
+      return { refusal: 'already_reported' };
+    const sent = sql`SELECT created_at FROM reports WHERE reporter_id = ${userId}`;
+    const seconds = await secondsUntilRoom(tx, sent, reportsPerDay);
+    if (seconds !== undefined) return { seconds };
+    if (!(await lockRow(tx, 'users', userId, 'KEY SHARE'))) return { refusal: 'account_deleted' };
+    return tx.prisma.report.create({ data: { ...report, reason, text }, select: { id: true } });
+  });
+}
 
-  function list(tx: Tx, { status, after, limit }: PageRequest & { status: Report['status'] | undefined }) {
-    const closedAt = status === 'open' ? null : { not: null };
-    return tx.prisma.report.findMany({
-      where: { ...(status && { closedAt }), ...olderThan(after) },
-      orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-      take: limit,
-      include: related,
-    });
-  }
+export function list(
+  tx: Tx,
+  { status, after, limit }: PageRequest & { status: Report['status'] | undefined },
+) {
+  const closedAt = status === 'open' ? null : { not: null };
+  return tx.prisma.report.findMany({
+    where: { ...(status && { closedAt }), ...olderThan(after) },
+    orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+    take: limit,
+    include: related,
+  });
+}
 
-  /** Finds the target of a report and locks its store, for which other decisions wait, and a deletion of its account. */
-  async function lockTarget(tx: Tx, id: number): Promise<Target | undefined> {
-    const report = await tx.prisma.report.findFirst({
-      where: { id },
-      select: { storeId: true, post: { select: { id: true, storeId: true } } },
-    });
-    const storeId = report?.storeId ?? report?.post?.storeId;
-    if (!report || storeId === undefined) return undefined;
-    await lockRow(tx, 'stores', storeId, 'NO KEY UPDATE');
-    return report.post ? { kind: 'post', id: report.post.id } : { kind: 'store', id: storeId };
-  }
+/** Finds the target of a report and locks its store, for which other decisions wait, and a deletion of its account. */
+async function lockTarget(tx: Tx, id: number): Promise<Target | undefined> {
+  const report = await tx.prisma.report.findFirst({
+    where: { id },
+    select: { storeId: true, post: { select: { id: true, storeId: true } } },
+  });
+  const storeId = report?.storeId ?? report?.post?.storeId;
+  if (!report || storeId === undefined) return undefined;
+  await lockRow(tx, 'stores', storeId, 'NO KEY UPDATE');
+  return report.post ? { kind: 'post', id: report.post.id } : { kind: 'store', id: storeId };
+}
 
-  /** Closes a report, or decides again, keeping the first time. Its target is hidden while a closed report hides it. */
-  async function close(tx: Tx, id: number, { action, note = '', closedBy }: Decision) {
-    const { post, report, store } = tx.prisma;
-    const target = await lockTarget(tx, id);
-    if (target === undefined) return null;
-    const [data, closedAt] = [{ action, note, closedBy }, new Date()];
-    const first = await report.updateMany({ where: { id, closedAt: null }, data: { ...data, closedAt } });
-    if (first.count === 0) await report.updateMany({ where: { id }, data });
-    const isHidden = (await report.count({ where: { ...isAbout(target), action: 'hide' } })) > 0;
-    const isOtherwise = { id: target.id, hiddenAt: isHidden ? null : { not: null } };
-    const hiding = { hiddenAt: isHidden ? new Date() : null };
-    if (target.kind === 'post') await post.updateMany({ where: isOtherwise, data: hiding });
-    // A trigger keeps `suspended_at`, which readers look at.
-    else await store.updateMany({ where: { ...isOtherwise, closedAt: null }, data: hiding });
-    return report.findFirst({ where: { id }, include: related });
-  }
-
-  return { create, list, close };
+/** Closes a report, or decides again, keeping the first time. Its target is hidden while a closed report hides it. */
+export async function close(tx: Tx, id: number, { action, note = '', closedBy }: Decision) {
+  const { post, report, store } = tx.prisma;
+  const target = await lockTarget(tx, id);
+  if (target === undefined) return null;
+  const [data, closedAt] = [{ action, note, closedBy }, new Date()];
+  const first = await report.updateMany({ where: { id, closedAt: null }, data: { ...data, closedAt } });
+  if (first.count === 0) await report.updateMany({ where: { id }, data });
+  const isHidden = (await report.count({ where: { ...isAbout(target), action: 'hide' } })) > 0;
+  const isOtherwise = { id: target.id, hiddenAt: isHidden ? null : { not: null } };
+  const hiding = { hiddenAt: isHidden ? new Date() : null };
+  if (target.kind === 'post') await post.updateMany({ where: isOtherwise, data: hiding });
+  // A trigger keeps `suspended_at`, which readers look at.
+  else await store.updateMany({ where: { ...isOtherwise, closedAt: null }, data: hiding });
+  return report.findFirst({ where: { id }, include: related });
 }
 
 async function isVisible({ prisma }: Tx, { kind, id }: Target): Promise<boolean> {

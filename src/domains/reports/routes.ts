@@ -35,7 +35,7 @@ export const reportRoutes: FastifyPluginAsyncTypebox<ReportService> = async (app
         response: { 201: Ref(schemas.ReportReceipt) },
       },
       handler: async (request, reply) => {
-        const target = { kind, id: Number(request.params[`${kind}_id`]) };
+        const target = { kind, id: Number(request.params[`${kind}_id`]), notFound };
         reply.code(201);
         return service.report(currentUser(request).id, target, request.body);
       },

@@ -1,13 +1,11 @@
 import type { FastifyBaseLogger } from 'fastify';
+import PQueue from 'p-queue';
 import type { Database, Tx } from '../database/client.ts';
 import { reasonOf } from '../database/errors.ts';
 import { join, raw, type Sql, sql } from '../database/sql.ts';
 
 /** The PostgreSQL channel that names, as a JSON array of ids, users for whom there are changes. */
 export const wakeUpChannel = 'wake_ups';
-
-/** The delay after an attempt is e^attempts seconds, at most e^10: 3 seconds after the first, 4 days over all. */
-export const maxAttempts = 25;
 
 /** Rows that the relay takes at once. The payload of a notification is limited to 8,000 bytes, an id has at most 10 digits. */
 const batchSize = 500;
@@ -52,27 +50,21 @@ export function createOutbox(database: Database, logger: FastifyBaseLogger, jobs
   const take = takeBatch(jobs);
   let timers: { poll: NodeJS.Timeout; batch: NodeJS.Timeout } | undefined;
   let isWaiting = false;
-  let isDue = false;
-  let running: Promise<void> | undefined;
+  const runs = new PQueue({ concurrency: 1 });
 
-  async function takeWhileDue(): Promise<void> {
-    while (isDue) {
-      isDue = false;
-      try {
-        const [row] = await database.query<{ taken: number; jobs: number; woken: number }>(take);
-        isDue ||= row?.taken === batchSize;
-      } catch (error) {
-        logger.warn({ reason: reasonOf(error) }, 'the outbox could not be read, will retry');
-      }
+  async function takeRows(): Promise<void> {
+    try {
+      const [row] = await database.query<{ taken: number; jobs: number; woken: number }>(take);
+      if (row?.taken === batchSize) run();
+    } catch (error) {
+      logger.warn({ reason: reasonOf(error) }, 'the outbox could not be read, will retry');
     }
   }
 
-  /** One run at a time: a call during a run causes another one. */
-  function run(): Promise<void> {
+  /** Any number of calls during a run cause one more. */
+  function run(): void {
     isWaiting = false;
-    isDue = true;
-    running ??= takeWhileDue().finally(() => (running = undefined));
-    return running;
+    if (runs.size === 0) void runs.add(takeRows);
   }
 
   /** Takes the rows that were committed; does nothing before `start`, as in a command: an instance takes them within 3 s. */
@@ -91,16 +83,14 @@ export function createOutbox(database: Database, logger: FastifyBaseLogger, jobs
       tx.afterCommit(wake);
     },
     start(): void {
-      timers = {
-        poll: setInterval(() => void run(), times.poll).unref(),
-        batch: setTimeout(() => void run(), times.batch),
-      };
+      timers = { poll: setInterval(run, times.poll).unref(), batch: setTimeout(run, times.batch) };
     },
     async stop(): Promise<void> {
       clearInterval(timers?.poll);
       clearTimeout(timers?.batch);
       timers = undefined;
-      await (isWaiting ? run() : running);
+      if (isWaiting) run();
+      await runs.onIdle();
     },
   };
 }

@@ -40,34 +40,35 @@ interface WorkerOptions {
   lanes: Lane[];
   /** Deletes expired rows. Runs every five minutes on one of the instances, and again at once while it is not complete. */
   cleanUp(): ReturnType<typeof cleanUp>;
-  times?: Partial<WorkerTimes>;
-  /** How many times longer than in production the database may take; 1 by default. */
+  times?: Partial<typeof defaultTimes>;
+  /** How many times longer than in production the database may take. */
   limitFactor?: number | undefined;
 }
 
 /** In milliseconds: until the worker of a locked job counts as dead, between two runs of `recoverJobs`. */
 const defaultTimes = { staleLock, recovery: 5_000 };
-type WorkerTimes = typeof defaultTimes;
-
-export type Worker = ReturnType<typeof startWorker>;
-
 /** With jitter, half of it at least: each restart is a line of the log. */
 const restartDelay = { min: 2_000, max: 10_000 };
 const stopLimit = 9_000;
 /** Milliseconds in which the database gives a connection, and in which a statement ends. */
 const databaseLimit = 5_000;
 
+export type Worker = ReturnType<typeof startWorker>;
+
 /** Runs jobs and the clean-up. It starts in the background and survives outages of the database, also at the start. */
 export function startWorker(options: WorkerOptions) {
-  const { database, metrics } = options;
+  const { database, connectionString, metrics, limitFactor = 1 } = options;
   const logger = options.logger.child({ part: 'worker' });
   const times = { ...defaultTimes, ...options.times };
   const stopping = new AbortController();
   const { signal } = stopping;
   // The clean-up is last: its schedule fails at once where the database takes no writes, while the other lanes would still start.
   const lanes = [...options.lanes, backgroundLane({ ...options, logger })];
-  const countRun = countRuns(metrics, lanes);
-  const stopped = keepRunning(() => runUntilStopped({ ...options, lanes, logger, countRun, signal }), {
+  const runs = metrics.addCounter('queue_job_runs_total', 'Runs of jobs, by task and outcome', {
+    task: lanes.flatMap(({ tasks }) => Object.keys(tasks)),
+    outcome: ['completed', 'retried', 'failed'],
+  });
+  const stopped = keepRunning(runUntilStopped, {
     delay: restartDelay,
     signal,
     onEnd: (error) => {
@@ -79,6 +80,84 @@ export function startWorker(options: WorkerOptions) {
     () => void recoverJobs({ database, lanes, logger, lockAge: times.staleLock }),
     times.recovery,
   );
+
+  /** @throws Error when the database cannot be reached */
+  async function runUntilStopped(): Promise<void> {
+    const limit = databaseLimit * limitFactor;
+    const pool = openPool({
+      connectionString,
+      application_name: 'dure-worker',
+      connectionTimeoutMillis: limit,
+      query_timeout: limit,
+      statement_timeout: limit,
+      keepAliveInitialDelayMillis: 10_000,
+      // One of each lane for LISTEN, and three that all workers share, because they need one for moments only.
+      max: lanes.length + 3,
+    });
+    pool.on('connect', releaseOnce);
+    const runners: Runner[] = [];
+    let cause: unknown;
+    const stop = () => {
+      for (const runner of runners) runner.stop().catch(() => undefined);
+    };
+    try {
+      for (const lane of lanes) {
+        const runner = await startRunner(pool, lane);
+        runners.push(runner);
+        // It may fail before it is waited for.
+        runner.promise.catch(() => undefined);
+        // A runner whose first query failed never recovers, and it reuses connections that stopped responding.
+        runner.events.on('worker:getJob:error', ({ error }) => {
+          cause ??= error;
+          stop();
+        });
+      }
+      logger.info('worker started');
+      if (signal.aborted) stop();
+      signal.addEventListener('abort', stop);
+      await Promise.all(runners.map(({ promise }) => promise.finally(stop)));
+      // The same for all workers.
+      if (cause !== undefined) throw cause;
+    } finally {
+      signal.removeEventListener('abort', stop);
+      stop();
+      // Not awaited: a connection that stopped responding must not delay the restart.
+      void pool.end();
+    }
+  }
+
+  async function startRunner(
+    pgPool: pg.Pool,
+    { tasks, forbiddenFlags, logsPayload, keepExhausted: _, ...lane }: Lane,
+  ): Promise<Runner> {
+    // Loaded in the background, so that the start does not wait for it.
+    const { Logger, run } = await import('graphile-worker');
+    const events: WorkerEvents = new EventEmitter();
+    // When such an error ends a worker, graphile-worker writes it to the console. The runner ends the others, too, and it is logged once.
+    events.on('worker:create', ({ worker }) => (worker.promise = worker.promise.catch(() => undefined)));
+    events.on('job:success', ({ job }) => runs.inc({ task: job.task_identifier, outcome: 'completed' }));
+    events.on('job:error', ({ job, error }) => {
+      const { id, task_identifier: task, attempts, max_attempts: maxAttempts } = job;
+      const payload = logsPayload ? job.payload : undefined;
+      runs.inc({ task, outcome: attempts < maxAttempts ? 'retried' : 'failed' });
+      logger.warn({ job: id, task, payload, attempts, maxAttempts, reason: reasonOf(error) }, 'job failed');
+    });
+    const runner = await run({
+      // Else it would look for a file.
+      ...(lane.crontab === undefined && { parsedCronItems: [] }),
+      ...lane,
+      ...(forbiddenFlags && { forbiddenFlags: () => forbiddenFlags(pgPool, signal) }),
+      pgPool,
+      events,
+      noHandleSignals: true,
+      logger: new Logger(bridgeTo(logger)),
+      taskList: tasks,
+      // In batches, an outcome that cannot be written ends the runner; otherwise it is an unhandled rejection.
+      preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
+    });
+    return { ...runner, promise: ended(runner) };
+  }
+
   return {
     /** Takes no more jobs, lets running ones finish for 5 seconds and releases the rest. Takes 9 seconds at most. */
     async stop(): Promise<void> {
@@ -87,66 +166,6 @@ export function startWorker(options: WorkerOptions) {
       await Promise.race([stopped, sleep(stopLimit, undefined, { ref: false })]);
     },
   };
-}
-
-const outcomes = ['completed', 'retried', 'failed'] as const;
-
-/** Counts runs by their outcome. */
-function countRuns({ addCounter }: Metrics, lanes: Lane[]) {
-  const labels = { task: lanes.flatMap(({ tasks }) => Object.keys(tasks)), outcome: outcomes };
-  const runs = addCounter('queue_job_runs_total', 'Runs of jobs, by task and outcome', labels);
-  return (task: string, outcome: (typeof outcomes)[number]) => runs.inc({ task, outcome });
-}
-
-interface RunnerOptions extends Pick<WorkerOptions, 'connectionString' | 'lanes' | 'logger' | 'limitFactor'> {
-  countRun: ReturnType<typeof countRuns>;
-  signal: AbortSignal;
-}
-
-/** @throws Error when the database cannot be reached */
-async function runUntilStopped(options: RunnerOptions): Promise<void> {
-  const { lanes, logger, signal } = options;
-  const limit = databaseLimit * (options.limitFactor ?? 1);
-  const pool = openPool({
-    connectionString: options.connectionString,
-    application_name: 'dure-worker',
-    connectionTimeoutMillis: limit,
-    query_timeout: limit,
-    statement_timeout: limit,
-    keepAliveInitialDelayMillis: 10_000,
-    // One of each lane for LISTEN, and three that all workers share, because they need one for moments only.
-    max: lanes.length + 3,
-  });
-  pool.on('connect', releaseOnce);
-  const runners: Runner[] = [];
-  let cause: unknown;
-  const stop = () => {
-    for (const runner of runners) runner.stop().catch(() => undefined);
-  };
-  try {
-    for (const lane of lanes) {
-      const runner = await startRunner(pool, lane, options);
-      runners.push(runner);
-      // It may fail before it is waited for.
-      runner.promise.catch(() => undefined);
-      // A runner whose first query failed never recovers, and it reuses connections that stopped responding.
-      runner.events.on('worker:getJob:error', ({ error }) => {
-        cause ??= error;
-        stop();
-      });
-    }
-    logger.info('worker started');
-    if (signal.aborted) stop();
-    signal.addEventListener('abort', stop);
-    await Promise.all(runners.map(({ promise }) => promise.finally(stop)));
-    // The same for all workers.
-    if (cause !== undefined) throw cause;
-  } finally {
-    signal.removeEventListener('abort', stop);
-    stop();
-    // Not awaited: a connection that stopped responding must not delay the restart.
-    void pool.end();
-  }
 }
 
 /**
@@ -191,39 +210,6 @@ function backgroundLane({ cleanUp, logger, tasks, crontab = '' }: WorkerOptions)
     // The job key replaces a run that is still waiting.
     crontab: `*/5 * * * * ${cleanUpTask} ?jobKey=${cleanUpTask}\n${crontab}`,
   };
-}
-
-async function startRunner(
-  pgPool: pg.Pool,
-  { tasks, forbiddenFlags, logsPayload, keepExhausted: _, ...lane }: Lane,
-  { logger, countRun, signal }: RunnerOptions,
-): Promise<Runner> {
-  // Loaded in the background, so that the start does not wait for it.
-  const { Logger, run } = await import('graphile-worker');
-  const events: WorkerEvents = new EventEmitter();
-  // When such an error ends a worker, graphile-worker writes it to the console. The runner ends the others, too, and it is logged once.
-  events.on('worker:create', ({ worker }) => (worker.promise = worker.promise.catch(() => undefined)));
-  const runner = await run({
-    // Else it would look for a file.
-    ...(lane.crontab === undefined && { parsedCronItems: [] }),
-    ...lane,
-    ...(forbiddenFlags && { forbiddenFlags: () => forbiddenFlags(pgPool, signal) }),
-    pgPool,
-    events,
-    noHandleSignals: true,
-    logger: new Logger(bridgeTo(logger)),
-    taskList: tasks,
-    // In batches, an outcome that cannot be written ends the runner; otherwise it is an unhandled rejection.
-    preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
-  });
-  runner.events.on('job:success', ({ job }) => countRun(job.task_identifier, 'completed'));
-  runner.events.on('job:error', ({ job, error }) => {
-    const { id, task_identifier: task, attempts, max_attempts: maxAttempts } = job;
-    const payload = logsPayload ? job.payload : undefined;
-    countRun(task, attempts < maxAttempts ? 'retried' : 'failed');
-    logger.warn({ job: id, task, payload, attempts, maxAttempts, reason: reasonOf(error) }, 'job failed');
-  });
-  return { ...runner, promise: ended(runner) };
 }
 
 /** Failed jobs are logged on `job:error`. graphile-worker's metadata contains whole jobs and is dropped. */

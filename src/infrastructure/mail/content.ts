@@ -98,22 +98,17 @@ export function greetableName(name: string): string | undefined {
   return trimmed === '' || linkLike.test(visible) ? undefined : trimmed;
 }
 
+const durationIn = (units: Record<'minute' | 'hour', (amount: number) => string>) => (minutes: number) => {
+  const whole = Math.max(1, Math.floor(minutes));
+  return whole % 60 === 0 ? units.hour(whole / 60) : units.minute(whole);
+};
+const counted = (noun: string) => (count: number) => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
 /** A duration in the largest exact unit, rounded down to a minute. */
 export const duration: Record<Language, (minutes: number) => string> = {
-  ko(minutes) {
-    const { amount, unit } = wholeUnits(minutes);
-    return unit === 'hour' ? `${amount}시간` : `${amount}분`;
-  },
-  en(minutes) {
-    const { amount, unit } = wholeUnits(minutes);
-    return amount === 1 ? `1 ${unit}` : `${amount} ${unit}s`;
-  },
+  ko: durationIn({ minute: (count) => `${count}분`, hour: (count) => `${count}시간` }),
+  en: durationIn({ minute: counted('minute'), hour: counted('hour') }),
 };
-
-function wholeUnits(minutes: number): { amount: number; unit: 'minute' | 'hour' } {
-  const whole = Math.max(1, Math.floor(minutes));
-  return whole % 60 === 0 ? { amount: whole / 60, unit: 'hour' } : { amount: whole, unit: 'minute' };
-}
 
 const months = 'January February March April May June July August September October November December'.split(
   ' ',

@@ -6,7 +6,8 @@ import type pg from 'pg';
 import type { ExpiredRows } from '../database/clean-up.ts';
 import type { Tx } from '../database/client.ts';
 import { type Sql, sql } from '../database/sql.ts';
-import { maxAttempts, type Outbox } from '../jobs/outbox.ts';
+import type { Outbox } from '../jobs/outbox.ts';
+import { maxAttempts } from '../jobs/retries.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import type { MailKinds } from './content.ts';
 
@@ -89,6 +90,7 @@ export function createMailQueue(options: {
     kind: string,
     recipients: Omit<UnrequestedMail, 'kind'>[],
   ): Promise<number> {
+    if (recipients.length === 0) return 0;
     const { purpose, perHour, topic, mail } = unrequested(kind);
     const [row] = await tx.query<{ added: number }>(sql`
       SELECT add_unrequested_mails(${purpose}::mail_purpose, ${topic}::mail_topic, ${perHour}::int, ${mail},

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Task } from 'graphile-worker';
 import type { Database } from '../database/client.ts';
@@ -53,131 +52,113 @@ interface MailLaneOptions {
   attemptLimit?: number;
 }
 
-type SendOptions = MailLaneOptions & { countMail: ReturnType<typeof countMails> };
+const outcomes = ['sent', 'retried', 'held_back', 'failed', 'obsolete'] as const;
 
-/** The jobs of emails, of which none is taken during their pause. */
+/**
+ * The jobs of emails, of which none is taken during their pause. Each makes one attempt, composed and rendered anew. Its span and its
+ * lines in the log are linked to the request that queued it.
+ */
 export function createMailLane(options: MailLaneOptions): Lane {
-  const { database, attemptLimit = 30_000 } = options;
-  const logger = options.logger.child({ part: 'worker' });
-  const countMail = countMails(options.metrics, Object.keys(options.composers));
+  const { transport, composers, checkMail, database, metrics, tracing, attemptLimit = 30_000 } = options;
+  const workerLogger = options.logger.child({ part: 'worker' });
+  const kinds = Object.keys(composers);
+  const labels = { kind: kinds, outcome: outcomes };
+  const mails = metrics.addCounter('mails_total', 'Attempts to send an email, by kind and outcome', labels);
+  const countMail = (kind: string, outcome: (typeof outcomes)[number]) =>
+    mails.inc({ kind: kinds.includes(kind) ? kind : 'unknown', outcome });
+
+  const send: Task = async (input, { job, abortSignal, addJob }) => {
+    const mail = readQueuedMail(input);
+    const { kind, traceparent: cause } = mail;
+    const limit = AbortSignal.timeout(attemptLimit);
+    const signal = AbortSignal.any([limit, abortSignal]);
+    const attributes = {
+      'messaging.operation.type': 'process',
+      'dure.mail.kind': kind,
+      'dure.mail.attempt': job.attempts,
+    };
+    const span = { name: sendMailTask, kind: 'CONSUMER', attributes, cause } as const;
+    try {
+      await Promise.race([
+        inSpan(tracing, span, () => attempt({ ...mail, jobId: job.id }, job.attempts, signal)),
+        once(signal, 'abort').then(() => {
+          throw new Error(limit.aborted ? `not sent within ${attemptLimit} ms` : 'the worker was stopped');
+        }),
+      ]);
+    } catch (error) {
+      if (error instanceof RateLimitedError) {
+        await pauseMails(database, error.seconds);
+        // In its place among the others, with the attempts that it had left before this one.
+        const maxAttempts = job.max_attempts - job.attempts + 1;
+        await addJob(sendMailTask, input, { runAt: job.run_at, priority: job.priority, maxAttempts });
+        countMail(kind, 'held_back');
+        workerLogger.warn({ job: job.id, reason: error.message, seconds: error.seconds }, 'mails pause');
+        return;
+      }
+      // After the last attempt, the recovery of jobs counts the email as failed.
+      if (job.attempts < job.max_attempts) countMail(kind, 'retried');
+      throw error;
+    }
+  };
+
+  async function attempt(mail: MailToCheck, attempts: number, signal: AbortSignal): Promise<void> {
+    const { jobId: job, kind, payload, idempotencyKey, traceparent } = mail;
+    const request_trace_id = traceparent?.split('-')[1];
+    const logger = request_trace_id === undefined ? workerLogger : workerLogger.child({ request_trace_id });
+    const compose = Object.hasOwn(composers, kind) ? composers[kind] : undefined;
+    let userId = 'user_id' in payload ? Number(payload['user_id']) : undefined;
+    try {
+      if (compose === undefined) throw new MailRejectedError('there is no such kind of email');
+      const composed = await compose(payload);
+      const permission = composed && (await checkMail(mail));
+      if (!permission) {
+        countMail(kind, 'obsolete');
+        logger.info({ job, kind }, 'obsolete mail dropped');
+        return;
+      }
+      if ('until' in permission) {
+        logger.info({ job, kind, until: permission.until }, 'mail waits for the end of quiet hours');
+        return;
+      }
+      userId ??= composed.userId;
+      const { unsubscribeUrl: url } = permission;
+      const rendered = renderMail(composed.mail, url);
+      signal.throwIfAborted();
+      // RFC 2369 and RFC 8058.
+      const oneClick = {
+        'List-Unsubscribe': `<${url}>`,
+        'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+      };
+      const headers = url === undefined ? {} : { headers: oneClick };
+      const outgoing = { to: composed.to, ...rendered, ...headers, idempotencyKey };
+      await inSpan(tracing, { name: 'deliver mail', kind: 'CLIENT' }, () => transport.send(outgoing));
+      countMail(kind, 'sent');
+      logger.info({ job, kind, attempts, idempotencyKey }, 'mail sent');
+    } catch (error) {
+      if (error instanceof RateLimitedError) throw error;
+      const reason = reasonOf(error).slice(0, 500);
+      // graphile-worker stores the message with the job and schedules the next attempt.
+      if (!(error instanceof MailRejectedError)) throw new Error(reason);
+      logger.error({ job, kind, payload, attempts, idempotencyKey, reason }, 'mail rejected, not retried');
+      countMail(kind, 'failed');
+      const data = { userId: userId ?? null, kind, payload, reason, attempts };
+      await database.prisma.failedMail.create({ data }).catch((cause: unknown) => {
+        // One to a deleted account is not kept.
+        if (!isForeignKeyViolation(cause)) throw cause;
+      });
+    }
+  }
+
   return {
     concurrency: 2,
-    tasks: { [sendMailTask]: createSendMail({ ...options, logger, countMail }, attemptLimit) },
+    tasks: { [sendMailTask]: send },
     logsPayload: true,
     forbiddenFlags: (pool, signal) => endOfMailPause(pool, signal).then(() => null),
     async keepExhausted() {
       for (const mail of await moveExhaustedMails(database)) {
         countMail(mail.kind, 'failed');
-        logger.error(mail, 'mail failed after its last attempt');
+        workerLogger.error(mail, 'mail failed after its last attempt');
       }
     },
   };
-}
-
-const outcomes = ['sent', 'retried', 'held_back', 'failed', 'obsolete'] as const;
-
-/** Counts emails by their outcome. */
-function countMails({ addCounter }: Metrics, kinds: string[]) {
-  const labels = { kind: kinds, outcome: outcomes };
-  const mails = addCounter('mails_total', 'Attempts to send an email, by kind and outcome', labels);
-  return (kind: string, outcome: (typeof outcomes)[number]) =>
-    mails.inc({ kind: kinds.includes(kind) ? kind : 'unknown', outcome });
-}
-
-/**
- * The task that makes one attempt to send a queued email, composed and rendered each time. Its span and its lines in the log are
- * linked to the request that queued it.
- */
-function createSendMail(options: SendOptions, attemptLimit: number): Task {
-  return async (input, { job, abortSignal, addJob }) => {
-    const mail = readQueuedMail(input);
-    const finished = new AbortController();
-    const { signal } = finished;
-    const fail = (reason: string) => () => {
-      throw new Error(reason);
-    };
-    const attributes = {
-      'messaging.operation.type': 'process',
-      'dure.mail.kind': mail.kind,
-      'dure.mail.attempt': job.attempts,
-    };
-    const span = { name: sendMailTask, kind: 'CONSUMER', attributes, cause: mail.traceparent } as const;
-    try {
-      await Promise.race([
-        inSpan(options.tracing, span, () =>
-          attempt(options, { ...mail, jobId: job.id, attempts: job.attempts }, signal),
-        ),
-        sleep(attemptLimit, undefined, { signal }).then(fail(`not sent within ${attemptLimit} ms`)),
-        once(abortSignal, 'abort', { signal }).then(fail('the worker was stopped')),
-      ]);
-    } catch (error) {
-      if (error instanceof RateLimitedError) {
-        await pauseMails(options.database, error.seconds);
-        // In its place among the others, with the attempts that it had left before this one.
-        const maxAttempts = job.max_attempts - job.attempts + 1;
-        await addJob(sendMailTask, input, { runAt: job.run_at, priority: job.priority, maxAttempts });
-        options.countMail(mail.kind, 'held_back');
-        options.logger.warn({ job: job.id, reason: error.message, seconds: error.seconds }, 'mails pause');
-        return;
-      }
-      // After the last attempt, the recovery of jobs counts the email as failed.
-      if (job.attempts < job.max_attempts) options.countMail(mail.kind, 'retried');
-      throw error;
-    } finally {
-      finished.abort();
-    }
-  };
-}
-
-async function attempt(
-  options: SendOptions,
-  mail: MailToCheck & { attempts: number },
-  signal: AbortSignal,
-): Promise<void> {
-  const { transport, composers, database, countMail, tracing } = options;
-  const { jobId: job, attempts, kind, payload, idempotencyKey, traceparent } = mail;
-  const traceId = traceparent?.split('-')[1];
-  const logger = traceId === undefined ? options.logger : options.logger.child({ request_trace_id: traceId });
-  const compose = Object.hasOwn(composers, kind) ? composers[kind] : undefined;
-  let userId = 'user_id' in payload ? Number(payload['user_id']) : undefined;
-  try {
-    if (compose === undefined) throw new MailRejectedError('there is no such kind of email');
-    const composed = await compose(payload);
-    const permission = composed && (await options.checkMail(mail));
-    if (!permission) {
-      countMail(kind, 'obsolete');
-      logger.info({ job, kind }, 'obsolete mail dropped');
-      return;
-    }
-    if ('until' in permission) {
-      logger.info({ job, kind, until: permission.until }, 'mail waits for the end of quiet hours');
-      return;
-    }
-    userId ??= composed.userId;
-    const { unsubscribeUrl: url } = permission;
-    const rendered = renderMail(composed.mail, url);
-    signal.throwIfAborted();
-    const headers = url === undefined ? {} : { headers: unsubscribeHeaders(url) };
-    const outgoing = { to: composed.to, ...rendered, ...headers, idempotencyKey };
-    await inSpan(tracing, { name: 'deliver mail', kind: 'CLIENT' }, () => transport.send(outgoing));
-    countMail(kind, 'sent');
-    logger.info({ job, kind, attempts, idempotencyKey }, 'mail sent');
-  } catch (error) {
-    if (error instanceof RateLimitedError) throw error;
-    const reason = reasonOf(error).slice(0, 500);
-    // graphile-worker stores the message with the job and schedules the next attempt.
-    if (!(error instanceof MailRejectedError)) throw new Error(reason);
-    logger.error({ job, kind, payload, attempts, idempotencyKey, reason }, 'mail rejected, not retried');
-    countMail(kind, 'failed');
-    const data = { userId: userId ?? null, kind, payload, reason, attempts };
-    await database.prisma.failedMail.create({ data }).catch((cause: unknown) => {
-      // One to a deleted account is not kept.
-      if (!isForeignKeyViolation(cause)) throw cause;
-    });
-  }
-}
-
-/** The headers with which mail clients offer to unsubscribe (RFC 2369, RFC 8058). */
-function unsubscribeHeaders(url: string): Record<string, string> {
-  return { 'List-Unsubscribe': `<${url}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' };
 }

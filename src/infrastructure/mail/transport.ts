@@ -1,4 +1,5 @@
 import type { Resend } from 'resend';
+import { retryAfterSeconds } from '../jobs/retries.ts';
 import type { RenderedMail } from './rendering.ts';
 
 export interface OutgoingMail extends RenderedMail {
@@ -22,8 +23,7 @@ export class RateLimitedError extends Error {
 
   constructor(message: string, retryAfter: string | undefined) {
     super(message);
-    const seconds = Number(retryAfter);
-    this.seconds = seconds > 0 ? Math.min(seconds, longestPause) : defaultPause;
+    this.seconds = retryAfterSeconds(retryAfter, longestPause) || defaultPause;
   }
 }
 

@@ -66,8 +66,6 @@ interface NotificationFilter {
   limit: number;
 }
 
-type WantedPage = NotificationFilter & { beforeId: string };
-
 /** Pages that are read with one statement, because a page may have 100 rows. */
 const maxTogether = 8;
 const largestId = '9223372036854775807';
@@ -96,13 +94,13 @@ export function createNotificationRepository(database: Database, { wake }: Pick<
   }
 
   const findPage = readTogether(
-    (wanted: WantedPage[]) => {
+    (wanted: NotificationFilter[]) => {
       const page = sql`notification_page(wanted.user_id, wanted.before_id, wanted.size, wanted.is_read)`;
       return database.query<FoundPage>(sql`
         SELECT wanted.place::int, coalesce(c.unread, 0) AS "unreadCount",
           (SELECT coalesce(json_agg(item), '[]') FROM (${withSubjects(page)} ORDER BY n.id DESC) item) AS rows
         FROM unnest(
-          ${wanted.map(({ userId }) => userId)}::int[], ${wanted.map(({ beforeId }) => beforeId)}::bigint[],
+          ${wanted.map(({ userId }) => userId)}::int[], ${wanted.map(({ beforeId = largestId }) => beforeId)}::bigint[],
           ${wanted.map(({ limit }) => limit)}::int[], ${wanted.map(({ isRead }) => isRead ?? null)}::bool[]
         ) WITH ORDINALITY AS wanted(user_id, before_id, size, is_read, place)
         LEFT JOIN notification_counts c ON c.user_id = wanted.user_id`);
@@ -112,8 +110,8 @@ export function createNotificationRepository(database: Database, { wake }: Pick<
   );
 
   /** One page of a user's notifications, newest first, and the number of all unread ones, as of one moment. */
-  async function find({ beforeId = largestId, ...wanted }: NotificationFilter) {
-    const page = await findPage({ beforeId, ...wanted });
+  async function find(wanted: NotificationFilter) {
+    const page = await findPage(wanted);
     return { rows: page?.rows ?? [], unreadCount: page?.unreadCount ?? 0 };
   }
 

@@ -155,6 +155,8 @@ export function describe(row: NotificationRow | InJson<NotificationRow>) {
     const { topic, title, sentence } = savedSearchKinds[row.kind];
     return { topic, title, sentence: sentence(row.matches), page: digestPage };
   }
+  const { id, post_title, sender_store_name, receiver_store_name } = row.request;
+  const otherStore = row.toSender ? receiver_store_name : sender_store_name;
   const { topic, title, sentence } = partnerRequestKinds[row.kind];
-  return { topic, title, sentence: sentence(row), page: requestPage(row.request.id) };
+  return { topic, title, sentence: sentence(otherStore, post_title, row.toSender), page: requestPage(id) };
 }

@@ -1,4 +1,4 @@
-import { type Static, Type } from '@sinclair/typebox';
+import { type Static, type TProperties, Type } from '@sinclair/typebox';
 import { tokenNotValid } from '../../../http/authentication.ts';
 import * as t from '../../../http/schemas.ts';
 import { Line, pattern, TextField } from '../../../http/text.ts';
@@ -71,22 +71,13 @@ export const MailPreferences = t.NamedObject(
 );
 export type MailPreferences = Static<typeof MailPreferences>;
 
-const EmailPreferenceChanges = t.Changes(
-  'EmailPreferenceChanges',
-  'At least one field',
-  EmailPreferences.properties,
-);
+const changes = <T extends TProperties>($id: string, properties: T) =>
+  t.Changes($id, 'At least one field', properties);
 
-const PushPreferenceChanges = t.Changes(
-  'PushPreferenceChanges',
-  'At least one field',
-  PushPreferences.properties,
-);
-
-export const MailPreferenceChanges = t.Changes('MailPreferenceChanges', 'At least one field', {
+export const MailPreferenceChanges = changes('MailPreferenceChanges', {
   language: t.Ref(MailLanguage),
-  email: t.Ref(EmailPreferenceChanges),
-  push: t.Ref(PushPreferenceChanges),
+  email: t.Ref(changes('EmailPreferenceChanges', EmailPreferences.properties)),
+  push: t.Ref(changes('PushPreferenceChanges', PushPreferences.properties)),
   quiet_hours: t.RefOrNull(QuietHours, 'Both times, or `null` to have no quiet hours'),
 });
 export type MailPreferenceChanges = Static<typeof MailPreferenceChanges>;

@@ -6,21 +6,19 @@ import type { Task } from 'graphile-worker';
 import type { Config } from '../../../infrastructure/config/config.ts';
 import type { Vapid } from '../../../infrastructure/config/private-keys.ts';
 import { reasonOf } from '../../../infrastructure/database/errors.ts';
+import type { PushSubscription } from '../../../infrastructure/database/generated/client.ts';
 import { sql } from '../../../infrastructure/database/sql.ts';
 import { type CallableUrls, guardedFetch } from '../../../infrastructure/guarded-fetch.ts';
-import { maxAttempts } from '../../../infrastructure/jobs/outbox.ts';
+import { maxAttempts, retryAfterSeconds, retryDelay } from '../../../infrastructure/jobs/retries.ts';
 import type { Lane } from '../../../infrastructure/jobs/worker.ts';
 import type { Metrics } from '../../../infrastructure/telemetry/metrics.ts';
 import type { NotificationRow, Notifications } from '../inbox/repository.ts';
 import { describe, type PushMessage, toPushMessage } from '../inbox/schemas.ts';
 import type { Preferences } from '../preferences/repository.ts';
-import type { PushSubscriptions, SubscriptionToSend } from './repository.ts';
+import type { PushSubscriptions } from './repository.ts';
 
 /** graphile-worker's task identifier of all push messages. */
 export const sendPushTask = 'send_push';
-
-/** The flag of push messages to a user, so that workers take one of them at a time. */
-const pushFlag = (userId: number) => `user:${userId}`;
 
 /** The jobs of push messages in the outbox, for `createOutbox`. */
 export const pushJobs = sql`
@@ -43,10 +41,8 @@ type Job = Static<typeof Job>;
 const concurrency = 40;
 /** Of jobs that are tried again: after all others, so that push services that do not respond keep no new message waiting. */
 const retryPriority = 10;
-/** Attempts in a row that fail before a subscription is removed, in four days: the delays are those of jobs. */
-const maxFailures = maxAttempts;
-/** Milliseconds: the age at which a message is of no use, between looks for retries. */
-const times = { useful: 4 * 86_400_000, poll: 20_000 };
+/** Seconds for which a message is of use, also to a browser that is offline: as long as failed attempts are made. */
+const ttl = 4 * 86_400;
 const outcomes = ['sent', 'failed', 'rejected', 'gone', 'obsolete'] as const;
 
 interface PushDeliveryOptions {
@@ -77,7 +73,8 @@ export function createPushDelivery(options: PushDeliveryOptions): Lane {
   const send: Task = async (input, { job, addJob }) => {
     if (!Value.Check(Job, input)) throw new Error('the job is not a push message');
     const { user_id, notification_id } = input;
-    const flag = pushFlag(user_id);
+    // As in the outbox: workers take one job of a user at a time.
+    const flag = `user:${user_id}`;
     const addAgain = (runAt: Date, priority: number, subscription_id = input.subscription_id) =>
       addJob(
         sendPushTask,
@@ -114,9 +111,9 @@ export function createPushDelivery(options: PushDeliveryOptions): Lane {
       subscriptions.find(userId, subscription_id),
       notifications.findOne(userId, notification_id),
     ]);
-    const isObsolete = found.length === 0 || !notification || !isUseful(notification);
-    const about = isObsolete ? undefined : { userId, topic: describe(notification).topic, jobId };
-    const delivery = about && (await preferences.decideDelivery({ channel: 'push', ...about }));
+    const isUseful = found.length > 0 && notification && !notification.isRead && isRecent(notification);
+    const topic = isUseful && describe(notification).topic;
+    const delivery = topic && (await preferences.decideDelivery({ channel: 'push', userId, topic, jobId }));
     if (!notification || !delivery) return void pushes.inc({ outcome: 'obsolete' });
     if ('until' in delivery) return undefined;
     const message = toPushMessage(notification, delivery.language, config.frontendUrl);
@@ -124,7 +121,7 @@ export function createPushDelivery(options: PushDeliveryOptions): Lane {
   }
 
   /** Makes an attempt, unless the next one is due later. @returns when to make the next one; undefined when none is needed */
-  async function deliver(subscription: SubscriptionToSend, message: PushMessage): Promise<Date | undefined> {
+  async function deliver(subscription: PushSubscription, message: PushMessage): Promise<Date | undefined> {
     const { id, userId, endpoint, deliveredAt, failures, retryAt: due } = subscription;
     if (due !== null && due > new Date()) return due;
     const { outcome, reason, pause } = await sendToPushService(subscription, message, service);
@@ -141,12 +138,12 @@ export function createPushDelivery(options: PushDeliveryOptions): Lane {
       logger.error(line, 'push message rejected, not retried');
       return undefined;
     }
-    if (outcome === 'gone' || failures + 1 >= maxFailures) {
+    if (outcome === 'gone' || failures + 1 >= maxAttempts) {
       logger.info(line, 'push subscription removed: it has ended, or its push service failed for four days');
       await subscriptions.remove(userId, id);
       return undefined;
     }
-    const delay = Math.max(pause, Math.exp(Math.min(failures + 1, 10)));
+    const delay = Math.max(pause, retryDelay(failures + 1));
     const retryAt = new Date(Date.now() + delay * 1_000);
     logger.warn({ ...line, failures: failures + 1, retryAt }, 'push message not sent, will retry');
     await subscriptions.saveAttempt(id, failures, { deliveredAt: null, failures: failures + 1, retryAt });
@@ -156,24 +153,19 @@ export function createPushDelivery(options: PushDeliveryOptions): Lane {
   return {
     tasks: { [sendPushTask]: send },
     concurrency,
-    pollInterval: times.poll,
+    // Milliseconds between looks for retries.
+    pollInterval: 20_000,
     forbiddenFlags: () => [...running],
   };
 }
 
-const isUseful = ({ isRead, createdAt }: NotificationRow) =>
-  !isRead && Date.now() - createdAt.getTime() < times.useful;
+const isRecent = ({ createdAt }: NotificationRow) => Date.now() - createdAt.getTime() < ttl * 1_000;
 
 /** Milliseconds of an attempt. */
 const attemptTime = 5_000;
-/** Seconds for which push services keep a message for a browser that is offline. */
-const ttl = 4 * 86_400;
 
 /** 32 characters of base64url, the most that there may be. Apple decodes it, so it refuses a length of 1 modulo 4. */
 const topicOf = (id: number) => `notification-${String(id).padStart(19, '0')}`;
-
-/** Seconds: a push service cannot ask for a longer pause. */
-const longestPause = 86_400;
 
 /** What became of a message: `rejected` is not tried again, `gone` means that the subscription has ended. */
 interface PushResult {
@@ -185,7 +177,7 @@ interface PushResult {
 
 /** Makes one attempt to send a message (RFC 8291, 8292). One that is sent twice replaces itself at the push service by its topic. */
 async function sendToPushService(
-  { endpoint, p256dh, auth }: SubscriptionToSend,
+  { endpoint, p256dh, auth }: PushSubscription,
   message: PushMessage,
   { vapidDetails, ...callable }: CallableUrls & { vapidDetails: Vapid },
 ): Promise<PushResult> {
@@ -209,13 +201,5 @@ function resultOf({ status, headers }: { status: number; headers: IncomingHttpHe
   if (status >= 200 && status < 300) return { ...result, outcome: 'sent' };
   if (status === 404 || status === 410) return { ...result, outcome: 'gone' };
   if (status < 500 && status !== 408 && status !== 429) return { ...result, outcome: 'rejected' };
-  return { ...result, outcome: 'failed', pause: pauseOf(headers['retry-after']) };
-}
-
-/** The seconds of a `Retry-After` header, which has seconds or a date (RFC 9110, section 10.2.3). */
-function pauseOf(retryAfter = ''): number {
-  const seconds = /^\d+$/.test(retryAfter)
-    ? Number(retryAfter)
-    : (Date.parse(retryAfter) - Date.now()) / 1_000;
-  return Math.min(longestPause, Math.max(0, seconds || 0));
+  return { ...result, outcome: 'failed', pause: retryAfterSeconds(headers['retry-after'], 86_400) };
 }

@@ -6,8 +6,6 @@ import { sql } from '../../../infrastructure/database/sql.ts';
 import { maxSubscriptions } from './schemas.ts';
 
 export type SubscriptionRow = Pick<PushSubscription, 'id' | 'userAgent' | 'createdAt'>;
-/** What it takes to send to one. */
-export type SubscriptionToSend = PushSubscription;
 type NewRow = Pick<PushSubscription, 'userId' | 'endpoint' | 'p256dh' | 'auth' | 'userAgent'> & {
   sessionId: string;
 };

@@ -1,13 +1,11 @@
 import type { ExpiredRows } from '../../../infrastructure/database/clean-up.ts';
-import type { Database, Tx } from '../../../infrastructure/database/client.ts';
-import type {
-  NotificationKind,
-  PartnerRequestStatus,
-} from '../../../infrastructure/database/generated/enums.ts';
+import type { Tx } from '../../../infrastructure/database/client.ts';
+import type { PartnerRequestStatus } from '../../../infrastructure/database/generated/enums.ts';
 import type { StoredKey } from '../../../infrastructure/database/idempotency.ts';
 import type { InJson } from '../../../infrastructure/database/json-times.ts';
 import { join, raw, type Sql, sql } from '../../../infrastructure/database/sql.ts';
 import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
+import type { PartnerRequestKind } from '../kinds.ts';
 import * as requests from './requests.ts';
 
 interface NewRequest {
@@ -17,6 +15,7 @@ interface NewRequest {
   /** Requests a day of a store; 0: neither this quota nor that of a post. */
   quota: number;
   key: StoredKey | undefined;
+  mail: ReturnType<MailQueue['unrequested']>;
 }
 
 type Sent =
@@ -25,13 +24,12 @@ type Sent =
   | { refusal: 'idempotency_key_reused' }
   | { refusal: 'store_required' | 'post_not_found' | 'own_post' | 'post_closed' | 'already_requested' };
 
-interface Transition {
-  id: number;
-  userId: number;
+/** A change of the status of a request; the trigger `partner_requests_transition` rejects any other. */
+export interface Transition {
   /** In which the user who makes it must have the request. */
   box: requests.RequestRow['box'] | 'either';
   from: PartnerRequestStatus;
-  to: PartnerRequestStatus;
+  to: Exclude<PartnerRequestStatus, 'requested'>;
 }
 
 /** A request as the user who changed it sees it. */
@@ -44,7 +42,7 @@ type ChangedRequest = requests.RequestRow & {
 
 /** Who is notified of a change, and of which request. */
 export interface Recipient {
-  kind: Exclude<NotificationKind, 'saved_search_match'>;
+  kind: PartnerRequestKind;
   userId: number;
   requestId: number;
 }
@@ -66,26 +64,22 @@ const requestsPerPost = 5;
 /** Emails per hour about the requests of one store for one post, so that requesting and declining in a loop sends few. */
 export const maxMailsPerHour = 5;
 
-export type PartnerRequestChanges = ReturnType<typeof createPartnerRequestChanges>;
-/** What becomes of partner requests. */
-export function createPartnerRequestChanges(database: Database, mailQueue: Pick<MailQueue, 'unrequested'>) {
-  /** Sends a request with its notification and email: the function `send_partner_request`. The caller wakes the outbox. */
-  async function send({ userId, postId, message, quota, key }: NewRequest): Promise<Sent> {
-    const { perHour, mail } = mailQueue.unrequested('partner_request_received');
-    const [row] = await database.query<Sent>(sql`
-      SELECT refusal, wait, request, replayed_in AS "replayedIn"
-      FROM send_partner_request(${key?.scope ?? null}::text, ${key?.key ?? null}::text, ${key?.hashes ?? []}::text[],
-        ${key?.language ?? null}::text, ${userId}::int, ${postId}::bigint, ${message}::text, ${quota}::int,
-        ${requestsPerPost}::int, ${mail}, ${perHour}::int, ${maxMailsPerHour}::int)`);
-    if (row === undefined) throw new Error('a function returns one row');
-    return row;
-  }
-
-  return { send, transition, withdrawOfPost, closeOfStore };
+/** Sends a request with its notification and email: the function `send_partner_request`. The caller wakes the outbox. */
+export async function send(database: Tx, { userId, postId, message, quota, key, mail }: NewRequest) {
+  const [row] = await database.query<Sent>(sql`
+    SELECT refusal, wait, request, replayed_in AS "replayedIn"
+    FROM send_partner_request(${key?.scope ?? null}::text, ${key?.key ?? null}::text, ${key?.hashes ?? []}::text[],
+      ${key?.language ?? null}::text, ${userId}::int, ${postId}::bigint, ${message}::text, ${quota}::int,
+      ${requestsPerPost}::int, ${mail.mail}, ${mail.perHour}::int, ${maxMailsPerHour}::int)`);
+  if (row === undefined) throw new Error('a function returns one row');
+  return row;
 }
 
 /** Moves a request to another state, of concurrent transitions one. @returns undefined where that is not allowed */
-async function transition(tx: Tx, { id, userId, box, from, to }: Transition) {
+export async function transition(
+  tx: Tx,
+  { id, userId, box, from, to }: Transition & { id: number; userId: number },
+) {
   const ownStores = { sent: 'r.sender_store_id', received: 'r.receiver_store_id' };
   const own = raw(box === 'either' ? Object.values(ownStores).join() : ownStores[box]);
   const [row] = await tx.query<ChangedRequest>(sql`
@@ -108,13 +102,13 @@ async function transition(tx: Tx, { id, userId, box, from, to }: Transition) {
 }
 
 /** Withdraws the pending requests for a post; accepted ones stay. @returns their senders */
-function withdrawOfPost(tx: Tx, postId: number): Promise<Recipient[]> {
+export function withdrawOfPost(tx: Tx, postId: number): Promise<Recipient[]> {
   const ids = idsWhere(sql`post_id = ${postId} AND ${pending}`);
   return close(tx, { states: pending, ids, notifiedStore: sql`c.sender_store_id` });
 }
 
 /** Withdraws the pending requests that a store sent or received, and ends the accepted ones. @returns the other sides */
-function closeOfStore(tx: Tx, storeId: number): Promise<Recipient[]> {
+export function closeOfStore(tx: Tx, storeId: number): Promise<Recipient[]> {
   // Not `OR`, for which the requests of all stores may be read, and not `IN`, for which those of the store in all states are.
   const ids = [sql`sender_store_id = ${storeId}`, sql`receiver_store_id = ${storeId}`].flatMap((ofStore) =>
     [pending, accepted].map((state) => idsWhere(sql`${ofStore} AND ${state}`)),

@@ -46,6 +46,9 @@ export const sentColumns = sql`'sent' AS box, ${requestColumns}, ${receiverColum
 
 const receivedColumns = sql`'received' AS box, ${requestColumns}, ${senderColumn}`;
 
+/** How to reach the other store `o`, with its owner `u`. */
+const contactSql = sql`json_build_object('name', u.name, 'email', u.email, 'phone_number', o.phone_number)`;
+
 /** A request with all that one of its sides sees of it. */
 export type RequestDetailRow = RequestRow & {
   senderStore: StoreSummary;
@@ -103,8 +106,7 @@ export function createPartnerRequestReader(database: Database) {
         CASE WHEN p.is_visible AND ${isOpenStore('v')} THEN json_build_object(
           'id', p.id, 'title', p.title, 'firstImage', p.images[1], 'createdAt', p.created_at) END AS post,
         CASE WHEN r.status = 'accepted' AND ${isOpenStore('s')} AND ${isOpenStore('v')} THEN (
-          SELECT json_build_object('name', u.name, 'email', u.email, 'phone_number', o.phone_number)
-          FROM users u WHERE u.id = o.owner_id) END AS contact
+          SELECT ${contactSql} FROM users u WHERE u.id = o.owner_id) END AS contact
       FROM partner_requests r JOIN posts p ON p.id = r.post_id
       JOIN stores s ON s.id = r.sender_store_id JOIN stores v ON v.id = r.receiver_store_id
       JOIN stores o ON o.id = CASE WHEN s.owner_id = ${userId} THEN v.id ELSE s.id END
@@ -152,8 +154,7 @@ export function createPartnerRequestReader(database: Database) {
       SELECT found.*, stopped.* FROM (SELECT) one_row
       LEFT JOIN stopped ON true
       LEFT JOIN (
-        SELECT page.id, page.updated_at AS "createdAt",
-          json_build_object('name', u.name, 'email', u.email, 'phone_number', o.phone_number) AS contact,
+        SELECT page.id, page.updated_at AS "createdAt", ${contactSql} AS contact,
           (SELECT ${storeSummarySql} FROM stores s WHERE s.id = page.store_id) AS store
         FROM page
         JOIN stores o ON o.id = page.store_id
