@@ -60,7 +60,8 @@ declare const BigPathId: typeof import('../../src/http/schemas.ts').BigPathId;
 declare const Body: typeof import('../../src/http/schemas.ts').Body;
 declare const isBigId: typeof import('../../src/http/schemas.ts').isBigId;
 declare const Ref: typeof import('../../src/http/schemas.ts').Ref;
-declare const TextField: typeof import('../../src/http/text.ts').TextField;
+declare const Block: typeof import('../../src/http/text.ts').Block;
+declare const Page: typeof import('../../src/http/pagination.ts').Page;
 declare const PageQuery: typeof import('../../src/http/pagination.ts').PageQuery;
 declare const paginate: typeof import('../../src/http/pagination.ts').paginate;
 declare const afterId: typeof import('../../src/infrastructure/database/keyset.ts').afterId;
@@ -71,6 +72,7 @@ declare const app: Parameters<import('@fastify/type-provider-typebox').FastifyPl
 declare const database: import('../../src/infrastructure/database/client.ts').Database;
 declare type PageRequest = import('../../src/infrastructure/database/keyset.ts').PageRequest;
 declare type NoteRow = { id: string; text: string; createdAt: Date };
+declare const Note: import('@sinclair/typebox').TObject;
 declare const NotePage: import('@sinclair/typebox').TObject;
 declare function toNote(row: NoteRow): { id: number; text: string };
 declare const notes: { listNotes(postId: number, page: PageRequest): Promise<NoteRow[]> };

@@ -32,11 +32,14 @@ export type Show = (
  */
 export function recorder({ call }: Pick<TestApp, 'call'>, examples: Examples): Show {
   return async (method, path, { code, name = code ?? 'example', ...options } = {}) => {
+    const operation = contract.operationOf(method, path);
+    if (operation === undefined)
+      throw new Error(`openapi.yaml lacks ${method} ${path}: run npm run openapi first`);
+    const { operationId } = operation;
     const response = await call(method, path, options);
     const { status, body } = response;
     const isExpected = code === undefined ? status < 300 : body?.data?.code === code;
     if (!isExpected) throw new Error(`${method} ${path}: ${response.text}`);
-    const { operationId = '' } = contract.operationOf(method, path) ?? {};
     const ofOperation = examples[operationId] ?? {};
     examples[operationId] = ofOperation;
     if (name in ofOperation) throw new Error(`${operationId} has two examples with the name ${name}`);

@@ -10,6 +10,7 @@ import { without } from '../support/requirements.ts';
 interface Rule {
   alert: string;
   expr: string;
+  labels: { severity: string };
   annotations: { runbook_url: string };
 }
 
@@ -60,11 +61,11 @@ t.test(
   },
 );
 
-t.test('each alert has a section of the runbook, and each section an alert', async (t) => {
-  const sections = [...readText('docs/operations/alerts.md').matchAll(/^## (Dure\w*)$/gm)].map(
-    ([, name]) => name,
-  );
-  t.strictSame(sections.sort(), rules.map(({ alert }) => alert).sort());
+t.test('each alert has a section of the runbook with its severity, and each section an alert', async (t) => {
+  const sections = [
+    ...readText('docs/operations/alerts.md').matchAll(/^## (Dure\w*)\n\n(Critical|Warning): /gm),
+  ].map(([, name, severity]) => `${name} ${severity?.toLowerCase()}`);
+  t.strictSame(sections.sort(), rules.map(({ alert, labels }) => `${alert} ${labels.severity}`).sort());
   for (const { alert, annotations } of rules) {
     t.match(annotations.runbook_url, `/docs/operations/alerts.md#${alert.toLowerCase()}`);
   }

@@ -15,6 +15,7 @@ const pages = [
   'README.md',
   'README.ko.md',
   'CONTRIBUTING.md',
+  'SECURITY.md',
   ...['packages/client', 'packages/react', 'examples/web'].flatMap((folder) =>
     readdirSync(join(root, folder))
       .filter((name) => name.endsWith('.md'))
