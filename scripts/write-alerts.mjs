@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import process from 'node:process';
 
 /*
- * npm run alerts
+ * node scripts/write-alerts.mjs
  *
  * Writes the alerts of Prometheus into the manifest of Kubernetes, below `spec`.
  */

@@ -32,7 +32,7 @@ Exit codes:
   3  not found
   4  rejected, such as an invalid configuration or nothing to unlock
 
-Results are on standard output, everything else on standard error. \`dure help <command>\` explains a command.`;
+Results are on standard output, everything else on standard error. \`dure <command> --help\` explains a command.`;
 
 /** All commands. Loads nothing that a command needs to run, so that the help is quick. */
 export function createProgram(invocation: Invocation): Command {

@@ -168,7 +168,7 @@ t.test('every selector finds the pods', async (t) => {
 t.test('the operator has the rules of Prometheus, and scrapes the job that they select', async (t) => {
   const prometheus = (name: string) => read(readFileSync(join(root, 'deploy/prometheus', name), 'utf8'))[0];
   const rules = prometheus('alerts.yml');
-  t.strictSame(find('PrometheusRule').spec, rules, 'run `npm run alerts`');
+  t.strictSame(find('PrometheusRule').spec, rules, 'run `node scripts/write-alerts.mjs`');
   const selectors: string[] = JSON.stringify(rules).match(/\b[a-z_]+\{[^}]*\}/g) ?? [];
   t.ok(selectors.length > 20);
   const jobs = new Set(selectors.map((text) => /\bjob=\\"([^"]*)\\"/.exec(text)?.[1]));

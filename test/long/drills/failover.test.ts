@@ -51,7 +51,7 @@ t.test('failovers lose nothing, and no instance is restarted', { skip: cannotRun
   const receivers = await Promise.all(names.map((name) => clients.openStore(name)));
   const balancer = createBalancer();
   for (const service of services) balancer.add(service);
-  const streams = receivers.map((token) => followStream(balancer, token));
+  const streams = receivers.map((token) => followStream(balancer, { token }));
   const load = await startLoad(clients, receivers);
   // Its errors are those of the test itself, which stops it, too.
   const stopLoad = () => load.stop().catch(() => undefined);

@@ -1,11 +1,15 @@
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { imageErrors } from '../../../src/domains/images/schemas.ts';
+import type { Test } from 'tap';
+import { root } from '../../../scripts/last-release.ts';
 import { password } from '../../support/app.ts';
+import { createEmptyDatabase } from '../../support/database.ts';
 import { plainImage } from '../../support/images.ts';
 import type { Json } from '../../support/json.ts';
-import type { Provider } from '../../support/provider.ts';
-import type { Service } from '../../support/service.ts';
+import { createProvider, type Provider } from '../../support/provider.ts';
+import { production, type Service, startService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
+import { query } from '../../system/embedded-postgres/support.ts';
 
 interface CallOptions {
   token?: string | undefined;
@@ -79,17 +83,17 @@ async function send(
   const response = await fetch(url, { method, headers, body: sent });
   const text = await response.text();
   // A machine that converts no image in time is slow, whatever is upgraded.
-  if (image && text.includes(imageErrors.conversionTimeout.text.ko))
-    return send(url, method, { token, body, image });
+  if (image && response.status === 503) return send(url, method, { token, body, image });
   return { status: response.status, data: text === '' ? undefined : JSON.parse(text).data };
 }
 
 /**
- * Follows the notifications of a user as a client does: a stream that ends is opened again at another instance with the last id.
+ * Follows the notifications of a user as a client does: a stream that ends is opened again at another instance with the last id, and
+ * the token that the user has then.
  *
  * @returns the ids of the notifications in the order of their arrival, and what ended
  */
-export function followStream(balancer: Balancer, token: string) {
+export function followStream(balancer: Balancer, owner: { token: string }) {
   const ids: number[] = [];
   const ended: Service[] = [];
   const stopping = new AbortController();
@@ -100,7 +104,7 @@ export function followStream(balancer: Balancer, token: string) {
   async function readOnce(instance: Service): Promise<void> {
     const response = await fetch(`${instance.url}/api/v1/notifications/stream/`, {
       headers: {
-        authorization: `Bearer ${token}`,
+        authorization: `Bearer ${owner.token}`,
         ...(lastId === undefined ? {} : { 'last-event-id': lastId }),
       },
       signal,
@@ -306,4 +310,63 @@ export function startLoad(balancer: Balancer, provider: Provider, owners: [Owner
       await all;
     },
   };
+}
+
+/** A database without migrations, and instances behind a balancer; everything ends with the test. */
+export async function startDeployment(t: Test) {
+  const database = await createEmptyDatabase();
+  const provider = await createProvider(t);
+  const balancer = createBalancer();
+  const environment = {
+    ...production,
+    DATABASE_URL: database,
+    DATA_DIR: t.testdir(),
+    RESEND_BASE_URL: provider.url,
+    RATE_LIMIT_ENABLED: 'false',
+    QUOTA_POSTS_PER_DAY: '0',
+    QUOTA_EDITS_PER_DAY: '0',
+    QUOTA_REQUESTS_PER_DAY: '0',
+  };
+
+  /** Starts an instance, which takes requests as soon as it is ready. */
+  async function start(variables: Record<string, string> = {}, folder = root): Promise<Service> {
+    const service = await startService({ ...environment, ...variables }, [join(folder, 'dist/server.js')]);
+    t.teardown(() => service.end('SIGKILL'));
+    t.equal((await fetch(`${service.url}/health/ready`)).status, 200, 'ready');
+    balancer.add(service);
+    return service;
+  }
+
+  /** Opens four stores, of which two have a stream, and begins the load. */
+  async function openStores() {
+    const names = ['reader', 'writer', 'sender', 'receiver'];
+    const owners = await Promise.all(names.map((name) => openStore(balancer, provider, name)));
+    const [reader, writer, sender, receiver] = owners;
+    if (!reader || !writer || !sender || !receiver) throw new Error('there are four owners');
+    const streams = [sender, receiver].map((owner) => followStream(balancer, owner));
+    const load = startLoad(balancer, provider, [reader, writer, sender, receiver]);
+    t.teardown(async () => {
+      for (const stream of streams) await stream.stop();
+      await load.stop().catch(() => undefined);
+    });
+    await load.goOn(1);
+
+    const everyEvent = (t: Test, least: number) =>
+      t.test('every stream had every notification once', async (t) => {
+        for (const [index, { username }] of [sender, receiver].entries()) {
+          const ids = await query(
+            database,
+            `SELECT n.id::int FROM notifications n JOIN users u ON u.id = n.user_id WHERE u.username = '${username}' ORDER BY n.id`,
+          );
+          const stream = streams[index];
+          await until('the last notification', () => stream?.ids.at(-1) === ids.at(-1));
+          t.same(stream?.ids, ids);
+          t.ok(ids.length >= least);
+          await stream?.stop();
+        }
+      });
+    return { owners, streams, load, everyEvent };
+  }
+
+  return { provider, balancer, environment, start, openStores };
 }
