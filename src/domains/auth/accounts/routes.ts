@@ -7,7 +7,6 @@ import { authErrors, authorizationErrors, passwordErrors, passwordLimit } from '
 import { AccountDeletion, NewUser, PasswordChange, toUser, User, UserChanges } from '../schemas.ts';
 import type { AccountService } from './service.ts';
 
-/** Sign-up. */
 export const accountRoutes: FastifyPluginAsyncTypebox<AccountService> = async (app, accounts) => {
   app.post('/signup/', {
     config: {

@@ -10,7 +10,6 @@ import { TokenPairWithUser } from '../schemas.ts';
 import * as schemas from './schemas.ts';
 import { createPasskeys } from './service.ts';
 
-/** Login with a passkey, and the passkeys of a user. */
 export const passkeyRoutes: FastifyPluginAsyncTypebox<AuthContext> = async (app, auth) => {
   const passkeys = createPasskeys(auth);
   const params = Type.Object({ passkey_id: PathId('`id` of a passkey') });

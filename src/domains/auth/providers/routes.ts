@@ -12,7 +12,6 @@ import { TokenPairWithUser } from '../schemas.ts';
 import * as schemas from './schemas.ts';
 import type { ProviderLogin } from './service.ts';
 
-/** Login with providers. */
 export const providerRoutes: FastifyPluginAsyncTypebox<ProviderLogin> = async (app, login) => {
   app.get('/providers/', {
     config: {

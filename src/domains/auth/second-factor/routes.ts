@@ -19,7 +19,6 @@ import type { SecondFactorService } from './service.ts';
 
 const codeErrors = [authErrors.invalidCode, authErrors.tooManySecondFactors];
 
-/** The second step of a login. */
 export const secondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorService> = async (
   app,
   secondFactor,
