@@ -1,7 +1,7 @@
+import type { User } from '../../infrastructure/database/generated/client.ts';
 import { type MailKind, writeMail } from '../../infrastructure/mail/content.ts';
 import type { MailPayload } from '../../infrastructure/mail/queue.ts';
 import type { MailComposers } from '../../infrastructure/mail/sending.ts';
-import type { RecipientRow } from './accounts/repository.ts';
 import type { AuthContext } from './context.ts';
 import { authKinds } from './kinds.ts';
 import { deletedAddress, type LoginMethodChange } from './notices.ts';
@@ -19,7 +19,7 @@ export function authMails(auth: AuthContext) {
   const toAccount =
     <Fields extends object>(
       kind: MailKind<Fields>,
-      fieldsOf: (account: RecipientRow, payload: MailPayload) => Fields | null,
+      fieldsOf: (account: User, payload: MailPayload) => Fields | null,
     ): MailComposers[string] =>
     async (payload) => {
       const account = await accounts.find(database, { id: Number(payload['user_id']), suspendedAt: null });

@@ -89,6 +89,7 @@ export const NewUser = t.Body('NewUser', 'An account to create', {
 export type NewUser = Static<typeof NewUser>;
 
 export const UserChanges = t.Changes('UserChanges', 'At least one field', { name });
+export type UserChanges = Static<typeof UserChanges>;
 export const AccountDeletion = t.Body('AccountDeletion', 'The password, where the account has one', {
   password: optionalPassword,
 });

@@ -17,28 +17,19 @@ export const userColumns = {
 
 export type UserRow = Prisma.UserGetPayload<{ select: typeof userColumns }>;
 
-const recipientColumns = {
-  ...userColumns,
-  language: true,
-  suspendedAt: true,
-  marketingAskedAt: true,
-} satisfies Prisma.UserSelect;
-
-/** What emails need of an account. */
-export type RecipientRow = Prisma.UserGetPayload<{ select: typeof recipientColumns }>;
-
 export type RemovableAccount = Pick<UserRow, 'id' | 'email' | 'isVerified'>;
 
 export function createAccountRepository({ unverifiedAccountTtl }: Config['email']) {
-  /** Locks an account and its undo links, while rows can refer to it. @returns undefined when it is gone or suspended */
-  async function lock(tx: Tx, id: number) {
-    await lockRow(tx, 'users', id, 'NO KEY UPDATE');
-    const select = { email: true, isVerified: true, passwordHash: true } as const;
-    return (await tx.prisma.user.findFirst({ where: { id, suspendedAt: null }, select })) ?? undefined;
-  }
+  const find = (tx: Tx, where: Prisma.UserWhereInput) => tx.prisma.user.findFirst({ where });
 
   return {
-    lock,
+    find,
+
+    /** Locks an account and its undo links, while rows can refer to it. @returns null when it is gone or suspended */
+    async lock(tx: Tx, id: number) {
+      await lockRow(tx, 'users', id, 'NO KEY UPDATE');
+      return find(tx, { id, suspendedAt: null });
+    },
 
     /** Locks email addresses and usernames until the transaction ends; see `advisoryLocks.names`. */
     async lockNames(tx: Tx, ...names: string[]): Promise<void> {
@@ -47,16 +38,11 @@ export function createAccountRepository({ unverifiedAccountTtl }: Config['email'
         FROM (SELECT hashtext(name) AS hash FROM unnest(${names}::text[]) name ORDER BY 1) ordered`);
     },
 
-    create: (tx: Tx, data: Prisma.UserCreateManyInput) =>
-      tx.prisma.user.create({ data, select: userColumns }),
-
-    find: (tx: Tx, where: Prisma.UserWhereInput) =>
-      tx.prisma.user.findFirst({ where, select: recipientColumns }),
+    create: (tx: Tx, data: Prisma.UserCreateManyInput) => tx.prisma.user.create({ data }),
 
     /** @returns the changed account; undefined where there was no such one @throws when its address is taken */
     async change(tx: Tx, where: Prisma.UserWhereInput, data: Prisma.UserUpdateManyMutationInput) {
-      const changed = await tx.prisma.user.updateManyAndReturn({ where, data, select: userColumns });
-      return changed[0];
+      return (await tx.prisma.user.updateManyAndReturn({ where, data }))[0];
     },
 
     /** Removes the identities, passkeys and second factor that were added since a time; all of them without one. */

@@ -9,7 +9,7 @@ import type { AuthContext } from '../context.ts';
 import type { EmailService } from '../email/service.ts';
 import { authErrors, takenError } from '../errors.ts';
 import { deletedAddress } from '../notices.ts';
-import { type NewUser, type PasswordChange, toUser, type User } from '../schemas.ts';
+import { type NewUser, type PasswordChange, toUser, type User, type UserChanges } from '../schemas.ts';
 import type { UserRow } from './repository.ts';
 
 const tokenRequired: FieldError = {
@@ -72,8 +72,8 @@ export function createAccounts(auth: AuthContext, consents: ConsentService, emai
     return user;
   }
 
-  async function rename(user: CurrentUser, name: string): Promise<User> {
-    const changed = await accounts.change(database, { id: user.id }, { name });
+  async function rename({ id }: CurrentUser, changes: UserChanges): Promise<User> {
+    const changed = await accounts.change(database, { id }, changes);
     if (changed === undefined) throw tokenNotValid('access', 'revoked');
     return toUser(changed);
   }

@@ -221,7 +221,7 @@ export function createEmailService(auth: AuthContext) {
     const isFree =
       holder === null || holder.id === userId || (await removal.removeUnverified(tx, email, context));
     const account = await accounts.lock(tx, userId);
-    if (account === undefined || !(await undoLinks.use(tx, link))) {
+    if (account === null || !(await undoLinks.use(tx, link))) {
       throw new ApiError(authErrors.undoLinkInvalid);
     }
     if (!isFree) throw takenError('token', authErrors.oldEmailTaken);

@@ -20,8 +20,8 @@ export function createPasskeyRepository({ prisma }: Database) {
       return (await tx.prisma.passkey.createManyAndReturn({ data: [data], skipDuplicates: true }))[0];
     },
 
-    rename: async (userId: number, id: number, name: string) =>
-      (await prisma.passkey.updateManyAndReturn({ where: { id, userId }, data: { name } }))[0],
+    rename: async (userId: number, id: number, data: { name: string }) =>
+      (await prisma.passkey.updateManyAndReturn({ where: { id, userId }, data }))[0],
 
     /** @returns its name; undefined when the user has no such passkey */
     async remove(tx: Tx, userId: number, id: number): Promise<string | undefined> {

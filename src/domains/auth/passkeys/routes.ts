@@ -77,9 +77,8 @@ export const passkeyRoutes: FastifyPluginAsyncTypebox<AuthContext> = async (app,
       response: { 201: Ref(schemas.Passkey) },
     },
     handler: async (request, reply) => {
-      const user = currentUser(request);
-      const added = await passkeys.finishRegistration(user, request.body, requestContext(request));
-      return reply.code(201).send(schemas.toPasskey(added));
+      reply.code(201);
+      return passkeys.finishRegistration(currentUser(request), request.body, requestContext(request));
     },
   });
 
@@ -112,10 +111,8 @@ export const passkeyRoutes: FastifyPluginAsyncTypebox<AuthContext> = async (app,
       body: Ref(schemas.PasskeyChanges),
       response: { 200: Ref(schemas.Passkey) },
     },
-    handler: async (request) => {
-      const { id } = currentUser(request);
-      return schemas.toPasskey(await passkeys.rename(id, request.params.passkey_id, request.body.name));
-    },
+    handler: async (request) =>
+      passkeys.rename(currentUser(request).id, request.params.passkey_id, request.body),
   });
 
   app.delete('/passkeys/:passkey_id/', {

@@ -5,7 +5,7 @@ import type { AuthContext } from '../context.ts';
 import { authErrors } from '../errors.ts';
 import { flowLifetimes } from '../sessions/repository.ts';
 import type { PasskeyRow } from './repository.ts';
-import type * as schemas from './schemas.ts';
+import * as schemas from './schemas.ts';
 
 const maxPasskeys = 10;
 /** Milliseconds for a registration or a login. */
@@ -69,13 +69,13 @@ export function createPasskeys(auth: AuthContext) {
       if (row === undefined) throw new ApiError(authErrors.passkeyRefused);
       return { row, label: row.name };
     });
-    return row;
+    return schemas.toPasskey(row);
   }
 
-  async function rename(userId: number, id: number, name: string): Promise<PasskeyRow> {
-    const renamed = await passkeys.rename(userId, id, name);
+  async function rename(userId: number, id: number, changes: { name: string }) {
+    const renamed = await passkeys.rename(userId, id, changes);
     if (renamed === undefined) throw new ApiError(authErrors.passkeyNotFound);
-    return renamed;
+    return schemas.toPasskey(renamed);
   }
 
   async function remove(user: CurrentUser, id: number, context: RequestContext): Promise<void> {

@@ -73,7 +73,7 @@ export function createLogin(auth: AuthBase) {
   function beginSecondFactor({ id, passwordHash }: LoginAccount, methods: string[], newHash: string | null) {
     return database.transaction(async (tx) => {
       const current = await accounts.lock(tx, id);
-      if (current === undefined || current.passwordHash !== passwordHash) return undefined;
+      if (current?.passwordHash !== passwordHash) return undefined;
       if (newHash !== passwordHash) await accounts.change(tx, { id }, { passwordHash: newHash });
       return flows.begin(tx, 'second_factor', { user: { id }, data: { methods } });
     });
