@@ -34,9 +34,9 @@ const unexpired = () => ({ expiresAt: { gt: new Date() } });
  * issues one returns the id of its row, with which the email is composed.
  */
 export function createEmailSecretRepository(
-  database: Database,
+  { prisma }: Database,
   secrets: DerivedSecrets,
-  { codeTtl, verificationTokenTtl, passwordResetTtl }: Config['email'],
+  ttls: Config['email'],
 ) {
   const newRow = (seconds: number) => ({
     id: randomUUID(),
@@ -50,13 +50,13 @@ export function createEmailSecretRepository(
   const emailCodes = {
     /** Creates a code with its link, which voids those before. */
     async issue(tx: Tx, email: string): Promise<string> {
-      const row = { ...newRow(codeTtl), attempts: 0 };
+      const row = { ...newRow(ttls.codeTtl), attempts: 0 };
       await tx.prisma.emailCode.upsert({ where: { email }, create: { email, ...row }, update: row });
       return row.id;
     },
 
     async find(id: string) {
-      const row = await database.prisma.emailCode.findFirst({ where: { id, ...unexpired() } });
+      const row = await prisma.emailCode.findFirst({ where: { id, ...unexpired() } });
       const code = row && secrets.code(id, row.keyId);
       const token = row && secrets.token('email link', id, row.keyId);
       return code && token ? { email: row.email, code, token } : undefined;
@@ -82,7 +82,7 @@ export function createEmailSecretRepository(
 
     /** The address that the token of a link is for. */
     addressOf: async (token: string) =>
-      (await database.prisma.emailCode.findFirst({ where: rowOf('email link', token) }))?.email,
+      (await prisma.emailCode.findFirst({ where: rowOf('email link', token) }))?.email,
 
     /** Uses up a code by the token of its link, which has no limit of attempts and works after the last one of the code. */
     async useLink(tx: Tx, token: string): Promise<WrongCode | undefined> {
@@ -91,7 +91,7 @@ export function createEmailSecretRepository(
     },
 
     async issueProof(tx: Tx, email: string): Promise<string> {
-      const row = newRow(verificationTokenTtl);
+      const row = newRow(ttls.verificationTokenTtl);
       await tx.prisma.emailProof.create({ data: { email, ...row } });
       return secrets.newToken('email proof', row.id);
     },
@@ -113,13 +113,13 @@ export function createEmailSecretRepository(
   const passwordResets = {
     /** Creates a link, which voids the one before. */
     async issue(tx: Tx, email: string): Promise<string> {
-      const row = newRow(passwordResetTtl);
+      const row = newRow(ttls.passwordResetTtl);
       await tx.prisma.passwordReset.upsert({ where: { email }, create: { email, ...row }, update: row });
       return row.id;
     },
 
     async find(id: string): Promise<(ResetLinkParts & { email: string }) | undefined> {
-      const row = await database.prisma.passwordReset.findFirst({ where: { id, ...unexpired() } });
+      const row = await prisma.passwordReset.findFirst({ where: { id, ...unexpired() } });
       const [uid, token] = (row && secrets.token('password reset', id, row.keyId)?.split('.')) ?? [];
       return row && uid && token ? { email: row.email, uid, token } : undefined;
     },
@@ -144,13 +144,13 @@ export function createEmailSecretRepository(
     },
 
     async find(id: string) {
-      const row = await database.prisma.emailChange.findFirst({ where: { id, ...unexpired() } });
+      const row = await prisma.emailChange.findFirst({ where: { id, ...unexpired() } });
       const token = row && secrets.token('email change', id, row.keyId);
       return token ? { ...row, token } : undefined;
     },
 
     open: (token: string): Promise<UndoLink | null> =>
-      database.prisma.emailChange.findFirst({ where: rowOf('email change', token) }),
+      prisma.emailChange.findFirst({ where: rowOf('email change', token) }),
 
     /** Uses up a link of a locked account, and voids those of later changes: who made these may not have been the owner. */
     async use(tx: Tx, { id, userId, expiresAt }: UndoLink): Promise<boolean> {

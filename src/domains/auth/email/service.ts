@@ -172,11 +172,9 @@ export function createEmailService(auth: AuthContext) {
   }
 
   /** Both addresses and the account are locked. */
-  async function tryChange(
-    tx: Tx,
-    { user: { id, sessionId }, input, email: oldEmail, isVerified }: Attempt,
-    { language }: RequestContext,
-  ) {
+  async function tryChange(tx: Tx, attempt: Attempt, { language }: RequestContext) {
+    const { user, input, email: oldEmail, isVerified } = attempt;
+    const { id, sessionId } = user;
     const { new_email: newEmail, code = '', verification_token: proof } = input;
     if (proof !== undefined) {
       const isProven = await emailCodes.useProof(tx, newEmail, proof);

@@ -26,11 +26,7 @@ type Finish = FinishedFlow & { providerId: string; caller: CurrentUser | null };
 
 export type ProviderLogin = ReturnType<typeof createProviderLogin>;
 /** Logins with providers, and identities. An account is found by issuer and subject, never by an address: it may be another's. */
-export function createProviderLogin(
-  auth: AuthContext,
-  { createAccount }: AccountService,
-  providers: readonly ProviderClient[],
-) {
+export function createProviderLogin(auth: AuthContext, signUps: AccountService, providers: ProviderClient[]) {
   const { config, database, accounts, identities, flows, logins, login, confirmation, sealer } = auth;
   const refused = () => new ApiError(authErrors.providerRefused);
   const find = (providerId: string) => providers.find(({ id }) => id === providerId);
@@ -117,9 +113,9 @@ export function createProviderLogin(
   /** `link_required` where the provider has proved the address of a verified account, else `sign_up_required`. */
   async function newcomerError(identity: ProviderIdentity): Promise<ApiError> {
     const { email, isEmailProved, name } = identity;
-    const owner =
-      email !== null && isEmailProved ? await accounts.find(database, { email, isVerified: true }) : null;
-    if (owner !== null) {
+    const proved = { email: email ?? '', isVerified: true };
+    const owner = isEmailProved && (await accounts.find(database, proved));
+    if (owner) {
       const { token } = await flows.begin(database, 'link', { user: owner, data: identity });
       const data = { link_token: token, expires_in: flowLifetimes.link };
       return new ApiError(authErrors.linkRequired, { data });
@@ -140,7 +136,7 @@ export function createProviderLogin(
       const owner = await accounts.find(tx, { identities: { some: { issuer, subject } } });
       if (owner) throw new ApiError(authErrors.identityTaken);
       const isProved = flow.data.isEmailProved && flow.data.email === input.email;
-      const user = await createAccount(tx, { ...input, passwordHash: null, isProved }, context);
+      const user = await signUps.createAccount(tx, { ...input, passwordHash: null, isProved }, context);
       await addTo(tx, user.id, flow.data);
       return flow.data;
     });

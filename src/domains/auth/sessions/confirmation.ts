@@ -29,10 +29,9 @@ interface LockedWork<Result> {
 type Prepare<Result> = (user: CurrentUser) => Promise<LockedWork<Result>>;
 
 /** Whether the user of a session lately proved again who they are, which changes of the ways to log in need. */
-export function createConfirmation(
-  { database, accounts, sessions, sendNotice }: AuthBase,
-  { verifyOwnPassword }: LoginService,
-) {
+export function createConfirmation(auth: AuthBase, { verifyOwnPassword }: LoginService) {
+  const { database, accounts, sessions, sendNotice } = auth;
+
   /** @throws {ApiError} `token_not_valid` when the session has ended, `forbidden` after an undone change of email */
   async function read(user: CurrentUser, tx: Tx = database) {
     const state = await sessions.confirmation(tx, user.sessionId, confirmationLifetime);

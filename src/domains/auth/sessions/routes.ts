@@ -14,10 +14,9 @@ import type { RefreshCookie } from './refresh-cookie.ts';
 
 type SessionRoutesOptions = AuthContext & { refreshCookie: RefreshCookie };
 
-export const sessionRoutes: FastifyPluginAsyncTypebox<SessionRoutesOptions> = async (
-  app,
-  { database, sessions, login, refreshCookie },
-) => {
+export const sessionRoutes: FastifyPluginAsyncTypebox<SessionRoutesOptions> = async (app, auth) => {
+  const { database, sessions, login, refreshCookie } = auth;
+
   app.post('/login/', {
     config: {
       access: 'anyone',
