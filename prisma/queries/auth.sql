@@ -106,46 +106,6 @@ FROM
 ORDER BY
   c.id;
 
--- email/repository: open
--- Columns: email, expiresAt, userId, username
--- Pages: at most 64
-SELECT
-  u.id AS "userId",
-  u.username,
-  r.email,
-  r.expires_at AS "expiresAt"
-FROM
-  password_resets r
-  JOIN users u ON u.email = r.email
-WHERE
-  r.id = $1::uuid
-  AND r.key_id = $2
-  AND r.expires_at > now()
-FOR UPDATE OF
-  r;
-
--- email/repository: tryCode
--- Columns: attempts, id, isMailed, keyId
--- Pages: at most 16
-SELECT
-  id,
-  key_id AS "keyId",
-  attempts,
-  NOT EXISTS (
-    SELECT
-    FROM
-      users u
-    WHERE
-      u.email = c.email
-      AND u.is_verified
-  ) AS "isMailed"
-FROM
-  email_codes c
-WHERE
-  email = $1
-  AND expires_at > now()
-FOR UPDATE;
-
 -- providers/repository: queueRevocations
 -- Pages: at most 16
 INSERT INTO
@@ -166,114 +126,7 @@ WHERE
   AND token IS NOT NULL
   AND true;
 
--- sessions/flow-repository: attempt
--- Columns: attempts, data, id, keyId, sessionId, userId
--- Pages: at most 16
--- Changes no index: login_flows
-UPDATE login_flows
-SET
-  attempts = attempts + 1
-WHERE
-  id = $1::uuid
-  AND key_id = $2
-  AND kind = $3::login_flow_kind
-  AND expires_at > now()
-  AND attempts < $4
-RETURNING
-  id,
-  key_id AS "keyId",
-  user_id AS "userId",
-  session_id AS "sessionId",
-  data,
-  attempts;
-
--- sessions/flow-repository: begin
--- Pages: at most 64
-INSERT INTO
-  login_flows (id, kind, user_id, session_id, data, key_id, expires_at)
-VALUES
-  (
-    $1::uuid,
-    $2::login_flow_kind,
-    (
-      SELECT
-        id
-      FROM
-        users
-      WHERE
-        id = $3
-      FOR KEY SHARE
-    ),
-    $4::uuid,
-    $5::jsonb,
-    $6,
-    now() + make_interval(secs => $7)
-  );
-
--- sessions/flow-repository: end
--- Columns: attempts, data, id, keyId, sessionId, userId
--- Pages: at most 16
-DELETE FROM login_flows
-WHERE
-  id = $1::uuid
-  AND key_id = $2
-  AND kind = $3::login_flow_kind
-  AND expires_at > now()
-RETURNING
-  id,
-  key_id AS "keyId",
-  user_id AS "userId",
-  session_id AS "sessionId",
-  data,
-  attempts;
-
--- sessions/flow-repository: lock
--- Columns: attempts, data, id, keyId, sessionId, userId
--- Pages: at most 16
-SELECT
-  id,
-  key_id AS "keyId",
-  user_id AS "userId",
-  session_id AS "sessionId",
-  data,
-  attempts
-FROM
-  login_flows
-WHERE
-  id = $1::uuid
-  AND key_id = $2
-  AND kind = $3::login_flow_kind
-  AND expires_at > now()
-FOR UPDATE;
-
--- sessions/login-repository: countFailure
--- Pages: at most 16
--- Changes no index: login_failures
-UPDATE login_failures f
-SET
-  failed_at = ARRAY(
-    SELECT
-      t
-    FROM
-      unnest(failed_at) t
-    WHERE
-      t > clock_timestamp() - make_interval(secs => $1)
-    ORDER BY
-      t DESC
-    LIMIT
-      $2
-  ) || clock_timestamp(),
-  delay_seconds = n.delay,
-  locked_until = CASE
-    WHEN n.delay > 0 THEN clock_timestamp() + make_interval(secs => n.delay)
-  END,
-  updated_at = clock_timestamp()
-FROM
-  unnest($3::text[], $4::int[]) AS n (key, delay)
-WHERE
-  f.key = n.key;
-
--- sessions/login-repository: createLoginRepository
+-- sessions/login-repository: accountWhere
 -- Columns: email, hasSecondFactor, id, isAddressKnown, isSuspended, isVerified, name, needsReset, passwordHash, role, username
 -- Pages: at most 16
 SELECT
@@ -308,7 +161,7 @@ FROM
 WHERE
   id = $3;
 
--- sessions/login-repository: createLoginRepository
+-- sessions/login-repository: accountWhere
 -- Columns: email, hasSecondFactor, id, isAddressKnown, isSuspended, isVerified, name, needsReset, passwordHash, role, username
 -- Pages: at most 32
 SELECT
@@ -350,6 +203,69 @@ WHERE
       p.id = $3
   );
 
+-- sessions/login-repository: accountWhere
+-- Columns: email, hasSecondFactor, id, isAddressKnown, isSuspended, isVerified, name, needsReset, passwordHash, role, username
+-- Pages: at most 32
+SELECT
+  id,
+  username,
+  name,
+  email,
+  role,
+  is_verified AS "isVerified",
+  password_hash AS "passwordHash",
+  suspended_at IS NOT NULL AS "isSuspended",
+  needs_reset AS "needsReset",
+  EXISTS (
+    SELECT
+    FROM
+      known_addresses k
+    WHERE
+      k.user_id = u.id
+      AND k.address = $1
+      AND k.last_used_at > now() - make_interval(days => $2)
+  ) AS "isAddressKnown",
+  EXISTS (
+    SELECT
+    FROM
+      second_factors f
+    WHERE
+      f.user_id = u.id
+      AND f.confirmed_at IS NOT NULL
+  ) AS "hasSecondFactor"
+FROM
+  users u
+WHERE
+  username = $3
+  OR email = $4;
+
+-- sessions/login-repository: countFailure
+-- Pages: at most 16
+-- Changes no index: login_failures
+UPDATE login_failures f
+SET
+  failed_at = ARRAY(
+    SELECT
+      t
+    FROM
+      unnest(failed_at) t
+    WHERE
+      t > clock_timestamp() - make_interval(secs => $1)
+    ORDER BY
+      t DESC
+    LIMIT
+      $2
+  ) || clock_timestamp(),
+  delay_seconds = n.delay,
+  locked_until = CASE
+    WHEN n.delay > 0 THEN clock_timestamp() + make_interval(secs => n.delay)
+  END,
+  updated_at = clock_timestamp()
+FROM
+  unnest($3::text[], $4::int[]) AS n (key, delay)
+WHERE
+  f.key = n.key;
+
 -- sessions/login-repository: createLoginRepository
 -- Pages: at most 16
 DELETE FROM login_failures
@@ -372,19 +288,16 @@ WHERE
 -- Columns: delay
 -- Pages: at most 16
 SELECT
-  (
-    SELECT
-      extract(
-        epoch
-        FROM
-          max(locked_until) - clock_timestamp()
-      )::float8
+  extract(
+    epoch
     FROM
-      login_failures
-    WHERE
-      key = ANY ($1)
-      AND locked_until > clock_timestamp()
-  ) AS delay;
+      max(locked_until) - clock_timestamp()
+  )::float8 AS delay
+FROM
+  login_failures
+WHERE
+  key = ANY ($1)
+  AND locked_until > clock_timestamp();
 
 -- sessions/login-repository: lockCounters
 -- Columns: delaySeconds, key, recent, remaining
@@ -496,142 +409,49 @@ SELECT
 FROM
   logged_in;
 
--- sessions/login-repository: subjectWhere
--- Columns: account, delay
--- Pages: at most 32
-WITH
-  account AS (
-    SELECT
-      id,
-      username,
-      name,
-      email,
-      role,
-      is_verified AS "isVerified",
-      password_hash AS "passwordHash",
-      suspended_at IS NOT NULL AS "isSuspended",
-      needs_reset AS "needsReset",
-      EXISTS (
-        SELECT
-        FROM
-          known_addresses k
-        WHERE
-          k.user_id = u.id
-          AND k.address = $1
-          AND k.last_used_at > now() - make_interval(days => $2)
-      ) AS "isAddressKnown",
-      EXISTS (
-        SELECT
-        FROM
-          second_factors f
-        WHERE
-          f.user_id = u.id
-          AND f.confirmed_at IS NOT NULL
-      ) AS "hasSecondFactor"
-    FROM
-      users u
-    WHERE
-      id = $3
-  )
-SELECT
-  (
-    SELECT
-      to_json(a)
-    FROM
-      account a
-  ) AS account,
-  (
-    SELECT
-      extract(
-        epoch
-        FROM
-          max(locked_until) - clock_timestamp()
-      )::float8
-    FROM
-      login_failures
-    WHERE
-      key = ANY (
-        CASE
-          WHEN (
-            SELECT
-              "isAddressKnown"
-            FROM
-              account
-          ) THEN $4::text[]
-          ELSE $5
-        END
-      )
-      AND locked_until > clock_timestamp()
-  ) AS delay;
+-- sessions/repository: attempt
+-- Columns: attempts, data, id, keyId, sessionId, userId
+-- Pages: at most 16
+-- Changes no index: login_flows
+UPDATE login_flows
+SET
+  attempts = attempts + 1
+WHERE
+  id = $1::uuid
+  AND key_id = $2
+  AND kind = $3::login_flow_kind
+  AND expires_at > now()
+  AND attempts < $4
+RETURNING
+  id,
+  key_id AS "keyId",
+  user_id AS "userId",
+  session_id AS "sessionId",
+  data,
+  attempts;
 
--- sessions/login-repository: subjectWhere
--- Columns: account, delay
--- Pages: at most 32
-WITH
-  account AS (
-    SELECT
-      id,
-      username,
-      name,
-      email,
-      role,
-      is_verified AS "isVerified",
-      password_hash AS "passwordHash",
-      suspended_at IS NOT NULL AS "isSuspended",
-      needs_reset AS "needsReset",
-      EXISTS (
-        SELECT
-        FROM
-          known_addresses k
-        WHERE
-          k.user_id = u.id
-          AND k.address = $1
-          AND k.last_used_at > now() - make_interval(days => $2)
-      ) AS "isAddressKnown",
-      EXISTS (
-        SELECT
-        FROM
-          second_factors f
-        WHERE
-          f.user_id = u.id
-          AND f.confirmed_at IS NOT NULL
-      ) AS "hasSecondFactor"
-    FROM
-      users u
-    WHERE
-      username = $3
-      OR email = $4
-  )
-SELECT
+-- sessions/repository: begin
+-- Pages: at most 64
+INSERT INTO
+  login_flows (id, kind, user_id, session_id, data, key_id, expires_at)
+VALUES
   (
-    SELECT
-      to_json(a)
-    FROM
-      account a
-  ) AS account,
-  (
-    SELECT
-      extract(
-        epoch
-        FROM
-          max(locked_until) - clock_timestamp()
-      )::float8
-    FROM
-      login_failures
-    WHERE
-      key = ANY (
-        CASE
-          WHEN (
-            SELECT
-              "isAddressKnown"
-            FROM
-              account
-          ) THEN $5::text[]
-          ELSE $6
-        END
-      )
-      AND locked_until > clock_timestamp()
-  ) AS delay;
+    $1::uuid,
+    $2::login_flow_kind,
+    (
+      SELECT
+        id
+      FROM
+        users
+      WHERE
+        id = $3
+      FOR KEY SHARE
+    ),
+    $4::uuid,
+    $5::jsonb,
+    $6,
+    now() + make_interval(secs => $7)
+  );
 
 -- sessions/repository: confirm
 -- Columns: confirmedAt
@@ -706,6 +526,41 @@ WHERE
   AND u.suspended_at IS NULL
   AND s.expires_at > now()
   AND s.created_at > now() - make_interval(secs => 7776000);
+
+-- sessions/repository: end
+-- Columns: attempts, data, id, keyId, sessionId, userId
+-- Pages: at most 16
+DELETE FROM login_flows
+WHERE
+  id = $1::uuid
+  AND key_id = $2
+  AND kind = $3::login_flow_kind
+  AND expires_at > now()
+RETURNING
+  id,
+  key_id AS "keyId",
+  user_id AS "userId",
+  session_id AS "sessionId",
+  data,
+  attempts;
+
+-- sessions/repository: find
+-- Columns: attempts, data, id, keyId, sessionId, userId
+-- Pages: at most 16
+SELECT
+  id,
+  key_id AS "keyId",
+  user_id AS "userId",
+  session_id AS "sessionId",
+  data,
+  attempts
+FROM
+  login_flows
+WHERE
+  id = $1::uuid
+  AND key_id = $2
+  AND kind = $3::login_flow_kind
+  AND expires_at > now();
 
 -- sessions/repository: findLive
 -- Columns: id

@@ -172,23 +172,14 @@ t.test('an expired token is rejected as expired, an access token as one of anoth
   await rejectedAsOver(t, session.refresh);
 });
 
-t.test('a forged refresh token is malformed', async (t) => {
+t.test('a refresh token with another count or signature than issued is malformed', async (t) => {
   const session = await logIn(app, user);
   const genuine = decode(session.refresh);
   const forge = createForge({ secret, ...genuine });
   const [counter = ''] = Object.keys(genuine.claims).filter((name) => !(name in decode(user.token).claims));
-  const counts = [undefined, null, -1, 0.5, '0', [0], 1e300];
-  for (const token of [
-    ...['x', 'a.b.c', '..', `${session.refresh}A`, `${session.refresh}=`, session.refresh.slice(0, -1)],
-    ...[{ alg: 'none' }, { kid: 'x' }].map((header) => forge({ header })),
-    ...[null, []].map((payload) => forge({ payload })),
-    ...[{ exp: undefined }, ...counts.map((count) => ({ [counter]: count }))].map((claims) =>
-      forge({ claims }),
-    ),
-    forge({ secret: 'not the secret' }),
-  ]) {
-    tokenRejected(t, await refresh(token), 'malformed', 'refresh');
-  }
+  for (const count of [undefined, null, -1, 0.5, '0', [0], 1e300])
+    tokenRejected(t, await refresh(forge({ claims: { [counter]: count } })), 'malformed', 'refresh');
+  tokenRejected(t, await refresh(forge({ secret: 'not the secret' })), 'malformed', 'refresh');
   t.equal((await refresh(forge())).status, 200, 'one that the test signs is as good as the genuine one');
 });
 

@@ -17,7 +17,7 @@ import { newResetLink, passTime } from './mailbox.ts';
 
 const app = await createTestApp();
 
-const { me, isVerified, signUp, tryLogin, sendCode, newCode, confirm } = accountsOf(app);
+const { me, isVerified, signUp, tryLogin, newCode, confirm } = accountsOf(app);
 const { changePassword, validateReset, confirmReset } = accountsOf(app);
 
 /** An account with an email of somebody else, and the sign-up of the owner of the email, who has proved it. */
@@ -187,33 +187,4 @@ t.test('of 12 concurrent sign-ups with a token each, one replaces the account', 
   );
   t.strictSame(tally(responses), { '201': 1, '409 email_taken': 11 });
   t.equal(await openTokens(email), 11, 'the other tokens are not used up');
-});
-
-t.test('sign-up, verification, login, store and deletion at once leave one consistent account', async (t) => {
-  for (let round = 0; round < 6; round++) {
-    const { squatter, body } = await createRivals();
-    const { email, token, username } = squatter;
-    await passTime(app, email, 3600);
-    const code = await newCode(email);
-    const [replaced, ...others] = await Promise.all([
-      signUp(body),
-      confirm({ email, code }, token),
-      tryLogin(username),
-      round % 2
-        ? deleteAccount(app, squatter)
-        : app.call('POST', '/api/v1/stores/', { token, body: { name: '두레', category_ids: [1] } }),
-      sendCode(email),
-    ]);
-    // 400 where the account was verified and then deleted before, which voids the proof.
-    t.ok([201, 409, ...(round % 2 ? [400] : [])].includes(replaced.status), replaced.text);
-    for (const { status, text } of others) t.ok(status < 500, text);
-    const { rows } = await app.pool.query(
-      `SELECT is_verified, owner_id IS NOT NULL AS has_store, u.id <> $2 AS is_new
-       FROM users u LEFT JOIN stores s ON s.owner_id = u.id WHERE u.email = $1`,
-      [email, squatter.id],
-    );
-    t.ok(rows.length <= 1);
-    if (replaced.status === 201) t.match(rows, [{ is_verified: true, has_store: false, is_new: true }]);
-    else t.notOk(rows[0]?.is_new);
-  }
 });

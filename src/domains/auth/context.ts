@@ -10,52 +10,37 @@ import { type AccountDeletionSteps, createAccountRemoval } from './accounts/remo
 import { createAccountRepository } from './accounts/repository.ts';
 import { createConsentRepository } from './consents/repository.ts';
 import { createEmailSecretRepository } from './email/repository.ts';
-import { createEmailService } from './email/service.ts';
 import { authKinds } from './kinds.ts';
+import { createChangeNotices } from './notices.ts';
 import { createPasskeyRepository } from './passkeys/repository.ts';
 import { createPasswords } from './passwords.ts';
 import { createIdentityRepository } from './providers/repository.ts';
 import { createSecondFactorRepository } from './second-factor/repository.ts';
 import { createDerivedSecrets, createSealer } from './secrets.ts';
 import { createConfirmation } from './sessions/confirmation.ts';
-import { createFlowRepository } from './sessions/flow-repository.ts';
 import { createLoginRepository } from './sessions/login-repository.ts';
-import { createSessionRepository } from './sessions/repository.ts';
+import { createFlowRepository, createSessionRepository } from './sessions/repository.ts';
 import { createLogin } from './sessions/service.ts';
 import { createTokens } from './tokens.ts';
 
+const events = {
+  accounts: ['signup', 'account_deleted', 'data_downloaded', 'user_id_requested'],
+  logins: ['login', 'login_failed', 'login_delayed', 'login_suspended', 'second_factor_required'],
+  sessions: ['refresh_reused', 'logout', 'session_ended', 'confirmed'],
+  passwords: ['password_reset_requested', 'password_reset', 'password_changed'],
+  emails: ['email_verified', 'email_code_failed', 'email_changed', 'email_change_undone'],
+  secondFactors: [
+    'second_factor_added',
+    'second_factor_failed',
+    'second_factor_removed',
+    'recovery_codes_replaced',
+  ],
+  passkeys: ['passkey_added', 'passkey_removed', 'passkey_refused'],
+  identities: ['identity_added', 'identity_removed'],
+} as const;
+
 /** Security events that operators search the log for. */
-export const securityEvents = [
-  'signup',
-  'login',
-  'login_failed',
-  'login_delayed',
-  'login_suspended',
-  'refresh_reused',
-  'logout',
-  'session_ended',
-  'password_reset_requested',
-  'password_reset',
-  'password_changed',
-  'email_changed',
-  'email_change_undone',
-  'email_verified',
-  'email_code_failed',
-  'user_id_requested',
-  'account_deleted',
-  'second_factor_required',
-  'second_factor_failed',
-  'second_factor_added',
-  'second_factor_removed',
-  'recovery_codes_replaced',
-  'confirmed',
-  'data_downloaded',
-  'identity_added',
-  'identity_removed',
-  'passkey_added',
-  'passkey_removed',
-  'passkey_refused',
-] as const;
+export const securityEvents = Object.values(events).flat();
 
 declare module '../../http/request-context.ts' {
   interface SecurityEvents extends Record<(typeof securityEvents)[number], true> {}
@@ -85,7 +70,7 @@ function createBase(options: AuthOptions) {
     sealer,
     tokens: createTokens(options.jwt, config),
     passwords: createPasswords(options),
-    accounts: createAccountRepository(database, config.email),
+    accounts: createAccountRepository(config.email),
     sessions: createSessionRepository(database, config.tokens),
     logins: createLoginRepository(database, config),
     flows: createFlowRepository(secrets),
@@ -95,6 +80,7 @@ function createBase(options: AuthOptions) {
     consents: createConsentRepository(database, mailQueue),
     ...createEmailSecretRepository(database, secrets, config.email),
     mailSends: createMailSends(config.email, authKinds),
+    sendNotice: createChangeNotices(mailQueue),
   };
 }
 
@@ -104,11 +90,5 @@ export function createAuthContext(options: AuthOptions) {
   const base = createBase(options);
   const login = createLogin(base);
   const confirmation = createConfirmation(base, login);
-  return {
-    ...base,
-    login,
-    confirmation,
-    removal: createAccountRemoval(base),
-    emails: createEmailService(base),
-  };
+  return { ...base, login, confirmation, removal: createAccountRemoval(base) };
 }

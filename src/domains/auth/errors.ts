@@ -210,9 +210,7 @@ export const authErrors = {
   }),
 };
 
-/** Of operations that need a recent confirmation. */
 export const confirmationErrors = [authErrors.confirmationRequired, authErrors.resetRequired];
-/** Of operations that take the password of the user. */
 export const passwordErrors = [
   authErrors.wrongPassword,
   authErrors.resetRequired,

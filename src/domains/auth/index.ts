@@ -7,6 +7,7 @@ import { createConsents } from './consents/service.ts';
 import { type AuthOptions, createAuthContext } from './context.ts';
 import { expiredCodesAndLinks } from './email/repository.ts';
 import { emailChangeRoutes, emailRoutes } from './email/routes.ts';
+import { createEmailService } from './email/service.ts';
 import { authMails } from './mails.ts';
 import { passkeyRoutes } from './passkeys/routes.ts';
 import { createLoginProviders } from './providers/clients/adapters.ts';
@@ -15,7 +16,6 @@ import { providerRoutes } from './providers/routes.ts';
 import { createProviderLogin } from './providers/service.ts';
 import { secondFactorRoutes } from './second-factor/routes.ts';
 import { createSecondFactor } from './second-factor/service.ts';
-import { expiredLoginFlows } from './sessions/flow-repository.ts';
 import { expiredLoginRows } from './sessions/login-repository.ts';
 import { publicKeyRoutes } from './sessions/public-keys.ts';
 import { createRefreshCookie } from './sessions/refresh-cookie.ts';
@@ -32,21 +32,17 @@ export { toSession, toUser, User } from './schemas.ts';
 export { publicKeysMaxAge } from './sessions/public-keys.ts';
 export { jwtOptions } from './tokens.ts';
 
-export const expiredAuthRows = [
-  expiredSessions,
-  ...expiredCodesAndLinks,
-  ...expiredLoginRows,
-  expiredLoginFlows,
-];
+export const expiredAuthRows = [...expiredSessions, ...expiredCodesAndLinks, ...expiredLoginRows];
 
 export type AccountAdministration = ReturnType<typeof createAuth>['administration'];
 
 /** Builds the authentication domain: its features, what other domains and operators need of them, and its routes under `/auth`. */
 export function createAuth(options: AuthOptions) {
   const auth = createAuthContext(options);
-  const { config, database, sessions, tokens, passwords, login, confirmation, removal } = auth;
+  const { config, sessions, tokens, passwords, confirmation, removal } = auth;
   const consents = createConsents(auth);
-  const accounts = createAccounts(auth, consents);
+  const emails = createEmailService(auth);
+  const accounts = createAccounts(auth, consents, emails);
   const secondFactor = createSecondFactor(auth);
   const { providers, developmentLogin } = createLoginProviders(auth);
   const providerLogin = createProviderLogin(auth, accounts, providers);
@@ -55,11 +51,11 @@ export function createAuth(options: AuthOptions) {
   async function routes(scope: FastifyInstance): Promise<void> {
     await scope.register(refreshCookie.plugin);
     await scope.register(accountRoutes, accounts);
-    await scope.register(emailChangeRoutes, auth);
+    await scope.register(emailChangeRoutes, emails);
     await scope.register(consentRoutes, consents);
-    await scope.register(sessionRoutes, { database, sessions, login, refreshCookie });
+    await scope.register(sessionRoutes, { ...auth, refreshCookie });
     await scope.register(secondFactorRoutes, secondFactor);
-    await scope.register(emailRoutes, auth);
+    await scope.register(emailRoutes, emails);
     await scope.register(passkeyRoutes, auth);
     await scope.register(providerRoutes, providerLogin);
   }

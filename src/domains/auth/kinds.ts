@@ -142,5 +142,4 @@ const requestedKinds = {
   }),
 };
 
-/** The emails of this domain. */
 export const authKinds = { ...requestedKinds, ...noticeKinds };

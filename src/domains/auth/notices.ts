@@ -1,6 +1,7 @@
 import type { Language } from '../../http/language.ts';
+import type { Tx } from '../../infrastructure/database/client.ts';
 import { button, code, date, mailKind, note, quote } from '../../infrastructure/mail/content.ts';
-import type { UnrequestedMail } from '../../infrastructure/mail/queue.ts';
+import type { MailQueue } from '../../infrastructure/mail/queue.ts';
 
 export const accountReason = {
   ko: '두레 계정의 보안을 위해 보내 드리는 메일입니다.',
@@ -203,17 +204,14 @@ export const noticeKinds = {
 /** What the address of a deleted account is sealed for. */
 export const deletedAddress = 'the address of a deleted account';
 
-interface Changes {
-  password_changed: { ended: 'all' | 'others' };
-  login_method_changed: LoginMethodChange;
-  email_changed: { id: string };
-}
+type Change =
+  | { kind: 'password_changed'; ended: 'all' | 'others' }
+  | ({ kind: 'login_method_changed' } & LoginMethodChange)
+  | { kind: 'email_changed'; id: string };
+type Recipient = { id: number; language: Language };
 
-/** The notice to a user of a change that was made just now. */
-export function changeNotice<Kind extends keyof Changes>(
-  kind: Kind,
-  { id: userId, language }: { id: number; language: Language },
-  change: Changes[Kind],
-): UnrequestedMail {
-  return { kind, userId, payload: { ...change, changed_at: Date.now(), language } };
-}
+/** Mails notices of changes that were made just now. */
+export const createChangeNotices =
+  ({ addUnrequested }: MailQueue) =>
+  (tx: Tx, { id: userId, language }: Recipient, { kind, ...change }: Change) =>
+    addUnrequested(tx, { kind, userId, payload: { ...change, changed_at: Date.now(), language } });

@@ -116,7 +116,7 @@ export function createPasswords(options: { config: Config; logger: FastifyBaseLo
       useAllCores.refresh();
     },
 
-    hash: async (password: string, request: HashRequest): Promise<string> =>
+    hash: async (password: string, request: HashRequest) =>
       queued(request, () => argon2.hash(password, parameters)),
 
     /** Whether a password matches the hash of an account. Takes the same time for a name without an account. */

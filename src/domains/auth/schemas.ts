@@ -1,4 +1,4 @@
-import { type Static, Type } from '@sinclair/typebox';
+import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { Page } from '../../http/pagination.ts';
 import * as t from '../../http/schemas.ts';
 import { Line, pattern, TextField, whenEmpty, whenUnnamed } from '../../http/text.ts';
@@ -39,10 +39,13 @@ export const Token = (description: string) => t.Text(description, { pattern: tok
 /** What the service made and a client sends back; a wrong one has an error of its own. */
 export const givenBack = (description: string, maxLength: number, pattern: string) =>
   TextField('line', { minLength: 1, ...t.documented({ pattern, maxLength }), description });
-/** A token of a login flow. */
 export const flowToken = (description: string) => givenBack(description, 100, tokenPattern);
-/** A `verification_token`. */
 export const proof = (description: string) => Type.Optional(flowToken(description));
+export const OneOf = <A extends TSchema, B extends TSchema>(
+  $id: string,
+  description: string,
+  [a, b]: [A, B],
+) => Type.Unsafe<Static<A> | Static<B>>({ $id, description, oneOf: [t.Ref(a), t.Ref(b)] });
 /** An account with a password always gives it; one without it needs a recent login or confirmation. */
 export const optionalPassword = Type.Optional(password);
 /** Of an email or an authenticator app. */
@@ -86,6 +89,7 @@ export const NewUser = t.Body('NewUser', 'An account to create', {
 export type NewUser = Static<typeof NewUser>;
 
 export const UserChanges = t.Changes('UserChanges', 'At least one field', { name });
+export type UserChanges = Static<typeof UserChanges>;
 export const AccountDeletion = t.Body('AccountDeletion', 'The password, where the account has one', {
   password: optionalPassword,
 });
@@ -157,7 +161,6 @@ export const Session = t.NamedObject('Session', 'A device that is logged in', {
   last_used_at: t.Timestamp('When the session was last refreshed'),
   is_current: t.Flag('Whether this very request belongs to it'),
 });
-/** A session as its user and operators see it. */
 export function toSession({ id, userAgent, ip, methods, ...times }: SessionRow) {
   return {
     id,

@@ -1,6 +1,5 @@
 import * as crypto from 'node:crypto';
 import { serviceUnavailable } from '../../http/errors.ts';
-import { isUuid } from '../../http/schemas.ts';
 import type { Secret } from '../../infrastructure/config/config.ts';
 import type { LoginFlowKind } from '../../infrastructure/database/generated/enums.ts';
 
@@ -9,6 +8,9 @@ type Purpose = 'email code' | FlowSecret | LinkPurpose;
 type LinkPurpose = 'email link' | 'email proof' | 'password reset' | 'email change' | `${LoginFlowKind} flow`;
 /** What a login flow sends to a provider or an authenticator besides its token. */
 export type FlowSecret = 'state' | 'nonce' | 'code verifier' | 'challenge';
+
+/** The id of nothing. */
+export const noId = '00000000-0000-0000-0000-000000000000';
 
 export type DerivedSecrets = ReturnType<typeof createDerivedSecrets>;
 /**
@@ -41,13 +43,11 @@ export function createDerivedSecrets(secrets: readonly [Secret, ...Secret[]]) {
     return secret && digest(secret, purpose, id).toString('base64url');
   }
 
-  /** The row that a token is of, which may be gone; undefined for every other text. */
-  function open(purpose: LinkPurpose, given: string): { id: string; keyId: string } | undefined {
+  /** The row that a token is of, which may be gone; that of {@link noId} for every other text. */
+  function open(purpose: LinkPurpose, given: string): { id: string; keyId: string } {
     const [id = ''] = given.split('.');
-    const secret = isUuid(id)
-      ? secrets.find((one) => secretsEqual(newToken(purpose, id, one), given))
-      : undefined;
-    return secret && { id, keyId: secret.id };
+    const secret = secrets.find((one) => secretsEqual(newToken(purpose, id, one), given));
+    return { id: secret ? id : noId, keyId: secret?.id ?? '' };
   }
 
   /** `keyId` is that of new rows. */

@@ -45,10 +45,8 @@ export interface TokenClaims extends AccessClaims {
 }
 
 /** Issues and verifies JWTs. The first private key signs access tokens, else the first secret does, as it does for refresh tokens. */
-export function createTokens(
-  jwt: JWT,
-  { secrets, privateKeys, publicUrl }: Pick<Config, 'secrets' | 'privateKeys' | 'publicUrl'>,
-) {
+export function createTokens(jwt: JWT, config: Pick<Config, 'secrets' | 'privateKeys' | 'publicUrl'>) {
+  const { secrets, privateKeys, publicUrl } = config;
   const [signing] = privateKeys;
   const keyOptions = signing && { key: signing.pem, algorithm: signing.algorithm, kid: signing.id };
   const signers = {
@@ -110,11 +108,10 @@ function readHeader(encoded: string): string {
   }
 }
 
+type Key = { id: string; key: string | Buffer; algorithm: Algorithm };
+
 /** `@fastify/jwt` has one key. For a token of another one it would build a verifier, without a cache. */
-function verifierOf(
-  { id, key, algorithm }: { id: string; key: string | Buffer; algorithm: Algorithm },
-  iss: string,
-) {
+function verifierOf({ id, key, algorithm }: Key, iss: string) {
   const verifier = createVerifier({ key, algorithms: [algorithm], allowedIss: iss, cache });
   return [headerFields({ alg: algorithm, typ: 'JWT', kid: id }), verifier] as const;
 }

@@ -1,6 +1,6 @@
 import type { Config } from '../../../infrastructure/config/config.ts';
 import { advisoryLocks } from '../../../infrastructure/database/advisory-locks.ts';
-import type { Database, Tx } from '../../../infrastructure/database/client.ts';
+import type { Tx } from '../../../infrastructure/database/client.ts';
 import type { Prisma } from '../../../infrastructure/database/generated/client.ts';
 import { lockRow } from '../../../infrastructure/database/row-locks.ts';
 import { type Sql, sql } from '../../../infrastructure/database/sql.ts';
@@ -17,30 +17,19 @@ export const userColumns = {
 
 export type UserRow = Prisma.UserGetPayload<{ select: typeof userColumns }>;
 
-const recipientColumns = {
-  ...userColumns,
-  language: true,
-  suspendedAt: true,
-  marketingAskedAt: true,
-} satisfies Prisma.UserSelect;
-
-/** What emails need of an account. */
-export type RecipientRow = Prisma.UserGetPayload<{ select: typeof recipientColumns }>;
-type Reset = { id: number; email: string; passwordHash: string };
-
 export type RemovableAccount = Pick<UserRow, 'id' | 'email' | 'isVerified'>;
 
-/** Accounts. */
-export function createAccountRepository(database: Database, { unverifiedAccountTtl }: Config['email']) {
-  /** Locks an account and its undo links, while rows can refer to it. @returns undefined when it is gone or suspended */
-  async function lock(tx: Tx, id: number) {
-    await lockRow(tx, 'users', id, 'NO KEY UPDATE');
-    const select = { email: true, isVerified: true, passwordHash: true } as const;
-    return (await tx.prisma.user.findFirst({ where: { id, suspendedAt: null }, select })) ?? undefined;
-  }
+export function createAccountRepository({ unverifiedAccountTtl }: Config['email']) {
+  const find = (tx: Tx, where: Prisma.UserWhereInput) => tx.prisma.user.findFirst({ where });
 
   return {
-    lock,
+    find,
+
+    /** Locks an account and its undo links, while rows can refer to it. @returns null when it is gone or suspended */
+    async lock(tx: Tx, id: number) {
+      await lockRow(tx, 'users', id, 'NO KEY UPDATE');
+      return find(tx, { id, suspendedAt: null });
+    },
 
     /** Locks email addresses and usernames until the transaction ends; see `advisoryLocks.names`. */
     async lockNames(tx: Tx, ...names: string[]): Promise<void> {
@@ -49,39 +38,11 @@ export function createAccountRepository(database: Database, { unverifiedAccountT
         FROM (SELECT hashtext(name) AS hash FROM unnest(${names}::text[]) name ORDER BY 1) ordered`);
     },
 
-    create: (tx: Tx, data: Prisma.UserCreateManyInput) =>
-      tx.prisma.user.create({ data, select: userColumns }),
+    create: (tx: Tx, data: Prisma.UserCreateManyInput) => tx.prisma.user.create({ data }),
 
-    /** Gives an account a proven address. @param change.needsReset whether only a reset may change it then @throws when it is taken */
-    setEmail(tx: Tx, id: number, change: { email: string; needsReset?: true }): Promise<UserRow> {
-      const data = { ...change, isVerified: true };
-      return tx.prisma.user.update({ where: { id }, data, select: userColumns });
-    },
-
-    find: (tx: Tx, where: Prisma.UserWhereInput) =>
-      tx.prisma.user.findFirst({ where, select: recipientColumns }),
-
-    async rename(userId: number, name: string): Promise<UserRow | undefined> {
-      const change = { where: { id: userId }, data: { name }, select: userColumns };
-      return (await database.prisma.user.updateManyAndReturn(change))[0];
-    },
-
-    /** @returns whether the account became verified; not if it was already, is gone, or has another address */
-    async markVerified(tx: Tx, userId: number, email: string): Promise<boolean> {
-      const where = { id: userId, email, isVerified: false };
-      return (await tx.prisma.user.updateMany({ where, data: { isVerified: true } })).count > 0;
-    },
-
-    /** @returns false when the password was changed since it was verified, or when only a reset may change the account */
-    async changePassword(tx: Tx, { id, from, to }: { id: number; from: string; to: string }) {
-      const where = { id, passwordHash: from, needsReset: false };
-      return (await tx.prisma.user.updateMany({ where, data: { passwordHash: to } })).count > 0;
-    },
-
-    /** Sets a password by a link to the address, which verifies it. @returns false when no account has the address any more */
-    async resetPassword(tx: Tx, { id, email, passwordHash }: Reset): Promise<boolean> {
-      const data = { passwordHash, needsReset: false, isVerified: true };
-      return (await tx.prisma.user.updateMany({ where: { id, email }, data })).count > 0;
+    /** @returns the changed account; undefined where there was no such one @throws when its address is taken */
+    async change(tx: Tx, where: Prisma.UserWhereInput, data: Prisma.UserUpdateManyMutationInput) {
+      return (await tx.prisma.user.updateManyAndReturn({ where, data }))[0];
     },
 
     /** Removes the identities, passkeys and second factor that were added since a time; all of them without one. */

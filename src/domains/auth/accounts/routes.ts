@@ -7,7 +7,6 @@ import { authErrors, authorizationErrors, passwordErrors, passwordLimit } from '
 import { AccountDeletion, NewUser, PasswordChange, toUser, User, UserChanges } from '../schemas.ts';
 import type { AccountService } from './service.ts';
 
-/** Sign-up. */
 export const accountRoutes: FastifyPluginAsyncTypebox<AccountService> = async (app, accounts) => {
   app.post('/signup/', {
     config: {
@@ -54,10 +53,7 @@ export const accountRoutes: FastifyPluginAsyncTypebox<AccountService> = async (a
       body: Ref(UserChanges),
       response: { 200: Ref(User) },
     },
-    handler: async (request) => {
-      const user = currentUser(request);
-      return accounts.rename(user, request.body.name ?? user.name);
-    },
+    handler: async (request) => accounts.rename(currentUser(request), request.body),
   });
 
   app.delete('/me/', {
@@ -94,9 +90,7 @@ export const accountRoutes: FastifyPluginAsyncTypebox<AccountService> = async (a
       body: Ref(PasswordChange),
       response: { 200: Ref(EmptyData) },
     },
-    handler: async (request) => {
-      const user = currentUser(request);
-      return emptyData(accounts.changePassword(user, request.body, requestContext(request)));
-    },
+    handler: async (request) =>
+      emptyData(accounts.changePassword(currentUser(request), request.body, requestContext(request))),
   });
 };

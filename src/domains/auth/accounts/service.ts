@@ -6,9 +6,10 @@ import type { Tx } from '../../../infrastructure/database/client.ts';
 import type { IdempotencyKey } from '../../../infrastructure/database/idempotency.ts';
 import type { ConsentService } from '../consents/service.ts';
 import type { AuthContext } from '../context.ts';
+import type { EmailService } from '../email/service.ts';
 import { authErrors, takenError } from '../errors.ts';
-import { changeNotice, deletedAddress } from '../notices.ts';
-import { type NewUser, type PasswordChange, toUser, type User } from '../schemas.ts';
+import { deletedAddress } from '../notices.ts';
+import { type NewUser, type PasswordChange, toUser, type User, type UserChanges } from '../schemas.ts';
 import type { UserRow } from './repository.ts';
 
 const tokenRequired: FieldError = {
@@ -26,9 +27,9 @@ interface NewAccount extends Omit<NewUser, 'password'> {
 
 export type AccountService = ReturnType<typeof createAccounts>;
 /** Creates accounts, and changes and deletes those of logged-in users. */
-export function createAccounts(auth: AuthContext, consents: ConsentService) {
-  const { config, idempotency, mailQueue, passwords, login, confirmation, emails, removal, sealer } = auth;
-  const { accounts, sessions, emailCodes, passwordResets } = auth;
+export function createAccounts(auth: AuthContext, consents: ConsentService, emails: EmailService) {
+  const { config, database, idempotency, mailQueue, passwords, login, confirmation, removal, sealer } = auth;
+  const { accounts, sessions, emailCodes, passwordResets, sendNotice } = auth;
 
   /** Creates an account; without a proof of the address a code is mailed, with it an unverified account without a store is replaced. */
   async function signUp({ password, ...input }: NewUser, context: RequestContext, key?: IdempotencyKey) {
@@ -71,8 +72,8 @@ export function createAccounts(auth: AuthContext, consents: ConsentService) {
     return user;
   }
 
-  async function rename(user: CurrentUser, name: string): Promise<User> {
-    const changed = await accounts.rename(user.id, name);
+  async function rename({ id }: CurrentUser, changes: UserChanges): Promise<User> {
+    const changed = await accounts.change(database, { id }, changes);
     if (changed === undefined) throw tokenNotValid('access', 'revoked');
     return toUser(changed);
   }
@@ -81,23 +82,20 @@ export function createAccounts(auth: AuthContext, consents: ConsentService) {
   async function changePassword(user: CurrentUser, input: PasswordChange, context: RequestContext) {
     const { id, sessionId } = user;
     const { new_password: password } = input;
+    const { language } = context;
     await confirmation.runLocked(user, async (current) => {
       passwords.checkNew({ field: 'new_password', password, account: current });
-      const from = await login.verifyOwnPassword(current, input.current_password, context);
-      const to = await passwords.hash(password, { ...context, userId: id });
+      const verifiedHash = await login.verifyOwnPassword(current, input.current_password, context);
+      const passwordHash = await passwords.hash(password, { ...context, userId: id });
       return {
-        passwordHash: from,
+        verifiedHash,
         async work(tx, { email, isVerified }) {
           const storeId = await removal.lockAccount(tx, { id, email });
           // Into an unverified account with a store, a reset is the only way for the owner of the address.
           if (isVerified || storeId === undefined) await passwordResets.revoke(tx, email);
-          await accounts.changePassword(tx, { id, from, to });
+          await accounts.change(tx, { id }, { passwordHash });
           await sessions.endAll(tx, id, sessionId);
-          const recipient = { id, language: context.language };
-          await mailQueue.addUnrequested(
-            tx,
-            changeNotice('password_changed', recipient, { ended: 'others' }),
-          );
+          await sendNotice(tx, { id, language }, { kind: 'password_changed', ended: 'others' });
         },
       };
     });
@@ -107,7 +105,7 @@ export function createAccounts(auth: AuthContext, consents: ConsentService) {
   /** Deletes the account with everything that only it has. @param password undefined for an account without one */
   async function deleteAccount(user: CurrentUser, password: string | undefined, context: RequestContext) {
     await confirmation.runLocked(user, async (current) => ({
-      passwordHash: await confirmation.authorize(current, password, context),
+      verifiedHash: await confirmation.authorize(current, password, context),
       async work(tx, account) {
         await removal.remove(tx, { id: user.id, ...account });
         if (!account.isVerified) return;

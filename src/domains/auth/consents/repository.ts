@@ -3,7 +3,6 @@ import type { Consent } from '../../../infrastructure/database/generated/client.
 import { sql } from '../../../infrastructure/database/sql.ts';
 import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
 
-/** What a user has answered. */
 export type Answer = Pick<Consent, 'kind' | 'action' | 'version'>;
 type AnswerRow = Answer & Pick<Consent, 'createdAt'> & { id: number };
 

@@ -5,7 +5,6 @@ import { Ref } from '../../../http/schemas.ts';
 import { ConsentChanges, ConsentList, GivenConsents } from './schemas.ts';
 import type { ConsentService } from './service.ts';
 
-/** What users can agree to. */
 export const consentRoutes: FastifyPluginAsyncTypebox<ConsentService> = async (app, consents) => {
   app.get('/consents/', {
     config: {

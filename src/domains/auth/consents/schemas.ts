@@ -17,7 +17,6 @@ const Consent = t.NamedObject('Consent', 'What users can agree to', {
 export const ConsentList = t.NamedObject('ConsentList', 'What users can agree to', {
   items: t.List(t.Ref(Consent), 3, 'In the order in which a page shows them'),
 });
-export type ConsentList = Static<typeof ConsentList>;
 
 const version = (description: string) =>
   TextField('line', {
@@ -39,9 +38,7 @@ export const NewConsents = t.Body(
   'NewConsents',
   'What the user agrees to: at least what `listConsents` says is required',
   {
-    terms: Type.Optional(answers.terms),
-    privacy: Type.Optional(answers.privacy),
-    marketing: Type.Optional(answers.marketing),
+    ...Type.Partial(Type.Object(answers)).properties,
     is_14_or_older: Type.Optional(
       Type.Unsafe<true>({
         type: 'boolean',

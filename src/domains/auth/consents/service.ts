@@ -5,7 +5,7 @@ import type { RequestContext } from '../../../http/request-context.ts';
 import type { Tx } from '../../../infrastructure/database/client.ts';
 import type { AuthContext } from '../context.ts';
 import type { Answer } from './repository.ts';
-import type { ConsentChanges, ConsentList, NewConsents } from './schemas.ts';
+import type { ConsentChanges, NewConsents } from './schemas.ts';
 
 const ids = ['terms', 'privacy', 'marketing'] as const;
 
@@ -16,7 +16,7 @@ export function createConsents({ config, database, accounts, consents }: AuthCon
   /** Emails that advertise are a part of the privacy policy, where there is one. */
   const current = { terms, privacy, marketing: privacy ?? terms };
 
-  function list(): ConsentList {
+  function list() {
     const items = ids.flatMap((id) => {
       const document = current[id];
       return document ? [{ id, ...document, required: id !== 'marketing' }] : [];

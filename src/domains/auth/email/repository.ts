@@ -18,33 +18,25 @@ export const expiredCodesAndLinks: ExpiredRows[] = [
   'email_changes',
 ].map((table) => ({ table, condition: sql`expires_at < now()` }));
 
-export interface WrongCode {
-  correct: false;
-  attemptsLeft: number;
-  /** Whether the attempts were used up before. */
-  exhausted: boolean;
-}
-
-type CodeResult = { correct: true; email: string } | WrongCode;
+/** `exhausted`: whether the attempts were used up before. */
+export type WrongCode = { attemptsLeft: number; exhausted: boolean };
 
 /** A code or link that does not exist, was used, replaced or has expired. */
-const unknownCode: WrongCode = { correct: false, attemptsLeft: 0, exhausted: false };
+const unknownCode: WrongCode = { attemptsLeft: 0, exhausted: false };
 
 /** A link that brings `oldEmail` back. */
 export type UndoLink = Pick<EmailChangeRow, 'id' | 'userId' | 'oldEmail' | 'expiresAt'>;
-type ResetAccount = { userId: number; username: string; email: string; expiresAt: Date };
 
 const unexpired = () => ({ expiresAt: { gt: new Date() } });
 
 /**
  * Codes and links of emails. The rows reveal none of them; those of an address are the same whether it has an account or not. What
- * issues one returns the id of its row, with which the email is composed; what finds one returns undefined when it was used,
- * replaced or has expired.
+ * issues one returns the id of its row, with which the email is composed.
  */
 export function createEmailSecretRepository(
-  database: Database,
+  { prisma }: Database,
   secrets: DerivedSecrets,
-  { codeTtl, verificationTokenTtl, passwordResetTtl }: Config['email'],
+  ttls: Config['email'],
 ) {
   const newRow = (seconds: number) => ({
     id: randomUUID(),
@@ -52,68 +44,61 @@ export function createEmailSecretRepository(
     expiresAt: new Date(Date.now() + seconds * 1000),
   });
 
+  const rowOf = (...of: Parameters<DerivedSecrets['open']>) => ({ ...secrets.open(...of), ...unexpired() });
+
   /** Verification codes, one per address, with their links, and proofs that one was used. */
   const emailCodes = {
     /** Creates a code with its link, which voids those before. */
     async issue(tx: Tx, email: string): Promise<string> {
-      const row = { ...newRow(codeTtl), attempts: 0 };
+      const row = { ...newRow(ttls.codeTtl), attempts: 0 };
       await tx.prisma.emailCode.upsert({ where: { email }, create: { email, ...row }, update: row });
       return row.id;
     },
 
     async find(id: string) {
-      const row = await database.prisma.emailCode.findFirst({ where: { id, ...unexpired() } });
+      const row = await prisma.emailCode.findFirst({ where: { id, ...unexpired() } });
       const code = row && secrets.code(id, row.keyId);
       const token = row && secrets.token('email link', id, row.keyId);
       return code && token ? { email: row.email, code, token } : undefined;
     },
 
     /**
-     * Tries a code and counts the attempt; a correct code is used up. The row lock serialises concurrent attempts. Where a verified
-     * account has the address every code is wrong, and the response looks the same: the email to the address had none.
+     * Tries a code and counts the attempt while the address is locked; a correct code is used up. Where a verified account has the
+     * address every code is wrong, and the response looks the same: the email to the address had none.
+     * @returns undefined for a correct code
      */
-    async tryCode(tx: Tx, email: string, code: string): Promise<CodeResult> {
-      const [row] = await tx.query<{ id: string; keyId: string; attempts: number; isMailed: boolean }>(sql`
-        SELECT id, key_id AS "keyId", attempts,
-          NOT EXISTS (SELECT FROM users u WHERE u.email = c.email AND u.is_verified) AS "isMailed"
-        FROM email_codes c WHERE email = ${email} AND expires_at > now() FOR UPDATE`);
-      if (row === undefined) return unknownCode;
+    async tryCode(tx: Tx, email: string, code: string): Promise<WrongCode | undefined> {
+      const row = await tx.prisma.emailCode.findFirst({ where: { email, ...unexpired() } });
+      if (row === null) return unknownCode;
       if (row.attempts >= maxAttempts) return { ...unknownCode, exhausted: true };
-      if (secretsEqual(secrets.code(row.id, row.keyId), code) && row.isMailed) {
+      const isMailed = (await tx.prisma.user.count({ where: { email, isVerified: true } })) === 0;
+      if (secretsEqual(secrets.code(row.id, row.keyId), code) && isMailed) {
         await tx.prisma.emailCode.delete({ where: { email } });
-        return { correct: true, email };
+        return undefined;
       }
       await tx.prisma.emailCode.update({ where: { email }, data: { attempts: { increment: 1 } } });
       return { ...unknownCode, attemptsLeft: maxAttempts - row.attempts - 1 };
     },
 
-    /** The address that the token of a link is for, also of one that has expired. */
-    async addressOf(token: string): Promise<string | undefined> {
-      const link = secrets.open('email link', token);
-      return link && (await database.prisma.emailCode.findFirst({ where: link }))?.email;
-    },
+    /** The address that the token of a link is for. */
+    addressOf: async (token: string) =>
+      (await prisma.emailCode.findFirst({ where: rowOf('email link', token) }))?.email,
 
     /** Uses up a code by the token of its link, which has no limit of attempts and works after the last one of the code. */
-    async useLink(tx: Tx, token: string): Promise<CodeResult> {
-      const link = secrets.open('email link', token);
-      if (link === undefined) return unknownCode;
-      const where = { ...link, ...unexpired() };
-      const row = await tx.prisma.emailCode.findFirst({ where });
-      const { count } = await tx.prisma.emailCode.deleteMany({ where });
-      return row && count > 0 ? { correct: true, email: row.email } : unknownCode;
+    async useLink(tx: Tx, token: string): Promise<WrongCode | undefined> {
+      const { count } = await tx.prisma.emailCode.deleteMany({ where: rowOf('email link', token) });
+      return count > 0 ? undefined : unknownCode;
     },
 
     async issueProof(tx: Tx, email: string): Promise<string> {
-      const row = newRow(verificationTokenTtl);
+      const row = newRow(ttls.verificationTokenTtl);
       await tx.prisma.emailProof.create({ data: { email, ...row } });
       return secrets.newToken('email proof', row.id);
     },
 
     /** Uses up a proof. @returns false when the token does not prove this address */
     async useProof(tx: Tx, email: string, token: string): Promise<boolean> {
-      const proof = secrets.open('email proof', token);
-      if (proof === undefined) return false;
-      const where = { ...proof, email, ...unexpired() };
+      const where = { ...rowOf('email proof', token), email };
       return (await tx.prisma.emailProof.deleteMany({ where })).count > 0;
     },
 
@@ -128,31 +113,21 @@ export function createEmailSecretRepository(
   const passwordResets = {
     /** Creates a link, which voids the one before. */
     async issue(tx: Tx, email: string): Promise<string> {
-      const row = newRow(passwordResetTtl);
+      const row = newRow(ttls.passwordResetTtl);
       await tx.prisma.passwordReset.upsert({ where: { email }, create: { email, ...row }, update: row });
       return row.id;
     },
 
     async find(id: string): Promise<(ResetLinkParts & { email: string }) | undefined> {
-      const row = await database.prisma.passwordReset.findFirst({ where: { id, ...unexpired() } });
+      const row = await prisma.passwordReset.findFirst({ where: { id, ...unexpired() } });
       const [uid, token] = (row && secrets.token('password reset', id, row.keyId)?.split('.')) ?? [];
       return row && uid && token ? { email: row.email, uid, token } : undefined;
     },
 
-    /** Finds the account of a link and locks the link, so that of concurrent uses one succeeds. */
-    async open(tx: Tx, { uid, token }: ResetLinkParts): Promise<ResetAccount | undefined> {
-      const link = secrets.open('password reset', `${uid}.${token}`);
-      if (link === undefined) return undefined;
-      const [account] = await tx.query<ResetAccount>(sql`
-        SELECT u.id AS "userId", u.username, r.email, r.expires_at AS "expiresAt"
-        FROM password_resets r JOIN users u ON u.email = r.email
-        WHERE r.id = ${link.id}::uuid AND r.key_id = ${link.keyId} AND r.expires_at > now() FOR UPDATE OF r`);
-      return account;
-    },
+    open: (tx: Tx, { uid, token }: ResetLinkParts) =>
+      tx.prisma.passwordReset.findFirst({ where: rowOf('password reset', `${uid}.${token}`) }),
 
-    async revoke(tx: Tx, email: string): Promise<void> {
-      await tx.prisma.passwordReset.deleteMany({ where: { email } });
-    },
+    revoke: (tx: Tx, email: string) => tx.prisma.passwordReset.deleteMany({ where: { email } }),
   };
 
   /** Links that bring the old address of an account back. */
@@ -169,22 +144,19 @@ export function createEmailSecretRepository(
     },
 
     async find(id: string) {
-      const row = await database.prisma.emailChange.findFirst({ where: { id, ...unexpired() } });
+      const row = await prisma.emailChange.findFirst({ where: { id, ...unexpired() } });
       const token = row && secrets.token('email change', id, row.keyId);
       return token ? { ...row, token } : undefined;
     },
 
-    async open(token: string): Promise<UndoLink | null> {
-      const link = secrets.open('email change', token);
-      return link ? database.prisma.emailChange.findFirst({ where: { ...link, ...unexpired() } }) : null;
-    },
+    open: (token: string): Promise<UndoLink | null> =>
+      prisma.emailChange.findFirst({ where: rowOf('email change', token) }),
 
     /** Uses up a link of a locked account, and voids those of later changes: who made these may not have been the owner. */
-    async use(tx: Tx, { id, userId }: UndoLink): Promise<boolean> {
-      const change = await tx.prisma.emailChange.findFirst({ where: { id, ...unexpired() } });
-      if (change === null) return false;
-      const where = { userId, expiresAt: { gte: change.expiresAt } };
-      return (await tx.prisma.emailChange.deleteMany({ where })).count > 0;
+    async use(tx: Tx, { id, userId, expiresAt }: UndoLink): Promise<boolean> {
+      const { count } = await tx.prisma.emailChange.deleteMany({ where: { id, ...unexpired() } });
+      await tx.prisma.emailChange.deleteMany({ where: { userId, expiresAt: { gte: expiresAt } } });
+      return count > 0;
     },
   };
 

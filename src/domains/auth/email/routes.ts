@@ -5,21 +5,17 @@ import { type ApiError, invalidFields } from '../../../http/errors.ts';
 import { describeErrors } from '../../../http/field-errors.ts';
 import { requestContext } from '../../../http/request-context.ts';
 import { EmptyData, emptyData, Ref } from '../../../http/schemas.ts';
-import type { AuthContext } from '../context.ts';
 import { authErrors, authorizationErrors, errorsOfForm, lacks, passwordLimit } from '../errors.ts';
 import { User } from '../schemas.ts';
-import { createEmailChange } from './change.ts';
 import * as schemas from './schemas.ts';
+import type { EmailService } from './service.ts';
 
 const alreadyRequested = {
   ko: '이미 접수된 요청이 있습니다. 메일함을 확인하시고, 메일이 없으면 잠시 후 다시 요청해 주세요.',
   en: 'This was requested already. Please check your inbox; if there is no mail, try again in a while.',
 };
 
-/** A change of the email address. */
-export const emailChangeRoutes: FastifyPluginAsyncTypebox<AuthContext> = async (app, auth) => {
-  const emailChange = createEmailChange(auth);
-
+export const emailChangeRoutes: FastifyPluginAsyncTypebox<EmailService> = async (app, emails) => {
   app.post('/change-email/', {
     config: {
       access: 'user',
@@ -40,8 +36,7 @@ export const emailChangeRoutes: FastifyPluginAsyncTypebox<AuthContext> = async (
       body: Ref(schemas.EmailChange),
       response: { 200: Ref(User) },
     },
-    handler: async (request) =>
-      emailChange.change(currentUser(request), request.body, requestContext(request)),
+    handler: async (request) => emails.change(currentUser(request), request.body, requestContext(request)),
   });
 
   app.post('/change-email/undo/', {
@@ -62,12 +57,11 @@ export const emailChangeRoutes: FastifyPluginAsyncTypebox<AuthContext> = async (
       body: Ref(schemas.EmailLink),
       response: { 200: Ref(EmptyData) },
     },
-    handler: async (request) => emptyData(emailChange.undo(request.body.token, requestContext(request))),
+    handler: async (request) => emptyData(emails.undo(request.body.token, requestContext(request))),
   });
 };
 
-/** Verification of an email address by a code or a link, and the recovery of a forgotten password or username. */
-export const emailRoutes: FastifyPluginAsyncTypebox<AuthContext> = async (app, { emails }) => {
+export const emailRoutes: FastifyPluginAsyncTypebox<EmailService> = async (app, emails) => {
   app.post('/email-verify/send/', {
     config: {
       access: 'optional',
@@ -146,9 +140,10 @@ export const emailRoutes: FastifyPluginAsyncTypebox<AuthContext> = async (app, {
       querystring: schemas.ResetLinkQuery,
       response: { 200: Ref(schemas.ResetLink) },
     },
-    handler: async (request) => ({
-      expires_at: (await emails.openLink(request.query)).expiresAt.toISOString(),
-    }),
+    handler: async ({ query }) => {
+      const { expiresAt } = await emails.openLink(query);
+      return { expires_at: expiresAt.toISOString() };
+    },
   });
 
   app.post('/reset-password-confirm/', {

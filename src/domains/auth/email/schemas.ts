@@ -1,20 +1,11 @@
 import { type Static, Type } from '@sinclair/typebox';
 import * as t from '../../../http/schemas.ts';
-import {
-  email,
-  emailField,
-  givenBack,
-  newPassword,
-  optionalPassword,
-  proof,
-  Token,
-  verificationCode,
-} from '../schemas.ts';
+import * as auth from '../schemas.ts';
 
-const uid = givenBack('`uid` of the link', 36, '^[0-9a-f-]{36}$');
-const linkToken = givenBack('`token` of the link', 100, '^[A-Za-z0-9._-]+$');
+const uid = auth.givenBack('`uid` of the link', 36, '^[0-9a-f-]{36}$');
+const linkToken = auth.givenBack('`token` of the link', 100, '^[A-Za-z0-9._-]+$');
 
-export const EmailAddress = t.Body('EmailAddress', 'Where to send a mail', { email });
+export const EmailAddress = t.Body('EmailAddress', 'Where to send a mail', { email: auth.email });
 const resendAfter = t.Int32('Seconds until another mail is sent to this address');
 const accepted = t.Flag(
   'Whether the request was accepted; false within the cooldown and beyond the hourly cap of the address, where no mail is sent',
@@ -29,17 +20,17 @@ export const MailSent = t.NamedObject('MailSent', 'The same for any address, kno
   resend_after: resendAfter,
 });
 
-export const EmailCode = t.Body('EmailCode', 'The code of a mail', { email, code: verificationCode });
-export const EmailLink = t.Body('EmailLink', 'The link of a mail', { token: linkToken });
-export const EmailConfirmation = Type.Unsafe<Static<typeof EmailCode> | Static<typeof EmailLink>>({
-  $id: 'EmailConfirmation',
-  description: 'Either the code or the link of a mail',
-  oneOf: [t.Ref(EmailCode), t.Ref(EmailLink)],
+export const EmailCode = t.Body('EmailCode', 'The code of a mail', {
+  email: auth.email,
+  code: auth.verificationCode,
 });
+export const EmailLink = t.Body('EmailLink', 'The link of a mail', { token: linkToken });
+const eitherOfMail = 'Either the code or the link of a mail';
+export const EmailConfirmation = auth.OneOf('EmailConfirmation', eitherOfMail, [EmailCode, EmailLink]);
 export type EmailConfirmation = Static<typeof EmailConfirmation>;
 export const EmailVerification = t.NamedObject('EmailVerification', 'A verified address', {
   email: t.Email('The address that is verified'),
-  verification_token: Token('Proves the address, once, at `signUp`'),
+  verification_token: auth.Token('Proves the address, once, at `signUp`'),
   expires_in: t.Int32('Seconds the token is valid'),
 });
 
@@ -51,7 +42,7 @@ export const ResetLink = t.NamedObject('ResetLink', 'A link that works', {
 export const PasswordReset = t.Body('PasswordReset', 'The link of a mail and a new password', {
   uid,
   token: linkToken,
-  new_password: newPassword,
+  new_password: auth.newPassword,
 });
 export type PasswordReset = Static<typeof PasswordReset>;
 
@@ -59,10 +50,10 @@ export const EmailChange = t.Body(
   'EmailChange',
   'The password, and what proves the new address: the `code` that was mailed to it, or a `verification_token`',
   {
-    password: optionalPassword,
-    new_email: emailField('The new address; converted to lower case'),
-    code: Type.Optional(verificationCode),
-    verification_token: proof('From the response of `confirmEmail`; without it, `code` is required'),
+    password: auth.optionalPassword,
+    new_email: auth.emailField('The new address; converted to lower case'),
+    code: Type.Optional(auth.verificationCode),
+    verification_token: auth.proof('From the response of `confirmEmail`; without it, `code` is required'),
   },
 );
 export type EmailChange = Static<typeof EmailChange>;

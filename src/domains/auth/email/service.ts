@@ -1,65 +1,109 @@
-import type { CurrentUser } from '../../../http/authentication.ts';
-import { ApiError, retryLater } from '../../../http/errors.ts';
+import { type CurrentUser, tokenNotValid } from '../../../http/authentication.ts';
+import { ApiError, invalidFields, retryLater } from '../../../http/errors.ts';
+import { problems } from '../../../http/field-errors.ts';
 import type { Language } from '../../../http/language.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
 import type { Tx } from '../../../infrastructure/database/client.ts';
-import type { AuthBase } from '../context.ts';
-import { authErrors } from '../errors.ts';
-import { changeNotice } from '../notices.ts';
-import type { WrongCode } from './repository.ts';
-import type { EmailConfirmation, PasswordReset, ResetLinkParts } from './schemas.ts';
+import { isUniqueViolation } from '../../../infrastructure/database/errors.ts';
+import type { RemovableAccount } from '../accounts/repository.ts';
+import type { AuthContext } from '../context.ts';
+import { authErrors, takenError } from '../errors.ts';
+import { toUser, type User } from '../schemas.ts';
+import { type UndoLink, undoDays, type WrongCode } from './repository.ts';
+import type { EmailChange, EmailConfirmation, PasswordReset, ResetLinkParts } from './schemas.ts';
 
-type Send = (tx: Tx, userId: number | undefined) => Promise<void>;
+const currentAddress = {
+  field: 'new_email',
+  code: 'duplicate',
+  text: {
+    ko: '지금 사용하고 있는 이메일입니다. 다른 이메일을 입력해 주세요.',
+    en: 'This is the current address of the account.',
+  },
+} as const;
 
-/** Verification of addresses, and recovery of a password or username. No response reveals whether an address has an account. */
-export function createEmailService(auth: AuthBase) {
-  const { config, database, mailQueue, passwords, accounts, sessions, logins } = auth;
-  const { emailCodes, passwordResets, mailSends } = auth;
+type Attempt = Pick<RemovableAccount, 'email' | 'isVerified'> & { user: CurrentUser; input: EmailChange };
+
+type Send = (userId: number | undefined) => Promise<void>;
+type RequestedMail = { purpose: 'email_verify' | 'reset_password' | 'find_id'; email: string };
+
+export type EmailService = ReturnType<typeof createEmailService>;
+/**
+ * Verification of addresses, recovery of a password or username, and changes of the address with their undo. No response to a
+ * stranger reveals whether an address has an account.
+ */
+export function createEmailService(auth: AuthContext) {
+  const { config, database, mailQueue, passwords, accounts, sessions, logins, confirmation, removal } = auth;
+  const { emailCodes, passwordResets, undoLinks, mailSends, sendNotice } = auth;
+
+  /** @param send runs where cooldown and cap allow it, for unknown addresses, too, so that the time does not tell them apart */
+  async function request(tx: Tx, { purpose, email }: RequestedMail, send: Send) {
+    await accounts.lockNames(tx, email);
+    const { allowed, resendAfter } = await mailSends.request(tx, purpose, email);
+    const userId = (await accounts.find(tx, { email }))?.id;
+    if (allowed) await send(userId);
+    return { userId, sent: { accepted: allowed, resend_after: resendAfter } };
+  }
 
   /** Enqueues an email with a code, unless the cooldown or the hourly cap forbids it. That to a verified account has none. */
-  async function enqueueCode(tx: Tx, email: string, language: Language) {
-    const { allowed, resendAfter } = await mailSends.request(tx, 'email_verify', email);
-    if (allowed) {
+  function enqueueCode(tx: Tx, email: string, language: Language) {
+    return request(tx, { purpose: 'email_verify', email }, async () => {
       const id = await emailCodes.issue(tx, email);
       await mailQueue.add(tx, 'verification_code', { id, language });
-    }
-    return { accepted: allowed, resend_after: resendAfter };
+    });
   }
 
   async function sendCode(email: string, { language }: RequestContext) {
-    const sent = await database.transaction(async (tx) => {
-      await accounts.lockNames(tx, email);
-      return enqueueCode(tx, email, language);
-    });
+    const { sent } = await database.transaction((tx) => enqueueCode(tx, email, language));
     return { ...sent, expires_in: Math.floor(config.email.codeTtl) };
+  }
+
+  async function requestLink(email: string, { language, logSecurityEvent }: RequestContext) {
+    const { userId, sent } = await database.transaction((tx) =>
+      request(tx, { purpose: 'reset_password', email }, async () => {
+        const id = await passwordResets.issue(tx, email);
+        await mailQueue.add(tx, 'reset_link', { id, language });
+      }),
+    );
+    logSecurityEvent('password_reset_requested', { id: userId });
+    return sent;
+  }
+
+  async function findUsername(email: string, { language, logSecurityEvent }: RequestContext) {
+    const { userId, sent } = await database.transaction((tx) =>
+      // No account has the id 0.
+      request(tx, { purpose: 'find_id', email }, (id = 0) =>
+        mailQueue.add(tx, 'user_id', { user_id: id, language }),
+      ),
+    );
+    logSecurityEvent('user_id_requested', { id: userId });
+    return sent;
   }
 
   /** Checks a code or a link. It verifies the account of the session only: a stranger may have signed up with the address. */
   async function confirm(given: EmailConfirmation, user: CurrentUser | null, context: RequestContext) {
-    const address = 'code' in given ? given.email : await emailCodes.addressOf(given.token);
+    // A link that does not work has no address; its token, which is none, stands for it.
+    const email = 'code' in given ? given.email : ((await emailCodes.addressOf(given.token)) ?? given.token);
     // Throwing inside the transaction would roll back the count of attempts.
     const outcome = await database.transaction(async (tx) => {
-      if (address !== undefined) await accounts.lockNames(tx, address);
-      const result =
+      await accounts.lockNames(tx, email);
+      const wrong =
         'code' in given
-          ? await emailCodes.tryCode(tx, given.email, given.code)
+          ? await emailCodes.tryCode(tx, email, given.code)
           : await emailCodes.useLink(tx, given.token);
-      if (!result.correct) {
-        const holder = 'code' in given ? await accounts.find(tx, { email: given.email }) : null;
-        return { ...result, userId: holder?.id };
-      }
-      const isVerified = user !== null && (await accounts.markVerified(tx, user.id, result.email));
-      const token = await emailCodes.issueProof(tx, result.email);
-      return { ...result, token, userId: isVerified ? user.id : undefined };
+      if (wrong) return { wrong, userId: (await accounts.find(tx, { email }))?.id };
+      const unverified = { id: user?.id ?? 0, email, isVerified: false };
+      const isVerified = await accounts.change(tx, unverified, { isVerified: true });
+      const token = await emailCodes.issueProof(tx, email);
+      return { token, userId: isVerified ? user?.id : undefined };
     });
-    const event = outcome.correct ? 'email_verified' : 'email_code_failed';
+    const event = outcome.wrong ? 'email_code_failed' : 'email_verified';
     context.logSecurityEvent(event, { id: outcome.userId });
-    if (outcome.correct) {
+    if (!outcome.wrong) {
       const expires_in = Math.floor(config.email.verificationTokenTtl);
-      return { email: outcome.email, verification_token: outcome.token, expires_in };
+      return { email, verification_token: outcome.token, expires_in };
     }
-    if ('code' in given) throw await codeError(given.email, outcome);
-    throw new ApiError(authErrors.emailLinkInvalid, { data: { attempts_left: outcome.attemptsLeft } });
+    if ('code' in given) throw await codeError(email, outcome.wrong);
+    throw new ApiError(authErrors.emailLinkInvalid, { data: { attempts_left: 0 } });
   }
 
   async function codeError(email: string, { attemptsLeft, exhausted }: WrongCode): Promise<ApiError> {
@@ -67,64 +111,128 @@ export function createEmailService(auth: AuthBase) {
     return retryLater(authErrors.tooManyCodeAttempts, await mailSends.wait(database, 'email_verify', email));
   }
 
-  /** @param send runs where cooldown and cap allow it, for unknown addresses, too, so that the time does not tell them apart */
-  async function request(purpose: 'reset_password' | 'find_id', email: string, send: Send) {
-    return database.transaction(async (tx) => {
-      await accounts.lockNames(tx, email);
-      const { allowed, resendAfter } = await mailSends.request(tx, purpose, email);
-      const userId = (await accounts.find(tx, { email }))?.id;
-      if (allowed) await send(tx, userId);
-      return { userId, sent: { accepted: allowed, resend_after: resendAfter } };
-    });
-  }
-
-  async function requestLink(email: string, context: RequestContext) {
-    const { userId, sent } = await request('reset_password', email, async (tx) => {
-      const id = await passwordResets.issue(tx, email);
-      await mailQueue.add(tx, 'reset_link', { id, language: context.language });
-    });
-    context.logSecurityEvent('password_reset_requested', { id: userId });
-    return sent;
-  }
-
-  async function findUsername(email: string, context: RequestContext) {
-    const { userId, sent } = await request('find_id', email, (tx, id) =>
-      // No account has the id 0.
-      mailQueue.add(tx, 'user_id', { user_id: id ?? 0, language: context.language }),
-    );
-    context.logSecurityEvent('user_id_requested', { id: userId });
-    return sent;
-  }
-
+  /** The account of a link, and when that expires. @throws {ApiError} `reset_link_invalid` */
   async function openLink(link: ResetLinkParts, tx: Tx = database) {
     const opened = await passwordResets.open(tx, link);
-    if (opened === undefined) throw new ApiError(authErrors.resetLinkInvalid);
-    return opened;
+    const account = opened && (await accounts.find(tx, { email: opened.email }));
+    if (!account) throw new ApiError(authErrors.resetLinkInvalid);
+    return { account, expiresAt: opened.expiresAt };
   }
 
   /** Sets a new password and ends every session. The first proof of the address removes ways to log in that were added without. */
   async function reset({ new_password: password, ...link }: PasswordReset, context: RequestContext) {
-    const account = await openLink(link);
+    const { account } = await openLink(link);
+    const { id, username, email } = account;
     passwords.checkNew({ field: 'new_password', password, account });
     const passwordHash = await passwords.hash(password, context);
     await database.transaction(async (tx) => {
-      await accounts.lockNames(tx, account.email);
-      const { userId: id, username, email } = await openLink(link, tx);
+      await accounts.lockNames(tx, email);
+      await openLink(link, tx);
       await passwordResets.revoke(tx, email);
       await logins.clearFailures(tx, [username, email]);
       // Ways to log in that were added before were added without a proof of the address.
-      if (await accounts.markVerified(tx, id, email)) await accounts.removeLoginMethods(tx, id);
-      // Since the link was opened, the account may have been deleted or have got its old address back.
-      if (!(await accounts.resetPassword(tx, { id, email, passwordHash }))) {
-        throw new ApiError(authErrors.resetLinkInvalid);
+      if (await accounts.change(tx, { id, email, isVerified: false }, { isVerified: true })) {
+        await accounts.removeLoginMethods(tx, id);
       }
+      // Since the link was opened, the account may have been deleted or have got its old address back.
+      const isReset = await accounts.change(tx, { id, email }, { passwordHash, needsReset: false });
+      if (!isReset) throw new ApiError(authErrors.resetLinkInvalid);
       await sessions.endAll(tx, id);
       await logins.forgetAddresses(tx, id);
-      const recipient = { id, language: context.language };
-      await mailQueue.addUnrequested(tx, changeNotice('password_changed', recipient, { ended: 'all' }));
+      await sendNotice(tx, { id, language: context.language }, { kind: 'password_changed', ended: 'all' });
     });
-    context.logSecurityEvent('password_reset', { id: account.userId });
+    context.logSecurityEvent('password_reset', { id });
   }
 
-  return { enqueueCode, sendCode, confirm, codeError, requestLink, findUsername, openLink, reset };
+  /** Changes the address; every other session ends, and the old address gets a notice if it was verified. */
+  async function change(user: CurrentUser, input: EmailChange, context: RequestContext): Promise<User> {
+    const { new_email: newEmail } = input;
+    const { wrong, changed } = await confirmation
+      .runLocked(user, async (current) => {
+        if (newEmail === current.email) throw invalidFields([currentAddress]);
+        if (!input.code && !input.verification_token)
+          throw invalidFields([{ field: 'code', ...problems.required }]);
+        return {
+          verifiedHash: await confirmation.authorize(current, input.password, context),
+          names: [newEmail],
+          work: (tx, account) => tryChange(tx, { user, input, ...account }, context),
+        };
+      })
+      .catch((error: unknown) => {
+        // The whole transaction was rolled back, so the code still works.
+        throw isUniqueViolation(error) ? takenError('new_email', authErrors.newEmailTaken) : error;
+      });
+    if (wrong) {
+      context.logSecurityEvent('email_code_failed', user);
+      throw await codeError(newEmail, wrong);
+    }
+    if (changed === undefined) throw tokenNotValid('access', 'revoked');
+    context.logSecurityEvent('email_changed', user);
+    return toUser(changed);
+  }
+
+  /** Both addresses and the account are locked. */
+  async function tryChange(tx: Tx, attempt: Attempt, { language }: RequestContext) {
+    const { user, input, email: oldEmail, isVerified } = attempt;
+    const { id, sessionId } = user;
+    const { new_email: newEmail, code = '', verification_token: proof } = input;
+    if (proof !== undefined) {
+      const isProven = await emailCodes.useProof(tx, newEmail, proof);
+      if (!isProven) throw new ApiError(authErrors.verificationTokenInvalid);
+    } else {
+      const wrong = await emailCodes.tryCode(tx, newEmail, code);
+      if (wrong) return { wrong };
+    }
+    if (isVerified) {
+      const link = await undoLinks.issue(tx, id, { oldEmail, newEmail });
+      // While the account still has the old address, so that the notice counts for that one.
+      await sendNotice(tx, { id, language }, { kind: 'email_changed', id: link });
+      await emailCodes.revoke(tx, oldEmail);
+    }
+    await passwordResets.revoke(tx, oldEmail);
+    const changed = await accounts.change(tx, { id }, { email: newEmail, isVerified: true });
+    await sessions.endAll(tx, id, sessionId);
+    return { changed };
+  }
+
+  /**
+   * Brings the old address back. Somebody else may have the account: every session ends, ways to log in that were added since the
+   * change are removed, a reset link goes to the address, and until then the password changes neither password nor address. An
+   * unverified account without a store that has taken the address is deleted. An error does not use the link up.
+   */
+  async function undo(token: string, context: RequestContext): Promise<void> {
+    const link = await undoLinks.open(token);
+    if (link === null) throw new ApiError(authErrors.undoLinkInvalid);
+    await database
+      .transaction((tx) => bringBack(tx, link, context))
+      .catch((error: unknown) => {
+        throw isUniqueViolation(error) ? takenError('token', authErrors.oldEmailTaken) : error;
+      });
+    context.logSecurityEvent('email_change_undone', { id: link.userId });
+  }
+
+  async function bringBack(tx: Tx, link: UndoLink, context: RequestContext): Promise<void> {
+    const { userId, oldEmail: email } = link;
+    await accounts.lockNames(tx, email);
+    await mailSends.record(tx, 'reset_password', email);
+    const holder = await accounts.find(tx, { email });
+    const isFree =
+      holder === null || holder.id === userId || (await removal.removeUnverified(tx, email, context));
+    const account = await accounts.lock(tx, userId);
+    if (account === null || !(await undoLinks.use(tx, link))) {
+      throw new ApiError(authErrors.undoLinkInvalid);
+    }
+    if (!isFree) throw takenError('token', authErrors.oldEmailTaken);
+    await accounts.change(tx, { id: userId }, { email, isVerified: true, needsReset: true });
+    // Else somebody who knows the password could repeat the change until there is no link to undo it.
+    await mailSends.forget(tx, 'email_change', email);
+    await sessions.endAll(tx, userId);
+    await logins.forgetAddresses(tx, userId);
+    const changedAt = new Date(link.expiresAt.getTime() - undoDays * 86_400_000);
+    await accounts.removeLoginMethods(tx, userId, changedAt);
+    const id = await passwordResets.issue(tx, email);
+    await mailQueue.add(tx, 'reset_link', { id, language: context.language });
+  }
+
+  return { enqueueCode, sendCode, requestLink, findUsername, confirm, openLink, reset, change, undo };
 }

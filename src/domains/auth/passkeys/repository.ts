@@ -1,8 +1,8 @@
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
-import type { Passkey, Prisma } from '../../../infrastructure/database/generated/client.ts';
+import type { Passkey as PasskeyRow, Prisma } from '../../../infrastructure/database/generated/client.ts';
 import type { PageRequest } from '../../../infrastructure/database/keyset.ts';
 
-export type PasskeyRow = Passkey;
+export type { PasskeyRow };
 
 /** Passkeys. Those of an account are added and removed while it is locked. */
 export function createPasskeyRepository({ prisma }: Database) {
@@ -17,14 +17,11 @@ export function createPasskeyRepository({ prisma }: Database) {
 
     /** @returns undefined when an account has a passkey with the credential's id */
     async add(tx: Tx, data: Prisma.PasskeyCreateManyInput): Promise<PasskeyRow | undefined> {
-      // A rejected row would use up an id.
-      if ((await tx.prisma.passkey.count({ where: { credentialId: data.credentialId } })) > 0)
-        return undefined;
       return (await tx.prisma.passkey.createManyAndReturn({ data: [data], skipDuplicates: true }))[0];
     },
 
-    rename: async (userId: number, id: number, name: string) =>
-      (await prisma.passkey.updateManyAndReturn({ where: { id, userId }, data: { name } }))[0],
+    rename: async (userId: number, id: number, data: { name: string }) =>
+      (await prisma.passkey.updateManyAndReturn({ where: { id, userId }, data }))[0],
 
     /** @returns its name; undefined when the user has no such passkey */
     async remove(tx: Tx, userId: number, id: number): Promise<string | undefined> {

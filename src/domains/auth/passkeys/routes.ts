@@ -10,7 +10,6 @@ import { TokenPairWithUser } from '../schemas.ts';
 import * as schemas from './schemas.ts';
 import { createPasskeys } from './service.ts';
 
-/** Login with a passkey, and the passkeys of a user. */
 export const passkeyRoutes: FastifyPluginAsyncTypebox<AuthContext> = async (app, auth) => {
   const passkeys = createPasskeys(auth);
   const params = Type.Object({ passkey_id: PathId('`id` of a passkey') });
@@ -78,9 +77,8 @@ export const passkeyRoutes: FastifyPluginAsyncTypebox<AuthContext> = async (app,
       response: { 201: Ref(schemas.Passkey) },
     },
     handler: async (request, reply) => {
-      const user = currentUser(request);
-      const added = await passkeys.finishRegistration(user, request.body, requestContext(request));
-      return reply.code(201).send(schemas.toPasskey(added));
+      reply.code(201);
+      return passkeys.finishRegistration(currentUser(request), request.body, requestContext(request));
     },
   });
 
@@ -113,10 +111,8 @@ export const passkeyRoutes: FastifyPluginAsyncTypebox<AuthContext> = async (app,
       body: Ref(schemas.PasskeyChanges),
       response: { 200: Ref(schemas.Passkey) },
     },
-    handler: async (request) => {
-      const { id } = currentUser(request);
-      return schemas.toPasskey(await passkeys.rename(id, request.params.passkey_id, request.body.name));
-    },
+    handler: async (request) =>
+      passkeys.rename(currentUser(request).id, request.params.passkey_id, request.body),
   });
 
   app.delete('/passkeys/:passkey_id/', {

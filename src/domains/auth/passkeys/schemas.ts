@@ -15,7 +15,6 @@ export const Passkey = t.NamedObject('Passkey', 'A passkey of an account', {
   created_at: t.Timestamp('When it was added'),
   last_used_at: t.Timestamp('When it was last logged in with'),
 });
-/** A passkey as its user sees it. */
 export function toPasskey({ id, name, isSynced, createdAt, lastUsedAt }: PasskeyRow) {
   const times = { created_at: createdAt.toISOString(), last_used_at: lastUsedAt.toISOString() };
   return { id, name, is_synced: isSynced, ...times };

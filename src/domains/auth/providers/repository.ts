@@ -1,5 +1,5 @@
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
-import type { Identity } from '../../../infrastructure/database/generated/client.ts';
+import type { Identity as IdentityRow } from '../../../infrastructure/database/generated/client.ts';
 import { olderThan, type PageRequest } from '../../../infrastructure/database/keyset.ts';
 import { sql } from '../../../infrastructure/database/sql.ts';
 
@@ -8,38 +8,27 @@ export const revokeIdentityTask = 'revoke_identity';
 /** Over about an hour. */
 const maxRevocations = 8;
 
-export type IdentityRow = Pick<Identity, 'id' | 'provider' | 'email' | 'createdAt' | 'lastUsedAt'>;
+export type { IdentityRow };
 
-/** An account at a provider, of which the issuer and the subject are the only key. */
-export type IdentityKey = Pick<Identity, 'issuer' | 'subject'>;
-/** What a login renews. `token` is sealed. */
-type IdentityFacts = IdentityKey & Pick<Identity, 'provider' | 'email' | 'token'>;
-
-/** What a provider said about a user. */
-export type ProviderIdentity = IdentityFacts & { name: string | null; isEmailProved: boolean };
-
-const columns = { id: true, provider: true, email: true, createdAt: true, lastUsedAt: true } as const;
+/** What a provider said about a user, of whom the issuer and the subject are the only key. `token` is sealed. */
+export interface ProviderIdentity
+  extends Pick<IdentityRow, 'provider' | 'issuer' | 'subject' | 'email' | 'token'> {
+  name: string | null;
+  isEmailProved: boolean;
+}
 
 /** Identities: accounts at providers, each of one account here. */
 export function createIdentityRepository(database: Database) {
-  /** Whether an account has it. Looked up before it is added, because a rejected row would use up an id. */
-  const isTaken = async (tx: Tx, { issuer, subject }: IdentityKey) =>
-    (await tx.prisma.identity.count({ where: { issuer, subject } })) > 0;
-
   return {
-    isTaken,
-
     /** @returns undefined when an account has it, also the same one; of concurrent calls one succeeds */
     async add(tx: Tx, userId: number, identity: ProviderIdentity): Promise<IdentityRow | undefined> {
-      if (await isTaken(tx, identity)) return undefined;
       const { provider, issuer, subject, email, token } = identity;
       const data = { userId, provider, issuer, subject, email, token };
-      const options = { skipDuplicates: true, select: columns };
-      return (await tx.prisma.identity.createManyAndReturn({ data, ...options }))[0];
+      return (await tx.prisma.identity.createManyAndReturn({ data: [data], skipDuplicates: true }))[0];
     },
 
     /** Saves that the user logged in with an identity. A provider may send its refresh token only once. */
-    async use({ issuer, subject, email, token }: IdentityFacts): Promise<void> {
+    async use({ issuer, subject, email, token }: ProviderIdentity): Promise<void> {
       const data = { email, lastUsedAt: new Date(), ...(token !== null && { token }) };
       await database.prisma.identity.updateMany({ where: { issuer, subject }, data });
     },
@@ -49,16 +38,12 @@ export function createIdentityRepository(database: Database) {
         where: { userId, ...olderThan(after) },
         orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
         take: limit,
-        select: columns,
       });
     },
 
-    find: (tx: Tx, userId: number, id: number) =>
-      tx.prisma.identity.findFirst({ where: { id, userId }, select: columns }),
+    find: (tx: Tx, userId: number, id: number) => tx.prisma.identity.findFirst({ where: { id, userId } }),
 
-    async remove(tx: Tx, id: number): Promise<void> {
-      await tx.prisma.identity.delete({ where: { id } });
-    },
+    remove: (tx: Tx, id: number) => tx.prisma.identity.delete({ where: { id } }),
 
     /** Has the providers take back what the user consented to, after the commit: of one identity, or of all. */
     async queueRevocations(tx: Tx, userId: number, id?: number): Promise<void> {

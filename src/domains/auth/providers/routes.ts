@@ -12,7 +12,6 @@ import { TokenPairWithUser } from '../schemas.ts';
 import * as schemas from './schemas.ts';
 import type { ProviderLogin } from './service.ts';
 
-/** Login with providers. */
 export const providerRoutes: FastifyPluginAsyncTypebox<ProviderLogin> = async (app, login) => {
   app.get('/providers/', {
     config: {
@@ -71,10 +70,7 @@ export const providerRoutes: FastifyPluginAsyncTypebox<ProviderLogin> = async (a
       body: Ref(schemas.ProviderLoginStart),
       response: { 200: Ref(schemas.StartedFlow) },
     },
-    handler: async (request) => {
-      const { body, params, currentUser } = request;
-      return login.start(params.provider, body.purpose, currentUser);
-    },
+    handler: async ({ params, body, currentUser }) => login.start(params.provider, body.purpose, currentUser),
   });
 
   app.post('/providers/:provider/finish/', {
@@ -165,10 +161,8 @@ export const providerRoutes: FastifyPluginAsyncTypebox<ProviderLogin> = async (a
       params: Type.Object({ identity_id: PathId('`id` of an identity') }),
       response: { 200: Ref(EmptyData) },
     },
-    handler: async (request) => {
-      const user = currentUser(request);
-      return emptyData(login.remove(user, request.params.identity_id, requestContext(request)));
-    },
+    handler: async (request) =>
+      emptyData(login.remove(currentUser(request), request.params.identity_id, requestContext(request))),
   });
 };
 

@@ -2,7 +2,15 @@ import { type Static, Type } from '@sinclair/typebox';
 import { Page } from '../../../http/pagination.ts';
 import * as t from '../../../http/schemas.ts';
 import { Line } from '../../../http/text.ts';
-import { Confirmation, flowToken, signUpFields, Token, TokenPairWithUser, username } from '../schemas.ts';
+import {
+  Confirmation,
+  flowToken,
+  OneOf,
+  signUpFields,
+  Token,
+  TokenPairWithUser,
+  username,
+} from '../schemas.ts';
 import type { IdentityRow } from './repository.ts';
 
 const providerId = t.Text('`id` of a provider', { pattern: '^[a-z][a-z0-9-]*$', maxLength: 30 });
@@ -55,13 +63,8 @@ export const FinishedFlow = t.Body(
 );
 export type FinishedFlow = Static<typeof FinishedFlow>;
 
-export const LoginOrConfirmation = Type.Unsafe<
-  Static<typeof TokenPairWithUser> | Static<typeof Confirmation>
->({
-  $id: 'LoginOrConfirmation',
-  description: 'The result of the purpose `login` or `confirm`',
-  oneOf: [t.Ref(TokenPairWithUser), t.Ref(Confirmation)],
-});
+const ofPurpose = 'The result of the purpose `login` or `confirm`';
+export const LoginOrConfirmation = OneOf('LoginOrConfirmation', ofPurpose, [TokenPairWithUser, Confirmation]);
 
 export const NewUserOfProvider = t.Body('NewUserOfProvider', 'An account to create without a password', {
   sign_up_token: flowToken('From the `sign_up_required` of `finishProviderLogin`'),
@@ -83,7 +86,6 @@ export const NewIdentity = t.Body('NewIdentity', 'The identity to connect', {
   link_token: flowToken('From the `link_required` of `finishProviderLogin`'),
 });
 
-/** An identity as its user sees it. */
 export function toIdentity({ id, provider, email, createdAt, lastUsedAt }: IdentityRow) {
   return { id, provider, email, created_at: createdAt.toISOString(), last_used_at: lastUsedAt.toISOString() };
 }

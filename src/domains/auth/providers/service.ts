@@ -10,7 +10,7 @@ import type { AuthContext } from '../context.ts';
 import { authErrors } from '../errors.ts';
 import type { TokenPairWithUser } from '../schemas.ts';
 import { secretsEqual } from '../secrets.ts';
-import { flowLifetimes, type LoginFlow } from '../sessions/flow-repository.ts';
+import { flowLifetimes, type LoginFlow } from '../sessions/repository.ts';
 import type { LoginAttempt, ProviderClient, ProviderUser } from './clients/openid-connect.ts';
 import type { IdentityRow, ProviderIdentity } from './repository.ts';
 import type { FinishedFlow, LoginPurpose, NewUserOfProvider } from './schemas.ts';
@@ -26,11 +26,7 @@ type Finish = FinishedFlow & { providerId: string; caller: CurrentUser | null };
 
 export type ProviderLogin = ReturnType<typeof createProviderLogin>;
 /** Logins with providers, and identities. An account is found by issuer and subject, never by an address: it may be another's. */
-export function createProviderLogin(
-  auth: AuthContext,
-  { createAccount }: AccountService,
-  providers: readonly ProviderClient[],
-) {
+export function createProviderLogin(auth: AuthContext, signUps: AccountService, providers: ProviderClient[]) {
   const { config, database, accounts, identities, flows, logins, login, confirmation, sealer } = auth;
   const refused = () => new ApiError(authErrors.providerRefused);
   const find = (providerId: string) => providers.find(({ id }) => id === providerId);
@@ -41,10 +37,11 @@ export function createProviderLogin(
     return provider;
   }
 
-  /** The user of a flow; none for a login. @throws {ApiError} `not_authenticated` */
-  function userFor(purpose: LoginPurpose, caller: CurrentUser | null): CurrentUser | undefined {
+  /** The user of a flow, who may add an identity; none for a login. @throws {ApiError} also `not_authenticated` */
+  async function userFor(purpose: LoginPurpose, caller: CurrentUser | null) {
     if (purpose === 'login') return undefined;
     if (caller === null) throw new ApiError(httpErrors.notAuthenticated);
+    if (purpose === 'link') await confirmation.require(caller);
     return caller;
   }
 
@@ -59,11 +56,9 @@ export function createProviderLogin(
 
   async function start(providerId: string, purpose: LoginPurpose, caller: CurrentUser | null) {
     const provider = require(providerId);
-    const user = userFor(purpose, caller);
     // Before the user goes to the provider.
-    if (user && purpose === 'link') await confirmation.require(user);
-    const data: BegunLogin = { provider: providerId, purpose };
-    const flow = await flows.begin(database, 'provider', { user, data });
+    const user = await userFor(purpose, caller);
+    const flow = await flows.begin(database, 'provider', { user, data: { provider: providerId, purpose } });
     const url = await provider.authorizationUrl(attemptOf(flow, provider));
     return { authorization_url: url.href, flow_token: flow.token, expires_in: flowLifetimes.provider };
   }
@@ -72,13 +67,12 @@ export function createProviderLogin(
   async function finishLogin(finish: Finish, context: RequestContext) {
     const { providerId, flow_token: token, code, state, caller } = finish;
     const provider = require(providerId);
-    const flow = await flows.lock<BegunLogin>(database, 'provider', token);
+    const flow = await flows.find<BegunLogin>(database, 'provider', token);
     if (flow?.data.provider !== providerId) throw refused();
     const { purpose } = flow.data;
-    const user = userFor(purpose, caller);
-    if (user && (flow.userId !== user.id || flow.sessionId !== user.sessionId)) throw refused();
     // Before the flow is over, so that the client can confirm and then finish.
-    if (user && purpose === 'link') await confirmation.require(user);
+    const user = await userFor(purpose, caller);
+    if (user && (flow.userId !== user.id || flow.sessionId !== user.sessionId)) throw refused();
     const attempt = attemptOf(flow, provider);
     if (!secretsEqual(attempt.state, state)) throw refused();
     if (!(await flows.end(database, 'provider', token))) throw refused();
@@ -119,9 +113,9 @@ export function createProviderLogin(
   /** `link_required` where the provider has proved the address of a verified account, else `sign_up_required`. */
   async function newcomerError(identity: ProviderIdentity): Promise<ApiError> {
     const { email, isEmailProved, name } = identity;
-    const owner =
-      email !== null && isEmailProved ? await accounts.find(database, { email, isVerified: true }) : null;
-    if (owner !== null) {
+    const proved = { email: email ?? '', isVerified: true };
+    const owner = isEmailProved && (await accounts.find(database, proved));
+    if (owner) {
       const { token } = await flows.begin(database, 'link', { user: owner, data: identity });
       const data = { link_token: token, expires_in: flowLifetimes.link };
       return new ApiError(authErrors.linkRequired, { data });
@@ -137,10 +131,12 @@ export function createProviderLogin(
     const identity = await database.transaction(async (tx) => {
       const flow = await flows.end<ProviderIdentity>(tx, 'sign_up', token);
       if (flow === undefined) throw new ApiError(authErrors.signUpTokenInvalid);
+      const { issuer, subject } = flow.data;
       // Before the account, whose id a rollback would use up.
-      if (await identities.isTaken(tx, flow.data)) throw new ApiError(authErrors.identityTaken);
+      const owner = await accounts.find(tx, { identities: { some: { issuer, subject } } });
+      if (owner) throw new ApiError(authErrors.identityTaken);
       const isProved = flow.data.isEmailProved && flow.data.email === input.email;
-      const user = await createAccount(tx, { ...input, passwordHash: null, isProved }, context);
+      const user = await signUps.createAccount(tx, { ...input, passwordHash: null, isProved }, context);
       await addTo(tx, user.id, flow.data);
       return flow.data;
     });
@@ -165,7 +161,7 @@ export function createProviderLogin(
   /** Adds the identity of a `link_token` to the account whose address it has. */
   async function addByToken(user: CurrentUser, token: string, context: RequestContext) {
     await confirmation.require(user);
-    const flow = await flows.lock<ProviderIdentity>(database, 'link', token);
+    const flow = await flows.find<ProviderIdentity>(database, 'link', token);
     if (flow?.userId !== user.id || !(await flows.end(database, 'link', token))) {
       throw new ApiError(authErrors.linkTokenInvalid);
     }

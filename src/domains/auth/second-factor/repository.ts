@@ -10,45 +10,35 @@ const window = 1;
 const recoveryCodeCount = 10;
 const batchSize = 100;
 
-/** What an account has. */
-export type SecondFactorStatus = { enabledAt: Date | null; recoveryCodes: number; passkeys: number };
 /** Secrets of authenticator apps, and recovery codes. The rows reveal none of them. */
 export function createSecondFactorRepository(database: Database, sealer: Sealer) {
-  /** @returns the time step of a code; undefined for a wrong one, or without a secret @throws {ApiError} `service_unavailable` */
-  async function stepOf(tx: Tx, userId: number, code: string): Promise<number | undefined> {
-    const factor = await tx.prisma.secondFactor.findFirst({ where: { userId } });
-    if (factor === null) return undefined;
-    const secret = sealer.unsealNeeded(
-      factor.secret,
-      contextOf(userId),
-      `the second factor of user ${userId}`,
-    );
+  const isOn = async (tx: Tx, userId: number) =>
+    (await tx.prisma.secondFactor.count({ where: { userId, confirmedAt: { not: null } } })) > 0;
+
+  /** @param confirmedAt now, for a secret that is not confirmed yet @throws {ApiError} `service_unavailable` */
+  async function useCode(tx: Tx, userId: number, code: string, confirmedAt?: Date): Promise<boolean> {
+    const found = { userId, confirmedAt: confirmedAt ? null : { not: null } };
+    const factor = await tx.prisma.secondFactor.findFirst({ where: found });
+    if (factor === null) return false;
+    const name = `the second factor of user ${userId}`;
+    const secret = sealer.unsealNeeded(factor.secret, contextOf(userId), name);
     const totp = new TOTP({ ...parameters, secret });
     const delta = totp.validate({ token: code, window });
-    return delta === null ? undefined : totp.counter() + delta;
-  }
-
-  async function useStep(tx: Tx, userId: number, code: string): Promise<boolean> {
-    const lastStep = await stepOf(tx, userId, code);
-    if (lastStep === undefined) return false;
-    const where = { userId, confirmedAt: { not: null }, lastStep: { lt: lastStep } };
-    return (await tx.prisma.secondFactor.updateMany({ where, data: { lastStep } })).count > 0;
+    if (delta === null) return false;
+    const lastStep = totp.counter() + delta;
+    const data = { lastStep, ...(confirmedAt && { confirmedAt }) };
+    const where = { ...found, lastStep: { lt: lastStep } };
+    return (await tx.prisma.secondFactor.updateMany({ where, data })).count > 0;
   }
 
   return {
-    async status(userId: number): Promise<SecondFactorStatus> {
+    isOn,
+
+    status(userId: number) {
       const factor = { confirmedAt: true, _count: { select: { recoveryCodes: true } } } as const;
       const select = { secondFactor: { select: factor }, _count: { select: { passkeys: true } } } as const;
-      const user = await database.prisma.user.findFirst({ where: { id: userId }, select });
-      return {
-        enabledAt: user?.secondFactor?.confirmedAt ?? null,
-        recoveryCodes: user?.secondFactor?._count.recoveryCodes ?? 0,
-        passkeys: user?._count.passkeys ?? 0,
-      };
+      return database.prisma.user.findFirst({ where: { id: userId }, select });
     },
-
-    isOn: async (tx: Tx, userId: number) =>
-      (await tx.prisma.secondFactor.count({ where: { userId, confirmedAt: { not: null } } })) > 0,
 
     /** Saves a new secret, in place of one that is not confirmed. The account must be locked. */
     async begin(tx: Tx, userId: number, username: string) {
@@ -60,17 +50,12 @@ export function createSecondFactorRepository(database: Database, sealer: Sealer)
     },
 
     /** Switches the second factor on, and uses the code. @returns false for a wrong code, or without a secret */
-    async confirm(tx: Tx, userId: number, code: string): Promise<boolean> {
-      const lastStep = await stepOf(tx, userId, code);
-      if (lastStep === undefined) return false;
-      const data = { confirmedAt: new Date(), lastStep };
-      return (await tx.prisma.secondFactor.updateMany({ where: { userId }, data })).count > 0;
-    },
+    confirm: (tx: Tx, userId: number, code: string) => useCode(tx, userId, code, new Date()),
 
     /** Uses a recovery code, or a code of the app whose time step is later than the last one. Of concurrent uses one succeeds. */
     async use(tx: Tx, userId: number, given: string) {
       const code = given.toLowerCase();
-      if (/^\d{6}$/.test(code)) return (await useStep(tx, userId, code)) ? 'totp' : undefined;
+      if (/^\d{6}$/.test(code)) return (await useCode(tx, userId, code)) ? 'totp' : undefined;
       const where = { userId, hash: hashOf(userId, code) };
       return (await tx.prisma.recoveryCode.deleteMany({ where })).count > 0 ? 'recovery_code' : undefined;
     },
@@ -103,10 +88,9 @@ export function createSecondFactorRepository(database: Database, sealer: Sealer)
 
     /** Removes the second factor with its recovery codes. @returns whether it was on */
     async remove(tx: Tx, userId: number): Promise<boolean> {
-      const confirmed = { userId, confirmedAt: { not: null } };
-      const { count } = await tx.prisma.secondFactor.deleteMany({ where: confirmed });
+      const wasOn = await isOn(tx, userId);
       await tx.prisma.secondFactor.deleteMany({ where: { userId } });
-      return count > 0;
+      return wasOn;
     },
   };
 }

@@ -19,11 +19,7 @@ import type { SecondFactorService } from './service.ts';
 
 const codeErrors = [authErrors.invalidCode, authErrors.tooManySecondFactors];
 
-/** The second step of a login. */
-export const secondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorService> = async (
-  app,
-  secondFactor,
-) => {
+export const secondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorService> = async (app, service) => {
   app.post('/login/second-factor/', {
     config: {
       access: 'anyone',
@@ -39,7 +35,7 @@ export const secondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorService> 
       body: Ref(schemas.SecondFactorLogin),
       response: { 200: Ref(TokenPairWithUser) },
     },
-    handler: async (request) => secondFactor.logIn(request.body, requestContext(request)),
+    handler: async (request) => service.logIn(request.body, requestContext(request)),
   });
 
   app.post('/confirm/', {
@@ -59,7 +55,7 @@ export const secondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorService> 
       response: { 200: Ref(Confirmation) },
     },
     handler: async (request) =>
-      secondFactor.confirmUser(currentUser(request), request.body, requestContext(request)),
+      service.confirmUser(currentUser(request), request.body, requestContext(request)),
   });
 
   app.get('/second-factor/', {
@@ -73,7 +69,7 @@ export const secondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorService> 
       description: 'The state of the second factor.',
       response: { 200: Ref(schemas.SecondFactor) },
     },
-    handler: async (request) => secondFactor.status(currentUser(request).id),
+    handler: async (request) => service.status(currentUser(request).id),
   });
 
   app.post('/second-factor/totp/', {
@@ -92,7 +88,7 @@ export const secondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorService> 
         'Nothing is asked for at logins before `confirmTotp`. Called again before that, it gives another secret and the first one is void. Needs a login or a confirmation within ten minutes.',
       response: { 200: Ref(schemas.TotpSecret) },
     },
-    handler: async (request) => secondFactor.begin(currentUser(request)),
+    handler: async (request) => service.begin(currentUser(request)),
   });
 
   app.post('/second-factor/totp/confirm/', {
@@ -113,7 +109,7 @@ export const secondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorService> 
       response: { 200: Ref(schemas.RecoveryCodes) },
     },
     handler: async (request) =>
-      secondFactor.confirm(currentUser(request), request.body.code, requestContext(request)),
+      service.confirm(currentUser(request), request.body.code, requestContext(request)),
   });
 
   app.post('/second-factor/recovery-codes/', {
@@ -128,8 +124,7 @@ export const secondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorService> 
       description: 'The old ones are void. Needs a login or a confirmation within ten minutes.',
       response: { 200: Ref(schemas.RecoveryCodes) },
     },
-    handler: async (request) =>
-      secondFactor.replaceRecoveryCodes(currentUser(request), requestContext(request)),
+    handler: async (request) => service.replaceRecoveryCodes(currentUser(request), requestContext(request)),
   });
 
   app.delete('/second-factor/totp/', {
@@ -145,7 +140,7 @@ export const secondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorService> 
         'Its recovery codes are void, and a notice is mailed. Nothing happens where it is off. Needs a login or a confirmation within ten minutes.',
       response: { 200: Ref(EmptyData) },
     },
-    handler: async (request) => emptyData(secondFactor.remove(currentUser(request), requestContext(request))),
+    handler: async (request) => emptyData(service.remove(currentUser(request), requestContext(request))),
   });
 };
 

@@ -1,8 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import * as t from '../../../http/schemas.ts';
 import { TextField } from '../../../http/text.ts';
-import { flowToken, password, verificationCode } from '../schemas.ts';
-import type { SecondFactorStatus } from './repository.ts';
+import { flowToken, OneOf, password, verificationCode } from '../schemas.ts';
 
 /** Of an authenticator app, or a recovery code. */
 const secondFactorCode = TextField('code', {
@@ -15,13 +14,10 @@ export const PasswordConfirmation = t.Body('PasswordConfirmation', 'The password
 export const CodeConfirmation = t.Body('CodeConfirmation', 'A code of the second factor', {
   code: secondFactorCode,
 });
-export const ConfirmationBody = Type.Unsafe<
-  Static<typeof PasswordConfirmation> | Static<typeof CodeConfirmation>
->({
-  $id: 'ConfirmationBody',
-  description: 'Either the password or a code',
-  oneOf: [t.Ref(PasswordConfirmation), t.Ref(CodeConfirmation)],
-});
+export const ConfirmationBody = OneOf('ConfirmationBody', 'Either the password or a code', [
+  PasswordConfirmation,
+  CodeConfirmation,
+]);
 export type ConfirmationBody = Static<typeof ConfirmationBody>;
 
 export const SecondFactor = t.NamedObject('SecondFactor', 'What a login needs besides the password', {
@@ -31,12 +27,6 @@ export const SecondFactor = t.NamedObject('SecondFactor', 'What a login needs be
   recovery_codes_left: t.Int32('Recovery codes that were not used yet'),
   passkeys: t.Int32('Passkeys of the account: a login with one needs no code'),
 });
-
-/** The state of the second factor as its user sees it. */
-export function toSecondFactor({ enabledAt, recoveryCodes, passkeys }: SecondFactorStatus) {
-  const totp_enabled_at = enabledAt?.toISOString() ?? null;
-  return { totp_enabled_at, recovery_codes_left: recoveryCodes, passkeys };
-}
 
 export const TotpSecret = t.NamedObject('TotpSecret', 'A secret for an authenticator app, shown once', {
   secret: t.Text('In base32, to type it', { pattern: '^[A-Z2-7]+$', maxLength: 32 }),

@@ -4,13 +4,12 @@ import type { EventSubject, RequestContext } from '../../../http/request-context
 import type { Tx } from '../../../infrastructure/database/client.ts';
 import type { AuthContext } from '../context.ts';
 import { authErrors } from '../errors.ts';
-import { changeNotice } from '../notices.ts';
-import { maxFlowAttempts } from '../sessions/flow-repository.ts';
 import type { LoginAccount } from '../sessions/login-repository.ts';
+import { maxFlowAttempts } from '../sessions/repository.ts';
 import type { LoginProof } from '../sessions/service.ts';
-import { type ConfirmationBody, type SecondFactorLogin, toSecondFactor } from './schemas.ts';
+import type { ConfirmationBody, SecondFactorLogin } from './schemas.ts';
 
-const removal = { change: 'removed', method: 'second_factor' } as const;
+const method = 'second_factor';
 
 /** What came of a code: undefined when it is wrong, perhaps with the tries that are left besides those of the account. */
 type Check<Result> = (tx: Tx) => Promise<{ result: Result | undefined; attemptsLeft?: number }>;
@@ -20,7 +19,7 @@ type CodeAttempt = { account: LoginAccount; actor: EventSubject; context: Reques
 export type SecondFactorService = ReturnType<typeof createSecondFactor>;
 /** One-time codes of an authenticator app, recovery codes, and what they are asked for: logins and confirmations. */
 export function createSecondFactor(auth: AuthContext) {
-  const { database, mailQueue, accounts, secondFactors, logins, flows, login, confirmation } = auth;
+  const { database, accounts, secondFactors, logins, flows, login, confirmation, sendNotice } = auth;
 
   function rejectFor(seconds: number, actor: EventSubject, context: RequestContext): void {
     if (seconds <= 0) return;
@@ -54,7 +53,14 @@ export function createSecondFactor(auth: AuthContext) {
   }
 
   return {
-    status: async (userId: number) => toSecondFactor(await secondFactors.status(userId)),
+    async status(userId: number) {
+      const { secondFactor, _count } = (await secondFactors.status(userId)) ?? {};
+      return {
+        totp_enabled_at: secondFactor?.confirmedAt?.toISOString() ?? null,
+        recovery_codes_left: secondFactor?._count.recoveryCodes ?? 0,
+        passkeys: _count?.passkeys ?? 0,
+      };
+    },
 
     /** Makes a secret, which is not asked for before it is confirmed. @throws {ApiError} `second_factor_exists` */
     begin(user: CurrentUser) {
@@ -68,17 +74,15 @@ export function createSecondFactor(auth: AuthContext) {
 
     /** Switches the second factor on with a code of its app. @returns the recovery codes */
     async confirm(user: CurrentUser, code: string, context: RequestContext) {
-      const recovery_codes = await attemptOwn(user, context, async (tx) => {
-        await confirmation.require(user, tx);
-        if (await secondFactors.isOn(tx, user.id)) throw new ApiError(authErrors.secondFactorExists);
-        if (!(await secondFactors.confirm(tx, user.id, code))) return { result: undefined };
-        const result = await secondFactors.replaceRecoveryCodes(tx, user.id);
-        const recipient = { id: user.id, language: context.language };
-        const added = { change: 'added', method: 'second_factor' } as const;
-        await mailQueue.addUnrequested(tx, changeNotice('login_method_changed', recipient, added));
+      const change = { user, context, change: 'added', method } as const;
+      const { recovery_codes } = await attemptOwn(user, context, async (tx) => {
+        const result = await confirmation.changeIn(tx, change, async () => {
+          if (await secondFactors.isOn(tx, user.id)) throw new ApiError(authErrors.secondFactorExists);
+          if (!(await secondFactors.confirm(tx, user.id, code))) return undefined;
+          return { label: '', recovery_codes: await secondFactors.replaceRecoveryCodes(tx, user.id) };
+        });
         return { result };
       });
-      context.logSecurityEvent('second_factor_added', user);
       return { recovery_codes };
     },
 
@@ -93,7 +97,7 @@ export function createSecondFactor(auth: AuthContext) {
     },
 
     async remove(user: CurrentUser, context: RequestContext): Promise<void> {
-      await confirmation.change({ user, context, ...removal }, async (tx) =>
+      await confirmation.change({ user, context, change: 'removed', method }, async (tx) =>
         (await secondFactors.remove(tx, user.id)) ? { label: '' } : undefined,
       );
     },
@@ -101,13 +105,13 @@ export function createSecondFactor(auth: AuthContext) {
     async removeByOperator(tx: Tx, userId: number): Promise<void> {
       const user = await accounts.find(tx, { id: userId });
       if (!user || !(await secondFactors.remove(tx, userId))) return;
-      await mailQueue.addUnrequested(tx, changeNotice('login_method_changed', user, removal));
+      await sendNotice(tx, user, { kind: 'login_method_changed', change: 'removed', method });
     },
 
     /** Completes a login. @throws {ApiError} `second_factor_token_invalid`, `account_suspended`, and as {@link attempt} */
     async logIn({ second_factor_token: token, code }: SecondFactorLogin, context: RequestContext) {
       const invalidToken = new ApiError(authErrors.secondFactorTokenInvalid);
-      const { userId } = (await flows.lock(database, 'second_factor', token)) ?? { userId: null };
+      const { userId } = (await flows.find(database, 'second_factor', token)) ?? { userId: null };
       if (userId === null) throw invalidToken;
       // Before the flow ends: a reset of the password in between ends the flow or is noticed by `startSession`.
       const account = await logins.findById(userId, context.clientAddress);

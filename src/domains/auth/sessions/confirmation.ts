@@ -5,7 +5,7 @@ import type { RequestContext } from '../../../http/request-context.ts';
 import type { Tx } from '../../../infrastructure/database/client.ts';
 import type { AuthBase } from '../context.ts';
 import { authErrors } from '../errors.ts';
-import { changeNotice, type LoginMethodChange } from '../notices.ts';
+import type { LoginMethodChange } from '../notices.ts';
 import type { Confirmation } from '../schemas.ts';
 import type { LoginService } from './service.ts';
 
@@ -17,19 +17,21 @@ interface MethodChange extends Pick<LoginMethodChange, 'change' | 'method'> {
   context: RequestContext;
 }
 
+type Labelled = { label: string } | undefined;
+type Work<Result> = (tx: Tx) => Promise<Result>;
+
 interface LockedWork<Result> {
-  /** Against which the user was verified; null without a password. */
-  passwordHash: string | null;
+  /** Of the password with which the user was verified; null without one. */
+  verifiedHash: string | null;
   names?: string[];
   work: (tx: Tx, account: { email: string; isVerified: boolean }) => Promise<Result>;
 }
 type Prepare<Result> = (user: CurrentUser) => Promise<LockedWork<Result>>;
 
 /** Whether the user of a session lately proved again who they are, which changes of the ways to log in need. */
-export function createConfirmation(
-  { database, mailQueue, accounts, sessions }: AuthBase,
-  { verifyOwnPassword }: LoginService,
-) {
+export function createConfirmation(auth: AuthBase, { verifyOwnPassword }: LoginService) {
+  const { database, accounts, sessions, sendNotice } = auth;
+
   /** @throws {ApiError} `token_not_valid` when the session has ended, `forbidden` after an undone change of email */
   async function read(user: CurrentUser, tx: Tx = database) {
     const state = await sessions.confirmation(tx, user.sessionId, confirmationLifetime);
@@ -46,18 +48,14 @@ export function createConfirmation(
     if (!isRecent) throw new ApiError(authErrors.confirmationRequired, { data: { methods } });
   }
 
-  /**
-   * Runs work in a transaction in which the account, its address and other names are locked.
-   *
-   * @param prepare verifies the user; runs again where address or password were changed since then
-   */
+  /** Runs work while the account, its address and other names are locked. @param prepare verifies the user, again after a change */
   async function runLocked<Result>(user: CurrentUser, prepare: Prepare<Result>): Promise<Result> {
-    const { passwordHash, names = [], work } = await prepare(user);
+    const { verifiedHash, names = [], work } = await prepare(user);
     const done = await database.transaction(async (tx) => {
       await accounts.lockNames(tx, user.email, ...names);
       const account = await accounts.lock(tx, user.id);
       await read(user, tx);
-      const isSame = account?.email === user.email && account.passwordHash === passwordHash;
+      const isSame = account?.email === user.email && account.passwordHash === verifiedHash;
       return isSame ? { result: await work(tx, account) } : undefined;
     });
     if (done) return done.result;
@@ -66,26 +64,25 @@ export function createConfirmation(
     return runLocked(current, prepare);
   }
 
+  /** Adds or removes a way to log in of a confirmed session; with a label of what was changed, mails a notice and logs it. */
+  async function changeIn<Result extends Labelled>(tx: Tx, of: MethodChange, work: Work<Result>) {
+    const { user, context, change, method } = of;
+    await require(user, tx);
+    const changed = await work(tx);
+    if (changed === undefined) return changed;
+    const notice = { kind: 'login_method_changed', change, method, label: changed.label } as const;
+    await sendNotice(tx, { id: user.id, language: context.language }, notice);
+    tx.afterCommit(() => context.logSecurityEvent(`${method}_${change}`, user));
+    return changed;
+  }
+
   return {
     require,
     runLocked,
+    changeIn,
 
-    /** Adds or removes a way to log in of a confirmed session; with a label of what was changed, mails a notice and logs it. */
-    async change<Result extends { label: string } | undefined>(
-      { user, context, change, method }: MethodChange,
-      work: (tx: Tx) => Promise<Result>,
-    ): Promise<Result> {
-      return database.transaction(async (tx) => {
-        await require(user, tx);
-        const changed = await work(tx);
-        if (changed === undefined) return changed;
-        const recipient = { id: user.id, language: context.language };
-        const notice = { change, method, label: changed.label };
-        await mailQueue.addUnrequested(tx, changeNotice('login_method_changed', recipient, notice));
-        tx.afterCommit(() => context.logSecurityEvent(`${method}_${change}`, user));
-        return changed;
-      });
-    },
+    change: <Result extends Labelled>(of: MethodChange, work: Work<Result>): Promise<Result> =>
+      database.transaction((tx) => changeIn(tx, of, work)),
 
     /** Verifies the password, or that an account without one has confirmed recently. @returns the verified hash; null without one */
     async authorize(user: CurrentUser, password: string | undefined, context: RequestContext) {

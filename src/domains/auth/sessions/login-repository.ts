@@ -5,7 +5,7 @@ import type { Database, Tx } from '../../../infrastructure/database/client.ts';
 import type { Session, User } from '../../../infrastructure/database/generated/client.ts';
 import { type Sql, sql } from '../../../infrastructure/database/sql.ts';
 import type { UserRow } from '../accounts/repository.ts';
-import type { IdentityKey } from '../providers/repository.ts';
+import type { ProviderIdentity } from '../providers/repository.ts';
 
 /** How long a client's address stays known after the last login from it. */
 const knownAddressDays = 30;
@@ -39,13 +39,8 @@ export interface LoginAccount extends UserRow, Pick<User, 'passwordHash' | 'need
   isAddressKnown: boolean;
 }
 
-/** What a login or an attempt with a password is checked against. */
-export interface LoginSubject {
-  account: LoginAccount | undefined;
-  counters: string[];
-  /** Seconds until the next attempt is allowed; 0 when it is allowed now. */
-  delay: number;
-}
+/** What a login or an attempt with a password is checked against, with the keys of its counters and the seconds of their delay. */
+export type LoginSubject = { account: LoginAccount | undefined; counters: string[]; delay: number };
 
 /** `methods`: how the user proved who they are; `passwordHash`: in place of the current one, with the current parameters. */
 type NewSession = Pick<Session, 'userAgent' | 'ip' | 'methods'> &
@@ -65,11 +60,6 @@ const recentFailures = sql`
 
 /** Half of a key: 128 bits in hexadecimal digits. */
 const halfLength = 32;
-
-/** Seconds until the delay of the counters with some keys ends; NULL when there is none. */
-const delayOf = (keys: Sql) => sql`(
-  SELECT extract(epoch FROM max(locked_until) - clock_timestamp())::float8 FROM login_failures
-  WHERE key = ANY (${keys}) AND locked_until > clock_timestamp())`;
 
 /**
  * What logins read and write, and their failures, which are counted by the name that was typed, with or without an account: no counter
@@ -96,26 +86,31 @@ export function createLoginRepository(database: Database, { tokens, secrets: [se
   const countersOf = ({ username, email, isAddressKnown }: LoginAccount, address: string) =>
     keysOf([username, email], isAddressKnown ? address : undefined);
 
-  const accountWhere = (condition: Sql, address: string) => sql`
-    SELECT id, username, name, email, role, is_verified AS "isVerified", password_hash AS "passwordHash",
-      suspended_at IS NOT NULL AS "isSuspended", needs_reset AS "needsReset",
-      EXISTS (SELECT FROM known_addresses k WHERE k.user_id = u.id AND k.address = ${address}
-        AND k.last_used_at > now() - make_interval(days => ${knownAddressDays})) AS "isAddressKnown",
-      EXISTS (SELECT FROM second_factors f WHERE f.user_id = u.id AND f.confirmed_at IS NOT NULL) AS "hasSecondFactor"
-    FROM users u WHERE ${condition}`;
-
-  async function subjectWhere(condition: Sql, names: string[], address: string): Promise<LoginSubject> {
-    const [known, unknown] = [keysOf(names, address), keysOf(names, undefined)];
-    const [row] = await database.query<{ account: LoginAccount | null; delay: number | null }>(sql`
-      WITH account AS (${accountWhere(condition, address)})
-      SELECT (SELECT to_json(a) FROM account a) AS account,
-        ${delayOf(sql`CASE WHEN (SELECT "isAddressKnown" FROM account) THEN ${known}::text[] ELSE ${unknown} END`)} AS delay`);
-    const account = row?.account ?? undefined;
-    return { account, counters: account?.isAddressKnown ? known : unknown, delay: row?.delay ?? 0 };
+  async function accountWhere(condition: Sql, address: string) {
+    const [account] = await database.query<LoginAccount>(sql`
+      SELECT id, username, name, email, role, is_verified AS "isVerified", password_hash AS "passwordHash",
+        suspended_at IS NOT NULL AS "isSuspended", needs_reset AS "needsReset",
+        EXISTS (SELECT FROM known_addresses k WHERE k.user_id = u.id AND k.address = ${address}
+          AND k.last_used_at > now() - make_interval(days => ${knownAddressDays})) AS "isAddressKnown",
+        EXISTS (SELECT FROM second_factors f WHERE f.user_id = u.id AND f.confirmed_at IS NOT NULL) AS "hasSecondFactor"
+      FROM users u WHERE ${condition}`);
+    return account;
   }
 
-  const accountOf = async (condition: Sql, address: string) =>
-    (await database.query<LoginAccount>(accountWhere(condition, address)))[0];
+  /** By the same statements for known and unknown names, so that the time reveals nothing. */
+  async function subjectWhere(condition: Sql, names: string[], address: string) {
+    const account = await accountWhere(condition, address);
+    const counters = keysOf(names, account?.isAddressKnown ? address : undefined);
+    return { account, counters, delay: await delay(counters) };
+  }
+
+  /** Seconds until the next attempt is allowed; 0 when it is allowed now. */
+  async function delay(keys: string[]): Promise<number> {
+    const [row] = await database.query<{ delay: number | null }>(sql`
+      SELECT extract(epoch FROM max(locked_until) - clock_timestamp())::float8 AS delay FROM login_failures
+      WHERE key = ANY (${keys}) AND locked_until > clock_timestamp()`);
+    return row?.delay ?? 0;
+  }
 
   /** Locks counters, so that a delay begins in time. @returns seconds of one that has begun, and what counts a failure */
   async function lockCounters(tx: Tx, keys: string[]) {
@@ -145,29 +140,29 @@ export function createLoginRepository(database: Database, { tokens, secrets: [se
   return {
     countersOf,
     lockCounters,
+    delay,
 
-    /** By the lower-cased username or email address. One statement for known and unknown ones, so that the time reveals nothing. */
+    /** By the lower-cased username or email address. */
     find: (login: string, address: string) =>
       subjectWhere(sql`username = ${login} OR email = ${login}`, [login], address),
 
     findOwn: ({ id, username, email }: Pick<UserRow, 'id' | 'username' | 'email'>, address: string) =>
       subjectWhere(sql`id = ${id}`, [username, email], address),
 
-    findById: (id: number, address: string) => accountOf(sql`id = ${id}`, address),
+    findById: (id: number, address: string) => accountWhere(sql`id = ${id}`, address),
 
     // Each is one statement with the passkey or the identity, so that none that was removed meanwhile finds an account.
     findByPasskey: (passkeyId: number, address: string) =>
-      accountOf(sql`u.id = (SELECT p.user_id FROM passkeys p WHERE p.id = ${passkeyId})`, address),
+      accountWhere(sql`u.id = (SELECT p.user_id FROM passkeys p WHERE p.id = ${passkeyId})`, address),
 
-    findByIdentity({ issuer, subject }: IdentityKey, address: string) {
+    findByIdentity({ issuer, subject }: ProviderIdentity, address: string) {
       const owner = sql`SELECT user_id FROM identities WHERE issuer = ${issuer} AND subject = ${subject}`;
-      return accountOf(sql`u.id = (${owner})`, address);
+      return accountWhere(sql`u.id = (${owner})`, address);
     },
 
     /**
      * Saves a successful login: its time, the language unless the user chose one, the address, the hash and a session; and resets
      * the counters of the account. They are locked first, so that no failure is counted between the check of the delay and the login.
-     *
      * @param account with the password that it had when it was found
      * @param counters whose delay rejects the login; none where no secret was guessed
      * @returns undefined when a delay has begun, the password was changed, or the account was suspended meanwhile
@@ -199,14 +194,6 @@ export function createLoginRepository(database: Database, { tokens, secrets: [se
         SELECT ${sessionId}::uuid, id, '{}', ${userAgent}, ${ip}, now() + make_interval(secs => ${lifetime}), ${methods}::text[]
         FROM logged_in`);
       return created > 0 ? { userId, sessionId, count: 0, refreshExpiresIn: lifetime } : undefined;
-    },
-
-    /** Seconds until the next attempt is allowed; 0 when it is allowed now. */
-    async delay(keys: string[]): Promise<number> {
-      const row = await database.query<{ delay: number | null }>(
-        sql`SELECT ${delayOf(sql`${keys}`)} AS delay`,
-      );
-      return row[0]?.delay ?? 0;
     },
 
     /** @returns seconds of a delay that had begun before, in which case the failure is not counted; 0 when it was counted */

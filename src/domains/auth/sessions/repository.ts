@@ -1,19 +1,26 @@
+import { randomUUID } from 'node:crypto';
 import type { Config } from '../../../infrastructure/config/config.ts';
 import type { ExpiredRows } from '../../../infrastructure/database/clean-up.ts';
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
-import type { Session } from '../../../infrastructure/database/generated/client.ts';
+import type {
+  LoginFlow as LoginFlowRow,
+  Session,
+} from '../../../infrastructure/database/generated/client.ts';
+import type { LoginFlowKind } from '../../../infrastructure/database/generated/enums.ts';
 import { afterTime, type PageRequest } from '../../../infrastructure/database/keyset.ts';
 import { readTogether } from '../../../infrastructure/database/read-together.ts';
-import { constant, sql } from '../../../infrastructure/database/sql.ts';
+import { constant, type Sql, sql } from '../../../infrastructure/database/sql.ts';
 import type { UserRow } from '../accounts/repository.ts';
+import { type DerivedSecrets, type FlowSecret, noId } from '../secrets.ts';
 import type { TokenClaims } from '../tokens.ts';
 
-/** Without an index of `expires_at`, which each refresh changes. */
-export const expiredSessions: ExpiredRows = {
-  table: 'sessions',
-  condition: sql`expires_at < now()`,
-  isScanned: true,
-};
+const isExpired = sql`expires_at < now()`;
+
+export const expiredSessions: ExpiredRows[] = [
+  // Without an index of `expires_at`, which each refresh changes.
+  { table: 'sessions', condition: isExpired, isScanned: true },
+  { table: 'login_flows', condition: isExpired },
+];
 
 /** A session whose tokens can be issued. */
 export type LiveSession = TokenClaims & { refreshExpiresIn: number };
@@ -28,11 +35,8 @@ export type SessionRow = Pick<Session, 'id' | 'userAgent' | 'ip' | 'createdAt' |
 export function createSessionRepository(database: Database, tokens: Config['tokens']) {
   // Constants in the text cost less than parameters.
   const interval = (seconds: number) => sql`make_interval(secs => ${constant(seconds)})`;
-  const [refreshTtl, maxAge, grace] = [
-    interval(tokens.refreshTtl),
-    interval(tokens.sessionMaxAge),
-    interval(tokens.reuseGrace),
-  ];
+  const { refreshTtl, sessionMaxAge, reuseGrace } = tokens;
+  const [maxAge, grace] = [interval(sessionMaxAge), interval(reuseGrace)];
 
   /** Whether the session `s` of the user `u` is live. */
   const isLive = sql`
@@ -48,10 +52,7 @@ export function createSessionRepository(database: Database, tokens: Config['toke
     (user) => user.sessionId,
   );
 
-  async function findUser({
-    userId,
-    sessionId,
-  }: Omit<TokenClaims, 'count'>): Promise<SessionUserRow | undefined> {
+  async function findUser({ userId, sessionId }: Omit<TokenClaims, 'count'>) {
     const user = await findLiveUser(sessionId);
     return user?.id === userId ? user : undefined;
   }
@@ -75,14 +76,14 @@ export function createSessionRepository(database: Database, tokens: Config['toke
           rotated_at[width_bucket(clock_timestamp() - ${grace}, rotated_at) + 1:] || clock_timestamp()
           ELSE rotated_at END,
         last_used_at = clock_timestamp(),
-        expires_at = least(clock_timestamp() + ${refreshTtl}, s.created_at + ${maxAge})
+        expires_at = least(clock_timestamp() + ${interval(refreshTtl)}, s.created_at + ${maxAge})
       FROM users u
       WHERE s.id = ${sessionId}::uuid AND s.user_id = ${userId} AND ${isLive}
         AND (s.refresh_count = ${count}
           OR s.refresh_count > ${count} AND s.rotated_at[cardinality(s.rotated_at) - (s.refresh_count - ${count}) + 1]
             > clock_timestamp() - ${grace})
       RETURNING s.refresh_count AS count,
-        least(${constant(tokens.refreshTtl)}, extract(epoch FROM s.created_at + ${maxAge} - clock_timestamp()))::float8 AS "refreshExpiresIn"`);
+        least(${constant(refreshTtl)}, extract(epoch FROM s.created_at + ${maxAge} - clock_timestamp()))::float8 AS "refreshExpiresIn"`);
     return row && { userId, sessionId, ...row };
   }
 
@@ -98,12 +99,10 @@ export function createSessionRepository(database: Database, tokens: Config['toke
     (await database.prisma.session.deleteMany({ where: { id: sessionId, userId } })).count > 0;
 
   /** Ends the sessions and open logins of a user, with the push subscriptions of expired sessions; a trigger removes the others. */
-  async function endAll(tx: Tx, userId: number, except?: string): Promise<void> {
-    const isOther = except === undefined ? {} : { id: { not: except } };
-    await tx.prisma.session.deleteMany({ where: { userId, ...isOther } });
+  async function endAll(tx: Tx, userId: number, except = noId): Promise<void> {
+    await tx.prisma.session.deleteMany({ where: { userId, id: { not: except } } });
     await tx.prisma.loginFlow.deleteMany({ where: { userId } });
-    const isOfOther =
-      except === undefined ? {} : { OR: [{ sessionId: null }, { sessionId: { not: except } }] };
+    const isOfOther = { OR: [{ sessionId: null }, { sessionId: { not: except } }] };
     await tx.prisma.pushSubscription.deleteMany({ where: { userId, ...isOfOther } });
   }
 
@@ -131,16 +130,94 @@ export function createSessionRepository(database: Database, tokens: Config['toke
   }
 
   async function list(tx: Tx, userId: number, { after, limit }: PageRequest): Promise<SessionRow[]> {
-    // Without a position the time alone decides.
-    const anyId = '00000000-0000-0000-0000-000000000000';
     return tx.query<SessionRow>(sql`
       SELECT s.id, s.user_agent AS "userAgent", s.ip, s.created_at AS "createdAt", s.last_used_at AS "lastUsedAt",
         s.methods, coalesce(s.confirmed_at, s.created_at) AS "authenticatedAt"
       FROM sessions s JOIN users u ON ${isLive}
       WHERE s.user_id = ${userId}
-        AND (s.created_at, s.id) < (${afterTime(after)}, ${after?.id ?? anyId}::uuid)
+        AND (s.created_at, s.id) < (${afterTime(after)}, ${after?.id ?? noId}::uuid)
       ORDER BY s.created_at DESC, s.id DESC LIMIT ${limit}`);
   }
 
   return { findUser, findLive, refresh, endReused, end, endAll, confirmation, confirm, list };
+}
+
+/** Seconds. */
+export const flowLifetimes: Record<LoginFlowKind, number> = {
+  provider: 600,
+  link: 600,
+  sign_up: 1800,
+  second_factor: 300,
+  passkey_login: 300,
+  passkey_registration: 300,
+};
+
+/** Codes that may be tried with the token of a flow. */
+export const maxFlowAttempts = 5;
+
+/** What the later requests of a flow need. Nothing secret. */
+interface FlowContent {
+  /** Whose flow it is, and the only session that may end it. */
+  user?: { id: number; sessionId?: string } | undefined;
+  data?: object;
+}
+
+/** A flow that is not over. */
+export type LoginFlow<Data> = Omit<LoginFlowRow, 'kind' | 'data' | 'expiresAt'> & { data: Data };
+
+/**
+ * Logins, and additions of ways to log in, that take several requests. The client keeps the token of its flow; the database settles
+ * that a flow ends once. Flows with a user are ended in a statement of their own, because what ends the sessions of a user
+ * deletes their flows after locking the user.
+ */
+export function createFlowRepository(secrets: DerivedSecrets) {
+  const columns = sql`id, key_id AS "keyId", user_id AS "userId", session_id AS "sessionId", data, attempts`;
+
+  /** The condition of the row of a token, while it is not over. */
+  function rowOf(kind: LoginFlowKind, token: string): Sql {
+    const { id, keyId } = secrets.open(`${kind} flow`, token);
+    return sql`id = ${id}::uuid AND key_id = ${keyId} AND kind = ${kind}::login_flow_kind AND expires_at > now()`;
+  }
+
+  return {
+    /** Begins a flow. That of an account that is deleted meanwhile is no user's, so it cannot be ended. */
+    async begin(tx: Tx, kind: LoginFlowKind, { user, data = {} }: FlowContent = {}) {
+      const id = randomUUID();
+      await tx.execute(sql`
+        INSERT INTO login_flows (id, kind, user_id, session_id, data, key_id, expires_at)
+        VALUES (${id}::uuid, ${kind}::login_flow_kind,
+          (SELECT id FROM users WHERE id = ${user?.id ?? null} FOR KEY SHARE), ${user?.sessionId ?? null}::uuid,
+          ${JSON.stringify(data)}::jsonb, ${secrets.keyId}, now() + make_interval(secs => ${flowLifetimes[kind]}))`);
+      return { id, keyId: secrets.keyId, token: secrets.newToken(`${kind} flow`, id) };
+    },
+
+    /** What a flow sends to a provider or an authenticator. @throws Error when the secret of its time is no longer configured */
+    secret({ id, keyId }: Pick<LoginFlow<unknown>, 'id' | 'keyId'>, purpose: FlowSecret): string {
+      const secret = secrets.derive(purpose, id, keyId);
+      if (secret === undefined) throw new Error('the secret of a login flow is not configured');
+      return secret;
+    },
+
+    /** Counts an attempt before it is checked, so that concurrent ones cannot exceed the limit. @returns undefined when it is over */
+    async attempt<Data>(tx: Tx, kind: LoginFlowKind, token: string) {
+      const [flow] = await tx.query<LoginFlow<Data>>(sql`
+        UPDATE login_flows SET attempts = attempts + 1
+        WHERE ${rowOf(kind, token)} AND attempts < ${maxFlowAttempts} RETURNING ${columns}`);
+      return flow;
+    },
+
+    /** @returns undefined when it is over */
+    async find<Data>(tx: Tx, kind: LoginFlowKind, token: string) {
+      const where = rowOf(kind, token);
+      return (await tx.query<LoginFlow<Data>>(sql`SELECT ${columns} FROM login_flows WHERE ${where}`))[0];
+    },
+
+    /** Ends a flow. Of concurrent calls one gets it. @returns undefined when it is over */
+    async end<Data>(tx: Tx, kind: LoginFlowKind, token: string) {
+      const where = rowOf(kind, token);
+      return (
+        await tx.query<LoginFlow<Data>>(sql`DELETE FROM login_flows WHERE ${where} RETURNING ${columns}`)
+      )[0];
+    },
+  };
 }

@@ -12,15 +12,11 @@ import { authErrors } from '../errors.ts';
 import * as schemas from '../schemas.ts';
 import type { RefreshCookie } from './refresh-cookie.ts';
 
-interface SessionRoutesOptions extends Pick<AuthContext, 'database' | 'sessions' | 'login'> {
-  refreshCookie: RefreshCookie;
-}
+type SessionRoutesOptions = AuthContext & { refreshCookie: RefreshCookie };
 
-/** Login, refresh and logout, and the sessions of the logged-in user. */
-export const sessionRoutes: FastifyPluginAsyncTypebox<SessionRoutesOptions> = async (
-  app,
-  { database, sessions, login, refreshCookie },
-) => {
+export const sessionRoutes: FastifyPluginAsyncTypebox<SessionRoutesOptions> = async (app, auth) => {
+  const { database, sessions, login, refreshCookie } = auth;
+
   app.post('/login/', {
     config: {
       access: 'anyone',

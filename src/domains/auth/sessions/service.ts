@@ -5,9 +5,8 @@ import type { AuthBase } from '../context.ts';
 import { authErrors } from '../errors.ts';
 import { type Credentials, type TokenPair, type TokenPairWithUser, toUser } from '../schemas.ts';
 import type { TokenClaims } from '../tokens.ts';
-import { flowLifetimes } from './flow-repository.ts';
 import type { LoginAccount, LoginSubject } from './login-repository.ts';
-import type { LiveSession } from './repository.ts';
+import { flowLifetimes, type LiveSession } from './repository.ts';
 
 /** A password that a client sent for an account, without which the check takes the same time; with the user who is logged in. */
 type PasswordAttempt = { subject: LoginSubject; password: string; user?: CurrentUser };
@@ -47,7 +46,6 @@ export function createLogin(auth: AuthBase) {
 
   /**
    * The end of every way to log in: begins a session, unless a one-time code is missing.
-   *
    * @param account in the state in which the user proved to be its owner
    * @returns undefined when the account was changed or deleted meanwhile, or a delay has begun
    */
@@ -75,9 +73,8 @@ export function createLogin(auth: AuthBase) {
   function beginSecondFactor({ id, passwordHash }: LoginAccount, methods: string[], newHash: string | null) {
     return database.transaction(async (tx) => {
       const current = await accounts.lock(tx, id);
-      if (current === undefined || current.passwordHash !== passwordHash) return undefined;
-      if (passwordHash !== null && newHash !== null && newHash !== passwordHash)
-        await accounts.changePassword(tx, { id, from: passwordHash, to: newHash });
+      if (current?.passwordHash !== passwordHash) return undefined;
+      if (newHash !== passwordHash) await accounts.change(tx, { id }, { passwordHash: newHash });
       return flows.begin(tx, 'second_factor', { user: { id }, data: { methods } });
     });
   }

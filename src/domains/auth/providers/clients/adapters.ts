@@ -8,10 +8,7 @@ import { createDevelopmentProvider, type DevelopmentLogin } from './development.
 import { claimsOf, createOpenIdProvider, type ProviderClient, textOf } from './openid-connect.ts';
 
 /** The configured providers, in their order; with the page of the one for development, where that is among them. */
-export function createLoginProviders({ config, sealer }: Pick<AuthContext, 'config' | 'sealer'>): {
-  providers: ProviderClient[];
-  developmentLogin: DevelopmentLogin | undefined;
-} {
+export function createLoginProviders({ config, sealer }: Pick<AuthContext, 'config' | 'sealer'>) {
   let developmentLogin: DevelopmentLogin | undefined;
   const providers = config.loginProviders.map((settings) => {
     if (settings.kind === 'kakao') return createKakao(settings);
@@ -176,13 +173,7 @@ function createApple(settings: SettingsOf<'apple'>): ProviderClient {
 /** Milliseconds; one is made for each login. */
 const secretLifetime = 300_000;
 
-function appleClientSecret({
-  teamId,
-  keyId,
-  privateKey: key,
-  clientId,
-  issuer,
-}: SettingsOf<'apple'>): string {
-  const claims = { iss: teamId, sub: clientId, aud: issuer, expiresIn: secretLifetime };
-  return createSigner({ algorithm: 'ES256', key, kid: keyId, ...claims })({});
+function appleClientSecret(settings: SettingsOf<'apple'>): string {
+  const { teamId: iss, clientId: sub, issuer: aud, keyId: kid, privateKey: key } = settings;
+  return createSigner({ algorithm: 'ES256', key, kid, iss, sub, aud, expiresIn: secretLifetime })({});
 }

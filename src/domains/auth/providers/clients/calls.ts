@@ -51,21 +51,11 @@ export function createCalls(id: string) {
 
 const Failure = Type.Object({ error: Type.String() });
 
-/**
- * Reads JSON, whatever its type says; an error of Naver gets a status of 400.
- *
- * @throws for a redirect, 429, a server error, what is no JSON or too large
- */
+/** Reads JSON, whatever its type says; an error of Naver gets the status 400. @throws for what is no answer in time, size or form */
 async function readJson(url: string, options: Partial<CustomFetchOptions> = {}, signal: AbortSignal) {
   const { method = 'GET', headers = {}, body: sent } = options;
-  const request = {
-    method,
-    headers,
-    body: sent == null ? null : String(sent),
-    redirect: 'manual',
-    signal,
-  } as const;
-  const { status, body } = await fetch(url, request);
+  const request = { method, headers, body: sent == null ? null : String(sent), signal };
+  const { status, body } = await fetch(url, { ...request, redirect: 'manual' });
   if (status >= 500 || status === 429 || (status >= 300 && status < 400)) {
     await body?.cancel();
     throw new Error(`status ${status}`);

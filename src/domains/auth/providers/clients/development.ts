@@ -18,7 +18,6 @@ const DevelopmentUser = Type.Object({
 });
 const Code = Type.Object({ nonce: Type.String(), expiresAt: Type.Number(), user: DevelopmentUser });
 
-/** What the page of the development login needs. */
 export type DevelopmentLogin = ReturnType<typeof createDevelopmentProvider>['page'];
 
 /** A provider that needs no account anywhere: a page of this service, on which one types who one is. Never in production. */

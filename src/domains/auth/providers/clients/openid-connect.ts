@@ -29,8 +29,7 @@ export interface ProviderClient {
 }
 
 type ClientSettings = Exclude<LoginProviderSettings, { kind: 'development' }>;
-type OpenIdClient = typeof oidc;
-type Connection = { openid: OpenIdClient; config: oidc.Configuration; fetch: BoundedFetch };
+type Connection = { openid: typeof oidc; config: oidc.Configuration; fetch: BoundedFetch };
 
 /** Milliseconds for which the discovery document is used. */
 const metadataLifetime = 3_600_000;
@@ -44,7 +43,7 @@ function createConnection(settings: ClientSettings, options: Pick<Adapter, 'meta
   let discovered: { time: number; metadata: Promise<oidc.ServerMetadata> } | undefined;
   let keys: oidc.ExportedJWKSCache | undefined;
 
-  async function discover(openid: OpenIdClient, fetch: BoundedFetch): Promise<oidc.ServerMetadata> {
+  async function discover(openid: typeof oidc, fetch: BoundedFetch): Promise<oidc.ServerMetadata> {
     const execute = isInsecure ? [openid.allowInsecureRequests] : [];
     const options = { execute, [openid.customFetch]: fetch };
     const found = await openid
@@ -57,7 +56,7 @@ function createConnection(settings: ClientSettings, options: Pick<Adapter, 'meta
   }
 
   /** Concurrent logins wait for one discovery. */
-  function metadataOf(openid: OpenIdClient, fetch: BoundedFetch) {
+  function metadataOf(openid: typeof oidc, fetch: BoundedFetch) {
     if (options.metadata) return options.metadata;
     if (discovered === undefined || Date.now() - discovered.time > metadataLifetime) {
       discovered = { time: Date.now(), metadata: discover(openid, fetch) };
@@ -130,14 +129,12 @@ export function createOpenIdProvider(settings: ClientSettings, adapter: Adapter 
         // Each provider has a redirect URI of its own, so the issuer (RFC 9207) says nothing more.
         const sent = new URLSearchParams({ code, state: attempt.state, iss: issuer });
         const url = new URL(`${attempt.redirectUri}?${sent}`);
-        const checks = { expectedState: attempt.state, pkceCodeVerifier: attempt.codeVerifier };
-        const ofIdToken = metadata ? {} : { expectedNonce: attempt.nonce, idTokenExpected: true };
-        const tokens = await openid.authorizationCodeGrant(
-          config,
-          url,
-          { ...checks, ...ofIdToken },
-          tokenParameters?.(attempt),
-        );
+        const checks = {
+          expectedState: attempt.state,
+          pkceCodeVerifier: attempt.codeVerifier,
+          ...(!metadata && { expectedNonce: attempt.nonce, idTokenExpected: true }),
+        };
+        const tokens = await openid.authorizationCodeGrant(config, url, checks, tokenParameters?.(attempt));
         const user = await readUser({ ...connection, tokens });
         return { ...user, refreshToken: revoke && tokens.refresh_token };
       }),
