@@ -194,13 +194,11 @@ export const expiredDataDownloads = downloads.expired;
 /** What the service has about a user. */
 export function createOwnDataRepository(database: Database) {
   return {
-    /** Counts a download. @returns the seconds until one may be counted, 0 where this one was; undefined for an account that is gone */
+    /** Counts a download. @returns undefined, or the seconds until one may be counted */
     async countDownload(userId: number): Promise<number | undefined> {
       const user = sql`SELECT id FROM users WHERE id = ${userId} FOR KEY SHARE`;
-      if ((await database.execute(downloads.count(user, downloadsPerDay))) > 0) return 0;
-      const seconds = await downloads.secondsUntilNext(database, sql`${userId}`);
-      // At least 1, where the 24 hours ended just now.
-      return seconds === undefined ? undefined : Math.max(1, seconds);
+      if ((await database.execute(downloads.count(user, downloadsPerDay))) > 0) return undefined;
+      return (await downloads.secondsUntilNext(database, sql`${userId}`)) ?? 0;
     },
 
     async *readPages({ rows: select, pages }: Section, userId: number): AsyncGenerator<Row[]> {
