@@ -1,5 +1,5 @@
 -- repository: claimDeleted
--- Columns: createdAt, id, key
+-- Columns: id, key
 -- Pages: at most 4096
 UPDATE images
 SET
@@ -24,8 +24,17 @@ WHERE
   )
 RETURNING
   id,
-  key,
-  created_at AS "createdAt";
+  key;
+
+-- repository: markErased
+-- Pages: at most 64
+UPDATE images
+SET
+  state = 'erased',
+  check_after = created_at + interval '24 hours'
+WHERE
+  id = $1
+  AND state = 'deleted';
 
 -- repository: link
 -- Columns: key

@@ -80,10 +80,11 @@ export function createImageRepository(database: Database) {
     },
 
     /** Marks a deleted image whose files are gone. Its row counts for the quota of that day; then the clean-up deletes it. */
-    markErased: (id: number) =>
-      database.execute(sql`
+    async markErased(id: number): Promise<void> {
+      await database.execute(sql`
         UPDATE images SET state = 'erased', check_after = created_at + interval '24 hours'
-        WHERE id = ${id} AND state = 'deleted'`),
+        WHERE id = ${id} AND state = 'deleted'`);
+    },
 
     /** Gives up all images of an account that is being deleted; its posts must not use them any more. */
     async releaseAllOf(tx: Tx, userId: number): Promise<void> {

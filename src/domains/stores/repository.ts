@@ -82,9 +82,7 @@ export function createStoreRepository(database: Database, readAddress: ReadAddre
   }
 
   const categories = () =>
-    database.query<StoreCategory & { name_en: string }>(
-      sql`SELECT id, name, name_en FROM store_categories ORDER BY list_order, id`,
-    );
+    database.prisma.storeCategory.findMany({ orderBy: [{ listOrder: 'asc' }, { id: 'asc' }] });
 
   async function knownCategories(tx: Tx, ids: number[]): Promise<Set<number>> {
     const where = { id: { in: ids } };

@@ -81,7 +81,9 @@ export const storeRoutes: FastifyPluginAsyncTypebox<Pick<DirectoryOptions, 'stor
       description: 'Every category that a store can have, in the order to show them.',
       response: { 200: Ref(schemas.StoreCategoryList) },
     },
-    handler: async () => ({ items: await stores.categories() }),
+    handler: async () => ({
+      items: (await stores.categories()).map(({ nameEn, ...category }) => ({ ...category, name_en: nameEn })),
+    }),
   });
 
   app.post('/', {
