@@ -53,27 +53,14 @@ t.test('the categories are the shipped ones, in their order', async (t) => {
   const response = await call('GET', `${path}categories/`);
   t.equal(response.status, 200);
   const shipped = [
-    [1, '카페', 'Cafe'],
-    [2, '음식점', 'Restaurant'],
-    [3, '베이커리', 'Bakery'],
-    [4, '주점', 'Bar'],
-    [5, '식료품', 'Groceries'],
-    [6, '의류·잡화', 'Clothing & accessories'],
-    [7, '미용', 'Beauty'],
-    [8, '건강·운동', 'Health & fitness'],
-    [9, '교육', 'Education'],
-    [10, '문화·여가', 'Culture & leisure'],
-    [11, '숙박', 'Accommodation'],
-    [13, '꽃·식물', 'Flowers & plants'],
-    [14, '반려동물', 'Pets'],
-    [15, '생활·수리', 'Home & repairs'],
-    [16, '사진·디자인', 'Photography & design'],
-    [17, '서점·문구', 'Books & stationery'],
-    [18, '공방', 'Craft studio'],
-    [12, '기타', 'Other'],
+    '1 카페 Cafe, 2 음식점 Restaurant, 3 베이커리 Bakery, 4 주점 Bar, 5 식료품 Groceries',
+    '6 의류·잡화 Clothing & accessories, 7 미용 Beauty, 8 건강·운동 Health & fitness, 9 교육 Education',
+    '10 문화·여가 Culture & leisure, 11 숙박 Accommodation, 13 꽃·식물 Flowers & plants, 14 반려동물 Pets',
+    '15 생활·수리 Home & repairs, 16 사진·디자인 Photography & design, 17 서점·문구 Books & stationery',
+    '18 공방 Craft studio, 12 기타 Other',
   ];
-  const items = shipped.map(([id, name, name_en]) => ({ id, name, name_en }));
-  t.strictSame(response.body.data.items, items);
+  const items: { id: number; name: string; name_en: string }[] = response.body.data.items;
+  t.equal(items.map(({ id, name, name_en }) => `${id} ${name} ${name_en}`).join(', '), shipped.join(', '));
 });
 
 t.test('the longest values are kept as they are', async (t) => {
@@ -102,12 +89,8 @@ t.test('phone numbers of any country are taken as people type them, and kept wit
       ...['010 1234 5678', '010.1234.5678', '+82-10-1234-5678', '+821012345678', '01012345678'],
       ...[' 010 - 1234 - 5678 ', '010–1234–5678', '010-12345678', '010\u00a01234\u00a05678'],
       ...['82-10-1234-5678', '821012345678', '+82-(0)10-1234-5678', '+82(0)10 1234 5678', '010−1234−5678'],
-      ...[
-        '\u202a010-1234-5678\u202c',
-        '\u200e+82 10\u2060-1234-5678',
-        '０１０－１２３４－５６７８',
-        '＋８２（０）１０．１２３４．５６７８',
-      ],
+      ...['\u202a010-1234-5678\u202c', '\u200e+82 10\u2060-1234-5678'],
+      ...['０１０－１２３４－５６７８', '＋８２（０）１０．１２３４．５６７８'],
     ],
     '031-123-4567': ['031 123 4567', '0311234567'],
     '0507-1234-5678': ['0507 1234 5678', '050712345678', '+82 507 1234 5678'],
