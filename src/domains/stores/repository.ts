@@ -55,7 +55,8 @@ const columns = raw(
   'name, description, address, sido, sigungu, dong, region_keys, phone_number, business_hours, latitude, longitude, show_exact_location',
 );
 
-const texts = { description: '', address: '', phone_number: '', business_hours: '' };
+/** Texts of a store that its owner need not give. */
+const noTexts = { description: '', address: '', phone_number: '', business_hours: '' };
 
 interface StoreEdit {
   ownerId: number;
@@ -90,7 +91,7 @@ export function createStoreRepository(database: Database, readAddress: ReadAddre
     return new Set(rows.map(({ id }) => id));
   }
 
-  /** The columns of the given fields, of which an address sets several. Locations have six decimals. */
+  /** JSON of the columns that the given fields set. Of an address the region is kept, too; of a location six decimals. */
   function columnsOf({ category_ids: _, location, ...fields }: StoreChanges): Sql {
     const degrees = location && [location.latitude, location.longitude].map((one) => Number(one.toFixed(6)));
     const [latitude = null, longitude = null] = degrees ?? [];
@@ -104,7 +105,7 @@ export function createStoreRepository(database: Database, readAddress: ReadAddre
 
   /** Creates the store of a user, of concurrent calls once. @returns its id, unless the user has one, is gone or is suspended */
   async function create(tx: Tx, ownerId: number, store: NewStore): Promise<number | undefined> {
-    const given = columnsOf({ ...texts, show_exact_location: false, ...store });
+    const given = columnsOf({ ...noTexts, show_exact_location: false, ...store });
     // From the user's row, to wait for a deletion or suspension of the account. A second store is left out before it takes an id.
     const [created] = await tx.query<{ id: number }>(sql`
       INSERT INTO stores (owner_id, ${columns})
