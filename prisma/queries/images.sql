@@ -26,16 +26,6 @@ RETURNING
   id,
   key;
 
--- repository: markErased
--- Pages: at most 64
-UPDATE images
-SET
-  state = 'erased',
-  check_after = created_at + interval '24 hours'
-WHERE
-  id = $1
-  AND state = 'deleted';
-
 -- repository: link
 -- Columns: key
 -- Pages: at most 128
@@ -66,6 +56,16 @@ SELECT
   key
 FROM
   own;
+
+-- repository: markErased
+-- Pages: at most 64
+UPDATE images
+SET
+  state = 'erased',
+  check_after = created_at + interval '24 hours'
+WHERE
+  id = $1
+  AND state = 'deleted';
 
 -- repository: markUnused
 -- Columns: id
