@@ -1,5 +1,5 @@
 -- repository: claimDeleted
--- Columns: createdAt, id, key
+-- Columns: id, key
 -- Pages: at most 4096
 UPDATE images
 SET
@@ -24,8 +24,7 @@ WHERE
   )
 RETURNING
   id,
-  key,
-  created_at AS "createdAt";
+  key;
 
 -- repository: link
 -- Columns: key
@@ -57,6 +56,16 @@ SELECT
   key
 FROM
   own;
+
+-- repository: markErased
+-- Pages: at most 64
+UPDATE images
+SET
+  state = 'erased',
+  check_after = created_at + interval '24 hours'
+WHERE
+  id = $1
+  AND state = 'deleted';
 
 -- repository: markUnused
 -- Columns: id

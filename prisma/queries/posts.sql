@@ -8,11 +8,12 @@ WITH
     SELECT
       s.id
     FROM
-      posts p
-      JOIN stores s ON s.id = p.store_id
+      posts p,
+      stores s
     WHERE
       p.id = $1
       AND p.is_visible
+      AND s.id = p.store_id
       AND s.owner_id = $2
       AND s.closed_at IS NULL
       AND s.suspended_at IS NULL
@@ -5197,8 +5198,19 @@ ORDER BY
   found.id DESC;
 
 -- repository: removeOfStore
--- Pages: at most 1024
-UPDATE posts
+-- Pages: at most 262144
+UPDATE posts p
+SET
+  deleted_at = now(),
+  content = '',
+  images = '{}'
+WHERE
+  store_id = $1
+  AND is_visible;
+
+-- repository: removeOfStore
+-- Pages: at most 512
+UPDATE posts p
 SET
   deleted_at = now(),
   content = '',
@@ -5207,14 +5219,3 @@ WHERE
   store_id = $1
   AND NOT is_visible
   AND deleted_at IS NULL;
-
--- repository: removeOfStore
--- Pages: at most 262144
-UPDATE posts
-SET
-  deleted_at = now(),
-  content = '',
-  images = '{}'
-WHERE
-  store_id = $1
-  AND is_visible;

@@ -10,6 +10,32 @@ SET
 WHERE
   a.after_user_id = $3;
 
+-- repository: findMatch
+-- Columns: postTitle, searchName, storeName
+-- Pages: at most 64
+SELECT
+  f.name AS "searchName",
+  s.name AS "storeName",
+  p.title AS "postTitle"
+FROM
+  saved_searches f,
+  posts p
+  JOIN stores s ON s.id = p.store_id
+WHERE
+  f.id = $1
+  AND f.user_id = $2
+  AND p.id = $3
+  AND p.is_visible
+  AND (
+    p.closed_at IS NULL
+    AND (
+      p.closes_on IS NULL
+      OR p.closes_on >= (now() AT TIME ZONE 'Asia/Seoul')::date
+    )
+  )
+  AND s.closed_at IS NULL
+  AND s.suspended_at IS NULL;
+
 -- repository: findMatches
 -- Columns: savedSearchId, userId
 -- Pages: at most 256

@@ -32,33 +32,45 @@ WITH
   )
 UPDATE stores s
 SET
-  name = coalesce($3, s.name),
-  description = coalesce($4, s.description),
-  address = coalesce($5, s.address),
-  phone_number = coalesce($6, s.phone_number),
-  business_hours = coalesce($7, s.business_hours),
-  sido = coalesce($8, s.sido),
-  sigungu = coalesce($9, s.sigungu),
-  dong = coalesce($10, s.dong),
-  region_keys = coalesce($11::text[], s.region_keys),
-  latitude = CASE
-    WHEN $12::bool THEN s.latitude
-    ELSE $13::float8
-  END,
-  longitude = CASE
-    WHEN $14::bool THEN s.longitude
-    ELSE $15::float8
-  END,
-  show_exact_location = coalesce($16::bool, s.show_exact_location),
+  (
+    name,
+    description,
+    address,
+    sido,
+    sigungu,
+    dong,
+    region_keys,
+    phone_number,
+    business_hours,
+    latitude,
+    longitude,
+    show_exact_location
+  ) = (
+    SELECT
+      name,
+      description,
+      address,
+      sido,
+      sigungu,
+      dong,
+      region_keys,
+      phone_number,
+      business_hours,
+      latitude,
+      longitude,
+      show_exact_location
+    FROM
+      jsonb_populate_record(s, $3::jsonb)
+  ),
   updated_at = clock_timestamp()
 FROM
   edited
 WHERE
   s.id = edited.id
-  AND s.owner_id = $17
+  AND s.owner_id = $4
   AND s.closed_at IS NULL
   AND s.suspended_at IS NULL
-  AND s.updated_at = coalesce($18::timestamptz, s.updated_at)
+  AND s.updated_at = coalesce($5::timestamptz, s.updated_at)
 RETURNING
   s.id;
 
@@ -71,35 +83,45 @@ INSERT INTO
     name,
     description,
     address,
-    phone_number,
-    business_hours,
     sido,
     sigungu,
     dong,
     region_keys,
+    phone_number,
+    business_hours,
     latitude,
     longitude,
     show_exact_location
-  ) (
+  )
+SELECT
+  owner.id,
+  given.*
+FROM
+  (
     SELECT
-      u.id,
-      $1,
-      $2,
-      $3,
-      $4,
-      $5,
-      $6,
-      $7,
-      $8,
-      $9::text[],
-      $10::float8,
-      $11::float8,
-      $12::bool
+      name,
+      description,
+      address,
+      sido,
+      sigungu,
+      dong,
+      region_keys,
+      phone_number,
+      business_hours,
+      latitude,
+      longitude,
+      show_exact_location
+    FROM
+      jsonb_populate_record(NULL::stores, $1::jsonb)
+  ) given,
+  (
+    SELECT
+      id
     FROM
       users u
     WHERE
-      u.id = $13
-      AND u.suspended_at IS NULL
+      id = $2
+      AND suspended_at IS NULL
       AND NOT EXISTS (
         SELECT
         FROM
@@ -107,9 +129,8 @@ INSERT INTO
         WHERE
           owner_id = u.id
       )
-    FOR SHARE OF
-      u
-  )
+    FOR SHARE
+  ) owner
 ON CONFLICT (owner_id) DO NOTHING
 RETURNING
   id;

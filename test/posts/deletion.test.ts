@@ -3,7 +3,7 @@ import { createTestApp } from '../support/app.ts';
 import { rejected, tally } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
 import { openTwoShops, sendRequest } from '../support/partner-requests.ts';
-import { createPost, openShop } from '../support/stores.ts';
+import { createPost, idsIn, openShop } from '../support/stores.ts';
 
 const app = await createTestApp();
 const { call, pool } = app;
@@ -28,11 +28,7 @@ t.test('deleting a post erases its content from stored responses, and changes no
   const again = await write('deleted');
   t.match(again, { status: 201, headers: { 'idempotency-replayed': 'true' } });
   t.match(again.body.data, { id, content: '', images: [], thumbnail: 'about:blank' });
-  t.equal(
-    (await call('GET', `${path}${id}/`, { token })).status,
-    404,
-    'a retry does not bring the post back',
-  );
+  t.equal((await call('GET', `${path}${id}/`, { token })).status, 404, 'a retry brings no post back');
 });
 
 t.test('a deleted post is not found, and its content is erased', async (t) => {
@@ -47,8 +43,7 @@ t.test('a deleted post is not found, and its content is erased', async (t) => {
   const { rows } = await pool.query('SELECT content, images FROM posts WHERE id = $1', [post.id]);
   t.strictSame(rows, [{ content: '', images: [] }], 'nor at rest');
   for (const query of ['', '?mine=true', `?store_id=${store.id}`, '?category_id=1', '?q=%EA%B8%80']) {
-    const { items } = (await call('GET', `${path}${query}`, { token })).body.data;
-    const ids: number[] = items.map(({ id }: { id: number }) => id);
+    const ids = idsIn(await call('GET', `${path}${query}`, { token }));
     t.strictSame([ids.includes(kept.id), ids.includes(post.id)], [true, false], query);
   }
 });

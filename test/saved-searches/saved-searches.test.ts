@@ -13,13 +13,8 @@ const none = { q: null, category_id: null, region: null, near: null, radius_m: n
 
 t.test('a search is saved as it was given, and listed newest first, to its user only', async (t) => {
   const user = await createUser(app);
-  const filters = {
-    q: '공동 할인',
-    category_id: 1,
-    region: '망원 동',
-    near: '37.5501,126.91',
-    radius_m: 500,
-  };
+  const place = { region: '망원 동', near: '37.5501,126.91', radius_m: 500 };
+  const filters = { q: '공동 할인', category_id: 1, ...place };
   const { body } = await save(user, { name: '  우리 동네 ', ...filters });
   const { id, created_at } = body.data;
   t.strictSame(body.data, { id, name: '우리 동네', ...filters, created_at });
@@ -108,11 +103,8 @@ async function subscriber(q: string) {
 }
 
 t.test('users who switched it on get an email about a match, which a link switches off', async (t) => {
-  const [first, second, unverified] = [
-    await subscriber('식빵 나눔'),
-    await subscriber('식빵 나눔'),
-    await subscriber('식빵 나눔'),
-  ];
+  const subscribe = () => subscriber('식빵 나눔');
+  const [first, second, unverified] = [await subscribe(), await subscribe(), await subscribe()];
   await pool.query('UPDATE users SET is_verified = false WHERE id = $1', [unverified.id]);
   const without = await createUser(app);
   await verifyEmails(app, without);

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import t, { type Test } from 'tap';
 import { createTestApp, createUser } from '../support/app.ts';
-import { waitForLockWait } from '../support/concurrency.ts';
+import { lockRows } from '../support/concurrency.ts';
 import { createPost, openShop } from '../support/stores.ts';
 
 const app = await createTestApp();
@@ -26,20 +26,10 @@ t.test('a store cannot be committed without a category, nor lose its last one', 
 
 t.test('concurrent transactions cannot take away both of two categories', async (t) => {
   const { store } = await openShop(app, '가게', { category_ids: [1, 2] });
-  const [first, second] = [await pool.connect(), await pool.connect()];
-  t.teardown(() => first.release());
-  t.teardown(() => second.release());
-  const take = (client: pg.PoolClient, category: number) =>
-    client.query(
-      `BEGIN; DELETE FROM store_category_links WHERE store_id = ${store.id} AND category_id = ${category};
-       SET CONSTRAINTS ALL IMMEDIATE`,
-    );
-  await take(first, 1);
-  const rejected = violates(t, take(second, 2), 'stores_category_check');
-  await waitForLockWait(app);
-  await first.query('COMMIT');
-  await rejected;
-  await second.query('ROLLBACK');
+  const take = (category: number) =>
+    `DELETE FROM store_category_links WHERE store_id = ${store.id} AND category_id = ${category}`;
+  const first = await lockRows(t, app, `${take(1)}; SET CONSTRAINTS ALL IMMEDIATE`);
+  await first.during(() => violates(t, pool.query(take(2)), 'stores_category_check'));
 });
 
 t.test('the database checks positions of categories, phone numbers and locations', async (t) => {

@@ -5,6 +5,7 @@ import type { KeysetPosition } from '../../src/infrastructure/database/keyset.ts
 import { createTestApp, createUser, readPages } from '../support/app.ts';
 import { openTestDatabase } from '../support/database.ts';
 import type { Json } from '../support/json.ts';
+import { idsIn } from '../support/stores.ts';
 
 const app = await createTestApp();
 const { token } = await createUser(app);
@@ -75,7 +76,7 @@ async function found(list: List, at: Place, query = ''): Promise<[id: number, di
   return body.data.items.map(({ id, distance_m }: Json) => [id, distance_m]);
 }
 
-const ids = async (list: List, at: Place, query = '') => (await found(list, at, query)).map(([id]) => id);
+const ids = async (list: List, at: Place, query = '') => idsIn(await read(list, at, query));
 const allIds = async (list: List, at: Place, query: string) =>
   (await readPages((cursor) => read(list, at, query + cursor))).flat();
 
@@ -153,11 +154,8 @@ t.test('a distance says no more than the rounded location', async (t) => {
   );
   // Neither does the order of those around the place itself, nor the radius.
   const corner: Place = [latitude + 0.011_6, longitude - 0.009_4];
-  t.strictSame(
-    (await found('stores', corner, '&radius_m=100')).map(([id]) => id),
-    [stores[1], stores[0]],
-    'from each of the two, both are at the same distance',
-  );
+  const both = [stores[1], stores[0]];
+  t.strictSame(await ids('stores', corner, '&radius_m=100'), both, 'both are at the same distance');
 });
 
 t.test('pages neither repeat nor leave out stores and posts, also at one place', async (t) => {
@@ -181,8 +179,8 @@ t.test('pages go on while stores move and are added', async (t) => {
   const { stores } = await addStores([100, 200, 300, 400, 500].map(row));
   const [first, second, third, fourth, fifth] = stores;
   const page = async (cursor = '') => {
-    const { items, next_cursor } = (await read('stores', at, `&limit=2${cursor}`)).body.data;
-    return { ids: items.map(({ id }: Json) => id), next: `&cursor=${next_cursor}` };
+    const response = await read('stores', at, `&limit=2${cursor}`);
+    return { ids: idsIn(response), next: `&cursor=${response.body.data.next_cursor}` };
   };
   const move = (id: number | undefined, metres: number) =>
     app.pool.query('UPDATE stores SET latitude = $2 WHERE id = $1', [id, north(at, metres)[0]]);
@@ -235,12 +233,9 @@ t.test('all filters apply together', async (t) => {
     t.strictSame(await ids(list, at, q), [own[3], own[1], own[0]], list);
     t.strictSame(await ids(list, at, '&category_id=13'), [own[3], own[1], own[0]], list);
     t.strictSame(await ids(list, at, region), [own[2], own[1], own[0]], list);
-    t.strictSame(await ids(list, at, `${q}${region}&category_id=13`), [own[1], own[0]], list);
-    t.strictSame(
-      await ids(list, at, `${q}${region}&category_id=13&radius_m=10000`),
-      [own[1], own[0], own[4]],
-      list,
-    );
+    const all = `${q}${region}&category_id=13`;
+    t.strictSame(await ids(list, at, all), [own[1], own[0]], list);
+    t.strictSame(await ids(list, at, `${all}&radius_m=10000`), [own[1], own[0], own[4]], list);
   }
   t.strictSame(await ids('posts', at, `&store_id=${stores[2]}`), posts[2]);
   t.strictSame(await ids('posts', at, `&store_id=${stores[4]}`), [], 'too far');
@@ -321,44 +316,34 @@ t.test('every store within the radius is found, in the order of the haversine fo
   await fc.assert(property, { numRuns: 12 });
 });
 
-t.test(
-  'lists around a place end after the nearest stores, unless an index finds all that match',
-  async (t) => {
-    const at = newPlace();
-    const { stores } = await addStores(
-      Array.from({ length: 100 }, (_, n) => ({
-        at: north(at, 100 * n),
-        exact: true,
-        category: n % 40 === 39 ? 11 : 1,
-      })),
-    );
-    const database = openTestDatabase(t, app.url);
-    const near = { latitude: at[0], longitude: at[1], radius: 50_000 };
-    const walk = async (categoryId: number | undefined, textBytes: number, q = '') => {
-      const budgets = { first: { rows: 20, textBytes }, most: { rows: 60, textBytes } };
-      const ids: number[] = [];
-      let pages = 0;
-      for (let after: KeysetPosition | undefined; ; pages++) {
-        const filter = { q, categoryId, region: '', near, after, limit: 10 };
-        const { rows, stoppedAt } = await listStores(database, filter, budgets);
-        ids.push(...rows.map(({ id }) => id));
-        const last = rows.length === 10 ? rows.at(-1) : undefined;
-        after = last ? { time: last.distance ?? 0, id: String(last.id) } : stoppedAt;
-        if (after === undefined) return { ids, pages };
-      }
-    };
-    t.strictSame((await walk(undefined, 1e6)).ids, stores.slice(0, 60));
-    t.strictSame(
-      (await walk(11, 1e6)).ids,
-      [stores[39], stores[79]],
-      'one is further than the nearest sixty',
-    );
-    const { ids, pages } = await walk(undefined, 30, '가게');
-    t.strictSame(
-      ids,
-      stores.slice(0, 60),
-      'a page ends where it has read enough text, and the next one continues',
-    );
-    t.ok(pages > 6, `${pages} pages`);
-  },
-);
+t.test('lists around a place end after the nearest stores, unless an index finds all', async (t) => {
+  const at = newPlace();
+  const { stores } = await addStores(
+    Array.from({ length: 100 }, (_, n) => ({
+      ...{ at: north(at, 100 * n), exact: true },
+      category: n % 40 === 39 ? 11 : 1,
+    })),
+  );
+  const database = openTestDatabase(t, app.url);
+  const near = { latitude: at[0], longitude: at[1], radius: 50_000 };
+  const walk = async (categoryId: number | undefined, textBytes: number, q = '') => {
+    const budgets = { first: { rows: 20, textBytes }, most: { rows: 60, textBytes } };
+    const ids: number[] = [];
+    let pages = 0;
+    for (let after: KeysetPosition | undefined; ; pages++) {
+      const filter = { q, categoryId, region: '', near, after, limit: 10 };
+      const { rows, stoppedAt } = await listStores(database, filter, budgets);
+      ids.push(...rows.map(({ id }) => id));
+      const last = rows.length === 10 ? rows.at(-1) : undefined;
+      after = last ? { time: last.distance ?? 0, id: String(last.id) } : stoppedAt;
+      if (after === undefined) return { ids, pages };
+    }
+  };
+  const nearest = stores.slice(0, 60);
+  t.strictSame((await walk(undefined, 1e6)).ids, nearest);
+  const rare = (await walk(11, 1e6)).ids;
+  t.strictSame(rare, [stores[39], stores[79]], 'one is further than the nearest sixty');
+  const { ids, pages } = await walk(undefined, 30, '가게');
+  t.strictSame(ids, nearest, 'a page ends where it has read enough text, and the next one continues');
+  t.ok(pages > 6, `${pages} pages`);
+});

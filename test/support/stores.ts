@@ -1,8 +1,14 @@
 import type { Post as TestPost } from '../../src/domains/posts/schemas.ts';
 import type { Store as TestStore } from '../../src/domains/stores/schemas.ts';
-import { createUser, type TestApp } from './app.ts';
+import { createUser, type TestApp, type TestResponse } from './app.ts';
 
 export type { TestPost, TestStore };
+
+/** The ids of a page of a list. @throws when that is rejected */
+export function idsIn({ status, body, text }: TestResponse): number[] {
+  if (status !== 200) throw new Error(text);
+  return body.data.items.map(({ id }: { id: number }) => id);
+}
 
 /** Registers the store of a user. */
 export async function createStore(

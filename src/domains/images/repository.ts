@@ -1,6 +1,6 @@
 import type { Database, Tx } from '../../infrastructure/database/client.ts';
 import { lockQuota, secondsUntilRoom } from '../../infrastructure/database/daily-quota.ts';
-import type { Image } from '../../infrastructure/database/generated/client.ts';
+import type { Image, Prisma } from '../../infrastructure/database/generated/client.ts';
 import { lockRow } from '../../infrastructure/database/row-locks.ts';
 import { sql } from '../../infrastructure/database/sql.ts';
 
@@ -34,11 +34,15 @@ export type ImageRepository = ReturnType<typeof createImageRepository>;
 export type PostImages = Pick<ImageRepository, 'link' | 'findOwn'>;
 
 /** A deleted image whose files may still be there. */
-export type DeletedImage = Pick<Image, 'key' | 'createdAt'> & { id: number };
+export type DeletedImage = Pick<ImageRow, 'id' | 'key'>;
 
 /** Uploaded images. All changes are conditional: races with posts, deletions and clean-ups depend on it. */
 export function createImageRepository(database: Database) {
   const { image: images } = database.prisma;
+
+  /** Ends an upload. @returns whether it was still pending */
+  const settle = async (id: number, data: Prisma.ImageUncheckedUpdateManyInput, owner = {}) =>
+    (await images.updateMany({ where: { id, state: 'pending', ...owner }, data })).count > 0;
 
   return {
     /** Adds the row of an image. @returns its id, or the seconds until the next upload; neither when the account is deleted */
@@ -55,43 +59,31 @@ export function createImageRepository(database: Database) {
     },
 
     /** Makes an image usable once its files are there. @returns whether it was still pending and has an owner */
-    async markReady(id: number, size: Pick<Image, 'width' | 'height'>): Promise<boolean> {
-      const where = { id, state: 'pending', userId: { not: null } } as const;
-      const data = { state: 'ready', ...size, checkAfter: fromNow(checks.day) } as const;
-      return (await images.updateMany({ where, data })).count === 1;
-    },
+    markReady: (id: number, size: Pick<Image, 'width' | 'height'>) =>
+      settle(id, { state: 'ready', ...size, checkAfter: fromNow(checks.day) }, { userId: { not: null } }),
 
     /** Gives up an upload whose files may have been written: the clean-up deletes them. It does not count for the quota. */
-    async abandon(id: number): Promise<void> {
-      const data = { state: 'deleted', userId: null, checkAfter: fromNow(checks.abandoned) } as const;
-      await images.updateMany({ where: { id, state: 'pending' }, data });
-    },
+    abandon: (id: number) =>
+      settle(id, { state: 'deleted', userId: null, checkAfter: fromNow(checks.abandoned) }),
 
     /** Gives up an upload that was cut or rejected. It has no files, and counts for the quota. */
-    async markRejected(id: number): Promise<void> {
-      const data = { state: 'erased', checkAfter: fromNow(checks.day) } as const;
-      await images.updateMany({ where: { id, state: 'pending' }, data });
-    },
+    markRejected: (id: number) => settle(id, { state: 'erased', checkAfter: fromNow(checks.day) }),
 
     /** Marks an own image as deleted; waits for a post that gets it. @throws of a foreign key when a post uses it */
     async markDeleted(id: number, userId: number): Promise<DeletedImage | undefined> {
       const [deleted] = await images.updateManyAndReturn({
         where: { id, userId, state: 'ready' },
         data: { state: 'deleted', checkAfter: new Date() },
-        select: { id: true, key: true, createdAt: true },
+        select: { id: true, key: true },
       });
       return deleted;
     },
 
-    /** Keeps the row of a deleted image whose files are gone for the quota, else deletes it. */
-    async markErased({ id, createdAt }: DeletedImage): Promise<void> {
-      const checkAfter = new Date(createdAt.getTime() + checks.day * 60_000);
-      const where = { id, state: 'deleted' } as const;
-      if (checkAfter > new Date()) {
-        const owned = { ...where, userId: { not: null } };
-        await images.updateMany({ where: owned, data: { state: 'erased', checkAfter } });
-      }
-      await images.deleteMany({ where });
+    /** Marks a deleted image whose files are gone. Its row counts for the quota of that day; then the clean-up deletes it. */
+    async markErased(id: number): Promise<void> {
+      await database.execute(sql`
+        UPDATE images SET state = 'erased', check_after = created_at + interval '24 hours'
+        WHERE id = ${id} AND state = 'deleted'`);
     },
 
     /** Gives up all images of an account that is being deleted; its posts must not use them any more. */
@@ -150,7 +142,7 @@ export function createImageRepository(database: Database) {
         UPDATE images SET check_after = now() + make_interval(mins => ${checks.leased}) WHERE id = ANY (ARRAY(
           SELECT id FROM images WHERE check_after <= now() AND state = 'deleted'
           ORDER BY check_after LIMIT ${cleanUpBatchSize}::int FOR UPDATE SKIP LOCKED))
-        RETURNING id, key, created_at AS "createdAt"`);
+        RETURNING id, key`);
     },
 
     categoryName: async (id: number) =>

@@ -72,14 +72,14 @@ export function createImageService({ images, storage, queue, logLeftFiles }: Ima
     await erase(deleted);
   }
 
-  /** Deletes the files of a deleted image, then its row where it no longer counts for a quota. @returns whether it could */
-  async function erase(image: DeletedImage): Promise<boolean> {
+  /** Deletes the files of a deleted image. @returns whether it could */
+  async function erase({ id, key }: DeletedImage): Promise<boolean> {
     try {
-      await deleteFiles(image.key);
-      await images.markErased(image);
+      await deleteFiles(key);
+      await images.markErased(id);
       return true;
     } catch (error) {
-      logLeftFiles(error, image.id);
+      logLeftFiles(error, id);
       return false;
     }
   }

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
-import { type CurrentUser, currentUser, tokenNotValid } from '../../http/authentication.ts';
+import { type CurrentUser, currentUser } from '../../http/authentication.ts';
 import { httpErrors, retryLater } from '../../http/errors.ts';
 import { requestContext } from '../../http/request-context.ts';
 import { Ref, RefOrNull, Timestamp } from '../../http/schemas.ts';
@@ -83,8 +83,7 @@ const ownDataRoutes: FastifyPluginAsyncTypebox<Options> = async (app, options) =
       });
       if (request.method === 'HEAD') return reply.send(Readable.from([]));
       const wait = await ownData.countDownload(user.id);
-      if (wait === undefined) throw tokenNotValid('access', 'revoked');
-      if (wait > 0) throw retryLater(httpErrors.quotaExceeded, wait);
+      if (wait !== undefined) throw retryLater(httpErrors.quotaExceeded, wait);
       context.logSecurityEvent('data_downloaded', user);
       return reply.send(Readable.from(write(user.id, now), { objectMode: false }));
     },

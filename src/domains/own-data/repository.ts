@@ -24,29 +24,37 @@ export interface Section {
 const byTime = (size: number) => ({ key: ['created_at', 'id'], size });
 const ownStore = (userId: number) => sql`(SELECT id FROM stores WHERE owner_id = ${userId})`;
 
-const own = (table: string, columns: string) => (userId: number) =>
-  sql`SELECT ${raw(columns)} FROM ${raw(table)} WHERE user_id = ${userId}`;
+const own =
+  (table: string, columns: string, owner = 'user_id') =>
+  (userId: number) =>
+    sql`SELECT ${raw(columns)} FROM ${raw(table)} WHERE ${raw(owner)} = ${userId}`;
 
 const switches = (muted: Sql) => sql`
   (SELECT jsonb_object_agg(topic, topic <> ALL (${muted})) FROM unnest(${Object.values(MailTopic)}::mail_topic[]) topic)`;
 
 /** Two sections, because visible posts and others are in different indexes. */
-const posts = (isVisible: Sql) => (userId: number) =>
-  sql`
-  SELECT id, title, content, images, CASE WHEN ${isOpenPost('p')} THEN 'open' ELSE 'closed' END AS status,
-    closes_on::text, closed_at, hidden_at, deleted_at, created_at, updated_at
-  FROM posts p WHERE store_id = ${ownStore(userId)} AND ${isVisible}`;
-const presentPost: NonNullable<Section['present']> = ({ images, ...post }, { url }) => ({
-  ...post,
-  images: [images].flat().map((stored) => url(String(stored))),
+const posts = (description: string, isVisible: Sql): Section => ({
+  description,
+  rows: (userId) => sql`
+    SELECT id, title, content, images, CASE WHEN ${isOpenPost('p')} THEN 'open' ELSE 'closed' END AS status,
+      closes_on::text, closed_at, hidden_at, deleted_at, created_at, updated_at
+    FROM posts p WHERE store_id = ${ownStore(userId)} AND ${isVisible}`,
+  pages: byTime(5),
+  present: ({ images, ...post }, { url }) => ({
+    ...post,
+    images: [images].flat().map((stored) => url(String(stored))),
+  }),
 });
 
-const requests = (side: 'sender' | 'receiver', other: 'sender' | 'receiver') => (userId: number) =>
-  sql`
-  SELECT id, post_id, (SELECT title FROM posts WHERE id = r.post_id) AS post_title,
-    ${raw(`${other}_store_id, (SELECT name FROM stores WHERE id = r.${other}_store_id) AS ${other}_store_name`)},
-    ${JSON.stringify(partnerRequestStatuses)}::jsonb ->> status::text AS status, message, created_at, updated_at
-  FROM partner_requests r WHERE ${raw(`${side}_store_id`)} = ${ownStore(userId)}`;
+const requests = (description: string, side: 'sender' | 'receiver', other: typeof side): Section => ({
+  description,
+  rows: (userId) => sql`
+    SELECT id, post_id, (SELECT title FROM posts WHERE id = r.post_id) AS post_title,
+      ${raw(`${other}_store_id, (SELECT name FROM stores WHERE id = r.${other}_store_id) AS ${other}_store_name`)},
+      ${JSON.stringify(partnerRequestStatuses)}::jsonb ->> status::text AS status, message, created_at, updated_at
+    FROM partner_requests r WHERE ${raw(`${side}_store_id`)} = ${ownStore(userId)}`,
+  pages: byTime(50),
+});
 
 /** Everything that the service has about a user, but for secrets. A test compares it with the tables of the database. */
 export const sections: Record<string, Section> = {
@@ -126,18 +134,8 @@ export const sections: Record<string, Section> = {
       FROM stores s WHERE owner_id = ${userId}`,
     isSingle: true,
   },
-  posts: {
-    description: 'Posts that others find',
-    rows: posts(sql`is_visible`),
-    pages: byTime(5),
-    present: presentPost,
-  },
-  removed_posts: {
-    description: 'Posts that were deleted, of which the title is left, or hidden',
-    rows: posts(sql`NOT is_visible`),
-    pages: byTime(5),
-    present: presentPost,
-  },
+  posts: posts('Posts that others find', sql`is_visible`),
+  removed_posts: posts('Posts that were deleted, of which the title is left, or hidden', sql`NOT is_visible`),
   images: {
     description: 'Uploaded pictures',
     rows: (userId) => sql`
@@ -149,16 +147,8 @@ export const sections: Record<string, Section> = {
       thumbnail_url: thumbnailUrl(String(key)),
     }),
   },
-  sent_requests: {
-    description: 'Partnership requests that the user sent',
-    rows: requests('sender', 'receiver'),
-    pages: byTime(50),
-  },
-  received_requests: {
-    description: 'Partnership requests that the user received',
-    rows: requests('receiver', 'sender'),
-    pages: byTime(50),
-  },
+  sent_requests: requests('Partnership requests that the user sent', 'sender', 'receiver'),
+  received_requests: requests('Partnership requests that the user received', 'receiver', 'sender'),
   notifications: {
     description: 'Notifications, read and unread',
     rows: own(
@@ -169,8 +159,7 @@ export const sections: Record<string, Section> = {
   },
   reports: {
     description: 'What the user reported',
-    rows: (userId) => sql`
-      SELECT id, post_id, store_id, reason, text, created_at, closed_at FROM reports WHERE reporter_id = ${userId}`,
+    rows: own('reports', 'id, post_id, store_id, reason, text, created_at, closed_at', 'reporter_id'),
     pages: byTime(50),
   },
   sent_mails: {
@@ -194,13 +183,11 @@ export const expiredDataDownloads = downloads.expired;
 /** What the service has about a user. */
 export function createOwnDataRepository(database: Database) {
   return {
-    /** Counts a download. @returns the seconds until one may be counted, 0 where this one was; undefined for an account that is gone */
+    /** Counts a download. @returns undefined, or the seconds until one may be counted */
     async countDownload(userId: number): Promise<number | undefined> {
       const user = sql`SELECT id FROM users WHERE id = ${userId} FOR KEY SHARE`;
-      if ((await database.execute(downloads.count(user, downloadsPerDay))) > 0) return 0;
-      const seconds = await downloads.secondsUntilNext(database, sql`${userId}`);
-      // At least 1, where the 24 hours ended just now.
-      return seconds === undefined ? undefined : Math.max(1, seconds);
+      if ((await database.execute(downloads.count(user, downloadsPerDay))) > 0) return undefined;
+      return (await downloads.secondsUntilNext(database, sql`${userId}`)) ?? 0;
     },
 
     async *readPages({ rows: select, pages }: Section, userId: number): AsyncGenerator<Row[]> {

@@ -3,7 +3,7 @@ import { createPostRepository } from './repository.ts';
 import { type PostRoutesOptions, postRoutes } from './routes.ts';
 import { createPostService, type PostServiceOptions } from './service.ts';
 
-export { duePosts, isOpenPost, openPost } from './repository.ts';
+export { duePosts, isOpenPost } from './repository.ts';
 export {
   PartnerRequestStatus,
   PostSummary,
@@ -14,15 +14,12 @@ export {
   toPostSummary,
 } from './schemas.ts';
 
-type PostsOptions = Omit<PostServiceOptions, 'posts'> &
-  Pick<PostRoutesOptions, 'read' | 'checkCategoryFilter'>;
+type PostsOptions = Omit<PostServiceOptions & PostRoutesOptions, 'posts' | 'service'>;
 
 /** Builds the posts domain: its routes under `/api/v1/posts`, and what other domains need of posts. */
-export function createPosts({ read, checkCategoryFilter, ...options }: PostsOptions) {
+export function createPosts(options: PostsOptions) {
   const posts = createPostRepository(options.database);
   const service = createPostService({ ...options, posts });
-  const { imageUrls } = options;
-  const routes = async (scope: FastifyInstance) =>
-    scope.register(postRoutes, { posts, service, imageUrls, read, checkCategoryFilter });
+  const routes = async (scope: FastifyInstance) => scope.register(postRoutes, { ...options, posts, service });
   return { routes, deletePostsOfStore: posts.removeOfStore };
 }

@@ -3,10 +3,9 @@ import type { Reader, Tx } from '../../infrastructure/database/client.ts';
 import { lockQuota, secondsUntilRoom } from '../../infrastructure/database/daily-quota.ts';
 import type { PartnerRequestStatus } from '../../infrastructure/database/generated/enums.ts';
 import { raw, type Sql, sql } from '../../infrastructure/database/sql.ts';
-import { koreanOffset } from '../../infrastructure/korean-time.ts';
 import { findPage } from '../../infrastructure/search/page.ts';
 import { type SearchableList, type SearchFilter, scanBudgets } from '../../infrastructure/search/sources.ts';
-import { isOpenStore, openStore, openStoreOf, storeEdits, storeSummarySql } from '../stores/index.ts';
+import { isOpenStore, openStoreOf, storeEdits, storeSummarySql } from '../stores/index.ts';
 import type { NewPost, Post, PostChanges, PostQuery } from './schemas.ts';
 
 const today = raw(`(now() AT TIME ZONE 'Asia/Seoul')::date`);
@@ -15,12 +14,6 @@ const today = raw(`(now() AT TIME ZONE 'Asia/Seoul')::date`);
 export function isOpenPost(alias: 'p' | 'item'): Sql {
   const post = raw(alias);
   return sql`(${post}.closed_at IS NULL AND (${post}.closes_on IS NULL OR ${post}.closes_on >= ${today}))`;
-}
-
-/** The same for Prisma's client. */
-export function openPost() {
-  const day = new Date(new Date(Date.now() + koreanOffset).toISOString().slice(0, 10));
-  return { closedAt: null, OR: [{ closesOn: null }, { closesOn: { gte: day } }] };
 }
 
 /** Posts whose last day is over. That they are marked keeps them out of the indexes of open posts; it changes nothing else. */
@@ -57,7 +50,7 @@ export interface PostRow extends Pick<Post, 'id' | 'title' | 'content' | 'images
   updatedAt: Date;
 }
 
-/** A post in a list, and its distance in millimetres from the place of the filter; null without one. */
+/** With the distance in millimetres from the place of the filter; null without one. */
 export type ListedPostRow = PostRow & { distance: number | null };
 
 /** A post, and a user. */
@@ -66,10 +59,9 @@ export type OwnPost = { id: number; userId: number };
 type PostVersion = OwnPost & { version?: string | undefined };
 type PostEdit = PostChanges & PostVersion & { quota: number };
 
-/** Which posts to list. */
+/** Which posts to list: of all stores, or of one by its id or owner. */
 export interface PostFilter extends Omit<SearchFilter, 'ofStore'> {
   userId: number;
-  /** Only of this user's store. */
   ownerId: number | undefined;
   storeId: number | undefined;
   status: NonNullable<PostQuery['status']>;
@@ -109,7 +101,11 @@ function ofStatus(status: PostFilter['status']): Pick<SearchableList, 'isExamine
 const hasVersion = (version: string | undefined) =>
   sql`p.updated_at = coalesce(${version ?? null}::timestamptz, p.updated_at)`;
 
-const erased = () => ({ deletedAt: new Date(), content: '', images: [] });
+/** The post `p` of a user, whose store is the open `s`. */
+const isOwn = ({ id, userId }: OwnPost) => sql`
+  p.id = ${id} AND p.is_visible AND s.id = p.store_id AND s.owner_id = ${userId} AND ${isOpenStore('s')}`;
+
+const erasePosts = raw(`UPDATE posts p SET deleted_at = now(), content = '', images = '{}'`);
 
 export type Posts = ReturnType<typeof createPostRepository>;
 /** Posts. Deleted and hidden posts and those of closed or suspended stores do not exist for readers. */
@@ -145,9 +141,7 @@ export function createPostRepository(database: Tx, budgets = scanBudgets) {
   /** Changes the given fields. @returns undefined when the user has no such post, or the quota of edits is used up; 0: no quota */
   async function change(tx: Tx, { id, userId, version, quota, ...changes }: PostEdit) {
     const { title, content, images } = changes;
-    const store = sql`
-      SELECT s.id FROM posts p JOIN stores s ON s.id = p.store_id
-      WHERE p.id = ${id} AND p.is_visible AND s.owner_id = ${userId} AND ${isOpenStore('s')}`;
+    const store = sql`SELECT s.id FROM posts p, stores s WHERE ${isOwn({ id, userId })}`;
     const [row] = await tx.query<PostRow>(sql`
       WITH edited AS (${storeEdits.count(store, quota)}), changed AS (
         UPDATE posts p SET
@@ -164,24 +158,16 @@ export function createPostRepository(database: Tx, budgets = scanBudgets) {
   }
 
   /** Deletes a post, whose row and title stay for the requests that answer it. @returns whether the user had such a post */
-  async function remove(tx: Tx, { id, userId, version }: PostVersion): Promise<boolean> {
-    const { count } = await tx.prisma.post.updateMany({
-      where: {
-        id,
-        isVisible: true,
-        store: { ownerId: userId, ...openStore },
-        ...(version && { updatedAt: version }),
-      },
-      data: erased(),
-    });
-    return count > 0;
+  async function remove(tx: Tx, { version, ...own }: PostVersion): Promise<boolean> {
+    const removal = sql`${erasePosts} FROM stores s WHERE ${isOwn(own)} AND ${hasVersion(version)}`;
+    return (await tx.execute(removal)) > 0;
   }
 
   /** Deletes all posts of a locked store, hidden ones included; each kind is read by its own index. */
   async function removeOfStore(tx: Tx, storeId: number): Promise<void> {
-    const erase = sql`UPDATE posts SET deleted_at = now(), content = '', images = '{}' WHERE store_id = ${storeId}`;
-    await tx.execute(sql`${erase} AND is_visible`);
-    await tx.execute(sql`${erase} AND NOT is_visible AND deleted_at IS NULL`);
+    const removal = sql`${erasePosts} WHERE store_id = ${storeId}`;
+    await tx.execute(sql`${removal} AND is_visible`);
+    await tx.execute(sql`${removal} AND NOT is_visible AND deleted_at IS NULL`);
   }
 
   /** Posts of open stores, newest first; around a place, nearest first. */

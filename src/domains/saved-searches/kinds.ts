@@ -95,16 +95,17 @@ export const savedSearchKinds = {
 export function savedSearchMails({ frontendUrl }: Config, savedSearches: SavedSearches) {
   return {
     async saved_search_match({ user_id, saved_search_id, post_id }) {
-      const postId = Number(post_id);
-      const ids = { userId: Number(user_id), savedSearchId: Number(saved_search_id), postId };
-      const match = await savedSearches.findMatch(ids);
-      if (match === undefined) return null;
-      const { email, language, ...fields } = match;
-      const url = `${frontendUrl}/${matchPage(postId)}`;
-      return {
-        to: email,
-        mail: writeMail(savedSearchKinds.saved_search_match, language, { ...fields, url }),
+      const ids = {
+        userId: Number(user_id),
+        savedSearchId: Number(saved_search_id),
+        postId: Number(post_id),
       };
+      const match = await savedSearches.findMatch(ids);
+      const recipient = await savedSearches.findRecipient(ids.userId);
+      if (match === undefined || recipient === null) return null;
+      const { email, language, name } = recipient;
+      const fields = { ...match, name, url: `${frontendUrl}/${matchPage(ids.postId)}` };
+      return { to: email, mail: writeMail(savedSearchKinds.saved_search_match, language, fields) };
     },
 
     async saved_search_digest({ user_id, count }) {

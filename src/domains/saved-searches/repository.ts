@@ -5,8 +5,8 @@ import type { PageRequest } from '../../infrastructure/database/keyset.ts';
 import { lockRow } from '../../infrastructure/database/row-locks.ts';
 import { constant, type Sql, sql } from '../../infrastructure/database/sql.ts';
 import { distanceSql } from '../../infrastructure/search/near.ts';
-import { isOpenPost, openPost } from '../posts/index.ts';
-import { defaultRadius, isOpenStore, openStore } from '../stores/index.ts';
+import { isOpenPost } from '../posts/index.ts';
+import { defaultRadius, isOpenStore } from '../stores/index.ts';
 import { maxSavedSearches } from './schemas.ts';
 
 export type SavedSearchRow = Omit<SavedSearch, 'qKey'>;
@@ -86,18 +86,14 @@ export function createSavedSearchRepository(database: Database) {
         WHERE suspended_at IS NULL ORDER BY user_id`);
     },
 
-    /** What the email about a match says; undefined where the search, its user or the post is not there any more. */
+    /** What the email about a match says; undefined where the search or the post is not there any more. */
     async findMatch({ userId, savedSearchId, postId }: Match & { postId: number }) {
-      const post = await prisma.post.findFirst({
-        where: { id: postId, isVisible: true, ...openPost(), store: openStore },
-        select: { title: true, store: { select: { name: true } } },
-      });
-      const search = await prisma.savedSearch.findFirst({
-        where: { id: savedSearchId, user: { id: userId, isVerified: true, suspendedAt: null } },
-        select: { name: true, user: { select: { email: true, name: true, language: true } } },
-      });
-      if (post === null || search === null) return undefined;
-      return { ...search.user, searchName: search.name, storeName: post.store.name, postTitle: post.title };
+      const [match] = await database.query<Record<'searchName' | 'storeName' | 'postTitle', string>>(sql`
+        SELECT f.name AS "searchName", s.name AS "storeName", p.title AS "postTitle"
+        FROM saved_searches f, posts p JOIN stores s ON s.id = p.store_id
+        WHERE f.id = ${savedSearchId} AND f.user_id = ${userId}
+          AND p.id = ${postId} AND p.is_visible AND ${isOpenPost('p')} AND ${isOpenStore('s')}`);
+      return match;
     },
 
     /** The user who gets an email about matches; null for one who is gone, suspended or not verified. */

@@ -2,6 +2,7 @@ import { ApiError, invalidFields } from '../../http/errors.ts';
 import type { Database, Tx } from '../../infrastructure/database/client.ts';
 import type { Outbox } from '../../infrastructure/jobs/outbox.ts';
 import type { MailQueue } from '../../infrastructure/mail/queue.ts';
+import type { createNotifications } from '../notifications/index.ts';
 import { readNear } from '../stores/index.ts';
 import type { Match, SavedSearches } from './repository.ts';
 import { type NewSavedSearch, savedSearchErrors, toSavedSearch } from './schemas.ts';
@@ -18,28 +19,15 @@ const noFilter = {
   text: { ko: '검색 조건을 하나 이상 넣어 주세요.', en: 'Give at least one filter.' },
 } as const;
 
-/** What this domain asks the notifications for, in a transaction; the mails come in between. */
-interface MatchNotifications {
-  /** @returns the users who are to be notified of a match; for the others it waits for their next digest */
-  countMatches(tx: Tx, userIds: number[]): Promise<Set<number>>;
-  /** Takes the matches that wait, of some users. @returns none when there are no more */
-  takeWaitingMatches(tx: Tx): Promise<{ userId: number; matches: number }[]>;
-  /** Adds notifications; the last statement of a transaction. */
-  notify(
-    tx: Tx,
-    recipients: (
-      | (Match & { kind: 'saved_search_match'; postId: number })
-      | { kind: 'saved_search_digest'; userId: number; matches: number }
-    )[],
-  ): Promise<void>;
-}
-
 export interface SavedSearchServiceOptions {
   database: Database;
   outbox: Outbox;
   mailQueue: Pick<MailQueue, 'addUnrequestedToAll'>;
   savedSearches: SavedSearches;
-  notifications: MatchNotifications;
+  notifications: Pick<
+    ReturnType<typeof createNotifications>,
+    'countMatches' | 'takeWaitingMatches' | 'notify'
+  >;
   /** @throws {ApiError} `validation_error` for a category that does not exist */
   checkCategoryFilter(id: number | undefined): Promise<void>;
 }

@@ -18,21 +18,18 @@ export {
 export { PhoneNumber, StoreSummary, storeErrors, toStoreSummary } from './schemas.ts';
 export * from './search.ts';
 
-interface StoresOptions
-  extends Omit<StoreServiceOptions, 'stores'>,
-    Pick<DirectoryOptions, 'imageUrls' | 'read'> {
+type StoresOptions = Omit<StoreServiceOptions & DirectoryOptions, 'stores' | 'service'> & {
   metrics: Metrics;
-}
+};
 
 /** Builds the stores domain: its routes under `/api/v1/stores`, and what other domains need of stores. */
-export function createStores({ config, database, idempotency, imageUrls, metrics, read }: StoresOptions) {
-  const stores = createStoreRepository(database, createAddressReader(metrics));
-  const service = createStoreService({ config, database, idempotency, stores });
-
+export function createStores(options: StoresOptions) {
+  const stores = createStoreRepository(options.database, createAddressReader(options.metrics));
+  const service = createStoreService({ ...options, stores });
+  const routeOptions = { ...options, stores, service };
   return {
-    routes: async (scope: FastifyInstance) => scope.register(storeRoutes, { stores, service }),
-    directory: async (scope: FastifyInstance) =>
-      scope.register(directoryRoutes, { stores, service, imageUrls, read }),
+    routes: async (scope: FastifyInstance) => scope.register(storeRoutes, routeOptions),
+    directory: async (scope: FastifyInstance) => scope.register(directoryRoutes, routeOptions),
     checkCategoryFilter: service.checkCategoryFilter,
     lockStore: stores.lockStore,
     closeStore: stores.close,

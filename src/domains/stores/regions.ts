@@ -40,14 +40,14 @@ export function readRegion(address: string): Region {
 }
 
 export type ReadAddress = ReturnType<typeof createAddressReader>;
-/** Reads the regions of addresses, with their keys for the search, and counts those that tell neither province nor district. */
+/** Reads the regions of addresses into the columns of a store, and counts those that tell neither province nor district. */
 export function createAddressReader({ addCounter }: Pick<Metrics, 'addCounter'>) {
   const help = 'Addresses of stores that were read and tell neither province nor district';
   const unread = addCounter('store_addresses_unread_total', help);
   return (address: string) => {
     const region = readRegion(address);
     if (address !== '' && region.sido === '' && region.sigungu === '') unread.inc();
-    return { ...region, keys: regionKeys(region) };
+    return { ...region, region_keys: regionKeys(region) };
   };
 }
 

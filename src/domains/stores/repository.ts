@@ -50,6 +50,14 @@ export type StoreRow = Omit<Store, 'created_at' | 'updated_at'> & Record<'create
 /** A store as a user sees it: the one with an id, or the user's own. */
 export type WantedStore = { userId: number; id?: number };
 
+/** The columns that requests write, as `jsonb_populate_record` reads them from JSON. */
+const columns = raw(
+  'name, description, address, sido, sigungu, dong, region_keys, phone_number, business_hours, latitude, longitude, show_exact_location',
+);
+
+/** Texts of a store that its owner need not give. */
+const noTexts = { description: '', address: '', phone_number: '', business_hours: '' };
+
 interface StoreEdit {
   ownerId: number;
   /** Its `updated_at`, where only that version is to be changed. */
@@ -74,12 +82,8 @@ export function createStoreRepository(database: Database, readAddress: ReadAddre
     return row;
   }
 
-  async function categories(): Promise<(StoreCategory & { nameEn: string })[]> {
-    return database.prisma.storeCategory.findMany({
-      select: { id: true, name: true, nameEn: true },
-      orderBy: [{ listOrder: 'asc' }, { id: 'asc' }],
-    });
-  }
+  const categories = () =>
+    database.prisma.storeCategory.findMany({ orderBy: [{ listOrder: 'asc' }, { id: 'asc' }] });
 
   async function knownCategories(tx: Tx, ids: number[]): Promise<Set<number>> {
     const where = { id: { in: ids } };
@@ -87,23 +91,30 @@ export function createStoreRepository(database: Database, readAddress: ReadAddre
     return new Set(rows.map(({ id }) => id));
   }
 
+  /** JSON of the columns that the given fields set. Of an address the region is kept, too; of a location six decimals. */
+  function columnsOf({ category_ids: _, location, ...fields }: StoreChanges): Sql {
+    const degrees = location && [location.latitude, location.longitude].map((one) => Number(one.toFixed(6)));
+    const [latitude = null, longitude = null] = degrees ?? [];
+    const given = {
+      ...fields,
+      ...(fields.address !== undefined && readAddress(fields.address)),
+      ...(location !== undefined && { latitude, longitude }),
+    };
+    return sql`${JSON.stringify(given)}::jsonb`;
+  }
+
   /** Creates the store of a user, of concurrent calls once. @returns its id, unless the user has one, is gone or is suspended */
   async function create(tx: Tx, ownerId: number, store: NewStore): Promise<number | undefined> {
-    const { name, category_ids, description, address = '', phone_number, business_hours } = store;
-    const { location, show_exact_location: showExact = false } = store;
-    const region = readAddress(address);
+    const given = columnsOf({ ...noTexts, show_exact_location: false, ...store });
     // From the user's row, to wait for a deletion or suspension of the account. A second store is left out before it takes an id.
     const [created] = await tx.query<{ id: number }>(sql`
-      INSERT INTO stores (owner_id, name, description, address, phone_number, business_hours, sido, sigungu, dong, region_keys,
-        latitude, longitude, show_exact_location)
-      (SELECT u.id, ${name}, ${description ?? ''}, ${address}, ${phone_number ?? ''}, ${business_hours ?? ''}, ${region.sido},
-        ${region.sigungu}, ${region.dong}, ${region.keys}::text[], ${location?.latitude ?? null}::float8,
-        ${location?.longitude ?? null}::float8, ${showExact}::bool
-       FROM users u WHERE u.id = ${ownerId} AND u.suspended_at IS NULL
-         AND NOT EXISTS (SELECT FROM stores WHERE owner_id = u.id) FOR SHARE OF u)
+      INSERT INTO stores (owner_id, ${columns})
+      SELECT owner.id, given.* FROM (SELECT ${columns} FROM jsonb_populate_record(NULL::stores, ${given})) given, (
+        SELECT id FROM users u WHERE id = ${ownerId} AND suspended_at IS NULL
+          AND NOT EXISTS (SELECT FROM stores WHERE owner_id = u.id) FOR SHARE) owner
       ON CONFLICT (owner_id) DO NOTHING
       RETURNING id`);
-    if (created) await addCategories(tx, created.id, category_ids);
+    if (created) await addCategories(tx, created.id, store.category_ids);
     return created?.id;
   }
 
@@ -114,33 +125,18 @@ export function createStoreRepository(database: Database, readAddress: ReadAddre
    *
    * @returns undefined without a store, or when the quota is used up
    */
-  async function change(tx: Tx, { ownerId, version, quota, ...changes }: StoreChanges & StoreEdit) {
-    const { name, category_ids, description, address, phone_number, business_hours } = changes;
-    const { location, show_exact_location: showExact } = changes;
-    const region = address === undefined ? undefined : readAddress(address);
-    const keepsLocation = sql`${location === undefined}::bool`;
+  async function change(tx: Tx, changes: StoreChanges, { ownerId, version, quota }: StoreEdit) {
     const [changed] = await tx.query<{ id: number }>(sql`
       WITH edited AS (${storeEdits.count(openStoreOf(ownerId), quota)})
       UPDATE stores s SET
-        name = coalesce(${name ?? null}, s.name),
-        description = coalesce(${description ?? null}, s.description),
-        address = coalesce(${address ?? null}, s.address),
-        phone_number = coalesce(${phone_number ?? null}, s.phone_number),
-        business_hours = coalesce(${business_hours ?? null}, s.business_hours),
-        sido = coalesce(${region?.sido ?? null}, s.sido),
-        sigungu = coalesce(${region?.sigungu ?? null}, s.sigungu),
-        dong = coalesce(${region?.dong ?? null}, s.dong),
-        region_keys = coalesce(${region?.keys ?? null}::text[], s.region_keys),
-        latitude = CASE WHEN ${keepsLocation} THEN s.latitude ELSE ${location?.latitude ?? null}::float8 END,
-        longitude = CASE WHEN ${keepsLocation} THEN s.longitude ELSE ${location?.longitude ?? null}::float8 END,
-        show_exact_location = coalesce(${showExact ?? null}::bool, s.show_exact_location),
+        (${columns}) = (SELECT ${columns} FROM jsonb_populate_record(s, ${columnsOf(changes)})),
         updated_at = clock_timestamp()
       FROM edited WHERE s.id = edited.id AND s.owner_id = ${ownerId} AND ${isOpenStore('s')}
         AND s.updated_at = coalesce(${version ?? null}::timestamptz, s.updated_at)
       RETURNING s.id`);
-    if (changed && category_ids) {
+    if (changed && changes.category_ids) {
       await tx.prisma.storeCategoryLink.deleteMany({ where: { storeId: changed.id } });
-      await addCategories(tx, changed.id, category_ids);
+      await addCategories(tx, changed.id, changes.category_ids);
     }
     return changed?.id;
   }

@@ -81,10 +81,9 @@ export const storeRoutes: FastifyPluginAsyncTypebox<Pick<DirectoryOptions, 'stor
       description: 'Every category that a store can have, in the order to show them.',
       response: { 200: Ref(schemas.StoreCategoryList) },
     },
-    handler: async () => {
-      const categories = await stores.categories();
-      return { items: categories.map(({ id, name, nameEn }) => ({ id, name, name_en: nameEn })) };
-    },
+    handler: async () => ({
+      items: (await stores.categories()).map(({ nameEn, ...category }) => ({ ...category, name_en: nameEn })),
+    }),
   });
 
   app.post('/', {

@@ -26,7 +26,7 @@ export function createStoreService({ config, database, stores, idempotency }: St
   async function register(userId: number, input: NewStore, key?: IdempotencyKey): Promise<Created<Store>> {
     return idempotency.run(key, async (tx) => {
       await checkCategories(tx, input.category_ids);
-      const id = await stores.create(tx, userId, rounded(input));
+      const id = await stores.create(tx, userId, input);
       if (id !== undefined) return find({ userId, id }, tx);
       if (await stores.exists(tx, userId)) throw new ApiError(storeErrors.storeExists);
       throw tokenNotValid('access', 'revoked');
@@ -38,7 +38,7 @@ export function createStoreService({ config, database, stores, idempotency }: St
       await checkCategories(tx, changes.category_ids ?? []);
       const version = precondition && (await find({ userId }, tx, precondition)).updated_at;
       const edit = { ownerId: userId, version, quota: config.quotas.editsPerDay };
-      const id = await stores.change(tx, { ...rounded(changes), ...edit });
+      const id = await stores.change(tx, changes, edit);
       if (id !== undefined) return find({ userId, id }, tx);
       await find({ userId }, tx, precondition);
       throw retryLater(httpErrors.quotaExceeded, await secondsUntilEdits(tx, userId));
@@ -68,11 +68,4 @@ export function createStoreService({ config, database, stores, idempotency }: St
   }
 
   return { register, change, find, checkCategoryFilter };
-}
-
-function rounded<Input extends StoreChanges>(input: Input): Input {
-  if (!input.location) return input;
-  const { latitude, longitude } = input.location;
-  const location = { latitude: Number(latitude.toFixed(6)), longitude: Number(longitude.toFixed(6)) };
-  return { ...input, location };
 }

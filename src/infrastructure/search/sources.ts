@@ -185,22 +185,18 @@ function rowsAfter({ exists, isExamined = sql`true` }: SearchableList, { after, 
   return sql`${exists} AND ${isExamined} AND (item.created_at, item.id) < (${afterTime(after)}, ${afterId(after)})`;
 }
 
+type Conditions = ReturnType<typeof conditionsOf>;
 /** The conditions of a filter; true where it does not have them, so that a statement has one text, whatever the filter is. */
-export interface Conditions {
-  contains(...texts: Sql[]): Sql;
-  isInRegion(regionKeys: Sql): Sql;
-  hasCategory(storeId: Sql): Sql;
-}
-
-export function conditionsOf({ q, region, categoryId }: SearchFilter): Conditions {
+export function conditionsOf({ q, region, categoryId }: SearchFilter) {
   const category = sql`${categoryId ?? null}::int`;
   // The subqueries make PostgreSQL compute the key of a text and the words of a region once instead of once a row.
   const position = (text: Sql) => sql`position((SELECT search_key(${q}::text)) IN ${text}) > 0`;
   return {
-    contains: (...texts) => sql`(${q}::text = '' OR ${join(texts.map(position), ' OR ')})`,
-    isInRegion: (keys) => sql`(${region}::text = '' OR ${keys} @> (SELECT region_words(${region}::text)))`,
+    contains: (...texts: Sql[]) => sql`(${q}::text = '' OR ${join(texts.map(position), ' OR ')})`,
+    isInRegion: (keys: Sql) =>
+      sql`(${region}::text = '' OR ${keys} @> (SELECT region_words(${region}::text)))`,
     // False instead of NULL, so that the conditions after it are not evaluated.
-    hasCategory: (storeId) => sql`(${category} IS NULL OR (
+    hasCategory: (storeId: Sql) => sql`(${category} IS NULL OR (
       SELECT true FROM store_category_links WHERE store_id = ${storeId} AND category_id = ${category}) IS NOT NULL)`,
   };
 }

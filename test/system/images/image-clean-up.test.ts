@@ -34,10 +34,11 @@ async function age(hours: number, ...images: { id: number }[]): Promise<void> {
   );
 }
 
-async function states(t: Test, expected: (string | undefined)[], ...images: { id: number }[]) {
+/** The rows of erased images are deleted later. */
+async function states(t: Test, expected: string[], ...images: { id: number }[]) {
   const { rows } = await app.pool.query('SELECT id, state FROM images');
   t.strictSame(
-    images.map(({ id }) => rows.find((row) => row.id === id)?.state),
+    images.map(({ id }) => rows.find((row) => row.id === id)?.state ?? 'erased'),
     expected,
   );
 }
@@ -55,7 +56,7 @@ t.test('what no post uses 24 hours after the upload is deleted, and nothing else
   await age(23, recent);
   await cleanUp(app, 2);
   t.strictSame(await files(), [used, recent, former, late].flatMap(filesOf).sort());
-  await states(t, ['ready', undefined, 'ready', 'ready', 'ready'], used, unused, recent, former, late);
+  await states(t, ['ready', 'erased', 'ready', 'ready', 'ready'], used, unused, recent, former, late);
 
   // Former images of a post go with the next run: of a changed one, and of a deleted one.
   const url = `/api/v1/posts/${post.id}/`;
@@ -85,7 +86,7 @@ t.test('an image that a post gets while the clean-up looks at it stays', async (
   await states(t, ['ready', 'deleted'], image, deleted);
   await createPost(app, token, { images: [image.url] });
   await cleanUp(app);
-  await states(t, ['ready', undefined], image, deleted);
+  await states(t, ['ready', 'erased'], image, deleted);
 });
 
 t.test('images of a deleted account are deleted', async (t) => {
@@ -97,7 +98,7 @@ t.test('images of a deleted account are deleted', async (t) => {
   await deleteAccount(app, shop);
   await cleanUp(app);
   t.strictSame(await files(), before);
-  await states(t, [undefined, undefined], own, posted);
+  await states(t, ['erased', 'erased'], own, posted);
 });
 
 t.test('a storage that cannot delete keeps the row for a later run', async (t) => {
