@@ -49,18 +49,9 @@ function PushSwitch() {
   const devices = useInfiniteList(dure.push.listSubscriptions);
   if (isApiError(query.error) && query.error.status === 404) return null;
   const isOn = query.data === 'on';
-
-  async function toggle() {
-    try {
-      await switchPush(isOn);
-    } catch (error) {
-      const text = error instanceof DOMException && failed[error.name];
-      throw text ? new InputError(text()) : error;
-    } finally {
-      // The user may have blocked it just now.
-      await Promise.all([query.refetch(), devices.refetch()]);
-    }
-  }
+  // The user may have blocked it just now.
+  const readAgain = () => Promise.all([query.refetch(), devices.refetch()]);
+  const toggle = () => switchPush(isOn).catch(explain).finally(readAgain);
   return (
     <Card title={m.push_notifications()} chip={isOn && m.on()} text={m.get_news_on_this_device()}>
       <Loaded query={query}>
@@ -96,28 +87,31 @@ function PushSwitch() {
   );
 }
 
-/** By the name of what the browser throws. */
-const failed: Record<string, () => string> = {
-  AbortError: m.your_browser_could_not_reach,
-  NotAllowedError: m.notifications_were_not_allowed_a,
-};
+/** What the browser throws. */
+function explain(error: unknown): never {
+  const name = error instanceof DOMException && error.name;
+  if (name === 'AbortError') throw new InputError(m.your_browser_could_not_reach());
+  if (name === 'NotAllowedError') throw new InputError(m.notifications_were_not_allowed_a());
+  throw error;
+}
 
 const impossible = {
   blocked: m.your_browser_blocks_notifications_allow,
   unsupported: m.this_browser_has_no_push,
 };
 
-const kinds = [
-  ['partner_request_received', m.new_requests],
-  ['partner_request_answered', m.answers_to_my_requests],
-  ['partner_request_ended', m.partnerships_that_ended],
-  ['saved_search_match', m.new_posts_for_my_saved],
-] as const;
+const kinds = {
+  partner_request_received: m.new_requests,
+  partner_request_answered: m.answers_to_my_requests,
+  partner_request_ended: m.partnerships_that_ended,
+  saved_search_match: m.new_posts_for_my_saved,
+};
 
+/** A withdrawn request is not worth an email. */
 const channels = [
-  ['push', m.send_me_a_push_notification],
-  ['email', m.send_me_an_email_about],
-] as const;
+  { channel: 'push', label: m.send_me_a_push_notification, ended: m.requests_withdrawn_partnerships_ended },
+  { channel: 'email', label: m.send_me_an_email_about, ended: m.partnerships_that_ended },
+];
 
 /** Which emails and push messages the account gets, when, and in which language. */
 function Preferences({ language, quiet_hours: quiet, ...saved }: Output<'getMailPreferences'>) {
@@ -136,25 +130,16 @@ function Preferences({ language, quiet_hours: quiet, ...saved }: Output<'getMail
 
   return (
     <Form values={values} draft="alerts" submitLabel={m.save()} onSubmit={save}>
-      {channels.map(([channel, legend]) => (
-        <Fieldset key={channel} name={channel} legend={legend()}>
+      {channels.map(({ channel, label, ended }) => (
+        <Fieldset key={channel} name={channel} label={label()}>
           <div className="choices">
-            {kinds.map(([kind, text]) => (
-              <Checkbox
-                key={kind}
-                name={`${channel}.${kind}`}
-                // A withdrawn request is not worth an email.
-                label={
-                  kind === 'partner_request_ended' && channel === 'push'
-                    ? m.requests_withdrawn_partnerships_ended()
-                    : text()
-                }
-              />
+            {Object.entries({ ...kinds, partner_request_ended: ended }).map(([kind, text]) => (
+              <Checkbox key={kind} name={`${channel}.${kind}`} label={text()} />
             ))}
           </div>
         </Fieldset>
       ))}
-      <Fieldset name="quiet_hours" legend={m.quiet_hours()} hint={m.in_korean_time_news_of()}>
+      <Fieldset name="quiet_hours" label={m.quiet_hours()} hint={m.in_korean_time_news_of()}>
         <div className="row">
           <TextField name="quiet_hours.from" type="time" optional label={m.from()} />
           <TextField name="quiet_hours.to" type="time" optional label={m.to()} />
@@ -176,7 +161,7 @@ function Preferences({ language, quiet_hours: quiet, ...saved }: Output<'getMail
 function SavedSearches() {
   const searches = useInfiniteList(dure.savedSearches.list);
   const describe = useDescribeSearch();
-  const none = m.no_saved_searches_search_for();
+  const none = <p className="soft small">{m.no_saved_searches_search_for()}</p>;
   const remove = ({ id, name }: { id: number; name: string }) => (
     <AskButton
       label={m.delete_label()}
@@ -188,7 +173,7 @@ function SavedSearches() {
   );
   return (
     <Card title={m.saved_searches()} text={m.you_will_be_notified_of()}>
-      <List query={searches} empty={<p className="soft small">{none}</p>}>
+      <List query={searches} empty={none}>
         {(search) => (
           <Item title={<Link to={searchPath('/', search)}>{search.name}</Link>} actions={remove(search)}>
             {describe(search) !== search.name && describe(search)}

@@ -9,7 +9,6 @@ import { m } from '../paraglide/messages.js';
 import {
   AskButton,
   Button,
-  CancelButton,
   Card,
   CodeField,
   Facts,
@@ -148,7 +147,7 @@ function TwoStep() {
         values={{ code: '' }}
         submitLabel={switchOn}
         onSubmit={async (entered) => show(await change(dure.secondFactor.confirmTotp, entered))}
-        actions={<CancelButton onClick={() => setSetup(undefined)} />}>
+        actions={<Button label={m.cancel()} onClick={() => setSetup(undefined)} />}>
         <Setup {...setup} />
         <CodeField />
       </Form>

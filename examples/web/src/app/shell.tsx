@@ -1,4 +1,3 @@
-import type { AuthChange } from '@dure/client';
 import { useLiveNotifications, useSession } from '@dure/react';
 import { onlineManager, type Query } from '@tanstack/react-query';
 import { useEffect, useSyncExternalStore } from 'react';
@@ -7,18 +6,10 @@ import { Link, Outlet, ScrollRestoration, useLocation } from 'react-router';
 import { apiUrl, dure, queryClient } from '../api.ts';
 import { m } from '../paraglide/messages.js';
 import { changeLanguage, useLanguage } from '../text.ts';
-import { forgetDraftsOfOthers } from '../ui/draft.ts';
 import { Button, ButtonLink, Icon, useVisited } from '../ui/index.ts';
 import { readAgain } from './change.ts';
-import { followPush } from './push.ts';
 import { isRemote } from './session.tsx';
 import './shell.css';
-
-/** What was typed stays for the account whose session has expired, and for no other one. */
-function forgetDrafts({ userId, reason }: AuthChange): void {
-  const hasLeft = reason === 'logged_out' || reason === 'account_deleted' || reason === 'elsewhere';
-  if (userId !== null || hasLeft) forgetDraftsOfOthers(userId);
-}
 
 /** What surrounds every view: brand, navigation, language, short messages. */
 export function Shell() {
@@ -36,13 +27,11 @@ export function Shell() {
     // The texts of the service, too.
     readAgain();
   }, [language]);
-  useEffect(() => dure.onAuthChange(forgetDrafts), []);
   useEffect(() => {
     // What could not be read during an outage.
     const hasFailed = ({ state }: Query) => state.status === 'error';
     if (stream === 'open') void queryClient.refetchQueries({ type: 'active', predicate: hasFailed });
   }, [stream]);
-  useEffect(() => dure.onAuthChange(followPush), []);
   return (
     <div className={isSignedIn ? 'has-nav' : undefined}>
       <a className="skip-link" href="#content">
@@ -120,9 +109,7 @@ function Messages() {
   const { toasts, handlers } = useToaster({ duration: 6_000 });
   const shown = toasts.filter(({ visible }) => visible);
   const [errors, others] = [true, false].map((isError) =>
-    shown
-      .filter(({ type }) => (type === 'error') === isError)
-      .map((toast) => <Message key={toast.id} {...toast} />),
+    shown.map((one) => (one.type === 'error') === isError && <Message key={one.id} {...one} />),
   );
   return (
     <div className="toasts" onPointerEnter={handlers.startPause} onPointerLeave={handlers.endPause}>

@@ -1,9 +1,9 @@
-import { isApiError } from '@dure/client';
+import { isApiError, type User } from '@dure/client';
 import { useMutation, useSession } from '@dure/react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Navigate, useLocation, useNavigate, useSearchParams } from 'react-router';
-import { dure, type User } from '../api.ts';
+import { dure } from '../api.ts';
 import { change } from '../app/change.ts';
 import { m } from '../paraglide/messages.js';
 import { ButtonLink, Form, Loaded, Page, Skeleton, TextField } from '../ui/index.ts';

@@ -121,7 +121,7 @@ export function PhotoFields() {
   return (
     <Fieldset
       name="images"
-      legend={m.photos()}
+      label={m.photos()}
       optional
       hint={m.up_to_ten_the_first()}
       show={(value) => {

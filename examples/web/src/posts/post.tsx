@@ -1,13 +1,13 @@
-import { isApiError } from '@dure/client';
+import type { Post } from '@dure/client';
 import { toast } from 'react-hot-toast/headless';
 import { useNavigate, useParams } from 'react-router';
-import { dure, type Post, type Tagged } from '../api.ts';
-import { change, readAgain } from '../app/change.ts';
+import { dure, type Tagged } from '../api.ts';
+import { change } from '../app/change.ts';
 import { useAccount, usePost } from '../app/session.tsx';
 import { m } from '../paraglide/messages.js';
 import { SendRequest } from '../requests/request-parts.tsx';
 import { StoreCard, StoreFirst } from '../stores/store-parts.tsx';
-import { AskButton, Button, ButtonLink, InputError, Loaded, Page, Time } from '../ui/index.ts';
+import { AskButton, Button, ButtonLink, Loaded, Page, Time } from '../ui/index.ts';
 import { Photo } from './photo.tsx';
 import { PostStatus } from './post-parts.tsx';
 import { Report } from './report.tsx';
@@ -82,13 +82,7 @@ function OwnPost({ post: { id, etag } }: { post: Tagged<Post> }) {
   const navigate = useNavigate();
 
   async function remove() {
-    try {
-      await change(dure.posts.delete, { post_id: id }, { ifMatch: etag });
-    } catch (error) {
-      if (!isApiError(error) || error.code !== 'precondition_failed') throw error;
-      readAgain();
-      throw new InputError(m.changed_before_its_deletion());
-    }
+    await change(dure.posts.delete, { post_id: id }, { ifMatch: etag });
     navigate('/store', { replace: true });
   }
 

@@ -16,7 +16,7 @@ export function Report({ send }: { send: (fields: Fields) => Promise<unknown> })
   const values: Fields = { reason: 'spam', text: '' };
   return (
     <AskButton look="plain small" label={m.report()} values={values} onConfirm={send}>
-      <Fieldset name="reason" legend={m.what_is_wrong()}>
+      <Fieldset name="reason" label={m.what_is_wrong()}>
         {reasons.map(([value, label]) => (
           <Checkbox key={value} type="radio" name="reason" value={value} label={label()} />
         ))}

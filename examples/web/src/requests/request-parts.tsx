@@ -1,14 +1,14 @@
-import type { Method } from '@dure/client';
+import type { Contact, Method, PartnerRequestDetail, Post } from '@dure/client';
 import { useInfiniteList } from '@dure/react';
 import { skipToken } from '@tanstack/react-query';
-import { type Contact, dure, type Post, type RequestDetail } from '../api.ts';
+import { dure } from '../api.ts';
 import { change } from '../app/change.ts';
 import { useAccount } from '../app/session.tsx';
 import { m } from '../paraglide/messages.js';
 import { AskButton, ButtonLink, Facts, Form, TextArea } from '../ui/index.ts';
 import './request-parts.css';
 
-type Request = Pick<RequestDetail, 'box' | 'status'>;
+type Request = Pick<PartnerRequestDetail, 'box' | 'status'>;
 
 /** The status of a request as the caller sees it. One that is added later is shown as the service names it, in grey. */
 export function RequestStatus({ status, box }: Request) {

@@ -1,7 +1,8 @@
+import type { PartnerRequestDetail } from '@dure/client';
 import { useInfiniteList, useObject } from '@dure/react';
 import type { ReactNode } from 'react';
 import { Link, useParams, useSearchParams } from 'react-router';
-import { dure, type RequestDetail } from '../api.ts';
+import { dure } from '../api.ts';
 import { m } from '../paraglide/messages.js';
 import { PostCard } from '../posts/post-parts.tsx';
 import { Categories, StoreCard } from '../stores/store-parts.tsx';
@@ -81,11 +82,11 @@ export function RequestPage() {
   );
 }
 
-const otherStore = (request: RequestDetail) =>
+const otherStore = (request: PartnerRequestDetail) =>
   request.box === 'sent' ? request.receiver_store : request.sender_store;
 
 /** After an acceptance, the contact comes first and the end of the partnership last. */
-function Detail({ request }: { request: RequestDetail }) {
+function Detail({ request }: { request: PartnerRequestDetail }) {
   const { id, status, box, contact, post } = request;
   const other = otherStore(request);
   return (

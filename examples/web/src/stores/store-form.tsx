@@ -1,8 +1,8 @@
-import type { CallOptions } from '@dure/client';
+import type { CallOptions, Store } from '@dure/client';
 import { useController } from 'react-hook-form';
 import { useNavigate } from 'react-router';
-import { dure, type Store } from '../api.ts';
-import { change, readAgain } from '../app/change.ts';
+import { dure } from '../api.ts';
+import { change } from '../app/change.ts';
 import { useAccount } from '../app/session.tsx';
 import { m } from '../paraglide/messages.js';
 import { Button, Checkbox, Fieldset, Form, Loaded, Page, TextArea, TextField } from '../ui/index.ts';
@@ -53,12 +53,11 @@ export function StoreForm() {
             version={store?.etag}
             draft="store"
             submitLabel={store ? m.save() : m.register()}
-            onSubmit={save}
-            refetch={readAgain}>
+            onSubmit={save}>
             <TextField name="name" label={m.name_of_the_shop()} autoComplete="organization" maxLength={50} />
             <Fieldset
               name="category_ids"
-              legend={m.categories()}
+              label={m.categories()}
               hint={m.choose_1_to_5()}
               show={(chosen) =>
                 items
@@ -98,7 +97,7 @@ function LocationField() {
   return (
     <Fieldset
       name="location"
-      legend={m.location()}
+      label={m.location()}
       optional
       hint={m.shops_nearby_can_find_yours()}
       show={(value) => value != null && isSet}>

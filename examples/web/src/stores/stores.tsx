@@ -1,6 +1,7 @@
+import type { Store } from '@dure/client';
 import { useInfiniteList, useObject } from '@dure/react';
 import { useParams } from 'react-router';
-import { dure, type Store } from '../api.ts';
+import { dure } from '../api.ts';
 import { change } from '../app/change.ts';
 import { useAccount } from '../app/session.tsx';
 import { m } from '../paraglide/messages.js';

@@ -3,15 +3,12 @@ import { Link, type LinkProps } from 'react-router';
 import { attempt } from './errors.ts';
 import './button.css';
 
-interface LabelProps {
+export interface ButtonProps {
   label: ReactNode;
   /** What it is about, for screen readers, where several buttons have the same label. */
   about?: string | undefined;
   /** Class names of styles/controls.css: `primary`, `plain`, `danger`, `small`, `large`, `wide`. */
   look?: string | undefined;
-}
-
-interface ButtonProps extends LabelProps {
   icon?: ReactNode;
   onClick: () => unknown;
   disabled?: boolean;
@@ -46,7 +43,7 @@ export function Button({ icon, label, about, look = '', onClick, disabled, isPre
 }
 
 /** A link that looks like a button. */
-export function ButtonLink({ label, look = '', ...link }: Omit<LabelProps, 'about'> & LinkProps) {
+export function ButtonLink({ label, look = '', ...link }: Pick<ButtonProps, 'label' | 'look'> & LinkProps) {
   return (
     <Link className={`button ${look}`} {...link}>
       {label}

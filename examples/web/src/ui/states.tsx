@@ -23,10 +23,11 @@ interface LoadedProps<Data> {
 
 /** Shows what a query has read; until then grey boxes, and after an error its reason. */
 export function Loaded<Data>({ query, missing, children }: LoadedProps<Data>) {
-  if (missing && isMissing(query.error)) return <Empty text={missing} />;
+  const { data, error } = query;
+  if (missing && isMissing(error)) return <Empty text={missing} />;
   // What the service no longer has is not shown any more. Without a network, what was read before still is.
-  if (query.error && (query.data === undefined || isMissing(query.error))) return <LoadError {...query} />;
-  return query.data === undefined ? <Skeleton /> : children(query.data);
+  if (error && (data === undefined || isMissing(error))) return <LoadError {...query} />;
+  return data === undefined ? <Skeleton /> : children(data);
 }
 
 interface ListProps<Item> {
@@ -49,14 +50,15 @@ interface ListProps<Item> {
 
 /** The entries of `useInfiniteList`, with a button for the next page. */
 export function List<Item extends { id: number | string }>(props: ListProps<Item>) {
-  const { query, className = 'items', empty, children } = props;
-  const { items, waiting = 0, error, isSuccess, isFetching, hasNextPage, fetchNextPage } = query;
+  const { query, className = 'items', describeNew, empty, children } = props;
+  const { items, waiting = 0, showWaiting, error, isSuccess, isFetching, hasNextPage } = query;
   if (items.length === 0 && isSuccess && !hasNextPage) return empty;
+  const more = isFetching ? m.loading() : m.show_more();
   return (
     <>
       <div className="new-items" role="status">
         {waiting > 0 && (
-          <Button look="primary" label={props.describeNew?.(waiting)} onClick={() => query.showWaiting?.()} />
+          <Button look="primary" label={describeNew?.(waiting)} onClick={() => showWaiting?.()} />
         )}
       </div>
       <ul className={className}>
@@ -67,12 +69,7 @@ export function List<Item extends { id: number | string }>(props: ListProps<Item
       {error && <LoadError {...query} />}
       {!isSuccess && !error && <Skeleton className={className === 'posts' ? 'posts' : 'stack'} />}
       {hasNextPage && !error && (
-        <Button
-          look="wide mt-16"
-          label={isFetching ? m.loading() : m.show_more()}
-          onClick={fetchNextPage}
-          disabled={isFetching}
-        />
+        <Button look="wide mt-16" label={more} onClick={query.fetchNextPage} disabled={isFetching} />
       )}
     </>
   );
@@ -91,9 +88,7 @@ export function useHeldBack<Item extends { id: number | string }, List extends {
   return { ...list, items: list.items.slice(waiting), waiting, showWaiting: () => setFirst(top?.id) };
 }
 
-function isMissing(error: unknown): boolean {
-  return isApiError(error) && error.status === 404;
-}
+const isMissing = (error: unknown) => isApiError(error) && error.status === 404;
 
 /** A failed load, with a way to try again. */
 export function LoadError({ error, refetch }: { error: Error | null; refetch: () => unknown }) {
@@ -105,15 +100,8 @@ export function LoadError({ error, refetch }: { error: Error | null; refetch: ()
   );
 }
 
-interface EmptyProps {
-  text: string;
-  /** Where to go from here. */
-  to?: string | false;
-  label?: string;
-}
-
-/** Why there is nothing, and what to do about it. */
-export function Empty({ text, to, label }: EmptyProps) {
+/** Why there is nothing, and where to go from here. */
+export function Empty({ text, to, label }: { text: string; to?: string | false; label?: string }) {
   return (
     <div className="empty">
       <Icon name="store" size={48} />
