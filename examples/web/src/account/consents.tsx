@@ -83,15 +83,15 @@ export function consentsIn(
 
 /** What the user has agreed to, and what can still be agreed to or withdrawn. Missing where the service has no terms. */
 export function Consents() {
-  const listed = useObject(dure.auth.listConsents);
+  const listed = useObject(dure.auth.listConsents).data?.items ?? [];
   const own = useObject(dure.auth.getOwnConsents);
-  if (listed.data?.items.length === 0) return null;
+  if (listed.length === 0) return null;
   return (
     <Card title={m.my_consents()}>
       <Loaded query={own}>
         {({ items }) => (
           <ul className="items">
-            {listed.data?.items.map((consent) => (
+            {listed.map((consent) => (
               <li key={consent.id}>
                 <Consent {...consent} own={items.find(({ id }) => id === consent.id)} />
               </li>
@@ -103,12 +103,9 @@ export function Consents() {
   );
 }
 
-function Consent({
-  id,
-  url,
-  version,
-  own,
-}: ItemOf<'listConsents'> & { own?: ItemOf<'getOwnConsents'> | undefined }) {
+type ConsentProps = ItemOf<'listConsents'> & { own?: ItemOf<'getOwnConsents'> | undefined };
+
+function Consent({ id, url, version, own }: ConsentProps) {
   const name = names[id]?.() ?? id;
   const moment = own?.withdrawn_at ?? own?.given_at;
   // The latest answer counts for marketing, of whichever version; it can always be withdrawn.
@@ -116,17 +113,18 @@ function Consent({
   const value = id === 'marketing' ? !isGiven : version;
   const label = isGiven ? m.withdraw() : m.agree();
   const update = () => change(dure.auth.updateOwnConsents, { [id]: value });
+  const link = (
+    <a href={url} target="_blank" rel="noreferrer">
+      {name}
+    </a>
+  );
   return (
     <Item
-      title={
-        <a href={url} target="_blank" rel="noreferrer">
-          {name}
-        </a>
-      }
+      title={link}
       actions={(!isGiven || id === 'marketing') && <Button label={label} about={name} onClick={update} />}>
-      {moment && (
+      {moment && own && (
         <>
-          {own?.version} · {own?.withdrawn_at ? m.withdrawn() : m.given()} <Time moment={moment} />
+          {own.version} · {own.withdrawn_at ? m.withdrawn() : m.given()} <Time moment={moment} />
         </>
       )}
     </Item>

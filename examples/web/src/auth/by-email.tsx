@@ -86,7 +86,7 @@ async function leave(): Promise<void> {
   if (dure.isSignedIn()) await dure.auth.logOut().catch(() => undefined);
 }
 
-/** Where the link of the mail with a code leads. A button, because programs that check emails open links, too. */
+/** Where the link of the mail with a code leads. */
 export function ConfirmEmail() {
   const { status, user } = useSession();
   const [query] = useSearchParams();
@@ -102,6 +102,7 @@ export function ConfirmEmail() {
 function ConfirmForNewAccount({ token }: { token: string }) {
   const { pathname, search } = useLocation();
   const navigate = useNavigate();
+  const logIn = `/login?next=${encodeURIComponent(pathname + search)}`;
 
   async function confirm() {
     const proved = await dure.auth.confirmEmail({ token });
@@ -113,11 +114,7 @@ function ConfirmForNewAccount({ token }: { token: string }) {
   return (
     <>
       <p>{m.if_you_have_an_account()}</p>
-      <ButtonLink
-        look="primary"
-        to={`/login?next=${encodeURIComponent(pathname + search)}`}
-        label={m.log_in_and_verify()}
-      />
+      <ButtonLink look="primary" to={logIn} label={m.log_in_and_verify()} />
       <Form submitLabel={m.sign_up_with_this_address()} onSubmit={confirm} />
     </>
   );
@@ -125,47 +122,49 @@ function ConfirmForNewAccount({ token }: { token: string }) {
 
 /** Verifies the account that is signed in: its user must see which one that is. */
 function ConfirmForAccount({ token, user }: { token: string; user: User }) {
-  const { data, mutateAsync } = useMutation(dure.auth.confirmEmail);
-  if (data) {
-    return (
-      <p className="note" role="status">
-        {data.email === user.email
-          ? m.your_email_is_verified()
-          : m.we_have_checked_but_it({ email: data.email })}
-      </p>
-    );
+  const { mutateAsync } = useMutation(dure.auth.confirmEmail);
+  const [wasVerified] = useState(user.is_verified);
+
+  async function confirm() {
+    const { email } = await mutateAsync({ token });
+    return email === user.email ? m.your_email_is_verified() : m.we_have_checked_but_it({ email });
   }
-  if (user.is_verified) {
-    return m.the_email_of_your_account();
-  }
+
+  if (wasVerified) return m.the_email_of_your_account();
   return (
-    <>
-      <p>{m.this_verifies_the_email_of({ username: user.username })}</p>
-      <Form submitLabel={m.verify_your_email_3()} onSubmit={() => mutateAsync({ token })} />
-    </>
+    <OneStep
+      text={m.this_verifies_the_email_of({ username: user.username })}
+      label={m.verify_your_email_3()}
+      run={confirm}
+    />
   );
 }
 
-/** Where the link of the mail about a changed address leads. A button, because programs that check emails open links, too. */
+/** Where the link of the mail about a changed address leads. */
 export function UndoEmailChange() {
   const [query] = useSearchParams();
-  const [result, setResult] = useState('');
 
   async function undo() {
     const { message } = await dure.request('undoEmailChange', { token: query.get('token') ?? '' });
     await leave();
-    setResult(message);
+    return message;
   }
 
   return (
     <Page title={m.undo_the_change_of_your()} lead={m.if_you_did_not_change()} width="form-page">
-      {result ? (
-        <p className="note" role="status">
-          {result}
-        </p>
-      ) : (
-        <Form submitLabel={m.restore_my_old_address()} onSubmit={undo} />
-      )}
+      <OneStep label={m.restore_my_old_address()} run={undo} />
     </Page>
+  );
+}
+
+/** A button, because programs that check emails open links, too; in its place, what it has done. */
+function OneStep({ text, label, run }: { text?: string; label: string; run: () => Promise<string> }) {
+  const [result, setResult] = useState('');
+  return (
+    <>
+      {!result && text && <p>{text}</p>}
+      {!result && <Form submitLabel={label} onSubmit={() => run().then(setResult)} />}
+      <div role="status">{result && <p className="note">{result}</p>}</div>
+    </>
   );
 }

@@ -15,7 +15,6 @@ import {
   describeError,
   Form,
   Icon,
-  InputError,
   Page,
   PasswordField,
   Skeleton,
@@ -47,16 +46,10 @@ function useLogIn() {
   async function run(login: () => Promise<unknown>) {
     await login();
     const link_token = state?.linkToken;
-    if (link_token) await attempt(() => change(dure.auth.addIdentity, { link_token }).catch(explain));
+    if (link_token) await attempt(() => change(dure.auth.addIdentity, { link_token }));
   }
 
   return { state, search, run, returnTo: ownPath(new URLSearchParams(search).get('next')) };
-}
-
-/** The token is of the account that has the address. */
-function explain(error: unknown): never {
-  const isOver = isApiError(error, 'addIdentity') && error.code === 'link_token_invalid';
-  throw isOver ? new InputError(m.not_connected()) : error;
 }
 
 /** Logs in, and goes on where the user was. */
@@ -145,8 +138,8 @@ function SecondFactor({ token }: { token: string }) {
     try {
       await run(() => dure.auth.finishLogin(input));
     } catch (error) {
-      if (!isApiError(error, 'finishLogin') || error.code !== 'second_factor_token_invalid') throw error;
-      if (username === undefined) throw error;
+      const isOver = isApiError(error, 'finishLogin') && error.code === 'second_factor_token_invalid';
+      if (!isOver || username === undefined) throw error;
       navigate({ search }, { replace: true, state: { ...again, username } });
     }
   }

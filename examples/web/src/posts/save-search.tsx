@@ -4,17 +4,13 @@ import { dure } from '../api.ts';
 import { change } from '../app/change.ts';
 import { m } from '../paraglide/messages.js';
 import { AskButton, TextField } from '../ui/index.ts';
-import { type Filters, useDescribeSearch } from './filters.ts';
+import { type Filters, searchPath, useDescribeSearch } from './filters.ts';
 
 /** Keeps a search, so that new posts that match it are notified. */
 export default function SaveSearch({ filters }: { filters: Filters }) {
   const name = useDescribeSearch()(filters).slice(0, 50);
   const saved = useInfiniteList(dure.savedSearches.list).items;
-  const isSaved = saved.some((one) =>
-    (['q', 'category_id', 'region', 'near', 'radius_m'] as const).every(
-      (name) => (one[name] ?? undefined) === (filters[name] ?? undefined),
-    ),
-  );
+  const isSaved = saved.some((one) => searchPath('/', one) === searchPath('/', filters));
   if (isSaved) {
     return (
       <p className="my-16">

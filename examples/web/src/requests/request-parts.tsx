@@ -1,6 +1,7 @@
 import type { Contact, Method, PartnerRequestDetail, Post } from '@dure/client';
 import { useInfiniteList } from '@dure/react';
 import { skipToken } from '@tanstack/react-query';
+import { Link } from 'react-router';
 import { dure } from '../api.ts';
 import { change } from '../app/change.ts';
 import { useAccount } from '../app/session.tsx';
@@ -54,13 +55,9 @@ export function ContactCard({ contact: { name, email, phone_number } }: { contac
   );
 }
 
-/** What one side can do about a request: what its dialog asks, and what it says besides the notification of the other side. */
+/** What one side can do about a request: the texts of its dialog. */
 const steps = {
-  decline: {
-    label: m.decline,
-    title: m.decline_this_request,
-    text: (shop: { storeName: string }) => `${m.will_be_notified(shop)} ${m.this_cannot_be_undone()}`,
-  },
+  decline: { label: m.decline, title: m.decline_this_request, text: m.will_be_notified },
   withdraw: { label: m.withdraw_2, title: m.withdraw_this_request, text: m.will_be_notified_2 },
   end: { label: m.end_the_partnership, title: m.end_this_partnership, text: m.will_be_notified_and_you },
 };
@@ -105,6 +102,24 @@ export function RequestActions({ status, box, ...request }: Request & Omit<StepP
   );
 }
 
+/** A request in a list: what was asked, what the caller can do about it, and the way to the contact. */
+export function RequestBody({
+  message,
+  ...request
+}: Parameters<typeof RequestActions>[0] & { message: string }) {
+  return (
+    <>
+      {message && <blockquote className="pre-line">{message}</blockquote>}
+      <RequestActions {...request} />
+      {request.status === '수락됨' && (
+        <Link className="small" to={`/requests/${request.id}`}>
+          {m.show_the_contact()}
+        </Link>
+      )}
+    </>
+  );
+}
+
 async function answer(method: Method<`${keyof typeof steps | 'accept'}PartnerRequest`>, id: number) {
   await change(method, { partner_request_id: id });
   // The answer has succeeded, also where this fails.
@@ -124,9 +139,7 @@ export function SendRequest({ post }: { post: Post }) {
   const sent = useInfiniteList(dure.partnerRequests.list, isOpen ? { box: 'sent' } : skipToken);
   const own = sent.items.find(({ post_id }) => post_id === id);
   const ownRequest = own ? `/requests/${own.id}` : '/requests?box=sent';
-  if (post.status === 'closed' && !isOpen) {
-    return <p className="note">{m.this_post_is_closed_and()}</p>;
-  }
+  if (post.status === 'closed' && !isOpen) return <p className="note">{m.this_post_is_closed_and()}</p>;
   return (
     <section className="card stack">
       <div className="spread">

@@ -25,14 +25,21 @@ export function describeError(error: unknown): string {
   return isBlocked ? m.your_location_is_blocked_allow() : m.your_location_cannot_be_found();
 }
 
-function describeApiError({ code, operation, detail, fields, retryAfter, data }: ApiError): string {
-  // The text of the specification is about tokens.
-  if (code === 'token_not_valid') return m.your_login_has_expired_please();
-  if (code === 'idempotency_conflict') return m.what_you_sent_before_may();
+/** By code, where the text of the service is about something else than what users see. */
+const texts: Partial<Record<string, () => string>> = {
+  token_not_valid: m.your_login_has_expired_please,
+  idempotency_conflict: m.what_you_sent_before_may,
   // The page has it already.
-  if (code === 'precondition_failed') return m.this_was_changed_look_again();
-  const texts = Object.values(fields).flatMap((texts) => texts ?? []);
-  if (code === 'validation_error' && texts.length > 0) return [...new Set(texts)].join(' ');
+  precondition_failed: m.this_was_changed_look_again,
+  // The token is of the account that has the address.
+  link_token_invalid: m.not_connected,
+};
+
+function describeApiError({ code, operation, detail, fields, retryAfter, data }: ApiError): string {
+  const own = texts[code];
+  if (own) return own();
+  const invalid = new Set(Object.values(fields).flat());
+  if (code === 'validation_error' && invalid.size > 0) return [...invalid].join(' ');
   if (retryAfter !== undefined) {
     return `${detail} ${m.you_can_try_again_in({ wait: describeDuration(retryAfter) })}`;
   }
