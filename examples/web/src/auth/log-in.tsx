@@ -23,7 +23,6 @@ import {
 } from '../ui/index.ts';
 import { SecondFactorField, secondFactorIn } from './fields.tsx';
 import { ProviderButtons } from './provider-buttons.tsx';
-import type { SignUpState } from './sign-up.tsx';
 
 /** What the entry of the history keeps, also over a reload. */
 interface LogInState {
@@ -38,7 +37,7 @@ interface LogInState {
 }
 
 /** The host writes the title of a post that is shared into the page. */
-const sharedPost = document.querySelector<HTMLMetaElement>('meta[name="shared-post"]')?.content;
+const title = document.querySelector<HTMLMetaElement>('meta[name="shared-post"]')?.content;
 
 function useLogIn() {
   const { state, search }: { state: LogInState | null; search: string } = useLocation();
@@ -78,11 +77,12 @@ function FirstFactor() {
       await run(() => dure.auth.logIn({ username: username.trim(), password }));
     } catch (error) {
       if (!isApiError(error, 'logIn') || error.code !== 'second_factor_required') throw error;
-      const secondFactorToken = error.data.second_factor_token;
-      navigate({ search }, { state: { ...state, username, secondFactorToken } satisfies LogInState });
+      const next: LogInState = { ...state, username, secondFactorToken: error.data.second_factor_token };
+      navigate({ search }, { state: next });
     }
   }
 
+  const shared = title ? m.a_shop_shares_this_post({ title }) : m.a_shop_shares_a_post();
   return (
     <Page title={m.log_in()} width="form-page">
       {state?.linkToken && (
@@ -94,11 +94,7 @@ function FirstFactor() {
         </p>
       )}
       {state?.username && <p className="note warn">{m.your_login_took_too_long()}</p>}
-      {!state?.linkToken && returnTo.startsWith('/posts/') && (
-        <p className="note">
-          {sharedPost ? m.a_shop_shares_this_post({ title: sharedPost }) : m.a_shop_shares_a_post()}
-        </p>
-      )}
+      {!state?.linkToken && returnTo.startsWith('/posts/') && <p className="note">{shared}</p>}
       <Form
         values={{ username: state?.username ?? '', password: '' }}
         submitLabel={m.log_in()}
@@ -121,7 +117,7 @@ function FirstFactor() {
           look="wide provider"
           icon={<Icon name="passkey" />}
           label={m.log_in_with_a_passkey()}
-          onClick={() => run(() => dure.passkeys.logIn())}
+          onClick={() => run(dure.passkeys.logIn)}
         />
       )}
     </Page>
@@ -196,19 +192,10 @@ async function finishLoginWith(): Promise<NavigateProps> {
   const result = await dure.auth.finishLoginWith();
   const next = ownPath(result.returnTo);
   const logIn = (state: LogInState) => ({ to: `/login?next=${encodeURIComponent(next)}`, state });
-  switch (result.status) {
-    case 'sign_up_required':
-      return { to: '/signup', state: { provider: result } satisfies SignUpState };
-    case 'second_factor_required':
-      return logIn({ secondFactorToken: result.token });
-    case 'link_required':
-      return logIn({ linkToken: result.token });
-    case 'linked':
-      toast(m.connected());
-      break;
-    case 'confirmed':
-      toast(m.thank_you_please_choose_again());
-      break;
-  }
+  if (result.status === 'sign_up_required') return { to: '/signup', state: { provider: result } };
+  if (result.status === 'second_factor_required') return logIn({ secondFactorToken: result.token });
+  if (result.status === 'link_required') return logIn({ linkToken: result.token });
+  if (result.status === 'linked') toast(m.connected());
+  if (result.status === 'confirmed') toast(m.thank_you_please_choose_again());
   return { to: next };
 }

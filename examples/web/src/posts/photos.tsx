@@ -108,6 +108,10 @@ export function PhotoFields() {
     });
     change([...photos, ...added]);
   }
+  function sendAgain(preview: string, file: File) {
+    follow(preview, upload(preview, file));
+    render();
+  }
   function moveForward(index: number) {
     const [before, photo] = photos.slice(index - 1, index + 1);
     if (before && photo) change([...photos.slice(0, index - 1), photo, before, ...photos.slice(index + 1)]);
@@ -124,10 +128,7 @@ export function PhotoFields() {
       label={m.photos()}
       optional
       hint={m.up_to_ten_the_first()}
-      show={(value) => {
-        const { length } = Array.isArray(value) ? value : [];
-        return m.photos_2({ length });
-      }}>
+      show={(value) => m.photos_2({ length: Array.isArray(value) ? value.length : 0 })}>
       <ul className="uploads">
         {photos.map((photo, index) => {
           const name = m.photo({ number: index + 1 });
@@ -141,14 +142,7 @@ export function PhotoFields() {
               </p>
               <div className="row">
                 {file && error && (
-                  <Button
-                    label={m.try_again()}
-                    about={name}
-                    onClick={() => {
-                      follow(photo, upload(photo, file));
-                      render();
-                    }}
-                  />
+                  <Button label={m.try_again()} about={name} onClick={() => sendAgain(photo, file)} />
                 )}
                 {index > 0 && <Button label={m.forward()} about={name} onClick={() => moveForward(index)} />}
                 <Button label={m.remove_2()} about={name} onClick={() => remove(photo)} />
