@@ -5,7 +5,8 @@ import { codeIn, createUser, password } from '../../../../test/support/app.ts';
 import { addAuthenticator, noBrowser } from '../../../../test/support/browser.ts';
 import { createIdentityProvider, type ProviderAccount } from '../../../../test/support/identity-provider.ts';
 import { startExample } from '../frontend.ts';
-import { openVisitor, registerStore, stepsOf, type Visitor, violations } from '../visitor.ts';
+import { enterCode, enterLogin, logOut, registerStore } from '../steps.ts';
+import { openVisitor, stepsOf, type Visitor, violations } from '../visitor.ts';
 
 const loginMethods = '/account/login-methods';
 /** No login or confirmation counts any more. */
@@ -65,11 +66,9 @@ t.test('two shops log in with Kakao and with a passkey in the example', { skip: 
     await page.getByRole('button', { name: '이름 변경' }).waitFor();
   }
 
-  async function logOut({ page, context }: Visitor): Promise<void> {
-    refreshCookies.push(...(await context.cookies(api)));
-    await page.goto('/account');
-    await page.getByRole('button', { name: '로그아웃', exact: true }).click();
-    await page.getByRole('link', { name: '무료로 시작하기' }).waitFor();
+  async function leave(visitor: Visitor): Promise<void> {
+    refreshCookies.push(...(await visitor.context.cookies(api)));
+    await logOut(visitor.page);
   }
 
   await step('both sign up with Kakao and register their stores', async (t) => {
@@ -93,8 +92,7 @@ t.test('two shops log in with Kakao and with a passkey in the example', { skip: 
         const code = codeIn(await mails.next(email));
         await page.getByLabel('인증번호').waitFor();
         await page.reload();
-        await page.getByLabel('인증번호').fill(` ${code.slice(0, 3)} ${code.slice(3)}`);
-        await page.getByRole('button', { name: '인증하기', exact: true }).click();
+        await enterCode(page, ` ${code.slice(0, 3)} ${code.slice(3)}`);
         await registerStore(flower, '골목 꽃집', '꽃·식물');
       })(),
     ]);
@@ -105,7 +103,7 @@ t.test('two shops log in with Kakao and with a passkey in the example', { skip: 
 
   await step('both add a passkey, log out, and log in with it', async (t) => {
     await Promise.all([addPasskey(cafe), addPasskey(flower)]);
-    await Promise.all([logOut(cafe), logOut(flower)]);
+    await Promise.all([leave(cafe), leave(flower)]);
     await cafe.page.addInitScript('PublicKeyCredential.isConditionalMediationAvailable = async () => false');
     await cafe.page.goto('/login?next=/sessions');
     await cafe.page.getByRole('button', { name: '패스키로 로그인', exact: true }).click();
@@ -130,7 +128,7 @@ t.test('two shops log in with Kakao and with a passkey in the example', { skip: 
     await page.getByRole('button', { name: '보관했습니다' }).click();
     await page.getByText('남은 복구 코드 10개').waitFor();
 
-    await logOut(cafe);
+    await leave(cafe);
     await logInWithKakao(cafe, { id: '1001', email: cafe.email }, '/sessions');
     await page.getByRole('heading', { name: '2단계 인증', level: 1 }).waitFor();
     await page.getByLabel('인증번호').fill('000000');
@@ -152,9 +150,7 @@ t.test('two shops log in with Kakao and with a passkey in the example', { skip: 
     await logInWithKakao(shop, { id: '1003', email }, loginMethods);
     await page.getByText('그 계정으로 로그인하시면 바로 연결됩니다').waitFor();
     t.strictSame(await violations(page), []);
-    await page.getByLabel('아이디 또는 이메일').fill(username);
-    await page.getByLabel('비밀번호', { exact: true }).fill(password);
-    await page.getByRole('button', { name: '로그인', exact: true }).click();
+    await enterLogin(page, username);
     await page.getByText('로그인 방법을 연결했습니다').waitFor();
 
     await pool.query(makeOld);
