@@ -94,7 +94,7 @@ function FirstFactor() {
         </p>
       )}
       {state?.username && <p className="note warn">{m.your_login_took_too_long()}</p>}
-      {!state?.linkToken && returnTo.startsWith('/posts/') && <p className="note">{shared}</p>}
+      {!state?.linkToken && /^\/posts\/\d+(\?|$)/.test(returnTo) && <p className="note">{shared}</p>}
       <Form
         values={{ username: state?.username ?? '', password: '' }}
         submitLabel={m.log_in()}

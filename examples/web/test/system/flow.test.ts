@@ -150,6 +150,13 @@ t.test('ways through the example', { skip: noBrowser }, async (t) => {
     const shared = await createPost(example, sender.token, { title: '나누는 글' });
     await page.goto(`/posts/${shared.id}`);
     await page.getByText('이웃 가게의 제휴 글입니다').waitFor();
+    await page.goto('/posts/new');
+    await page.getByLabel('아이디 또는 이메일').waitFor();
+    t.equal(
+      await page.getByText('이웃 가게의 제휴 글').count(),
+      0,
+      'the own post of a session that has ended',
+    );
     await logInAs(page, receiver.username);
     const region = page.getByRole('combobox', { name: /동네/ });
     const filters = page.getByRole('button', { name: '조건' });

@@ -1,13 +1,8 @@
-import { spawn } from 'node:child_process';
-import { join } from 'node:path';
-import process from 'node:process';
 import sharp from 'sharp';
 import t from 'tap';
 import { passConfirmation, secondFactorOf } from '../../../../test/auth/authenticator.ts';
 import { codeIn, createUser } from '../../../../test/support/app.ts';
 import { noBrowser } from '../../../../test/support/browser.ts';
-import { root } from '../../../../test/support/files.ts';
-import { freePort } from '../../../../test/support/free-port.ts';
 import { requestPartnership } from '../../../../test/support/partner-requests.ts';
 import { createPost, openShop } from '../../../../test/support/stores.ts';
 import { until } from '../../../../test/support/until.ts';
@@ -17,7 +12,7 @@ import { violations, visitsTo } from '../visitor.ts';
 
 t.test('photos, shared posts and what has expired in the example', { skip: noBrowser }, async (t) => {
   const example = await startExample(t);
-  const { origin, api, outDir, call, mails, pool } = example;
+  const { origin, call, mails, pool } = example;
   const shop = await openShop(example, '두레 카페');
   const visit = visitsTo(example);
 
@@ -159,20 +154,10 @@ t.test('photos, shared posts and what has expired in the example', { skip: noBro
   t.test('a shared post shows its title to guests and to previews of its link', async (t) => {
     const post = await createPost(example, shop.token, { title: '빵 & 꽃 "함께" <b>' });
     const shown = '빵 &amp; 꽃 &quot;함께&quot; &lt;b&gt;';
-    const read = async (url: string) => (await fetch(url)).text();
+    const read = async (id: number) => (await fetch(`${origin}/posts/${id}?from=kakao`)).text();
     await createUser(example, { username: hostAccount.SHARE_USERNAME });
-    const port = await freePort();
-    const script = [join(root, 'examples/web/share.mjs'), outDir];
-    const env = { ...process.env, ...hostAccount, API_URL: api, PORT: `${port}` };
-    const host = spawn(process.execPath, script, { env, stdio: 'inherit' });
-    t.teardown(() => host.kill());
-    const pages = `http://localhost:${port}`;
-    await until('the host', () => read(pages).catch(() => undefined));
-    for (const from of [origin, pages]) {
-      const html = await read(`${from}/posts/${post.id}?from=kakao`);
-      t.match(html, `<meta property="og:title" content="${shown} · 두레 카페"`);
-      t.match(await read(`${from}/posts/999999`), '"og:title" content="두레', 'one that is gone');
-    }
+    t.match(await read(post.id), `<meta property="og:title" content="${shown} · 두레 카페"`);
+    t.match(await read(999_999), '"og:title" content="두레', 'one that is gone');
     const { page } = await visit(t);
     await page.goto(`/posts/${post.id}`);
     await page.getByText('이웃 가게의 제휴 글 ‘빵 & 꽃 "함께" <b>’입니다').waitFor();
