@@ -50,7 +50,14 @@ export function Shell() {
       </header>
       <Messages />
       <Banners />
-      {import.meta.env.DEV && <MailboxHint />}
+      {import.meta.env.DEV && (
+        <aside className="mailbox-hint" aria-label={m.development_mailbox()}>
+          {m.development_mode_codes_and_links()}{' '}
+          <a href={`${apiUrl}/dev/mailbox/`} target="_blank" rel="noreferrer">
+            {m.development_mailbox()}
+          </a>
+        </aside>
+      )}
       {/* In another language, all texts of the page are new. */}
       <main key={language} id="content" tabIndex={-1}>
         <Outlet />
@@ -108,24 +115,18 @@ function Navigation({ unread }: { unread: number }) {
 function Messages() {
   const { toasts, handlers } = useToaster({ duration: 6_000 });
   const shown = toasts.filter(({ visible }) => visible);
-  const [errors, others] = [true, false].map((isError) =>
-    shown.map((one) => (one.type === 'error') === isError && <Message key={one.id} {...one} />),
-  );
-  return (
-    <div className="toasts" onPointerEnter={handlers.startPause} onPointerLeave={handlers.endPause}>
-      <div role="alert">{errors}</div>
-      <div role="status">{others}</div>
-    </div>
-  );
-}
-
-function Message({ id, type, message }: Toast) {
-  return (
-    <div className={`toast ${type}`}>
+  const show = ({ id, type, message }: Toast) => (
+    <div className={`toast ${type}`} key={id}>
       <span className="clamped">{typeof message === 'string' ? message : null}</span>
       <button type="button" aria-label={m.close()} onClick={() => toast.dismiss(id)}>
         <Icon name="close" size={20} />
       </button>
+    </div>
+  );
+  return (
+    <div className="toasts" onPointerEnter={handlers.startPause} onPointerLeave={handlers.endPause}>
+      <div role="alert">{shown.filter(({ type }) => type === 'error').map(show)}</div>
+      <div role="status">{shown.filter(({ type }) => type !== 'error').map(show)}</div>
     </div>
   );
 }
@@ -153,17 +154,5 @@ function Banners() {
         </p>
       )}
     </>
-  );
-}
-
-/** In development, the service shows emails instead of sending them. */
-function MailboxHint() {
-  return (
-    <aside className="mailbox-hint" aria-label={m.development_mailbox()}>
-      {m.development_mode_codes_and_links()}{' '}
-      <a href={`${apiUrl}/dev/mailbox/`} target="_blank" rel="noreferrer">
-        {m.development_mailbox()}
-      </a>
-    </aside>
   );
 }

@@ -62,14 +62,14 @@ const steps = {
   end: { label: m.end_the_partnership, title: m.end_this_partnership, text: m.will_be_notified_and_you },
 };
 
-interface StepProps {
+/** A request in the words of its dialogs. */
+interface About {
   id: number;
   storeName: string;
-  step: keyof typeof steps;
 }
 
 /** A button that asks before one side takes a step. */
-export function Step({ id, storeName, step }: StepProps) {
+export function Step({ id, storeName, step }: About & { step: keyof typeof steps }) {
   const { label, title, text } = steps[step];
   return (
     <AskButton
@@ -83,10 +83,9 @@ export function Step({ id, storeName, step }: StepProps) {
 }
 
 /** What the caller can do about a request that waits for a response. */
-export function RequestActions({ status, box, ...request }: Request & Omit<StepProps, 'step'>) {
+export function RequestActions({ status, box, id, storeName }: Request & About) {
   if (status !== '요청됨') return null;
-  if (box === 'sent') return <Step step="withdraw" {...request} />;
-  const { id, storeName } = request;
+  if (box === 'sent') return <Step step="withdraw" id={id} storeName={storeName} />;
   return (
     <div className="row">
       <AskButton
@@ -97,7 +96,7 @@ export function RequestActions({ status, box, ...request }: Request & Omit<StepP
         onConfirm={() => answer(dure.partnerRequests.accept, id)}>
         <SharedContact />
       </AskButton>
-      <Step step="decline" {...request} />
+      <Step step="decline" id={id} storeName={storeName} />
     </div>
   );
 }

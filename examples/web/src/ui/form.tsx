@@ -150,10 +150,20 @@ function Conflict({ conflicts, fields, keepOwn, takeCurrent }: ConflictProps) {
       <p>{m.this_was_changed_elsewhere_in()}</p>
       {conflicts.map(({ name, own, now }) => {
         const { label, show = defaultShow } = fields.get(name) ?? { label: name };
+        const versions: [string, unknown][] = [
+          [m.what_you_wrote({ label }), own],
+          [m.what_is_saved_now({ label }), now],
+        ];
         return (
           <div className="versions" key={name}>
-            <Version title={m.what_you_wrote({ label })}>{show(own)}</Version>
-            <Version title={m.what_is_saved_now({ label })}>{show(now)}</Version>
+            {versions.map(([title, value]) => (
+              <div key={title}>
+                <p className="small">
+                  <strong>{title}</strong>
+                </p>
+                <div className="pre-line">{show(value) || m.empty()}</div>
+              </div>
+            ))}
           </div>
         );
       })}
@@ -162,17 +172,6 @@ function Conflict({ conflicts, fields, keepOwn, takeCurrent }: ConflictProps) {
         <Button label={m.take_what_is_saved()} onClick={takeCurrent} />
       </div>
     </section>
-  );
-}
-
-function Version({ title, children }: { title: string; children: ReactNode }) {
-  return (
-    <div>
-      <p className="small">
-        <strong>{title}</strong>
-      </p>
-      <div className="pre-line">{children || m.empty()}</div>
-    </div>
   );
 }
 

@@ -1,4 +1,5 @@
 import { isApiError } from '@dure/client';
+import type { UseInfiniteQueryResult, UseQueryResult } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { m } from '../paraglide/messages.js';
 import { Button, ButtonLink } from './button.tsx';
@@ -6,16 +7,8 @@ import { describeError } from './errors.ts';
 import { Icon } from './icons.tsx';
 import './states.css';
 
-/** What the hooks of @dure/react return, as far as it matters here. */
-interface Query<Data> {
-  data: Data | undefined;
-  error: Error | null;
-  isFetching: boolean;
-  refetch: () => unknown;
-}
-
 interface LoadedProps<Data> {
-  query: Query<Data>;
+  query: UseQueryResult<Data>;
   /** Says why there is nothing. */
   missing?: string;
   children: (data: Data) => ReactNode;
@@ -31,15 +24,8 @@ export function Loaded<Data>({ query, missing, children }: LoadedProps<Data>) {
 }
 
 interface ListProps<Item> {
-  query: Omit<Query<unknown>, 'data'> & {
-    items: Item[];
-    isSuccess: boolean;
-    hasNextPage: boolean;
-    fetchNextPage: () => unknown;
-    /** Of {@link useHeldBack}. */
-    waiting?: number;
-    showWaiting?: () => void;
-  };
+  /** Of `useInfiniteList` or {@link useHeldBack}. */
+  query: Omit<UseInfiniteQueryResult, 'data'> & { items: Item[]; waiting?: number; showWaiting?: () => void };
   className?: 'posts' | 'items';
   /** Says how many new entries wait. */
   describeNew?: (count: number) => string;
@@ -91,7 +77,7 @@ export function useHeldBack<Item extends { id: number | string }, List extends {
 const isMissing = (error: unknown) => isApiError(error) && error.status === 404;
 
 /** A failed load, with a way to try again. */
-export function LoadError({ error, refetch }: { error: Error | null; refetch: () => unknown }) {
+export function LoadError({ error, refetch }: { error: unknown; refetch: () => unknown }) {
   return (
     <div className="note error stack" role="alert">
       <p>{describeError(error)}</p>
