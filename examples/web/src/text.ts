@@ -32,7 +32,6 @@ function find(name: string | null | undefined): Locale | undefined {
   return locales.find((locale) => name?.toLowerCase().startsWith(locale));
 }
 
-/** In seconds. */
 const units = { day: 86_400, hour: 3_600, minute: 60, second: 1 };
 
 /** The largest unit that fits into a time. */

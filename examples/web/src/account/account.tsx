@@ -90,7 +90,6 @@ interface MailedCodeProps {
   onCode: (input: { email: string; code: string }) => Promise<unknown>;
 }
 
-/** Sends a code to an address, and takes it. */
 function MailedCode({ email, text, submitLabel, onCode, ...card }: MailedCodeProps) {
   const [sentTo, setSentTo] = useState<string>();
   const close = () => setSentTo(undefined);

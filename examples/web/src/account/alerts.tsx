@@ -157,7 +157,6 @@ function Preferences({ language, quiet_hours: quiet, ...saved }: Output<'getMail
   );
 }
 
-/** The searches whose new posts are notified. */
 function SavedSearches() {
   const searches = useInfiniteList(dure.savedSearches.list);
   const describe = useDescribeSearch();

@@ -7,7 +7,6 @@ import { LoadError, Skeleton } from '../ui/index.ts';
 
 interface Account {
   user: User;
-  /** Null where the account has none. */
   store: Tagged<Store> | null;
 }
 

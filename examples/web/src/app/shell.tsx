@@ -131,7 +131,6 @@ function Messages() {
   );
 }
 
-/** What the user should know on every page. */
 function Banners() {
   const { user, reason } = useSession();
   const { pathname } = useLocation();

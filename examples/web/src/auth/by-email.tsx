@@ -10,35 +10,28 @@ import { ButtonLink, Form, Loaded, Page, Skeleton, TextField } from '../ui/index
 import { NewPasswordField } from './fields.tsx';
 import { proofs, type SignUpState } from './sign-up.tsx';
 
-/** By the operation that sends the email. Its response is the same for any address. */
-const emails = {
-  findUserId: { title: m.forgot_username, lead: m.enter_your_email_and_we, submitLabel: m.send_my_username },
-  requestPasswordReset: {
-    title: m.forgot_password,
-    lead: m.enter_your_email_and_we_2,
-    submitLabel: m.send_a_link,
-  },
-};
-
-export const FindId = () => <RequestEmail operation="findUserId" />;
-export const RequestReset = () => <RequestEmail operation="requestPasswordReset" />;
-
-function RequestEmail({ operation }: { operation: keyof typeof emails }) {
-  const { title, lead, submitLabel } = emails[operation];
-  // Why the page is shown.
-  const { state: reason }: { state: string | null } = useLocation();
+/** Sends the username or a link for a new password. The response is the same for any address. */
+export function RequestEmail() {
+  const { pathname, state: reason }: { pathname: string; state: string | null } = useLocation();
   const [response, setResponse] = useState('');
+  const isName = pathname === '/find-id';
+  const title = isName ? m.forgot_username() : m.forgot_password();
+  const lead = isName ? m.enter_your_email_and_we() : m.enter_your_email_and_we_2();
 
-  async function send({ email }: { email: string }) {
+  async function send(entered: { email: string }) {
     setResponse('');
-    const { message } = await dure.request(operation, { email: email.trim() });
+    const email = entered.email.trim();
+    const { message } = await dure.request(isName ? 'findUserId' : 'requestPasswordReset', { email });
     setResponse(message);
   }
 
   return (
-    <Page title={title()} lead={lead()} width="form-page" back={{ to: '/login', label: m.log_in() }}>
+    <Page title={title} lead={lead} width="form-page" back={{ to: '/login', label: m.log_in() }}>
       {reason && !response && <p className="note warn">{reason}</p>}
-      <Form values={{ email: '' }} submitLabel={submitLabel()} onSubmit={send}>
+      <Form
+        values={{ email: '' }}
+        submitLabel={isName ? m.send_my_username() : m.send_a_link()}
+        onSubmit={send}>
         <TextField name="email" type="email" label={m.email()} autoComplete="email" />
       </Form>
       <div role="status">{response && <p className="note">{response}</p>}</div>
@@ -65,8 +58,9 @@ export function ResetPassword() {
     navigate('/login', { replace: true });
   }
 
-  if (isApiError(validated.error, 'validatePasswordReset') && validated.error.code === 'reset_link_invalid') {
-    return <Navigate replace to="/reset-password-request" state={validated.error.detail} />;
+  const { error } = validated;
+  if (isApiError(error) && error.code === 'reset_link_invalid') {
+    return <Navigate replace to="/reset-password-request" state={error.detail} />;
   }
   return (
     <Page title={m.set_a_new_password()} width="form-page">
@@ -89,12 +83,11 @@ async function leave(): Promise<void> {
 /** Where the link of the mail with a code leads. */
 export function ConfirmEmail() {
   const { status, user } = useSession();
-  const [query] = useSearchParams();
-  const token = query.get('token') ?? '';
+  const token = useSearchParams()[0].get('token') ?? '';
+  const content = user ? <ConfirmForAccount token={token} user={user} /> : <Skeleton />;
   return (
     <Page title={m.verify_your_email_2()} width="form-page">
-      {status === 'signed_out' && <ConfirmForNewAccount token={token} />}
-      {status !== 'signed_out' && (user ? <ConfirmForAccount token={token} user={user} /> : <Skeleton />)}
+      {status === 'signed_out' ? <ConfirmForNewAccount token={token} /> : content}
     </Page>
   );
 }
@@ -142,10 +135,10 @@ function ConfirmForAccount({ token, user }: { token: string; user: User }) {
 
 /** Where the link of the mail about a changed address leads. */
 export function UndoEmailChange() {
-  const [query] = useSearchParams();
+  const token = useSearchParams()[0].get('token') ?? '';
 
   async function undo() {
-    const { message } = await dure.request('undoEmailChange', { token: query.get('token') ?? '' });
+    const { message } = await dure.request('undoEmailChange', { token });
     await leave();
     return message;
   }

@@ -26,7 +26,6 @@ import { ProviderButtons } from './provider-buttons.tsx';
 
 /** What the entry of the history keeps, also over a reload. */
 interface LogInState {
-  /** Of a login whose first step is done. */
   secondFactorToken?: string | undefined;
   /** Of a login with a provider whose address an account has: connected after the login to that account. */
   linkToken?: string | undefined;

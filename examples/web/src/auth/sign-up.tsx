@@ -29,7 +29,6 @@ export interface SignUpState {
   provider?: Extract<LoginWithResult, { status: 'sign_up_required' }>;
   /** An address that a code or a mailed link has proved. */
   proved?: Proof | undefined;
-  /** What was entered. */
   account?: Entered;
   /** `code` creates the account, `verify` verifies it, where it exists and is logged in. */
   step?: 'code' | 'verify' | undefined;

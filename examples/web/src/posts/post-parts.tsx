@@ -11,7 +11,6 @@ interface TileProps {
   to: string;
   title: string;
   image: string;
-  /** What is known at a glance. */
   facts: ReactNode;
   /** One level below the heading of the list. */
   heading?: 'h2' | 'h3';

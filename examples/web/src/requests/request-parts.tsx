@@ -1,4 +1,4 @@
-import type { Contact, Method, PartnerRequestDetail, Post } from '@dure/client';
+import type { Contact, PartnerRequestDetail, Post } from '@dure/client';
 import { useInfiniteList } from '@dure/react';
 import { skipToken } from '@tanstack/react-query';
 import { Link } from 'react-router';
@@ -13,9 +13,8 @@ type Request = Pick<PartnerRequestDetail, 'box' | 'status'>;
 
 /** The status of a request as the caller sees it. One that is added later is shown as the service names it, in grey. */
 export function RequestStatus({ status, box }: Request) {
-  const waiting = box === 'received' ? m.needs_your_answer() : m.waiting_for_an_answer();
   const known: Partial<Record<Request['status'], [text: string, colour: string]>> = {
-    요청됨: [waiting, 'requested'],
+    요청됨: [box === 'received' ? m.needs_your_answer() : m.waiting_for_an_answer(), 'requested'],
     수락됨: [m.accepted(), 'accepted'],
     거절됨: [m.declined(), 'declined'],
     취소됨: [m.withdrawn_2(), ''],
@@ -57,6 +56,7 @@ export function ContactCard({ contact: { name, email, phone_number } }: { contac
 
 /** What one side can do about a request: the texts of its dialog. */
 const steps = {
+  accept: { label: m.accept, title: m.accept_the_request_of, text: undefined },
   decline: { label: m.decline, title: m.decline_this_request, text: m.will_be_notified },
   withdraw: { label: m.withdraw_2, title: m.withdraw_this_request, text: m.will_be_notified_2 },
   end: { label: m.end_the_partnership, title: m.end_this_partnership, text: m.will_be_notified_and_you },
@@ -71,14 +71,23 @@ interface About {
 /** A button that asks before one side takes a step. */
 export function Step({ id, storeName, step }: About & { step: keyof typeof steps }) {
   const { label, title, text } = steps[step];
+
+  async function take() {
+    await change(dure.partnerRequests[step], { partner_request_id: id });
+    // The answer has succeeded, also where this fails.
+    markRead(id).catch(() => undefined);
+  }
+
   return (
     <AskButton
+      look={step === 'accept' ? 'primary' : ''}
       label={label()}
       about={storeName}
-      title={title()}
-      text={text({ storeName })}
-      onConfirm={() => answer(dure.partnerRequests[step], id)}
-    />
+      title={title({ storeName })}
+      text={text?.({ storeName })}
+      onConfirm={take}>
+      {step === 'accept' && <SharedContact />}
+    </AskButton>
   );
 }
 
@@ -88,24 +97,14 @@ export function RequestActions({ status, box, id, storeName }: Request & About) 
   if (box === 'sent') return <Step step="withdraw" id={id} storeName={storeName} />;
   return (
     <div className="row">
-      <AskButton
-        look="primary"
-        label={m.accept()}
-        about={storeName}
-        title={m.accept_the_request_of({ storeName })}
-        onConfirm={() => answer(dure.partnerRequests.accept, id)}>
-        <SharedContact />
-      </AskButton>
+      <Step step="accept" id={id} storeName={storeName} />
       <Step step="decline" id={id} storeName={storeName} />
     </div>
   );
 }
 
 /** A request in a list: what was asked, what the caller can do about it, and the way to the contact. */
-export function RequestBody({
-  message,
-  ...request
-}: Parameters<typeof RequestActions>[0] & { message: string }) {
+export function RequestBody({ message, ...request }: Request & About & { message: string }) {
   return (
     <>
       {message && <blockquote className="pre-line">{message}</blockquote>}
@@ -117,12 +116,6 @@ export function RequestBody({
       )}
     </>
   );
-}
-
-async function answer(method: Method<`${keyof typeof steps | 'accept'}PartnerRequest`>, id: number) {
-  await change(method, { partner_request_id: id });
-  // The answer has succeeded, also where this fails.
-  markRead(id).catch(() => undefined);
 }
 
 /** A request may have been answered on another page than that of the notifications. */

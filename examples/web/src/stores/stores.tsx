@@ -72,7 +72,6 @@ export function OwnStore() {
   );
 }
 
-/** What a store says about itself, and its posts. */
 function StoreView({ store, isOwn = false }: { store: Store; isOwn?: boolean }) {
   const posts = useInfiniteList(dure.posts.list, isOwn ? { mine: true } : { store_id: store.id });
   const { description, address, business_hours, phone_number } = store;

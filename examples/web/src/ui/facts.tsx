@@ -48,9 +48,7 @@ interface ItemProps {
   heading?: 'h2' | 'h3';
   /** What can be done with it, or its state. */
   actions?: ReactNode;
-  /** Facts about it. */
   children?: ReactNode;
-  /** What else it has. */
   below?: ReactNode;
 }
 

@@ -85,7 +85,6 @@ export function Checkbox({ label, name, ...input }: Omit<InputProps, 'optional' 
 }
 
 interface FieldsetProps extends Omit<FieldProps, 'rules'> {
-  /** How a conflict shows its value. */
   show?: FieldInfo['show'];
   children: ReactNode;
 }

@@ -32,7 +32,6 @@ export interface FormProps<Values extends FieldValues = FieldValues> {
   submitLabel: string;
   danger?: boolean;
   children?: ReactNode;
-  /** Further buttons in the row of the submit button. */
   actions?: ReactNode;
 }
 

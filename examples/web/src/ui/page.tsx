@@ -10,9 +10,7 @@ let isFirstPage = true;
 interface PageProps {
   title: string;
   lead?: string | undefined;
-  /** Controls beside the heading. */
   actions?: ReactNode;
-  /** The page above this one. */
   back?: { to: string; label: string };
   width?: 'narrow' | 'form-page';
   children: ReactNode;
@@ -81,7 +79,6 @@ interface CardProps {
   id?: string;
   title: string;
   text?: string;
-  /** A state beside the title. */
   chip?: string | false | undefined;
   children?: ReactNode;
 }

@@ -9,7 +9,6 @@ import './states.css';
 
 interface LoadedProps<Data> {
   query: UseQueryResult<Data>;
-  /** Says why there is nothing. */
   missing?: string;
   children: (data: Data) => ReactNode;
 }
@@ -27,9 +26,7 @@ interface ListProps<Item> {
   /** Of `useInfiniteList` or {@link useHeldBack}. */
   query: Omit<UseInfiniteQueryResult, 'data'> & { items: Item[]; waiting?: number; showWaiting?: () => void };
   className?: 'posts' | 'items';
-  /** Says how many new entries wait. */
   describeNew?: (count: number) => string;
-  /** Shown when there is nothing. */
   empty: ReactNode;
   children: (item: Item) => ReactNode;
 }
