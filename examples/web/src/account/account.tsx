@@ -5,7 +5,8 @@ import { change, confirmed } from '../app/change.ts';
 import { useAccount } from '../app/session.tsx';
 import { CodeForm, codeSentTo, NewPasswordField } from '../auth/fields.tsx';
 import { m } from '../paraglide/messages.js';
-import { AskButton, Button, Card, Facts, Form, Page, PasswordField, TextField } from '../ui/index.ts';
+import { EmailField, PasswordField, TextField } from '../ui/fields.tsx';
+import { AskButton, Button, Card, Facts, Form, Page } from '../ui/index.ts';
 import { Consents } from './consents.tsx';
 
 const subpages = {
@@ -110,7 +111,7 @@ function MailedCode({ email, text, submitLabel, onCode, ...card }: MailedCodePro
         />
       ) : (
         <Form values={{ email: email ?? '' }} submitLabel={m.get_a_code()} onSubmit={send}>
-          {!email && <TextField name="email" type="email" label={m.new_email()} autoComplete="email" />}
+          {!email && <EmailField label={m.new_email()} />}
         </Form>
       )}
     </Card>

@@ -7,21 +7,8 @@ import { change } from '../app/change.ts';
 import { switchPush } from '../app/push.ts';
 import { m } from '../paraglide/messages.js';
 import { searchPath, useDescribeSearch } from '../posts/filters.ts';
-import {
-  AskButton,
-  Card,
-  Checkbox,
-  Fieldset,
-  Form,
-  InputError,
-  Item,
-  List,
-  Loaded,
-  Page,
-  Select,
-  TextField,
-  Time,
-} from '../ui/index.ts';
+import { Checkbox, Fieldset, Select, TextField } from '../ui/fields.tsx';
+import { AskButton, Card, Form, InputError, Item, List, Loaded, Page, Time } from '../ui/index.ts';
 import { account, describeDevice } from './names.ts';
 
 /** What the account is notified of, how and when. */

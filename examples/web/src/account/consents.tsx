@@ -5,8 +5,9 @@ import { useFormContext, useWatch } from 'react-hook-form';
 import { dure } from '../api.ts';
 import { change } from '../app/change.ts';
 import { m } from '../paraglide/messages.js';
+import { Checkbox, ErrorText } from '../ui/fields.tsx';
 import { useFieldError } from '../ui/form.tsx';
-import { Button, Card, Checkbox, ErrorText, Item, Loaded, Time } from '../ui/index.ts';
+import { Button, Card, Item, Loaded, Time } from '../ui/index.ts';
 
 const names: Partial<Record<string, () => string>> = {
   is_14_or_older: m.i_am_14_or_older,

@@ -6,20 +6,8 @@ import { toast } from 'react-hot-toast/headless';
 import { dure } from '../api.ts';
 import { change, confirmed } from '../app/change.ts';
 import { m } from '../paraglide/messages.js';
-import {
-  AskButton,
-  Button,
-  Card,
-  CodeField,
-  Facts,
-  Form,
-  Item,
-  List,
-  Loaded,
-  Page,
-  TextField,
-  Time,
-} from '../ui/index.ts';
+import { CodeField, TextField } from '../ui/fields.tsx';
+import { AskButton, Button, Card, Facts, Form, Item, List, Loaded, Page, Time } from '../ui/index.ts';
 import { account, describeDevice, nameOfMethod } from './names.ts';
 
 /** How the account logs in, beside its password. */

@@ -3,7 +3,8 @@ import { nameOfMethod } from '../account/names.ts';
 import { dure } from '../api.ts';
 import { SecondFactorField, secondFactorIn } from '../auth/fields.tsx';
 import { m } from '../paraglide/messages.js';
-import { Button, Dialog, Form, PasswordField } from '../ui/index.ts';
+import { PasswordField } from '../ui/fields.tsx';
+import { Button, Dialog, Form } from '../ui/index.ts';
 
 export interface ConfirmationProps {
   methods: string[];

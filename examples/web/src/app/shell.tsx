@@ -1,12 +1,13 @@
 import { useLiveNotifications, useSession } from '@dure/react';
 import { onlineManager, type Query } from '@tanstack/react-query';
+import { Bell, Handshake, Search, Store, UserRound, X } from 'lucide-react';
 import { useEffect, useSyncExternalStore } from 'react';
 import { type Toast, toast, useToaster } from 'react-hot-toast/headless';
 import { Link, Outlet, ScrollRestoration, useLocation } from 'react-router';
 import { apiUrl, dure, queryClient } from '../api.ts';
 import { m } from '../paraglide/messages.js';
 import { changeLanguage, useLanguage } from '../text.ts';
-import { Button, ButtonLink, Icon, useVisited } from '../ui/index.ts';
+import { Button, ButtonLink, useVisited } from '../ui/index.ts';
 import { readAgain } from './change.ts';
 import { isRemote } from './session.tsx';
 import './shell.css';
@@ -72,11 +73,11 @@ export function Shell() {
 
 /** Path, label, icon, and the paths that belong to it. */
 const links = [
-  ['/', m.browse, 'search', /^\/($|posts|stores)/],
-  ['/requests', m.requests, 'requests', /^\/(requests|partners)/],
-  ['/notifications', m.notifications, 'bell', /^\/notifications/],
-  ['/store', m.my_shop, 'store', /^\/store(\/|$)/],
-  ['/account', m.account, 'account', /^\/(account|sessions)/],
+  ['/', m.browse, Search, /^\/($|posts|stores)/],
+  ['/requests', m.requests, Handshake, /^\/(requests|partners)/],
+  ['/notifications', m.notifications, Bell, /^\/notifications/],
+  ['/store', m.my_shop, Store, /^\/store(\/|$)/],
+  ['/account', m.account, UserRound, /^\/(account|sessions)/],
 ] as const;
 
 function Navigation({ unread }: { unread: number }) {
@@ -86,19 +87,19 @@ function Navigation({ unread }: { unread: number }) {
     <>
       <nav className="nav" aria-label={m.main_menu()}>
         <ul>
-          {links.map(([to, label, icon, paths]) => (
+          {links.map(([to, label, Drawing, paths]) => (
             <li key={to}>
               <Link to={to} aria-current={paths.test(pathname) ? 'page' : undefined}>
                 <span className="nav-icon">
-                  <Icon name={icon} />
-                  {icon === 'bell' && unread > 0 && (
+                  <Drawing />
+                  {Drawing === Bell && unread > 0 && (
                     <span className="badge" aria-hidden="true">
                       {unread > 99 ? '99+' : unread}
                     </span>
                   )}
                 </span>
                 {label()}
-                {icon === 'bell' && unread > 0 && <span className="visually-hidden"> ({unreadText})</span>}
+                {Drawing === Bell && unread > 0 && <span className="visually-hidden"> ({unreadText})</span>}
               </Link>
             </li>
           ))}
@@ -119,7 +120,7 @@ function Messages() {
     <div className={`toast ${type}`} key={id}>
       <span className="clamped">{typeof message === 'string' ? message : null}</span>
       <button type="button" aria-label={m.close()} onClick={() => toast.dismiss(id)}>
-        <Icon name="close" size={20} />
+        <X size={20} />
       </button>
     </div>
   );

@@ -6,7 +6,8 @@ import { Navigate, useLocation, useNavigate, useSearchParams } from 'react-route
 import { dure } from '../api.ts';
 import { change } from '../app/change.ts';
 import { m } from '../paraglide/messages.js';
-import { ButtonLink, Form, Loaded, Page, Skeleton, TextField } from '../ui/index.ts';
+import { EmailField } from '../ui/fields.tsx';
+import { ButtonLink, Form, Loaded, Page, Skeleton } from '../ui/index.ts';
 import { NewPasswordField } from './fields.tsx';
 import { proofs, type SignUpState } from './sign-up.tsx';
 
@@ -32,7 +33,7 @@ export function RequestEmail() {
         values={{ email: '' }}
         submitLabel={isName ? m.send_my_username() : m.send_a_link()}
         onSubmit={send}>
-        <TextField name="email" type="email" label={m.email()} autoComplete="email" />
+        <EmailField />
       </Form>
       <div role="status">{response && <p className="note">{response}</p>}</div>
     </Page>

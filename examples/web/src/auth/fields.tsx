@@ -3,7 +3,8 @@ import { useFormContext } from 'react-hook-form';
 import { toast } from 'react-hot-toast/headless';
 import { dure } from '../api.ts';
 import { m } from '../paraglide/messages.js';
-import { Button, CodeField, Form, PasswordField, TextField } from '../ui/index.ts';
+import { CodeField, PasswordField, TextField } from '../ui/fields.tsx';
+import { Button, Form } from '../ui/index.ts';
 
 interface CodeFormProps {
   email: string;

@@ -1,6 +1,7 @@
 import { isApiError, LoginWithError, supportsPasskeys } from '@dure/client';
 import { useSession } from '@dure/react';
 import { useQuery } from '@tanstack/react-query';
+import { KeyRound } from 'lucide-react';
 import { useEffect } from 'react';
 import { toast } from 'react-hot-toast/headless';
 import { Link, Navigate, type NavigateProps, useLocation, useNavigate } from 'react-router';
@@ -8,19 +9,8 @@ import { dure } from '../api.ts';
 import { change } from '../app/change.ts';
 import { ownPath } from '../app/session.tsx';
 import { m } from '../paraglide/messages.js';
-import {
-  attempt,
-  Button,
-  ButtonLink,
-  describeError,
-  Form,
-  Icon,
-  Page,
-  PasswordField,
-  Skeleton,
-  showError,
-  UsernameField,
-} from '../ui/index.ts';
+import { PasswordField, UsernameField } from '../ui/fields.tsx';
+import { attempt, Button, ButtonLink, describeError, Form, Page, Skeleton, showError } from '../ui/index.ts';
 import { SecondFactorField, secondFactorIn } from './fields.tsx';
 import { ProviderButtons } from './provider-buttons.tsx';
 
@@ -114,7 +104,7 @@ function FirstFactor() {
       {supportsPasskeys() && (
         <Button
           look="wide provider"
-          icon={<Icon name="passkey" />}
+          icon={<KeyRound />}
           label={m.log_in_with_a_passkey()}
           onClick={() => run(dure.passkeys.logIn)}
         />

@@ -7,7 +7,8 @@ import { ConsentChoices, consentsIn, noConsents } from '../account/consents.tsx'
 import { dure } from '../api.ts';
 import { ownPath } from '../app/session.tsx';
 import { m } from '../paraglide/messages.js';
-import { Button, ButtonLink, Form, Loaded, Page, TextField, UsernameField } from '../ui/index.ts';
+import { EmailField, TextField, UsernameField } from '../ui/fields.tsx';
+import { Button, ButtonLink, Form, Loaded, Page } from '../ui/index.ts';
 import { CodeForm, codeSentTo, NewPasswordField } from './fields.tsx';
 import { ProviderButtons } from './provider-buttons.tsx';
 
@@ -174,15 +175,7 @@ export function SignUp() {
               submitLabel={provedEmail === null ? m.get_a_code() : m.sign_up()}
               onSubmit={signUp}>
               <TextField name="name" label={m.name()} autoComplete="name" />
-              {provedEmail === null && (
-                <TextField
-                  name="email"
-                  type="email"
-                  label={m.email()}
-                  hint={m.we_will_send_a_code_2()}
-                  autoComplete="email"
-                />
-              )}
+              {provedEmail === null && <EmailField hint={m.we_will_send_a_code_2()} />}
               <UsernameField hint={m.n_4_to_30_characters_starting()} />
               {!provider && <NewPasswordField />}
               <ConsentChoices items={items} />

@@ -3,7 +3,8 @@ import { useController } from 'react-hook-form';
 import { toast } from 'react-hot-toast/headless';
 import { dure } from '../api.ts';
 import { m } from '../paraglide/messages.js';
-import { Button, describeError, Fieldset, InputError } from '../ui/index.ts';
+import { Fieldset } from '../ui/fields.tsx';
+import { Button, describeError, InputError } from '../ui/index.ts';
 import { Photo } from './photo.tsx';
 import './photos.css';
 

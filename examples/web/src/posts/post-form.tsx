@@ -4,7 +4,8 @@ import { dure, type Tagged } from '../api.ts';
 import { change } from '../app/change.ts';
 import { usePost } from '../app/session.tsx';
 import { m } from '../paraglide/messages.js';
-import { Checkbox, Empty, Form, Loaded, Page, TextArea, TextField } from '../ui/index.ts';
+import { Checkbox, TextArea, TextField } from '../ui/fields.tsx';
+import { Empty, Form, Loaded, Page } from '../ui/index.ts';
 import { PhotoFields, uploadedUrls } from './photos.tsx';
 
 export function NewPost() {

@@ -1,6 +1,7 @@
 import type { Input } from '@dure/client';
 import { m } from '../paraglide/messages.js';
-import { AskButton, Checkbox, Fieldset, TextArea } from '../ui/index.ts';
+import { Checkbox, Fieldset, TextArea } from '../ui/fields.tsx';
+import { AskButton } from '../ui/index.ts';
 
 type Fields = Pick<Input<'reportPost'>, 'reason' | 'text'>;
 

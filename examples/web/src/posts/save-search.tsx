@@ -3,7 +3,8 @@ import { Link } from 'react-router';
 import { dure } from '../api.ts';
 import { change } from '../app/change.ts';
 import { m } from '../paraglide/messages.js';
-import { AskButton, TextField } from '../ui/index.ts';
+import { TextField } from '../ui/fields.tsx';
+import { AskButton } from '../ui/index.ts';
 import { type Filters, searchPath, useDescribeSearch } from './filters.ts';
 
 /** Keeps a search, so that new posts that match it are notified. */

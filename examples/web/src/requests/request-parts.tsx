@@ -6,7 +6,8 @@ import { dure } from '../api.ts';
 import { change } from '../app/change.ts';
 import { useAccount } from '../app/session.tsx';
 import { m } from '../paraglide/messages.js';
-import { AskButton, ButtonLink, Facts, Form, TextArea } from '../ui/index.ts';
+import { TextArea } from '../ui/fields.tsx';
+import { AskButton, ButtonLink, Facts, Form } from '../ui/index.ts';
 import './request-parts.css';
 
 type Request = Pick<PartnerRequestDetail, 'box' | 'status'>;

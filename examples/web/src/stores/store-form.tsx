@@ -5,7 +5,8 @@ import { dure } from '../api.ts';
 import { change } from '../app/change.ts';
 import { useAccount } from '../app/session.tsx';
 import { m } from '../paraglide/messages.js';
-import { Button, Checkbox, Fieldset, Form, Loaded, Page, TextArea, TextField } from '../ui/index.ts';
+import { Checkbox, Fieldset, TextArea, TextField } from '../ui/fields.tsx';
+import { Button, Form, Loaded, Page } from '../ui/index.ts';
 import { currentPlace, useCategories } from './store-parts.tsx';
 
 /** Registers the store, or edits it. */

@@ -36,6 +36,10 @@ export function UsernameField(props: Partial<InputProps>) {
   return <TextField {...texts} autoCapitalize="none" spellCheck={false} {...props} />;
 }
 
+export function EmailField(props: Partial<InputProps>) {
+  return <TextField name="email" type="email" label={m.email()} autoComplete="email" {...props} />;
+}
+
 /** Six digits, of an email or of an authenticator app. What is pasted may have spaces. */
 export function CodeField({ hint }: { hint?: string }) {
   const { setValue } = useFormContext();

@@ -1,10 +1,8 @@
-/** The parts that all pages are made of. */
+/** The parts that all pages are made of, without the inputs of forms in fields.tsx. */
 export * from './button.tsx';
 export * from './dialog.tsx';
 export * from './errors.ts';
 export * from './facts.tsx';
-export * from './fields.tsx';
 export * from './form.tsx';
-export * from './icons.tsx';
 export * from './page.tsx';
 export * from './states.tsx';

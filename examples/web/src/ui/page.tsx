@@ -1,7 +1,7 @@
+import { ChevronLeft } from 'lucide-react';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { Link, useLocation, useNavigate } from 'react-router';
 import { m } from '../paraglide/messages.js';
-import { Icon } from './icons.tsx';
 import './page.css';
 
 /** The browser itself announces the page that it opens first. */
@@ -31,7 +31,7 @@ export function Page({ title, lead, actions, back, width, children }: PageProps)
     <div className={width}>
       {back && (
         <Link className="back" {...backLink}>
-          <Icon name="back" size={18} />
+          <ChevronLeft size={18} />
           {back.label}
         </Link>
       )}

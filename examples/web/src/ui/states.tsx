@@ -1,10 +1,10 @@
 import { isApiError } from '@dure/client';
 import type { UseInfiniteQueryResult, UseQueryResult } from '@tanstack/react-query';
+import { Store } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { m } from '../paraglide/messages.js';
 import { Button, ButtonLink } from './button.tsx';
 import { describeError } from './errors.ts';
-import { Icon } from './icons.tsx';
 import './states.css';
 
 interface LoadedProps<Data> {
@@ -87,7 +87,7 @@ export function LoadError({ error, refetch }: { error: unknown; refetch: () => u
 export function Empty({ text, to, label }: { text: string; to?: string | false; label?: string }) {
   return (
     <div className="empty">
-      <Icon name="store" size={48} />
+      <Store size={48} />
       <p className="soft">{text}</p>
       {to && <ButtonLink look="primary" to={to} label={label} />}
     </div>
