@@ -15,7 +15,7 @@ import { account, describeDevice } from './names.ts';
 export function Alerts() {
   const preferences = useObject(dure.notifications.getMailPreferences);
   return (
-    <Page title={m.alert_settings()} width="narrow" back={account}>
+    <Page title={m.alert_settings()} width="narrow" back={account()}>
       <PushSwitch />
       <Card title={m.what_to_send()} text={m.emails_go_to_your_verified()}>
         <Loaded query={preferences}>{(saved) => <Preferences {...saved} />}</Loaded>
@@ -42,13 +42,12 @@ function PushSwitch() {
   return (
     <Card title={m.push_notifications()} chip={isOn && m.on()} text={m.get_news_on_this_device()}>
       <Loaded query={query}>
-        {(status) =>
-          status === 'blocked' || status === 'unsupported' ? (
-            <p className="note warn">{impossible[status]()}</p>
-          ) : (
-            <Form submitLabel={isOn ? m.switch_off() : m.switch_on()} onSubmit={toggle} />
-          )
-        }
+        {(status) => {
+          if (status === 'blocked')
+            return <p className="note warn">{m.your_browser_blocks_notifications_allow()}</p>;
+          if (status === 'unsupported') return <p className="note warn">{m.this_browser_has_no_push()}</p>;
+          return <Form submitLabel={isOn ? m.switch_off() : m.switch_on()} onSubmit={toggle} />;
+        }}
       </Loaded>
       {devices.items.length > 0 && <h3>{m.devices_with_push_notifications()}</h3>}
       <List query={devices} empty={null}>
@@ -81,11 +80,6 @@ function explain(error: unknown): never {
   if (name === 'NotAllowedError') throw new InputError(m.notifications_were_not_allowed_a());
   throw error;
 }
-
-const impossible = {
-  blocked: m.your_browser_blocks_notifications_allow,
-  unsupported: m.this_browser_has_no_push,
-};
 
 const kinds = {
   partner_request_received: m.new_requests,

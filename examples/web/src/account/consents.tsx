@@ -24,10 +24,10 @@ export function ConsentChoices({ items }: { items: ItemOf<'listConsents'>[] }) {
   const { setValue, clearErrors } = useFormContext();
   const chosen: Record<string, boolean> = useWatch({ name: 'consents' });
   if (items.length === 0) return null;
-  const ids = ['is_14_or_older', ...items.map(({ id }) => id)];
-  const isAll = ids.every((id) => chosen[id]);
+  const choices = [{ id: 'is_14_or_older', required: true }, ...items];
+  const isAll = choices.every(({ id }) => chosen[id]);
   function chooseAll() {
-    for (const id of ids) setValue(`consents.${id}`, !isAll);
+    for (const { id } of choices) setValue(`consents.${id}`, !isAll);
     clearErrors('consents');
   }
   return (
@@ -37,9 +37,8 @@ export function ConsentChoices({ items }: { items: ItemOf<'listConsents'>[] }) {
         <input type="checkbox" checked={isAll} onChange={chooseAll} />
         {m.agree_to_all_optional_ones()}
       </label>
-      <Choice id="is_14_or_older" required />
-      {items.map((consent) => (
-        <Choice key={consent.id} {...consent} />
+      {choices.map((choice) => (
+        <Choice key={choice.id} {...choice} />
       ))}
     </fieldset>
   );
@@ -71,8 +70,7 @@ export function consentsIn(
   chosen: typeof noConsents,
   items: ItemOf<'listConsents'>[],
 ): Input<'signUp'>['consents'] {
-  const version = (id: 'terms' | 'privacy') =>
-    chosen[id] ? items.find((item) => item.id === id)?.version : undefined;
+  const version = (id: 'terms' | 'privacy') => items.find((item) => item.id === id && chosen[id])?.version;
   return {
     terms: version('terms'),
     privacy: version('privacy'),

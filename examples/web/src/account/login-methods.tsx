@@ -13,7 +13,7 @@ import { account, describeDevice, nameOfMethod } from './names.ts';
 /** How the account logs in, beside its password. */
 export function LoginMethods() {
   return (
-    <Page title={m.ways_to_log_in()} width="narrow" back={account}>
+    <Page title={m.ways_to_log_in()} width="narrow" back={account()}>
       <Identities />
       <Passkeys />
       <TwoStep />

@@ -10,7 +10,7 @@ import { account, describeDevice, nameOfMethod } from './names.ts';
 export function Sessions() {
   const sessions = useInfiniteList(dure.auth.listSessions);
   return (
-    <Page title={m.devices()} lead={m.if_you_do_not_recognise()} width="narrow" back={account}>
+    <Page title={m.devices()} lead={m.if_you_do_not_recognise()} width="narrow" back={account()}>
       <List query={sessions} empty={null}>
         {(session) => <Device {...session} />}
       </List>

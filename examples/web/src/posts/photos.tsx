@@ -1,4 +1,4 @@
-import { useEffect, useReducer, useRef } from 'react';
+import { useEffect, useRef } from 'react';
 import { useController } from 'react-hook-form';
 import { toast } from 'react-hot-toast/headless';
 import { dure } from '../api.ts';
@@ -65,7 +65,6 @@ async function shrink(file: File): Promise<Blob> {
 export function PhotoFields() {
   const { field } = useController({ name: 'images' });
   const input = useRef<HTMLInputElement>(null);
-  const [, render] = useReducer((count: number) => count + 1, 0);
   const photos: string[] = field.value;
   const newest = useRef(photos);
   newest.current = photos;
@@ -84,20 +83,16 @@ export function PhotoFields() {
     newest.current = photos;
     field.onChange(photos);
   }
-  function follow(preview: string, sent: Promise<string>) {
-    sent.then(
-      (url) => {
-        // Where this form was left, the next one that has its draft follows the upload.
-        if (input.current === null) return;
-        change(newest.current.map((photo) => (photo === preview ? url : photo)));
-        forget(preview);
-      },
-      (error: unknown) => {
-        const failed = uploads.get(preview);
-        if (failed) uploads.set(preview, { ...failed, error: describeError(error) });
-        render();
-      },
-    );
+  async function follow(preview: string, sent: Promise<string>) {
+    const url = await sent.catch((error: unknown) => {
+      const failed = uploads.get(preview);
+      if (failed) uploads.set(preview, { ...failed, error: describeError(error) });
+      return preview;
+    });
+    // Where this form was left, the next one that has its draft follows the upload.
+    if (input.current === null) return;
+    change(newest.current.map((photo) => (photo === preview ? url : photo)));
+    if (url !== preview) forget(preview);
   }
   function add(files: File[]) {
     const room = maxPhotos - photos.length;
@@ -111,7 +106,7 @@ export function PhotoFields() {
   }
   function sendAgain(preview: string, file: File) {
     follow(preview, upload(preview, file));
-    render();
+    change([...photos]);
   }
   function moveForward(index: number) {
     const [before, photo] = photos.slice(index - 1, index + 1);

@@ -25,16 +25,15 @@ function RequestsPage({ current, children }: { current: string; children: ReactN
 /** Partnership requests, received or sent. New ones and their answers appear by themselves. */
 export function Requests() {
   const isSent = useSearchParams()[0].get('box') === 'sent';
-  const requests = useHeldBack(
-    useInfiniteList(dure.partnerRequests.list, { box: isSent ? 'sent' : 'received' }),
-  );
+  const box = isSent ? 'sent' : 'received';
+  const requests = useHeldBack(useInfiniteList(dure.partnerRequests.list, { box }));
   const empty = isSent
     ? { text: m.no_requests_yet_find_a(), ...browse() }
     : { text: m.no_requests_yet_write_a(), to: '/posts/new', label: m.write_a_post() };
   return (
     <RequestsPage current={isSent ? '/requests?box=sent' : '/requests'}>
       <List
-        key={String(isSent)}
+        key={box}
         query={requests}
         describeNew={(count) => m.new_requests_2({ count })}
         empty={<Empty {...empty} />}>
