@@ -1,30 +1,20 @@
 import { createRequire } from 'node:module';
 import type { AxeResults } from 'axe-core';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import type { Test } from 'tap';
 import { logInAs } from './steps.ts';
 
 /** A person with a browser of their own. */
-export interface Visitor {
-  username: string;
-  email: string;
-  name: string;
-  context: BrowserContext;
-  page: Page;
-}
+export type Visitor = Awaited<ReturnType<typeof openVisitor>>;
 
 /** Opens a browser for somebody, in Korean. */
 export async function openVisitor(
   browser: Browser,
   baseURL: string,
   person: { username: string; name: string },
-): Promise<Visitor> {
-  const context = await browser.newContext({
-    baseURL,
-    locale: 'ko-KR',
-    viewport: { width: 360, height: 740 },
-    reducedMotion: 'reduce',
-  });
+) {
+  const viewport = { width: 360, height: 740 };
+  const context = await browser.newContext({ baseURL, locale: 'ko-KR', viewport, reducedMotion: 'reduce' });
   return { ...person, email: `${person.username}@example.com`, context, page: await context.newPage() };
 }
 

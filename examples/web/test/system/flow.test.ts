@@ -58,7 +58,9 @@ t.test('ways through the example', { skip: noBrowser }, async (t) => {
   });
 
   t.test('an accepted request leads to the contact; only mobile numbers take messages', async (t) => {
-    await call('PATCH', '/api/v1/stores/me/', { token: sender.token, body: { phone_number: '02-123-4567' } });
+    const setPhone = (phone_number: string) =>
+      call('PATCH', '/api/v1/stores/me/', { token: sender.token, body: { phone_number } });
+    await setPhone('02-123-4567');
     await requestPartnership(example, sender, post);
     const { page } = await visit(t, receiver.username, '/notifications');
     await page.getByRole('button', { name: '수락하기' }).click();
@@ -66,10 +68,7 @@ t.test('ways through the example', { skip: noBrowser }, async (t) => {
     await page.getByRole('link', { name: '연락처 보기' }).click();
     await page.getByRole('link', { name: '전화', exact: true }).waitFor();
     t.equal(await page.getByRole('link', { name: '문자' }).count(), 0);
-    await call('PATCH', '/api/v1/stores/me/', {
-      token: sender.token,
-      body: { phone_number: '010-1234-5678' },
-    });
+    await setPhone('010-1234-5678');
     await page.reload();
     await page.getByRole('link', { name: '문자' }).waitFor();
   });
@@ -139,10 +138,8 @@ t.test('ways through the example', { skip: noBrowser }, async (t) => {
     await fillPost(page, '사진 글');
     await page.getByRole('button', { name: '글 올리기' }).click();
     await page.getByRole('heading', { name: '사진 글', level: 1 }).waitFor();
-    t.strictSame(
-      await page.evaluate("[...document.querySelectorAll('.gallery a')].map((link) => link.href)"),
-      [...before].reverse(),
-    );
+    const links = "[...document.querySelectorAll('.gallery a')].map((link) => link.href)";
+    t.strictSame(await page.evaluate(links), [...before].reverse());
   });
 
   t.test('a shared post explains its login; filters fold away; an error stays', async (t) => {

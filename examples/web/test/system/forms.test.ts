@@ -23,12 +23,10 @@ t.test('forms of the example', { skip: noBrowser }, async (t) => {
     const { page } = await visit(t, sender.username, `/posts/${post.id}`);
     await page.getByLabel('보낼 메시지').fill('제 번호는 010-1234-5678입니다.');
     await page.goto('/account');
-    await page.getByLabel('이름', { exact: true }).fill('비밀 이름');
+    const name = page.getByLabel('이름', { exact: true });
+    await name.fill('비밀 이름');
     await page.reload();
-    await until(
-      'the draft',
-      async () => (await page.getByLabel('이름', { exact: true }).inputValue()) === '비밀 이름',
-    );
+    await until('the draft', async () => (await name.inputValue()) === '비밀 이름');
     await page.getByRole('button', { name: '로그아웃', exact: true }).click();
     await page.getByRole('link', { name: '무료로 시작하기' }).waitFor();
     const stored = 'JSON.stringify(sessionStorage)';
@@ -38,7 +36,7 @@ t.test('forms of the example', { skip: noBrowser }, async (t) => {
     await page.getByLabel('보낼 메시지').fill('다른 가게의 글');
     await page.goto('/account');
     await page.getByText(other.username, { exact: true }).waitFor();
-    t.equal(await page.getByLabel('이름', { exact: true }).inputValue(), '김두레');
+    t.equal(await name.inputValue(), '김두레');
 
     // Its session ends elsewhere: what it typed waits for it.
     await pool.query('DELETE FROM sessions WHERE user_id = $1', [other.id]);
@@ -95,16 +93,13 @@ t.test('forms of the example', { skip: noBrowser }, async (t) => {
     await context.grantPermissions(['geolocation']);
     await context.setGeolocation({ latitude: 37.5563, longitude: 126.9019 });
     await logInAs(page, username, '/store/edit');
-    await page.getByLabel('가게 소개').fill('내가 쓴 소개');
+    const about = page.getByLabel('가게 소개');
+    await about.fill('내가 쓴 소개');
     await page.getByRole('button', { name: '현재 위치로 설정' }).click();
     await page.getByText('위치가 설정되어 있습니다').waitFor();
     await page.reload();
     await page.getByText('위치가 설정되어 있습니다').waitFor();
-    t.equal(
-      await page.getByLabel('가게 소개').inputValue(),
-      '내가 쓴 소개',
-      'the draft has the location, too',
-    );
+    t.equal(await about.inputValue(), '내가 쓴 소개', 'the draft has the location, too');
 
     const changed = { description: '다른 탭의 소개', address: '새 주소 (망원동)' };
     await call('PATCH', '/api/v1/stores/me/', { token, body: changed });
@@ -112,11 +107,7 @@ t.test('forms of the example', { skip: noBrowser }, async (t) => {
     await page.getByText('어느 쪽으로 이어서 쓸지').waitFor();
     await page.getByText('가게 소개: 내가 쓴 것').waitFor();
     await page.getByText('다른 탭의 소개').waitFor();
-    t.equal(
-      await page.getByLabel('주소').inputValue(),
-      changed.address,
-      'what was not touched here is merged',
-    );
+    t.equal(await page.getByLabel('주소').inputValue(), changed.address, 'not touched here, so merged');
     t.strictSame(await violations(page), []);
     const read = async () => (await call('GET', '/api/v1/stores/me/', { token })).body.data;
     t.equal((await read()).description, '다른 탭의 소개');
@@ -128,14 +119,14 @@ t.test('forms of the example', { skip: noBrowser }, async (t) => {
 
     // A draft of an older version is offered beside the newer one.
     await page.goto('/store/edit');
-    await page.getByLabel('가게 소개').fill('두 번째 소개');
+    await about.fill('두 번째 소개');
     await page.goto('/store');
     await page.getByText('내가 쓴 소개').waitFor();
     await call('PATCH', '/api/v1/stores/me/', { token, body: { description: '더 새로운 소개' } });
     await page.goto('/store/edit');
     await page.getByText('더 새로운 소개').first().waitFor();
     await page.getByRole('button', { name: '지금 것으로 바꾸기' }).click();
-    t.equal(await page.getByLabel('가게 소개').inputValue(), '더 새로운 소개');
+    t.equal(await about.inputValue(), '더 새로운 소개');
   });
 
   t.test('an empty sign-up marks all its fields and logs nobody in', async (t) => {

@@ -8,7 +8,7 @@ import { createStore } from '../../../../test/support/stores.ts';
 import { until } from '../../../../test/support/until.ts';
 import { startExample } from '../frontend.ts';
 import { openPhone, type Phone } from '../phone.ts';
-import { enterCode, enterLogin, fillPost, fillSignUp, logInAs, logOut, registerStore } from '../steps.ts';
+import { enterCode, fillPost, fillSignUp, logInAs, logOut, registerStore } from '../steps.ts';
 import { stepsOf, violations } from '../visitor.ts';
 
 const alerts = '/account/alerts';
@@ -23,21 +23,18 @@ t.test(story, { skip: noBrowser }, async (t) => {
   const { api, mails, pool } = example;
   const subscriptions = async () => (await pool.query('SELECT FROM push_subscriptions')).rows.length;
   const step = stepsOf(t);
-  const cafe = await openPhone(
-    { username: 'dure_cafe', name: '김두레' },
-    { ...example, pushService: pushes.service, place: { latitude: 37.5563, longitude: 126.9019 } },
-  );
-  const flower = await openPhone(
-    { username: 'golmok_flower', name: '이꽃님' },
-    { ...example, pushService: pushes.service, place: { latitude: 37.5592, longitude: 126.9019 } },
-  );
+  const open = (username: string, name: string, latitude: number) => {
+    const place = { latitude, longitude: 126.9019 };
+    return openPhone({ username, name }, { ...example, pushService: pushes.service, place });
+  };
+  const cafe = await open('dure_cafe', '김두레', 37.5563);
+  const flower = await open('golmok_flower', '이꽃님', 37.5592);
 
   await step('the cafe saves a search near its place, and switches push messages on', async (t) => {
     const { page, username, email } = cafe;
     const { token } = await createUser(example, { username, email });
     await createStore(example, token);
-    await page.goto('/login');
-    await enterLogin(page, username);
+    await logInAs(page, username);
     await page.getByRole('button', { name: '조건' }).click();
     await page.getByRole('button', { name: '내 주변' }).click();
     await page.getByText('찾으시는 글이 없습니다').waitFor();

@@ -128,9 +128,7 @@ t.test('photos, shared posts and what has expired in the example', { skip: noBro
     const { page, email } = visitor;
     await requestCode(visitor);
     const code = codeIn(await mails.next(email));
-    await pool.query("UPDATE email_codes SET expires_at = now() - interval '1 second' WHERE email = $1", [
-      email,
-    ]);
+    await pool.query("UPDATE email_codes SET expires_at = now() - interval '1 s' WHERE email = $1", [email]);
     await enterCode(page, code);
     await page.getByText('시간이 지났거나').first().waitFor();
     t.equal(await page.getByLabel('인증번호').inputValue(), code);

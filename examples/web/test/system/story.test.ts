@@ -99,15 +99,13 @@ t.test('two shops find each other in the example frontend', { skip: noBrowser },
     await tab.getByLabel('이메일').fill(flower.email);
     await tab.getByRole('button', { name: '링크 받기', exact: true }).click();
     const link = await until('an email with the link', () => resetLink(mails, flower.email));
-    const validations: string[] = [];
-    tab.on(
-      'request',
-      (request) => request.url().includes('/reset-password-validate/') && validations.push(request.url()),
-    );
+    const requests: string[] = [];
+    tab.on('request', (request) => requests.push(request.url()));
     await tab.goto(link);
     await tab.getByLabel('새 비밀번호', { exact: true }).fill(newPassword);
     await tab.getByRole('button', { name: '비밀번호 바꾸기', exact: true }).click();
     await tab.getByRole('heading', { name: '로그인', level: 1 }).waitFor();
+    const validations = requests.filter((url) => url.includes('/reset-password-validate/'));
     t.equal(validations.length, 1, 'a used link is not asked for again');
     await tab.close();
     const { page } = flower;
