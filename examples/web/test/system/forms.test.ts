@@ -200,7 +200,7 @@ t.test('a sign-up that needs a verified address', { skip: noBrowser }, async (t)
     const username = page.getByLabel('아이디', { exact: true });
     await username.and(page.locator('[aria-invalid="true"]')).waitFor();
     t.equal(await username.inputValue(), 'taken_name');
-    t.equal(await page.getByLabel('이름', { exact: true }).inputValue(), '이꽃님');
+    t.equal(await page.getByLabel('이름', { exact: true }).inputValue(), visitor.name);
     await username.fill('free_name');
     t.notMatch(await page.evaluate<string>('JSON.stringify(sessionStorage)'), password);
     await page.getByRole('button', { name: '회원가입', exact: true }).click();

@@ -68,10 +68,16 @@ t.test('two shops find each other in the example frontend', { skip: noBrowser },
     await unreadBadge(cafe.page).getByText('1', { exact: true }).waitFor();
     await mainMenu(cafe.page).getByRole('link', { name: '알림' }).click();
     await cafe.page.getByText('저희 꽃으로 함께 만들어요.').waitFor();
+    const accept = async () => {
+      await cafe.page.getByRole('button', { name: '수락하기' }).first().click();
+      const dialog = cafe.page.getByRole('dialog');
+      await dialog.getByText('상대 가게에 내 이름, 전화번호, 이메일이 보입니다').waitFor();
+      await dialog.getByRole('button', { name: '수락하기' }).click();
+    };
     await Promise.all([
       flower.page.getByRole('status').getByText('두레 카페에서 수락했습니다').waitFor(),
       flower.page.getByText('수락됨', { exact: true }).waitFor(),
-      acceptIn(cafe.page),
+      accept(),
     ]);
     await unreadBadge(cafe.page).waitFor({ state: 'detached' });
     t.pass('answering a request marks its notification as read');
@@ -98,7 +104,9 @@ t.test('two shops find each other in the example frontend', { skip: noBrowser },
     await tab.goto('/reset-password-request');
     await tab.getByLabel('이메일').fill(flower.email);
     await tab.getByRole('button', { name: '링크 받기', exact: true }).click();
-    const link = await until('an email with the link', () => resetLink(mails, flower.email));
+    const sent = () => mails.sent.filter(({ to }) => to === flower.email).map(({ text }) => text);
+    const found = () => /http:\/\/localhost\S+\/reset-password\?\S+/.exec(sent().join('\n'))?.[0];
+    const link = await until('an email with the link', found);
     const requests: string[] = [];
     tab.on('request', (request) => requests.push(request.url()));
     await tab.goto(link);
@@ -137,19 +145,6 @@ t.test('two shops find each other in the example frontend', { skip: noBrowser },
     t.match(page.url(), '/login?next=%2Frequests');
   });
 });
-
-/** Accepts the first request of the page, after it has been said what the other shop will see. */
-async function acceptIn(page: Page): Promise<void> {
-  await page.getByRole('button', { name: '수락하기' }).first().click();
-  const dialog = page.getByRole('dialog');
-  await dialog.getByText('상대 가게에 내 이름, 전화번호, 이메일이 보입니다').waitFor();
-  await dialog.getByRole('button', { name: '수락하기' }).click();
-}
-
-function resetLink({ sent }: Mails, email: string): string | undefined {
-  const texts = sent.filter(({ to }) => to === email).map(({ text }) => text);
-  return /http:\/\/localhost\S+\/reset-password\?\S+/.exec(texts.join('\n'))?.[0];
-}
 
 /** What screen readers read after the label. */
 async function descriptionOf(input: Locator): Promise<string> {
