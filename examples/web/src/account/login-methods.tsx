@@ -124,10 +124,17 @@ function TwoStep() {
     if (codes) return <RecoveryCodes codes={codes} onKept={() => setCodes(undefined)} />;
     if (isOn) return <SwitchedOn left={left} onRenew={renew} />;
     if (setup === undefined) return <Form key="start" submitLabel={switchOn} onSubmit={start} />;
+    const { otpauth_uri: uri, secret } = setup;
+    const key = <code>{secret.replace(/.{4}(?=.)/g, '$& ')}</code>;
     const cancel = <Button label={m.cancel()} onClick={() => setSetup(undefined)} />;
     return (
       <Form key="finish" values={{ code: '' }} submitLabel={switchOn} onSubmit={finish} actions={cancel}>
-        <Setup {...setup} />
+        <p>{m.scan_the_qr_code_with()}</p>
+        <QRCodeSVG value={uri} size={208} marginSize={4} aria-label={m.qr_code_for_your_authenticator()} />
+        <Facts facts={{ [m.key_to_enter_by_hand()]: key }} />
+        <p>
+          <a href={uri}>{m.open_in_an_app_on()}</a>
+        </p>
         <CodeField />
       </Form>
     );
@@ -137,25 +144,6 @@ function TwoStep() {
     <Card title={m.two_step_verification()} chip={isOn && m.on()} text={m.after_your_password_or_a()}>
       <Loaded query={status}>{({ recovery_codes_left }) => content(recovery_codes_left)}</Loaded>
     </Card>
-  );
-}
-
-function Setup({ secret, otpauth_uri }: Output<'startTotp'>) {
-  const key = <code>{secret.replace(/.{4}(?=.)/g, '$& ')}</code>;
-  return (
-    <>
-      <p>{m.scan_the_qr_code_with()}</p>
-      <QRCodeSVG
-        value={otpauth_uri}
-        size={208}
-        marginSize={4}
-        aria-label={m.qr_code_for_your_authenticator()}
-      />
-      <Facts facts={{ [m.key_to_enter_by_hand()]: key }} />
-      <p>
-        <a href={otpauth_uri}>{m.open_in_an_app_on()}</a>
-      </p>
-    </>
   );
 }
 

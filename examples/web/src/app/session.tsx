@@ -34,15 +34,14 @@ export function useOwnStore() {
   const { userId } = useSession();
   return useQuery({
     queryKey: [...queryKey(userId, 'getOwnStore'), 'etag'],
-    queryFn: ({ signal }) => dure.request('getOwnStore', {}, { signal }).then(tag).catch(nullIfNone),
+    queryFn: ({ signal }) =>
+      dure.request('getOwnStore', {}, { signal }).then(tag, (error: unknown) => {
+        if (isApiError(error, 'getOwnStore') && error.code === 'store_not_found') return null;
+        throw error;
+      }),
     enabled: userId !== null,
     retry: false,
   });
-}
-
-function nullIfNone(error: unknown): null {
-  if (isApiError(error, 'getOwnStore') && error.code === 'store_not_found') return null;
-  throw error;
 }
 
 /** Routes that need a login: without one, the login page comes first and leads back. */

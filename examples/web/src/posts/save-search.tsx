@@ -12,23 +12,20 @@ export default function SaveSearch({ filters }: { filters: Filters }) {
   const name = useDescribeSearch()(filters).slice(0, 50);
   const saved = useInfiniteList(dure.savedSearches.list).items;
   const isSaved = saved.some((one) => searchPath('/', one) === searchPath('/', filters));
-  if (isSaved) {
-    return (
-      <p className="my-16">
-        <Link to="/account/alerts">{m.you_are_notified_of_new()}</Link>
-      </p>
-    );
-  }
   return (
     <div className="my-16">
-      <AskButton
-        label={m.notify_me_of_new_posts()}
-        text={m.you_will_be_notified_of()}
-        confirmLabel={m.save()}
-        values={{ name }}
-        onConfirm={(entered) => change(dure.savedSearches.create, { ...entered, ...filters })}>
-        <TextField name="name" label={m.name_of_the_search()} maxLength={50} />
-      </AskButton>
+      {isSaved ? (
+        <Link to="/account/alerts">{m.you_are_notified_of_new()}</Link>
+      ) : (
+        <AskButton
+          label={m.notify_me_of_new_posts()}
+          text={m.you_will_be_notified_of()}
+          confirmLabel={m.save()}
+          values={{ name }}
+          onConfirm={(entered) => change(dure.savedSearches.create, { ...entered, ...filters })}>
+          <TextField name="name" label={m.name_of_the_search()} maxLength={50} />
+        </AskButton>
+      )}
     </div>
   );
 }

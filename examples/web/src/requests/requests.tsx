@@ -65,38 +65,38 @@ export function RequestPage() {
       width="narrow"
       back={{ to: request?.box === 'sent' ? '/requests?box=sent' : '/requests', label: title() }}
       actions={request && <RequestStatus {...request} />}>
-      <Loaded query={query}>{(request) => <Detail request={request} />}</Loaded>
+      <Loaded query={query}>
+        {(request) => {
+          const { id, status, box, contact, post } = request;
+          const other = otherStore(request);
+          // After an acceptance, the contact comes first and the end of the partnership last.
+          return (
+            <>
+              {contact && (
+                <Card title={m.contact()}>
+                  <ContactCard contact={contact} />
+                </Card>
+              )}
+              <section className="card stack">
+                <p className="soft small">
+                  {box === 'sent' ? m.sent_2() : m.received_2()} · <Time moment={request.created_at} />
+                </p>
+                <blockquote className="pre-line">{request.message}</blockquote>
+                <RequestActions id={id} status={status} box={box} storeName={other.name} />
+              </section>
+              <StoreCard store={other} />
+              {post ? <PostCard post={post} /> : <p className="note">{m.the_post_of_this_request()}</p>}
+              {status === '수락됨' && <Step step="end" id={id} storeName={other.name} />}
+            </>
+          );
+        }}
+      </Loaded>
     </Page>
   );
 }
 
 const otherStore = (request: PartnerRequestDetail) =>
   request.box === 'sent' ? request.receiver_store : request.sender_store;
-
-/** After an acceptance, the contact comes first and the end of the partnership last. */
-function Detail({ request }: { request: PartnerRequestDetail }) {
-  const { id, status, box, contact, post } = request;
-  const other = otherStore(request);
-  return (
-    <>
-      {contact && (
-        <Card title={m.contact()}>
-          <ContactCard contact={contact} />
-        </Card>
-      )}
-      <section className="card stack">
-        <p className="soft small">
-          {box === 'sent' ? m.sent_2() : m.received_2()} · <Time moment={request.created_at} />
-        </p>
-        <blockquote className="pre-line">{request.message}</blockquote>
-        <RequestActions id={id} status={status} box={box} storeName={other.name} />
-      </section>
-      <StoreCard store={other} />
-      {post ? <PostCard post={post} /> : <p className="note">{m.the_post_of_this_request()}</p>}
-      {status === '수락됨' && <Step step="end" id={id} storeName={other.name} />}
-    </>
-  );
-}
 
 /** The stores with which a request is accepted, and how to reach them. */
 export function Partners() {
