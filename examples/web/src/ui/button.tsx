@@ -14,13 +14,14 @@ export interface ButtonProps {
   disabled?: boolean;
   /** Of a button that switches something on and off. */
   isPressed?: boolean;
+  isExpanded?: boolean;
   lang?: string;
 }
 
 /** A button. What goes wrong becomes a short message, and a second click waits for the end of the first. */
-export function Button({ icon, label, about, look = '', onClick, disabled, isPressed, lang }: ButtonProps) {
+export function Button({ icon, label, about, look = '', lang, onClick, ...is }: ButtonProps) {
   const [isBusy, setBusy] = useState(false);
-  const isDisabled = disabled || isBusy;
+  const isDisabled = is.disabled || isBusy;
   async function run() {
     setBusy(true);
     await attempt(onClick);
@@ -33,7 +34,8 @@ export function Button({ icon, label, about, look = '', onClick, disabled, isPre
       className={`button ${look}`}
       lang={lang}
       aria-disabled={isDisabled}
-      aria-pressed={isPressed}
+      aria-pressed={is.isPressed}
+      aria-expanded={is.isExpanded}
       onClick={() => isDisabled || run()}>
       {icon}
       {label}

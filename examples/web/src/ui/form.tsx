@@ -44,7 +44,7 @@ export function Form<Values extends FieldValues>(props: FormProps<Values>) {
   const focused = useRef<Element | null>(null);
   const isClosed = () => element.current === null;
 
-  const { mutate, isPending, isPaused, error } = useMutation({
+  const { mutate, isIdle, isPending, isPaused, error } = useMutation({
     mutationFn: ({ values, userId }: { values: Values; userId: number | null }) => {
       // What has waited for the network is not sent for another account, nor once its form was closed.
       if (dure.userId() !== userId || isClosed()) throw new DOMException('not any more', 'AbortError');
@@ -55,24 +55,19 @@ export function Form<Values extends FieldValues>(props: FormProps<Values>) {
       // The key stays: without an answer, it may have been done, and after another error the service has freed it.
       if (isApiError(error) && error.code === 'idempotency_conflict') entries.beginAttempt();
       if (isClosed() && !isCancelled(error)) showError(error);
-      mark(error);
     },
   });
 
-  function mark(error: unknown) {
-    const { byField } = labelErrors(error, [...fields.keys()]);
-    for (const [name, message] of Object.entries(byField)) form.setError(name as Path<Values>, { message });
-  }
-  useEffect(() => {
-    if (before) mark(before);
-  }, [before]);
-  const shown = error ?? before;
+  const shown = isIdle ? before : error;
   useEffect(() => {
     if (!shown) return;
+    const { byField } = labelErrors(shown, [...fields.keys()]);
+    for (const [name, message] of Object.entries(byField)) form.setError(name as Path<Values>, { message });
     // To the first field that is wrong, else back to where it was: what is disabled loses the focus.
-    const invalid = element.current?.querySelector<HTMLElement>('[aria-invalid="true"]');
-    const isLost = document.activeElement === document.body;
-    (invalid ?? (isLost && focused.current instanceof HTMLElement ? focused.current : null))?.focus();
+    const wrong = Object.keys(byField).map((name) => `[name="${name}"]`);
+    const first = wrong.length > 0 && element.current?.querySelector(wrong.join());
+    const target = first || (document.activeElement === document.body && focused.current);
+    if (target instanceof HTMLElement) target.focus();
   }, [shown]);
 
   function submit(values: Values) {
