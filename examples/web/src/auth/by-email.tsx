@@ -21,8 +21,7 @@ export function RequestEmail() {
 
   async function send(entered: { email: string }) {
     setResponse('');
-    const email = entered.email.trim();
-    const { message } = await dure.request(isName ? 'findUserId' : 'requestPasswordReset', { email });
+    const { message } = await dure.request(isName ? 'findUserId' : 'requestPasswordReset', entered);
     setResponse(message);
   }
 

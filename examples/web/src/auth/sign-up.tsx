@@ -55,7 +55,7 @@ export function SignUp() {
   const open = (next: SignUpState) => navigate('/signup', { replace: true, state: { ...state, ...next } });
 
   async function signUp(entered: Entered & { password: string }, { idempotencyKey }: CallOptions) {
-    const { password: secret, ...account } = { ...entered, email: provedEmail ?? entered.email.trim() };
+    const { password: secret, ...account } = { ...entered, email: provedEmail ?? entered.email };
     password.current = secret;
     try {
       await create(account, proved?.verification_token, idempotencyKey);
