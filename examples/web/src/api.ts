@@ -1,4 +1,4 @@
-import { createClient, type Item, type Output } from '@dure/client';
+import { createClient } from '@dure/client';
 import { QueryClient } from '@tanstack/react-query';
 import { currentLanguage } from './text.ts';
 
@@ -11,12 +11,5 @@ export const dure = createClient({ baseUrl: apiUrl, tokens: 'cookie', language: 
 /** Lists and objects are kept for a while, so that Back shows at once what was there. Changes read again in any case. */
 export const queryClient = new QueryClient({ defaultOptions: { queries: { staleTime: 30_000 } } });
 
-export type User = Output<'getCurrentUser'>;
-export type Store = Output<'getOwnStore'>;
 /** With its `ETag`, for `If-Match`. */
 export type Tagged<Data> = Data & { etag: string | undefined };
-export type Post = Output<'getPost'>;
-export type StoreSummary = Post['store'];
-export type PostListItem = Item<'listPosts'>;
-export type Contact = Item<'listPartners'>['contact'];
-export type RequestDetail = Output<'getPartnerRequest'>;

@@ -7,9 +7,14 @@ import { createBrowserRouter, RouterProvider } from 'react-router';
 import { dure, queryClient } from './api.ts';
 import { Confirmation } from './app/change.ts';
 import { CrashPage, NotFound, page } from './app/page-route.tsx';
+import { followPush } from './app/push.ts';
 import { SignedIn } from './app/session.tsx';
 import { Shell } from './app/shell.tsx';
 import { Home } from './posts/home.tsx';
+import { forgetDrafts } from './ui/draft.ts';
+
+dure.onAuthChange(forgetDrafts);
+dure.onAuthChange(followPush);
 
 /** Emails of the service link to some of these paths, and login providers to /login/callback. */
 const router = createBrowserRouter([
@@ -20,38 +25,32 @@ const router = createBrowserRouter([
         ErrorBoundary: CrashPage,
         children: [
           { path: '/', Component: Home },
-          page('/signup', async () => (await import('./auth/sign-up.tsx')).SignUp),
-          page('/login', async () => (await import('./auth/log-in.tsx')).LogIn),
-          page('/login/callback', async () => (await import('./auth/log-in.tsx')).LoginCallback),
-          page('/find-id', async () => (await import('./auth/by-email.tsx')).FindId),
-          page('/reset-password-request', async () => (await import('./auth/by-email.tsx')).RequestReset),
-          page('/reset-password', async () => (await import('./auth/by-email.tsx')).ResetPassword),
-          page('/verify-email', async () => (await import('./auth/by-email.tsx')).ConfirmEmail),
-          page('/undo-email-change', async () => (await import('./auth/by-email.tsx')).UndoEmailChange),
+          page('/signup', () => import('./auth/sign-up.tsx'), 'SignUp'),
+          page('/login', () => import('./auth/log-in.tsx'), 'LogIn'),
+          page('/login/callback', () => import('./auth/log-in.tsx'), 'LoginCallback'),
+          page('/find-id', () => import('./auth/by-email.tsx'), 'RequestEmail'),
+          page('/reset-password-request', () => import('./auth/by-email.tsx'), 'RequestEmail'),
+          page('/reset-password', () => import('./auth/by-email.tsx'), 'ResetPassword'),
+          page('/verify-email', () => import('./auth/by-email.tsx'), 'ConfirmEmail'),
+          page('/undo-email-change', () => import('./auth/by-email.tsx'), 'UndoEmailChange'),
           {
             Component: SignedIn,
             children: [
-              page('/posts/new', async () => (await import('./posts/post-form.tsx')).NewPost),
-              page('/posts/:id', async () => (await import('./posts/post.tsx')).PostPage),
-              page('/posts/:id/edit', async () => (await import('./posts/post-form.tsx')).EditPost),
-              page('/stores', async () => (await import('./stores/stores.tsx')).Stores),
-              page('/stores/:id', async () => (await import('./stores/stores.tsx')).StorePage),
-              page('/store', async () => (await import('./stores/stores.tsx')).OwnStore),
-              page('/store/edit', async () => (await import('./stores/store-form.tsx')).StoreForm),
-              page('/requests', async () => (await import('./requests/requests.tsx')).Requests),
-              page('/requests/:id', async () => (await import('./requests/requests.tsx')).RequestPage),
-              page('/partners', async () => (await import('./requests/requests.tsx')).Partners),
-              page(
-                '/notifications',
-                async () => (await import('./requests/notifications.tsx')).Notifications,
-              ),
-              page('/account', async () => (await import('./account/account.tsx')).Account),
-              page('/account/alerts', async () => (await import('./account/alerts.tsx')).Alerts),
-              page(
-                '/account/login-methods',
-                async () => (await import('./account/login-methods.tsx')).LoginMethods,
-              ),
-              page('/sessions', async () => (await import('./account/sessions.tsx')).Sessions),
+              page('/posts/new', () => import('./posts/post-form.tsx'), 'NewPost'),
+              page('/posts/:id', () => import('./posts/post.tsx'), 'PostPage'),
+              page('/posts/:id/edit', () => import('./posts/post-form.tsx'), 'EditPost'),
+              page('/stores', () => import('./stores/stores.tsx'), 'Stores'),
+              page('/stores/:id', () => import('./stores/stores.tsx'), 'StorePage'),
+              page('/store', () => import('./stores/stores.tsx'), 'OwnStore'),
+              page('/store/edit', () => import('./stores/store-form.tsx'), 'StoreForm'),
+              page('/requests', () => import('./requests/requests.tsx'), 'Requests'),
+              page('/requests/:id', () => import('./requests/requests.tsx'), 'RequestPage'),
+              page('/partners', () => import('./requests/requests.tsx'), 'Partners'),
+              page('/notifications', () => import('./requests/notifications.tsx'), 'Notifications'),
+              page('/account', () => import('./account/account.tsx'), 'Account'),
+              page('/account/alerts', () => import('./account/alerts.tsx'), 'Alerts'),
+              page('/account/login-methods', () => import('./account/login-methods.tsx'), 'LoginMethods'),
+              page('/sessions', () => import('./account/sessions.tsx'), 'Sessions'),
             ],
           },
           { path: '*', Component: NotFound },

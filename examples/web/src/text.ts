@@ -13,13 +13,13 @@ overwriteGetLocale(() => language);
 
 export const currentLanguage = (): Locale => language;
 
-/** The language of the page, for a component that shows its texts again when another one is chosen. */
-export function useLanguage(): Locale {
-  return useSyncExternalStore((listener) => {
-    listeners.add(listener);
-    return () => listeners.delete(listener);
-  }, currentLanguage);
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
 }
+
+/** The language of the page, for a component that shows its texts again when another one is chosen. */
+export const useLanguage = () => useSyncExternalStore(subscribe, currentLanguage);
 
 /** Shows the page in another language. */
 export function changeLanguage(chosen: Locale): void {
@@ -32,32 +32,30 @@ function find(name: string | null | undefined): Locale | undefined {
   return locales.find((locale) => name?.toLowerCase().startsWith(locale));
 }
 
-const minute = 60_000;
-const hour = 60 * minute;
-const day = 24 * hour;
+const units = { day: 86_400, hour: 3_600, minute: 60, second: 1 };
+
+/** The largest unit that fits into a time. */
+function inUnits(seconds: number): { unit: keyof typeof units; amount: number } {
+  const fits = (unit: keyof typeof units) => seconds >= units[unit];
+  const unit = (['day', 'hour', 'minute'] as const).find(fits) ?? 'second';
+  return { unit, amount: seconds / units[unit] };
+}
 
 /** How long ago a moment was, up to a week; after that its date. */
 export function describeTime(moment: string): string {
-  const age = Date.now() - Date.parse(moment);
-  const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto' });
-  if (age < minute) return m.just_now();
-  if (age < hour) return relative.format(-Math.floor(age / minute), 'minute');
-  if (age < day) return relative.format(-Math.floor(age / hour), 'hour');
-  if (age < 7 * day) return relative.format(-Math.floor(age / day), 'day');
+  const { unit, amount } = inUnits((Date.now() - Date.parse(moment)) / 1_000);
+  if (unit === 'second') return m.just_now();
+  if (unit !== 'day' || amount < 7) {
+    return new Intl.RelativeTimeFormat(language, { numeric: 'auto' }).format(-Math.floor(amount), unit);
+  }
   return new Intl.DateTimeFormat(language, { dateStyle: 'medium' }).format(new Date(moment));
 }
 
 /** How long something takes, in its largest unit. */
 export function describeDuration(seconds: number): string {
-  const [amount, unit] =
-    seconds < 60
-      ? [seconds, 'second']
-      : seconds < 3_600
-        ? [seconds / 60, 'minute']
-        : [seconds / 3_600, 'hour'];
-  return new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long' }).format(
-    Math.ceil(amount),
-  );
+  const { unit, amount } = inUnits(seconds);
+  const format = new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long' });
+  return format.format(Math.ceil(amount));
 }
 
 /** A day of the calendar, which is the same everywhere. */
@@ -66,13 +64,10 @@ export function describeDay(date: string): string {
   return format.format(new Date(date));
 }
 
-/** In metres, as map services count. */
-const walkedInAMinute = 67;
-const longestWalk = 30;
-
 /** How far it is to walk, and for what is too far the kilometres. */
 export function describeDistance(metres: number): string {
-  const minutes = Math.max(1, Math.round(metres / walkedInAMinute));
-  if (minutes > longestWalk) return `${(metres / 1_000).toFixed(metres < 10_000 ? 1 : 0)}km`;
+  // 67 m in a minute, as map services count.
+  const minutes = Math.max(1, Math.round(metres / 67));
+  if (minutes > 30) return `${(metres / 1_000).toFixed(metres < 10_000 ? 1 : 0)}km`;
   return m.min_walk({ minutes });
 }

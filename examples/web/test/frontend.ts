@@ -24,25 +24,16 @@ export async function startExample(t: Test, environment: Record<string, string> 
   const [port, apiPort] = [await freePort(), await freePort()];
   const origin = `http://localhost:${port}`;
   const api = `http://localhost:${apiPort}`;
-  const service = await createTestApp({
-    FRONTEND_URL: origin,
-    CORS_ORIGINS: origin,
-    PUBLIC_URL: api,
-    ...environment,
-  });
+  const urls = { FRONTEND_URL: origin, CORS_ORIGINS: origin, PUBLIC_URL: api };
+  const service = await createTestApp({ ...urls, ...environment });
   t.teardown(service.close);
   await service.app.listen({ port: apiPort });
-  const outDir = await serveFrontend(t, port, api);
-  return { browser, origin, api, outDir, ...service };
+  await serveFrontend(t, port, api);
+  return { browser, origin, api, ...service };
 }
 
-/**
- * Serves examples/web as a static host does, until the test ends: addresses without a file get the page.
- *
- * @param apiUrl of the service, which is part of the build
- * @returns the folder of the build
- */
-async function serveFrontend(t: Test, port: number, apiUrl: string): Promise<string> {
+/** Serves examples/web for a service as a static host does, until the test ends: addresses without a file get the page. */
+async function serveFrontend(t: Test, port: number, apiUrl: string): Promise<void> {
   const outDir = temporaryFolder(t);
   await cp(await sharedFolder('example-frontend', build), outDir, { recursive: true });
   for (const name of await readdir(outDir, { recursive: true })) {
@@ -52,23 +43,15 @@ async function serveFrontend(t: Test, port: number, apiUrl: string): Promise<str
   }
   const environment = { ...hostAccount, VITE_API_URL: apiUrl };
   Object.assign(process.env, environment);
-  const server = await preview({
-    root: join(root, 'examples/web'),
-    build: { outDir },
-    preview: { port },
-    logLevel: 'error',
-  });
+  const site = { root: join(root, 'examples/web'), build: { outDir }, preview: { port } };
+  const server = await preview({ ...site, logLevel: 'error' });
   // What the process starts next, such as another build, is not meant.
   for (const name of Object.keys(environment)) Reflect.deleteProperty(process.env, name);
   t.teardown(() => server.close());
-  return outDir;
 }
 
 /** Builds examples/web as its README says. */
 async function build(outDir: string): Promise<void> {
-  await promisify(execFile)(
-    'npm',
-    ['run', 'build', '--workspace', 'examples/web', '--', '--outDir', outDir],
-    { cwd: root, env: { ...process.env, VITE_API_URL: anyApi } },
-  );
+  const command = ['run', 'build', '--workspace', 'examples/web', '--', '--outDir', outDir];
+  await promisify(execFile)('npm', command, { cwd: root, env: { ...process.env, VITE_API_URL: anyApi } });
 }

@@ -1,16 +1,10 @@
 import type { Browser } from 'playwright-core';
 import type { PushService, SubscribedBrowser } from '../../../test/support/push-service.ts';
 import { until } from '../../../test/support/until.ts';
-import { openVisitor, type Visitor } from './visitor.ts';
+import { openVisitor } from './visitor.ts';
 
 /** A visitor at a place, whose browser has a subscription of the fake push service. */
-export interface Phone extends Visitor {
-  browser: SubscribedBrowser;
-  /** Hands the first push message to the service worker. @returns the notification that it shows */
-  showPush(): Promise<{ title: string; body: string; tag: string; data: { url: string } }>;
-  /** Presses the notification that is shown. @returns the address that the service worker opens */
-  pressNotification(): Promise<string>;
-}
+export type Phone = Awaited<ReturnType<typeof openPhone>>;
 
 interface PhoneOptions {
   browser: Browser;
@@ -23,7 +17,7 @@ interface PhoneOptions {
 export async function openPhone(
   person: { username: string; name: string },
   { browser: chromium, origin, pushService, place }: PhoneOptions,
-): Promise<Phone> {
+) {
   const visitor = await openVisitor(chromium, origin, person);
   const { context, page } = visitor;
   const browser = pushService.subscribe();
@@ -40,7 +34,8 @@ export async function openPhone(
   return {
     ...visitor,
     browser,
-    async showPush() {
+    /** Hands the first push message to the service worker, which shows it as a notification. */
+    async showPush(): Promise<{ title: string; body: string; tag: string; data: { url: string } }> {
       const { message } = await browser.next();
       const data = JSON.stringify(message);
       await (await worker()).evaluate(watchShown);
@@ -48,7 +43,8 @@ export async function openPhone(
       await cdp.send('ServiceWorker.deliverPushMessage', { origin, registrationId, data });
       return (await worker()).evaluate('shown');
     },
-    pressNotification: async () => (await worker()).evaluate(pressFirst),
+    /** Presses the notification that is shown. @returns the address that the service worker opens */
+    pressNotification: async () => (await worker()).evaluate<string>(pressFirst),
   };
 }
 

@@ -5,17 +5,8 @@ import { change, confirmed } from '../app/change.ts';
 import { useAccount } from '../app/session.tsx';
 import { CodeForm, codeSentTo, NewPasswordField } from '../auth/fields.tsx';
 import { m } from '../paraglide/messages.js';
-import {
-  AskButton,
-  Button,
-  CancelButton,
-  Card,
-  Facts,
-  Form,
-  Page,
-  PasswordField,
-  TextField,
-} from '../ui/index.ts';
+import { EmailField, PasswordField, TextField } from '../ui/fields.tsx';
+import { AskButton, Button, Card, Facts, Form, Page } from '../ui/index.ts';
 import { Consents } from './consents.tsx';
 
 const subpages = {
@@ -32,19 +23,27 @@ export function Account() {
       {user.email} {user.is_verified && <span className="chip">{m.verified()}</span>}
     </>
   );
+  const logOut = <Button label={m.log_out()} onClick={() => dure.auth.logOut()} />;
+  const download = m.download_my_data();
+  const [deleteIt, whatGoes] = [m.delete_account(), m.your_shop_and_your_posts()];
   return (
-    <Page
-      title={m.account()}
-      width="narrow"
-      actions={<Button label={m.log_out()} onClick={() => dure.auth.logOut()} />}>
-      {!user.is_verified && <VerifyEmail email={user.email} />}
+    <Page title={m.account()} width="narrow" actions={logOut}>
+      {!user.is_verified && (
+        <MailedCode
+          id="verify"
+          title={m.verify_your_email()}
+          text={m.then_you_will_get_news()}
+          email={user.email}
+          onCode={(input) => change(dure.auth.confirmEmail, input)}
+        />
+      )}
       <Card title={m.profile()}>
         <Facts facts={{ [m.username()]: user.username, [m.email()]: email }} />
         <Form
           draft="name"
           values={{ name: user.name }}
           submitLabel={m.save()}
-          onSubmit={({ name }) => change(dure.auth.updateCurrentUser, { name })}>
+          onSubmit={(entered) => change(dure.auth.updateCurrentUser, entered)}>
           <TextField name="name" label={m.name()} autoComplete="name" />
         </Form>
       </Card>
@@ -57,41 +56,28 @@ export function Account() {
           ))}
         </ul>
       </nav>
-      <ChangeEmail />
+      <MailedCode
+        id="email"
+        title={m.change_email()}
+        text={m.we_will_send_a_code()}
+        submitLabel={m.change_email()}
+        onCode={({ email, code }) => change(dure.auth.changeEmail, { new_email: email, code })}
+      />
       <ChangePassword />
       <Consents />
-      <Card title={m.download_my_data()} text={m.everything_that_dure_has_about()}>
-        <Form submitLabel={m.download_my_data()} onSubmit={downloadOwnData} />
+      <Card title={download} text={m.everything_that_dure_has_about()}>
+        <Form submitLabel={download} onSubmit={downloadOwnData} />
       </Card>
-      <DeleteAccount />
+      <Card title={deleteIt} text={whatGoes}>
+        <AskButton
+          danger
+          label={deleteIt}
+          title={m.delete_your_account()}
+          text={whatGoes}
+          onConfirm={() => change(dure.auth.deleteCurrentUser, {})}
+        />
+      </Card>
     </Page>
-  );
-}
-
-/** Without a verified address, no emails about requests are sent to it. */
-function VerifyEmail({ email }: { email: string }) {
-  return (
-    <MailedCode
-      id="verify"
-      title={m.verify_your_email()}
-      text={m.then_you_will_get_news()}
-      email={email}
-      onCode={(input) => change(dure.auth.confirmEmail, input)}
-    />
-  );
-}
-
-/** Moves the account to another address, which a mailed code proves. */
-function ChangeEmail() {
-  const title = m.change_email();
-  return (
-    <MailedCode
-      id="email"
-      title={title}
-      text={m.we_will_send_a_code()}
-      submitLabel={title}
-      onCode={({ email, code }) => change(dure.auth.changeEmail, { new_email: email, code })}
-    />
   );
 }
 
@@ -105,7 +91,6 @@ interface MailedCodeProps {
   onCode: (input: { email: string; code: string }) => Promise<unknown>;
 }
 
-/** Sends a code to an address, and takes it. */
 function MailedCode({ email, text, submitLabel, onCode, ...card }: MailedCodeProps) {
   const [sentTo, setSentTo] = useState<string>();
   const close = () => setSentTo(undefined);
@@ -122,11 +107,11 @@ function MailedCode({ email, text, submitLabel, onCode, ...card }: MailedCodePro
           email={sentTo}
           submitLabel={submitLabel}
           onCode={(code) => onCode({ email: sentTo, code }).then(close)}
-          actions={<CancelButton onClick={close} />}
+          actions={<Button label={m.cancel()} onClick={close} />}
         />
       ) : (
         <Form values={{ email: email ?? '' }} submitLabel={m.get_a_code()} onSubmit={send}>
-          {!email && <TextField name="email" type="email" label={m.new_email()} autoComplete="email" />}
+          {!email && <EmailField label={m.new_email()} />}
         </Form>
       )}
     </Card>
@@ -136,20 +121,17 @@ function MailedCode({ email, text, submitLabel, onCode, ...card }: MailedCodePro
 function ChangePassword() {
   // A new key empties the inputs.
   const [version, setVersion] = useState(0);
+  const values = { current_password: '', new_password: '' };
   const title = m.change_password();
 
-  async function save(entered: { current_password: string; new_password: string }) {
+  async function save(entered: typeof values) {
     await change(dure.auth.changePassword, entered);
     setVersion(version + 1);
   }
 
   return (
     <Card title={title} text={m.this_logs_you_out_on()}>
-      <Form
-        key={version}
-        values={{ current_password: '', new_password: '' }}
-        submitLabel={title}
-        onSubmit={save}>
+      <Form key={version} values={values} submitLabel={title} onSubmit={save}>
         <PasswordField name="current_password" label={m.current_password()} autoComplete="current-password" />
         <NewPasswordField name="new_password" label={m.new_password()} />
       </Form>
@@ -163,24 +145,7 @@ function ChangePassword() {
 async function downloadOwnData(): Promise<void> {
   const data = await confirmed(() => dure.auth.downloadOwnData());
   const file = new Blob([JSON.stringify(data, null, 2)], { type: 'application/json' });
-  const link = Object.assign(document.createElement('a'), { download: 'dure-my-data.json' });
-  link.href = URL.createObjectURL(file);
-  link.click();
-  URL.revokeObjectURL(link.href);
-}
-
-function DeleteAccount() {
-  const title = m.delete_account();
-  const text = m.your_shop_and_your_posts();
-  return (
-    <Card title={title} text={text}>
-      <AskButton
-        danger
-        label={title}
-        title={m.delete_your_account()}
-        text={text}
-        onConfirm={() => change(dure.auth.deleteCurrentUser, {})}
-      />
-    </Card>
-  );
+  const href = URL.createObjectURL(file);
+  Object.assign(document.createElement('a'), { download: 'dure-my-data.json', href }).click();
+  URL.revokeObjectURL(href);
 }

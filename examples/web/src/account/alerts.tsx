@@ -7,28 +7,15 @@ import { change } from '../app/change.ts';
 import { switchPush } from '../app/push.ts';
 import { m } from '../paraglide/messages.js';
 import { searchPath, useDescribeSearch } from '../posts/filters.ts';
-import {
-  AskButton,
-  Card,
-  Checkbox,
-  Fieldset,
-  Form,
-  InputError,
-  Item,
-  List,
-  Loaded,
-  Page,
-  Select,
-  TextField,
-  Time,
-} from '../ui/index.ts';
+import { Checkbox, Fieldset, Select, TextField } from '../ui/fields.tsx';
+import { AskButton, Card, Form, InputError, Item, List, Loaded, Page, Time } from '../ui/index.ts';
 import { account, describeDevice } from './names.ts';
 
 /** What the account is notified of, how and when. */
 export function Alerts() {
   const preferences = useObject(dure.notifications.getMailPreferences);
   return (
-    <Page title={m.alert_settings()} width="narrow" back={account}>
+    <Page title={m.alert_settings()} width="narrow" back={account()}>
       <PushSwitch />
       <Card title={m.what_to_send()} text={m.emails_go_to_your_verified()}>
         <Loaded query={preferences}>{(saved) => <Preferences {...saved} />}</Loaded>
@@ -49,28 +36,18 @@ function PushSwitch() {
   const devices = useInfiniteList(dure.push.listSubscriptions);
   if (isApiError(query.error) && query.error.status === 404) return null;
   const isOn = query.data === 'on';
-
-  async function toggle() {
-    try {
-      await switchPush(isOn);
-    } catch (error) {
-      const text = error instanceof DOMException && failed[error.name];
-      throw text ? new InputError(text()) : error;
-    } finally {
-      // The user may have blocked it just now.
-      await Promise.all([query.refetch(), devices.refetch()]);
-    }
-  }
+  // The user may have blocked it just now.
+  const readAgain = () => Promise.all([query.refetch(), devices.refetch()]);
+  const toggle = () => switchPush(isOn).catch(explain).finally(readAgain);
   return (
     <Card title={m.push_notifications()} chip={isOn && m.on()} text={m.get_news_on_this_device()}>
       <Loaded query={query}>
-        {(status) =>
-          status === 'blocked' || status === 'unsupported' ? (
-            <p className="note warn">{impossible[status]()}</p>
-          ) : (
-            <Form submitLabel={isOn ? m.switch_off() : m.switch_on()} onSubmit={toggle} />
-          )
-        }
+        {(status) => {
+          if (status === 'blocked')
+            return <p className="note warn">{m.your_browser_blocks_notifications_allow()}</p>;
+          if (status === 'unsupported') return <p className="note warn">{m.this_browser_has_no_push()}</p>;
+          return <Form submitLabel={isOn ? m.switch_off() : m.switch_on()} onSubmit={toggle} />;
+        }}
       </Loaded>
       {devices.items.length > 0 && <h3>{m.devices_with_push_notifications()}</h3>}
       <List query={devices} empty={null}>
@@ -96,28 +73,26 @@ function PushSwitch() {
   );
 }
 
-/** By the name of what the browser throws. */
-const failed: Record<string, () => string> = {
-  AbortError: m.your_browser_could_not_reach,
-  NotAllowedError: m.notifications_were_not_allowed_a,
+/** What the browser throws. */
+function explain(error: unknown): never {
+  const name = error instanceof DOMException && error.name;
+  if (name === 'AbortError') throw new InputError(m.your_browser_could_not_reach());
+  if (name === 'NotAllowedError') throw new InputError(m.notifications_were_not_allowed_a());
+  throw error;
+}
+
+const kinds = {
+  partner_request_received: m.new_requests,
+  partner_request_answered: m.answers_to_my_requests,
+  partner_request_ended: m.partnerships_that_ended,
+  saved_search_match: m.new_posts_for_my_saved,
 };
 
-const impossible = {
-  blocked: m.your_browser_blocks_notifications_allow,
-  unsupported: m.this_browser_has_no_push,
-};
-
-const kinds = [
-  ['partner_request_received', m.new_requests],
-  ['partner_request_answered', m.answers_to_my_requests],
-  ['partner_request_ended', m.partnerships_that_ended],
-  ['saved_search_match', m.new_posts_for_my_saved],
-] as const;
-
+/** A withdrawn request is not worth an email. */
 const channels = [
-  ['push', m.send_me_a_push_notification],
-  ['email', m.send_me_an_email_about],
-] as const;
+  { channel: 'push', label: m.send_me_a_push_notification, ended: m.requests_withdrawn_partnerships_ended },
+  { channel: 'email', label: m.send_me_an_email_about, ended: m.partnerships_that_ended },
+];
 
 /** Which emails and push messages the account gets, when, and in which language. */
 function Preferences({ language, quiet_hours: quiet, ...saved }: Output<'getMailPreferences'>) {
@@ -136,25 +111,16 @@ function Preferences({ language, quiet_hours: quiet, ...saved }: Output<'getMail
 
   return (
     <Form values={values} draft="alerts" submitLabel={m.save()} onSubmit={save}>
-      {channels.map(([channel, legend]) => (
-        <Fieldset key={channel} name={channel} legend={legend()}>
+      {channels.map(({ channel, label, ended }) => (
+        <Fieldset key={channel} name={channel} label={label()}>
           <div className="choices">
-            {kinds.map(([kind, text]) => (
-              <Checkbox
-                key={kind}
-                name={`${channel}.${kind}`}
-                // A withdrawn request is not worth an email.
-                label={
-                  kind === 'partner_request_ended' && channel === 'push'
-                    ? m.requests_withdrawn_partnerships_ended()
-                    : text()
-                }
-              />
+            {Object.entries({ ...kinds, partner_request_ended: ended }).map(([kind, text]) => (
+              <Checkbox key={kind} name={`${channel}.${kind}`} label={text()} />
             ))}
           </div>
         </Fieldset>
       ))}
-      <Fieldset name="quiet_hours" legend={m.quiet_hours()} hint={m.in_korean_time_news_of()}>
+      <Fieldset name="quiet_hours" label={m.quiet_hours()} hint={m.in_korean_time_news_of()}>
         <div className="row">
           <TextField name="quiet_hours.from" type="time" optional label={m.from()} />
           <TextField name="quiet_hours.to" type="time" optional label={m.to()} />
@@ -172,11 +138,10 @@ function Preferences({ language, quiet_hours: quiet, ...saved }: Output<'getMail
   );
 }
 
-/** The searches whose new posts are notified. */
 function SavedSearches() {
   const searches = useInfiniteList(dure.savedSearches.list);
   const describe = useDescribeSearch();
-  const none = m.no_saved_searches_search_for();
+  const none = <p className="soft small">{m.no_saved_searches_search_for()}</p>;
   const remove = ({ id, name }: { id: number; name: string }) => (
     <AskButton
       label={m.delete_label()}
@@ -188,7 +153,7 @@ function SavedSearches() {
   );
   return (
     <Card title={m.saved_searches()} text={m.you_will_be_notified_of()}>
-      <List query={searches} empty={<p className="soft small">{none}</p>}>
+      <List query={searches} empty={none}>
         {(search) => (
           <Item title={<Link to={searchPath('/', search)}>{search.name}</Link>} actions={remove(search)}>
             {describe(search) !== search.name && describe(search)}

@@ -5,8 +5,9 @@ import { useFormContext, useWatch } from 'react-hook-form';
 import { dure } from '../api.ts';
 import { change } from '../app/change.ts';
 import { m } from '../paraglide/messages.js';
+import { Checkbox, ErrorText } from '../ui/fields.tsx';
 import { useFieldError } from '../ui/form.tsx';
-import { Button, Card, Checkbox, ErrorText, Item, Loaded, Time } from '../ui/index.ts';
+import { Button, Card, Item, Loaded, Time } from '../ui/index.ts';
 
 const names: Partial<Record<string, () => string>> = {
   is_14_or_older: m.i_am_14_or_older,
@@ -23,10 +24,10 @@ export function ConsentChoices({ items }: { items: ItemOf<'listConsents'>[] }) {
   const { setValue, clearErrors } = useFormContext();
   const chosen: Record<string, boolean> = useWatch({ name: 'consents' });
   if (items.length === 0) return null;
-  const ids = ['is_14_or_older', ...items.map(({ id }) => id)];
-  const isAll = ids.every((id) => chosen[id]);
+  const choices = [{ id: 'is_14_or_older', required: true }, ...items];
+  const isAll = choices.every(({ id }) => chosen[id]);
   function chooseAll() {
-    for (const id of ids) setValue(`consents.${id}`, !isAll);
+    for (const { id } of choices) setValue(`consents.${id}`, !isAll);
     clearErrors('consents');
   }
   return (
@@ -36,9 +37,8 @@ export function ConsentChoices({ items }: { items: ItemOf<'listConsents'>[] }) {
         <input type="checkbox" checked={isAll} onChange={chooseAll} />
         {m.agree_to_all_optional_ones()}
       </label>
-      <Choice id="is_14_or_older" required />
-      {items.map((consent) => (
-        <Choice key={consent.id} {...consent} />
+      {choices.map((choice) => (
+        <Choice key={choice.id} {...choice} />
       ))}
     </fieldset>
   );
@@ -70,8 +70,7 @@ export function consentsIn(
   chosen: typeof noConsents,
   items: ItemOf<'listConsents'>[],
 ): Input<'signUp'>['consents'] {
-  const version = (id: 'terms' | 'privacy') =>
-    chosen[id] ? items.find((item) => item.id === id)?.version : undefined;
+  const version = (id: 'terms' | 'privacy') => items.find((item) => item.id === id && chosen[id])?.version;
   return {
     terms: version('terms'),
     privacy: version('privacy'),
@@ -83,15 +82,15 @@ export function consentsIn(
 
 /** What the user has agreed to, and what can still be agreed to or withdrawn. Missing where the service has no terms. */
 export function Consents() {
-  const listed = useObject(dure.auth.listConsents);
+  const listed = useObject(dure.auth.listConsents).data?.items ?? [];
   const own = useObject(dure.auth.getOwnConsents);
-  if (listed.data?.items.length === 0) return null;
+  if (listed.length === 0) return null;
   return (
     <Card title={m.my_consents()}>
       <Loaded query={own}>
         {({ items }) => (
           <ul className="items">
-            {listed.data?.items.map((consent) => (
+            {listed.map((consent) => (
               <li key={consent.id}>
                 <Consent {...consent} own={items.find(({ id }) => id === consent.id)} />
               </li>
@@ -103,12 +102,9 @@ export function Consents() {
   );
 }
 
-function Consent({
-  id,
-  url,
-  version,
-  own,
-}: ItemOf<'listConsents'> & { own?: ItemOf<'getOwnConsents'> | undefined }) {
+type ConsentProps = ItemOf<'listConsents'> & { own?: ItemOf<'getOwnConsents'> | undefined };
+
+function Consent({ id, url, version, own }: ConsentProps) {
   const name = names[id]?.() ?? id;
   const moment = own?.withdrawn_at ?? own?.given_at;
   // The latest answer counts for marketing, of whichever version; it can always be withdrawn.
@@ -116,17 +112,18 @@ function Consent({
   const value = id === 'marketing' ? !isGiven : version;
   const label = isGiven ? m.withdraw() : m.agree();
   const update = () => change(dure.auth.updateOwnConsents, { [id]: value });
+  const link = (
+    <a href={url} target="_blank" rel="noreferrer">
+      {name}
+    </a>
+  );
   return (
     <Item
-      title={
-        <a href={url} target="_blank" rel="noreferrer">
-          {name}
-        </a>
-      }
+      title={link}
       actions={(!isGiven || id === 'marketing') && <Button label={label} about={name} onClick={update} />}>
-      {moment && (
+      {moment && own && (
         <>
-          {own?.version} · {own?.withdrawn_at ? m.withdrawn() : m.given()} <Time moment={moment} />
+          {own.version} · {own.withdrawn_at ? m.withdrawn() : m.given()} <Time moment={moment} />
         </>
       )}
     </Item>

@@ -6,27 +6,14 @@ import { toast } from 'react-hot-toast/headless';
 import { dure } from '../api.ts';
 import { change, confirmed } from '../app/change.ts';
 import { m } from '../paraglide/messages.js';
-import {
-  AskButton,
-  Button,
-  CancelButton,
-  Card,
-  CodeField,
-  Facts,
-  Form,
-  Item,
-  List,
-  Loaded,
-  Page,
-  TextField,
-  Time,
-} from '../ui/index.ts';
+import { CodeField, TextField } from '../ui/fields.tsx';
+import { AskButton, Button, Card, Facts, Form, Item, List, Loaded, Page, Time } from '../ui/index.ts';
 import { account, describeDevice, nameOfMethod } from './names.ts';
 
 /** How the account logs in, beside its password. */
 export function LoginMethods() {
   return (
-    <Page title={m.ways_to_log_in()} width="narrow" back={account}>
+    <Page title={m.ways_to_log_in()} width="narrow" back={account()}>
       <Identities />
       <Passkeys />
       <TwoStep />
@@ -74,18 +61,34 @@ function Identities() {
 
 function Passkeys() {
   const passkeys = useInfiniteList(dure.passkeys.list);
-  const none = <p className="soft small">{m.no_passkeys_yet()}</p>;
-
-  async function add() {
-    await confirmed(() => dure.passkeys.register({ name: describeDevice(navigator.userAgent) }));
-    await passkeys.refetch();
-  }
-
+  const register = () => dure.passkeys.register({ name: describeDevice(navigator.userAgent) });
+  const add = () => confirmed(register).then(() => passkeys.refetch());
   return (
     <Card title={m.passkeys()} text={m.log_in_with_your_fingerprint()}>
-      <List query={passkeys} empty={none}>
+      <List query={passkeys} empty={<p className="soft small">{m.no_passkeys_yet()}</p>}>
         {({ id, name, is_synced, last_used_at }) => (
-          <Item title={name} actions={<ChangePasskey id={id} name={name} />}>
+          <Item
+            title={name}
+            actions={
+              <div className="row">
+                <AskButton
+                  label={m.rename()}
+                  about={name}
+                  confirmLabel={m.save()}
+                  values={{ name }}
+                  onConfirm={(entered) => change(dure.passkeys.update, { passkey_id: id, ...entered })}>
+                  <TextField name="name" label={m.name_of_the_passkey()} />
+                </AskButton>
+                <AskButton
+                  danger
+                  label={m.delete_label()}
+                  about={name}
+                  title={m.delete_the_passkey({ name })}
+                  text={m.it_will_no_longer_log()}
+                  onConfirm={() => change(dure.passkeys.delete, { passkey_id: id })}
+                />
+              </div>
+            }>
             {is_synced ? m.synced() : m.on_one_device_only()} · {m.last_used()} <Time moment={last_used_at} />
           </Item>
         )}
@@ -99,29 +102,6 @@ function Passkeys() {
   );
 }
 
-function ChangePasskey({ id, name }: { id: number; name: string }) {
-  return (
-    <div className="row">
-      <AskButton
-        label={m.rename()}
-        about={name}
-        confirmLabel={m.save()}
-        values={{ name }}
-        onConfirm={(entered) => change(dure.passkeys.update, { passkey_id: id, ...entered })}>
-        <TextField name="name" label={m.name_of_the_passkey()} />
-      </AskButton>
-      <AskButton
-        danger
-        label={m.delete_label()}
-        about={name}
-        title={m.delete_the_passkey({ name })}
-        text={m.it_will_no_longer_log()}
-        onConfirm={() => change(dure.passkeys.delete, { passkey_id: id })}
-      />
-    </div>
-  );
-}
-
 /** The second step of logins: off, being set up, or on. */
 function TwoStep() {
   const status = useObject(dure.secondFactor.get);
@@ -131,6 +111,8 @@ function TwoStep() {
   const switchOn = m.switch_on_2();
 
   const start = async () => setSetup(await confirmed(() => dure.secondFactor.startTotp()));
+  const finish = async (entered: { code: string }) =>
+    show(await change(dure.secondFactor.confirmTotp, entered));
   const renew = async () => show(await change(dure.secondFactor.replaceRecoveryCodes, {}));
 
   function show({ recovery_codes }: { recovery_codes: string[] }) {
@@ -142,14 +124,17 @@ function TwoStep() {
     if (codes) return <RecoveryCodes codes={codes} onKept={() => setCodes(undefined)} />;
     if (isOn) return <SwitchedOn left={left} onRenew={renew} />;
     if (setup === undefined) return <Form key="start" submitLabel={switchOn} onSubmit={start} />;
+    const { otpauth_uri: uri, secret } = setup;
+    const key = <code>{secret.replace(/.{4}(?=.)/g, '$& ')}</code>;
+    const cancel = <Button label={m.cancel()} onClick={() => setSetup(undefined)} />;
     return (
-      <Form
-        key="finish"
-        values={{ code: '' }}
-        submitLabel={switchOn}
-        onSubmit={async (entered) => show(await change(dure.secondFactor.confirmTotp, entered))}
-        actions={<CancelButton onClick={() => setSetup(undefined)} />}>
-        <Setup {...setup} />
+      <Form key="finish" values={{ code: '' }} submitLabel={switchOn} onSubmit={finish} actions={cancel}>
+        <p>{m.scan_the_qr_code_with()}</p>
+        <QRCodeSVG value={uri} size={208} marginSize={4} aria-label={m.qr_code_for_your_authenticator()} />
+        <Facts facts={{ [m.key_to_enter_by_hand()]: key }} />
+        <p>
+          <a href={uri}>{m.open_in_an_app_on()}</a>
+        </p>
         <CodeField />
       </Form>
     );
@@ -159,21 +144,6 @@ function TwoStep() {
     <Card title={m.two_step_verification()} chip={isOn && m.on()} text={m.after_your_password_or_a()}>
       <Loaded query={status}>{({ recovery_codes_left }) => content(recovery_codes_left)}</Loaded>
     </Card>
-  );
-}
-
-function Setup({ secret, otpauth_uri }: Output<'startTotp'>) {
-  const label = m.qr_code_for_your_authenticator();
-  const key = <code>{secret.replace(/.{4}(?=.)/g, '$& ')}</code>;
-  return (
-    <>
-      <p>{m.scan_the_qr_code_with()}</p>
-      <QRCodeSVG value={otpauth_uri} size={208} marginSize={4} aria-label={label} />
-      <Facts facts={{ [m.key_to_enter_by_hand()]: key }} />
-      <p>
-        <a href={otpauth_uri}>{m.open_in_an_app_on()}</a>
-      </p>
-    </>
   );
 }
 

@@ -1,12 +1,7 @@
 import { m } from '../paraglide/messages.js';
 
 /** The page above those of the account. */
-export const account = {
-  to: '/account',
-  get label() {
-    return m.account();
-  },
-};
+export const account = () => ({ to: '/account', label: m.account() });
 
 const methodNames: Partial<Record<string, () => string>> = {
   password: m.password,

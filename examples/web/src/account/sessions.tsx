@@ -1,4 +1,4 @@
-import type { Item as ItemOf } from '@dure/client';
+import type { Session } from '@dure/client';
 import { useInfiniteList } from '@dure/react';
 import { dure } from '../api.ts';
 import { change } from '../app/change.ts';
@@ -10,9 +10,9 @@ import { account, describeDevice, nameOfMethod } from './names.ts';
 export function Sessions() {
   const sessions = useInfiniteList(dure.auth.listSessions);
   return (
-    <Page title={m.devices()} lead={m.if_you_do_not_recognise()} width="narrow" back={account}>
+    <Page title={m.devices()} lead={m.if_you_do_not_recognise()} width="narrow" back={account()}>
       <List query={sessions} empty={null}>
-        {(session) => <Session {...session} />}
+        {(session) => <Device {...session} />}
       </List>
       {sessions.items.length > 1 && (
         <AskButton
@@ -28,11 +28,9 @@ export function Sessions() {
   );
 }
 
-function Session({ id, user_agent, ip, last_used_at, methods, is_current }: ItemOf<'listSessions'>) {
+function Device({ id, user_agent, ip, last_used_at, methods, is_current }: Session) {
   const device = describeDevice(user_agent) || m.unknown_device();
-  const action = is_current ? (
-    <span className="status accepted">{m.this_device()}</span>
-  ) : (
+  const logOut = (
     <AskButton
       label={m.log_out()}
       about={device}
@@ -41,8 +39,9 @@ function Session({ id, user_agent, ip, last_used_at, methods, is_current }: Item
       onConfirm={() => change(dure.auth.endSession, { session_id: id })}
     />
   );
+  const here = <span className="status accepted">{m.this_device()}</span>;
   return (
-    <Item heading="h2" title={device} actions={action}>
+    <Item heading="h2" title={device} actions={is_current ? here : logOut}>
       {ip} · {m.last_used()} <Time moment={last_used_at} />
       <br />
       {methods.length > 0 && `${m.logged_in_by()} ${methods.map(nameOfMethod).join(', ')}`}

@@ -1,5 +1,5 @@
-import type { CallOptions, Input, Method, OperationId, Output } from '@dure/client';
-import { isApiError } from '@dure/client';
+import type { OperationId, Output } from '@dure/client';
+import { type CallOptions, type Input, isApiError, type Method } from '@dure/client';
 import { type ComponentType, createElement } from 'react';
 import { createCallable } from 'react-call';
 import { toast } from 'react-hot-toast/headless';
@@ -14,18 +14,23 @@ export const Confirmation = createCallable<
   string | null
 >(({ call, methods, Content }) => createElement(Content, { methods, onEnd: call.end }));
 
-/** Changes something with any operation, shows the service's text about it, and reads again what is shown. */
+/** Changes something with any operation, shows the service's text about it, and reads again what is shown, also when that was old. */
 export async function change<Id extends OperationId>(
   { operation }: Method<Id>,
   input: Input<Id>,
   options?: CallOptions,
 ): Promise<Output<Id>> {
-  const { data, message } = await confirmed((password) =>
-    dure.request(operation, { ...input, ...password }, options),
-  );
-  toast(message);
-  readAgain();
-  return data;
+  try {
+    const { data, message } = await confirmed((password) =>
+      dure.request(operation, { ...input, ...password }, options),
+    );
+    toast(message);
+    readAgain();
+    return data;
+  } catch (error) {
+    if (isApiError(error) && error.code === 'precondition_failed') readAgain();
+    throw error;
+  }
 }
 
 /** Runs an action; where the service wants to know first who is there, asks the user, and runs it again. */

@@ -3,7 +3,8 @@ import { nameOfMethod } from '../account/names.ts';
 import { dure } from '../api.ts';
 import { SecondFactorField, secondFactorIn } from '../auth/fields.tsx';
 import { m } from '../paraglide/messages.js';
-import { Button, CancelButton, Dialog, Form, PasswordField } from '../ui/index.ts';
+import { PasswordField } from '../ui/fields.tsx';
+import { Button, Dialog, Form } from '../ui/index.ts';
 
 export interface ConfirmationProps {
   methods: string[];
@@ -50,7 +51,7 @@ export function ConfirmationDialog({ methods, onEnd }: ConfirmationProps) {
       {withPasskey && <Button look="wide" label={m.confirm_with_a_passkey()} onClick={logInAgain} />}
       {methods.length === 0 && !withPasskey && <p className="note warn">{m.please_log_out_and_log()}</p>}
       <div className="row">
-        <CancelButton onClick={cancel} />
+        <Button label={m.cancel()} onClick={cancel} />
       </div>
     </Dialog>
   );

@@ -5,12 +5,19 @@ import { m } from '../paraglide/messages.js';
 import { Button, Empty, Page, Skeleton } from '../ui/index.ts';
 
 /** A page whose code is loaded when it is opened: again after an error, and once there is a network. */
-export function page(path: string, load: () => Promise<ComponentType>): RouteObject {
+export function page<Name extends string>(
+  path: string,
+  load: () => Promise<Record<Name, ComponentType>>,
+  name: Name,
+): RouteObject {
   function LoadedPage() {
     const { id } = useParams();
     const { data, error, refetch } = useQuery({
       queryKey: ['code', path],
-      queryFn: async () => ({ Content: await load() }),
+      queryFn: async () => {
+        const Content: ComponentType = (await load())[name];
+        return { Content };
+      },
       staleTime: Number.POSITIVE_INFINITY,
       gcTime: Number.POSITIVE_INFINITY,
       retry: 1,
@@ -24,10 +31,9 @@ export function page(path: string, load: () => Promise<ComponentType>): RouteObj
 
 /** For addresses that the app does not have. */
 export function NotFound() {
-  const text = m.the_address_has_changed_or();
   return (
     <Page title={m.page_not_found()} width="narrow">
-      <Empty text={text} to="/" label={m.home()} />
+      <Empty text={m.the_address_has_changed_or()} to="/" label={m.home()} />
     </Page>
   );
 }

@@ -1,57 +1,47 @@
-import { isApiError, type SignedOutReason } from '@dure/client';
+import { isApiError, type SignedOutReason, type Store, type User } from '@dure/client';
 import { queryKey, useObject, useSession } from '@dure/react';
 import { useQuery } from '@tanstack/react-query';
 import { Navigate, Outlet, useLocation, useOutletContext } from 'react-router';
-import { dure, type Store, type Tagged, type User } from '../api.ts';
+import { dure, type Tagged } from '../api.ts';
 import { LoadError, Skeleton } from '../ui/index.ts';
 
 interface Account {
   user: User;
-  /** Null where the account has none. */
   store: Tagged<Store> | null;
 }
 
 /** The account and its store, for views behind {@link SignedIn}. */
 export const useAccount = () => useOutletContext<Account>();
 
-/** Reads as `useObject` does. */
-function useTagged<Data>(
-  keyOf: (userId: number | null) => readonly unknown[],
-  read: (signal: AbortSignal) => Promise<Data>,
-) {
-  const { userId } = useSession();
-  return useQuery({
-    queryKey: [...keyOf(userId), 'etag'],
-    queryFn: ({ signal }) => read(signal),
-    enabled: userId !== null,
-    retry: false,
-  });
-}
-
 const tag = <Data extends object>({ data, headers }: { data: Data; headers: Headers }): Tagged<Data> => ({
   ...data,
   etag: headers.get('etag') ?? undefined,
 });
 
+/** As `useObject` does, with the `ETag`. */
 export function usePost(post_id: number) {
-  const input = { post_id };
-  return useTagged(
-    (userId) => queryKey(userId, 'getPost', input),
-    (signal) => dure.request('getPost', input, { signal }).then(tag),
-  );
+  const { userId } = useSession();
+  return useQuery({
+    queryKey: [...queryKey(userId, 'getPost', { post_id }), 'etag'],
+    queryFn: ({ signal }) => dure.request('getPost', { post_id }, { signal }).then(tag),
+    enabled: userId !== null,
+    retry: false,
+  });
 }
 
 /** The own store; null where the account has none, because for TanStack Query an error would be nothing to keep. */
 export function useOwnStore() {
-  return useTagged(
-    (userId) => queryKey(userId, 'getOwnStore'),
-    (signal) => dure.request('getOwnStore', {}, { signal }).then(tag).catch(nullIfNone),
-  );
-}
-
-function nullIfNone(error: unknown): null {
-  if (isApiError(error, 'getOwnStore') && error.code === 'store_not_found') return null;
-  throw error;
+  const { userId } = useSession();
+  return useQuery({
+    queryKey: [...queryKey(userId, 'getOwnStore'), 'etag'],
+    queryFn: ({ signal }) =>
+      dure.request('getOwnStore', {}, { signal }).then(tag, (error: unknown) => {
+        if (isApiError(error, 'getOwnStore') && error.code === 'store_not_found') return null;
+        throw error;
+      }),
+    enabled: userId !== null,
+    retry: false,
+  });
 }
 
 /** Routes that need a login: without one, the login page comes first and leads back. */

@@ -1,24 +1,16 @@
-import type { AuthChange } from '@dure/client';
 import { useLiveNotifications, useSession } from '@dure/react';
 import { onlineManager, type Query } from '@tanstack/react-query';
+import { Bell, Handshake, Search, Store, UserRound, X } from 'lucide-react';
 import { useEffect, useSyncExternalStore } from 'react';
 import { type Toast, toast, useToaster } from 'react-hot-toast/headless';
 import { Link, Outlet, ScrollRestoration, useLocation } from 'react-router';
 import { apiUrl, dure, queryClient } from '../api.ts';
 import { m } from '../paraglide/messages.js';
 import { changeLanguage, useLanguage } from '../text.ts';
-import { forgetDraftsOfOthers } from '../ui/draft.ts';
-import { Button, ButtonLink, Icon, useVisited } from '../ui/index.ts';
+import { Button, ButtonLink, useVisited } from '../ui/index.ts';
 import { readAgain } from './change.ts';
-import { followPush } from './push.ts';
 import { isRemote } from './session.tsx';
 import './shell.css';
-
-/** What was typed stays for the account whose session has expired, and for no other one. */
-function forgetDrafts({ userId, reason }: AuthChange): void {
-  const hasLeft = reason === 'logged_out' || reason === 'account_deleted' || reason === 'elsewhere';
-  if (userId !== null || hasLeft) forgetDraftsOfOthers(userId);
-}
 
 /** What surrounds every view: brand, navigation, language, short messages. */
 export function Shell() {
@@ -36,13 +28,11 @@ export function Shell() {
     // The texts of the service, too.
     readAgain();
   }, [language]);
-  useEffect(() => dure.onAuthChange(forgetDrafts), []);
   useEffect(() => {
     // What could not be read during an outage.
     const hasFailed = ({ state }: Query) => state.status === 'error';
     if (stream === 'open') void queryClient.refetchQueries({ type: 'active', predicate: hasFailed });
   }, [stream]);
-  useEffect(() => dure.onAuthChange(followPush), []);
   return (
     <div className={isSignedIn ? 'has-nav' : undefined}>
       <a className="skip-link" href="#content">
@@ -61,7 +51,14 @@ export function Shell() {
       </header>
       <Messages />
       <Banners />
-      {import.meta.env.DEV && <MailboxHint />}
+      {import.meta.env.DEV && (
+        <aside className="mailbox-hint" aria-label={m.development_mailbox()}>
+          {m.development_mode_codes_and_links()}{' '}
+          <a href={`${apiUrl}/dev/mailbox/`} target="_blank" rel="noreferrer">
+            {m.development_mailbox()}
+          </a>
+        </aside>
+      )}
       {/* In another language, all texts of the page are new. */}
       <main key={language} id="content" tabIndex={-1}>
         <Outlet />
@@ -76,11 +73,11 @@ export function Shell() {
 
 /** Path, label, icon, and the paths that belong to it. */
 const links = [
-  ['/', m.browse, 'search', /^\/($|posts|stores)/],
-  ['/requests', m.requests, 'requests', /^\/(requests|partners)/],
-  ['/notifications', m.notifications, 'bell', /^\/notifications/],
-  ['/store', m.my_shop, 'store', /^\/store(\/|$)/],
-  ['/account', m.account, 'account', /^\/(account|sessions)/],
+  ['/', m.browse, Search, /^\/($|posts|stores)/],
+  ['/requests', m.requests, Handshake, /^\/(requests|partners)/],
+  ['/notifications', m.notifications, Bell, /^\/notifications/],
+  ['/store', m.my_shop, Store, /^\/store(\/|$)/],
+  ['/account', m.account, UserRound, /^\/(account|sessions)/],
 ] as const;
 
 function Navigation({ unread }: { unread: number }) {
@@ -90,19 +87,19 @@ function Navigation({ unread }: { unread: number }) {
     <>
       <nav className="nav" aria-label={m.main_menu()}>
         <ul>
-          {links.map(([to, label, icon, paths]) => (
+          {links.map(([to, label, Drawing, paths]) => (
             <li key={to}>
               <Link to={to} aria-current={paths.test(pathname) ? 'page' : undefined}>
                 <span className="nav-icon">
-                  <Icon name={icon} />
-                  {icon === 'bell' && unread > 0 && (
+                  <Drawing />
+                  {Drawing === Bell && unread > 0 && (
                     <span className="badge" aria-hidden="true">
                       {unread > 99 ? '99+' : unread}
                     </span>
                   )}
                 </span>
                 {label()}
-                {icon === 'bell' && unread > 0 && <span className="visually-hidden"> ({unreadText})</span>}
+                {Drawing === Bell && unread > 0 && <span className="visually-hidden"> ({unreadText})</span>}
               </Link>
             </li>
           ))}
@@ -119,31 +116,22 @@ function Navigation({ unread }: { unread: number }) {
 function Messages() {
   const { toasts, handlers } = useToaster({ duration: 6_000 });
   const shown = toasts.filter(({ visible }) => visible);
-  const [errors, others] = [true, false].map((isError) =>
-    shown
-      .filter(({ type }) => (type === 'error') === isError)
-      .map((toast) => <Message key={toast.id} {...toast} />),
-  );
-  return (
-    <div className="toasts" onPointerEnter={handlers.startPause} onPointerLeave={handlers.endPause}>
-      <div role="alert">{errors}</div>
-      <div role="status">{others}</div>
-    </div>
-  );
-}
-
-function Message({ id, type, message }: Toast) {
-  return (
-    <div className={`toast ${type}`}>
+  const show = ({ id, type, message }: Toast) => (
+    <div className={`toast ${type}`} key={id}>
       <span className="clamped">{typeof message === 'string' ? message : null}</span>
       <button type="button" aria-label={m.close()} onClick={() => toast.dismiss(id)}>
-        <Icon name="close" size={20} />
+        <X size={20} />
       </button>
     </div>
   );
+  return (
+    <div className="toasts" onPointerEnter={handlers.startPause} onPointerLeave={handlers.endPause}>
+      <div role="alert">{shown.filter(({ type }) => type === 'error').map(show)}</div>
+      <div role="status">{shown.filter(({ type }) => type !== 'error').map(show)}</div>
+    </div>
+  );
 }
 
-/** What the user should know on every page. */
 function Banners() {
   const { user, reason } = useSession();
   const { pathname } = useLocation();
@@ -166,17 +154,5 @@ function Banners() {
         </p>
       )}
     </>
-  );
-}
-
-/** In development, the service shows emails instead of sending them. */
-function MailboxHint() {
-  return (
-    <aside className="mailbox-hint" aria-label={m.development_mailbox()}>
-      {m.development_mode_codes_and_links()}{' '}
-      <a href={`${apiUrl}/dev/mailbox/`} target="_blank" rel="noreferrer">
-        {m.development_mailbox()}
-      </a>
-    </aside>
   );
 }

@@ -1,45 +1,38 @@
-import { isApiError } from '@dure/client';
+import { isApiError, type User } from '@dure/client';
 import { useMutation, useSession } from '@dure/react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Navigate, useLocation, useNavigate, useSearchParams } from 'react-router';
-import { dure, type User } from '../api.ts';
+import { dure } from '../api.ts';
 import { change } from '../app/change.ts';
 import { m } from '../paraglide/messages.js';
-import { ButtonLink, Form, Loaded, Page, Skeleton, TextField } from '../ui/index.ts';
+import { EmailField } from '../ui/fields.tsx';
+import { ButtonLink, Form, Loaded, Page, Skeleton } from '../ui/index.ts';
 import { NewPasswordField } from './fields.tsx';
 import { proofs, type SignUpState } from './sign-up.tsx';
 
-/** By the operation that sends the email. Its response is the same for any address. */
-const emails = {
-  findUserId: { title: m.forgot_username, lead: m.enter_your_email_and_we, submitLabel: m.send_my_username },
-  requestPasswordReset: {
-    title: m.forgot_password,
-    lead: m.enter_your_email_and_we_2,
-    submitLabel: m.send_a_link,
-  },
-};
-
-export const FindId = () => <RequestEmail operation="findUserId" />;
-export const RequestReset = () => <RequestEmail operation="requestPasswordReset" />;
-
-function RequestEmail({ operation }: { operation: keyof typeof emails }) {
-  const { title, lead, submitLabel } = emails[operation];
-  // Why the page is shown.
-  const { state: reason }: { state: string | null } = useLocation();
+/** Sends the username or a link for a new password. The response is the same for any address. */
+export function RequestEmail() {
+  const { pathname, state: reason }: { pathname: string; state: string | null } = useLocation();
   const [response, setResponse] = useState('');
+  const isName = pathname === '/find-id';
+  const title = isName ? m.forgot_username() : m.forgot_password();
+  const lead = isName ? m.enter_your_email_and_we() : m.enter_your_email_and_we_2();
 
-  async function send({ email }: { email: string }) {
+  async function send(entered: { email: string }) {
     setResponse('');
-    const { message } = await dure.request(operation, { email: email.trim() });
+    const { message } = await dure.request(isName ? 'findUserId' : 'requestPasswordReset', entered);
     setResponse(message);
   }
 
   return (
-    <Page title={title()} lead={lead()} width="form-page" back={{ to: '/login', label: m.log_in() }}>
+    <Page title={title} lead={lead} width="form-page" back={{ to: '/login', label: m.log_in() }}>
       {reason && !response && <p className="note warn">{reason}</p>}
-      <Form values={{ email: '' }} submitLabel={submitLabel()} onSubmit={send}>
-        <TextField name="email" type="email" label={m.email()} autoComplete="email" />
+      <Form
+        values={{ email: '' }}
+        submitLabel={isName ? m.send_my_username() : m.send_a_link()}
+        onSubmit={send}>
+        <EmailField />
       </Form>
       <div role="status">{response && <p className="note">{response}</p>}</div>
     </Page>
@@ -65,8 +58,9 @@ export function ResetPassword() {
     navigate('/login', { replace: true });
   }
 
-  if (isApiError(validated.error, 'validatePasswordReset') && validated.error.code === 'reset_link_invalid') {
-    return <Navigate replace to="/reset-password-request" state={validated.error.detail} />;
+  const { error } = validated;
+  if (isApiError(error) && error.code === 'reset_link_invalid') {
+    return <Navigate replace to="/reset-password-request" state={error.detail} />;
   }
   return (
     <Page title={m.set_a_new_password()} width="form-page">
@@ -86,15 +80,14 @@ async function leave(): Promise<void> {
   if (dure.isSignedIn()) await dure.auth.logOut().catch(() => undefined);
 }
 
-/** Where the link of the mail with a code leads. A button, because programs that check emails open links, too. */
+/** Where the link of the mail with a code leads. */
 export function ConfirmEmail() {
   const { status, user } = useSession();
-  const [query] = useSearchParams();
-  const token = query.get('token') ?? '';
+  const token = useSearchParams()[0].get('token') ?? '';
+  const content = user ? <ConfirmForAccount token={token} user={user} /> : <Skeleton />;
   return (
     <Page title={m.verify_your_email_2()} width="form-page">
-      {status === 'signed_out' && <ConfirmForNewAccount token={token} />}
-      {status !== 'signed_out' && (user ? <ConfirmForAccount token={token} user={user} /> : <Skeleton />)}
+      {status === 'signed_out' ? <ConfirmForNewAccount token={token} /> : content}
     </Page>
   );
 }
@@ -102,6 +95,7 @@ export function ConfirmEmail() {
 function ConfirmForNewAccount({ token }: { token: string }) {
   const { pathname, search } = useLocation();
   const navigate = useNavigate();
+  const logIn = `/login?next=${encodeURIComponent(pathname + search)}`;
 
   async function confirm() {
     const proved = await dure.auth.confirmEmail({ token });
@@ -113,11 +107,7 @@ function ConfirmForNewAccount({ token }: { token: string }) {
   return (
     <>
       <p>{m.if_you_have_an_account()}</p>
-      <ButtonLink
-        look="primary"
-        to={`/login?next=${encodeURIComponent(pathname + search)}`}
-        label={m.log_in_and_verify()}
-      />
+      <ButtonLink look="primary" to={logIn} label={m.log_in_and_verify()} />
       <Form submitLabel={m.sign_up_with_this_address()} onSubmit={confirm} />
     </>
   );
@@ -125,47 +115,49 @@ function ConfirmForNewAccount({ token }: { token: string }) {
 
 /** Verifies the account that is signed in: its user must see which one that is. */
 function ConfirmForAccount({ token, user }: { token: string; user: User }) {
-  const { data, mutateAsync } = useMutation(dure.auth.confirmEmail);
-  if (data) {
-    return (
-      <p className="note" role="status">
-        {data.email === user.email
-          ? m.your_email_is_verified()
-          : m.we_have_checked_but_it({ email: data.email })}
-      </p>
-    );
+  const { mutateAsync } = useMutation(dure.auth.confirmEmail);
+  const [wasVerified] = useState(user.is_verified);
+
+  async function confirm() {
+    const { email } = await mutateAsync({ token });
+    return email === user.email ? m.your_email_is_verified() : m.we_have_checked_but_it({ email });
   }
-  if (user.is_verified) {
-    return m.the_email_of_your_account();
-  }
+
+  if (wasVerified) return m.the_email_of_your_account();
   return (
-    <>
-      <p>{m.this_verifies_the_email_of({ username: user.username })}</p>
-      <Form submitLabel={m.verify_your_email_3()} onSubmit={() => mutateAsync({ token })} />
-    </>
+    <OneStep
+      text={m.this_verifies_the_email_of({ username: user.username })}
+      label={m.verify_your_email_3()}
+      run={confirm}
+    />
   );
 }
 
-/** Where the link of the mail about a changed address leads. A button, because programs that check emails open links, too. */
+/** Where the link of the mail about a changed address leads. */
 export function UndoEmailChange() {
-  const [query] = useSearchParams();
-  const [result, setResult] = useState('');
+  const token = useSearchParams()[0].get('token') ?? '';
 
   async function undo() {
-    const { message } = await dure.request('undoEmailChange', { token: query.get('token') ?? '' });
+    const { message } = await dure.request('undoEmailChange', { token });
     await leave();
-    setResult(message);
+    return message;
   }
 
   return (
     <Page title={m.undo_the_change_of_your()} lead={m.if_you_did_not_change()} width="form-page">
-      {result ? (
-        <p className="note" role="status">
-          {result}
-        </p>
-      ) : (
-        <Form submitLabel={m.restore_my_old_address()} onSubmit={undo} />
-      )}
+      <OneStep label={m.restore_my_old_address()} run={undo} />
     </Page>
+  );
+}
+
+/** A button, because programs that check emails open links, too; in its place, what it has done. */
+function OneStep({ text, label, run }: { text?: string; label: string; run: () => Promise<string> }) {
+  const [result, setResult] = useState('');
+  return (
+    <>
+      {!result && text && <p>{text}</p>}
+      {!result && <Form submitLabel={label} onSubmit={() => run().then(setResult)} />}
+      <div role="status">{result && <p className="note">{result}</p>}</div>
+    </>
   );
 }

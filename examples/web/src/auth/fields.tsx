@@ -3,7 +3,8 @@ import { useFormContext } from 'react-hook-form';
 import { toast } from 'react-hot-toast/headless';
 import { dure } from '../api.ts';
 import { m } from '../paraglide/messages.js';
-import { Button, CodeField, Form, PasswordField, TextField } from '../ui/index.ts';
+import { CodeField, PasswordField, TextField } from '../ui/fields.tsx';
+import { Button, Form } from '../ui/index.ts';
 
 interface CodeFormProps {
   email: string;
@@ -26,7 +27,7 @@ export function CodeForm({ email, submitLabel = m.verify(), onCode, actions }: C
     setWait(data.resend_after);
   }
 
-  const again = m.send_a_new_code();
+  const again = wait > 0 ? m.send_a_new_code_in({ wait }) : m.send_a_new_code();
   return (
     <div className="stack">
       <Form
@@ -37,12 +38,7 @@ export function CodeForm({ email, submitLabel = m.verify(), onCode, actions }: C
         actions={actions}>
         <CodeField hint={m.if_you_do_not_see()} />
       </Form>
-      <Button
-        look="plain"
-        label={wait > 0 ? m.send_a_new_code_in({ wait }) : again}
-        onClick={resend}
-        disabled={wait > 0}
-      />
+      <Button look="plain" label={again} onClick={resend} disabled={wait > 0} />
     </div>
   );
 }
@@ -50,29 +46,26 @@ export function CodeForm({ email, submitLabel = m.verify(), onCode, actions }: C
 /** What to do with the code that was mailed to an address. */
 export const codeSentTo = (email: string) => m.enter_the_6_digits_that({ email });
 
-/** In place of the rule of {@link CodeField}, which has the same name. */
-const anyText = { onChange: () => undefined };
-
 /** A code of the authenticator app, or a recovery code. */
 export function SecondFactorField() {
   const { setValue } = useFormContext();
   const [isRecovery, setRecovery] = useState(false);
-  const label = m.recovery_code_2();
+  // In place of the rule of the other field, which has the same name.
+  const anyText = { rules: { onChange: () => undefined }, autoComplete: 'off', autoCapitalize: 'none' };
+
+  function change() {
+    setValue('code', '');
+    setRecovery(!isRecovery);
+  }
+
   return (
     <>
       {isRecovery ? (
-        <TextField name="code" rules={anyText} label={label} autoComplete="off" autoCapitalize="none" />
+        <TextField name="code" label={m.recovery_code_2()} {...anyText} />
       ) : (
         <CodeField hint={m.the_6_digits_that_your()} />
       )}
-      <Button
-        look="plain"
-        label={isRecovery ? m.use_the_app() : m.use_a_recovery_code()}
-        onClick={() => {
-          setValue('code', '');
-          setRecovery(!isRecovery);
-        }}
-      />
+      <Button look="plain" label={isRecovery ? m.use_the_app() : m.use_a_recovery_code()} onClick={change} />
     </>
   );
 }
@@ -81,13 +74,6 @@ export function SecondFactorField() {
 export const secondFactorIn = (code: string) => code.replace(/\s/g, '');
 
 /** A password that is chosen. */
-export function NewPasswordField({ name, label }: { name: string; label?: string }) {
-  return (
-    <PasswordField
-      name={name}
-      label={label ?? m.password_2()}
-      hint={m.at_least_8_characters_not()}
-      autoComplete="new-password"
-    />
-  );
+export function NewPasswordField(props: { name?: string; label?: string }) {
+  return <PasswordField {...props} hint={m.at_least_8_characters_not()} autoComplete="new-password" />;
 }

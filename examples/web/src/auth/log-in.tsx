@@ -1,6 +1,7 @@
 import { isApiError, LoginWithError, supportsPasskeys } from '@dure/client';
 import { useSession } from '@dure/react';
 import { useQuery } from '@tanstack/react-query';
+import { KeyRound } from 'lucide-react';
 import { useEffect } from 'react';
 import { toast } from 'react-hot-toast/headless';
 import { Link, Navigate, type NavigateProps, useLocation, useNavigate } from 'react-router';
@@ -8,27 +9,13 @@ import { dure } from '../api.ts';
 import { change } from '../app/change.ts';
 import { ownPath } from '../app/session.tsx';
 import { m } from '../paraglide/messages.js';
-import {
-  attempt,
-  Button,
-  ButtonLink,
-  describeError,
-  Form,
-  Icon,
-  InputError,
-  Page,
-  PasswordField,
-  Skeleton,
-  showError,
-  UsernameField,
-} from '../ui/index.ts';
+import { PasswordField, UsernameField } from '../ui/fields.tsx';
+import { attempt, Button, ButtonLink, describeError, Form, Page, Skeleton, showError } from '../ui/index.ts';
 import { SecondFactorField, secondFactorIn } from './fields.tsx';
 import { ProviderButtons } from './provider-buttons.tsx';
-import type { SignUpState } from './sign-up.tsx';
 
 /** What the entry of the history keeps, also over a reload. */
 interface LogInState {
-  /** Of a login whose first step is done. */
   secondFactorToken?: string | undefined;
   /** Of a login with a provider whose address an account has: connected after the login to that account. */
   linkToken?: string | undefined;
@@ -39,7 +26,7 @@ interface LogInState {
 }
 
 /** The host writes the title of a post that is shared into the page. */
-const sharedPost = document.querySelector<HTMLMetaElement>('meta[name="shared-post"]')?.content;
+const title = document.querySelector<HTMLMetaElement>('meta[name="shared-post"]')?.content;
 
 function useLogIn() {
   const { state, search }: { state: LogInState | null; search: string } = useLocation();
@@ -47,16 +34,10 @@ function useLogIn() {
   async function run(login: () => Promise<unknown>) {
     await login();
     const link_token = state?.linkToken;
-    if (link_token) await attempt(() => change(dure.auth.addIdentity, { link_token }).catch(explain));
+    if (link_token) await attempt(() => change(dure.auth.addIdentity, { link_token }));
   }
 
   return { state, search, run, returnTo: ownPath(new URLSearchParams(search).get('next')) };
-}
-
-/** The token is of the account that has the address. */
-function explain(error: unknown): never {
-  const isOver = isApiError(error, 'addIdentity') && error.code === 'link_token_invalid';
-  throw isOver ? new InputError(m.not_connected()) : error;
 }
 
 /** Logs in, and goes on where the user was. */
@@ -85,11 +66,12 @@ function FirstFactor() {
       await run(() => dure.auth.logIn({ username: username.trim(), password }));
     } catch (error) {
       if (!isApiError(error, 'logIn') || error.code !== 'second_factor_required') throw error;
-      const secondFactorToken = error.data.second_factor_token;
-      navigate({ search }, { state: { ...state, username, secondFactorToken } satisfies LogInState });
+      const next: LogInState = { ...state, username, secondFactorToken: error.data.second_factor_token };
+      navigate({ search }, { state: next });
     }
   }
 
+  const shared = title ? m.a_shop_shares_this_post({ title }) : m.a_shop_shares_a_post();
   return (
     <Page title={m.log_in()} width="form-page">
       {state?.linkToken && (
@@ -101,11 +83,7 @@ function FirstFactor() {
         </p>
       )}
       {state?.username && <p className="note warn">{m.your_login_took_too_long()}</p>}
-      {!state?.linkToken && returnTo.startsWith('/posts/') && (
-        <p className="note">
-          {sharedPost ? m.a_shop_shares_this_post({ title: sharedPost }) : m.a_shop_shares_a_post()}
-        </p>
-      )}
+      {!state?.linkToken && /^\/posts\/\d+(\?|$)/.test(returnTo) && <p className="note">{shared}</p>}
       <Form
         values={{ username: state?.username ?? '', password: '' }}
         submitLabel={m.log_in()}
@@ -126,9 +104,9 @@ function FirstFactor() {
       {supportsPasskeys() && (
         <Button
           look="wide provider"
-          icon={<Icon name="passkey" />}
+          icon={<KeyRound />}
           label={m.log_in_with_a_passkey()}
-          onClick={() => run(() => dure.passkeys.logIn())}
+          onClick={() => run(dure.passkeys.logIn)}
         />
       )}
     </Page>
@@ -145,8 +123,8 @@ function SecondFactor({ token }: { token: string }) {
     try {
       await run(() => dure.auth.finishLogin(input));
     } catch (error) {
-      if (!isApiError(error, 'finishLogin') || error.code !== 'second_factor_token_invalid') throw error;
-      if (username === undefined) throw error;
+      const isOver = isApiError(error, 'finishLogin') && error.code === 'second_factor_token_invalid';
+      if (!isOver || username === undefined) throw error;
       navigate({ search }, { replace: true, state: { ...again, username } });
     }
   }
@@ -203,19 +181,10 @@ async function finishLoginWith(): Promise<NavigateProps> {
   const result = await dure.auth.finishLoginWith();
   const next = ownPath(result.returnTo);
   const logIn = (state: LogInState) => ({ to: `/login?next=${encodeURIComponent(next)}`, state });
-  switch (result.status) {
-    case 'sign_up_required':
-      return { to: '/signup', state: { provider: result } satisfies SignUpState };
-    case 'second_factor_required':
-      return logIn({ secondFactorToken: result.token });
-    case 'link_required':
-      return logIn({ linkToken: result.token });
-    case 'linked':
-      toast(m.connected());
-      break;
-    case 'confirmed':
-      toast(m.thank_you_please_choose_again());
-      break;
-  }
+  if (result.status === 'sign_up_required') return { to: '/signup', state: { provider: result } };
+  if (result.status === 'second_factor_required') return logIn({ secondFactorToken: result.token });
+  if (result.status === 'link_required') return logIn({ linkToken: result.token });
+  if (result.status === 'linked') toast(m.connected());
+  if (result.status === 'confirmed') toast(m.thank_you_please_choose_again());
   return { to: next };
 }

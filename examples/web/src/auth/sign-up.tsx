@@ -7,7 +7,8 @@ import { ConsentChoices, consentsIn, noConsents } from '../account/consents.tsx'
 import { dure } from '../api.ts';
 import { ownPath } from '../app/session.tsx';
 import { m } from '../paraglide/messages.js';
-import { Button, ButtonLink, Form, Loaded, Page, TextField, UsernameField } from '../ui/index.ts';
+import { EmailField, TextField, UsernameField } from '../ui/fields.tsx';
+import { Button, ButtonLink, Form, Loaded, Page } from '../ui/index.ts';
 import { CodeForm, codeSentTo, NewPasswordField } from './fields.tsx';
 import { ProviderButtons } from './provider-buttons.tsx';
 
@@ -29,7 +30,6 @@ export interface SignUpState {
   provider?: Extract<LoginWithResult, { status: 'sign_up_required' }>;
   /** An address that a code or a mailed link has proved. */
   proved?: Proof | undefined;
-  /** What was entered. */
   account?: Entered;
   /** `code` creates the account, `verify` verifies it, where it exists and is logged in. */
   step?: 'code' | 'verify' | undefined;
@@ -55,7 +55,7 @@ export function SignUp() {
   const open = (next: SignUpState) => navigate('/signup', { replace: true, state: { ...state, ...next } });
 
   async function signUp(entered: Entered & { password: string }, { idempotencyKey }: CallOptions) {
-    const { password: secret, ...account } = { ...entered, email: provedEmail ?? entered.email.trim() };
+    const { password: secret, ...account } = { ...entered, email: provedEmail ?? entered.email };
     password.current = secret;
     try {
       await create(account, proved?.verification_token, idempotencyKey);
@@ -64,7 +64,8 @@ export function SignUp() {
       const needsCode = isApiError(error) && error.fields['verification_token'] !== undefined;
       if (provedEmail !== null || !needsCode) throw error;
       await dure.auth.sendVerificationCode({ email: account.email });
-      return navigate('/signup', { state: { ...state, account, step: 'code' } satisfies SignUpState });
+      const next: SignUpState = { ...state, account, step: 'code' };
+      return navigate('/signup', { state: next });
     }
     return provedEmail === null ? open({ account, step: 'verify' }) : enter();
   }
@@ -89,10 +90,8 @@ export function SignUp() {
   }
 
   async function create(entered: Entered, verification_token?: string, idempotencyKey?: string) {
-    const fields = {
-      ...entered,
-      consents: consents.data?.items.length ? consentsIn(entered.consents, consents.data.items) : undefined,
-    };
+    const { items = [] } = consents.data ?? {};
+    const fields = { ...entered, consents: items.length ? consentsIn(entered.consents, items) : undefined };
     if (provider) {
       const input = { ...fields, sign_up_token: provider.token, verification_token };
       created.current = entered.username;
@@ -113,12 +112,9 @@ export function SignUp() {
   }
 
   // The link of the mail may be opened in another tab, or on another device.
-  const verified = useObject(
-    dure.auth.getCurrentUser,
-    {},
-    { enabled: step === 'verify', refetchInterval: step === 'verify' && 5_000 },
-  );
-  const isVerified = step === 'verify' && verified.data?.is_verified === true;
+  const isWaiting = step === 'verify';
+  const { data: user } = useObject(dure.auth.getCurrentUser, {}, { refetchInterval: isWaiting && 5_000 });
+  const isVerified = isWaiting && user?.is_verified === true;
   useEffect(() => {
     if (isVerified) enter();
   }, [isVerified]);
@@ -131,6 +127,7 @@ export function SignUp() {
     return () => proofs.removeEventListener('message', listen);
   }, [step]);
 
+  const first = { step: undefined, proved: undefined };
   if (status === 'signed_in' && !step && created.current === undefined) return <Navigate replace to="/" />;
   if (account && step) {
     return (
@@ -153,11 +150,7 @@ export function SignUp() {
           {step === 'verify' ? (
             <ButtonLink look="plain" to="/account#email" label={m.change_email()} />
           ) : (
-            <Button
-              look="plain"
-              label={m.correct_the_address()}
-              onClick={() => open({ step: undefined, proved: undefined })}
-            />
+            <Button look="plain" label={m.correct_the_address()} onClick={() => open(first)} />
           )}
         </p>
       </Page>
@@ -165,7 +158,11 @@ export function SignUp() {
   }
   const begin = provider ? m.almost_done_please_fill_in() : m.free_for_everyone_who_runs();
   const lead = provedEmail === null ? begin : m.we_have_checked_please_fill({ provedEmail });
-  const { name = suggested?.name, email = suggested?.email, username } = account ?? {};
+  const values = {
+    ...{ name: suggested?.name ?? '', email: suggested?.email ?? '', username: '', consents: noConsents },
+    ...account,
+    password: password.current,
+  };
   return (
     <Page key="account" title={m.sign_up()} lead={lead} width="form-page">
       <Loaded query={consents}>
@@ -173,37 +170,17 @@ export function SignUp() {
           <>
             <Form
               draft="sign-up"
-              values={{
-                name: name ?? '',
-                email: email ?? '',
-                username: username ?? '',
-                password: password.current,
-                consents: account?.consents ?? noConsents,
-              }}
+              values={values}
               error={failure}
               submitLabel={provedEmail === null ? m.get_a_code() : m.sign_up()}
               onSubmit={signUp}>
               <TextField name="name" label={m.name()} autoComplete="name" />
-              {provedEmail === null && (
-                <TextField
-                  name="email"
-                  type="email"
-                  label={m.email()}
-                  hint={m.we_will_send_a_code_2()}
-                  autoComplete="email"
-                />
-              )}
+              {provedEmail === null && <EmailField hint={m.we_will_send_a_code_2()} />}
               <UsernameField hint={m.n_4_to_30_characters_starting()} />
-              {!provider && <NewPasswordField name="password" />}
+              {!provider && <NewPasswordField />}
               <ConsentChoices items={items} />
             </Form>
-            {proved && (
-              <Button
-                look="plain"
-                label={m.use_another_email()}
-                onClick={() => open({ proved: undefined })}
-              />
-            )}
+            {proved && <Button look="plain" label={m.use_another_email()} onClick={() => open(first)} />}
             <Link className="back small" to="/login">
               {m.already_have_an_account_log()}
             </Link>

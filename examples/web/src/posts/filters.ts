@@ -26,10 +26,8 @@ export function searchPath(path: string, filters: { [name in keyof Filters]: unk
 }
 
 /** What to try where a search finds nothing. */
-export function nothingFound({ region }: Filters, text: string): string {
-  const hint = m.look_for_an_area_by();
-  return region ? `${text} ${hint}` : text;
-}
+export const nothingFound = ({ region }: Filters, text: string) =>
+  region ? `${text} ${m.look_for_an_area_by()}` : text;
 
 /** Says what a search looks for. */
 export function useDescribeSearch() {
@@ -37,8 +35,7 @@ export function useDescribeSearch() {
   return ({ q, category_id, region, near, radius_m }: { [name in keyof Filters]: Filters[name] | null }) => {
     const category = categories?.find(({ id }) => id === category_id)?.name;
     // Where no other distance was asked for, the service takes 3 km.
-    const kilometres = (radius_m ?? 3_000) / 1_000;
-    const around = near && m.within_km({ kilometres });
+    const around = near && m.within_km({ kilometres: (radius_m ?? 3_000) / 1_000 });
     return [q, category, region, around].filter(Boolean).join(' · ');
   };
 }

@@ -1,9 +1,10 @@
-import { useEffect, useReducer, useRef } from 'react';
+import { useEffect, useRef } from 'react';
 import { useController } from 'react-hook-form';
 import { toast } from 'react-hot-toast/headless';
 import { dure } from '../api.ts';
 import { m } from '../paraglide/messages.js';
-import { Button, describeError, Fieldset, InputError } from '../ui/index.ts';
+import { Fieldset } from '../ui/fields.tsx';
+import { Button, describeError, InputError } from '../ui/index.ts';
 import { Photo } from './photo.tsx';
 import './photos.css';
 
@@ -64,7 +65,6 @@ async function shrink(file: File): Promise<Blob> {
 export function PhotoFields() {
   const { field } = useController({ name: 'images' });
   const input = useRef<HTMLInputElement>(null);
-  const [, render] = useReducer((count: number) => count + 1, 0);
   const photos: string[] = field.value;
   const newest = useRef(photos);
   newest.current = photos;
@@ -83,20 +83,16 @@ export function PhotoFields() {
     newest.current = photos;
     field.onChange(photos);
   }
-  function follow(preview: string, sent: Promise<string>) {
-    sent.then(
-      (url) => {
-        // Where this form was left, the next one that has its draft follows the upload.
-        if (input.current === null) return;
-        change(newest.current.map((photo) => (photo === preview ? url : photo)));
-        forget(preview);
-      },
-      (error: unknown) => {
-        const failed = uploads.get(preview);
-        if (failed) uploads.set(preview, { ...failed, error: describeError(error) });
-        render();
-      },
-    );
+  async function follow(preview: string, sent: Promise<string>) {
+    const url = await sent.catch((error: unknown) => {
+      const failed = uploads.get(preview);
+      if (failed) uploads.set(preview, { ...failed, error: describeError(error) });
+      return preview;
+    });
+    // Where this form was left, the next one that has its draft follows the upload.
+    if (input.current === null) return;
+    change(newest.current.map((photo) => (photo === preview ? url : photo)));
+    if (url !== preview) forget(preview);
   }
   function add(files: File[]) {
     const room = maxPhotos - photos.length;
@@ -107,6 +103,10 @@ export function PhotoFields() {
       return preview;
     });
     change([...photos, ...added]);
+  }
+  function sendAgain(preview: string, file: File) {
+    follow(preview, upload(preview, file));
+    change([...photos]);
   }
   function moveForward(index: number) {
     const [before, photo] = photos.slice(index - 1, index + 1);
@@ -121,13 +121,10 @@ export function PhotoFields() {
   return (
     <Fieldset
       name="images"
-      legend={m.photos()}
+      label={m.photos()}
       optional
       hint={m.up_to_ten_the_first()}
-      show={(value) => {
-        const { length } = Array.isArray(value) ? value : [];
-        return m.photos_2({ length });
-      }}>
+      show={(value) => m.photos_2({ length: Array.isArray(value) ? value.length : 0 })}>
       <ul className="uploads">
         {photos.map((photo, index) => {
           const name = m.photo({ number: index + 1 });
@@ -141,14 +138,7 @@ export function PhotoFields() {
               </p>
               <div className="row">
                 {file && error && (
-                  <Button
-                    label={m.try_again()}
-                    about={name}
-                    onClick={() => {
-                      follow(photo, upload(photo, file));
-                      render();
-                    }}
-                  />
+                  <Button label={m.try_again()} about={name} onClick={() => sendAgain(photo, file)} />
                 )}
                 {index > 0 && <Button label={m.forward()} about={name} onClick={() => moveForward(index)} />}
                 <Button label={m.remove_2()} about={name} onClick={() => remove(photo)} />

@@ -1,10 +1,11 @@
-import type { CallOptions } from '@dure/client';
+import type { CallOptions, Post } from '@dure/client';
 import { useNavigate, useParams } from 'react-router';
-import { dure, type Post, type Tagged } from '../api.ts';
+import { dure, type Tagged } from '../api.ts';
 import { change } from '../app/change.ts';
 import { usePost } from '../app/session.tsx';
 import { m } from '../paraglide/messages.js';
-import { Checkbox, Empty, Form, Loaded, Page, TextArea, TextField } from '../ui/index.ts';
+import { Checkbox, TextArea, TextField } from '../ui/fields.tsx';
+import { Empty, Form, Loaded, Page } from '../ui/index.ts';
 import { PhotoFields, uploadedUrls } from './photos.tsx';
 
 export function NewPost() {
@@ -29,7 +30,7 @@ export function EditPost() {
       <Loaded query={query}>
         {(post) =>
           post.is_mine ? (
-            <PostForm post={post} refetch={query.refetch} />
+            <PostForm post={post} />
           ) : (
             <Empty text={m.only_your_own_posts_can()} to={back.to} label={m.show_the_post()} />
           )
@@ -39,7 +40,7 @@ export function EditPost() {
   );
 }
 
-function PostForm({ post, refetch }: { post?: Tagged<Post>; refetch?: () => unknown }) {
+function PostForm({ post }: { post?: Tagged<Post> }) {
   const navigate = useNavigate();
   const { title = '', content = '', images = [], closes_on, status } = post ?? {};
   const values = { title, content, images, closes_on: closes_on ?? '', closed: status === 'closed' };
@@ -47,12 +48,9 @@ function PostForm({ post, refetch }: { post?: Tagged<Post>; refetch?: () => unkn
   async function save({ closed, ...entered }: typeof values, { idempotencyKey, ifMatch }: CallOptions) {
     const images = await uploadedUrls(entered.images);
     const fields = { ...entered, images, closes_on: entered.closes_on || null };
+    const state = closed ? 'closed' : 'open';
     const { id } = post
-      ? await change(
-          dure.posts.update,
-          { post_id: post.id, status: closed ? 'closed' : 'open', ...fields },
-          { ifMatch },
-        )
+      ? await change(dure.posts.update, { post_id: post.id, status: state, ...fields }, { ifMatch })
       : await change(dure.posts.create, fields, { idempotencyKey });
     navigate(`/posts/${id}`, { replace: true });
   }
@@ -63,8 +61,7 @@ function PostForm({ post, refetch }: { post?: Tagged<Post>; refetch?: () => unkn
       version={post?.etag}
       draft={post ? `post-${post.id}` : 'post'}
       submitLabel={post ? m.save() : m.publish()}
-      onSubmit={save}
-      refetch={refetch}>
+      onSubmit={save}>
       <TextField name="title" label={m.title()} hint={m.such_as_looking_for_a()} maxLength={100} />
       <TextArea name="content" label={m.text()} hint={m.when_how_and_what_both()} maxLength={5000} />
       <PhotoFields />

@@ -1,6 +1,6 @@
+import type { Post, PostListItem } from '@dure/client';
 import type { ReactNode } from 'react';
 import { Link } from 'react-router';
-import type { Post, PostListItem } from '../api.ts';
 import { m } from '../paraglide/messages.js';
 import { Categories } from '../stores/store-parts.tsx';
 import { describeDay, describeDistance } from '../text.ts';
@@ -11,7 +11,6 @@ interface TileProps {
   to: string;
   title: string;
   image: string;
-  /** What is known at a glance. */
   facts: ReactNode;
   /** One level below the heading of the list. */
   heading?: 'h2' | 'h3';

@@ -1,13 +1,13 @@
-import { isApiError } from '@dure/client';
+import type { Post } from '@dure/client';
 import { toast } from 'react-hot-toast/headless';
 import { useNavigate, useParams } from 'react-router';
-import { dure, type Post, type Tagged } from '../api.ts';
-import { change, readAgain } from '../app/change.ts';
+import { dure, type Tagged } from '../api.ts';
+import { change } from '../app/change.ts';
 import { useAccount, usePost } from '../app/session.tsx';
 import { m } from '../paraglide/messages.js';
 import { SendRequest } from '../requests/request-parts.tsx';
 import { StoreCard, StoreFirst } from '../stores/store-parts.tsx';
-import { AskButton, Button, ButtonLink, InputError, Loaded, Page, Time } from '../ui/index.ts';
+import { AskButton, Button, ButtonLink, Loaded, Page, Time } from '../ui/index.ts';
 import { Photo } from './photo.tsx';
 import { PostStatus } from './post-parts.tsx';
 import { Report } from './report.tsx';
@@ -29,6 +29,16 @@ export function PostPage() {
 
 function Content({ post }: { post: Tagged<Post> }) {
   const { store } = useAccount();
+  const { id, title, images } = post;
+
+  /** Opens what the device shares with, such as KakaoTalk; where there is nothing, copies the link. */
+  async function share() {
+    const { href: url } = location;
+    if (navigator.share) return navigator.share({ title, url });
+    await navigator.clipboard.writeText(url);
+    toast(m.the_link_has_been_copied());
+  }
+
   return (
     <div className="post-view">
       <article className="stack">
@@ -36,12 +46,21 @@ function Content({ post }: { post: Tagged<Post> }) {
           <Time moment={post.created_at} />
           <PostStatus {...post} />
         </p>
-        {post.images.length > 0 && <Gallery images={post.images} />}
+        {images.length > 0 && (
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls is reached by keyboard
+          <ul className="gallery" tabIndex={0} aria-label={m.photos()}>
+            {images.map((url, index) => (
+              <li key={url}>
+                <Photo photos={images} index={index} />
+              </li>
+            ))}
+          </ul>
+        )}
         <p className="pre-line">{post.content}</p>
         <div className="row">
-          <Share title={post.title} />
+          <Button label={m.share()} onClick={share} />
           {!post.is_mine && (
-            <Report send={(fields) => change(dure.posts.report, { post_id: post.id, ...fields })} />
+            <Report send={(fields) => change(dure.posts.report, { post_id: id, ...fields })} />
           )}
         </div>
       </article>
@@ -53,42 +72,11 @@ function Content({ post }: { post: Tagged<Post> }) {
   );
 }
 
-/** Whole images, side by side. */
-function Gallery({ images }: { images: string[] }) {
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls is reached by keyboard
-    <ul className="gallery" tabIndex={0} aria-label={m.photos()}>
-      {images.map((url, index) => (
-        <li key={url}>
-          <Photo photos={images} index={index} />
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-/** Opens what the device shares with, such as KakaoTalk; where there is nothing, copies the link. */
-function Share({ title }: { title: string }) {
-  async function share() {
-    const { href: url } = location;
-    if (navigator.share) return navigator.share({ title, url });
-    await navigator.clipboard.writeText(url);
-    toast(m.the_link_has_been_copied());
-  }
-  return <Button label={m.share()} onClick={share} />;
-}
-
 function OwnPost({ post: { id, etag } }: { post: Tagged<Post> }) {
   const navigate = useNavigate();
 
   async function remove() {
-    try {
-      await change(dure.posts.delete, { post_id: id }, { ifMatch: etag });
-    } catch (error) {
-      if (!isApiError(error) || error.code !== 'precondition_failed') throw error;
-      readAgain();
-      throw new InputError(m.changed_before_its_deletion());
-    }
+    await change(dure.posts.delete, { post_id: id }, { ifMatch: etag });
     navigate('/store', { replace: true });
   }
 

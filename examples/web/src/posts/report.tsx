@@ -1,6 +1,7 @@
 import type { Input } from '@dure/client';
 import { m } from '../paraglide/messages.js';
-import { AskButton, Checkbox, Fieldset, TextArea } from '../ui/index.ts';
+import { Checkbox, Fieldset, TextArea } from '../ui/fields.tsx';
+import { AskButton } from '../ui/index.ts';
 
 type Fields = Pick<Input<'reportPost'>, 'reason' | 'text'>;
 
@@ -16,7 +17,7 @@ export function Report({ send }: { send: (fields: Fields) => Promise<unknown> })
   const values: Fields = { reason: 'spam', text: '' };
   return (
     <AskButton look="plain small" label={m.report()} values={values} onConfirm={send}>
-      <Fieldset name="reason" legend={m.what_is_wrong()}>
+      <Fieldset name="reason" label={m.what_is_wrong()}>
         {reasons.map(([value, label]) => (
           <Checkbox key={value} type="radio" name="reason" value={value} label={label()} />
         ))}

@@ -57,13 +57,7 @@ export function Search({ path, label }: { path: '/' | '/?status=closed' | '/stor
             <button type="submit" className="button">
               {m.search()}
             </button>
-            <button
-              type="button"
-              className="button fold"
-              aria-expanded={isOpen}
-              onClick={() => setOpen(!isOpen)}>
-              {m.filters()}
-            </button>
+            <Button look="fold" label={m.filters()} isExpanded={isOpen} onClick={() => setOpen(!isOpen)} />
           </div>
           <select
             name="category_id"
@@ -87,8 +81,8 @@ export function Search({ path, label }: { path: '/' | '/?status=closed' | '/stor
             </datalist>
             <Button
               label={m.near_me()}
-              isPressed={near !== undefined}
-              onClick={() => (near === undefined ? searchNearby() : search(''))}
+              isPressed={Boolean(near)}
+              onClick={near ? () => search('') : searchNearby}
             />
           </div>
         </form>

@@ -4,7 +4,7 @@ import { Link } from 'react-router';
 import { dure } from '../api.ts';
 import { m } from '../paraglide/messages.js';
 import { attempt, Button, ButtonLink, Empty, Item, List, Page, Time, useHeldBack } from '../ui/index.ts';
-import { RequestActions, RequestStatus } from './request-parts.tsx';
+import { RequestBody, RequestStatus } from './request-parts.tsx';
 import './notifications.css';
 
 /** What happened, newest first. Emails about requests link here, so that a request can be answered here, too. */
@@ -12,7 +12,7 @@ export function Notifications() {
   const list = useHeldBack(useInfiniteList(dure.notifications.list));
   const { mutateAsync: markRead } = useMutation(dure.notifications.markRead);
   const [newest] = list.items;
-  const none = m.no_notifications_yet_requests_answers();
+  const empty = <Empty text={m.no_notifications_yet_requests_answers()} />;
   return (
     <Page
       title={m.notifications()}
@@ -25,10 +25,7 @@ export function Notifications() {
           )}
         </div>
       }>
-      <List
-        query={list}
-        describeNew={(count) => m.new_notifications({ count })}
-        empty={<Empty text={none} />}>
+      <List query={list} describeNew={(count) => m.new_notifications({ count })} empty={empty}>
         {(notification) => (
           <Entry notification={notification} onRead={() => markRead({ ids: [notification.id] })} />
         )}
@@ -68,16 +65,13 @@ function Entry({ notification, onRead }: { notification: Notification; onRead: (
             </p>
             {!is_read && <Button look="plain small" label={m.mark_as_read()} onClick={onRead} />}
           </div>
-          {request?.status === '수락됨' && (
-            <Link className="small" to={`/requests/${request.id}`}>
-              {m.show_the_contact()}
-            </Link>
-          )}
-          {request && box === 'received' && (
-            <>
-              <blockquote className="pre-line">{request.message}</blockquote>
-              <RequestActions {...request} box={box} storeName={request.sender_store_name} />
-            </>
+          {request && (
+            <RequestBody
+              {...request}
+              box={box}
+              message={box === 'received' ? request.message : ''}
+              storeName={request.sender_store_name}
+            />
           )}
         </>
       }

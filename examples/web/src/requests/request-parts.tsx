@@ -1,20 +1,21 @@
-import type { Method } from '@dure/client';
+import type { Contact, PartnerRequestDetail, Post } from '@dure/client';
 import { useInfiniteList } from '@dure/react';
 import { skipToken } from '@tanstack/react-query';
-import { type Contact, dure, type Post, type RequestDetail } from '../api.ts';
+import { Link } from 'react-router';
+import { dure } from '../api.ts';
 import { change } from '../app/change.ts';
 import { useAccount } from '../app/session.tsx';
 import { m } from '../paraglide/messages.js';
-import { AskButton, ButtonLink, Facts, Form, TextArea } from '../ui/index.ts';
+import { TextArea } from '../ui/fields.tsx';
+import { AskButton, ButtonLink, Facts, Form } from '../ui/index.ts';
 import './request-parts.css';
 
-type Request = Pick<RequestDetail, 'box' | 'status'>;
+type Request = Pick<PartnerRequestDetail, 'box' | 'status'>;
 
 /** The status of a request as the caller sees it. One that is added later is shown as the service names it, in grey. */
 export function RequestStatus({ status, box }: Request) {
-  const waiting = box === 'received' ? m.needs_your_answer() : m.waiting_for_an_answer();
   const known: Partial<Record<Request['status'], [text: string, colour: string]>> = {
-    요청됨: [waiting, 'requested'],
+    요청됨: [box === 'received' ? m.needs_your_answer() : m.waiting_for_an_answer(), 'requested'],
     수락됨: [m.accepted(), 'accepted'],
     거절됨: [m.declined(), 'declined'],
     취소됨: [m.withdrawn_2(), ''],
@@ -54,61 +55,68 @@ export function ContactCard({ contact: { name, email, phone_number } }: { contac
   );
 }
 
-/** What one side can do about a request: what its dialog asks, and what it says besides the notification of the other side. */
+/** What one side can do about a request: the texts of its dialog. */
 const steps = {
-  decline: {
-    label: m.decline,
-    title: m.decline_this_request,
-    text: (shop: { storeName: string }) => `${m.will_be_notified(shop)} ${m.this_cannot_be_undone()}`,
-  },
+  accept: { label: m.accept, title: m.accept_the_request_of, text: undefined },
+  decline: { label: m.decline, title: m.decline_this_request, text: m.will_be_notified },
   withdraw: { label: m.withdraw_2, title: m.withdraw_this_request, text: m.will_be_notified_2 },
   end: { label: m.end_the_partnership, title: m.end_this_partnership, text: m.will_be_notified_and_you },
 };
 
-interface StepProps {
+/** A request in the words of its dialogs. */
+interface About {
   id: number;
   storeName: string;
-  step: keyof typeof steps;
 }
 
 /** A button that asks before one side takes a step. */
-export function Step({ id, storeName, step }: StepProps) {
+export function Step({ id, storeName, step }: About & { step: keyof typeof steps }) {
   const { label, title, text } = steps[step];
+
+  async function take() {
+    await change(dure.partnerRequests[step], { partner_request_id: id });
+    // The answer has succeeded, also where this fails.
+    markRead(id).catch(() => undefined);
+  }
+
   return (
     <AskButton
+      look={step === 'accept' ? 'primary' : ''}
       label={label()}
       about={storeName}
-      title={title()}
-      text={text({ storeName })}
-      onConfirm={() => answer(dure.partnerRequests[step], id)}
-    />
+      title={title({ storeName })}
+      text={text?.({ storeName })}
+      onConfirm={take}>
+      {step === 'accept' && <SharedContact />}
+    </AskButton>
   );
 }
 
 /** What the caller can do about a request that waits for a response. */
-export function RequestActions({ status, box, ...request }: Request & Omit<StepProps, 'step'>) {
+export function RequestActions({ status, box, id, storeName }: Request & About) {
   if (status !== '요청됨') return null;
-  if (box === 'sent') return <Step step="withdraw" {...request} />;
-  const { id, storeName } = request;
+  if (box === 'sent') return <Step step="withdraw" id={id} storeName={storeName} />;
   return (
     <div className="row">
-      <AskButton
-        look="primary"
-        label={m.accept()}
-        about={storeName}
-        title={m.accept_the_request_of({ storeName })}
-        onConfirm={() => answer(dure.partnerRequests.accept, id)}>
-        <SharedContact />
-      </AskButton>
-      <Step step="decline" {...request} />
+      <Step step="accept" id={id} storeName={storeName} />
+      <Step step="decline" id={id} storeName={storeName} />
     </div>
   );
 }
 
-async function answer(method: Method<`${keyof typeof steps | 'accept'}PartnerRequest`>, id: number) {
-  await change(method, { partner_request_id: id });
-  // The answer has succeeded, also where this fails.
-  markRead(id).catch(() => undefined);
+/** A request in a list: what was asked, what the caller can do about it, and the way to the contact. */
+export function RequestBody({ message, ...request }: Request & About & { message: string }) {
+  return (
+    <>
+      {message && <blockquote className="pre-line">{message}</blockquote>}
+      <RequestActions {...request} />
+      {request.status === '수락됨' && (
+        <Link className="small" to={`/requests/${request.id}`}>
+          {m.show_the_contact()}
+        </Link>
+      )}
+    </>
+  );
 }
 
 /** A request may have been answered on another page than that of the notifications. */
@@ -124,9 +132,7 @@ export function SendRequest({ post }: { post: Post }) {
   const sent = useInfiniteList(dure.partnerRequests.list, isOpen ? { box: 'sent' } : skipToken);
   const own = sent.items.find(({ post_id }) => post_id === id);
   const ownRequest = own ? `/requests/${own.id}` : '/requests?box=sent';
-  if (post.status === 'closed' && !isOpen) {
-    return <p className="note">{m.this_post_is_closed_and()}</p>;
-  }
+  if (post.status === 'closed' && !isOpen) return <p className="note">{m.this_post_is_closed_and()}</p>;
   return (
     <section className="card stack">
       <div className="spread">

@@ -1,11 +1,12 @@
-import type { CallOptions } from '@dure/client';
+import type { CallOptions, Store } from '@dure/client';
 import { useController } from 'react-hook-form';
 import { useNavigate } from 'react-router';
-import { dure, type Store } from '../api.ts';
-import { change, readAgain } from '../app/change.ts';
+import { dure } from '../api.ts';
+import { change } from '../app/change.ts';
 import { useAccount } from '../app/session.tsx';
 import { m } from '../paraglide/messages.js';
-import { Button, Checkbox, Fieldset, Form, Loaded, Page, TextArea, TextField } from '../ui/index.ts';
+import { Checkbox, Fieldset, TextArea, TextField } from '../ui/fields.tsx';
+import { Button, Form, Loaded, Page } from '../ui/index.ts';
 import { currentPlace, useCategories } from './store-parts.tsx';
 
 /** Registers the store, or edits it. */
@@ -13,24 +14,11 @@ export function StoreForm() {
   const navigate = useNavigate();
   const { store } = useAccount();
   const categories = useCategories();
-  const lines = [
-    {
-      name: 'address',
-      label: m.address(),
-      hint: m.add_the_neighbourhood_in_brackets(),
-      autoComplete: 'street-address',
-      maxLength: 200,
-    },
-    { name: 'phone_number', label: m.telephone(), type: 'tel', placeholder: '02-123-4567' },
-    { name: 'business_hours', label: m.opening_hours(), maxLength: 100 },
-  ] as const;
   const { name = '', description = '', address = '', phone_number = '', business_hours = '' } = store ?? {};
   const { location = null, show_exact_location = false, store_categories = [] } = store ?? {};
+  const texts = { name, description, address, phone_number, business_hours };
   const category_ids = store_categories.map(({ id }) => String(id));
-  const values = {
-    ...{ name, category_ids, description, address, phone_number, business_hours, location },
-    show_exact_location,
-  };
+  const values = { ...texts, category_ids, location, show_exact_location };
 
   async function save(entered: typeof values, { idempotencyKey, ifMatch }: CallOptions) {
     const fields = { ...entered, category_ids: entered.category_ids.map(Number) };
@@ -38,6 +26,14 @@ export function StoreForm() {
       ? change(dure.stores.updateOwn, fields, { ifMatch })
       : change(dure.stores.create, fields, { idempotencyKey }));
     navigate('/store', { replace: true });
+  }
+
+  function namesOf(chosen: unknown) {
+    const isChosen = ({ id }: { id: number }) => Array.isArray(chosen) && chosen.includes(String(id));
+    return categories.data?.items
+      .filter(isChosen)
+      .map(({ name }) => name)
+      .join(', ');
   }
 
   return (
@@ -53,19 +49,9 @@ export function StoreForm() {
             version={store?.etag}
             draft="store"
             submitLabel={store ? m.save() : m.register()}
-            onSubmit={save}
-            refetch={readAgain}>
+            onSubmit={save}>
             <TextField name="name" label={m.name_of_the_shop()} autoComplete="organization" maxLength={50} />
-            <Fieldset
-              name="category_ids"
-              legend={m.categories()}
-              hint={m.choose_1_to_5()}
-              show={(chosen) =>
-                items
-                  .filter(({ id }) => Array.isArray(chosen) && chosen.includes(String(id)))
-                  .map(({ name }) => name)
-                  .join(', ')
-              }>
+            <Fieldset name="category_ids" label={m.categories()} hint={m.choose_1_to_5()} show={namesOf}>
               <div className="choices">
                 {items.map(({ id, name }) => (
                   <Checkbox key={id} name="category_ids" value={id} label={name} />
@@ -79,9 +65,22 @@ export function StoreForm() {
               optional
               maxLength={2000}
             />
-            {lines.map((line) => (
-              <TextField key={line.name} {...line} optional />
-            ))}
+            <TextField
+              name="address"
+              label={m.address()}
+              hint={m.add_the_neighbourhood_in_brackets()}
+              optional
+              autoComplete="street-address"
+              maxLength={200}
+            />
+            <TextField
+              name="phone_number"
+              label={m.telephone()}
+              optional
+              type="tel"
+              placeholder="02-123-4567"
+            />
+            <TextField name="business_hours" label={m.opening_hours()} optional maxLength={100} />
             <LocationField />
           </Form>
         )}
@@ -98,7 +97,7 @@ function LocationField() {
   return (
     <Fieldset
       name="location"
-      legend={m.location()}
+      label={m.location()}
       optional
       hint={m.shops_nearby_can_find_yours()}
       show={(value) => value != null && isSet}>

@@ -1,6 +1,7 @@
+import type { StoreSummary } from '@dure/client';
 import { useObject } from '@dure/react';
 import { Link } from 'react-router';
-import { dure, type StoreSummary } from '../api.ts';
+import { dure } from '../api.ts';
 import { m } from '../paraglide/messages.js';
 import { getLocale } from '../paraglide/runtime.js';
 import { ButtonLink } from '../ui/index.ts';

@@ -1,6 +1,7 @@
+import type { Store } from '@dure/client';
 import { useInfiniteList, useObject } from '@dure/react';
 import { useParams } from 'react-router';
-import { dure, type Store } from '../api.ts';
+import { dure } from '../api.ts';
 import { change } from '../app/change.ts';
 import { useAccount } from '../app/session.tsx';
 import { m } from '../paraglide/messages.js';
@@ -16,31 +17,24 @@ import { Categories, StoreFirst } from './store-parts.tsx';
 export function Stores() {
   const { filters } = useSearch();
   const stores = useInfiniteList(dure.stores.list, filters);
+  const none = nothingFound(filters, m.no_shops_found_try_other());
   return (
     <Page title={m.browse_shops()}>
       <Search path="/stores" label={m.search_shops()} />
       <List
         className="posts"
         query={stores}
-        empty={
-          <Empty
-            text={nothingFound(filters, m.no_shops_found_try_other())}
-            to="/stores"
-            label={m.show_all_shops()}
-          />
-        }>
-        {({ distance_m, address, description, ...store }) => (
-          <Tile
-            to={`/stores/${store.id}`}
-            title={store.name}
-            image={store.thumbnail}
-            facts={[distance_m !== null && describeDistance(distance_m), address]
-              .filter(Boolean)
-              .join(' · ')}>
-            <Categories of={store} />
-            {description && <p className="small clamped">{description}</p>}
-          </Tile>
-        )}
+        empty={<Empty text={none} to="/stores" label={m.show_all_shops()} />}>
+        {({ id, distance_m, description, ...store }) => {
+          const distance = distance_m !== null && describeDistance(distance_m);
+          const facts = [distance, store.address].filter(Boolean).join(' · ');
+          return (
+            <Tile to={`/stores/${id}`} title={store.name} image={store.thumbnail} facts={facts}>
+              <Categories of={store} />
+              {description && <p className="small clamped">{description}</p>}
+            </Tile>
+          );
+        }}
       </List>
     </Page>
   );
@@ -78,7 +72,6 @@ export function OwnStore() {
   );
 }
 
-/** What a store says about itself, and its posts. */
 function StoreView({ store, isOwn = false }: { store: Store; isOwn?: boolean }) {
   const posts = useInfiniteList(dure.posts.list, isOwn ? { mine: true } : { store_id: store.id });
   const { description, address, business_hours, phone_number } = store;

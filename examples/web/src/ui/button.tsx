@@ -3,27 +3,25 @@ import { Link, type LinkProps } from 'react-router';
 import { attempt } from './errors.ts';
 import './button.css';
 
-interface LabelProps {
+export interface ButtonProps {
   label: ReactNode;
   /** What it is about, for screen readers, where several buttons have the same label. */
   about?: string | undefined;
   /** Class names of styles/controls.css: `primary`, `plain`, `danger`, `small`, `large`, `wide`. */
   look?: string | undefined;
-}
-
-interface ButtonProps extends LabelProps {
   icon?: ReactNode;
   onClick: () => unknown;
   disabled?: boolean;
   /** Of a button that switches something on and off. */
   isPressed?: boolean;
+  isExpanded?: boolean;
   lang?: string;
 }
 
 /** A button. What goes wrong becomes a short message, and a second click waits for the end of the first. */
-export function Button({ icon, label, about, look = '', onClick, disabled, isPressed, lang }: ButtonProps) {
+export function Button({ icon, label, about, look = '', lang, onClick, ...is }: ButtonProps) {
   const [isBusy, setBusy] = useState(false);
-  const isDisabled = disabled || isBusy;
+  const isDisabled = is.disabled || isBusy;
   async function run() {
     setBusy(true);
     await attempt(onClick);
@@ -36,7 +34,8 @@ export function Button({ icon, label, about, look = '', onClick, disabled, isPre
       className={`button ${look}`}
       lang={lang}
       aria-disabled={isDisabled}
-      aria-pressed={isPressed}
+      aria-pressed={is.isPressed}
+      aria-expanded={is.isExpanded}
       onClick={() => isDisabled || run()}>
       {icon}
       {label}
@@ -46,7 +45,7 @@ export function Button({ icon, label, about, look = '', onClick, disabled, isPre
 }
 
 /** A link that looks like a button. */
-export function ButtonLink({ label, look = '', ...link }: Omit<LabelProps, 'about'> & LinkProps) {
+export function ButtonLink({ label, look = '', ...link }: Pick<ButtonProps, 'label' | 'look'> & LinkProps) {
   return (
     <Link className={`button ${look}`} {...link}>
       {label}

@@ -2,14 +2,13 @@ import { Content, Description, Portal, Root, Title } from '@radix-ui/react-dialo
 import { type ReactNode, useState } from 'react';
 import type { FieldValues } from 'react-hook-form';
 import { m } from '../paraglide/messages.js';
-import { Button } from './button.tsx';
+import { Button, type ButtonProps } from './button.tsx';
 import { Form, type FormProps } from './form.tsx';
 import './dialog.css';
 
 interface DialogProps {
   title: string;
   text?: string | undefined;
-  /** A class name that makes it look another way. */
   look?: string;
   onClose: () => void;
   children: ReactNode;
@@ -38,43 +37,30 @@ export function Dialog({ title, text, look = '', onClose, children }: DialogProp
   );
 }
 
-/** Beside the submit button of a dialog. */
-export function CancelButton({ onClick }: { onClick: () => void }) {
-  return <Button label={m.cancel()} onClick={onClick} />;
-}
-
-interface AskButtonProps<Values extends FieldValues>
-  extends Pick<FormProps<Values>, 'danger' | 'values' | 'children'> {
-  label: string;
-  /** What it is about, for screen readers, where several buttons have the same label. */
-  about?: string;
-  look?: string;
-  title?: string;
-  text?: string;
-  confirmLabel?: string;
-  onConfirm: FormProps<Values>['onSubmit'];
-}
+type AskButtonProps<Values extends FieldValues> = Pick<ButtonProps, 'about' | 'look'> &
+  Partial<Pick<DialogProps, 'title' | 'text'>> &
+  Pick<FormProps<Values>, 'danger' | 'values' | 'children'> & {
+    label: string;
+    confirmLabel?: string;
+    onConfirm: FormProps<Values>['onSubmit'];
+  };
 
 /** A button that opens a dialog, which asks before something happens. */
 export function AskButton<Values extends FieldValues>(props: AskButtonProps<Values>) {
-  const { label, about, look, title, text, confirmLabel, onConfirm, ...form } = props;
+  const { label, about, title = label, text, confirmLabel = label, onConfirm, ...form } = props;
+  const { look = form.danger ? 'danger' : '' } = props;
   const [isOpen, setOpen] = useState(false);
   const close = () => setOpen(false);
   return (
     <>
-      <Button
-        label={label}
-        about={about}
-        look={look ?? (form.danger ? 'danger' : '')}
-        onClick={() => setOpen(true)}
-      />
+      <Button label={label} about={about} look={look} onClick={() => setOpen(true)} />
       {isOpen && (
-        <Dialog title={title ?? label} text={text} onClose={close}>
+        <Dialog title={title} text={text} onClose={close}>
           <Form
             {...form}
-            submitLabel={confirmLabel ?? label}
+            submitLabel={confirmLabel}
             onSubmit={(...input) => onConfirm(...input).then(close)}
-            actions={<CancelButton onClick={close} />}
+            actions={<Button label={m.cancel()} onClick={close} />}
           />
         </Dialog>
       )}

@@ -1,3 +1,4 @@
+import type { AuthChange } from '@dure/client';
 import { ifAllowed } from '../storage.ts';
 
 /** What was typed into a form and not sent yet, in this tab. */
@@ -12,13 +13,9 @@ export interface Draft {
 }
 
 const prefix = 'dure.draft.';
-/** Before there is an account: the form of the sign-up. */
-const nobody = 'nobody';
 
-/** Where a form of an account is kept, so that no other account of this tab sees it. */
-export function draftKey(userId: number | null, form: string): string {
-  return `${prefix}${userId ?? nobody}.${form}`;
-}
+/** Where a form of an account is kept, so that no other account of this tab sees it. The sign-up has no account yet. */
+export const draftKey = (userId: number | null, form: string) => `${prefix}${userId ?? 'nobody'}.${form}`;
 
 export function readDraft(key: string): Draft | undefined {
   return ifAllowed(() => JSON.parse(sessionStorage.getItem(key) ?? 'null')) ?? undefined;
@@ -26,15 +23,15 @@ export function readDraft(key: string): Draft | undefined {
 
 /** @param draft undefined: there is nothing to keep */
 export function keepDraft(key: string, draft: Draft | undefined): void {
-  ifAllowed(() =>
-    draft ? sessionStorage.setItem(key, JSON.stringify(draft)) : sessionStorage.removeItem(key),
-  );
+  const text = JSON.stringify(draft);
+  ifAllowed(() => (text ? sessionStorage.setItem(key, text) : sessionStorage.removeItem(key)));
 }
 
-/** Removes all drafts but those of an account; all, where nobody is left to go on. */
-export function forgetDraftsOfOthers(userId: number | null): void {
-  const own = draftKey(userId, '');
+/** What was typed stays for the account whose session has expired, and for no other one. */
+export function forgetDrafts({ userId, reason = 'expired' }: AuthChange): void {
+  const hasLeft = ['logged_out', 'account_deleted', 'elsewhere'].includes(reason);
   for (const key of ifAllowed(() => Object.keys(sessionStorage)) ?? []) {
-    if (key.startsWith(prefix) && (userId === null || !key.startsWith(own))) sessionStorage.removeItem(key);
+    const isOwn = userId === null ? !hasLeft : key.startsWith(draftKey(userId, ''));
+    if (key.startsWith(prefix) && !isOwn) sessionStorage.removeItem(key);
   }
 }

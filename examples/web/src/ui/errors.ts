@@ -17,34 +17,31 @@ export class InputError extends Error {
 export function describeError(error: unknown): string {
   if (error instanceof InputError) return error.message;
   if (isApiError(error)) return describeApiError(error);
-  if (error instanceof NetworkError) {
-    return m.the_server_cannot_be_reached();
-  }
+  if (error instanceof NetworkError) return m.the_server_cannot_be_reached();
   // A new passkey, where the device has one of the account.
-  if (error instanceof DOMException && error.name === 'InvalidStateError') {
-    return m.this_device_has_a_passkey();
-  }
-  if (error instanceof GeolocationPositionError) {
-    return error.code === error.PERMISSION_DENIED
-      ? m.your_location_is_blocked_allow()
-      : m.your_location_cannot_be_found();
-  }
-  return m.something_went_wrong_try_again();
+  if (isOneOf(error, ['InvalidStateError'])) return m.this_device_has_a_passkey();
+  if (!(error instanceof GeolocationPositionError)) return m.something_went_wrong_try_again();
+  const isBlocked = error.code === error.PERMISSION_DENIED;
+  return isBlocked ? m.your_location_is_blocked_allow() : m.your_location_cannot_be_found();
 }
 
+/** By code, where the text of the service is about something else than what users see. */
+const texts: Partial<Record<string, () => string>> = {
+  token_not_valid: m.your_login_has_expired_please,
+  idempotency_conflict: m.what_you_sent_before_may,
+  // The page has it already.
+  precondition_failed: m.this_was_changed_look_again,
+  // The token is of the account that has the address.
+  link_token_invalid: m.not_connected,
+};
+
 function describeApiError({ code, operation, detail, fields, retryAfter, data }: ApiError): string {
-  // The text of the specification is about tokens.
-  if (code === 'token_not_valid') {
-    return m.your_login_has_expired_please();
-  }
-  if (code === 'idempotency_conflict') {
-    return m.what_you_sent_before_may();
-  }
-  const texts = Object.values(fields).flatMap((texts) => texts ?? []);
-  if (code === 'validation_error' && texts.length > 0) return [...new Set(texts)].join(' ');
+  const own = texts[code];
+  if (own) return own();
+  const invalid = new Set(Object.values(fields).flat());
+  if (code === 'validation_error' && invalid.size > 0) return [...invalid].join(' ');
   if (retryAfter !== undefined) {
-    const wait = describeDuration(retryAfter);
-    return `${detail} ${m.you_can_try_again_in({ wait })}`;
+    return `${detail} ${m.you_can_try_again_in({ wait: describeDuration(retryAfter) })}`;
   }
   const left = 'attempts_left' in data ? data.attempts_left : undefined;
   if (typeof left !== 'number') return detail;
@@ -62,27 +59,23 @@ function describeApiError({ code, operation, detail, fields, retryAfter, data }:
 export function labelErrors(error: unknown, names: string[]) {
   const byField: Record<string, string> = {};
   const others: string[] = [];
-  const given =
-    error instanceof InputError && error.field
-      ? { [error.field]: [error.message] }
-      : isApiError(error)
-        ? error.fields
-        : {};
-  for (const [field, texts = []] of Object.entries(given)) {
+  const own = error instanceof InputError && error.field ? { [error.field]: [error.message] } : {};
+  for (const [field, texts = []] of Object.entries(isApiError(error) ? error.fields : own)) {
     // A JSON pointer, for a value inside a field.
     const path = field.replace(/^\//, '').replaceAll('/', '.');
     const isIn = (name: string) => path === name || path.startsWith(`${name}.`);
     const name = names.filter(isIn).sort((one, other) => other.length - one.length)[0];
     if (name === undefined) others.push(...texts);
-    else byField[name] = [...(byField[name] ? [byField[name]] : []), ...texts].join(' ');
+    else byField[name] = [byField[name] ?? [], ...texts].flat().join(' ');
   }
   return { byField, others };
 }
 
+const isOneOf = (error: unknown, names: string[]) =>
+  error instanceof DOMException && names.includes(error.name);
+
 /** Whether the user has closed a dialog, of this app or of the browser, and needs no message about it. */
-export function isCancelled(error: unknown): boolean {
-  return error instanceof DOMException && ['AbortError', 'NotAllowedError'].includes(error.name);
-}
+export const isCancelled = (error: unknown) => isOneOf(error, ['AbortError', 'NotAllowedError']);
 
 /** A message that is red, and stays until it is closed. */
 export function showError(error: unknown): void {

@@ -1,6 +1,6 @@
+import { Store } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { currentLanguage, describeTime } from '../text.ts';
-import { Icon } from './icons.tsx';
 import './facts.css';
 
 /** When something happened, as people say it; the exact time is in the title. */
@@ -20,7 +20,7 @@ export function Image({ url, alt = '' }: { url: string | undefined; alt?: string
       {url && url !== broken ? (
         <img src={url} alt={alt} loading="lazy" referrerPolicy="no-referrer" onError={() => setBroken(url)} />
       ) : (
-        <Icon name="store" size={48} />
+        <Store size={48} />
       )}
     </div>
   );
@@ -48,9 +48,7 @@ interface ItemProps {
   heading?: 'h2' | 'h3';
   /** What can be done with it, or its state. */
   actions?: ReactNode;
-  /** Facts about it. */
   children?: ReactNode;
-  /** What else it has. */
   below?: ReactNode;
 }
 

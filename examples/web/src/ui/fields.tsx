@@ -1,10 +1,4 @@
-import {
-  type InputHTMLAttributes,
-  type ReactNode,
-  type TextareaHTMLAttributes,
-  useId,
-  useState,
-} from 'react';
+import { type InputHTMLAttributes, type ReactNode, useId, useState } from 'react';
 import { type RegisterOptions, useFormContext } from 'react-hook-form';
 import { m } from '../paraglide/messages.js';
 import { Button } from './button.tsx';
@@ -16,41 +10,34 @@ interface FieldProps {
   label: string;
   hint?: string | undefined;
   optional?: boolean;
+  rules?: RegisterOptions;
 }
 
 type InputProps = FieldProps & Omit<InputHTMLAttributes<HTMLInputElement>, 'name'>;
 
-export function TextField({ className = 'input', ...props }: InputProps & { rules?: RegisterOptions }) {
+export function TextField({ className = 'input', ...props }: InputProps) {
   const { attributes, frame } = useField(props);
   return frame(<input className={className} {...attributes} />);
 }
 
-export function TextArea(props: FieldProps & Omit<TextareaHTMLAttributes<HTMLTextAreaElement>, 'name'>) {
+export function TextArea(props: FieldProps & { maxLength: number }) {
   const { attributes, frame } = useField(props);
   return frame(<textarea className="input" {...attributes} />);
 }
 
-export function Select({ children, ...props }: FieldProps & { children: ReactNode }) {
+export function Select(props: FieldProps & { children: ReactNode }) {
   const { attributes, frame } = useField(props);
-  return frame(
-    <select className="input" {...attributes}>
-      {children}
-    </select>,
-  );
+  return frame(<select className="input" {...attributes} />);
 }
 
 /** A name that is typed exactly: no capitals, no corrections. */
 export function UsernameField(props: Partial<InputProps>) {
-  return (
-    <TextField
-      name="username"
-      label={m.username()}
-      autoComplete="username"
-      autoCapitalize="none"
-      spellCheck={false}
-      {...props}
-    />
-  );
+  const texts = { name: 'username', label: m.username(), autoComplete: 'username' };
+  return <TextField {...texts} autoCapitalize="none" spellCheck={false} {...props} />;
+}
+
+export function EmailField(props: Partial<InputProps>) {
+  return <TextField name="email" type="email" label={m.email()} autoComplete="email" {...props} />;
 }
 
 /** Six digits, of an email or of an authenticator app. What is pasted may have spaces. */
@@ -91,58 +78,57 @@ export function PasswordField(props: Partial<InputProps> & { autoComplete: strin
 }
 
 /** A choice of its own, one of several with the same name, or with the type `radio` one of which only one counts. */
-export function Checkbox({ label, lang, name, ...input }: Omit<InputProps, 'optional' | 'hint'>) {
+export function Checkbox({ label, name, ...input }: Omit<InputProps, 'optional' | 'hint' | 'rules'>) {
   const hasErrors = useFieldError(name, { label }) !== undefined;
-  const { register } = useFormContext();
   return (
-    <label className="choice" lang={lang}>
-      <input type="checkbox" aria-invalid={hasErrors} {...input} {...register(name)} />
+    <label className="choice">
+      <input type="checkbox" aria-invalid={hasErrors} {...input} {...useFormContext().register(name)} />
       {label}
     </label>
   );
 }
 
-interface FieldsetProps {
-  /** Of the field of the API, whose errors are shown. */
-  name: string;
-  legend: string;
-  hint?: string;
-  optional?: boolean;
-  /** How a conflict shows its value. */
+interface FieldsetProps extends Omit<FieldProps, 'rules'> {
   show?: FieldInfo['show'];
   children: ReactNode;
 }
 
-/** Several inputs for one field. */
-export function Fieldset({ name, legend, hint, optional, show, children }: FieldsetProps) {
-  const { error, describedBy, texts } = useTexts(name, { label: legend, show }, hint);
+/** Several inputs for one field of the API, whose errors are shown. */
+export function Fieldset({ children, ...props }: FieldsetProps) {
+  const { error, describedBy, label, hint, errorText } = useTexts(props);
   const { clearErrors } = useFormContext();
+  const onInput = () => error && clearErrors(props.name);
   return (
-    <fieldset className="field" aria-describedby={describedBy} onInput={() => error && clearErrors(name)}>
-      <legend>
-        {legend} {optional && <span className="optional">{m.optional()}</span>}
-      </legend>
-      {texts.hint}
+    <fieldset className="field" aria-describedby={describedBy} onInput={onInput}>
+      <legend>{label}</legend>
+      {hint}
       {children}
-      {texts.error}
+      {errorText}
     </fieldset>
   );
 }
 
-/** Hint and error of a field, and their ids for its `aria-describedby`. */
-function useTexts(name: string, info: FieldInfo, hint: string | undefined) {
+/** The texts of a field, and the ids of its hint and its error for its `aria-describedby`. */
+function useTexts({ name, label, hint, optional, show }: Omit<FieldsetProps, 'children'>) {
   const id = useId();
-  const error = useFieldError(name, info);
-  const texts = {
+  const error = useFieldError(name, { label, show });
+  const [hintId, errorId] = [`${id}-hint`, `${id}-error`];
+  return {
+    id,
+    error,
+    describedBy: [hint && hintId, error && errorId].filter(Boolean).join(' ') || undefined,
+    label: (
+      <>
+        {label} {optional && <span className="optional">{m.optional()}</span>}
+      </>
+    ),
     hint: hint && (
-      <p className="hint" id={`${id}-hint`}>
+      <p className="hint" id={hintId}>
         {hint}
       </p>
     ),
-    error: <ErrorText id={`${id}-error`} error={error} />,
+    errorText: <ErrorText id={errorId} error={error} />,
   };
-  const ids = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean);
-  return { id, error, texts, describedBy: ids.join(' ') || undefined };
 }
 
 /** What is wrong with a field; its input refers to it by `aria-describedby`. */
@@ -156,29 +142,20 @@ export function ErrorText({ id, error }: { id: string; error: string | undefined
 }
 
 /** Connects an input with its value, label, hint and error. */
-function useField<Props extends FieldProps & { rules?: RegisterOptions }>({
-  label,
-  hint,
-  optional,
-  rules,
-  name,
-  ...attributes
-}: Props) {
-  const { id, error, describedBy, texts } = useTexts(name, { label }, hint);
+function useField<Props extends FieldProps>(props: Props) {
+  const { label: _, hint: __, optional, rules, name, ...attributes } = props;
+  const { id, error, describedBy, label, hint, errorText } = useTexts(props);
   const { register } = useFormContext();
-  const frame = (input: ReactNode) => (
-    <div className="field">
-      <label htmlFor={id}>
-        {label} {optional && <span className="optional">{m.optional()}</span>}
-      </label>
-      {input}
-      {texts.hint}
-      {texts.error}
-    </div>
-  );
   const described = { 'aria-invalid': error !== undefined, 'aria-describedby': describedBy };
   return {
     attributes: { required: !optional, ...attributes, ...register(name, rules), id, ...described },
-    frame,
+    frame: (input: ReactNode) => (
+      <div className="field">
+        <label htmlFor={id}>{label}</label>
+        {input}
+        {hint}
+        {errorText}
+      </div>
+    ),
   };
 }

@@ -1,15 +1,7 @@
-import type { CallOptions } from '@dure/client';
-import { isApiError } from '@dure/client';
+import { type CallOptions, isApiError } from '@dure/client';
 import { useMutation } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useEffect, useRef } from 'react';
-import {
-  type FieldError,
-  type FieldValues,
-  FormProvider,
-  get,
-  type Path,
-  useFormContext,
-} from 'react-hook-form';
+import { type FieldValues, FormProvider, get, type Path, useFormContext } from 'react-hook-form';
 import { dure } from '../api.ts';
 import { m } from '../paraglide/messages.js';
 import { Button } from './button.tsx';
@@ -35,57 +27,47 @@ export interface FormProps<Values extends FieldValues = FieldValues> {
   draft?: string | undefined;
   /** Sends what was entered. What it throws is shown: at the fields that the service names, and above the button. */
   onSubmit: (values: Values, call: CallOptions) => Promise<unknown>;
-  /** Reads again what is saved, after a conflict. */
-  refetch?: () => unknown;
   /** Of an attempt before, whose fields are marked at once. */
   error?: unknown;
   submitLabel: string;
   danger?: boolean;
   children?: ReactNode;
-  /** Further buttons in the row of the submit button. */
   actions?: ReactNode;
 }
 
 /** A form that leaves checking to the service, so that its rules and texts exist once. */
 export function Form<Values extends FieldValues>(props: FormProps<Values>) {
-  const { onSubmit, submitLabel, danger, children, actions, refetch, error: before } = props;
+  const { onSubmit, submitLabel, danger, children, actions, error: before } = props;
   const element = useRef<HTMLFormElement>(null);
   const fields = useRef(new Map<string, FieldInfo>()).current;
   const { form, ...entries } = useEntries(props);
   const focused = useRef<Element | null>(null);
   const isClosed = () => element.current === null;
 
-  const { mutate, isPending, isPaused, error } = useMutation({
+  const { mutate, isIdle, isPending, isPaused, error } = useMutation({
     mutationFn: ({ values, userId }: { values: Values; userId: number | null }) => {
       // What has waited for the network is not sent for another account, nor once its form was closed.
       if (dure.userId() !== userId || isClosed()) throw new DOMException('not any more', 'AbortError');
       return onSubmit(values, { idempotencyKey: entries.attempt(), ifMatch: entries.version() });
     },
-    onSuccess: () => entries.forget(),
+    onSuccess: entries.forget,
     onError(error) {
       // The key stays: without an answer, it may have been done, and after another error the service has freed it.
       if (isApiError(error) && error.code === 'idempotency_conflict') entries.beginAttempt();
-      if (isApiError(error) && error.code === 'precondition_failed') refetch?.();
       if (isClosed() && !isCancelled(error)) showError(error);
-      mark(error);
     },
   });
 
-  function mark(error: unknown) {
-    for (const [name, text] of Object.entries(labelErrors(error, [...fields.keys()]).byField)) {
-      form.setError(name as Path<Values>, { type: 'service', message: text });
-    }
-  }
-  useEffect(() => {
-    if (before) mark(before);
-  }, [before]);
-  const shown = error ?? before;
+  const shown = isIdle ? before : error;
   useEffect(() => {
     if (!shown) return;
+    const { byField } = labelErrors(shown, [...fields.keys()]);
+    for (const [name, message] of Object.entries(byField)) form.setError(name as Path<Values>, { message });
     // To the first field that is wrong, else back to where it was: what is disabled loses the focus.
-    const invalid = element.current?.querySelector<HTMLElement>('[aria-invalid="true"]');
-    const isLost = document.activeElement === document.body;
-    (invalid ?? (isLost && focused.current instanceof HTMLElement ? focused.current : null))?.focus();
+    const wrong = Object.keys(byField).map((name) => `[name="${name}"]`);
+    const first = wrong.length > 0 && element.current?.querySelector(wrong.join());
+    const target = first || (document.activeElement === document.body && focused.current);
+    if (target instanceof HTMLElement) target.focus();
   }, [shown]);
 
   function submit(values: Values) {
@@ -138,8 +120,7 @@ function Alert({ error, fields }: { error: unknown; fields: Map<string, FieldInf
   const marked = Object.keys(byField);
   if (marked.length === 0) return <p className="note error">{describeError(error)}</p>;
   if (others.length === 0 && !marked.some((name) => get(errors, name))) return null;
-  const check = m.check_what_is_marked_in();
-  return <p className="note error">{[check, ...others].join(' ')}</p>;
+  return <p className="note error">{[m.check_what_is_marked_in(), ...others].join(' ')}</p>;
 }
 
 /** Tells the form around that it shows a field. @returns what is wrong with it */
@@ -147,7 +128,7 @@ export function useFieldError(name: string, info: FieldInfo): string | undefined
   const fields = useContext(Fields);
   fields.set(name, info);
   useEffect(() => () => void fields.delete(name), [fields, name]);
-  const error: FieldError | undefined = get(useFormContext().formState.errors, name);
+  const error: { message?: string } | undefined = get(useFormContext().formState.errors, name);
   return error?.message;
 }
 
@@ -163,10 +144,20 @@ function Conflict({ conflicts, fields, keepOwn, takeCurrent }: ConflictProps) {
       <p>{m.this_was_changed_elsewhere_in()}</p>
       {conflicts.map(({ name, own, now }) => {
         const { label, show = defaultShow } = fields.get(name) ?? { label: name };
+        const versions: [string, unknown][] = [
+          [m.what_you_wrote({ label }), own],
+          [m.what_is_saved_now({ label }), now],
+        ];
         return (
           <div className="versions" key={name}>
-            <Version title={m.what_you_wrote({ label })}>{show(own)}</Version>
-            <Version title={m.what_is_saved_now({ label })}>{show(now)}</Version>
+            {versions.map(([title, value]) => (
+              <div key={title}>
+                <p className="small">
+                  <strong>{title}</strong>
+                </p>
+                <div className="pre-line">{show(value) || m.empty()}</div>
+              </div>
+            ))}
           </div>
         );
       })}
@@ -175,17 +166,6 @@ function Conflict({ conflicts, fields, keepOwn, takeCurrent }: ConflictProps) {
         <Button label={m.take_what_is_saved()} onClick={takeCurrent} />
       </div>
     </section>
-  );
-}
-
-function Version({ title, children }: { title: string; children: ReactNode }) {
-  return (
-    <div>
-      <p className="small">
-        <strong>{title}</strong>
-      </p>
-      <div className="pre-line">{children || m.empty()}</div>
-    </div>
   );
 }
 

@@ -1,7 +1,7 @@
+import { ChevronLeft } from 'lucide-react';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { Link, useLocation, useNavigate } from 'react-router';
 import { m } from '../paraglide/messages.js';
-import { Icon } from './icons.tsx';
 import './page.css';
 
 /** The browser itself announces the page that it opens first. */
@@ -10,9 +10,7 @@ let isFirstPage = true;
 interface PageProps {
   title: string;
   lead?: string | undefined;
-  /** Controls beside the heading. */
   actions?: ReactNode;
-  /** The page above this one. */
   back?: { to: string; label: string };
   width?: 'narrow' | 'form-page';
   children: ReactNode;
@@ -21,6 +19,7 @@ interface PageProps {
 /** The frame of a view: its title, and its only h1, which takes the focus so that screen readers read it after a navigation. */
 export function Page({ title, lead, actions, back, width, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null);
+  const backLink = useBackLink(back?.to ?? '/');
   useEffect(() => {
     document.title = `${title} · ${m.dure()}`;
   }, [title]);
@@ -30,7 +29,12 @@ export function Page({ title, lead, actions, back, width, children }: PageProps)
   }, []);
   return (
     <div className={width}>
-      {back && <BackLink {...back} />}
+      {back && (
+        <Link className="back" {...backLink}>
+          <ChevronLeft size={18} />
+          {back.label}
+        </Link>
+      )}
       <div className="page-head">
         <h1 ref={heading} tabIndex={-1}>
           {title}
@@ -40,15 +44,6 @@ export function Page({ title, lead, actions, back, width, children }: PageProps)
       </div>
       {width ? <div className="stack">{children}</div> : children}
     </div>
-  );
-}
-
-function BackLink({ to, label }: { to: string; label: string }) {
-  return (
-    <Link className="back" {...useBackLink(to)}>
-      <Icon name="back" size={18} />
-      {label}
-    </Link>
   );
 }
 
@@ -84,7 +79,6 @@ interface CardProps {
   id?: string;
   title: string;
   text?: string;
-  /** A state beside the title. */
   chip?: string | false | undefined;
   children?: ReactNode;
 }
@@ -102,19 +96,12 @@ export function Card({ id, title, text, chip, children }: CardProps) {
   );
 }
 
-interface TabsProps {
-  label: string;
-  /** Labels by path. */
-  tabs: Record<string, string>;
-  current: string;
-}
-
-/** Links between pages of one kind. */
-export function Tabs({ label, tabs, current }: TabsProps) {
+/** Links between pages of one kind. @param tabs labels by path */
+export function Tabs({ tabs, ...page }: { label: string; tabs: Record<string, string>; current: string }) {
   return (
-    <nav className="tabs" aria-label={label}>
+    <nav className="tabs" aria-label={page.label}>
       {Object.entries(tabs).map(([path, name]) => (
-        <Link key={path} to={path} aria-current={path === current ? 'page' : undefined}>
+        <Link key={path} to={path} aria-current={path === page.current ? 'page' : undefined}>
           {name}
         </Link>
       ))}

@@ -1,62 +1,47 @@
 import { isApiError } from '@dure/client';
+import type { UseInfiniteQueryResult, UseQueryResult } from '@tanstack/react-query';
+import { Store } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { m } from '../paraglide/messages.js';
 import { Button, ButtonLink } from './button.tsx';
 import { describeError } from './errors.ts';
-import { Icon } from './icons.tsx';
 import './states.css';
 
-/** What the hooks of @dure/react return, as far as it matters here. */
-interface Query<Data> {
-  data: Data | undefined;
-  error: Error | null;
-  isFetching: boolean;
-  refetch: () => unknown;
-}
-
 interface LoadedProps<Data> {
-  query: Query<Data>;
-  /** Says why there is nothing. */
+  query: UseQueryResult<Data>;
   missing?: string;
   children: (data: Data) => ReactNode;
 }
 
 /** Shows what a query has read; until then grey boxes, and after an error its reason. */
 export function Loaded<Data>({ query, missing, children }: LoadedProps<Data>) {
-  if (missing && isMissing(query.error)) return <Empty text={missing} />;
+  const { data, error } = query;
+  if (missing && isMissing(error)) return <Empty text={missing} />;
   // What the service no longer has is not shown any more. Without a network, what was read before still is.
-  if (query.error && (query.data === undefined || isMissing(query.error))) return <LoadError {...query} />;
-  return query.data === undefined ? <Skeleton /> : children(query.data);
+  if (error && (data === undefined || isMissing(error))) return <LoadError {...query} />;
+  return data === undefined ? <Skeleton /> : children(data);
 }
 
 interface ListProps<Item> {
-  query: Omit<Query<unknown>, 'data'> & {
-    items: Item[];
-    isSuccess: boolean;
-    hasNextPage: boolean;
-    fetchNextPage: () => unknown;
-    /** Of {@link useHeldBack}. */
-    waiting?: number;
-    showWaiting?: () => void;
-  };
+  /** Of `useInfiniteList` or {@link useHeldBack}. */
+  query: Omit<UseInfiniteQueryResult, 'data'> & { items: Item[]; waiting?: number; showWaiting?: () => void };
   className?: 'posts' | 'items';
-  /** Says how many new entries wait. */
   describeNew?: (count: number) => string;
-  /** Shown when there is nothing. */
   empty: ReactNode;
   children: (item: Item) => ReactNode;
 }
 
 /** The entries of `useInfiniteList`, with a button for the next page. */
 export function List<Item extends { id: number | string }>(props: ListProps<Item>) {
-  const { query, className = 'items', empty, children } = props;
-  const { items, waiting = 0, error, isSuccess, isFetching, hasNextPage, fetchNextPage } = query;
+  const { query, className = 'items', describeNew, empty, children } = props;
+  const { items, waiting = 0, showWaiting, error, isSuccess, isFetching, hasNextPage } = query;
   if (items.length === 0 && isSuccess && !hasNextPage) return empty;
+  const more = isFetching ? m.loading() : m.show_more();
   return (
     <>
       <div className="new-items" role="status">
         {waiting > 0 && (
-          <Button look="primary" label={props.describeNew?.(waiting)} onClick={() => query.showWaiting?.()} />
+          <Button look="primary" label={describeNew?.(waiting)} onClick={() => showWaiting?.()} />
         )}
       </div>
       <ul className={className}>
@@ -67,12 +52,7 @@ export function List<Item extends { id: number | string }>(props: ListProps<Item
       {error && <LoadError {...query} />}
       {!isSuccess && !error && <Skeleton className={className === 'posts' ? 'posts' : 'stack'} />}
       {hasNextPage && !error && (
-        <Button
-          look="wide mt-16"
-          label={isFetching ? m.loading() : m.show_more()}
-          onClick={fetchNextPage}
-          disabled={isFetching}
-        />
+        <Button look="wide mt-16" label={more} onClick={query.fetchNextPage} disabled={isFetching} />
       )}
     </>
   );
@@ -91,12 +71,10 @@ export function useHeldBack<Item extends { id: number | string }, List extends {
   return { ...list, items: list.items.slice(waiting), waiting, showWaiting: () => setFirst(top?.id) };
 }
 
-function isMissing(error: unknown): boolean {
-  return isApiError(error) && error.status === 404;
-}
+const isMissing = (error: unknown) => isApiError(error) && error.status === 404;
 
 /** A failed load, with a way to try again. */
-export function LoadError({ error, refetch }: { error: Error | null; refetch: () => unknown }) {
+export function LoadError({ error, refetch }: { error: unknown; refetch: () => unknown }) {
   return (
     <div className="note error stack" role="alert">
       <p>{describeError(error)}</p>
@@ -105,18 +83,11 @@ export function LoadError({ error, refetch }: { error: Error | null; refetch: ()
   );
 }
 
-interface EmptyProps {
-  text: string;
-  /** Where to go from here. */
-  to?: string | false;
-  label?: string;
-}
-
-/** Why there is nothing, and what to do about it. */
-export function Empty({ text, to, label }: EmptyProps) {
+/** Why there is nothing, and where to go from here. */
+export function Empty({ text, to, label }: { text: string; to?: string | false; label?: string }) {
   return (
     <div className="empty">
-      <Icon name="store" size={48} />
+      <Store size={48} />
       <p className="soft">{text}</p>
       {to && <ButtonLink look="primary" to={to} label={label} />}
     </div>

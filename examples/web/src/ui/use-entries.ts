@@ -7,13 +7,6 @@ import type { FormProps } from './form.tsx';
 
 type Named = Record<string, unknown>;
 
-/** An entry that was changed here and elsewhere. */
-interface FieldConflict {
-  name: string;
-  own: unknown;
-  now: unknown;
-}
-
 const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
 /**
@@ -31,7 +24,8 @@ export function useEntries<Values extends FieldValues>({ values: saved, version,
   const attempt = useRef(kept?.attempt ?? newIdempotencyKey());
   /** What the entries began from. */
   const base = useRef({ revision: kept?.revision ?? revision, values: { ...now, ...kept?.was } });
-  const [conflicts, setConflicts] = useState<FieldConflict[]>([]);
+  /** What was changed here and elsewhere. */
+  const [conflicts, setConflicts] = useState<{ name: string; own: unknown; now: unknown }[]>([]);
 
   const set = (name: string, value: unknown) =>
     form.setValue(name as Path<Values>, value as PathValue<Values, Path<Values>>);
@@ -41,16 +35,11 @@ export function useEntries<Values extends FieldValues>({ values: saved, version,
     // After a sign-out, nothing is kept for an account that has left.
     if (!key || dure.userId() !== user) return;
     const entries = own();
-    const changed = Object.keys(now).filter(
-      (name) => !name.includes('password') && !same(entries[name], base.current.values[name]),
-    );
+    const { revision, values } = base.current;
+    const isChanged = (name: string) => !name.includes('password') && !same(entries[name], values[name]);
+    const changed = Object.keys(now).filter(isChanged);
     const pick = (from: Named) => Object.fromEntries(changed.map((name) => [name, from[name]]));
-    const draft = {
-      revision: base.current.revision,
-      attempt: attempt.current,
-      values: pick(entries),
-      was: pick(base.current.values),
-    };
+    const draft = { revision, attempt: attempt.current, values: pick(entries), was: pick(values) };
     keepDraft(key, changed.length > 0 ? draft : undefined);
   }
 
@@ -63,7 +52,7 @@ export function useEntries<Values extends FieldValues>({ values: saved, version,
   // Before it is shown, so that nothing is typed in between.
   useLayoutEffect(() => {
     if (revision === base.current.revision) return;
-    const found: FieldConflict[] = [];
+    const found: typeof conflicts = [];
     for (const [name, value] of Object.entries(own())) {
       const [before, current] = [base.current.values[name], now[name]];
       const isOwn = !same(before, value);

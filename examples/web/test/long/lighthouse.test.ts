@@ -15,7 +15,6 @@ import { startExample } from '../frontend.ts';
 t.setTimeout(atMost(240_000));
 const lighthouse = join(root, 'test/long/programs/node_modules/lighthouse/cli/index.js');
 const skip = noBrowser || unless(existsSync(lighthouse), 'npm run test:long installs Lighthouse');
-const examplePages = ['/', '/signup', '/login'];
 /** Least scores, from 0 to 1. */
 const example = { accessibility: 0.95, 'best-practices': 0.95, seo: 0.95 };
 /** Of the page of Swagger UI, which is no page for search engines. */
@@ -52,15 +51,13 @@ t.test('Lighthouse on a phone', { skip }, async (t) => {
     return JSON.parse(stdout);
   }
 
-  const pages: [string, Record<string, number>, string[]][] = [
-    ...examplePages.map((path): [string, Record<string, number>, string[]] => [
-      origin + path,
-      example,
-      perfect,
-    ]),
-    [`${api}/docs/`, swaggerUi, ['redirects', 'unsized-images']],
-  ];
-  for (const [url, least, whole] of pages) {
+  const own = ['/', '/signup', '/login'].map((path) => ({
+    url: origin + path,
+    least: example,
+    whole: perfect,
+  }));
+  const docs = { url: `${api}/docs/`, least: swaggerUi, whole: ['redirects', 'unsized-images'] };
+  for (const { url, least, whole } of [...own, docs]) {
     const { categories, audits } = await audit(url);
     const scores = Object.entries(categories).map(([name, { score }]) => `${name} ${score}`);
     t.comment(`Lighthouse ${new URL(url).pathname}: ${scores.join(', ')}`);

@@ -6,7 +6,8 @@ import { openTwoShops, requestPartnership } from '../../../../test/support/partn
 import { createPost, openShop } from '../../../../test/support/stores.ts';
 import { until } from '../../../../test/support/until.ts';
 import { startExample } from '../frontend.ts';
-import { logInAs, openVisitor, violations } from '../visitor.ts';
+import { fillPost, logInAs } from '../steps.ts';
+import { violations, visitsTo } from '../visitor.ts';
 
 async function photo(background: string) {
   const create = { width: 60, height: 40, channels: 3 as const, background };
@@ -18,13 +19,12 @@ t.test('ways through the example', { skip: noBrowser }, async (t) => {
     TERMS_VERSION: '2026-01-31',
     TERMS_URL: 'https://dure.example/terms',
   });
-  const { browser, origin, call, pool } = example;
+  const { call, pool } = example;
   const { sender, receiver, post } = await openTwoShops(example);
-  const visit = () => openVisitor(browser, origin, { username: 'visitor', name: '손님' });
+  const visit = visitsTo(example);
 
   t.test('the language changes without a reload, and keeps what was typed', async (t) => {
-    const { page, context } = await visit();
-    await logInAs({ page }, receiver.username, '/posts/new');
+    const { page } = await visit(t, receiver.username, '/posts/new');
     await page.getByLabel('제목').fill('쓰던 제목');
     await page.evaluate('window.same = true');
     await page.getByRole('button', { name: 'English' }).click();
@@ -35,11 +35,10 @@ t.test('ways through the example', { skip: noBrowser }, async (t) => {
     await page.getByRole('button', { name: 'Publish' }).click();
     await page.getByText('Check what is marked in red').waitFor();
     t.match(await page.locator('.field-error').first().textContent(), /[a-z]/, 'the service follows');
-    await context.close();
   });
 
   t.test('one press agrees to all, and marketing that was never given is not withdrawn', async (t) => {
-    const { page, context } = await visit();
+    const { page } = await visit(t);
     await page.goto('/signup');
     await page.getByLabel('전체 동의').check();
     t.ok(await page.getByLabel('이용약관').isChecked());
@@ -56,33 +55,28 @@ t.test('ways through the example', { skip: noBrowser }, async (t) => {
     await page.getByRole('link', { name: '광고성 정보 메일 수신' }).waitFor();
     t.equal(await page.getByText('철회:').count(), 0);
     t.equal(await page.getByRole('link', { name: '지금 인증하기' }).count(), 0, 'on the page that does it');
-    await context.close();
   });
 
   t.test('an accepted request leads to the contact; only mobile numbers take messages', async (t) => {
-    const { page, context } = await visit();
-    await call('PATCH', '/api/v1/stores/me/', { token: sender.token, body: { phone_number: '02-123-4567' } });
+    const setPhone = (phone_number: string) =>
+      call('PATCH', '/api/v1/stores/me/', { token: sender.token, body: { phone_number } });
+    await setPhone('02-123-4567');
     await requestPartnership(example, sender, post);
-    await logInAs({ page }, receiver.username, '/notifications');
+    const { page } = await visit(t, receiver.username, '/notifications');
     await page.getByRole('button', { name: '수락하기' }).click();
     await page.getByRole('dialog').getByRole('button', { name: '수락하기' }).click();
     await page.getByRole('link', { name: '연락처 보기' }).click();
     await page.getByRole('link', { name: '전화', exact: true }).waitFor();
     t.equal(await page.getByRole('link', { name: '문자' }).count(), 0);
-    await call('PATCH', '/api/v1/stores/me/', {
-      token: sender.token,
-      body: { phone_number: '010-1234-5678' },
-    });
+    await setPhone('010-1234-5678');
     await page.reload();
     await page.getByRole('link', { name: '문자' }).waitFor();
-    await context.close();
   });
 
   t.test('what waits behind the button for new notifications is not marked as read', async (t) => {
-    const { page, context } = await visit();
     const [first, second] = [await openShop(example, '골목 꽃집'), await openShop(example, '동네 책방')];
     await requestPartnership(example, first, post);
-    await logInAs({ page }, receiver.username, '/notifications');
+    const { page } = await visit(t, receiver.username, '/notifications');
     await page.getByRole('button', { name: '수락하기 골목 꽃집' }).waitFor();
     await requestPartnership(example, second, post);
     await page.getByRole('button', { name: '새 알림 1건' }).waitFor();
@@ -91,28 +85,25 @@ t.test('ways through the example', { skip: noBrowser }, async (t) => {
     await page.getByRole('button', { name: '새 알림 1건' }).click();
     await page.getByRole('button', { name: '수락하기 동네 책방' }).waitFor();
     t.equal(await page.getByRole('button', { name: '읽음으로 표시', exact: true }).count(), 1);
-    await context.close();
   });
 
   t.test('blocked storage hides nothing, and the language still changes', async (t) => {
-    const { page, context } = await visit();
+    const { page, context } = await visit(t);
     const errors: string[] = [];
     page.on('pageerror', ({ message }) => errors.push(message));
     await context.addInitScript(`for (const name of ['localStorage', 'sessionStorage'])
       Object.defineProperty(window, name, { get() { throw new DOMException('blocked', 'SecurityError'); } });`);
-    await logInAs({ page }, receiver.username, '/account/alerts');
+    await logInAs(page, receiver.username, '/account/alerts');
     await page.getByRole('heading', { name: '알림 설정', level: 1 }).waitFor();
-    await logInAs({ page }, receiver.username, '/posts/new');
+    await logInAs(page, receiver.username, '/posts/new');
     await page.getByLabel('제목').fill('제목');
     await page.getByRole('button', { name: 'English' }).click();
     await page.getByRole('heading', { name: 'Write a post', level: 1 }).waitFor();
     t.strictSame(errors, []);
-    await context.close();
   });
 
   t.test('an upload goes on while a change of language shows the form again', async (t) => {
-    const { page, context } = await visit();
-    await logInAs({ page }, receiver.username, '/posts/new');
+    const { page } = await visit(t, receiver.username, '/posts/new');
     const { open, opened } = gate();
     await page.route('**/api/v1/images/', async (route) => {
       await opened;
@@ -127,12 +118,10 @@ t.test('ways through the example', { skip: noBrowser }, async (t) => {
     await page.reload();
     await page.locator('.upload img[src^="http"]').waitFor();
     t.pass('and its draft has the photo');
-    await context.close();
   });
 
   t.test('photos are sent again, and change places', async (t) => {
-    const { page, context } = await visit();
-    await logInAs({ page }, receiver.username, '/posts/new');
+    const { page } = await visit(t, receiver.username, '/posts/new');
     const images = '**/api/v1/images/';
     await page.route(images, (route) => route.abort(), { times: 1 });
     await page.getByLabel('사진 추가').setInputFiles([await photo('#b93f1d'), await photo('#1f6f4a')]);
@@ -146,23 +135,26 @@ t.test('ways through the example', { skip: noBrowser }, async (t) => {
     await page.getByRole('button', { name: '앞으로 사진 2' }).click();
     t.strictSame(await shown(), [...before].reverse());
     t.strictSame(await violations(page), []);
-    await page.getByLabel('제목').fill('사진 글');
-    await page.getByLabel('내용').fill('내용');
+    await fillPost(page, '사진 글');
     await page.getByRole('button', { name: '글 올리기' }).click();
     await page.getByRole('heading', { name: '사진 글', level: 1 }).waitFor();
-    t.strictSame(
-      await page.evaluate("[...document.querySelectorAll('.gallery a')].map((link) => link.href)"),
-      [...before].reverse(),
-    );
-    await context.close();
+    const links = "[...document.querySelectorAll('.gallery a')].map((link) => link.href)";
+    t.strictSame(await page.evaluate(links), [...before].reverse());
   });
 
   t.test('a shared post explains its login; filters fold away; an error stays', async (t) => {
-    const { page, context } = await visit();
+    const { page } = await visit(t);
     const shared = await createPost(example, sender.token, { title: '나누는 글' });
     await page.goto(`/posts/${shared.id}`);
     await page.getByText('이웃 가게의 제휴 글입니다').waitFor();
-    await logInAs({ page }, receiver.username);
+    await page.goto('/posts/new');
+    await page.getByLabel('아이디 또는 이메일').waitFor();
+    t.equal(
+      await page.getByText('이웃 가게의 제휴 글').count(),
+      0,
+      'the own post of a session that has ended',
+    );
+    await logInAs(page, receiver.username);
     const region = page.getByRole('combobox', { name: /동네/ });
     const filters = page.getByRole('button', { name: '조건' });
     await filters.waitFor();
@@ -175,23 +167,17 @@ t.test('ways through the example', { skip: noBrowser }, async (t) => {
     await page.getByRole('button', { name: '내 주변' }).click();
     await page.getByRole('alert').getByText('위치').waitFor();
     await page.locator('.toast.error').waitFor();
-    await context.close();
   });
 
-  t.test(
-    'an expired login on the page of a code speaks no jargon; quiet hours need both times',
-    async (t) => {
-      const { page, context } = await visit();
-      await logInAs({ page }, receiver.username, '/account/alerts');
-      await page.getByLabel('시작 (선택)').fill('22:00');
-      await page.getByRole('button', { name: '저장', exact: true }).click();
-      await page.getByText('시작과 종료를 모두 입력해 주세요').first().waitFor();
-      t.equal(await page.getByLabel('종료 (선택)').getAttribute('aria-invalid'), 'true');
-      await pool.query('DELETE FROM sessions WHERE user_id = $1', [receiver.id]);
-      await page.goto('/account');
-      await page.getByText('로그아웃되었습니다. 다시 로그인해 주세요').waitFor();
-      t.equal(await page.getByText('토큰').count(), 0);
-      await context.close();
-    },
-  );
+  t.test('an expired login speaks no jargon; quiet hours need both times', async (t) => {
+    const { page } = await visit(t, receiver.username, '/account/alerts');
+    await page.getByLabel('시작 (선택)').fill('22:00');
+    await page.getByRole('button', { name: '저장', exact: true }).click();
+    await page.getByText('시작과 종료를 모두 입력해 주세요').first().waitFor();
+    t.equal(await page.getByLabel('종료 (선택)').getAttribute('aria-invalid'), 'true');
+    await pool.query('DELETE FROM sessions WHERE user_id = $1', [receiver.id]);
+    await page.goto('/account');
+    await page.getByText('로그아웃되었습니다. 다시 로그인해 주세요').waitFor();
+    t.equal(await page.getByText('토큰').count(), 0);
+  });
 });

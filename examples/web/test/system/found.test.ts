@@ -8,7 +8,8 @@ import { createStore } from '../../../../test/support/stores.ts';
 import { until } from '../../../../test/support/until.ts';
 import { startExample } from '../frontend.ts';
 import { openPhone, type Phone } from '../phone.ts';
-import { fillSignUp, logInAs, registerStore, stepsOf, violations } from '../visitor.ts';
+import { enterCode, fillPost, fillSignUp, logInAs, logOut, registerStore } from '../steps.ts';
+import { stepsOf, violations } from '../visitor.ts';
 
 const alerts = '/account/alerts';
 const title = '봄꽃을 함께 팔 카페를 찾습니다';
@@ -22,23 +23,18 @@ t.test(story, { skip: noBrowser }, async (t) => {
   const { api, mails, pool } = example;
   const subscriptions = async () => (await pool.query('SELECT FROM push_subscriptions')).rows.length;
   const step = stepsOf(t);
-  const cafe = await openPhone(
-    { username: 'dure_cafe', name: '김두레' },
-    { ...example, pushService: pushes.service, place: { latitude: 37.5563, longitude: 126.9019 } },
-  );
-  const flower = await openPhone(
-    { username: 'golmok_flower', name: '이꽃님' },
-    { ...example, pushService: pushes.service, place: { latitude: 37.5592, longitude: 126.9019 } },
-  );
+  const open = (username: string, name: string, latitude: number) => {
+    const place = { latitude, longitude: 126.9019 };
+    return openPhone({ username, name }, { ...example, pushService: pushes.service, place });
+  };
+  const cafe = await open('dure_cafe', '김두레', 37.5563);
+  const flower = await open('golmok_flower', '이꽃님', 37.5592);
 
   await step('the cafe saves a search near its place, and switches push messages on', async (t) => {
     const { page, username, email } = cafe;
     const { token } = await createUser(example, { username, email });
     await createStore(example, token);
-    await page.goto('/login');
-    await page.getByLabel('아이디 또는 이메일').fill(username);
-    await page.getByLabel('비밀번호', { exact: true }).fill(password);
-    await page.getByRole('button', { name: '로그인', exact: true }).click();
+    await logInAs(page, username);
     await page.getByRole('button', { name: '조건' }).click();
     await page.getByRole('button', { name: '내 주변' }).click();
     await page.getByText('찾으시는 글이 없습니다').waitFor();
@@ -63,8 +59,7 @@ t.test(story, { skip: noBrowser }, async (t) => {
     await page.getByLabel('이용약관').check();
     await page.getByLabel('광고성 정보').check();
     await page.getByRole('button', { name: '인증번호 받기', exact: true }).click();
-    await page.getByLabel('인증번호').fill(codeIn(await mails.next(email)));
-    await page.getByRole('button', { name: '인증하기', exact: true }).click();
+    await enterCode(page, codeIn(await mails.next(email)));
     await registerStore(flower, '골목 꽃집', '꽃·식물', async () => {
       await page.getByRole('button', { name: '현재 위치로 설정' }).click();
       await page.getByText('위치가 설정되어 있습니다').waitFor();
@@ -76,8 +71,7 @@ t.test(story, { skip: noBrowser }, async (t) => {
   await step('the cafe gets a push message, whose notification leads to the post', async (t) => {
     const { page } = flower;
     await page.goto('/posts/new');
-    await page.getByLabel('제목').fill(title);
-    await page.getByLabel('내용').fill('우리 꽃과 커피를 함께 내어요.');
+    await fillPost(page, title);
     await page.getByLabel('마감일').fill('2099-12-31');
     await page.getByLabel('사진 추가').setInputFiles([await uprightPhoto(), unreadable]);
     await page.getByText('iPhone의 설정 > 카메라 > 포맷').waitFor();
@@ -101,35 +95,32 @@ t.test(story, { skip: noBrowser }, async (t) => {
     await cafe.page.getByRole('heading', { name: title, level: 1 }).waitFor();
   });
 
-  await step(
-    'the cafe sees the florist around the corner, sends a request and reports its post',
-    async (t) => {
-      const { page } = cafe;
-      await page.goto(alerts);
-      await page.getByRole('link', { name: '꽃·식물 · 주변 3km' }).click();
-      await page.getByText('골목 꽃집 · 걸어서 5분').waitFor();
-      const image = page.locator('.post-card img');
-      await image.scrollIntoViewIfNeeded();
-      await image.evaluate('(image) => image.decode()');
-      t.match(await image.getAttribute('src'), /-480\.webp$/);
-      await page.getByRole('link', { name: title }).click();
-      await page.getByLabel('보낼 메시지').fill('저희 카페에서 함께 팔아요.');
-      await page.getByRole('button', { name: '요청 보내기', exact: true }).click();
-      await page.getByText('골목 꽃집에 제휴 요청을 보냈습니다').waitFor();
-      await page.getByRole('button', { name: '공유하기' }).click();
-      await page.getByText('링크를 복사했습니다').waitFor();
-      await page.getByRole('button', { name: '신고하기' }).click();
-      const dialog = page.getByRole('dialog', { name: '신고하기' });
-      await dialog.getByLabel('사기나 거짓 정보').check();
-      t.strictSame(await violations(page), []);
-      await dialog.getByRole('button', { name: '신고하기' }).click();
-      await page.getByText('신고를 접수했습니다').waitFor();
-      const { rows } = await pool.query('SELECT reason FROM reports');
-      t.strictSame(rows, [{ reason: 'fraud' }]);
-      await page.goto('/posts/999999');
-      await page.getByText('삭제되었거나 더 이상 공개되지 않는 글입니다').waitFor();
-    },
-  );
+  await step('the cafe sends the florist around the corner a request and reports its post', async (t) => {
+    const { page } = cafe;
+    await page.goto(alerts);
+    await page.getByRole('link', { name: '꽃·식물 · 주변 3km' }).click();
+    await page.getByText('골목 꽃집 · 걸어서 5분').waitFor();
+    const image = page.locator('.post-card img');
+    await image.scrollIntoViewIfNeeded();
+    await image.evaluate('(image) => image.decode()');
+    t.match(await image.getAttribute('src'), /-480\.webp$/);
+    await page.getByRole('link', { name: title }).click();
+    await page.getByLabel('보낼 메시지').fill('저희 카페에서 함께 팔아요.');
+    await page.getByRole('button', { name: '요청 보내기', exact: true }).click();
+    await page.getByText('골목 꽃집에 제휴 요청을 보냈습니다').waitFor();
+    await page.getByRole('button', { name: '공유하기' }).click();
+    await page.getByText('링크를 복사했습니다').waitFor();
+    await page.getByRole('button', { name: '신고하기' }).click();
+    const dialog = page.getByRole('dialog', { name: '신고하기' });
+    await dialog.getByLabel('사기나 거짓 정보').check();
+    t.strictSame(await violations(page), []);
+    await dialog.getByRole('button', { name: '신고하기' }).click();
+    await page.getByText('신고를 접수했습니다').waitFor();
+    const { rows } = await pool.query('SELECT reason FROM reports');
+    t.strictSame(rows, [{ reason: 'fraud' }]);
+    await page.goto('/posts/999999');
+    await page.getByText('삭제되었거나 더 이상 공개되지 않는 글입니다').waitFor();
+  });
 
   await step('the florist gets its push message when its quiet hours end', async (t) => {
     await flower.page.locator('.badge').getByText('1', { exact: true }).waitFor();
@@ -165,11 +156,9 @@ t.test(story, { skip: noBrowser }, async (t) => {
 
   await step('a logout ends push messages, and a login of the same account begins them again', async () => {
     const { page, username } = flower;
-    await page.goto('/account');
-    await page.getByRole('button', { name: '로그아웃', exact: true }).click();
-    await page.getByRole('link', { name: '무료로 시작하기' }).waitFor();
+    await logOut(page);
     await until('their end', async () => (await subscriptions()) === 0);
-    await logInAs(flower, username);
+    await logInAs(flower.page, username);
     await until('their start', async () => (await subscriptions()) === 1);
   });
 
@@ -185,7 +174,7 @@ t.test(story, { skip: noBrowser }, async (t) => {
     await page.goto('/account');
     await page.getByRole('button', { name: '로그아웃', exact: true }).click();
     await tab.getByRole('link', { name: '무료로 시작하기' }).waitFor();
-    await logInAs(flower, username);
+    await logInAs(flower.page, username);
     await tab.getByRole('navigation', { name: '주 메뉴' }).waitFor();
     for (const one of [page, tab]) {
       await one.evaluate(`navigator.locks.request('dure.push-for', () => true)`);

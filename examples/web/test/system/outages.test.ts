@@ -4,28 +4,25 @@ import { gate } from '../../../../test/support/concurrency.ts';
 import { openTwoShops, requestPartnership } from '../../../../test/support/partner-requests.ts';
 import { createPost, openShop } from '../../../../test/support/stores.ts';
 import { startExample } from '../frontend.ts';
-import { logInAs, openVisitor } from '../visitor.ts';
+import { visitsTo } from '../visitor.ts';
 
 t.test('the example without a network, and on a slow one', { skip: noBrowser }, async (t) => {
   const example = await startExample(t);
-  const { browser, origin } = example;
   const shop = await openShop(example, '두레 카페');
   for (let n = 1; n <= 30; n += 1) await createPost(example, shop.token, { title: `글 ${n}` });
-  const visit = () => openVisitor(browser, origin, { username: 'visitor', name: '손님' });
+  const visit = visitsTo(example);
 
   t.test('something is drawn before the script has loaded', async (t) => {
-    const { page, context } = await visit();
+    const { page } = await visit(t);
     await page.route('**/*.js', () => undefined);
     await page.goto('/', { waitUntil: 'commit' });
     await page.locator('#app .brand').waitFor();
     await page.locator('#app .skeleton').first().waitFor();
     t.pass('the bar and grey boxes');
-    await context.close();
   });
 
   t.test('a page whose code cannot be loaded has a way back, and loads once it can', async (t) => {
-    const { page, context } = await visit();
-    await logInAs({ page }, shop.username);
+    const { page } = await visit(t, shop.username, '/');
     const code = /\/assets\/(?:account|sessions|alerts)-.*\.js$/;
     await page.route(code, (route) => route.abort());
     await page.getByRole('link', { name: '계정' }).click();
@@ -36,12 +33,10 @@ t.test('the example without a network, and on a slow one', { skip: noBrowser }, 
     await page.getByRole('button', { name: '다시 시도' }).click();
     await page.getByRole('heading', { name: '계정', level: 1 }).waitFor();
     t.pass('inside the shell');
-    await context.close();
   });
 
   t.test('a list that failed recovers when the stream opens; what waits to be sent says so', async (t) => {
-    const { page, context } = await visit();
-    await logInAs({ page }, shop.username);
+    const { page, context } = await visit(t, shop.username, '/');
     await page.getByText('글 30', { exact: true }).waitFor();
     const service = `${example.api}/**`;
     await page.route(service, (route) => route.abort());
@@ -59,14 +54,12 @@ t.test('the example without a network, and on a slow one', { skip: noBrowser }, 
     await context.setOffline(false);
     await page.getByText('내 정보를 수정했습니다').waitFor();
     t.pass('and is sent then');
-    await context.close();
   });
 
   t.test('what was cancelled is not sent, and what failed after its dialog was closed says so', async (t) => {
     const { sender, receiver, post } = await openTwoShops(example);
     await requestPartnership(example, sender, post);
-    const { page, context } = await visit();
-    await logInAs({ page }, receiver.username, '/requests');
+    const { page, context } = await visit(t, receiver.username, '/requests');
     const accept = page.getByRole('button', { name: /^수락하기/ });
     const dialog = page.getByRole('dialog');
     const sent: string[] = [];
@@ -94,12 +87,10 @@ t.test('the example without a network, and on a slow one', { skip: noBrowser }, 
     await page.locator('.toast.error').getByText('서버에 연결하지 못했습니다').waitFor();
     const actions = sent.map((url) => /\/(accept|decline)\/$/.exec(url)?.[1]).filter(Boolean);
     t.strictSame(actions, ['decline']);
-    await context.close();
   });
 
   t.test('Back keeps the search, the pages and the place; the tabs keep the search', async (t) => {
-    const { page, context } = await visit();
-    await logInAs({ page }, shop.username, '/?q=글');
+    const { page } = await visit(t, shop.username, '/?q=글');
     await page.getByRole('button', { name: '더 보기' }).click();
     const last = page.getByRole('link', { name: '글 1', exact: true });
     await last.click();
@@ -111,6 +102,5 @@ t.test('the example without a network, and on a slow one', { skip: noBrowser }, 
     await page.getByRole('link', { name: '가게', exact: true }).click();
     await page.getByRole('heading', { name: '가게 둘러보기' }).waitFor();
     t.equal(await page.getByRole('searchbox', { name: '가게 검색' }).inputValue(), '글');
-    await context.close();
   });
 });

@@ -1,35 +1,31 @@
-import { spawn } from 'node:child_process';
-import { join } from 'node:path';
-import process from 'node:process';
 import sharp from 'sharp';
 import t from 'tap';
 import { passConfirmation, secondFactorOf } from '../../../../test/auth/authenticator.ts';
-import { codeIn, createUser, password } from '../../../../test/support/app.ts';
+import { codeIn, createUser } from '../../../../test/support/app.ts';
 import { noBrowser } from '../../../../test/support/browser.ts';
-import { root } from '../../../../test/support/files.ts';
-import { freePort } from '../../../../test/support/free-port.ts';
 import { requestPartnership } from '../../../../test/support/partner-requests.ts';
 import { createPost, openShop } from '../../../../test/support/stores.ts';
 import { until } from '../../../../test/support/until.ts';
 import { hostAccount, startExample } from '../frontend.ts';
-import { fillSignUp, logInAs, openVisitor, violations } from '../visitor.ts';
+import { enterCode, enterLogin, logInAs, requestCode } from '../steps.ts';
+import { violations, visitsTo } from '../visitor.ts';
 
 t.test('photos, shared posts and what has expired in the example', { skip: noBrowser }, async (t) => {
   const example = await startExample(t);
-  const { browser, origin, api, outDir, call, mails, pool } = example;
+  const { origin, call, mails, pool } = example;
   const shop = await openShop(example, '두레 카페');
-  const visit = (username = 'visitor') => openVisitor(browser, origin, { username, name: '손님' });
+  const visit = visitsTo(example);
 
   t.test('photos are enlarged: keys, buttons and swipes lead to the others', async (t) => {
     const images = [1, 2, 3].map((one) => `https://cdn.example.com/${one}.png`);
     const post = await createPost(example, shop.token, { title: '사진 글', images });
-    const { page, context } = await visit();
+    const { page, context } = await visit(t);
     const create = { width: 90, height: 160, channels: 3 as const, background: '#1f6f4a' };
     const body = await sharp({ create }).png().toBuffer();
     await context.route('https://cdn.example.com/*', (route) =>
       route.fulfill({ contentType: 'image/png', body }),
     );
-    await logInAs({ page }, shop.username, `/posts/${post.id}`);
+    await logInAs(page, shop.username, `/posts/${post.id}`);
     const link = page.getByRole('link', { name: '사진 1 크게 보기' });
     const opened = context.waitForEvent('page');
     await link.click({ modifiers: ['ControlOrMeta'] });
@@ -57,17 +53,16 @@ t.test('photos, shared posts and what has expired in the example', { skip: noBro
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await link.and(page.locator(':focus')).waitFor();
     t.pass('and the focus is back where it was');
-    await context.close();
   });
 
   t.test('a page that is opened first has all its styles', async (t) => {
     const sender = await openShop(example, '골목 꽃집');
     for (const title of ['첫째 글', '둘째 글'])
       await requestPartnership(example, sender, await createPost(example, shop.token, { title }));
-    const { page, context } = await visit();
+    const { page } = await visit(t);
     const language = page.getByRole('button', { name: 'English' });
     const border = () => language.evaluate<string, HTMLElement>('(one) => getComputedStyle(one).borderColor');
-    await logInAs({ page }, shop.username);
+    await logInAs(page, shop.username);
     const atHome = await border();
     await page.goto('/notifications');
     await page.getByRole('button', { name: '수락하기' }).nth(1).waitFor();
@@ -76,88 +71,72 @@ t.test('photos, shared posts and what has expired in the example', { skip: noBro
       'pair => pair[1].querySelector("h2").getBoundingClientRect().top - pair[0].lastElementChild.lastElementChild.getBoundingClientRect().bottom';
     const found = await page.evaluate<number>(`(${gap})([...document.querySelectorAll('.items > li')])`);
     t.ok(found >= 30, `entries are apart: ${found}`);
-    await context.close();
   });
 
   t.test('a post that was changed elsewhere is not deleted unseen', async (t) => {
     const post = await createPost(example, shop.token, { title: '옛 제목' });
-    const { page, context } = await visit();
-    await logInAs({ page }, shop.username, `/posts/${post.id}`);
+    const { page } = await visit(t, shop.username, `/posts/${post.id}`);
     await page.getByRole('heading', { name: '옛 제목', level: 1 }).waitFor();
     await call('PATCH', `/api/v1/posts/${post.id}/`, { token: shop.token, body: { title: '새 제목' } });
     await page.getByRole('button', { name: '삭제', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: '글을 삭제할까요?' });
     await dialog.getByRole('button', { name: '삭제', exact: true }).click();
-    await dialog.getByText('그사이 다른 곳에서 글이 수정되었습니다').waitFor();
+    await dialog.getByText('그사이 다른 곳에서 내용이 바뀌었습니다').waitFor();
     await page.locator('h1').getByText('새 제목').waitFor();
     const read = () => call('GET', `/api/v1/posts/${post.id}/`, { token: shop.token });
     t.equal((await read()).status, 200);
     await dialog.getByRole('button', { name: '삭제', exact: true }).click();
     await page.getByText('글을 삭제했습니다').waitFor();
     t.equal((await read()).status, 404);
-    await context.close();
   });
 
   t.test('a login that took too long for its second step keeps the username', async (t) => {
     const user = await createUser(example);
     await secondFactorOf(example).switchOn(user);
-    const { page, context } = await visit();
+    const { page } = await visit(t);
     await page.goto('/login');
-    await page.getByLabel('아이디 또는 이메일').fill(user.username);
-    await page.getByLabel('비밀번호', { exact: true }).fill(password);
-    await page.getByRole('button', { name: '로그인', exact: true }).click();
+    await enterLogin(page, user.username);
     await page.getByLabel('인증번호').fill('123456');
     await pool.query('DELETE FROM login_flows');
     await page.getByRole('button', { name: '로그인', exact: true }).click();
     await page.getByText('로그인 시간이 지났습니다. 비밀번호부터').waitFor();
     t.equal(await page.getByLabel('아이디 또는 이메일').inputValue(), user.username);
     t.strictSame(await violations(page), []);
-    await context.close();
   });
 
   t.test('a session that ends while a code is typed says so, and the code waits', async (t) => {
-    const visitor = await visit('code_typist');
-    const { page, context, username, email } = visitor;
-    await fillSignUp(visitor);
-    await page.getByRole('button', { name: '인증번호 받기' }).click();
+    const visitor = await visit(t, 'code_typist');
+    const { page, username, email } = visitor;
+    await requestCode(visitor);
     const code = codeIn(await mails.next(email));
     await page.getByLabel('인증번호').fill(code);
     await pool.query('DELETE FROM sessions USING users u WHERE u.id = user_id AND username = $1', [username]);
     await page.getByRole('button', { name: '인증하기', exact: true }).click();
     await page.getByText('로그인 시간이 지났습니다. 다시 로그인하시면').waitFor();
     await page.locator('main').getByRole('link', { name: '로그인', exact: true }).click();
-    await page.getByLabel('아이디 또는 이메일').fill(username);
-    await page.getByLabel('비밀번호', { exact: true }).fill(password);
-    await page.getByRole('button', { name: '로그인', exact: true }).click();
+    await enterLogin(page, username);
     const field = page.getByLabel('인증번호');
     await until('the code', async () => (await field.inputValue()) === code);
     await page.getByRole('button', { name: '인증하기', exact: true }).click();
     await page.getByRole('heading', { name: '제휴 글 둘러보기', level: 1 }).waitFor();
     const { rows } = await pool.query('SELECT is_verified FROM users WHERE username = $1', [username]);
     t.strictSame(rows, [{ is_verified: true }]);
-    await context.close();
   });
 
   t.test('a code that no longer works says that a new one is needed', async (t) => {
-    const visitor = await visit('late_typist');
-    const { page, context, email } = visitor;
-    await fillSignUp(visitor);
-    await page.getByRole('button', { name: '인증번호 받기' }).click();
+    const visitor = await visit(t, 'late_typist');
+    const { page, email } = visitor;
+    await requestCode(visitor);
     const code = codeIn(await mails.next(email));
-    await pool.query("UPDATE email_codes SET expires_at = now() - interval '1 second' WHERE email = $1", [
-      email,
-    ]);
-    await page.getByLabel('인증번호').fill(code);
-    await page.getByRole('button', { name: '인증하기', exact: true }).click();
+    await pool.query("UPDATE email_codes SET expires_at = now() - interval '1 s' WHERE email = $1", [email]);
+    await enterCode(page, code);
     await page.getByText('시간이 지났거나').first().waitFor();
     t.equal(await page.getByLabel('인증번호').inputValue(), code);
-    await context.close();
   });
 
   t.test('a confirmation whose code cannot be loaded says so, and can be tried again', async (t) => {
     const user = await createUser(example);
-    const { page, context } = await visit();
-    await logInAs({ page }, user.username, '/account');
+    const { page } = await visit(t, user.username, '/account');
     await passConfirmation(example, user);
     const chunk = /\/assets\/confirmation-.*\.js$/;
     await page.route(chunk, (route) => route.abort());
@@ -168,29 +147,17 @@ t.test('photos, shared posts and what has expired in the example', { skip: noBro
     await download.click();
     await page.getByRole('dialog', { name: '본인 확인' }).waitFor();
     t.pass('without a reload');
-    await context.close();
   });
 
   t.test('a shared post shows its title to guests and to previews of its link', async (t) => {
     const post = await createPost(example, shop.token, { title: '빵 & 꽃 "함께" <b>' });
     const shown = '빵 &amp; 꽃 &quot;함께&quot; &lt;b&gt;';
-    const read = async (url: string) => (await fetch(url)).text();
+    const read = async (id: number) => (await fetch(`${origin}/posts/${id}?from=kakao`)).text();
     await createUser(example, { username: hostAccount.SHARE_USERNAME });
-    const port = await freePort();
-    const script = [join(root, 'examples/web/share.mjs'), outDir];
-    const env = { ...process.env, ...hostAccount, API_URL: api, PORT: `${port}` };
-    const host = spawn(process.execPath, script, { env, stdio: 'inherit' });
-    t.teardown(() => host.kill());
-    const pages = `http://localhost:${port}`;
-    await until('the host', () => read(pages).catch(() => undefined));
-    for (const from of [origin, pages]) {
-      const html = await read(`${from}/posts/${post.id}?from=kakao`);
-      t.match(html, `<meta property="og:title" content="${shown} · 두레 카페"`);
-      t.match(await read(`${from}/posts/999999`), '"og:title" content="두레', 'one that is gone');
-    }
-    const { page, context } = await visit();
+    t.match(await read(post.id), `<meta property="og:title" content="${shown} · 두레 카페"`);
+    t.match(await read(999_999), '"og:title" content="두레', 'one that is gone');
+    const { page } = await visit(t);
     await page.goto(`/posts/${post.id}`);
     await page.getByText('이웃 가게의 제휴 글 ‘빵 & 꽃 "함께" <b>’입니다').waitFor();
-    await context.close();
   });
 });

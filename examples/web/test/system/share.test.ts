@@ -67,24 +67,20 @@ t.test('a login that fails is not tried again for each page', async (t) => {
   t.strictSame(requests, ['/auth/login/']);
 });
 
-t.test(
-  'Caddy serves files, shared posts and the app as the README says',
-  { skip: without('caddy') },
-  async (t) => {
-    const { folder, port } = await startShare(t);
-    await writeFile(join(folder, 'app.js'), '// the app');
-    const site = `http://localhost:${await freePort()}`;
-    const [, block = ''] =
-      /```\n(app\.example\.com \{[\s\S]*?)```/.exec(readText('examples/web/README.md')) ?? [];
-    const replacements = { 'app.example.com': site, '/srv/my-frontend/dist': folder, '5174': `${port}` };
-    const own = Object.entries(replacements).reduce((text, [from, to]) => text.replace(from, to), block);
-    const config = join(temporaryFolder(t), 'Caddyfile');
-    await writeFile(config, `{\n\tadmin off\n\tlog {\n\t\tlevel ERROR\n\t}\n}\n${own}`);
-    start(t, 'caddy', ['run', '--config', config], { XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder });
-    await until('Caddy', () => titleOf(site).catch(() => undefined));
-    t.equal(await titleOf(`${site}/posts/1`), '글 1 · 두레 카페');
-    t.equal(await titleOf(`${site}/posts/1?from=kakao`), '글 1 · 두레 카페');
-    for (const path of ['/', '/posts/new', '/requests/7']) t.equal(await titleOf(site + path), '두레', path);
-    t.equal(await (await fetch(`${site}/app.js`)).text(), '// the app');
-  },
-);
+t.test('Caddy serves files, shared posts and the app', { skip: without('caddy') }, async (t) => {
+  const { folder, port } = await startShare(t);
+  await writeFile(join(folder, 'app.js'), '// the app');
+  const site = `http://localhost:${await freePort()}`;
+  const [, block = ''] =
+    /```\n(app\.example\.com \{[\s\S]*?)```/.exec(readText('examples/web/README.md')) ?? [];
+  const replacements = { 'app.example.com': site, '/srv/my-frontend/dist': folder, '5174': `${port}` };
+  const own = Object.entries(replacements).reduce((text, [from, to]) => text.replace(from, to), block);
+  const config = join(temporaryFolder(t), 'Caddyfile');
+  await writeFile(config, `{\n\tadmin off\n\tlog {\n\t\tlevel ERROR\n\t}\n}\n${own}`);
+  start(t, 'caddy', ['run', '--config', config], { XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder });
+  await until('Caddy', () => titleOf(site).catch(() => undefined));
+  t.equal(await titleOf(`${site}/posts/1`), '글 1 · 두레 카페');
+  t.equal(await titleOf(`${site}/posts/1?from=kakao`), '글 1 · 두레 카페');
+  for (const path of ['/', '/posts/new', '/requests/7']) t.equal(await titleOf(site + path), '두레', path);
+  t.equal(await (await fetch(`${site}/app.js`)).text(), '// the app');
+});

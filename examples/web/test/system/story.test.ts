@@ -5,7 +5,8 @@ import { codeIn, type Mails } from '../../../../test/support/app.ts';
 import { noBrowser } from '../../../../test/support/browser.ts';
 import { until } from '../../../../test/support/until.ts';
 import { startExample } from '../frontend.ts';
-import { fillSignUp, openVisitor, registerStore, stepsOf, type Visitor, violations } from '../visitor.ts';
+import { enterCode, fillPost, logOut, registerStore, requestCode } from '../steps.ts';
+import { openVisitor, stepsOf, type Visitor, violations } from '../visitor.ts';
 
 const title = '꽃집과 어버이날 세트를 만들고 싶습니다';
 /** Those that need no login. */
@@ -24,7 +25,9 @@ t.test('two shops find each other in the example frontend', { skip: noBrowser },
   await step('the cafe signs up with the mailed code, registers its store and writes a post', async (t) => {
     await signUp(cafe, mails);
     await registerStore(cafe, '두레 카페', '카페');
-    await writePost(cafe, title);
+    await cafe.page.getByRole('link', { name: '글쓰기' }).click();
+    await fillPost(cafe.page, title);
+    await cafe.page.getByRole('button', { name: '글 올리기', exact: true }).click();
     await until('the title', async () => (await cafe.page.title()).includes(title));
     await cafe.page.goto('/account');
     await cafe.page.getByText('인증됨').waitFor();
@@ -61,21 +64,24 @@ t.test('two shops find each other in the example frontend', { skip: noBrowser },
     await page.getByText('답 기다리는 중').waitFor();
   });
 
-  await step(
-    'the cafe sees the badge without a reload and accepts, which the flower shop sees',
-    async (t) => {
-      await unreadBadge(cafe.page).getByText('1', { exact: true }).waitFor();
-      await mainMenu(cafe.page).getByRole('link', { name: '알림' }).click();
-      await cafe.page.getByText('저희 꽃으로 함께 만들어요.').waitFor();
-      await Promise.all([
-        flower.page.getByRole('status').getByText('두레 카페에서 수락했습니다').waitFor(),
-        flower.page.getByText('수락됨', { exact: true }).waitFor(),
-        acceptIn(cafe.page),
-      ]);
-      await unreadBadge(cafe.page).waitFor({ state: 'detached' });
-      t.pass('answering a request marks its notification as read');
-    },
-  );
+  await step('the cafe accepts without a reload, which the flower shop sees', async (t) => {
+    await unreadBadge(cafe.page).getByText('1', { exact: true }).waitFor();
+    await mainMenu(cafe.page).getByRole('link', { name: '알림' }).click();
+    await cafe.page.getByText('저희 꽃으로 함께 만들어요.').waitFor();
+    const accept = async () => {
+      await cafe.page.getByRole('button', { name: '수락하기' }).first().click();
+      const dialog = cafe.page.getByRole('dialog');
+      await dialog.getByText('상대 가게에 내 이름, 전화번호, 이메일이 보입니다').waitFor();
+      await dialog.getByRole('button', { name: '수락하기' }).click();
+    };
+    await Promise.all([
+      flower.page.getByRole('status').getByText('두레 카페에서 수락했습니다').waitFor(),
+      flower.page.getByText('수락됨', { exact: true }).waitFor(),
+      accept(),
+    ]);
+    await unreadBadge(cafe.page).waitFor({ state: 'detached' });
+    t.pass('answering a request marks its notification as read');
+  });
 
   await step('the two see how to reach each other until one of them ends the partnership', async (t) => {
     await flower.page.getByRole('link', { name: cafe.email }).waitFor();
@@ -98,16 +104,16 @@ t.test('two shops find each other in the example frontend', { skip: noBrowser },
     await tab.goto('/reset-password-request');
     await tab.getByLabel('이메일').fill(flower.email);
     await tab.getByRole('button', { name: '링크 받기', exact: true }).click();
-    const link = await until('an email with the link', () => resetLink(mails, flower.email));
-    const validations: string[] = [];
-    tab.on(
-      'request',
-      (request) => request.url().includes('/reset-password-validate/') && validations.push(request.url()),
-    );
+    const sent = () => mails.sent.filter(({ to }) => to === flower.email).map(({ text }) => text);
+    const found = () => /http:\/\/localhost\S+\/reset-password\?\S+/.exec(sent().join('\n'))?.[0];
+    const link = await until('an email with the link', found);
+    const requests: string[] = [];
+    tab.on('request', (request) => requests.push(request.url()));
     await tab.goto(link);
     await tab.getByLabel('새 비밀번호', { exact: true }).fill(newPassword);
     await tab.getByRole('button', { name: '비밀번호 바꾸기', exact: true }).click();
     await tab.getByRole('heading', { name: '로그인', level: 1 }).waitFor();
+    const validations = requests.filter((url) => url.includes('/reset-password-validate/'));
     t.equal(validations.length, 1, 'a used link is not asked for again');
     await tab.close();
     const { page } = flower;
@@ -133,27 +139,12 @@ t.test('two shops find each other in the example frontend', { skip: noBrowser },
 
   await step('after a logout, a page of the account leads to the login', async (t) => {
     const { page } = cafe;
-    await page.goto('/account');
-    await page.getByRole('button', { name: '로그아웃', exact: true }).click();
-    await page.getByRole('link', { name: '무료로 시작하기' }).waitFor();
+    await logOut(page);
     await page.goto('/requests');
     await page.getByRole('heading', { name: '로그인', level: 1 }).waitFor();
     t.match(page.url(), '/login?next=%2Frequests');
   });
 });
-
-/** Accepts the first request of the page, after it has been said what the other shop will see. */
-async function acceptIn(page: Page): Promise<void> {
-  await page.getByRole('button', { name: '수락하기' }).first().click();
-  const dialog = page.getByRole('dialog');
-  await dialog.getByText('상대 가게에 내 이름, 전화번호, 이메일이 보입니다').waitFor();
-  await dialog.getByRole('button', { name: '수락하기' }).click();
-}
-
-function resetLink({ sent }: Mails, email: string): string | undefined {
-  const texts = sent.filter(({ to }) => to === email).map(({ text }) => text);
-  return /http:\/\/localhost\S+\/reset-password\?\S+/.exec(texts.join('\n'))?.[0];
-}
 
 /** What screen readers read after the label. */
 async function descriptionOf(input: Locator): Promise<string> {
@@ -187,13 +178,11 @@ async function logInByKeyboard(page: Page, username: string, secret: string): Pr
 /** Signs up with the code from the email, or with its link. */
 async function signUp(visitor: Visitor, mails: Mails, proof: 'code' | 'link' = 'code'): Promise<void> {
   const { page, username, email } = visitor;
-  await fillSignUp(visitor);
-  await page.getByRole('button', { name: '인증번호 받기', exact: true }).click();
+  await requestCode(visitor);
   await page.getByRole('heading', { name: '이메일 인증', level: 1 }).waitFor();
   const mail = await mails.next(email);
   if (proof === 'code') {
-    await page.getByLabel('인증번호').fill(codeIn(mail));
-    await page.getByRole('button', { name: '인증하기', exact: true }).click();
+    await enterCode(page, codeIn(mail));
   } else {
     await page.goto(/^http\S+\/verify-email\?\S+$/m.exec(mail.text)?.[0] ?? '');
     await page.getByText(`아이디 ${username} 계정`).waitFor();
@@ -202,14 +191,6 @@ async function signUp(visitor: Visitor, mails: Mails, proof: 'code' | 'link' = '
     await page.goto('/');
   }
   await page.getByRole('heading', { name: '제휴 글 둘러보기', level: 1 }).waitFor();
-}
-
-async function writePost({ page }: Visitor, title: string): Promise<void> {
-  await page.getByRole('link', { name: '글쓰기' }).click();
-  await page.getByLabel('제목').fill(title);
-  await page.getByLabel('내용').fill('꽃다발과 케이크를 묶어 함께 팔 이웃 꽃집을 찾습니다.');
-  await page.getByRole('button', { name: '글 올리기', exact: true }).click();
-  await page.getByRole('heading', { name: title, level: 1 }).waitFor();
 }
 
 /** What axe finds on the pages of a store that has written a post. */

@@ -1,11 +1,12 @@
 import { Secret, TOTP } from 'otpauth';
-import type { Cookie, Page } from 'playwright-core';
+import type { Cookie, Page, Route } from 'playwright-core';
 import t from 'tap';
 import { codeIn, createUser, password } from '../../../../test/support/app.ts';
 import { addAuthenticator, noBrowser } from '../../../../test/support/browser.ts';
 import { createIdentityProvider, type ProviderAccount } from '../../../../test/support/identity-provider.ts';
 import { startExample } from '../frontend.ts';
-import { openVisitor, registerStore, stepsOf, type Visitor, violations } from '../visitor.ts';
+import { enterCode, enterLogin, logOut, registerStore } from '../steps.ts';
+import { openVisitor, stepsOf, type Visitor, violations } from '../visitor.ts';
 
 const loginMethods = '/account/login-methods';
 /** No login or confirmation counts any more. */
@@ -45,17 +46,12 @@ t.test('two shops log in with Kakao and with a passkey in the example', { skip: 
 
   /** The page of Kakao, which leads to the callback at once. */
   async function agreeAtKakao(page: Page, account: ProviderAccount): Promise<void> {
-    await page.route(
-      `${kakao.url}/authorize?*`,
-      (route) => {
-        const query = new URLSearchParams(kakao.logIn(route.request().url(), account));
-        return route.fulfill({
-          status: 302,
-          headers: { location: `${api}/auth/providers/kakao/callback/?${query}` },
-        });
-      },
-      { times: 1 },
-    );
+    const answer = (route: Route) => {
+      const query = new URLSearchParams(kakao.logIn(route.request().url(), account));
+      const location = `${api}/auth/providers/kakao/callback/?${query}`;
+      return route.fulfill({ status: 302, headers: { location } });
+    };
+    await page.route(`${kakao.url}/authorize?*`, answer, { times: 1 });
   }
 
   async function addPasskey({ page }: Visitor): Promise<void> {
@@ -65,47 +61,41 @@ t.test('two shops log in with Kakao and with a passkey in the example', { skip: 
     await page.getByRole('button', { name: '이름 변경' }).waitFor();
   }
 
-  async function logOut({ page, context }: Visitor): Promise<void> {
-    refreshCookies.push(...(await context.cookies(api)));
-    await page.goto('/account');
-    await page.getByRole('button', { name: '로그아웃', exact: true }).click();
-    await page.getByRole('link', { name: '무료로 시작하기' }).waitFor();
+  async function leave(visitor: Visitor): Promise<void> {
+    refreshCookies.push(...(await visitor.context.cookies(api)));
+    await logOut(visitor.page);
   }
 
-  await step('both sign up with Kakao and register their stores', async (t) => {
-    await Promise.all([
-      (async () => {
-        const { page, username, email, name } = cafe;
-        await logInWithKakao(cafe, { id: '1001', email, name });
-        await page.getByText(`${email} 주소를 확인했습니다`).waitFor();
-        t.equal(await page.getByLabel('이름', { exact: true }).inputValue(), name);
-        await page.getByLabel('아이디', { exact: true }).fill(username);
-        await page.getByRole('button', { name: '회원가입', exact: true }).click();
-        await registerStore(cafe, '두레 카페', '카페');
-      })(),
-      (async () => {
-        const { page, username, email, name } = flower;
-        await logInWithKakao(flower, { id: '1002', email, name, isEmailProved: false });
-        await page.getByLabel('아이디', { exact: true }).fill(username);
-        await page.reload();
-        t.equal(await page.getByLabel('아이디', { exact: true }).inputValue(), username, 'survives a reload');
-        await page.getByRole('button', { name: '인증번호 받기', exact: true }).click();
-        const code = codeIn(await mails.next(email));
-        await page.getByLabel('인증번호').waitFor();
-        await page.reload();
-        await page.getByLabel('인증번호').fill(` ${code.slice(0, 3)} ${code.slice(3)}`);
-        await page.getByRole('button', { name: '인증하기', exact: true }).click();
-        await registerStore(flower, '골목 꽃집', '꽃·식물');
-      })(),
-    ]);
-    await flower.page.goto('/account');
-    await flower.page.getByText('인증됨').waitFor();
+  await step('the cafe signs up with Kakao, which has proved its address', async (t) => {
+    const { page, username, email, name } = cafe;
+    await logInWithKakao(cafe, { id: '1001', email, name });
+    await page.getByText(`${email} 주소를 확인했습니다`).waitFor();
+    t.equal(await page.getByLabel('이름', { exact: true }).inputValue(), name);
+    await page.getByLabel('아이디', { exact: true }).fill(username);
+    await page.getByRole('button', { name: '회원가입', exact: true }).click();
+    await registerStore(cafe, '두레 카페', '카페');
+  });
+
+  await step('the flower shop signs up with Kakao, and proves its address with the code', async (t) => {
+    const { page, username, email, name } = flower;
+    await logInWithKakao(flower, { id: '1002', email, name, isEmailProved: false });
+    await page.getByLabel('아이디', { exact: true }).fill(username);
+    await page.reload();
+    t.equal(await page.getByLabel('아이디', { exact: true }).inputValue(), username, 'survives a reload');
+    await page.getByRole('button', { name: '인증번호 받기', exact: true }).click();
+    const code = codeIn(await mails.next(email));
+    await page.getByLabel('인증번호').waitFor();
+    await page.reload();
+    await enterCode(page, ` ${code.slice(0, 3)} ${code.slice(3)}`);
+    await registerStore(flower, '골목 꽃집', '꽃·식물');
+    await page.goto('/account');
+    await page.getByText('인증됨').waitFor();
     t.pass('the code has verified the address that Kakao had not');
   });
 
   await step('both add a passkey, log out, and log in with it', async (t) => {
     await Promise.all([addPasskey(cafe), addPasskey(flower)]);
-    await Promise.all([logOut(cafe), logOut(flower)]);
+    await Promise.all([leave(cafe), leave(flower)]);
     await cafe.page.addInitScript('PublicKeyCredential.isConditionalMediationAvailable = async () => false');
     await cafe.page.goto('/login?next=/sessions');
     await cafe.page.getByRole('button', { name: '패스키로 로그인', exact: true }).click();
@@ -130,7 +120,7 @@ t.test('two shops log in with Kakao and with a passkey in the example', { skip: 
     await page.getByRole('button', { name: '보관했습니다' }).click();
     await page.getByText('남은 복구 코드 10개').waitFor();
 
-    await logOut(cafe);
+    await leave(cafe);
     await logInWithKakao(cafe, { id: '1001', email: cafe.email }, '/sessions');
     await page.getByRole('heading', { name: '2단계 인증', level: 1 }).waitFor();
     await page.getByLabel('인증번호').fill('000000');
@@ -152,9 +142,7 @@ t.test('two shops log in with Kakao and with a passkey in the example', { skip: 
     await logInWithKakao(shop, { id: '1003', email }, loginMethods);
     await page.getByText('그 계정으로 로그인하시면 바로 연결됩니다').waitFor();
     t.strictSame(await violations(page), []);
-    await page.getByLabel('아이디 또는 이메일').fill(username);
-    await page.getByLabel('비밀번호', { exact: true }).fill(password);
-    await page.getByRole('button', { name: '로그인', exact: true }).click();
+    await enterLogin(page, username);
     await page.getByText('로그인 방법을 연결했습니다').waitFor();
 
     await pool.query(makeOld);
@@ -221,9 +209,7 @@ t.test('two shops log in with Kakao and with a passkey in the example', { skip: 
     const { page, username } = cafe;
     await page.goto('/');
     await page.getByRole('heading', { name: '제휴 글 둘러보기' }).waitFor();
-    await pool.query('DELETE FROM sessions WHERE user_id = (SELECT id FROM users WHERE username = $1)', [
-      username,
-    ]);
+    await pool.query('DELETE FROM sessions USING users u WHERE u.id = user_id AND username = $1', [username]);
     const message = page.getByText('로그아웃되었습니다. 다시 로그인해 주세요.');
     // The page may notice it by itself before the click.
     await page.getByRole('link', { name: '마감된 글', exact: true }).or(message).first().click();
