@@ -1,5 +1,80 @@
 -- repository/changes: close
 -- Columns: kind, requestId, userId
+-- Pages: at most 16
+WITH
+  locked AS (
+    SELECT
+      id
+    FROM
+      partner_requests
+    WHERE
+      id = ANY (
+        ARRAY(
+          SELECT
+            id
+          FROM
+            partner_requests
+          WHERE
+            post_id = $1
+            AND status = 'requested'
+        )
+      )
+      AND status = 'requested'
+    ORDER BY
+      id
+    FOR UPDATE
+  ),
+  closed AS (
+    UPDATE partner_requests
+    SET
+      updated_at = now(),
+      status = CASE status
+        WHEN 'requested' THEN 'withdrawn'::partner_request_status
+        ELSE 'ended'
+      END
+    WHERE
+      id = ANY (
+        ARRAY(
+          SELECT
+            id
+          FROM
+            locked
+        )
+      )
+    RETURNING
+      id,
+      status,
+      sender_store_id,
+      receiver_store_id
+  ),
+  notified AS (
+    SELECT
+      'partner_request_' || c.status AS kind,
+      (
+        SELECT
+          owner_id
+        FROM
+          stores
+        WHERE
+          id = c.sender_store_id
+      ) AS "userId",
+      c.id AS "requestId"
+    FROM
+      closed c
+  )
+SELECT
+  kind,
+  "userId",
+  "requestId"
+FROM
+  notified
+WHERE
+  "userId" IS NOT NULL
+ORDER BY
+  "requestId";
+
+-- repository/changes: close
+-- Columns: kind, requestId, userId
 -- Pages: at most 65536
 WITH
   locked AS (

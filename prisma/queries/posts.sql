@@ -5197,6 +5197,24 @@ ORDER BY
   found."createdAt" DESC,
   found.id DESC;
 
+-- repository: remove
+-- Pages: at most 128
+UPDATE posts p
+SET
+  deleted_at = now(),
+  content = '',
+  images = '{}'
+FROM
+  stores s
+WHERE
+  p.id = $1
+  AND p.is_visible
+  AND s.id = p.store_id
+  AND s.owner_id = $2
+  AND s.closed_at IS NULL
+  AND s.suspended_at IS NULL
+  AND p.updated_at = coalesce($3::timestamptz, p.updated_at);
+
 -- repository: removeOfStore
 -- Pages: at most 262144
 UPDATE posts p

@@ -144,6 +144,7 @@ t.test('each statement returns the columns that its row type declares', async (t
      VALUES ($1, 'marketing', 'asked', now() - interval '2 years')`,
     [sender.id],
   );
+  await send('DELETE', `/api/v1/posts/${own.id}/`);
   for (let download = 0; download < 6; download++) await send('GET', '/auth/me/data/', undefined, sender);
   const mail = await addFailedMail(app, sender);
   await send('POST', `/api/v1/admin/failed-mails/${mail}/retry/`, undefined, admin);
