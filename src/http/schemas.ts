@@ -34,6 +34,10 @@ export function StringEnum<const Value extends string>(
 /** Keywords of {@link NamedEnum} for generators: openapi-generator and NSwag have different names for the same thing. */
 export const enumKeywords = ['x-enum-varnames', 'x-enumNames', 'x-enum-descriptions'];
 
+/** A named schema that is one of others. */
+export const OneOf = <Forms extends TSchema[]>($id: string, description: string, forms: [...Forms]) =>
+  Type.Unsafe<Static<Forms[number]>>({ $id, description, oneOf: forms.map((form) => Ref(form)) });
+
 /**
  * A named enum: generated clients have one type for it, with a name and a description for each value.
  *

@@ -1,4 +1,4 @@
-import { type Static, type TSchema, Type } from '@sinclair/typebox';
+import { type Static, Type } from '@sinclair/typebox';
 import { Page } from '../../http/pagination.ts';
 import * as t from '../../http/schemas.ts';
 import { Line, pattern, TextField, whenEmpty, whenUnnamed } from '../../http/text.ts';
@@ -41,11 +41,6 @@ export const givenBack = (description: string, maxLength: number, pattern: strin
   TextField('line', { minLength: 1, ...t.documented({ pattern, maxLength }), description });
 export const flowToken = (description: string) => givenBack(description, 100, tokenPattern);
 export const proof = (description: string) => Type.Optional(flowToken(description));
-export const OneOf = <A extends TSchema, B extends TSchema>(
-  $id: string,
-  description: string,
-  [a, b]: [A, B],
-) => Type.Unsafe<Static<A> | Static<B>>({ $id, description, oneOf: [t.Ref(a), t.Ref(b)] });
 /** An account with a password always gives it; one without it needs a recent login or confirmation. */
 export const optionalPassword = Type.Optional(password);
 /** Of an email or an authenticator app. */

@@ -90,11 +90,11 @@ export const ReceivedPartnerRequest = t.NamedObject(
 );
 export type ReceivedPartnerRequest = Static<typeof ReceivedPartnerRequest>;
 
-export const AnyPartnerRequest = Type.Unsafe<PartnerRequest | ReceivedPartnerRequest>({
-  $id: 'AnyPartnerRequest',
-  description: 'A request as the user sees it; `box` tells which of the two it is',
-  oneOf: [t.Ref(PartnerRequest), t.Ref(ReceivedPartnerRequest)],
-});
+export const AnyPartnerRequest = t.OneOf(
+  'AnyPartnerRequest',
+  'A request as the user sees it; `box` tells which of the two it is',
+  [PartnerRequest, ReceivedPartnerRequest],
+);
 export const PartnerRequestPage = Page('PartnerRequestPage', t.Ref(AnyPartnerRequest));
 
 export const PartnerRequestQuery = Type.Object({
@@ -138,13 +138,11 @@ const ReceivedPartnerRequestDetail = detail(
   receivedRequestFields,
 );
 
-export const PartnerRequestDetail = Type.Unsafe<
-  Static<typeof SentPartnerRequestDetail> | Static<typeof ReceivedPartnerRequestDetail>
->({
-  $id: 'PartnerRequestDetail',
-  description: 'A request with all that the user sees of it; `box` tells which of the two it is',
-  oneOf: [t.Ref(SentPartnerRequestDetail), t.Ref(ReceivedPartnerRequestDetail)],
-});
+export const PartnerRequestDetail = t.OneOf(
+  'PartnerRequestDetail',
+  'A request with all that the user sees of it; `box` tells which of the two it is',
+  [SentPartnerRequestDetail, ReceivedPartnerRequestDetail],
+);
 export type PartnerRequestDetail = Static<typeof PartnerRequestDetail>;
 
 export const Partner = t.NamedObject('Partner', 'A store with which a partnership request is accepted', {

@@ -26,7 +26,7 @@ export const EmailCode = t.Body('EmailCode', 'The code of a mail', {
 });
 export const EmailLink = t.Body('EmailLink', 'The link of a mail', { token: linkToken });
 const eitherOfMail = 'Either the code or the link of a mail';
-export const EmailConfirmation = auth.OneOf('EmailConfirmation', eitherOfMail, [EmailCode, EmailLink]);
+export const EmailConfirmation = t.OneOf('EmailConfirmation', eitherOfMail, [EmailCode, EmailLink]);
 export type EmailConfirmation = Static<typeof EmailConfirmation>;
 export const EmailVerification = t.NamedObject('EmailVerification', 'A verified address', {
   email: t.Email('The address that is verified'),

@@ -2,15 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { Page } from '../../../http/pagination.ts';
 import * as t from '../../../http/schemas.ts';
 import { Line } from '../../../http/text.ts';
-import {
-  Confirmation,
-  flowToken,
-  OneOf,
-  signUpFields,
-  Token,
-  TokenPairWithUser,
-  username,
-} from '../schemas.ts';
+import { Confirmation, flowToken, signUpFields, Token, TokenPairWithUser, username } from '../schemas.ts';
 import type { IdentityRow } from './repository.ts';
 
 const providerId = t.Text('`id` of a provider', { pattern: '^[a-z][a-z0-9-]*$', maxLength: 30 });
@@ -64,7 +56,10 @@ export const FinishedFlow = t.Body(
 export type FinishedFlow = Static<typeof FinishedFlow>;
 
 const ofPurpose = 'The result of the purpose `login` or `confirm`';
-export const LoginOrConfirmation = OneOf('LoginOrConfirmation', ofPurpose, [TokenPairWithUser, Confirmation]);
+export const LoginOrConfirmation = t.OneOf('LoginOrConfirmation', ofPurpose, [
+  TokenPairWithUser,
+  Confirmation,
+]);
 
 export const NewUserOfProvider = t.Body('NewUserOfProvider', 'An account to create without a password', {
   sign_up_token: flowToken('From the `sign_up_required` of `finishProviderLogin`'),

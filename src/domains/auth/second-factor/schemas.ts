@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import * as t from '../../../http/schemas.ts';
 import { TextField } from '../../../http/text.ts';
-import { flowToken, OneOf, password, verificationCode } from '../schemas.ts';
+import { flowToken, password, verificationCode } from '../schemas.ts';
 
 /** Of an authenticator app, or a recovery code. */
 const secondFactorCode = TextField('code', {
@@ -14,7 +14,7 @@ export const PasswordConfirmation = t.Body('PasswordConfirmation', 'The password
 export const CodeConfirmation = t.Body('CodeConfirmation', 'A code of the second factor', {
   code: secondFactorCode,
 });
-export const ConfirmationBody = OneOf('ConfirmationBody', 'Either the password or a code', [
+export const ConfirmationBody = t.OneOf('ConfirmationBody', 'Either the password or a code', [
   PasswordConfirmation,
   CodeConfirmation,
 ]);

@@ -73,14 +73,12 @@ const DigestNotification = t.NamedObject(
   },
 );
 
-export const Notification = Type.Unsafe<
-  Static<typeof PartnershipNotification> | Static<typeof PostNotification> | Static<typeof DigestNotification>
->({
+export const Notification = t.OneOf(
   // `Notification` is a class of browsers, Swift and Kotlin.
-  $id: 'AnyNotification',
-  description: 'A notification; `kind` tells which of the three it is',
-  oneOf: [t.Ref(PartnershipNotification), t.Ref(PostNotification), t.Ref(DigestNotification)],
-});
+  'AnyNotification',
+  'A notification; `kind` tells which of the three it is',
+  [PartnershipNotification, PostNotification, DigestNotification],
+);
 export type Notification = Static<typeof Notification>;
 
 export const NotificationQuery = Type.Object({
@@ -102,11 +100,11 @@ export const MarkReadUpTo = t.Body('MarkReadUpTo', 'All notifications up to one'
   up_to_id: t.BigId('This notification and all older ones'),
 });
 
-export const NotificationsToMark = Type.Unsafe<Static<typeof MarkReadByIds> | Static<typeof MarkReadUpTo>>({
-  $id: 'NotificationsToMark',
-  description: 'Either single notifications, or all up to one',
-  oneOf: [t.Ref(MarkReadByIds), t.Ref(MarkReadUpTo)],
-});
+export const NotificationsToMark = t.OneOf(
+  'NotificationsToMark',
+  'Either single notifications, or all up to one',
+  [MarkReadByIds, MarkReadUpTo],
+);
 export type NotificationsToMark = Static<typeof NotificationsToMark>;
 
 export const ReadCount = t.NamedObject('ReadCount', 'What was marked, and what is left', {
