@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { rm } from 'node:fs/promises';
+import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -51,7 +51,7 @@ async function signUp(t: Test, { url }: Service, username: string): Promise<bool
 /** Tries again, as a careful client does, until it is a success. @throws when it is none in time */
 async function insist(t: Test, service: Service, username: string): Promise<void> {
   const end = AbortSignal.timeout(atMost(60_000));
-  for (; !(await signUp(t, service, username)); await sleep(pause)) {
+  for (; !(await signUp(t, service, username)); await sleep(4 * pause)) {
     if (end.aborted) throw new Error(`${username} cannot sign up`);
   }
 }
@@ -139,7 +139,7 @@ t.test(
         const username = `shop${client}n${index}`;
         await insist(t, services[index % 2 === 0 ? 0 : 1], username);
         signedUp.push(username);
-        await sleep(4 * pause);
+        await sleep(8 * pause);
       }
     });
     const prober = (async () => {
@@ -269,6 +269,7 @@ t.test('an email provider that is down, slow or sends malformed responses', asyn
 
 t.test('a full disk under the embedded database', { skip: cannotMount }, async (t) => {
   const DATA_DIR = smallDisk(t, await temporaryFolder(t), 200);
+  await cp(await clusterFolder(t, true), join(DATA_DIR, 'postgres'), { recursive: true });
   const environment = { DATA_DIR, RATE_LIMIT_ENABLED: 'false' };
   const embeddedUrl = async () => (await reachEmbeddedServer(join(DATA_DIR, 'postgres'))).url;
   const service = await startService(environment);
