@@ -88,9 +88,9 @@ async function startRestartingServer(
 
 const status = async (service: Service, path: string) => (await fetch(`${service.url}${path}`)).status;
 
-/** Waits until a service says that it is not ready. */
-const unready = (service: Service) =>
-  until('not ready', async () => (await status(service, '/health/ready')) === 503);
+/** Waits until a service says that it is ready, or that it is not. */
+const readiness = (service: Service, expected: 200 | 503) =>
+  until(`${expected}`, async () => (await status(service, '/health/ready')) === expected);
 
 /** PostgreSQL restarts all its processes when one of them is killed. */
 async function crashConnection(url: string): Promise<void> {
@@ -164,11 +164,9 @@ t.test(
       await until(`sign-ups before ${what}`, () => signedUp.length > before + 8);
       // After the crash of a connection PostgreSQL may be back before anybody can ask.
       const asked = what === 'a crash of one connection' ? [] : services;
-      noticed = Promise.all(asked.map(unready));
+      noticed = Promise.all(asked.map((service) => readiness(service, 503)));
       await Promise.all([happen(), noticed]);
-      for (const service of services) {
-        await until(`ready after ${what}`, async () => (await status(service, '/health/ready')) === 200);
-      }
+      for (const service of services) await readiness(service, 200);
       t.pass(what);
     }
     const after = signedUp.length;
