@@ -8,7 +8,12 @@ import { run } from './run.mjs';
  */
 const parts = {
   lint: ['biome check .', 'node --test --test-reporter=dot examples/web/messages'],
-  types: ['npm run --silent compile', 'npm run --silent types --workspace examples/web'],
+  types: [
+    'node scripts/generate.mjs',
+    'npm run --silent build:client',
+    'tsc',
+    'npm run --silent types --workspace examples/web',
+  ],
   migrations: ['node build/scripts/check-migrations.js'],
   document: [
     'node build/scripts/export-openapi.js --check',
@@ -25,4 +30,5 @@ if (unknown !== undefined) {
   process.stderr.write(`There is no part ${unknown}: ${Object.keys(parts).join(', ')}\n`);
   process.exit(2);
 }
-run(...(chosen.length > 0 ? chosen : Object.keys(parts)).flatMap((part) => parts[part]));
+// What two parts need is done once.
+run(...new Set((chosen.length > 0 ? chosen : Object.keys(parts)).flatMap((part) => parts[part])));

@@ -1,6 +1,7 @@
 import { TOTP } from 'otpauth';
 import type { Test } from 'tap';
 import type { TestApp } from '../support/app.ts';
+import { replace } from '../support/replace.ts';
 import { accountsOf } from './accounts.ts';
 
 /** The codes of an authenticator app. */
@@ -36,7 +37,7 @@ export const asPasted = (code: string) =>
 /** Stops the clock of the process, until the test ends: the current step does not end. */
 export function stopClock(t: Test): void {
   const now = Date.now();
-  t.intercept(Date, 'now', { value: () => now });
+  replace(t, Date, { now: () => now });
 }
 
 /** Lets codes be used again, so that no test waits for the next one. */

@@ -27,32 +27,26 @@ interface Export {
   }[];
 }
 
-/** A receiver of OTLP/HTTP that keeps what it gets. */
-interface Collector {
-  url: string;
-  spans: ReceivedSpan[];
-  /** Attributes of the processes that sent spans. */
-  resources: Record<string, unknown>[];
-  /** Everything as it came. */
-  text(): string;
-}
-
-/** Starts a receiver that stops with the test. */
-export async function createCollector(t: Test): Promise<Collector> {
+/** Starts a receiver of OTLP/HTTP that keeps what it gets, and stops with the test. */
+export async function createCollector(t: Test) {
   const received: unknown[] = [];
-  const collector: Collector = { url: '', spans: [], resources: [], text: () => JSON.stringify(received) };
-  collector.url = await serve(t, async (request, response) => {
+  const spans: ReceivedSpan[] = [];
+  /** Attributes of the processes that sent spans. */
+  const resources: Record<string, unknown>[] = [];
+  const url = await serve(t, async (request, response) => {
     const body = (await json(request)) as Export;
     received.push(request.url, body);
     for (const { resource, scopeSpans } of body.resourceSpans) {
-      collector.resources.push(toObject(resource.attributes));
-      for (const span of scopeSpans.flatMap(({ spans }) => spans)) {
-        collector.spans.push({ ...span, attributes: toObject(span.attributes), links: span.links ?? [] });
+      resources.push(toObject(resource.attributes));
+      for (const span of scopeSpans.flatMap((scope) => scope.spans)) {
+        spans.push({ ...span, attributes: toObject(span.attributes), links: span.links ?? [] });
       }
     }
     response.setHeader('content-type', 'application/json').end('{}');
   });
-  return collector;
+  /** Everything as it came. */
+  const text = () => JSON.stringify(received);
+  return { url, spans, resources, text };
 }
 
 function toObject(attributes: Attribute[]): Record<string, unknown> {

@@ -37,19 +37,8 @@ const superuserPassword = 'b81f0c27d9e64a35';
 /** Of the role `dure`. */
 export const rolePassword = 'c4d7e0f3a6b9c2d5';
 
-interface Server {
-  /** Environment of the scripts: the programs, and the connection of the superuser. */
-  superuser: Record<'PATH' | 'PGHOST' | 'PGPORT' | 'PGUSER' | 'PGPASSWORD', string>;
-  /** The database `postgres` as the superuser. */
-  superuserUrl: string;
-  /** Database and role of the service. */
-  url: string;
-  /** `SIGQUIT` ends it as a crash does. */
-  stop(signal?: NodeJS.Signals): Promise<void>;
-}
-
 /** Creates a server in a folder as compose.yaml does, with the role of the service, and starts it until the test ends. */
-export async function createServer(t: Test, folder: string, settings: string[] = []): Promise<Server> {
+export async function createServer(t: Test, folder: string, settings: string[] = []) {
   const cluster = join(folder, 'cluster');
   const passwordFile = join(folder, 'password');
   await writeFile(passwordFile, superuserPassword);
@@ -66,12 +55,7 @@ export async function createServer(t: Test, folder: string, settings: string[] =
 }
 
 /** Starts a server on its files, until the test ends. */
-export async function startServer(
-  t: Test,
-  cluster: string,
-  settings: string[] = [],
-  port?: string,
-): Promise<Server> {
+export async function startServer(t: Test, cluster: string, settings: string[] = [], port?: string) {
   port ??= String(await freePort());
   const [command = '', ...args] = [
     ...[...asPostgres, join(postgresPrograms.folder, 'postgres'), '-D', cluster, '-p', port],
@@ -80,11 +64,13 @@ export async function startServer(
     ),
   ];
   const child: ChildProcess = spawn(command, args, { stdio: 'ignore' });
+  /** `SIGQUIT` ends it as a crash does. */
   async function stop(signal: NodeJS.Signals = 'SIGINT'): Promise<void> {
     child.kill(signal);
     if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
   }
   t.teardown(() => stop());
+  /** Environment of the scripts: the programs, and the connection of the superuser. */
   const superuser = {
     PATH: `${postgresPrograms.folder}:${process.env['PATH']}`,
     PGHOST: '127.0.0.1',
@@ -92,6 +78,7 @@ export async function startServer(
     PGUSER: 'postgres',
     PGPASSWORD: superuserPassword,
   };
+  /** The database `postgres` as the superuser. */
   const superuserUrl = `postgresql://postgres:${superuserPassword}@127.0.0.1:${port}/postgres`;
   const accepts = () =>
     execute(superuserUrl, 'SELECT 1').then(
@@ -99,5 +86,7 @@ export async function startServer(
       () => false,
     );
   await until('PostgreSQL', accepts);
-  return { superuser, superuserUrl, url: `postgresql://dure:${rolePassword}@127.0.0.1:${port}/dure`, stop };
+  /** Database and role of the service. */
+  const url = `postgresql://dure:${rolePassword}@127.0.0.1:${port}/dure`;
+  return { superuser, superuserUrl, url, stop };
 }

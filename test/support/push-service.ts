@@ -11,7 +11,7 @@ import { until } from './until.ts';
 export type PushAnswer = number | ((response: ServerResponse) => void);
 
 /** A message as the browser reads it, with what the push service saw. */
-export interface ReceivedPush {
+interface ReceivedPush {
   message: Json;
   headers: IncomingHttpHeaders;
   /** The claims of the token by which the sender names itself, whose signature is right, and its public key. */
@@ -20,35 +20,13 @@ export interface ReceivedPush {
 }
 
 /** A browser with a subscription of the push service. */
-export interface SubscribedBrowser {
-  /** What `toJSON()` of its subscription gives. */
-  subscription: { endpoint: string; expirationTime: null; keys: { p256dh: string; auth: string } };
-  /** How the push service answers from now on; it takes each message at first. */
-  answer: PushAnswer;
-  /** Attempts that reached the push service. */
-  attempts: number;
-  /** Why attempts were refused that Apple, Mozilla or Google would refuse. */
-  refusals: string[];
-  /** What was taken, in order. */
-  received: ReceivedPush[];
-  /** Waits for the message after the first `skip` ones. */
-  next(skip?: number): Promise<ReceivedPush>;
-}
-
+export type SubscribedBrowser = ReturnType<typeof createBrowser>;
 /** A push service on this machine, for browsers that it makes up. It decrypts messages as they would. */
-export interface PushService {
-  url: string;
-  subscribe(answer?: PushAnswer): SubscribedBrowser;
-}
+export type PushService = Awaited<ReturnType<typeof createPushService>>;
 
 /** Starts a push service that stops with the test. */
-export async function createPushService(t: Test): Promise<PushService> {
-  const browsers = new Map<
-    string,
-    SubscribedBrowser & {
-      take(request: IncomingMessage): Promise<ReceivedPush & { refusal: string | undefined }>;
-    }
-  >();
+export async function createPushService(t: Test) {
+  const browsers = new Map<string, SubscribedBrowser>();
   const url = await serve(t, async (request, response) => {
     const browser = browsers.get(request.url ?? '');
     if (browser === undefined) return response.writeHead(404).end();
@@ -64,38 +42,48 @@ export async function createPushService(t: Test): Promise<PushService> {
   });
   return {
     url,
-    subscribe(answer = 201) {
+    subscribe(answer: PushAnswer = 201) {
       const path = `/send/${randomBytes(24).toString('base64url')}`;
-      const keys = createECDH('prime256v1');
-      keys.generateKeys();
-      const auth = randomBytes(16);
-      const received: ReceivedPush[] = [];
-      const refusals: string[] = [];
-      const browser = {
-        subscription: {
-          endpoint: `${url}${path}`,
-          expirationTime: null,
-          keys: { p256dh: keys.getPublicKey('base64url'), auth: auth.toString('base64url') },
-        },
-        answer,
-        attempts: 0,
-        refusals,
-        received,
-        next: (skip = 0) =>
-          until('a push message', () => {
-            if (refusals.length > 0) throw new Error(`refused: ${refusals}`);
-            return received[skip];
-          }),
-        async take(request: IncomingMessage) {
-          const { headers } = request;
-          const body = await buffer(request);
-          const message = JSON.parse(decrypt(body, keys, auth));
-          const vapid = await readVapid(headers.authorization, url);
-          return { message, headers, ...vapid, refusal: refusalOf(headers, vapid.claims, body.length) };
-        },
-      };
+      const browser = createBrowser(url, path, answer);
       browsers.set(path, browser);
       return browser;
+    },
+  };
+}
+
+function createBrowser(url: string, path: string, answer: PushAnswer) {
+  const keys = createECDH('prime256v1');
+  keys.generateKeys();
+  const auth = randomBytes(16);
+  const refusals: string[] = [];
+  const received: ReceivedPush[] = [];
+  return {
+    /** What `toJSON()` of its subscription gives. */
+    subscription: {
+      endpoint: `${url}${path}`,
+      expirationTime: null,
+      keys: { p256dh: keys.getPublicKey('base64url'), auth: auth.toString('base64url') },
+    },
+    /** How the push service answers from now on; it takes each message at first. */
+    answer,
+    /** Attempts that reached the push service. */
+    attempts: 0,
+    /** Why attempts were refused that Apple, Mozilla or Google would refuse. */
+    refusals,
+    /** What was taken, in order. */
+    received,
+    /** Waits for the message after the first `skip` ones. */
+    next: (skip = 0) =>
+      until('a push message', () => {
+        if (refusals.length > 0) throw new Error(`refused: ${refusals}`);
+        return received[skip];
+      }),
+    async take(request: IncomingMessage) {
+      const { headers } = request;
+      const body = await buffer(request);
+      const message: Json = JSON.parse(decrypt(body, keys, auth));
+      const vapid = await readVapid(headers.authorization, url);
+      return { message, headers, ...vapid, refusal: refusalOf(headers, vapid.claims, body.length) };
     },
   };
 }

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { TestResponse } from './app.ts';
 import { atMost } from './time.ts';
@@ -15,16 +15,10 @@ interface RawResponse extends TestResponse {
   closed: boolean;
 }
 
-/** A TCP connection on which a test sends bytes that no HTTP client library would send. */
-export interface RawConnection {
-  socket: Socket;
-  send(data: string | Buffer): void;
-  /** Reads the next response. @throws when none arrives in time */
-  response(): Promise<RawResponse>;
-}
+export type RawConnection = Awaited<ReturnType<typeof rawConnection>>;
 
-/** Opens a connection to a listening app. */
-export async function rawConnection(port: number): Promise<RawConnection> {
+/** Opens a TCP connection to a listening app, on which a test sends bytes that no HTTP client library would send. */
+export async function rawConnection(port: number) {
   const socket = connect({ port, host: '127.0.0.1' });
   await once(socket, 'connect');
   let received = Buffer.alloc(0);
@@ -43,8 +37,9 @@ export async function rawConnection(port: number): Promise<RawConnection> {
   }
   return {
     socket,
-    send: (data) => void socket.write(data),
-    async response() {
+    send: (data: string | Buffer) => void socket.write(data),
+    /** Reads the next response. @throws when none arrives in time */
+    async response(): Promise<RawResponse> {
       // Longer than the service takes for any request.
       const deadline = AbortSignal.timeout(atMost(10_000));
       for (;;) {

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import process from 'node:process';
@@ -22,14 +22,7 @@ export const production = {
 const options = ['--import', fileURLToPath(import.meta.resolve('./no-overload.js'))];
 
 /** The service in its own process, as an operator runs it. */
-export interface Service {
-  url: string;
-  child: ChildProcess;
-  /** Everything it printed so far. */
-  output(): string;
-  /** Sends a signal and waits for the end. @returns exit code and signal */
-  end(signal?: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
-}
+export type Service = Awaited<ReturnType<typeof startService>>;
 
 /**
  * Starts the process without waiting for it to listen.
@@ -40,7 +33,7 @@ export function spawnService(
   environment: Record<string, string>,
   script = ['build/src/server.js'],
   stdout: 'pipe' | number = 'pipe',
-): Omit<Service, 'url'> {
+) {
   const { PATH = '' } = process.env;
   const child = spawn(process.execPath, [...options, ...script], {
     cwd: root,
@@ -49,11 +42,14 @@ export function spawnService(
   });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (output += chunk));
-  const ended = once(child, 'close').then(([code, signal]) => ({ code, signal }));
+  type Ended = { code: number | null; signal: NodeJS.Signals | null };
+  const ended = once(child, 'close').then(([code, signal]): Ended => ({ code, signal }));
   return {
     child,
+    /** Everything it printed so far. */
     output: () => output,
-    async end(signal = 'SIGTERM') {
+    /** Sends a signal and waits for the end. @returns exit code and signal */
+    async end(signal: NodeJS.Signals = 'SIGTERM') {
       if (child.exitCode === null) child.kill(signal);
       return ended;
     },
@@ -61,7 +57,7 @@ export function spawnService(
 }
 
 /** Starts the process and waits until it is ready. @throws with its output when it is not in time */
-export async function startService(environment: Record<string, string>, script?: string[]): Promise<Service> {
+export async function startService(environment: Record<string, string>, script?: string[]) {
   const service = spawnService(environment, script);
   try {
     const url = await until('a listening service', () => {

@@ -3,33 +3,12 @@ import { connect, createServer, type Socket } from 'node:net';
 import type { Test } from 'tap';
 import { freePort } from './free-port.ts';
 
-/** A TCP proxy in front of a database server, whose connections a test can cut. */
-interface TcpProxy {
-  url: string;
-  /** Ends every connection and rejects new ones, as a server that went down does. */
-  cut(): Promise<void>;
-  /** Accepts connections and never answers, as a server that hangs does. */
-  freeze(): void;
-  /** Stops passing data on the open connections, as a network that loses packets does. New ones work. */
-  stall(): void;
-  /** Stops passing on the responses of each connection whose client sends this text from now on. */
-  holdResponsesTo(text: string): void;
-  /** Passes new connections on to another server, as a name or a load balancer that was changed does. Open ones stay. */
-  redirect(url: string): void;
-  /** How many connections are held. */
-  held(): number;
-  /** How many connections were accepted up to now. */
-  accepted(): number;
-  /** Forwards everything again. */
-  restore(): Promise<void>;
-}
-
 /**
- * Starts a proxy in front of a database server, until the test ends.
+ * Starts a TCP proxy in front of a server, by default a database server, until the test ends. Its connections can be cut.
  *
  * @param url of a database; `url` of the proxy is the same database through the proxy
  */
-export async function createTcpProxy(t: Test, url: string): Promise<TcpProxy> {
+export async function createTcpProxy(t: Test, url: string) {
   let target = new URL(url);
   const sockets = new Set<Socket>();
   let frozen = false;
@@ -65,6 +44,7 @@ export async function createTcpProxy(t: Test, url: string): Promise<TcpProxy> {
     await once(server, 'listening');
   }
 
+  /** Ends every connection and rejects new ones, as a server that went down does. */
   async function cut(): Promise<void> {
     if (!server.listening) return;
     const closed = once(server, 'close');
@@ -73,6 +53,7 @@ export async function createTcpProxy(t: Test, url: string): Promise<TcpProxy> {
     await closed;
   }
 
+  /** Stops passing data on the open connections, as a network that loses packets does. New ones work. */
   function stall(): void {
     for (const socket of sockets) socket.unpipe().pause();
   }
@@ -84,20 +65,26 @@ export async function createTcpProxy(t: Test, url: string): Promise<TcpProxy> {
   return {
     url: proxied.href,
     cut,
+    stall,
+    /** Accepts connections and never answers, as a server that hangs does. */
     freeze() {
       frozen = true;
       stall();
     },
-    stall,
-    holdResponsesTo(text) {
+    /** Stops passing on the responses of each connection whose client sends this text from now on. */
+    holdResponsesTo(text: string) {
       heldText = text;
     },
-    redirect(to) {
+    /** Passes new connections on to another server, as a name or a load balancer that was changed does. Open ones stay. */
+    redirect(to: string) {
       target = new URL(to);
     },
+    /** How many connections are held. */
     held: () => held,
+    /** How many connections were accepted up to now. */
     accepted: () => accepted,
-    async restore() {
+    /** Forwards everything again. */
+    async restore(): Promise<void> {
       frozen = false;
       heldText = undefined;
       for (const socket of sockets) socket.destroy();

@@ -1,4 +1,5 @@
 import type { Test } from 'tap';
+import { replace } from './replace.ts';
 
 /** Milliseconds: the longest time of a timer, 24 days. */
 const never = 2 ** 31 - 1;
@@ -13,8 +14,8 @@ export function holdTimers(t: Test, milliseconds: number): () => void {
   const held: (() => void)[] = [];
   for (const name of ['setTimeout', 'setInterval'] as const) {
     const start = globalThis[name];
-    t.intercept(globalThis, name, {
-      value(run: () => void, delay?: number, ...args: []) {
+    replace(t, globalThis, {
+      [name](run: () => void, delay?: number, ...args: []) {
         if (delay !== milliseconds) return start(run, delay, ...args);
         held.push(run);
         return start(run, never);

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { rm } from 'node:fs/promises';
+import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -51,7 +51,7 @@ async function signUp(t: Test, { url }: Service, username: string): Promise<bool
 /** Tries again, as a careful client does, until it is a success. @throws when it is none in time */
 async function insist(t: Test, service: Service, username: string): Promise<void> {
   const end = AbortSignal.timeout(atMost(60_000));
-  for (; !(await signUp(t, service, username)); await sleep(pause)) {
+  for (; !(await signUp(t, service, username)); await sleep(4 * pause)) {
     if (end.aborted) throw new Error(`${username} cannot sign up`);
   }
 }
@@ -88,9 +88,9 @@ async function startRestartingServer(
 
 const status = async (service: Service, path: string) => (await fetch(`${service.url}${path}`)).status;
 
-/** Waits until a service says that it is not ready. */
-const unready = (service: Service) =>
-  until('not ready', async () => (await status(service, '/health/ready')) === 503);
+/** Waits until a service says that it is ready, or that it is not. */
+const readiness = (service: Service, expected: 200 | 503) =>
+  until(`${expected}`, async () => (await status(service, '/health/ready')) === expected);
 
 /** PostgreSQL restarts all its processes when one of them is killed. */
 async function crashConnection(url: string): Promise<void> {
@@ -137,7 +137,7 @@ t.test('PostgreSQL ends or hangs: nothing acknowledged is lost, each email is se
       const username = `shop${client}n${index}`;
       await insist(t, services[index % 2 === 0 ? 0 : 1], username);
       signedUp.push(username);
-      await sleep(4 * pause);
+      await sleep(8 * pause);
     }
   });
   const prober = (async () => {
@@ -158,11 +158,9 @@ t.test('PostgreSQL ends or hangs: nothing acknowledged is lost, each email is se
     await until(`sign-ups before ${what}`, () => signedUp.length > before + 8);
     // After the crash of a connection PostgreSQL may be back before anybody can ask.
     const asked = what === 'a crash of one connection' ? [] : services;
-    noticed = Promise.all(asked.map(unready));
+    noticed = Promise.all(asked.map((service) => readiness(service, 503)));
     await Promise.all([happen(), noticed]);
-    for (const service of services) {
-      await until(`ready after ${what}`, async () => (await status(service, '/health/ready')) === 200);
-    }
+    for (const service of services) await readiness(service, 200);
     t.pass(what);
   }
   const after = signedUp.length;
@@ -262,6 +260,7 @@ t.test('an email provider that is down, slow or sends malformed responses', asyn
 
 t.test('a full disk under the embedded database', { skip: cannotMount }, async (t) => {
   const DATA_DIR = smallDisk(t, await temporaryFolder(t), 200);
+  await cp(await clusterFolder(t, true), join(DATA_DIR, 'postgres'), { recursive: true });
   const environment = { DATA_DIR, RATE_LIMIT_ENABLED: 'false' };
   const embeddedUrl = async () => (await reachEmbeddedServer(join(DATA_DIR, 'postgres'))).url;
   const service = await startService(environment);

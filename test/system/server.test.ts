@@ -1,15 +1,15 @@
 import { once } from 'node:events';
 import { existsSync, openSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import process from 'node:process';
-import pg from 'pg';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { password } from '../support/app.ts';
 import { createEmptyDatabase, createTestDatabase, databaseUrl, execute } from '../support/database.ts';
 import { temporaryFolder } from '../support/files.ts';
 import { freePort } from '../support/free-port.ts';
 import { rawConnection } from '../support/raw-http.ts';
+import { serve } from '../support/serve.ts';
 import { insist, post, production, type Service, spawnService, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { runProcess } from './cli/process.ts';
@@ -22,6 +22,14 @@ const account = { username: 'dure_cafe', password, name: '김두레', email: 'ow
 async function productionSettings() {
   const database = await createTestDatabase();
   return { ...production, DATABASE_URL: database };
+}
+
+/** Starts a service that ends at once. @returns what it printed: the reason, without a stack */
+async function startThatFails(t: Test, environment: Record<string, string>, script?: string[]) {
+  const { child, output } = spawnService(environment, script);
+  t.equal((await once(child, 'close'))[0], 1);
+  t.notMatch(output(), /\n\s+at /, 'no stack');
+  return output();
 }
 
 /** Asks until a service is ready, because its database may take too long to answer on a slow machine. */
@@ -46,12 +54,9 @@ t.test('on the embedded database', async (t) => {
   t.equal((await insist(`${running.url}/auth/signup/`, account)).status, 201);
 
   await t.test('a second start in the same folder ends with a clear message', async (t) => {
-    const second = spawnService({ DATA_DIR });
-    const [code] = await once(second.child, 'close');
-    t.equal(code, 1);
-    t.match(second.output(), /already running/);
-    t.match(second.output(), DATA_DIR);
-    t.notMatch(second.output(), /\n\s+at /, 'no stack');
+    const output = await startThatFails(t, { DATA_DIR });
+    t.match(output, /already running/);
+    t.match(output, DATA_DIR);
     t.equal(await becomesReady(running), 200);
   });
 
@@ -82,10 +87,8 @@ t.test('on the embedded database', async (t) => {
     t.match(await listUsers(), { code: 0, users: [{ username: account.username }] });
     t.ok(await allEnd(DATA_DIR));
     const elsewhere = temporaryFolder(t);
-    for (const command of [['stats'], ['users', 'list']]) {
-      const { code, stderr } = await runProcess('build/src/cli.js', command, { DATA_DIR: elsewhere });
-      t.match({ code, stderr }, { code: 1, stderr: /no embedded database in .*set DATABASE_URL/ });
-    }
+    const { code, stderr } = await runProcess('build/src/cli.js', ['stats'], { DATA_DIR: elsewhere });
+    t.match({ code, stderr }, { code: 1, stderr: /no embedded database in .*set DATABASE_URL/ });
     t.same(await readdir(elsewhere), [], 'nothing is created');
   });
 });
@@ -135,11 +138,8 @@ t.test('DATABASE_DIRECT_URL alone is enough; with PORT=0, URLs have the real por
 });
 
 t.test('production without what it needs stops with one message that lists every problem', async (t) => {
-  const service = spawnService({ NODE_ENV: 'production', JWT_SECRET: 'short' });
-  const [code] = await once(service.child, 'close');
-  t.equal(code, 1);
-  for (const name of ['DATABASE_URL', 'JWT_SECRET', 'PUBLIC_URL']) t.match(service.output(), name);
-  t.notMatch(service.output(), /\n\s+at /, 'no stack');
+  const output = await startThatFails(t, { NODE_ENV: 'production', JWT_SECRET: 'short' });
+  for (const name of ['DATABASE_URL', 'JWT_SECRET', 'PUBLIC_URL']) t.match(output, name);
 });
 
 t.test('a database that cannot keep Korean ends the start before anything is written', async (t) => {
@@ -149,37 +149,26 @@ t.test('a database that cannot keep Korean ends the start before anything is wri
   await execute(server, `CREATE DATABASE ${name} ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0`);
   t.teardown(() => execute(server, `DROP DATABASE ${name}`));
   const latin = databaseUrl(server, name);
-  const { child, output } = spawnService({ ...settings, DATABASE_URL: latin });
-  t.equal((await once(child, 'close'))[0], 1);
-  t.match(output(), /the database has the encoding LATIN1: create it with ENCODING 'UTF8'/);
-  t.notMatch(output(), /\n\s+at /, 'no stack');
+  const output = await startThatFails(t, { ...settings, DATABASE_URL: latin });
+  t.match(output, /the database has the encoding LATIN1: create it with ENCODING 'UTF8'/);
   t.strictSame(await query(latin, "SELECT FROM pg_tables WHERE schemaname = 'public'"), []);
 });
 
 t.test('a port that is taken ends the start with one line that helps', async (t) => {
-  const taken = createServer().listen(0, '127.0.0.1');
-  t.teardown(() => taken.close());
-  await once(taken, 'listening');
-  const address = taken.address();
-  const port = String(typeof address === 'object' ? address?.port : undefined);
-  const { child, output } = spawnService({ ...(await productionSettings()), HOST: '127.0.0.1', PORT: port });
-  t.equal((await once(child, 'close'))[0], 1);
-  const last = output().trimEnd().split('\n').at(-1);
+  const { port } = new URL(await serve(t, () => undefined));
+  const output = await startThatFails(t, { ...(await productionSettings()), PORT: port });
+  const last = output.trimEnd().split('\n').at(-1);
   t.match(last, new RegExp(`in use 127.0.0.1:${port}. .*choose another port: PORT=3001 npm start$`));
-  t.notMatch(output(), /\n\s+at /, 'no stack');
 });
 
 t.test('demo and seed data are rejected in production', async (t) => {
   const settings = await productionSettings();
   for (const script of ['demo', 'seed']) {
-    const { output, child } = spawnService(settings, [`build/scripts/${script}.js`]);
-    t.equal((await once(child, 'close'))[0], 1, script);
-    t.match(output(), 'does not run in production');
+    const output = await startThatFails(t, settings, [`build/scripts/${script}.js`]);
+    t.match(output, 'does not run in production');
   }
-  const client = new pg.Client({ connectionString: settings.DATABASE_URL });
-  await client.connect();
-  t.teardown(() => client.end());
-  t.strictSame((await client.query('SELECT username FROM users')).rows, [], 'nor does a migration make any');
+  const usernames = await query(settings.DATABASE_URL, 'SELECT username FROM users');
+  t.strictSame(usernames, [], 'nor does a migration make any');
 });
 
 /** Prints on a signal what a library prints that does not know the logger: a stack of several lines. */
@@ -233,15 +222,6 @@ t.test('on SIGTERM, requests finish, idle connections close, and the log is JSON
   );
 });
 
-t.test('a request that never ends delays the shutdown by less than 15 seconds', async (t) => {
-  const { url, end } = await startService(await productionSettings());
-  const stuck = await connectTo(url, 'POST /auth/signup/ HTTP/1.1\r\n');
-  stuck.send('Content-Length: 10\r\nExpect: 100-continue\r\n\r\n');
-  t.equal((await stuck.response()).status, 100);
-  // After 14.5 seconds the process would end with another code.
-  t.same(await end('SIGTERM'), { code: 0, signal: null });
-});
-
 t.test('a log that is not read loses lines, counts them, and delays nothing', async (t) => {
   const settings = { ...(await productionSettings()), RATE_LIMIT_ENABLED: 'false' };
   const { url, child, output } = await startService(settings);
@@ -275,14 +255,26 @@ t.test('a log that is not read loses lines, counts them, and delays nothing', as
   t.same(await once(child, 'exit'), [0, null], 'in time, else with another code');
 });
 
-t.test('a full disk below the log stops nothing', { skip: !existsSync('/dev/full') }, async (t) => {
-  const PORT = String(await freePort());
-  const environment = { ...(await productionSettings()), PORT };
-  const { child, end } = spawnService(environment, undefined, openSync('/dev/full', 'w'));
-  t.teardown(() => child.kill('SIGKILL'));
-  const live = async () => (await fetch(`http://127.0.0.1:${PORT}/health/live`)).status;
-  await until('a service that listens', () => live().catch(() => undefined));
-  for (let turn = 0; turn < 20; turn++) await fetch(`http://127.0.0.1:${PORT}/${'a'.repeat(600)}`);
-  t.equal(await live(), 200);
-  t.same(await end(), { code: 0, signal: null });
-});
+const fullDisk = '/dev/full';
+
+t.test(
+  'a full disk below the log stops nothing; a request that never ends delays the shutdown by less than 15 seconds',
+  { skip: !existsSync(fullDisk) },
+  async (t) => {
+    const PORT = String(await freePort());
+    const url = `http://127.0.0.1:${PORT}`;
+    const environment = { ...(await productionSettings()), PORT };
+    const { child, end } = spawnService(environment, undefined, openSync(fullDisk, 'w'));
+    t.teardown(() => child.kill('SIGKILL'));
+    const live = async () => (await fetch(`${url}/health/live`)).status;
+    await until('a service that listens', () => live().catch(() => undefined));
+    for (let turn = 0; turn < 20; turn++) await fetch(`${url}/${'a'.repeat(600)}`);
+    t.equal(await live(), 200);
+
+    const stuck = await connectTo(url, 'POST /auth/signup/ HTTP/1.1\r\n');
+    stuck.send('Content-Length: 10\r\nExpect: 100-continue\r\n\r\n');
+    t.equal((await stuck.response()).status, 100);
+    // After 14.5 seconds the process would end with another code.
+    t.same(await end(), { code: 0, signal: null });
+  },
+);

@@ -2,6 +2,7 @@ import { type Client, isApiError, NetworkError } from '@dure/client';
 import t, { type Test } from 'tap';
 import { password } from '../../../test/support/app.ts';
 import { gate } from '../../../test/support/concurrency.ts';
+import { replace } from '../../../test/support/replace.ts';
 import { until } from '../../../test/support/until.ts';
 import { caught, createClient, createWire, signedIn, startService } from './clients.ts';
 
@@ -26,9 +27,7 @@ function createBrowser(t: Test) {
     removeItem: (key: string) => change(key, () => local.delete(key)),
   };
   const addEventListener = (_type: string, listen: (event: object) => void) => listeners.add(listen);
-  for (const [name, value] of Object.entries({ localStorage, addEventListener, document: {} })) {
-    t.intercept(globalThis, name as keyof typeof globalThis, { value });
-  }
+  replace(t, globalThis, { localStorage, addEventListener, document: {} });
 
   const wire = createWire();
   const browser = {

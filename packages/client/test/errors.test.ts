@@ -9,6 +9,7 @@ import {
 import t from 'tap';
 import { password } from '../../../test/support/app.ts';
 import { freePort } from '../../../test/support/free-port.ts';
+import { replace } from '../../../test/support/replace.ts';
 import { pause } from '../../../test/support/time.ts';
 import { until } from '../../../test/support/until.ts';
 import { badGateway, caught, createClient, createWire, startService } from './clients.ts';
@@ -97,7 +98,7 @@ t.test('a page of another origin gets the hint that a browser does not give', as
   wire.before = () => Promise.reject(new TypeError('Failed to fetch'));
   const dure = createClient({ baseUrl, fetch: wire.fetch, retries: 0 });
   const hintFor = async (origin: string) => {
-    t.intercept(globalThis, 'location' as keyof typeof globalThis, { value: { origin } });
+    replace(t, globalThis, { location: { origin } });
     return caught(dure.posts.list());
   };
   t.match(await hintFor('https://shop.example'), {

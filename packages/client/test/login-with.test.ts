@@ -1,6 +1,7 @@
 import { type Client, LoginWithError, type LoginWithOptions } from '@dure/client';
 import { Secret, TOTP } from 'otpauth';
 import t, { type Test } from 'tap';
+import { replace } from '../../../test/support/replace.ts';
 import { caught, createClient, createWire, signedIn, startService } from './clients.ts';
 
 const service = await startService(t);
@@ -25,8 +26,7 @@ const sessionStorage = {
 /** A test in that page. Files share a process, so the page is taken away after each test. */
 const inPage = (name: string, run: (t: Test) => Promise<void>) =>
   t.test(name, async (t) => {
-    for (const [key, value] of Object.entries({ location, history, sessionStorage }))
-      t.intercept(globalThis, key as keyof typeof globalThis, { value });
+    replace(t, globalThis, { location, history, sessionStorage });
     await run(t);
   });
 
@@ -182,7 +182,7 @@ inPage('what cannot work here is refused before anything is sent', async (t) => 
   }
   t.match(await caught(dure.passkeys.logIn({ conditional: true })), unsupported);
   // As in React Native and on a server.
-  t.intercept(globalThis, 'sessionStorage' as keyof typeof globalThis, { value: undefined });
+  replace(t, globalThis, { sessionStorage: undefined });
   const elsewhere = dure.auth.loginWith('development', { navigate: () => undefined });
   t.match(await caught(elsewhere), { ...unsupported, message: /browser/ });
   t.match(await caught(dure.auth.finishLoginWith(`${origin}/login/callback`)), unsupported);

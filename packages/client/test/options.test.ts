@@ -1,5 +1,6 @@
 import { memoryStorage, type ObservedResponse } from '@dure/client';
 import t from 'tap';
+import { replace } from '../../../test/support/replace.ts';
 import { until } from '../../../test/support/until.ts';
 import { caught, createClient, createPair, createWire, signedIn, startService } from './clients.ts';
 
@@ -31,9 +32,7 @@ t.test('an app observes each attempt, adds headers and logs', async (t) => {
 
 t.test('a page reads without a preflight what needs no token', async (t) => {
   const { dure, wire } = await signedIn(service);
-  t.intercept(globalThis, 'location' as keyof typeof globalThis, {
-    value: { origin: 'https://shop.example' },
-  });
+  replace(t, globalThis, { location: { origin: 'https://shop.example' } });
   dure.setLanguage('en');
   await dure.auth.getCurrentUser();
   await dure.auth.logOut();

@@ -1,5 +1,6 @@
 import { createClient, memoryStorage } from '@dure/client';
 import t from 'tap';
+import { replace } from '../../../test/support/replace.ts';
 import { caught } from './clients.ts';
 
 let current: object | null = null;
@@ -34,9 +35,7 @@ const browser: Record<string, unknown> = {
     setItem: (key: string, value: string) => kept.set(key, value),
   },
 };
-for (const [name, value] of Object.entries(browser)) {
-  t.intercept(globalThis, name as keyof typeof globalThis, { value });
-}
+replace(t, globalThis, browser);
 
 const respond = (data: object, status = 200) => Response.json({ message: '', data }, { status });
 const saved = () => respond({ id: 7 }, 201);

@@ -1,5 +1,6 @@
 import { isApiError, items, newIdempotencyKey, pages, UnexpectedResponseError } from '@dure/client';
 import t, { type Test } from 'tap';
+import { replace } from '../../../test/support/replace.ts';
 import { until } from '../../../test/support/until.ts';
 import { badGateway, caught, createClient, createWire, images, openShop, startService } from './clients.ts';
 
@@ -22,15 +23,14 @@ function recordWaits(t: Test) {
   const waits: number[] = [];
   const ended: number[] = [];
   const { setTimeout } = globalThis;
-  t.intercept(globalThis, 'setTimeout', {
-    value: Object.assign((run: () => void, wait = 0) => {
-      waits.push(wait);
-      return setTimeout(() => {
-        ended.push(wait);
-        run();
-      }, wait);
-    }, setTimeout),
-  });
+  const record = (run: () => void, wait = 0) => {
+    waits.push(wait);
+    return setTimeout(() => {
+      ended.push(wait);
+      run();
+    }, wait);
+  };
+  replace(t, globalThis, { setTimeout: Object.assign(record, setTimeout) });
   return { waits, ended };
 }
 
@@ -77,7 +77,7 @@ t.test('a POST whose answer was lost is repeated with its key and creates one po
 
 t.test('a key is random, with `crypto` and in React Native, which has none', async (t) => {
   t.match(newIdempotencyKey(), /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/);
-  t.intercept(globalThis, 'crypto', { value: undefined });
+  replace(t, globalThis, { crypto: undefined });
   t.match(newIdempotencyKey(), /^[\da-z]+(-[\da-z]+){2}$/);
   t.not(newIdempotencyKey(), newIdempotencyKey());
 });

@@ -1,5 +1,6 @@
 import { createClient, memoryStorage } from '@dure/client';
 import t, { type Test } from 'tap';
+import { replace } from '../../../test/support/replace.ts';
 import { pause } from '../../../test/support/time.ts';
 import { caught } from './clients.ts';
 
@@ -22,10 +23,10 @@ class FakeRequest {
 
 /** A client whose uploads are sent by `send`. */
 function uploading(t: Test, send: (request: FakeRequest) => void, baseUrl = 'https://api.example.com') {
-  const value = class extends FakeRequest {
+  const XMLHttpRequest = class extends FakeRequest {
     override send = () => send(this);
   };
-  t.intercept(globalThis, 'XMLHttpRequest' as keyof typeof globalThis, { value });
+  replace(t, globalThis, { XMLHttpRequest });
   const { images } = createClient({ baseUrl, storage: memoryStorage() });
   return (options?: Parameters<typeof images.upload>[1]) =>
     images.upload({ image: new Blob(['text']) }, options);
@@ -49,7 +50,7 @@ t.test('an upload may take longer than its timeout while it progresses', async (
 });
 
 t.test('React Native: an upload ends by its timeout and by its signal, without DOMException', async (t) => {
-  t.intercept(globalThis, 'DOMException', { value: undefined });
+  replace(t, globalThis, { DOMException: undefined });
   const leaving = new AbortController();
   const silent = uploading(t, () => undefined);
   t.match(await caught(silent({ timeout: pause })), { name: 'TimeoutError' });

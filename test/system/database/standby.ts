@@ -14,29 +14,11 @@ import {
   signalAll,
 } from '../embedded-postgres/support.ts';
 
-/** A physical standby of a test. */
-export interface Standby {
-  /** As a role that may read and nothing else. */
-  url: string;
-  /** The statements that it ran since the last call, but for the checks of the service. */
-  statements(): Promise<string[]>;
-  /** Runs a statement as superuser. */
-  execute(statement: string): Promise<void>;
-  /** How long a commit waits before it is replayed, in milliseconds. */
-  delayReplay(milliseconds: number): Promise<void>;
-  signal(signal: NodeJS.Signals): Promise<void>;
-  kill(): Promise<void>;
-  start(): Promise<void>;
-}
-
 /** The role of the service on the standby: the checks need no rights of their own. */
 const reader = 'reader:read-and-nothing-else';
 
 /** Starts a migrated primary with standbys, one or two, until the end of the test. */
-export async function startCluster(
-  t: Test,
-  count: 1 | 2 = 1,
-): Promise<{ url: string; standby: Standby; second: Standby }> {
+export async function startCluster(t: Test, count: 1 | 2 = 1) {
   const primary = await startEmbeddedServer({ directory: await clusterFolder(t, true) });
   t.teardown(primary.stop);
   const [name, password] = reader.split(':');
@@ -54,7 +36,7 @@ export async function startCluster(
 }
 
 /** Makes a copy of the primary, as it was before its start, its standby. */
-async function startStandby(directory: string, primaryUrl: string): Promise<Standby> {
+async function startStandby(directory: string, primaryUrl: string) {
   const cluster = join(directory, 'cluster');
   await writeFile(join(cluster, 'standby.signal'), '');
   const settings = [`primary_conninfo = '${primaryUrl}'`, 'log_statement = all'];
@@ -64,9 +46,11 @@ async function startStandby(directory: string, primaryUrl: string): Promise<Stan
   const at = (user: string) => `postgresql://${user}@127.0.0.1:${port}/dure?sslmode=disable`;
   const superuser = at(`dure:${password}`);
   let log = '';
-  const standby: Standby = {
+  const standby = {
+    /** As a role that may read and nothing else. */
     url: at(reader),
-    async statements() {
+    /** The statements that it ran since the last call, but for the checks of the service. */
+    async statements(): Promise<string[]> {
       // What ran before it is in the log before it.
       await execute(superuser, "SELECT 'end'");
       await until('the log', () => log.includes("SELECT 'end'"));
@@ -74,15 +58,17 @@ async function startStandby(directory: string, primaryUrl: string): Promise<Stan
       log = '';
       return all.filter((entry) => !/pg_control_|SELECT (?:1|'end')$/.test(entry.trim()));
     },
-    execute: (statement) => execute(superuser, statement),
-    async delayReplay(milliseconds) {
+    /** Runs a statement as superuser. */
+    execute: (statement: string) => execute(superuser, statement),
+    /** How long a commit waits before it is replayed, in milliseconds. */
+    async delayReplay(milliseconds: number) {
       await execute(
         superuser,
         `ALTER SYSTEM SET recovery_min_apply_delay = ${milliseconds}`,
         'SELECT pg_reload_conf()',
       );
     },
-    async signal(signal) {
+    async signal(signal: NodeJS.Signals) {
       signalAll([await postmasterPid(directory)], signal);
       signalAll(processesIn(directory, 'postgres'), signal);
     },

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { streamPath } from '../../../../test/notifications/streams.ts';
 import { password } from '../../../../test/support/app.ts';
+import { replace } from '../../../../test/support/replace.ts';
 import { until } from '../../../../test/support/until.ts';
 import { badGateway, createClient, createPair } from '../clients.ts';
 import { quick, record, startLive, storedIds } from './live.ts';
@@ -141,12 +142,11 @@ t.test('an error of a listener ends neither the stream nor other listeners', asy
   const { receiver, notify } = await createPair(service, { streamTimes: quick });
   const uncaught: unknown[] = [];
   // tap listens, too.
-  t.intercept(globalThis, 'queueMicrotask', {
-    value: (run: () => void) =>
-      void Promise.resolve()
-        .then(run)
-        .catch((error: unknown) => uncaught.push(error)),
-  });
+  const queueMicrotask = (run: () => void) =>
+    void Promise.resolve()
+      .then(run)
+      .catch((error: unknown) => uncaught.push(error));
+  replace(t, globalThis, { queueMicrotask });
   t.teardown(
     receiver.dure.notifications.subscribe({
       onNotification() {

@@ -1,42 +1,38 @@
 import { execFile } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
+import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
 import type { Test } from 'tap';
 import { root, temporaryFolder } from '../../../../test/support/files.ts';
+import { sharedFolder } from '../../../../test/support/shared-folder.ts';
 
 export const run = promisify(execFile);
-/** An app that has the packages as `npm pack` writes them. What these need of others is not installed. */
-export async function installPacked(
-  t: Test,
-  workspaces: string[],
-): Promise<{ folder: string; files: string[][] }> {
+/** An app that has both packages as `npm pack` writes them. What these need of others is not installed. */
+export async function installPacked(t: Test): Promise<{ folder: string; files: string[][] }> {
   const folder = temporaryFolder(t);
-  await writeFile(
-    join(folder, 'package.json'),
-    JSON.stringify({ name: 'app', private: true, type: 'module' }),
-  );
-  // `npm test` has built them already.
-  const options = ['--ignore-scripts', '--json', '--pack-destination', folder];
-  const names = workspaces.flatMap((workspace) => ['--workspace', workspace]);
-  const { stdout } = await run('npm', ['pack', ...options, ...names], { cwd: root });
-  const packed: { filename: string; files: { path: string }[] }[] = JSON.parse(stdout);
-  const archives = packed.map(({ filename }) => join(folder, filename));
-  await run('npm', ['install', '--offline', '--legacy-peer-deps', '--no-audit', '--no-fund', ...archives], {
-    cwd: folder,
-  });
+  await cp(await sharedFolder('packed-packages', install), folder, { recursive: true });
+  const packed: Packed[] = JSON.parse(await readFile(join(folder, 'packed.json'), 'utf8'));
   return { folder, files: packed.map(({ files }) => files.map(({ path }) => path)) };
 }
 
-/** Expects that each package has what it needs, and nothing else. */
-export async function checkFiles(t: Test, packages: string[][]): Promise<void> {
-  for (const files of packages) {
-    for (const path of ['dist/index.js', 'dist/index.d.ts', 'dist/cjs/index.js', 'src/index.ts'])
-      t.ok(files.includes(path), path);
-    const others = files.filter((path) => !/^(dist|src)\/[\w/-]+\.(js|d\.ts|tsx?)(\.map)?$/.test(path));
-    t.same(others.sort(), ['LICENSE', 'README.ko.md', 'README.md', 'dist/cjs/package.json', 'package.json']);
-  }
+interface Packed {
+  filename: string;
+  files: { path: string }[];
+}
+
+async function install(folder: string): Promise<void> {
+  const app = { name: 'app', private: true, type: 'module' };
+  await writeFile(join(folder, 'package.json'), JSON.stringify(app));
+  // `npm test` has built them already.
+  const options = ['--ignore-scripts', '--json', '--pack-destination', folder];
+  const workspaces = ['--workspace', 'packages/client', '--workspace', 'packages/react'];
+  const { stdout } = await run('npm', ['pack', ...options, ...workspaces], { cwd: root });
+  await writeFile(join(folder, 'packed.json'), stdout);
+  const archives = JSON.parse(stdout).map(({ filename }: Packed) => join(folder, filename));
+  await run('npm', ['install', '--offline', '--legacy-peer-deps', '--no-audit', '--no-fund', ...archives], {
+    cwd: folder,
+  });
 }
 
 /**

@@ -2,12 +2,10 @@ import { copyFile, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { root } from '../../../../test/support/files.ts';
-import { checkFiles, installPacked, typeErrors } from '../../../client/test/system/packed.ts';
+import { installPacked, typeErrors } from '../../../client/test/system/packed.ts';
 import { app, logIn } from './site.ts';
 
-const { folder, files } = await installPacked(t, ['packages/client', 'packages/react']);
-
-t.test('the package has what it needs, and nothing else', (t) => checkFiles(t, files));
+const { folder } = await installPacked(t);
 
 t.test('the README begins with ten lines', async (t) => {
   const lines = app

@@ -53,7 +53,7 @@ async function bundle(folder: string, setUp: string): Promise<string> {
 
 /** A service, and a website with pages on the packed packages. */
 export async function startSite(t: Test) {
-  const { folder } = await installPacked(t, ['packages/client', 'packages/react']);
+  const { folder } = await installPacked(t);
   const port = await freePort();
   const origin = `http://localhost:${port}`;
   const service = await startService(t, { FRONTEND_URL: origin, QUOTA_REQUESTS_PER_DAY: '0' });

@@ -6,7 +6,7 @@ import t from 'tap';
 import { root, temporaryFolder } from '../../../../test/support/files.ts';
 import { serve } from '../../../../test/support/serve.ts';
 import { caught } from '../clients.ts';
-import { run } from './packed.ts';
+import { run } from '../system/packed.ts';
 
 interface Published {
   name: string;
