@@ -7,7 +7,10 @@ import { isNewer } from './is-newer.mjs';
  */
 const client = 'src/infrastructure/database/generated/client.ts';
 if (!isNewer(client, ['prisma/schema.prisma', 'scripts/prisma/package-lock.json'])) {
-  execSync('node ../install-once.mjs --ignore-scripts', { cwd: 'scripts/prisma', stdio: 'inherit' });
+  execSync('node ../install-once.mjs --ignore-scripts --no-engine-strict', {
+    cwd: 'scripts/prisma',
+    stdio: 'inherit',
+  });
   try {
     execFileSync(
       process.execPath,

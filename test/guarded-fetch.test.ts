@@ -71,7 +71,14 @@ t.test('hosts that are not listed are not called, also when what is listed has c
   const hosts = ['push.example.com', '*.push.example.net'];
   const isListed = (url: string) => isCallable(new URL(url), { allowsLoopback: false, hosts });
   for (const url of ['https://push.example.com/', 'https://a.b.push.example.net/']) t.ok(isListed(url), url);
-  for (const host of ['push.example.net', 'a.push.example.com', 'evilpush.example.com', '8.8.8.8'])
+  const suffixed = ['push.example.com.', 'push.example.com.evil.example', 'a.push.example.net.evil.example'];
+  for (const host of [
+    'push.example.net',
+    'a.push.example.com',
+    'evilpush.example.com',
+    '8.8.8.8',
+    ...suffixed,
+  ])
     t.notOk(isListed(`https://${host}/`), host);
   const call = guardedFetch(new URL('https://example.com/'), { ...request, allowsLoopback: true, hosts });
   await t.rejects(call, RefusedAddressError);

@@ -3,7 +3,7 @@ import { createTestApp, createUser, logIn, password, resetLinkIn, testEnvironmen
 import { invalid, rejected, tally, tokenRejected } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
 import { accountsOf, newPassword } from './accounts.ts';
-import { about, latestMail, mailsTo, newResetLink } from './mailbox.ts';
+import { about, latestMail, mailsTo, newResetLink, passTime } from './mailbox.ts';
 
 const app = await createTestApp();
 const other = await app.startInstance();
@@ -174,4 +174,15 @@ t.test('a concurrent reset and password change leave one password and no other s
   const works = [newPassword, changed, password].map(async (word) => tryLogin(user.username, word));
   t.strictSame(tally(await Promise.all(works)), { '200': 1, '401 invalid_credentials': 2 });
   if (reset.status === 200) tokenRejected(t, await me(user.token), 'revoked');
+});
+
+t.test('a concurrent reset and newer request void the old link', async (t) => {
+  const { link, username, email } = await createUserWithLink();
+  await passTime(app, email, 60);
+  const [reset, newer] = await Promise.all([confirmReset(link), requestReset(email)]);
+  t.equal(newer.status, 200);
+  if (reset.status !== 200) rejected(t, reset, 400, 'reset_link_invalid');
+  const login = await tryLogin(username, reset.status === 200 ? newPassword : password);
+  t.equal(login.status, 200);
+  rejected(t, await confirmReset(link, 'another-good-one-5'), 400, 'reset_link_invalid');
 });

@@ -172,14 +172,16 @@ t.test('an expired token is rejected as expired, an access token as one of anoth
   await rejectedAsOver(t, session.refresh);
 });
 
-t.test('a refresh token with another count or signature than issued is malformed', async (t) => {
+t.test('a refresh token with another head, count, end or signature than issued is malformed', async (t) => {
   const session = await logIn(app, user);
   const genuine = decode(session.refresh);
   const forge = createForge({ secret, ...genuine });
   const [counter = ''] = Object.keys(genuine.claims).filter((name) => !(name in decode(user.token).claims));
   for (const count of [undefined, null, -1, 0.5, '0', [0], 1e300])
     tokenRejected(t, await refresh(forge({ claims: { [counter]: count } })), 'malformed', 'refresh');
-  tokenRejected(t, await refresh(forge({ secret: 'not the secret' })), 'malformed', 'refresh');
+  const others = [{ secret: 'not the secret' }, { header: { alg: 'none' } }, { header: { kid: 'x' } }];
+  for (const other of [...others, { claims: { exp: undefined } }])
+    tokenRejected(t, await refresh(forge(other)), 'malformed', 'refresh');
   t.equal((await refresh(forge())).status, 200, 'one that the test signs is as good as the genuine one');
 });
 

@@ -225,7 +225,10 @@ t.test('opening the link changes nothing: its page has a button, whose response 
     const page = await app.call('GET', path, { headers });
     t.match(page, { status: 200, headers: { ...type, 'cache-control': 'no-store' } });
     t.equal(page.headers['referrer-policy'], 'no-referrer');
-    t.match(page.headers['content-security-policy'], /'none'.*form-action 'self'.*frame-ancestors 'none'/);
+    t.match(
+      page.headers['content-security-policy'],
+      /default-src 'none'.*form-action 'self'.*frame-ancestors 'none'/,
+    );
     t.match(page.text, `<html lang="${language}">`);
     t.match(page.text, `<form method="post"><button>${button}</button></form>`);
     t.notMatch(page.text, new RegExp(`<script|${receiver.email}|${receiver.username}`));

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Test } from 'tap';
 import { root } from '../../../scripts/last-release.ts';
+import { imageErrors } from '../../../src/domains/images/schemas.ts';
 import { password } from '../../support/app.ts';
 import { createEmptyDatabase } from '../../support/database.ts';
 import { plainImage } from '../../support/images.ts';
@@ -83,7 +84,8 @@ async function send(
   const response = await fetch(url, { method, headers, body: sent });
   const text = await response.text();
   // A machine that converts no image in time is slow, whatever is upgraded.
-  if (image && response.status === 503) return send(url, method, { token, body, image });
+  if (image && text.includes(imageErrors.conversionTimeout.text.ko))
+    return send(url, method, { token, body, image });
   return { status: response.status, data: text === '' ? undefined : JSON.parse(text).data };
 }
 

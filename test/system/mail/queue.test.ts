@@ -31,6 +31,7 @@ t.test('an email is sent once, soon after its transaction is committed', async (
   const recipients = sent.map(({ to }) => to);
   t.same(recipients, ['user8@example.com', 'user7@example.com'], 'not before the commit');
   t.match(sent[1], { text: code, idempotencyKey: /^[0-9a-f-]{36}$/ });
+  t.not(sent[0]?.idempotencyKey, sent[1]?.idempotencyKey, 'each has a key of its own');
 });
 
 t.test('while the provider is down an email waits, and is retried unchanged', async (t) => {

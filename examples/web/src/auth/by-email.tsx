@@ -15,7 +15,7 @@ import { proofs, type SignUpState } from './sign-up.tsx';
 export function RequestEmail() {
   const { pathname, state: reason }: { pathname: string; state: string | null } = useLocation();
   const [response, setResponse] = useState('');
-  const isName = pathname === '/find-id';
+  const isName = pathname.startsWith('/find-id');
   const title = isName ? m.forgot_username() : m.forgot_password();
   const lead = isName ? m.enter_your_email_and_we() : m.enter_your_email_and_we_2();
 
