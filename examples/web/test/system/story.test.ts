@@ -143,6 +143,8 @@ t.test('two shops find each other in the example frontend', { skip: noBrowser },
     await page.goto('/requests');
     await page.getByRole('heading', { name: '로그인', level: 1 }).waitFor();
     t.match(page.url(), '/login?next=%2Frequests');
+    await page.goto('/find-id/');
+    await page.getByRole('heading', { name: '아이디 찾기', level: 1 }).waitFor();
   });
 });
 
