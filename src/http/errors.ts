@@ -69,7 +69,8 @@ export function invalidFields(
 
 /** The texts by field for people, and one entry for each of them in the same order for programs. */
 function fieldsOf(fieldErrors: readonly FieldError[], language: Language) {
-  const names = [...new Set(fieldErrors.map(({ field }) => field))];
+  // In the order of the keys of an object, where numbers come first.
+  const names = Object.keys(Object.fromEntries(fieldErrors.map(({ field }) => [field, true])));
   const errors = names.flatMap((name) =>
     fieldErrors
       .filter(({ field }) => field === name)

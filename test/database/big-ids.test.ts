@@ -2,6 +2,7 @@ import t from 'tap';
 import type { Tx } from '../../src/infrastructure/database/client.ts';
 import { sql } from '../../src/infrastructure/database/sql.ts';
 import { developmentLogin } from '../auth/development-login.ts';
+import { origin, passkeysOf } from '../auth/passkeys.ts';
 import { pushesOf } from '../push/subscribed.ts';
 import { addFailedMail, closeReport, createAdmin, sendReport } from '../support/admin.ts';
 import { createTestApp, readPages, verifyEmails } from '../support/app.ts';
@@ -16,6 +17,7 @@ import {
   transition,
 } from '../support/partner-requests.ts';
 import { createPost, openShop } from '../support/stores.ts';
+import { createAuthenticator } from '../support/webauthn.ts';
 
 /** The first id that 32 bits cannot hold. */
 const first = 2 ** 31;
@@ -160,6 +162,8 @@ t.test('what is refused takes no id of 32 bits', async (t) => {
   t.equal(created.status, 201, created.text);
   const pushes = await pushesOf(t, app);
   const { subscription } = await pushes.subscribe(other);
+  const { createOwner, register } = passkeysOf(app);
+  const { authenticator } = await createOwner();
   const before = await sequences();
   t.ok(Object.keys(before).length >= 6);
   await post('/api/v1/stores/', { name: '둘째', category_ids: [1] }, 409, 'store_exists', shop.token);
@@ -172,6 +176,10 @@ t.test('what is refused takes no id of 32 bits', async (t) => {
     sign_up_token: another.sign_up_token,
   };
   await post(path, byProvider(taken), 409, 'identity_taken');
+  const link = await developmentLogin(app, { subject: 'twice' }, { purpose: 'link', token: other.token });
+  rejected(t, await link.finish(), 409, 'identity_taken');
+  const copied = createAuthenticator(origin, { id: authenticator.id });
+  rejected(t, await register(other, copied), 400, 'passkey_refused');
   t.equal((await pushes.add(other, subscription)).status, 200, 'sent again');
   t.strictSame(await sequences(), before);
 });

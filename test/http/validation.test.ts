@@ -61,6 +61,9 @@ t.test('the texts are Korean, or English on request', async (t) => {
     email: ['Must be an email address such as name@example.com.'],
     role: ['This field is not known.'],
   });
+  const { fields, errors } = (await signUp({ ...body, 5: 1 }, english)).body.data;
+  const named = errors.map(({ field }: { field: string }) => field);
+  t.strictSame([...new Set(named)], Object.keys(fields), 'in one order, also a name that is a number');
   const list = await call('POST', '/auth/signup/', { body: '[]', headers: { ...json, ...english } });
   t.strictSame(invalid(t, list, 'body').body, ['Must be an object.']);
 });

@@ -79,7 +79,7 @@ export function createImageRepository(database: Database) {
       return deleted;
     },
 
-    /** Marks a deleted image whose files are gone. Its row counts for the quota of that day; then the clean-up deletes it. */
+    /** Marks a deleted image whose files are gone. Its row stays for 24 hours, for the quota of its owner; then the clean-up deletes it. */
     async markErased(id: number): Promise<void> {
       await database.execute(sql`
         UPDATE images SET state = 'erased', check_after = created_at + interval '24 hours'

@@ -25,7 +25,7 @@ export type Reader = Pick<Tx, 'query'>;
 /** The database of one instance, on one pool. */
 export interface Database extends Tx {
   pool: pg.Pool;
-  /** Runs work in one transaction, which is rolled back when it throws. It awaits every statement. @throws in another transaction */
+  /** Runs work in one transaction, which is rolled back when it throws. The work awaits every statement. @throws in another transaction */
   transaction<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>;
   close(): Promise<void>;
 }

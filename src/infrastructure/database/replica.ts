@@ -128,7 +128,7 @@ export function openReplica({ primary, ownWrites, metrics, logger, ...options }:
     if (lagOf(client) > maxLag) throw new Error('it is behind');
   }
 
-  /** Runs work on a connection to a replica that is not behind by more than `maxAge` milliseconds. @throws when it is behind, or fails */
+  /** Runs work on a replica, whose connection is checked where it may be behind by `maxAge` milliseconds. @throws when it is, or fails */
   async function onReplica<Result>(
     work: (tx: Reader) => Promise<Result>,
     maxAge = renewAfter,

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Task } from 'graphile-worker';
 import type { Database } from '../database/client.ts';
@@ -70,8 +71,11 @@ export function createMailLane(options: MailLaneOptions): Lane {
   const send: Task = async (input, { job, abortSignal, addJob }) => {
     const mail = readQueuedMail(input);
     const { kind, traceparent: cause } = mail;
-    const limit = AbortSignal.timeout(attemptLimit);
-    const signal = AbortSignal.any([limit, abortSignal]);
+    const finished = new AbortController();
+    const { signal } = finished;
+    const fail = (reason: string) => () => {
+      throw new Error(reason);
+    };
     const attributes = {
       'messaging.operation.type': 'process',
       'dure.mail.kind': kind,
@@ -81,9 +85,8 @@ export function createMailLane(options: MailLaneOptions): Lane {
     try {
       await Promise.race([
         inSpan(tracing, span, () => attempt({ ...mail, jobId: job.id }, job.attempts, signal)),
-        once(signal, 'abort').then(() => {
-          throw new Error(limit.aborted ? `not sent within ${attemptLimit} ms` : 'the worker was stopped');
-        }),
+        sleep(attemptLimit, undefined, { signal }).then(fail(`not sent within ${attemptLimit} ms`)),
+        once(abortSignal, 'abort', { signal }).then(fail('the worker was stopped')),
       ]);
     } catch (error) {
       if (error instanceof RateLimitedError) {
@@ -98,6 +101,9 @@ export function createMailLane(options: MailLaneOptions): Lane {
       // After the last attempt, the recovery of jobs counts the email as failed.
       if (job.attempts < job.max_attempts) countMail(kind, 'retried');
       throw error;
+    } finally {
+      // The signal of the worker outlives its jobs, and would keep what listens to it.
+      finished.abort();
     }
   };
 

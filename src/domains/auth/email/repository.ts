@@ -73,10 +73,11 @@ export function createEmailSecretRepository(
       if (row.attempts >= maxAttempts) return { ...unknownCode, exhausted: true };
       const isMailed = (await tx.prisma.user.count({ where: { email, isVerified: true } })) === 0;
       if (secretsEqual(secrets.code(row.id, row.keyId), code) && isMailed) {
-        await tx.prisma.emailCode.delete({ where: { email } });
-        return undefined;
+        const { count } = await tx.prisma.emailCode.deleteMany({ where: { email } });
+        // The clean-up may have deleted a code that has just expired.
+        return count > 0 ? undefined : unknownCode;
       }
-      await tx.prisma.emailCode.update({ where: { email }, data: { attempts: { increment: 1 } } });
+      await tx.prisma.emailCode.updateMany({ where: { email }, data: { attempts: { increment: 1 } } });
       return { ...unknownCode, attemptsLeft: maxAttempts - row.attempts - 1 };
     },
 

@@ -91,10 +91,9 @@ export function createEmailService(auth: AuthContext) {
           ? await emailCodes.tryCode(tx, email, given.code)
           : await emailCodes.useLink(tx, given.token);
       if (wrong) return { wrong, userId: (await accounts.find(tx, { email }))?.id };
-      const unverified = { id: user?.id ?? 0, email, isVerified: false };
-      const isVerified = await accounts.change(tx, unverified, { isVerified: true });
-      const token = await emailCodes.issueProof(tx, email);
-      return { token, userId: isVerified ? user?.id : undefined };
+      const unverified = user && { id: user.id, email, isVerified: false };
+      const verified = unverified && (await accounts.change(tx, unverified, { isVerified: true }));
+      return { token: await emailCodes.issueProof(tx, email), userId: verified?.id };
     });
     const event = outcome.wrong ? 'email_code_failed' : 'email_verified';
     context.logSecurityEvent(event, { id: outcome.userId });

@@ -17,6 +17,9 @@ export function createPasskeyRepository({ prisma }: Database) {
 
     /** @returns undefined when an account has a passkey with the credential's id */
     async add(tx: Tx, data: Prisma.PasskeyCreateManyInput): Promise<PasskeyRow | undefined> {
+      // A rejected row would use up an id.
+      const { credentialId } = data;
+      if ((await tx.prisma.passkey.count({ where: { credentialId } })) > 0) return undefined;
       return (await tx.prisma.passkey.createManyAndReturn({ data: [data], skipDuplicates: true }))[0];
     },
 

@@ -23,6 +23,8 @@ export function createIdentityRepository(database: Database) {
     /** @returns undefined when an account has it, also the same one; of concurrent calls one succeeds */
     async add(tx: Tx, userId: number, identity: ProviderIdentity): Promise<IdentityRow | undefined> {
       const { provider, issuer, subject, email, token } = identity;
+      // A rejected row would use up an id.
+      if ((await tx.prisma.identity.count({ where: { issuer, subject } })) > 0) return undefined;
       const data = { userId, provider, issuer, subject, email, token };
       return (await tx.prisma.identity.createManyAndReturn({ data: [data], skipDuplicates: true }))[0];
     },

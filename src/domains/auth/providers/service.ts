@@ -37,11 +37,10 @@ export function createProviderLogin(auth: AuthContext, signUps: AccountService, 
     return provider;
   }
 
-  /** The user of a flow, who may add an identity; none for a login. @throws {ApiError} also `not_authenticated` */
-  async function userFor(purpose: LoginPurpose, caller: CurrentUser | null) {
+  /** The user of a flow; none for a login. @throws {ApiError} `not_authenticated` */
+  function userFor(purpose: LoginPurpose, caller: CurrentUser | null): CurrentUser | undefined {
     if (purpose === 'login') return undefined;
     if (caller === null) throw new ApiError(httpErrors.notAuthenticated);
-    if (purpose === 'link') await confirmation.require(caller);
     return caller;
   }
 
@@ -56,8 +55,9 @@ export function createProviderLogin(auth: AuthContext, signUps: AccountService, 
 
   async function start(providerId: string, purpose: LoginPurpose, caller: CurrentUser | null) {
     const provider = require(providerId);
+    const user = userFor(purpose, caller);
     // Before the user goes to the provider.
-    const user = await userFor(purpose, caller);
+    if (user && purpose === 'link') await confirmation.require(user);
     const flow = await flows.begin(database, 'provider', { user, data: { provider: providerId, purpose } });
     const url = await provider.authorizationUrl(attemptOf(flow, provider));
     return { authorization_url: url.href, flow_token: flow.token, expires_in: flowLifetimes.provider };
@@ -70,9 +70,10 @@ export function createProviderLogin(auth: AuthContext, signUps: AccountService, 
     const flow = await flows.find<BegunLogin>(database, 'provider', token);
     if (flow?.data.provider !== providerId) throw refused();
     const { purpose } = flow.data;
-    // Before the flow is over, so that the client can confirm and then finish.
-    const user = await userFor(purpose, caller);
+    const user = userFor(purpose, caller);
     if (user && (flow.userId !== user.id || flow.sessionId !== user.sessionId)) throw refused();
+    // Before the flow is over, so that the client can confirm and then finish.
+    if (user && purpose === 'link') await confirmation.require(user);
     const attempt = attemptOf(flow, provider);
     if (!secretsEqual(attempt.state, state)) throw refused();
     if (!(await flows.end(database, 'provider', token))) throw refused();

@@ -88,9 +88,10 @@ export function createSecondFactorRepository(database: Database, sealer: Sealer)
 
     /** Removes the second factor with its recovery codes. @returns whether it was on */
     async remove(tx: Tx, userId: number): Promise<boolean> {
-      const wasOn = await isOn(tx, userId);
+      const confirmed = { userId, confirmedAt: { not: null } };
+      const { count } = await tx.prisma.secondFactor.deleteMany({ where: confirmed });
       await tx.prisma.secondFactor.deleteMany({ where: { userId } });
-      return wasOn;
+      return count > 0;
     },
   };
 }
