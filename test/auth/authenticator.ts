@@ -1,7 +1,7 @@
 import { TOTP } from 'otpauth';
 import type { Test } from 'tap';
 import type { TestApp } from '../support/app.ts';
-import { replace } from '../support/replace.ts';
+import { replace } from '../support/timers.ts';
 import { accountsOf } from './accounts.ts';
 
 /** The codes of an authenticator app. */

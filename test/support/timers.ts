@@ -1,5 +1,4 @@
 import type { Test } from 'tap';
-import { replace } from './replace.ts';
 
 /** Milliseconds: the longest time of a timer, 24 days. */
 const never = 2 ** 31 - 1;
@@ -26,4 +25,16 @@ export function holdTimers(t: Test, milliseconds: number): () => void {
     if (held.length === 0) throw new Error(`no timer of ${milliseconds} ms`);
     for (const run of held) run();
   };
+}
+
+/** Replaces properties of an object until the test ends. `t.intercept` does more: to keep a stack of each access costs much CPU. */
+export function replace(t: Test, object: object, values: Record<string, unknown>): void {
+  for (const [name, value] of Object.entries(values)) {
+    const original = Object.getOwnPropertyDescriptor(object, name);
+    Object.defineProperty(object, name, { value, configurable: true, writable: true });
+    t.teardown(() => {
+      if (original) Object.defineProperty(object, name, original);
+      else Reflect.deleteProperty(object, name);
+    });
+  }
 }

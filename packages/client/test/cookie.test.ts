@@ -2,7 +2,7 @@ import { type Client, isApiError, NetworkError } from '@dure/client';
 import t, { type Test } from 'tap';
 import { password } from '../../../test/support/app.ts';
 import { gate } from '../../../test/support/concurrency.ts';
-import { replace } from '../../../test/support/replace.ts';
+import { replace } from '../../../test/support/timers.ts';
 import { until } from '../../../test/support/until.ts';
 import { caught, createClient, createWire, signedIn, startService } from './clients.ts';
 

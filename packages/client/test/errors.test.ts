@@ -9,8 +9,8 @@ import {
 import t from 'tap';
 import { password } from '../../../test/support/app.ts';
 import { freePort } from '../../../test/support/free-port.ts';
-import { replace } from '../../../test/support/replace.ts';
 import { pause } from '../../../test/support/time.ts';
+import { replace } from '../../../test/support/timers.ts';
 import { until } from '../../../test/support/until.ts';
 import { badGateway, caught, createClient, createWire, startService } from './clients.ts';
 

@@ -1,7 +1,7 @@
 import { type Client, LoginWithError, type LoginWithOptions } from '@dure/client';
 import { Secret, TOTP } from 'otpauth';
 import t, { type Test } from 'tap';
-import { replace } from '../../../test/support/replace.ts';
+import { replace } from '../../../test/support/timers.ts';
 import { caught, createClient, createWire, signedIn, startService } from './clients.ts';
 
 const service = await startService(t);

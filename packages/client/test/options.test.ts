@@ -1,6 +1,6 @@
 import { memoryStorage, type ObservedResponse } from '@dure/client';
 import t from 'tap';
-import { replace } from '../../../test/support/replace.ts';
+import { replace } from '../../../test/support/timers.ts';
 import { until } from '../../../test/support/until.ts';
 import { caught, createClient, createPair, createWire, signedIn, startService } from './clients.ts';
 

@@ -1,6 +1,6 @@
 import { createClient, memoryStorage } from '@dure/client';
 import t from 'tap';
-import { replace } from '../../../test/support/replace.ts';
+import { replace } from '../../../test/support/timers.ts';
 import { caught } from './clients.ts';
 
 let current: object | null = null;

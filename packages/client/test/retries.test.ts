@@ -1,6 +1,6 @@
 import { isApiError, items, newIdempotencyKey, pages, UnexpectedResponseError } from '@dure/client';
 import t, { type Test } from 'tap';
-import { replace } from '../../../test/support/replace.ts';
+import { replace } from '../../../test/support/timers.ts';
 import { until } from '../../../test/support/until.ts';
 import { badGateway, caught, createClient, createWire, images, openShop, startService } from './clients.ts';
 

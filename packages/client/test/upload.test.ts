@@ -1,7 +1,7 @@
 import { createClient, memoryStorage } from '@dure/client';
 import t, { type Test } from 'tap';
-import { replace } from '../../../test/support/replace.ts';
 import { pause } from '../../../test/support/time.ts';
+import { replace } from '../../../test/support/timers.ts';
 import { caught } from './clients.ts';
 
 /** What a client uses of XMLHttpRequest, which Node.js does not have. */

@@ -6,8 +6,7 @@ import type pg from 'pg';
 import type { ExpiredRows } from '../database/clean-up.ts';
 import type { Tx } from '../database/client.ts';
 import { type Sql, sql } from '../database/sql.ts';
-import type { Outbox } from '../jobs/outbox.ts';
-import { maxAttempts } from '../jobs/retries.ts';
+import { maxAttempts, type Outbox } from '../jobs/outbox.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import type { MailKinds } from './content.ts';
 

@@ -56,7 +56,7 @@ interface MailLaneOptions {
 const outcomes = ['sent', 'retried', 'held_back', 'failed', 'obsolete'] as const;
 
 /**
- * The jobs of emails, of which none is taken during their pause. Each makes one attempt, composed and rendered anew. Its span and its
+ * The jobs of emails, of which none is taken during their pause. Each makes one attempt, and composes and renders its email. Its span and its
  * lines in the log are linked to the request that queued it.
  */
 export function createMailLane(options: MailLaneOptions): Lane {

@@ -1,5 +1,5 @@
 import type { Resend } from 'resend';
-import { retryAfterSeconds } from '../jobs/retries.ts';
+import { retryAfterSeconds } from '../jobs/outbox.ts';
 import type { RenderedMail } from './rendering.ts';
 
 export interface OutgoingMail extends RenderedMail {

@@ -45,7 +45,7 @@ t.test('a rolling update and the rotation of secrets do without a failed request
     ['JWT_PRIVATE_KEY', ['--asymmetric']],
   ] as const)
     for (const step of ['add', 'switch', 'finish']) {
-      // Before the last step, for which operators wait until nobody has a token of the old one.
+      // Before the last step, for which operators wait until the tokens of the old one have expired.
       if (step === 'finish')
         for (const owner of owners.slice(1)) {
           const { access, refresh } = await balancer.call('POST', '/auth/token/refresh/', {

@@ -10,7 +10,7 @@ import {
   documentPath,
 } from '../../support/contract.ts';
 import { readText } from '../../support/files.ts';
-import { replace } from '../../support/replace.ts';
+import { replace } from '../../support/timers.ts';
 
 /** Every code by its status: the table of the contract, and codes of malformed HTTP. */
 const codes = Object.fromEntries(

@@ -15,7 +15,7 @@ export interface Draft {
 const prefix = 'dure.draft.';
 
 /** Where a form of an account is kept, so that no other account of this tab sees it. The sign-up has no account yet. */
-export const draftKey = (userId: number | null, form: string) => `${prefix}${userId ?? 'nobody'}.${form}`;
+export const draftKey = (userId: number | null, form: string) => `${prefix}${userId ?? 'guest'}.${form}`;
 
 export function readDraft(key: string): Draft | undefined {
   return ifAllowed(() => JSON.parse(sessionStorage.getItem(key) ?? 'null')) ?? undefined;

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { streamPath } from '../../../../test/notifications/streams.ts';
 import { password } from '../../../../test/support/app.ts';
-import { replace } from '../../../../test/support/replace.ts';
+import { replace } from '../../../../test/support/timers.ts';
 import { until } from '../../../../test/support/until.ts';
 import { badGateway, createClient, createPair } from '../clients.ts';
 import { quick, record, startLive, storedIds } from './live.ts';

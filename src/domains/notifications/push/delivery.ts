@@ -9,7 +9,7 @@ import { reasonOf } from '../../../infrastructure/database/errors.ts';
 import type { PushSubscription } from '../../../infrastructure/database/generated/client.ts';
 import { sql } from '../../../infrastructure/database/sql.ts';
 import { type CallableUrls, guardedFetch } from '../../../infrastructure/guarded-fetch.ts';
-import { maxAttempts, retryAfterSeconds, retryDelay } from '../../../infrastructure/jobs/retries.ts';
+import { maxAttempts, retryAfterSeconds, retryDelay } from '../../../infrastructure/jobs/outbox.ts';
 import type { Lane } from '../../../infrastructure/jobs/worker.ts';
 import type { Metrics } from '../../../infrastructure/telemetry/metrics.ts';
 import type { NotificationRow, Notifications } from '../inbox/repository.ts';
