@@ -2,9 +2,6 @@
 
 declare const dure: import('@dure/client').Client;
 declare const user: import('@dure/client').User;
-declare const request: Request;
-declare const api: string;
-declare const access: string;
 declare const baseUrl: string;
 declare const username: string;
 declare const password: string;
