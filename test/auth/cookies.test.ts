@@ -203,18 +203,6 @@ t.test('a page of another origin that has an access token does not clear the coo
   await isUntouched(t, user, response);
 });
 
-t.test('a link cannot use the cookie', async (t) => {
-  const user = await createUser(app);
-  const headers = { ...mode, cookie: `${cookieName}=${user.refresh}` };
-  for (const method of ['GET', 'HEAD', 'PUT']) {
-    for (const path of ['token/refresh', 'logout']) {
-      const response = await app.call(method, `/auth/${path}/?x-refresh-token=cookie`, { headers });
-      t.equal(response.status, 405);
-      await isUntouched(t, user, response);
-    }
-  }
-});
-
 t.test('every other operation ignores the cookie', async (t) => {
   const user = await createUser(app);
   for (const path of ['/auth/me/', '/auth/sessions/', '/api/v1/posts/']) {

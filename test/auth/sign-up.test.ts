@@ -93,9 +93,6 @@ t.test('an invalid token is verification_token_invalid, and no account is create
   ]) {
     rejected(t, await signUp({ ...body, verification_token }), 400, 'verification_token_invalid');
   }
-  for (const verification_token of [null, 5, '', {}]) {
-    invalid(t, await signUp({ ...body, verification_token }), 'verification_token');
-  }
   t.equal((await signUp({ ...body, verification_token: token })).status, 201, 'the genuine one still works');
 });
 
@@ -137,7 +134,6 @@ t.test('with EMAIL_VERIFICATION=required sign-up needs a token', async (t) => {
   invalid(t, await signUp(signUpBody(), {}, required), 'verification_token');
   const common = signUpBody({ password: 'password' });
   invalid(t, await signUp(common, {}, required), 'verification_token', 'password');
-  invalid(t, await signUp(signUpBody({ verification_token: null }), {}, required), 'verification_token');
   const unknown = await signUp(signUpBody({ verification_token: 'x' }), {}, required);
   rejected(t, unknown, 400, 'verification_token_invalid');
   const response = await signUp(await provenBody(), {}, required);

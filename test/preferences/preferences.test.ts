@@ -8,7 +8,6 @@ import { createTestApp, createUser, deleteAccount, queuedFor, testEnvironment } 
 import { invalid } from '../support/assertions.ts';
 import { lockRows } from '../support/concurrency.ts';
 import {
-  notificationsOf,
   notifiedOf,
   openTwoVerifiedShops,
   sendRequest,
@@ -104,14 +103,6 @@ t.test('a login changes the language of emails until the user has chosen one', a
   await change(user.token, { language: 'en' });
   await logInIn('ko');
   t.equal((await preferencesOf(user)).language, 'en');
-});
-
-t.test('emails are in the chosen language, notifications in that of the request', async (t) => {
-  const { sender, receiver, post } = await openTwoVerifiedShops(app);
-  await change(receiver.token, { language: 'en' });
-  await sendRequest(app, sender, post);
-  t.equal((await app.mails.next(receiver.email)).language, 'en');
-  t.match((await notificationsOf(app, receiver)).items[0].message, /[가-힣]/);
 });
 
 t.test('a kind of email that is switched off is not sent; its notification is there', async (t) => {
