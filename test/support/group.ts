@@ -1,3 +1,4 @@
+import './without-domains.ts';
 import { join } from 'node:path';
 import process from 'node:process';
 import t from 'tap';
