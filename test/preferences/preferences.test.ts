@@ -7,12 +7,7 @@ import { mails, render } from '../mail/samples.ts';
 import { createTestApp, createUser, deleteAccount, queuedFor, testEnvironment } from '../support/app.ts';
 import { invalid } from '../support/assertions.ts';
 import { lockRows } from '../support/concurrency.ts';
-import {
-  notifiedOf,
-  openTwoVerifiedShops,
-  sendRequest,
-  transition,
-} from '../support/partner-requests.ts';
+import { notifiedOf, openTwoVerifiedShops, sendRequest, transition } from '../support/partner-requests.ts';
 import { everyRow } from '../support/rows.ts';
 
 const oldSecret = testEnvironment.JWT_SECRET;
