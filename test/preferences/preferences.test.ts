@@ -298,6 +298,7 @@ t.test('the token is neither logged nor stored, and works for a deleted account,
 t.test('other failures are pages for browsers, too', async (t) => {
   const { path } = await exchangeMails();
   const failing = await app.startInstance({}, { serverErrors: true });
+  await app.mails.settled();
   await app.pool.query('ALTER TABLE users RENAME TO lost_users');
   const page = await failing.call('POST', path, { headers: html });
   await app.pool.query('ALTER TABLE lost_users RENAME TO users');
