@@ -9,8 +9,8 @@ import { cleanUp } from './support/images.ts';
 import { openTwoShops, requestsPath } from './support/partner-requests.ts';
 import { openShop } from './support/stores.ts';
 
-const app = await createTestApp({}, { serverErrors: true });
-const other = await app.startInstance();
+const app = await createTestApp();
+const other = await app.startInstance({}, { serverErrors: true });
 
 interface Draft {
   token?: string;
@@ -179,7 +179,11 @@ t.test('a request that waits for one with its key does the work when that fails'
   const { id, token } = await openShop(app);
   const send = () => {
     const body = { title: '글', content: '내용', images: [] };
-    return app.call('POST', '/api/v1/posts/', { token, body, headers: { 'idempotency-key': 'fails-once' } });
+    return other.call('POST', '/api/v1/posts/', {
+      token,
+      body,
+      headers: { 'idempotency-key': 'fails-once' },
+    });
   };
   const lock = await lockRows(t, app, 'SELECT FROM stores WHERE owner_id = $1 FOR UPDATE', [id]);
   const first = send();

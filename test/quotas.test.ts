@@ -203,17 +203,14 @@ async function spend({ pool }: TestApp, { use }: Operation, [id, count]: [id: nu
   await pool.query(`WITH ${used} ${use}`, [id, count]);
 }
 
-const environment = { DATA_DIR: t.testdir(), WORKER_ENABLED: 'false' };
-const app = await createTestApp(environment);
-const other = await app.startInstance(environment);
+const app = await createTestApp();
+const other = await app.startInstance();
 const limited = await app.startInstance({
-  ...environment,
   QUOTA_POSTS_PER_DAY: '2',
   QUOTA_EDITS_PER_DAY: '2',
   QUOTA_REQUESTS_PER_DAY: '3',
 });
 const free = await app.startInstance({
-  ...environment,
   QUOTA_POSTS_PER_DAY: '0',
   QUOTA_EDITS_PER_DAY: '0',
   QUOTA_REQUESTS_PER_DAY: '0',

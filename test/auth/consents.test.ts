@@ -87,8 +87,6 @@ t.test('a sign-up without them is rejected for all its problems at once, and rec
   const young = await signUpWith({ ...accepted, is_14_or_older: false });
   invalid(t, young, '/consents/is_14_or_older');
   t.match(young.body.data.errors, [{ code: 'not_allowed', params: { allowed: ['true'] } }]);
-  for (const wrong of ['31.1.2026', '', 20260131, null])
-    invalid(t, await signUpWith({ ...accepted, terms: wrong }), '/consents/terms');
   invalid(t, await signUpWith({ ...accepted, newsletter: true }), '/consents/newsletter');
   const taken = signUpBody();
   await signUp(taken);
@@ -164,8 +162,6 @@ t.test('only the marketing consent can be withdrawn, and given again', async (t)
   );
   invalid(t, await change(token, { terms: false }), 'terms');
   invalid(t, await change(token, { is_14_or_older: true }), 'is_14_or_older');
-  invalid(t, await change(token, {}), 'body');
-  rejected(t, await both.call('GET', path), 401, 'not_authenticated');
 });
 
 t.test('the same answer twice is one row, also at once on two instances', async (t) => {

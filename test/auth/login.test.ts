@@ -123,17 +123,6 @@ t.test('a stored hash that cannot be read is a wrong password, not an error', as
   }
 });
 
-t.test('the language of a user is updated at login', async (t) => {
-  const { username, id } = await createUser(app);
-  for (const language of ['en', 'ko']) {
-    const headers = { 'accept-language': language };
-    const response = await post('login', { username, password }, { headers });
-    t.equal(response.headers['content-language'], language);
-    const { rows } = await app.pool.query('SELECT language FROM users WHERE id = $1', [id]);
-    t.equal(rows[0].language, language);
-  }
-});
-
 t.test('a user agent is cut and cleaned before it is stored', async (t) => {
   const { username } = await createUser(app);
   for (const [given, kept] of [

@@ -30,7 +30,7 @@ const deviations: Record<string, Deviations> = {
 
 t.test('a registration is refused with', async (t) => {
   const user = await createUser(app);
-  const attested = (fmt: string, ...entries: [string, unknown][]) => ({
+  const attested = (fmt: string, ...entries: [string, string | number | Buffer][]) => ({
     attestation: { fmt, attStmt: new Map(entries) },
   });
   const refused: Record<string, Deviations> = {
@@ -206,20 +206,8 @@ t.test('a login in progress begins no session after its passkey was removed', as
   rejected(t, login, 401, 'invalid_credentials');
 });
 
-t.test('a body of another shape is a validation error', async (t) => {
-  const { authenticator, token } = await createOwner();
-  const { flow_token, credential } = await beginLogin(authenticator);
-  const { response } = credential;
-  const cases: [unknown, string][] = [
-    [undefined, 'credential'],
-    ['text', 'credential'],
-    [{ ...credential, id: 'no base64url!' }, '/credential/id'],
-    [{ ...credential, id: 'a'.repeat(1365) }, '/credential/id'],
-    [{ ...credential, response: { ...response, signature: 1 } }, '/credential/response/signature'],
-    [{ ...credential, response: { ...response, clientDataJSON: '' } }, '/credential/response/clientDataJSON'],
-  ];
-  for (const [wrong, field] of cases) invalid(t, await finishLogin({ flow_token, credential: wrong }), field);
-  invalid(t, await finishLogin({ flow_token, credential, extra: 1 }), 'extra');
+t.test('client data that is no JSON object is refused', async (t) => {
+  const { token } = await createUser(app);
   for (const text of ['null', '[]', '"text"', '{', '']) {
     const { credential: created, ...begun } = await beginRegistration(token);
     const clientDataJSON = Buffer.from(text || ' ').toString('base64url');

@@ -7,10 +7,8 @@ import { gate, inParallel } from '../support/concurrency.ts';
 import { holdTimers } from '../support/timers.ts';
 import { until } from '../support/until.ts';
 
-const app = await createTestApp(
-  { RATE_LIMIT_ENABLED: 'true', WORKER_ENABLED: 'false' },
-  { serverErrors: true },
-);
+const { startInstance } = await createTestApp();
+const app = await startInstance({ RATE_LIMIT_ENABLED: 'true' }, { serverErrors: true });
 
 const anywhere = fromAnywhere(app);
 const user = await signUpUser(anywhere);

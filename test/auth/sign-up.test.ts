@@ -61,9 +61,7 @@ for (const field of ['username', 'email'] as const) {
 t.test('the language of a user is set at sign-up', async (t) => {
   for (const [header, language, text] of [
     ['en-US', 'en', /account/],
-    ['fr, en;q=0.3', 'en', /account/],
     ['ko-KR,en;q=0.9', 'ko', /회원가입/],
-    ['fr', 'ko', /회원가입/],
   ] as const) {
     const body = signUpBody();
     const response = await signUp(body, { 'accept-language': header });
@@ -92,9 +90,6 @@ t.test('an invalid token is verification_token_invalid, and no account is create
     ...[`${token}A`, token.slice(0, -1), token.toUpperCase(), ...ids.map((one) => `${one}.${proof}`)],
   ]) {
     rejected(t, await signUp({ ...body, verification_token }), 400, 'verification_token_invalid');
-  }
-  for (const verification_token of [null, 5, '', {}]) {
-    invalid(t, await signUp({ ...body, verification_token }), 'verification_token');
   }
   t.equal((await signUp({ ...body, verification_token: token })).status, 201, 'the genuine one still works');
 });
@@ -137,7 +132,6 @@ t.test('with EMAIL_VERIFICATION=required sign-up needs a token', async (t) => {
   invalid(t, await signUp(signUpBody(), {}, required), 'verification_token');
   const common = signUpBody({ password: 'password' });
   invalid(t, await signUp(common, {}, required), 'verification_token', 'password');
-  invalid(t, await signUp(signUpBody({ verification_token: null }), {}, required), 'verification_token');
   const unknown = await signUp(signUpBody({ verification_token: 'x' }), {}, required);
   rejected(t, unknown, 400, 'verification_token_invalid');
   const response = await signUp(await provenBody(), {}, required);

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
-import { createTestApp, createUser, logIn, suspend, testEnvironment } from '../support/app.ts';
+import { createTestApp, createUser, logIn, testEnvironment } from '../support/app.ts';
 import { rejected, tokenRejected } from '../support/assertions.ts';
 import { accountsOf, signUpBody, verifyAddress } from './accounts.ts';
 import { createForge, decode, now, signInput, signText, type TokenParts } from './tokens.ts';
@@ -8,7 +8,7 @@ import { createForge, decode, now, signInput, signText, type TokenParts } from '
 const app = await createTestApp();
 const secret = testEnvironment.JWT_SECRET;
 
-const { me, refresh, signUp, ended } = accountsOf(app);
+const { me, refresh, signUp } = accountsOf(app);
 const user = await createUser(app);
 const genuine = decode(user.token);
 const forge = createForge({ secret, ...genuine });
@@ -181,16 +181,6 @@ t.test('a token of an expired session is revoked', async (t) => {
   const { token } = await logIn(app, user);
   await app.pool.query('UPDATE sessions SET expires_at = now() WHERE id = $1', [decode(token).claims.sid]);
   tokenRejected(t, await read(token), 'revoked');
-});
-
-t.test('the tokens of a suspended account are revoked, also after the suspension is lifted', async (t) => {
-  const suspended = await createUser(app);
-  await suspend(app, suspended);
-  await ended(t, suspended);
-  tokenRejected(t, await app.call('GET', '/auth/sessions/', { token: suspended.token }), 'revoked');
-  await app.pool.query('UPDATE users SET suspended_at = NULL WHERE id = $1', [suspended.id]);
-  await ended(t, suspended);
-  t.ok((await logIn(app, suspended)).token, 'a login is possible again');
 });
 
 // The steps of a rotation of the secret.

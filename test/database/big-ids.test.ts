@@ -107,15 +107,6 @@ t.test('reports and failed mails', async (t) => {
   t.equal(retried.status, 200);
 });
 
-t.test('what no id can be is not found', async (t) => {
-  for (const id of [2 ** 53, 2 ** 63, '9'.repeat(30)]) {
-    const post = await call('GET', `/api/v1/posts/${BigInt(id)}/`, { token: shop.token });
-    rejected(t, post, 404, 'post_not_found');
-  }
-  const store = await call('GET', `/api/v1/stores/${first}/`, { token: shop.token });
-  rejected(t, store, 404, 'store_not_found');
-});
-
 t.test("SQL and Prisma's client read 64 bits as numbers, in and outside a transaction", async (t) => {
   const database = openTestDatabase(t, app.url);
   const statement = sql`SELECT id, count(*) OVER () AS posts, 0.5::float8 AS half FROM posts WHERE id = ${first + 1}::bigint`;

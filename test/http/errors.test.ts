@@ -45,9 +45,10 @@ t.test('at the paths that are not of the API, what is not HTTP has a documented 
 });
 
 t.test('an unexpected error is internal_error; the log has its cause, no values of the row', async (t) => {
-  const app = await createTestApp({ WORKER_ENABLED: 'false' }, { serverErrors: true });
+  const app = await (await createTestApp()).startInstance({}, { serverErrors: true });
   const { token } = await createUser(app, { email: 'canary@example.com' });
   await app.pool.query("ALTER TABLE users ADD CHECK (name <> 'canary-name' AND language <> 'en') NOT VALID");
+  t.teardown(() => app.pool.query('ALTER TABLE users DROP CONSTRAINT users_check'));
   const headers = { 'accept-language': 'en', 'x-request-id': 'find-me-1' };
   const account = { username: 'canary', email: 'canary-2@example.com', name: 'somebody', password };
   const signedUp = await app.call('POST', '/auth/signup/', { body: account, headers });

@@ -166,7 +166,7 @@ export interface OperationRequest {
 
 /** Builds an app with a user who has a store and a post, and an admin; sends requests of any operation to it. */
 export async function createOperationsApp() {
-  const app = await createTestApp({ WORKER_ENABLED: 'false' });
+  const app = await (await createTestApp()).startInstance();
   const shop = await openShop(app);
   const ownPost = await createPost(app, shop.token);
   const admin = await createAdmin(app);

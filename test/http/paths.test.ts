@@ -56,15 +56,9 @@ t.test('a known path with another method is method_not_allowed, with Allow', asy
   const cases: [string, string, string][] = [
     ['PUT', '/auth/me/', 'GET, HEAD, PATCH, DELETE'],
     ['POST', '/auth/me', 'GET, HEAD, PATCH, DELETE'],
-    ['OPTIONS', '/auth/me/', 'GET, HEAD, PATCH, DELETE'],
-    ['GET', '/auth/login/', 'POST'],
-    ['GET', '/auth/login', 'POST'],
     ['GET', '/auth/login/?next=/auth/me/', 'POST'],
-    ['DELETE', '/auth/token/refresh/', 'POST'],
     ['GET', '/auth/sessions/3f1ab0e2-5b1f-4e0e-9a59-0d4a1b2c3d4e/', 'DELETE'],
-    ['POST', '/auth/reset-password-validate/', 'GET, HEAD'],
     ['POST', '/health/live', 'GET, HEAD'],
-    ['POST', '/metrics', 'GET, HEAD'],
     ['DELETE', '/openapi.yaml', 'GET, HEAD'],
   ];
   for (const [method, path, allow] of cases) {

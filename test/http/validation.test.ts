@@ -54,14 +54,14 @@ t.test('the texts are Korean, or English on request', async (t) => {
   const body = { username: 'x'.repeat(31), password: 1, email: 'x', role: 'admin' };
   const korean = invalid(t, await signUp(body), 'username', 'password', 'name', 'email', 'role');
   for (const text of Object.values(korean).flat()) t.match(text, /[가-힣]/);
-  t.strictSame((await signUp(body, english)).body.data.fields, {
+  const { fields, errors } = (await signUp({ ...body, 5: 1 }, english)).body.data;
+  t.match(fields, {
     username: ['Must have at most 30 characters.'],
     password: ['Must be a string.'],
     name: ['This field is required.'],
     email: ['Must be an email address such as name@example.com.'],
     role: ['This field is not known.'],
   });
-  const { fields, errors } = (await signUp({ ...body, 5: 1 }, english)).body.data;
   const named = errors.map(({ field }: { field: string }) => field);
   t.strictSame([...new Set(named)], Object.keys(fields), 'in one order, also a name that is a number');
   const list = await call('POST', '/auth/signup/', { body: '[]', headers: { ...json, ...english } });
@@ -160,13 +160,6 @@ t.test('a rejection names at most 20 fields, by at most 120 characters each', as
   }
 });
 
-t.test('values inside a field are named by a JSON pointer', async (t) => {
-  const items = [{ text: 'a' }, { text: 'too long', extra: 1 }, { count: 'x' }];
-  const names = ['/items/1/text', '/items/1/extra', '/items/2/text', '/items/2/count'];
-  const texts = invalid(t, await probe({ items }), ...names);
-  t.equal(texts['/items/2/text']?.length, 1);
-});
-
 t.test('text is brought into NFC, trimmed, and counted in characters', async (t) => {
   const emoji = ['👨‍👩‍👧‍👦', '👩🏽‍🍳 분식', '❤️', '🇰🇷', '1️⃣', '🏳️‍🌈'];
   const flag = (region: string) =>
@@ -200,27 +193,10 @@ t.test('text is brought into NFC, trimmed, and counted in characters', async (t)
 });
 
 t.test('control characters are rejected, in the middle and at the ends', async (t) => {
-  const controls = ['\u0000', '\u0001', '\u0007', '\b', '\t', '\n', '\r', '\r\n', '\u001b', '\u007f'];
-  for (const control of [...controls, '\u0080', '\u0085', '\u009f']) {
-    invalid(t, await rename(`김${control}두레`), 'name');
-    invalid(t, await signUp({ ...account, password: `${password}${control}x` }), 'password');
-  }
-  for (const control of ['\u0000', '\u001b', '\u007f', '\u0085']) {
-    invalid(t, await rename(`${control}김두레`), 'name');
-    invalid(t, await rename(`김두레${control}`), 'name');
-  }
-});
-
-t.test('unpaired surrogates are rejected', async (t) => {
-  const renameRaw = (name: string) =>
-    call('PATCH', '/auth/me/', { token, body: `{"name":${name}}`, headers: json });
-  const pairless = ['"\\ud800"', '"\\udc00"', '"a\\ud83d"', '"\\ude00\\ud83d"', '"\\ud83d\\ud83d\\ude00"'];
-  for (const text of pairless) {
-    invalid(t, await renameRaw(text), 'name');
-    const body = `{"username":"unknown","password":${text}}`;
-    invalid(t, await call('POST', '/auth/login/', { body, headers: json }), 'password');
-  }
-  t.equal((await renameRaw('"\\ud83d\\ude00"')).body.data.name, '😀');
+  for (const control of ['\t', '\r\n']) invalid(t, await rename(`김${control}두레`), 'name');
+  for (const control of ['\u0000', '\u001b', '\u007f', '\u0080', '\u0085', '\u009f'])
+    for (const text of [`김${control}두레`, `${control}김두레`, `김두레${control}`])
+      invalid(t, await rename(text), 'name');
 });
 
 t.test('invisible and direction-changing characters are rejected', async (t) => {

@@ -6,7 +6,7 @@ import t from 'tap';
 import { createImageUrls } from '../../src/domains/images/index.ts';
 import { createStreamHub, type HubOptions } from '../../src/domains/notifications/stream/stream.ts';
 import { savedSearchesIn } from '../saved-searches/searching.ts';
-import { createUser } from '../support/app.ts';
+import { createTestApp, createUser } from '../support/app.ts';
 import { invalid } from '../support/assertions.ts';
 import { gate, inParallel } from '../support/concurrency.ts';
 import { notificationsOf } from '../support/partner-requests.ts';
@@ -24,17 +24,18 @@ import {
   streamPath,
 } from './streams.ts';
 
-const here = await createListeningApp({ CORS_ORIGINS: 'https://app.example.com' });
+const { url: databaseUrl } = await createTestApp();
 const withoutWorker = { WORKER_ENABLED: 'false' };
-const there = await createListeningApp(withoutWorker, { databaseUrl: here.url });
+const here = await createListeningApp(withoutWorker, { databaseUrl });
+const there = await createListeningApp(withoutWorker, { databaseUrl });
 
 /** Milliseconds between two looks of an instance for what nothing told it of. */
 const poll = 2_500;
 
 t.test('a notification reaches a client of another instance at once, not at the next look', async (t) => {
   holdTimers(t, poll);
-  const here = await createListeningApp(withoutWorker);
-  const there = await createListeningApp(withoutWorker, { databaseUrl: here.url });
+  const here = await createListeningApp(withoutWorker, { databaseUrl });
+  const there = await createListeningApp(withoutWorker, { databaseUrl });
   const { receiver, notify } = await createPair(here);
   const stream = await openStream(t, there, receiver.token);
   await stream.until(() => stream.events.length === 1);
@@ -197,7 +198,7 @@ t.test('without a Last-Event-ID, or beyond the newest, a stream starts with the 
 t.test('a stream sends heartbeats', async (t) => {
   const { receiver } = await createPair(here);
   const timeLimit = atMost(400);
-  const options = { databaseUrl: here.url, streamTimes: { heartbeat: 100 }, timeLimit };
+  const options = { databaseUrl, streamTimes: { heartbeat: 100 }, timeLimit };
   const instance = await createListeningApp(withoutWorker, options);
   t.teardown(instance.close);
   const stream = await openStream(t, instance, receiver.token);

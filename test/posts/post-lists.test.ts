@@ -2,10 +2,12 @@ import t from 'tap';
 import { createTestApp, createUser, readPages } from '../support/app.ts';
 import { createPost, idsIn, openShop, type TestPost } from '../support/stores.ts';
 
-const app = await createTestApp({ WORKER_ENABLED: 'false' });
+const app = await createTestApp();
 const { call, pool } = app;
 const path = '/api/v1/posts/';
 
+// Only the posts of this file are listed.
+await pool.query('UPDATE stores SET hidden_at = now() WHERE hidden_at IS NULL');
 const cafe = await openShop(app, '두레 카페', { category_ids: [1] });
 const bakery = await openShop(app, '동네 빵집', { category_ids: [3, 1] });
 const { token: visitor } = await createUser(app);

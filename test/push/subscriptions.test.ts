@@ -17,7 +17,8 @@ import { invalid, rejected, tally, tokenRejected } from '../support/assertions.t
 import { inParallel, lockRows } from '../support/concurrency.ts';
 import { pushesOf } from './subscribed.ts';
 
-const app = await createTestApp({ PUSH_SERVICES: 'push.example.com,*.push.example.net' });
+const { startInstance } = await createTestApp();
+const app = await startInstance({ PUSH_SERVICES: 'push.example.com,*.push.example.net' });
 const { logOut, refresh, changePassword, moveTo, confirmReset, undoEmailChange } = accountsOf(app);
 const { service, add, list, remove, key, subscribe, readSubscription } = await pushesOf(t, app);
 

@@ -63,18 +63,6 @@ t.test('the categories are the shipped ones, in their order', async (t) => {
   t.equal(items.map(({ id, name, name_en }) => `${id} ${name} ${name_en}`).join(', '), shipped.join(', '));
 });
 
-t.test('the longest values are kept as they are', async (t) => {
-  const fields = {
-    name: '😀'.repeat(50),
-    description: '😀'.repeat(2000),
-    address: '가'.repeat(200),
-    phone_number: '821012345678901',
-    business_hours: '나'.repeat(100),
-  };
-  const { token } = await createUser(app);
-  t.match(await createStore(app, token, { ...fields, category_ids: [1, 2, 3, 4, 5] }), fields);
-});
-
 t.test('phone numbers of any country are taken as people type them, and kept with hyphens', async (t) => {
   const { token } = await openShop(app);
   const numbers = [

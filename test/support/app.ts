@@ -47,7 +47,10 @@ export interface TestApp {
   logs: string[];
   /** @throws when a response is not as documented, or a server error that the test does not expect */
   call(method: string, path: string, options?: CallOptions): Promise<TestResponse>;
-  /** Another instance on its database, without a worker unless the environment has one. It is closed as other apps are. */
+  /**
+   * Another instance on its database, without a worker unless the environment has one: what this app's worker sends are its `mails`,
+   * too. It is closed as other apps are.
+   */
   startInstance(environment?: Record<string, string>, options?: TestAppOptions): Promise<TestApp>;
   close(): Promise<void>;
 }
@@ -161,8 +164,11 @@ async function startTestApp(
       contract.check(method, path, response);
       return response;
     },
-    startInstance: (overrides, others) =>
-      startTestApp({ WORKER_ENABLED: 'false', ...overrides }, { databaseUrl: url, ...others }),
+    async startInstance(overrides, others) {
+      const environment = { WORKER_ENABLED: 'false', ...overrides };
+      const instance = await startTestApp(environment, { databaseUrl: url, ...others });
+      return instance.config.workerEnabled ? instance : { ...instance, mails: testApp.mails };
+    },
     close: () => (closed ??= close()),
   };
   async function close() {

@@ -6,7 +6,10 @@ import {
   randomBytes,
   sign,
 } from 'node:crypto';
+import { isoCBOR } from '@simplewebauthn/server/helpers';
 import type { Json } from './json.ts';
+
+type CborValue = Parameters<typeof isoCBOR.encode>[0];
 
 const algorithms = {
   ES256: { id: -7, generate: () => generateKeyPairSync('ec', { namedCurve: 'P-256' }) },
@@ -32,7 +35,7 @@ export interface Deviations {
   /** In place of the id of the credential, in the JSON only. */
   id?: string;
   /** In place of the attestation `none`: one with the key of the passkey, or with a certificate of a vendor, or of another format. */
-  attestation?: 'self' | 'vendor' | { fmt: string; attStmt: Map<string, unknown> };
+  attestation?: 'self' | 'vendor' | { fmt: string; attStmt: Map<string, CborValue> };
   /** In place of the attestation object. */
   attestationObject?: Buffer;
 }
@@ -84,11 +87,11 @@ export function createAuthenticator(
     if (typeof attestation === 'object') return attestation;
     if (attestation === undefined) return { fmt: 'none', attStmt: new Map() };
     const vendor = algorithms.ES256.generate();
-    const [key, rest]: [KeyObject, [string, unknown][]] =
+    const [key, rest]: [KeyObject, [string, CborValue][]] =
       attestation === 'self'
         ? [keys.privateKey, []]
         : [vendor.privateKey, [['x5c', [certificateOf(vendor.publicKey)]]]];
-    const attStmt = new Map<string, unknown>([['alg', -7], ['sig', signWith(key, signed)], ...rest]);
+    const attStmt = new Map<string, CborValue>([['alg', -7], ['sig', signWith(key, signed)], ...rest]);
     return { fmt: 'packed', attStmt };
   }
 
@@ -112,7 +115,7 @@ export function createAuthenticator(
       const data = clientData('webauthn.create', options.challenge, given);
       const { fmt, attStmt } = attest(Buffer.concat([authData, sha256(data)]), given.attestation);
       const object = encodeCbor(
-        new Map<string, unknown>([
+        new Map<string, CborValue>([
           ['fmt', fmt],
           ['attStmt', attStmt],
           ['authData', authData],
@@ -169,7 +172,7 @@ const credential = (id: string) => ({
 });
 
 /** A public key as COSE has it (RFC 9053). */
-function coseKey(alg: number, key: KeyObject): Map<number, unknown> {
+function coseKey(alg: number, key: KeyObject): Map<number, CborValue> {
   const { kty, x = '', y = '', n = '', e = '' } = key.export({ format: 'jwk' });
   const bytes = (text: string) => Buffer.from(text, 'base64url');
   if (kty === 'EC')
@@ -189,8 +192,8 @@ function coseKey(alg: number, key: KeyObject): Map<number, unknown> {
   ]);
 }
 
-const cose = (kty: number, alg: number, rest: [number, unknown][]) =>
-  new Map<number, unknown>([[1, kty], [3, alg], ...rest]);
+const cose = (kty: number, alg: number, rest: [number, CborValue][]) =>
+  new Map<number, CborValue>([[1, kty], [3, alg], ...rest]);
 
 /** A certificate of an authenticator's vendor as far as it is read (RFC 5280); nothing signs it. */
 function certificateOf(key: KeyObject): Buffer {
@@ -218,20 +221,5 @@ function der(tag: number, ...parts: Buffer[]): Buffer {
   return Buffer.concat([Buffer.from([tag, ...size]), content]);
 }
 
-/** Encodes numbers, texts, bytes, lists and maps in CBOR (RFC 8949). */
-export function encodeCbor(value: unknown): Buffer {
-  if (typeof value === 'number') return value < 0 ? head(1, -1 - value) : head(0, value);
-  if (typeof value === 'string')
-    return Buffer.concat([head(3, Buffer.byteLength(value)), Buffer.from(value)]);
-  if (value instanceof Uint8Array) return Buffer.concat([head(2, value.length), value]);
-  if (Array.isArray(value)) return Buffer.concat([head(4, value.length), ...value.map(encodeCbor)]);
-  if (value instanceof Map) return Buffer.concat([head(5, value.size), ...[...value].flat().map(encodeCbor)]);
-  throw new Error('there is no CBOR for this');
-}
-
-function head(major: number, argument: number): Buffer {
-  const type = major << 5;
-  if (argument < 24) return Buffer.from([type | argument]);
-  if (argument < 256) return Buffer.from([type | 24, argument]);
-  return Buffer.from([type | 25, argument >> 8, argument & 255]);
-}
+/** Encodes a value in CBOR (RFC 8949). */
+export const encodeCbor = (value: CborValue) => Buffer.from(isoCBOR.encode(value));

@@ -3,7 +3,7 @@ import { relayed } from '../../support/app.ts';
 import { until } from '../../support/until.ts';
 import { newAccount, startProviders } from './setup.ts';
 
-const app = await startProviders();
+const app = await startProviders({}, { hasWorker: true });
 const { kakao, naver, apple, acme, call, pool } = app;
 
 const revocations = { kakao: '/v1/user/unlink', naver: '/oauth2.0/token', apple: '/auth/revoke' };

@@ -29,25 +29,23 @@ const createAll = async () => ({
 });
 
 /**
- * An app with fake providers, and what clients do. It is closed after the file.
+ * An instance with fake providers, and what clients do. It is closed after the file.
  *
- * @param another whose database and providers it shares, without a worker
+ * @param options.providers of another one
+ * @param options.hasWorker whether it has a database of its own, with a worker, which revokes consents
  */
 export async function startProviders(
   environment: Record<string, string> = {},
-  another?: { url: string; providers: Awaited<ReturnType<typeof createAll>> },
+  options: { providers?: Awaited<ReturnType<typeof createAll>>; hasWorker?: boolean } = {},
 ) {
-  const providers = another?.providers ?? (await createAll());
+  const providers = options.providers ?? (await createAll());
   const all = Object.values(providers);
-  const app = await createTestApp(
-    {
-      LOGIN_PROVIDERS: all.map(({ id }) => id).join(),
-      ...Object.assign({}, ...all.map((one) => one.environment)),
-      ...(another && { WORKER_ENABLED: 'false' }),
-      ...environment,
-    },
-    { serverErrors: true, ...(another && { databaseUrl: another.url }) },
-  );
+  const ofProviders = {
+    LOGIN_PROVIDERS: all.map(({ id }) => id).join(),
+    ...Object.assign({}, ...all.map((one) => one.environment)),
+  };
+  const start = options.hasWorker ? createTestApp : (await createTestApp()).startInstance;
+  const app = await start({ ...ofProviders, ...environment }, { serverErrors: true });
   const post = (path: string, body: unknown, options: CallOptions = {}) =>
     app.call('POST', `/auth/${path}/`, { body, ...options });
 
