@@ -83,7 +83,7 @@ export async function startBrowser(t: Test) {
     return page;
   }
 
-  return { service, browser, openBrowser, openTab };
+  return { service, openBrowser, openTab };
 }
 
 /** Runs JavaScript in a page. */
