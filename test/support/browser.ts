@@ -41,7 +41,10 @@ export interface BrowserOptions extends LaunchOptions {
 }
 
 /** Starts Chromium, whose pages have the time that a slow machine needs. The caller closes it. */
-export async function launchBrowser({ hasWindow = false, ...options }: BrowserOptions = {}): Promise<Browser> {
+export async function launchBrowser({
+  hasWindow = false,
+  ...options
+}: BrowserOptions = {}): Promise<Browser> {
   const browser = await chromium.launch({
     executablePath: (hasWindow ? withWindow : withoutWindow) ?? '',
     timeout: atMost(30_000),

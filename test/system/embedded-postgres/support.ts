@@ -37,7 +37,10 @@ interface StarterOptions {
 /** Starts another Node process: by default an embedded server in a folder. */
 export function startProcess(t: Test, target: string, options: StarterOptions = {}) {
   const { script = fixture, ...spawnOptions } = options;
-  const child = spawn(process.execPath, [script, target], { stdio: ['pipe', 'pipe', 'inherit'], ...spawnOptions });
+  const child = spawn(process.execPath, [script, target], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    ...spawnOptions,
+  });
   const closed = once(child, 'close');
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
   t.teardown(() => child.kill('SIGKILL'));
