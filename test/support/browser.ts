@@ -3,19 +3,24 @@ import { type Browser, type CDPSession, chromium, type LaunchOptions, type Page 
 import { unless } from './requirements.ts';
 import { atMost } from './time.ts';
 
+const given = process.env['CHROMIUM_PATH'];
+const find = (paths: string[]) => paths.find((path) => existsSync(path));
+
 /** Where systems install Chromium. `CHROMIUM_PATH` names another one. */
-const places = [
-  process.env['CHROMIUM_PATH'],
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-  chromium.executablePath(),
-];
-const executablePath = places.find((place) => place !== undefined && existsSync(place));
+const withWindow =
+  given ||
+  find([
+    '/usr/bin/chromium',
+    '/usr/bin/chromium-browser',
+    '/usr/bin/google-chrome',
+    chromium.executablePath(),
+  ]);
+/** It needs half of the CPU. */
+const withoutWindow = given || find(['/usr/bin/chromium-headless-shell']) || withWindow;
 
 /** For the `skip` of tests with a browser. */
 export const noBrowser = unless(
-  executablePath !== undefined,
+  withWindow !== undefined,
   'Chromium is not installed: install it or set CHROMIUM_PATH',
 );
 
@@ -30,10 +35,18 @@ const disabledFeatures = [
   ...['AvoidCorsURLLoaderRestartOnRedirect', 'ThirdPartyStoragePartitioning'],
 ];
 
+export interface BrowserOptions extends LaunchOptions {
+  /** With what only a window has: tabs, notifications, the autofill of passkeys, and the cache of pages for Back and Forward. */
+  hasWindow?: boolean;
+}
+
 /** Starts Chromium, whose pages have the time that a slow machine needs. The caller closes it. */
-export async function launchBrowser(options: LaunchOptions = {}): Promise<Browser> {
+export async function launchBrowser({
+  hasWindow = false,
+  ...options
+}: BrowserOptions = {}): Promise<Browser> {
   const browser = await chromium.launch({
-    executablePath: executablePath ?? '',
+    executablePath: (hasWindow ? withWindow : withoutWindow) ?? '',
     timeout: atMost(30_000),
     ...options,
     args: ['--no-sandbox', `--disable-features=${disabledFeatures}`, ...(options.args ?? [])],

@@ -34,8 +34,8 @@ export const asPostgres =
   process.getuid?.() === 0 ? ['unshare', '--user', '--map-user=65534', '--map-group=65534'] : [];
 
 const superuserPassword = 'b81f0c27d9e64a35';
-/** Of the role `dure`. */
-export const rolePassword = 'c4d7e0f3a6b9c2d5';
+/** Of the role `dure`: what scripts do with it must allow for a quotation mark. */
+export const rolePassword = "c4d7'e0f3a6b9c2d5";
 
 /** Creates a server in a folder as compose.yaml does, with the role of the service, and starts it until the test ends. */
 export async function createServer(t: Test, folder: string, settings: string[] = []) {

@@ -22,8 +22,8 @@ const tierOf = (file: string) => /\/(system|long)\//.exec(file)?.[1] ?? 'fast';
 const args = process.argv.slice(2);
 const paths = args.filter((arg) => !arg.startsWith('--'));
 const tier = ['system', 'long'].find((name) => args.includes(`--${name}`)) ?? 'fast';
-/** One more than cores, because tests wait for a third of their time. Above 8 they would need more connections than the server has. */
-const jobs = Math.min(8, availableParallelism() + 1);
+/** More than cores, because tests wait, most of all those of the system. Above 8 they would need more connections than the server has. */
+const jobs = Math.min(8, availableParallelism() + (tier === 'system' ? 2 : 1));
 const selected = selectFiles();
 // Tests inherit it.
 const { path: folder, remove } = createRunFolder();

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import type { Test } from 'tap';
 import { preview } from 'vite';
 import { createTestApp, password } from '../../../test/support/app.ts';
-import { launchBrowser } from '../../../test/support/browser.ts';
+import { type BrowserOptions, launchBrowser } from '../../../test/support/browser.ts';
 import { root, temporaryFolder } from '../../../test/support/files.ts';
 import { freePort } from '../../../test/support/free-port.ts';
 import { sharedFolder } from '../../../test/support/shared-folder.ts';
@@ -18,8 +18,12 @@ const anyApi = 'https://api.of.any.test.example';
 export const hostAccount = { SHARE_USERNAME: 'shared-posts', SHARE_PASSWORD: password };
 
 /** The service with the frontend of examples/web, and a browser for it, until the test ends. */
-export async function startExample(t: Test, environment: Record<string, string> = {}) {
-  const browser = await launchBrowser();
+export async function startExample(
+  t: Test,
+  environment: Record<string, string> = {},
+  browserOptions: BrowserOptions = {},
+) {
+  const browser = await launchBrowser(browserOptions);
   t.teardown(() => browser.close());
   const [port, apiPort] = [await freePort(), await freePort()];
   const origin = `http://localhost:${port}`;

@@ -2,10 +2,8 @@ import pg from 'pg';
 import t from 'tap';
 import { migrate, pendingMigrations } from '../../../src/infrastructure/database/migrations.ts';
 import { committed, connect, writeMigrations } from '../../database/migration-folders.ts';
-import { inParallel } from '../../support/concurrency.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { until } from '../../support/until.ts';
-import { runProcess } from '../cli/process.ts';
 
 const tables = "SELECT tablename AS value FROM pg_tables WHERE schemaname = 'public' ORDER BY 1";
 
@@ -34,14 +32,6 @@ t.test('a missing worker schema is created by the next run', async (t) => {
   await client.query('DROP SCHEMA graphile_worker CASCADE');
   await migrate(url);
   t.same(await values("SELECT (graphile_worker.add_job('x')).attempts AS value"), [0]);
-});
-
-t.test('of concurrent processes one applies the migrations and all succeed', async (t) => {
-  const { url, values } = await connect(t);
-  const runs = await inParallel(2, () => runProcess('build/src/migrate.js', [], { DATABASE_URL: url }));
-  const applied = committed.map((name) => `applied ${name}\n`).join('');
-  t.same(runs.map(({ stdout }) => stdout).sort(), [applied, 'nothing to apply\n']);
-  t.same(await values('SELECT migration_name AS value FROM _prisma_migrations ORDER BY 1'), committed);
 });
 
 t.test('a run waits for the lock until its timeout, or until the lock holder dies', async (t) => {

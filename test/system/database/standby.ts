@@ -32,7 +32,7 @@ export async function startCluster(t: Test, count: 1 | 2 = 1) {
     folders.map((folder) => startStandby(folder, primary.url)),
   );
   if (!standby || !second) throw new Error('there are no standbys');
-  return { url: primary.url, standby, second };
+  return { url: primary.url, stop: primary.stop, standby, second };
 }
 
 /** Makes a copy of the primary, as it was before its start, its standby. */

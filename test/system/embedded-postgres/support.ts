@@ -32,14 +32,15 @@ interface StarterOptions {
   gid?: number;
   detached?: boolean;
   script?: string;
-  args?: string[];
 }
 
 /** Starts another Node process: by default an embedded server in a folder. */
 export function startProcess(t: Test, target: string, options: StarterOptions = {}) {
-  const { script = fixture, args = [], ...spawnOptions } = options;
-  const command = [script, target, ...args];
-  const child = spawn(process.execPath, command, { stdio: ['pipe', 'pipe', 'inherit'], ...spawnOptions });
+  const { script = fixture, ...spawnOptions } = options;
+  const child = spawn(process.execPath, [script, target], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    ...spawnOptions,
+  });
   const closed = once(child, 'close');
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
   t.teardown(() => child.kill('SIGKILL'));

@@ -67,7 +67,7 @@ t.test('a database that is unreachable or hangs', async (t) => {
 
 t.test('a request is answered in time, however long its body takes', async (t) => {
   // Less than the database gives a lock, and enough for a request without one.
-  const timeLimit = 4_000;
+  const timeLimit = atMost(800);
   const patient = await createTestApp({}, { serverErrors: true });
   t.teardown(patient.close);
   const { token } = await createUser(patient);
@@ -131,9 +131,8 @@ t.test('logins beyond the hashing queue are service_unavailable; no other reques
   );
   t.teardown(app.close);
   const { logins, running } = startLogins(app, 400);
-  await Promise.race(logins);
-  t.equal((await app.call('GET', '/health/live')).status, 200);
-  t.ok(running() > 0, `while ${running()} logins wait`);
+  let rounds = 0;
+  for (; running() > 0; rounds++) t.equal((await app.call('GET', '/health/live')).status, 200);
   const responses = await Promise.all(logins);
   t.notOk(app.logs.some((line) => line.includes('no response after')));
   const overloaded = responses.filter(({ status }) => status === 503);
@@ -144,6 +143,8 @@ t.test('logins beyond the hashing queue are service_unavailable; no other reques
   const others = responses.filter(({ status }) => status !== 503);
   t.ok(others.length > 0, 'the others are served');
   for (const response of others) t.equal(response.status, 401);
+  // Hashes on the event loop would let one request through at a time.
+  t.ok(rounds > others.length, `${rounds} other requests while ${others.length} hashes were made`);
   const find = () => app.call('POST', '/auth/find-id/', { body: { email: 'later@example.com' } });
   await until('later requests succeed', async () => (await find()).status === 200);
 });
@@ -172,21 +173,4 @@ t.test('an overloaded process rejects requests with 503, and health still answer
   t.equal((await call('GET', '/health/live')).status, 200);
   const list = async () => (await call('GET', '/api/v1/stores/categories/')).status;
   await until('it recovers by itself', async () => (await list()) === 200);
-});
-
-t.test('health answers while 32 logins run', async (t) => {
-  // Hashes as expensive as in production.
-  const app = await createTestApp(
-    { ARGON2_MEMORY_KIB: '19456', ARGON2_TIME_COST: '2' },
-    { serverErrors: true },
-  );
-  t.teardown(app.close);
-  const { logins, running } = startLogins(app, 32);
-  let rounds = 0;
-  for (; running() > 0; rounds++) {
-    for (const what of ['live', 'ready']) t.equal((await app.call('GET', `/health/${what}`)).status, 200);
-  }
-  // Hashes on the event loop would let one of them through at a time.
-  t.ok(rounds > logins.length, `${rounds} times in the meantime`);
-  for (const { status } of await Promise.all(logins)) t.equal(status, 401);
 });

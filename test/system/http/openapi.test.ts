@@ -240,15 +240,6 @@ t.test('what has recorded examples has no others', (t) => {
   t.end();
 });
 
-t.test('the examples of sign-up and login work as they are', async (t) => {
-  const app = await createTestApp();
-  const example = (id: string) =>
-    operations.find(({ operationId }) => operationId === id)?.requestBody?.content['application/json']
-      ?.examples?.['example']?.value;
-  t.equal((await app.call('POST', '/auth/signup/', { body: example('signUp') })).status, 201);
-  t.equal((await app.call('POST', '/auth/login/', { body: example('logIn') })).status, 200);
-});
-
 t.test('names, types and descriptions suit generated clients', async (t) => {
   const names = Object.keys(schemas);
   const ids = operations.map(({ operationId: [first = '', ...rest] }) => first.toUpperCase() + rest.join(''));

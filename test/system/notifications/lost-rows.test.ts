@@ -1,7 +1,4 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import t from 'tap';
-import { startEmbeddedServer } from '../../../src/development/embedded-postgres/server.ts';
 import {
   createListeningApp,
   createNotifier,
@@ -10,43 +7,26 @@ import {
   storedIds,
 } from '../../notifications/streams.ts';
 import { inParallel } from '../../support/concurrency.ts';
-import { freePort } from '../../support/free-port.ts';
 import { createTcpProxy } from '../../support/tcp-proxy.ts';
 import { until } from '../../support/until.ts';
-import { clusterFolder, query } from '../embedded-postgres/support.ts';
+import { startCluster } from '../database/standby.ts';
+import { query } from '../embedded-postgres/support.ts';
 
 t.test('after a failover that loses rows, streams get each new notification once', async (t) => {
-  const [folder, standbyFolder] = [await clusterFolder(t, true), await clusterFolder(t, true)];
-  const primary = await startEmbeddedServer({ directory: folder });
-  t.teardown(primary.stop);
-
-  const { hostname, port, username, password } = new URL(primary.url);
-  const standbyUrl = new URL(primary.url);
-  standbyUrl.port = String(await freePort());
-  const connection = `host=${hostname} port=${port} user=${username} password=${password}`;
-  await writeFile(
-    join(standbyFolder, 'cluster/postgresql.auto.conf'),
-    `primary_conninfo = '${connection}'\n`,
-  );
-  await writeFile(join(standbyFolder, 'cluster/standby.signal'), '');
-  // It is started when it accepts writes.
-  const standby = startEmbeddedServer({ directory: standbyFolder, port: Number(standbyUrl.port) });
-  t.teardown(async () => (await standby).stop());
-  const onStandby = (sql: string) => query(standbyUrl.href, sql).catch((): unknown[] => []);
-
-  const proxy = await createTcpProxy(t, primary.url);
+  const { url, stop, standby } = await startCluster(t);
+  const proxy = await createTcpProxy(t, url);
   const app = await createListeningApp({}, { databaseUrl: proxy.url, serverErrors: true });
   t.teardown(app.close);
   const { receiver, postId, notify } = await createPair(app);
   await notify(3);
-  const [position] = await query(primary.url, 'SELECT pg_current_wal_lsn()');
+  const [position] = await query(url, 'SELECT pg_current_wal_lsn()');
   await until('the standby', async () =>
-    (await onStandby(`SELECT pg_last_wal_replay_lsn() >= '${position}'`)).includes(true),
+    (await query(standby.url, `SELECT pg_last_wal_replay_lsn() >= '${position}'`)).includes(true),
   );
-  await onStandby(`ALTER SYSTEM SET primary_conninfo = ''`);
-  await onStandby('SELECT pg_reload_conf()');
+  await standby.execute("ALTER SYSTEM SET primary_conninfo = ''");
+  await standby.execute('SELECT pg_reload_conf()');
   await until('a standby that receives nothing', async () =>
-    (await query(primary.url, 'SELECT count(*)::int FROM pg_stat_replication')).includes(0),
+    (await query(url, 'SELECT count(*)::int FROM pg_stat_replication')).includes(0),
   );
 
   // More than the 32 ids of a sequence that one record of the WAL covers.
@@ -58,10 +38,11 @@ t.test('after a failover that loses rows, streams get each new notification once
   const kept = (await storedIds(app, receiver.id)).slice(0, 3);
 
   await proxy.cut();
-  await primary.stop();
-  await onStandby('SELECT pg_promote()');
-  await standby;
-  proxy.redirect(standbyUrl.href);
+  await stop();
+  await standby.execute('SELECT pg_promote()');
+  const promoted = new URL(url);
+  promoted.port = new URL(standby.url).port;
+  proxy.redirect(promoted.href);
   await proxy.restore();
   const ready = async () => (await app.call('GET', '/health/ready')).status === 200;
   await until('the new primary', ready);

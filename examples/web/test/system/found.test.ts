@@ -18,7 +18,7 @@ const terms = { TERMS_VERSION: '2026-01-31', TERMS_URL: 'https://dure.example/te
 const story =
   'a florist moves in, the cafe around the corner finds it, and both get a push at the right hour';
 t.test(story, { skip: noBrowser }, async (t) => {
-  const example = await startExample(t, terms);
+  const example = await startExample(t, terms, { hasWindow: true });
   const pushes = await pushesOf(t, example);
   const { api, mails, pool } = example;
   const subscriptions = async () => (await pool.query('SELECT FROM push_subscriptions')).rows.length;

@@ -11,7 +11,7 @@ import { enterCode, enterLogin, logInAs, requestCode } from '../steps.ts';
 import { violations, visitsTo } from '../visitor.ts';
 
 t.test('photos, shared posts and what has expired in the example', { skip: noBrowser }, async (t) => {
-  const example = await startExample(t);
+  const example = await startExample(t, {}, { hasWindow: true });
   const { origin, call, mails, pool } = example;
   const shop = await openShop(example, '두레 카페');
   const visit = visitsTo(example);

@@ -4,7 +4,7 @@ import { until } from '../../../../test/support/until.ts';
 import { evaluate, logIn, startBrowser } from './site.ts';
 
 t.test('in a browser', { skip: noBrowser }, async (t) => {
-  const { service, browser, openBrowser, openTab } = await startBrowser(t);
+  const { service, openBrowser, openTab } = await startBrowser(t);
 
   t.test('add a passkey and log in with it, also from the autofill', async (t) => {
     const { first, receiver } = await openBrowser(t);
@@ -63,15 +63,6 @@ t.test('in a browser', { skip: noBrowser }, async (t) => {
     t.equal(aborted, 'enough');
     const text = `dure.images.upload({ image: new Blob(['text']) }, { onUploadProgress() {} })`;
     t.equal(await evaluate(first, `${text}.catch(({ code }) => code)`), 'invalid_image');
-  });
-
-  t.test('a visitor causes no preflight', async (t) => {
-    const tab = await openTab(await browser.newContext());
-    t.teardown(() => tab.context().close());
-    const methods: string[] = [];
-    service.app.server.on('request', ({ method, url }) => methods.push(`${method} ${url}`));
-    await evaluate(tab, 'dure.stores.listCategories().then(({ items }) => items.length)');
-    t.same(methods, ['GET /api/v1/stores/categories/']);
   });
 
   t.test('tokens are kept in memory where storage is blocked', async (t) => {

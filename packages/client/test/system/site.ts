@@ -62,7 +62,10 @@ async function startSite(t: Test): Promise<{ service: Service; origin: string }>
 /** A website with the client, and a browser for it. */
 export async function startBrowser(t: Test) {
   const { service, origin } = await startSite(t);
-  const browser = await launchBrowser({ ignoreDefaultArgs: ['--disable-back-forward-cache'] });
+  const browser = await launchBrowser({
+    hasWindow: true,
+    ignoreDefaultArgs: ['--disable-back-forward-cache'],
+  });
   t.teardown(() => browser.close());
 
   /** A browser of its own, whose tabs are signed in to the account that `notify` reaches. */
@@ -83,7 +86,7 @@ export async function startBrowser(t: Test) {
     return page;
   }
 
-  return { service, browser, openBrowser, openTab };
+  return { service, openBrowser, openTab };
 }
 
 /** Runs JavaScript in a page. */

@@ -69,16 +69,6 @@ t.test('tabs of one browser', { skip: noBrowser }, async (t) => {
     await until('the notifications', () => evaluate(second, 'ids.length === 2'));
   });
 
-  t.test('learn of a changed user', async (t) => {
-    const { first, openTab } = await openBrowser(t);
-    const second = await openTab();
-    await evaluate(first, `dure.auth.updateCurrentUser({ name: '새 이름' })`);
-    await until(
-      'the other tab',
-      async () => (await evaluate(second, 'dure.session.user?.name')) === '새 이름',
-    );
-  });
-
   t.test('sign out together', async (t) => {
     const { first, openTab } = await openBrowser(t);
     const second = await openTab();
