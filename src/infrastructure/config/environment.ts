@@ -2,8 +2,18 @@ import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { isDate } from '../korean-time.ts';
+import {
+  deriveVapidKey,
+  generatedSecrets,
+  isPlaceholder,
+  isVapidSubject,
+  readPrivateKeys,
+  readSecrets,
+  readVapidKey,
+  secretPath,
+  toSecrets,
+} from './keys.ts';
 import { readLoginProviders } from './login-providers.ts';
-import { deriveVapidKey, isVapidSubject, readPrivateKeys, readVapidKey } from './private-keys.ts';
 import {
   asText,
   databaseUrl,
@@ -21,7 +31,6 @@ import {
   type Variables,
   wholeNumber,
 } from './readers.ts';
-import { generatedSecrets, isPlaceholder, readSecrets, secretPath, toSecrets } from './secrets.ts';
 import { findConflicts, findWarnings } from './warnings.ts';
 
 const neededInProduction = 'DATABASE_URL JWT_SECRET RESEND_API_KEY MAIL_FROM FRONTEND_URL PUBLIC_URL'.split(
@@ -202,7 +211,7 @@ export function inspectConfig(source: NodeJS.ProcessEnv, { generateSecret = fals
     ),
     otlpEndpoint: read('OTEL_EXPORTER_OTLP_ENDPOINT', url()),
     /** Settings that work but are weak, for the log. */
-    warnings: findWarnings(texts),
+    warnings: production ? findWarnings(texts) : [],
   };
   problems.push(
     ...findConflicts(source),
