@@ -25,7 +25,7 @@ import type { AppConfig, Config } from './infrastructure/config/config.ts';
 import { type Database, openDatabase } from './infrastructure/database/client.ts';
 import { listenWithApp } from './infrastructure/database/listener.ts';
 import { pendingMigrations } from './infrastructure/database/migrations.ts';
-import { onceASecond } from './infrastructure/database/once-a-second.ts';
+import { onceASecond } from './infrastructure/database/shared-reads.ts';
 import { rememberHere, rememberInRedis } from './infrastructure/database/own-writes.ts';
 import { endIfReadOnly } from './infrastructure/database/pool.ts';
 import { openReplica } from './infrastructure/database/replica.ts';

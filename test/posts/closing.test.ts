@@ -1,6 +1,5 @@
 import t from 'tap';
-import { duePosts, isOpenPost } from '../../src/domains/posts/index.ts';
-import { checkNotOver } from '../../src/domains/posts/service.ts';
+import { checkNotOver, duePosts, isOpenPost } from '../../src/domains/posts/index.ts';
 import { cleanUp } from '../../src/infrastructure/database/clean-up.ts';
 import { sql } from '../../src/infrastructure/database/sql.ts';
 import { createTestApp, createUser } from '../support/app.ts';

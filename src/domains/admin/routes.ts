@@ -3,8 +3,8 @@ import { Type } from '@sinclair/typebox';
 import { PageQuery } from '../../http/pagination.ts';
 import { BigPathId, EmptyData, emptyData, PathId, Ref } from '../../http/schemas.ts';
 import { requestOperator } from './audit.ts';
+import type { FailedMailAdministration, UserAdministration } from './index.ts';
 import * as schemas from './schemas.ts';
-import type { FailedMailAdministration, UserAdministration } from './service.ts';
 
 /** What admins do with accounts, and with emails that failed permanently. */
 export const adminRoutes: FastifyPluginAsyncTypebox<{

@@ -1,16 +1,25 @@
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
+import PQueue from 'p-queue';
+import { tokenNotValid } from '../../http/authentication.ts';
+import { ApiError, httpErrors, retryLater, serviceUnavailable } from '../../http/errors.ts';
 import type { Config, Patience } from '../../infrastructure/config/config.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
+import { isForeignKeyViolation } from '../../infrastructure/database/errors.ts';
 import type { Metrics } from '../../infrastructure/telemetry/metrics.ts';
-import { convertImage, createConversionQueue } from './conversion/convert.ts';
+import { type ConversionQueue, convertImage, createConversionQueue } from './conversion/convert.ts';
 import { createPlaceholders } from './placeholders.ts';
-import { createImageRepository } from './repository.ts';
+import {
+  cleanUpBatchSize,
+  createImageRepository,
+  type DeletedImage,
+  type ImageRepository,
+  type ImageRow,
+} from './repository.ts';
 import { imageRoutes, mediaRoutes, uploadRoutes } from './routes.ts';
-import type { ImageUrls } from './schemas.ts';
-import { createImageService } from './service.ts';
-import { type ImageStorage, openStorage } from './storage.ts';
+import { type ImageUrls, imageErrors } from './schemas.ts';
+import { filesOf, type ImageStorage, newKey, openStorage } from './storage.ts';
 
 export { erasedImages, type PostImages } from './repository.ts';
 export { createImageUrls, type ImageUrls } from './schemas.ts';
@@ -32,9 +41,7 @@ export async function createImages(options: ImagesOptions) {
   const images = createImageRepository(database);
   const queue = createConversionQueue((file, size) => convertImage(file, size, config.limitFactor));
   const findPlaceholder = createPlaceholders(images);
-  const logLeftFiles = (err: unknown, image: number) =>
-    logger.warn({ err, image }, 'the files of an image could not be deleted; the next clean-up tries again');
-  const service = createImageService({ images, storage, queue, logLeftFiles });
+  const service = createImageService({ images, storage, queue, logger });
   metrics.addGauge('image_conversions_running', 'Images that are being converted', queue.running);
   metrics.addGauge('image_conversions_waiting', 'Images that wait to be converted', queue.waiting);
   if (!config.images.s3) {
@@ -65,4 +72,112 @@ export async function createImages(options: ImagesOptions) {
     releaseImagesOf: images.releaseAllOf,
     cleanUpImages: service.cleanUp,
   };
+}
+
+/** Files that the clean-up deletes at once. */
+const maxConcurrent = 4;
+
+interface Upload {
+  userId: number;
+  read(): Promise<Buffer>;
+  /** Whether the response was sent, because the time of the request was over. */
+  isObsolete(): boolean;
+}
+
+export type ImageService = ReturnType<typeof createImageService>;
+
+interface ImageServiceOptions {
+  images: ImageRepository;
+  storage: ImageStorage;
+  queue: ConversionQueue;
+  logger: FastifyBaseLogger;
+}
+
+/** Keeping images, and deleting what no post uses. */
+function createImageService({ images, storage, queue, logger }: ImageServiceOptions) {
+  const logLeftFiles = (err: unknown, image: number) =>
+    logger.warn({ err, image }, 'the files of an image could not be deleted; the next clean-up tries again');
+
+  /** Keeps an image. Its row is written first: an upload that is cut counts, and the clean-up finds files that a crash leaves. */
+  async function upload({ userId, read, isObsolete }: Upload): Promise<ImageRow> {
+    const key = newKey();
+    const { id, seconds } = await images.insertPending(userId, key);
+    if (seconds !== undefined) throw retryLater(httpErrors.quotaExceeded, seconds);
+    if (id === undefined) throw tokenNotValid('access', 'revoked');
+    const converted = await read()
+      .then((file) => queue.convert(userId, file, isObsolete))
+      .catch(async (error: unknown) => {
+        await (isServiceFault(error) ? images.abandon(id) : images.markRejected(id));
+        throw error;
+      });
+    const { large, thumbnail, ...size } = converted;
+    const files = filesOf(key);
+    try {
+      await settleAll([storage.put(files.large, large), storage.put(files.thumbnail, thumbnail)]);
+    } catch (cause) {
+      await undo(id, key);
+      throw serviceUnavailable(cause);
+    }
+    if (await images.markReady(id, size)) return { id, key, ...size };
+    // The account was deleted meanwhile; the clean-up may have taken the row before the files were there.
+    await undo(id, key);
+    throw tokenNotValid('access', 'revoked');
+  }
+
+  /** Deletes what a failed upload left. Its row remains for the clean-up: a storage that timed out may still write the file. */
+  async function undo(id: number, key: string): Promise<void> {
+    try {
+      await images.abandon(id);
+      await deleteFiles(key);
+    } catch (error) {
+      logLeftFiles(error, id);
+    }
+  }
+
+  async function remove(userId: number, id: number): Promise<void> {
+    const deleted = await images.markDeleted(id, userId).catch((error: unknown) => {
+      throw isForeignKeyViolation(error) ? new ApiError(imageErrors.imageInUse) : error;
+    });
+    if (deleted === undefined) throw new ApiError(imageErrors.imageNotFound);
+    await erase(deleted);
+  }
+
+  /** Deletes the files of a deleted image. @returns whether it could */
+  async function erase({ id, key }: DeletedImage): Promise<boolean> {
+    try {
+      await deleteFiles(key);
+      await images.markErased(id);
+      return true;
+    } catch (error) {
+      logLeftFiles(error, id);
+      return false;
+    }
+  }
+
+  const deleteFiles = (key: string) =>
+    settleAll(Object.values(filesOf(key)).map((name) => storage.delete(name)));
+
+  /** Deletes images without a post after 24 hours, of deleted accounts, and unfinished uploads. Several instances may run it. */
+  async function* cleanUp(): AsyncGenerator<number, void> {
+    while ((await images.markUnused()) === cleanUpBatchSize) yield 0;
+    const deletions = new PQueue({ concurrency: maxConcurrent });
+    // A storage that fails is left alone until the next run.
+    for (let erased = cleanUpBatchSize; erased === cleanUpBatchSize; yield erased) {
+      const claimed = await images.claimDeleted();
+      erased = (await deletions.addAll(claimed.map((image) => () => erase(image)))).filter(Boolean).length;
+    }
+  }
+
+  return { upload, remove, cleanUp };
+}
+
+/** Whether the client did not cause the error. An image that takes too long has a definition of its own. */
+const isServiceFault = (error: unknown) =>
+  !(error instanceof ApiError) || error.definition === httpErrors.serviceUnavailable;
+
+/** Waits for all, also where one fails, so that nothing is written after the error was handled. */
+async function settleAll(work: Promise<void>[]): Promise<void> {
+  for (const result of await Promise.allSettled(work)) {
+    if (result.status === 'rejected') throw result.reason;
+  }
 }

@@ -6,9 +6,9 @@ import { currentUser } from '../../http/authentication.ts';
 import { ApiError, httpErrors } from '../../http/errors.ts';
 import { staticFilesPlugin } from '../../http/pages.ts';
 import { BigPathId, EmptyData, emptyData, isId, Ref } from '../../http/schemas.ts';
+import type { ImageService } from './index.ts';
 import type { createPlaceholders } from './placeholders.ts';
 import { Image, type ImageUrls, imageErrors, NewImage, toImage } from './schemas.ts';
-import type { ImageService } from './service.ts';
 import { isFileName } from './storage.ts';
 import { createUploadReader, maxUploadBytes } from './upload-reader.ts';
 

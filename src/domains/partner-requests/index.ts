@@ -1,20 +1,44 @@
 import type { FastifyInstance } from 'fastify';
+import { ApiError, httpErrors, retryLater } from '../../http/errors.ts';
 import type { Config } from '../../infrastructure/config/config.ts';
+import type { Database, Tx } from '../../infrastructure/database/client.ts';
+import {
+  type Idempotency,
+  IdempotencyConflictError,
+  type IdempotencyKey,
+} from '../../infrastructure/database/idempotency.ts';
+import type { Outbox } from '../../infrastructure/jobs/outbox.ts';
+import type { MailQueue } from '../../infrastructure/mail/queue.ts';
 import type { ImageUrls } from '../images/index.ts';
-import { partnerRequestMails } from './kinds.ts';
-import { createPartnerRequestReader } from './repository/requests.ts';
+import { postErrors } from '../posts/index.ts';
+import { type PartnerRequestKind, partnerRequestKinds, partnerRequestMails } from './kinds.ts';
+import * as changes from './repository/changes.ts';
+import { createPartnerRequestReader, type PartnerRequests } from './repository/requests.ts';
 import { partnerRequestRoutes, partnerRoutes } from './routes.ts';
-import { createPartnerRequestService, type PartnerRequestServiceOptions } from './service.ts';
+import * as schemas from './schemas.ts';
 
 export { type PartnerRequestKind, partnerRequestKinds, partnerRequestTopics, requestPage } from './kinds.ts';
 export { erasedMessages } from './repository/changes.ts';
 export { type SentRequestRow, sentColumns } from './repository/requests.ts';
 export { PartnerRequest, requestFields, toPartnerRequest } from './schemas.ts';
 
+interface PartnerRequestsOptions {
+  config: Config;
+  database: Database;
+  outbox: Outbox;
+  mailQueue: MailQueue;
+  idempotency: Idempotency;
+  imageUrls: ImageUrls;
+  notifications: {
+    /** Adds notifications; the last statement of a transaction. */
+    notify(tx: Tx, recipients: changes.Recipient[]): Promise<void>;
+    /** Locks what `notify` locks, and the same of a user who is deleted after it. */
+    lockCounts(tx: Tx, userIds: number[]): Promise<void>;
+  };
+}
+
 /** Builds the partner requests domain: its routes, its emails, and what follows when a post or an account is deleted. */
-export function createPartnerRequests(
-  options: PartnerRequestServiceOptions & { config: Config; imageUrls: ImageUrls },
-) {
+export function createPartnerRequests(options: PartnerRequestsOptions) {
   const partnerRequests = createPartnerRequestReader(options.database);
   const service = createPartnerRequestService(options, partnerRequests);
   const routeOptions = { partnerRequests, service, imageUrls: options.imageUrls };
@@ -24,4 +48,82 @@ export function createPartnerRequests(
     mails: partnerRequestMails(options.config, partnerRequests),
     ...service,
   };
+}
+
+const refusals = {
+  store_required: postErrors.storeRequired,
+  post_not_found: postErrors.postNotFound,
+  own_post: schemas.partnerRequestErrors.ownPost,
+  post_closed: schemas.partnerRequestErrors.postClosed,
+  already_requested: schemas.partnerRequestErrors.alreadyRequested,
+} as const;
+
+export type PartnerRequestService = ReturnType<typeof createPartnerRequestService>;
+/** Partner requests, with the notifications and emails that belong to a change in its transaction. */
+function createPartnerRequestService(
+  { config, database, outbox, mailQueue, idempotency, notifications }: PartnerRequestsOptions,
+  { findDetail }: PartnerRequests,
+) {
+  const { notify, lockCounts } = notifications;
+  const quota = config.quotas.requestsPerDay;
+
+  async function send(userId: number, request: schemas.NewPartnerRequest, key?: IdempotencyKey) {
+    const { post_id: postId, message } = request;
+    const stored = key && idempotency.stored(key);
+    const mail = mailQueue.unrequested('partner_request_received');
+    const sent = await changes.send(database, { userId, postId, message, quota, key: stored, mail });
+    if (sent.refusal === null) {
+      outbox.wake();
+      return {
+        data: schemas.toPartnerRequest(sent.request),
+        ...(sent.replayedIn && { replayedIn: sent.replayedIn }),
+      };
+    }
+    if (sent.refusal === 'idempotency_key_reused') throw new IdempotencyConflictError();
+    if (sent.refusal === 'quota_exceeded') throw retryLater(httpErrors.quotaExceeded, sent.wait);
+    throw new ApiError(refusals[sent.refusal]);
+  }
+
+  /** @throws {ApiError} `partner_request_not_found`, also for a side that may not make the transition; `invalid_transition` */
+  async function transition(userId: number, id: number, rule: changes.Transition) {
+    const request = await database.transaction(async (tx) => {
+      const changed = await changes.transition(tx, { id, userId, ...rule });
+      // Null when the account of the other side was deleted.
+      if (!changed || changed.otherUserId === null) return changed;
+      const kind = `partner_request_${rule.to}` as const;
+      const recipient = { kind, userId: changed.otherUserId, requestId: id };
+      const isMailed =
+        'cap' in partnerRequestKinds[kind] && changed.sentWithinHour <= changes.maxMailsPerHour;
+      if (isMailed) await mail(tx, kind, [recipient]);
+      await notify(tx, [recipient]);
+      return changed;
+    });
+    if (request !== undefined) return schemas.toPartnerRequest(request);
+    const found = await findDetail(id, userId);
+    const isAllowed = found && (rule.box === 'either' || rule.box === found.box);
+    const { invalidTransition, partnerRequestNotFound } = schemas.partnerRequestErrors;
+    throw new ApiError(isAllowed ? invalidTransition : partnerRequestNotFound);
+  }
+
+  const mail = (tx: Tx, kind: PartnerRequestKind, recipients: changes.Recipient[]) => {
+    const mails = recipients.map(({ userId, requestId }) => ({ userId, payload: { request_id: requestId } }));
+    return mailQueue.addUnrequestedToAll(tx, kind, mails);
+  };
+
+  /** Withdraws the pending requests for a post that was deleted in the same transaction, and notifies their senders. */
+  async function withdrawRequestsOfPost(tx: Tx, postId: number): Promise<void> {
+    await notify(tx, await changes.withdrawOfPost(tx, postId));
+  }
+
+  /** Withdraws and ends the requests of a store that is being closed. Partners get an email; all other sides are notified. */
+  async function closeRequestsOfStore(tx: Tx, { id, ownerId }: { id: number; ownerId: number }) {
+    const recipients = await changes.closeOfStore(tx, id);
+    const ended = recipients.filter(({ kind }) => kind === 'partner_request_ended');
+    const newest = new Map(ended.map((recipient) => [recipient.userId, recipient]));
+    await mail(tx, 'partner_request_ended', [...newest.values()]);
+    await lockCounts(tx, [ownerId, ...recipients.map(({ userId }) => userId)]);
+    await notify(tx, recipients);
+  }
+
+  return { send, transition, withdrawRequestsOfPost, closeRequestsOfStore };
 }

@@ -7,9 +7,9 @@ import { paginate } from '../../http/pagination.ts';
 import { BigPathId, isBigId, Ref } from '../../http/schemas.ts';
 import type { ImageUrls } from '../images/index.ts';
 import { postErrors, stateOfStatus } from '../posts/index.ts';
+import type { PartnerRequestService } from './index.ts';
 import type { PartnerRequests } from './repository/requests.ts';
 import * as schemas from './schemas.ts';
-import type { PartnerRequestService } from './service.ts';
 
 const { partnerRequestErrors } = schemas;
 const RequestParams = Type.Object({ partner_request_id: BigPathId('`id` of a partnership request') });

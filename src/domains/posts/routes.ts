@@ -9,15 +9,15 @@ import { BigPathId, EmptyData, emptyData, isBigId, Ref } from '../../http/schema
 import type { Read } from '../../infrastructure/database/replica.ts';
 import type { ImageUrls } from '../images/index.ts';
 import { readNear } from '../stores/index.ts';
+import type { PostService } from './index.ts';
 import type { Posts } from './repository.ts';
 import * as schemas from './schemas.ts';
-import type { createPostService } from './service.ts';
 
 const { postErrors } = schemas;
 
 export interface PostRoutesOptions {
   posts: Posts;
-  service: ReturnType<typeof createPostService>;
+  service: PostService;
   imageUrls: ImageUrls;
   read: Read;
   checkCategoryFilter(id: number | undefined): Promise<void>;

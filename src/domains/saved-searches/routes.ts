@@ -4,9 +4,9 @@ import { currentUser } from '../../http/authentication.ts';
 import { ApiError } from '../../http/errors.ts';
 import { PageQuery, paginate } from '../../http/pagination.ts';
 import { EmptyData, isId, PathId, Ref } from '../../http/schemas.ts';
+import type { SavedSearchService } from './index.ts';
 import type { SavedSearches } from './repository.ts';
 import { NewSavedSearch, SavedSearch, SavedSearchPage, savedSearchErrors, toSavedSearch } from './schemas.ts';
-import type { SavedSearchService } from './service.ts';
 
 type Options = { savedSearches: SavedSearches; service: SavedSearchService };
 

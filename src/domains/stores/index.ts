@@ -1,9 +1,16 @@
 import type { FastifyInstance } from 'fastify';
+import { tokenNotValid } from '../../http/authentication.ts';
+import type { Precondition } from '../../http/entity-tags.ts';
+import { ApiError, httpErrors, invalidFields, retryLater } from '../../http/errors.ts';
+import type { Problem } from '../../http/field-errors.ts';
+import type { Config } from '../../infrastructure/config/config.ts';
+import type { Database, Reader, Tx } from '../../infrastructure/database/client.ts';
+import type { Created, Idempotency, IdempotencyKey } from '../../infrastructure/database/idempotency.ts';
 import type { Metrics } from '../../infrastructure/telemetry/metrics.ts';
 import { createAddressReader } from './regions.ts';
-import { createStoreRepository } from './repository.ts';
+import { createStoreRepository, type Stores, secondsUntilEdits, type WantedStore } from './repository.ts';
 import { type DirectoryOptions, directoryRoutes, storeRoutes } from './routes.ts';
-import { createStoreService, type StoreServiceOptions } from './service.ts';
+import { type NewStore, type Store, type StoreChanges, storeErrors, toStore } from './schemas.ts';
 
 export {
   isOpenStore,
@@ -18,14 +25,17 @@ export {
 export { PhoneNumber, StoreSummary, storeErrors, toStoreSummary } from './schemas.ts';
 export * from './search.ts';
 
-type StoresOptions = Omit<StoreServiceOptions & DirectoryOptions, 'stores' | 'service'> & {
+interface StoresOptions extends Pick<DirectoryOptions, 'imageUrls' | 'read'> {
+  config: Pick<Config, 'quotas'>;
+  database: Database;
+  idempotency: Idempotency;
   metrics: Metrics;
-};
+}
 
 /** Builds the stores domain: its routes under `/api/v1/stores`, and what other domains need of stores. */
 export function createStores(options: StoresOptions) {
   const stores = createStoreRepository(options.database, createAddressReader(options.metrics));
-  const service = createStoreService({ ...options, stores });
+  const service = createStoreService(options, stores);
   const routeOptions = { ...options, stores, service };
   return {
     routes: async (scope: FastifyInstance) => scope.register(storeRoutes, routeOptions),
@@ -34,4 +44,59 @@ export function createStores(options: StoresOptions) {
     lockStore: stores.lockStore,
     closeStore: stores.close,
   };
+}
+
+const unknownCategory: Problem = {
+  code: 'not_found',
+  text: { ko: '없는 카테고리입니다.', en: 'There is no such category.' },
+};
+
+export type StoreService = ReturnType<typeof createStoreService>;
+/** Registering and changing the store of a user. */
+function createStoreService({ config, database, idempotency }: StoresOptions, stores: Stores) {
+  async function register(userId: number, input: NewStore, key?: IdempotencyKey): Promise<Created<Store>> {
+    return idempotency.run(key, async (tx) => {
+      await checkCategories(tx, input.category_ids);
+      const id = await stores.create(tx, userId, input);
+      if (id !== undefined) return find({ userId, id }, tx);
+      if (await stores.exists(tx, userId)) throw new ApiError(storeErrors.storeExists);
+      throw tokenNotValid('access', 'revoked');
+    });
+  }
+
+  async function change(userId: number, changes: StoreChanges, precondition?: Precondition): Promise<Store> {
+    return database.transaction(async (tx) => {
+      await checkCategories(tx, changes.category_ids ?? []);
+      const version = precondition && (await find({ userId }, tx, precondition)).updated_at;
+      const edit = { ownerId: userId, version, quota: config.quotas.editsPerDay };
+      const id = await stores.change(tx, changes, edit);
+      if (id !== undefined) return find({ userId, id }, tx);
+      await find({ userId }, tx, precondition);
+      throw retryLater(httpErrors.quotaExceeded, await secondsUntilEdits(tx, userId));
+    });
+  }
+
+  async function find(wanted: WantedStore, tx: Reader = database, precondition?: Precondition) {
+    const found = await stores.findOpen(wanted, tx);
+    if (found === undefined) throw new ApiError(storeErrors.storeNotFound);
+    const store = toStore(found);
+    precondition?.(store);
+    return store;
+  }
+
+  async function checkCategories(tx: Tx, ids: number[], fieldOf = (i: number) => `/category_ids/${i}`) {
+    if (ids.length === 0) return;
+    const known = await stores.knownCategories(tx, ids);
+    const errors = ids.map((id, index) =>
+      known.has(id) ? [] : [{ field: fieldOf(index), ...unknownCategory }],
+    );
+    if (errors.flat().length > 0) throw invalidFields(errors.flat());
+  }
+
+  /** Checks the category of a list, when that is empty. @throws {ApiError} `validation_error` for an unknown one */
+  async function checkCategoryFilter(id: number | undefined): Promise<void> {
+    await checkCategories(database, id === undefined ? [] : [id], () => 'category_id');
+  }
+
+  return { register, change, find, checkCategoryFilter };
 }

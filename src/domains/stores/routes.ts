@@ -8,10 +8,10 @@ import { paginate } from '../../http/pagination.ts';
 import { isId, PathId, Ref } from '../../http/schemas.ts';
 import type { Read } from '../../infrastructure/database/replica.ts';
 import type { ImageUrls } from '../images/index.ts';
+import type { StoreService } from './index.ts';
 import { listStores, type Stores } from './repository.ts';
 import * as schemas from './schemas.ts';
 import { readNear, StoreQuery } from './search.ts';
-import type { StoreService } from './service.ts';
 
 export type DirectoryOptions = { stores: Stores; service: StoreService; imageUrls: ImageUrls; read: Read };
 
