@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { isDate } from '../times.ts';
+import { findConflicts } from './conflicts.ts';
 import * as keys from './keys.ts';
 import { readLoginProviders } from './login-providers.ts';
 import {
@@ -21,7 +22,6 @@ import {
   type Variables,
   wholeNumber,
 } from './readers.ts';
-import { findConflicts, findWarnings } from './warnings.ts';
 
 const neededInProduction = 'DATABASE_URL JWT_SECRET RESEND_API_KEY MAIL_FROM FRONTEND_URL PUBLIC_URL'.split(
   ' ',
@@ -200,8 +200,6 @@ export function inspectConfig(source: NodeJS.ProcessEnv, { generateSecret = fals
       textThat(({ length }) => length <= 64, 'must have at most 64 characters'),
     ),
     otlpEndpoint: read('OTEL_EXPORTER_OTLP_ENDPOINT', url()),
-    /** Settings that work but are weak, for the log. */
-    warnings: production ? findWarnings(texts) : [],
   };
   problems.push(
     ...findConflicts(source),

@@ -1,6 +1,4 @@
-import { parseUrl, textsOf } from './readers.ts';
-
-const databaseUrls = ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'DATABASE_REPLICA_URL'] as const;
+import { textsOf } from './readers.ts';
 
 /** What is missing, or too much, beside other variables. One that is set and wrong counts as set. */
 export function findConflicts(source: NodeJS.ProcessEnv): string[] {
@@ -22,24 +20,4 @@ export function findConflicts(source: NodeJS.ProcessEnv): string[] {
     'JWT_PRIVATE_KEY and JWT_PRIVATE_KEY_FILE must not both be set':
       isSet('JWT_PRIVATE_KEY') && isSet('JWT_PRIVATE_KEY_FILE'),
   });
-}
-
-/** Warnings about settings of production that work but are weak, for the log at start. They contain no values. */
-export function findWarnings(texts: Record<string, string | undefined>): string[] {
-  return databaseUrls
-    .filter((name) => hasWeakPassword(parseUrl(texts[name])))
-    .map((name) => `${name} has no password or a common one: use a long random one`);
-}
-
-/** Parts of passwords that are guessed first. */
-const commonPassword =
-  /admin|change|database|default|example|passw[o0]rd|postgres|secret|qwerty|abcdef|123456/i;
-
-/** The values are compared as they are in the URL: encoded, they are not common. */
-function hasWeakPassword(url: URL | undefined): boolean {
-  // Without a host it is a socket on this machine, where PostgreSQL checks the system's user.
-  if (!url || url.hostname === '') return false;
-  const { username, password, pathname } = url;
-  const isName = [username, pathname.slice(1)].some((name) => name.toLowerCase() === password.toLowerCase());
-  return password.length < 8 || isName || commonPassword.test(password);
 }
