@@ -1,4 +1,4 @@
--- repository: createMyPageRepository
+-- index: myPageReader
 -- Columns: ownerId, posts, sentRequests, store
 -- Pages: at most 1024
 SELECT
