@@ -7,7 +7,7 @@ import { createImageUrls } from '../src/domains/images/index.ts';
 import type { NotificationRow } from '../src/domains/notifications/inbox/repository.ts';
 import { toNotification } from '../src/domains/notifications/inbox/schemas.ts';
 import { plannerSettings } from '../src/infrastructure/database/client.ts';
-import type { InJson } from '../src/infrastructure/database/json-times.ts';
+import type { InJson } from '../src/infrastructure/times.ts';
 import { statements } from './baseline-statements.ts';
 import { tokens } from './data.ts';
 

@@ -3,7 +3,7 @@ import argon2 from 'argon2';
 import fastify from 'fastify';
 import type pg from 'pg';
 import { createTokens, jwtOptions } from '../src/domains/auth/tokens.ts';
-import { toSecrets } from '../src/infrastructure/config/secrets.ts';
+import { toSecrets } from '../src/infrastructure/config/keys.ts';
 import { int8AsNumber } from '../src/infrastructure/database/client.ts';
 import { withClient } from '../src/infrastructure/database/connection.ts';
 import { production } from '../test/support/service.ts';

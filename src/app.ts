@@ -25,10 +25,10 @@ import type { AppConfig, Config } from './infrastructure/config/config.ts';
 import { type Database, openDatabase } from './infrastructure/database/client.ts';
 import { listenWithApp } from './infrastructure/database/listener.ts';
 import { pendingMigrations } from './infrastructure/database/migrations.ts';
-import { onceASecond } from './infrastructure/database/once-a-second.ts';
 import { rememberHere, rememberInRedis } from './infrastructure/database/own-writes.ts';
 import { endIfReadOnly } from './infrastructure/database/pool.ts';
 import { openReplica } from './infrastructure/database/replica.ts';
+import { onceASecond } from './infrastructure/database/shared-reads.ts';
 import { startWorker, type Worker } from './infrastructure/jobs/worker.ts';
 import { sendMailTask } from './infrastructure/mail/queue.ts';
 import { createMailLane } from './infrastructure/mail/sending.ts';
@@ -63,7 +63,6 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   const metrics = createMetrics();
   const app = fastify(serverOptions(config, overrides.logStream ?? logStream(metrics), tracing));
   const logger = app.log;
-  for (const warning of config.warnings) logger.warn(warning);
   if (tracing) {
     await app.register(tracingPlugin, { tracing });
     app.addHook('onClose', () => tracing.close());

@@ -1,8 +1,12 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type LookupFunction, Socket } from 'node:net';
 import t, { type Test } from 'tap';
-import { isPublic } from '../src/infrastructure/addresses.ts';
-import { guardedFetch, isCallable, RefusedAddressError } from '../src/infrastructure/guarded-fetch.ts';
+import {
+  guardedFetch,
+  isCallable,
+  isPublic,
+  RefusedAddressError,
+} from '../src/infrastructure/guarded-fetch.ts';
 import { freePort } from './support/free-port.ts';
 import { serve } from './support/serve.ts';
 import { atMost } from './support/time.ts';

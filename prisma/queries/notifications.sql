@@ -1,4 +1,4 @@
--- inbox/match-repository: countMatches
+-- inbox/repository: countMatches
 -- Columns: id, isOfDigest
 -- Pages: at most 32
 -- Changes no index: notification_counts

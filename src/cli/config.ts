@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import type { Config } from '../infrastructure/config/config.ts';
+import { textsOf } from '../infrastructure/config/readers.ts';
 import { addCommand, addGroup, CommandError, type Invocation, table } from './command.ts';
 
 interface CheckOptions {
   settings?: true;
   strict?: true;
-  connect?: true;
 }
 
 /** `dure config`. */
@@ -16,52 +16,68 @@ export function addConfigCommands(program: Command, invocation: Invocation): voi
     summary: 'validate the environment variables',
     details: `It reads them as the service does at its start, and prints
   problem  stops the start of the service
-  warning  works, but is weak or will not do what it is for
-  note     right or wrong, depending on how the service is deployed
-and with --settings every setting that is in effect. Never prints a password, key or secret. Run it where the service runs, with NODE_ENV=production, because the rules of production hold only there. Without --connect it connects to nothing.`,
-    examples: [
-      'dure config check',
-      'NODE_ENV=production dure config check --settings --strict',
-      'dure config check --connect',
-    ],
+  warning  still the value of an example
+  note     what is switched off
+and with --settings every setting that is in effect. Never prints a password, key or secret. Run it where the service runs, with NODE_ENV=production, because the rules of production hold only there. It connects to nothing.`,
+    examples: ['dure config check', 'NODE_ENV=production dure config check --settings --strict'],
     exitCodes: ['4  there are problems, or warnings with --strict'],
   })
     .option('--settings', 'print the settings that are in effect, too')
     .option('--strict', 'fail on warnings')
-    .option('--connect', 'try the database, the replica and Redis, too')
     .action((options: CheckOptions) => checkConfig(invocation, options));
 }
 
 /** @throws {CommandError} `invalid_configuration` or `weak_configuration`, after the list */
 async function checkConfig({ environment: given, output }: Invocation, options: CheckOptions): Promise<void> {
   const { inspectConfig } = await import('../infrastructure/config/environment.ts');
-  const { findDeploymentWarnings } = await import('../infrastructure/config/warnings.ts');
   const { texts, config, problems } = inspectConfig(given);
-  const { warnings, notes } = findDeploymentWarnings(texts, config);
-  const connect = async () => (await import('./config-connections.ts')).tryConnections(config);
-  const tried = options.connect ? await connect() : { problems: [], warnings: [], notes: [] };
-  const found = {
-    problems: [...problems, ...tried.problems],
-    warnings: [...config.warnings, ...warnings, ...tried.warnings],
-    notes: [...notes, ...tried.notes],
-  };
+  const warnings = config.production ? exampleValues(texts) : [];
+  const notes = switchedOff(config);
   const settings = options.settings ? effectiveSettings(given, texts, config) : undefined;
-  output.result({ is_usable: found.problems.length === 0, ...found, ...(settings && { settings }) }, () => {
+  const document = { is_usable: problems.length === 0, problems, warnings, notes, settings };
+  output.result(document, () => {
     const lines = [
-      ...found.problems.map((text) => `problem  ${text}`),
-      ...found.warnings.map((text) => `warning  ${text}`),
-      ...found.notes.map((text) => `note     ${text}`),
+      ...problems.map((text) => `problem  ${text}`),
+      ...warnings.map((text) => `warning  ${text}`),
+      ...notes.map((text) => `note     ${text}`),
     ];
     if (settings) lines.push('', table(settings, ['name', 'source', 'value'], ''));
-    return lines.length > 0 ? lines.join('\n') : 'nothing is wrong or weak';
+    return lines.length > 0 ? lines.join('\n') : 'nothing is wrong or switched off';
   });
-  if (found.problems.length > 0) {
-    const problems = count(found.problems, 'problem');
-    const message = `${problems}: the service does not work with this configuration`;
+  if (problems.length > 0) {
+    const message = `${count(problems, 'problem')}: the service does not work with this configuration`;
     throw new CommandError('invalid_configuration', message);
   }
-  if (found.warnings.length > 0 && options.strict)
-    throw new CommandError('weak_configuration', `${count(found.warnings, 'warning')} (--strict)`);
+  if (warnings.length > 0 && options.strict)
+    throw new CommandError('weak_configuration', `${count(warnings, 'warning')} (--strict)`);
+}
+
+/** Variables that the examples of deployments set to hosts of their own. */
+const hosts =
+  /^(DATABASE_(DIRECT_|REPLICA_)?URL|REDIS_URL|PUBLIC_URL|FRONTEND_URL|CORS_ORIGINS|MAIL_FROM|MEDIA_BASE_URL|TERMS_URL|PRIVACY_URL)$/;
+/** What leads nowhere (RFC 2606, and the host of the example of Kubernetes), and passwords of templates. */
+const example = /[@/.]example\.(com|net|org|internal)\b|change[-_]?me|<password>/i;
+
+function exampleValues(texts: Record<string, string | undefined>): string[] {
+  return Object.keys(texts)
+    .filter((name) => hosts.test(name) && example.test(texts[name] ?? ''))
+    .map((name) => `${name} is still the one of an example`);
+}
+
+/** What the service does not do with this configuration, or each instance by itself. */
+function switchedOff({ production, mail, vapid, redisUrl, images, ...config }: Config): string[] {
+  return textsOf({
+    'NODE_ENV is not production: the rules of production are not checked': !production,
+    'RESEND_API_KEY is not set: emails are not sent, but shown in the dev mailbox':
+      !production && mail.resend === undefined,
+    'VAPID_PRIVATE_KEY is not set: there are no push messages': production && vapid === undefined,
+    'REDIS_URL is not set: several instances do not share limits': redisUrl === undefined,
+    [`S3_BUCKET is not set: images are files in ${images.directory}, which all instances must share`]:
+      images.s3 === undefined,
+    'RATE_LIMIT_ENABLED is false: requests are not limited': !config.rateLimitEnabled,
+    'WORKER_ENABLED is false: other instances must send emails and delete expired rows':
+      !config.workerEnabled,
+  });
 }
 
 function count({ length }: readonly string[], noun: string): string {

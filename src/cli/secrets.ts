@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import type { inspectConfig } from '../infrastructure/config/environment.ts';
-import { generatePrivateKey, type PrivateKey } from '../infrastructure/config/private-keys.ts';
-import { generateSecret, type Secret, secretPath, toSecrets } from '../infrastructure/config/secrets.ts';
+import * as keys from '../infrastructure/config/keys.ts';
 import { addCommand, addGroup, CommandError, type Invocation } from './command.ts';
 
 /** A secret or a private key, with its public id. */
@@ -11,16 +10,28 @@ interface Value {
   text: string;
 }
 
-/** The values after each step of a rotation, from those before it. */
+/** What is rotated. */
+interface Rotation {
+  /** The variable or the file of the values. */
+  source: string;
+  separator: string;
+  /** Those that are deployed; the first one signs. */
+  values: Value[];
+  /** Why they cannot be kept beside a new one. */
+  problem: [code: string, message: string] | undefined;
+  create(): Value;
+  /** Seconds to wait before a step when all instances have the one before. */
+  waits: { switch: number; finish: number };
+}
+
+/** The values after each step, from those before it. */
 const steps = {
   add: (values: Value[], next: Value) => [...values, next],
   switch: (values: Value[]) => [...values.slice(-1), ...values.slice(0, -1)],
   finish: (values: Value[]) => values.slice(0, 1),
 };
-type Inspected = ReturnType<typeof inspectConfig>;
 
-/** What is rotated. */
-type Rotation = ReturnType<typeof rotationOfSecrets>;
+type Inspected = ReturnType<typeof inspectConfig>;
 
 const algorithms = { es256: 'ES256', eddsa: 'EdDSA' } as const;
 
@@ -36,16 +47,13 @@ export function addSecretCommands(program: Command, invocation: Invocation): voi
 
   addCommand(group, 'rotate', {
     summary: 'print the next JWT_SECRET or JWT_PRIVATE_KEY and what to do with it',
-    details: `Prints the values that it takes one after the other while a new secret replaces the current one. Changes nothing: you deploy each value. It reads the current JWT_SECRET from the environment, never from an argument.
-With --asymmetric it does the same for JWT_PRIVATE_KEY, or the file of JWT_PRIVATE_KEY_FILE; where there is no key yet, it prints a first one.
+    details: `Prints the values that it takes one after the other while a new secret replaces the current one. Changes nothing: you deploy each value to all instances, see docs/operations/command.md. It reads the current value from the environment, never from an argument.
 
   1  add     the new secret last: every instance accepts it, none uses it yet
   2  switch  the new secret first: it signs, and the old one still verifies
   3  finish  the new secret alone, once everything that the old one signed has expired
 
-Each step must have reached all instances before the next one begins: an instance rejects tokens that a secret signed which it does not have.
-
-Without --step it prints all three values, one a line, and explains them on standard error. With --step it prints one value, without a line feed where standard output is no terminal, for a secret store; switch and finish continue from the JWT_SECRET of the environment, so run each with the value that is deployed.`,
+Without --step it prints all three values, one a line. With --step it prints one, without a line feed where standard output is no terminal, for a secret store; switch and finish continue from the value that is deployed.`,
     examples: [
       'dure secrets rotate',
       'dure secrets rotate --json',
@@ -73,84 +81,53 @@ Without --step it prints all three values, one a line, and explains them on stan
 
 /** @throws {CommandError} `no_secret`, `weak_secret`, `invalid_key`, `nothing_to_switch` */
 async function rotate(invocation: Invocation, { step, leaked, asymmetric }: RotateOptions): Promise<void> {
-  const { output, environment, isTerminal } = invocation;
   const { inspectConfig } = await import('../infrastructure/config/environment.ts');
   const { publicKeysMaxAge, undoDays } = await import('../domains/auth/index.ts');
-  const inspected = inspectConfig(environment);
+  const inspected = inspectConfig(invocation.environment);
   const rotation = asymmetric
     ? rotationOfKeys(inspected, asymmetric, publicKeysMaxAge)
-    : rotationOfSecrets(inspected, environment['JWT_SECRET'] ?? '', undoDays);
-  const { noun, source, values, problem, notes, create } = rotation;
-  if (problem && !leaked) throw new CommandError(...problem);
-  // --leaked takes no step.
+    : rotationOfSecrets(inspected, invocation.environment['JWT_SECRET'] ?? '', undoDays);
+  const { source, values, problem, create } = rotation;
+  if (leaked) return printValue(invocation, 'replace', rotation, [create()]);
+  if (problem) throw new CommandError(...problem);
   if (step !== undefined && step !== 'add' && values.length < 2) {
-    throw new CommandError(
-      'nothing_to_switch',
-      `${source} holds fewer than two ${noun}s: --step ${step} continues from the value of the step before`,
-    );
+    const rule = `--step ${step} continues from the value of the step before`;
+    throw new CommandError('nothing_to_switch', `${source} holds fewer than two values: ${rule}`);
   }
-  const isAlone = leaked || values.length === 0;
-  if (!isAlone && step === undefined) return printPlan(invocation, rotation);
-  const next = isAlone || step === undefined ? [create()] : steps[step](values, create());
-  if (isAlone) {
-    output.note(`The new value of ${source}. Deploy it to all instances at once.`, ...notes.alone);
-  } else {
-    output.note(`${step}: from the ${noun}s ${idsOf(values)} to ${idsOf(next)}; the first one signs`);
-  }
-  const shown = describe(rotation, next);
-  // Without a line feed in a pipe: it would become a part of the last secret where a store keeps it.
-  if (!output.json && !isTerminal) output.raw(shown.value);
-  else output.result({ step: leaked ? 'replace' : (step ?? 'add'), source, ...shown }, () => shown.value);
+  if (step === undefined && values.length > 0) return printPlan(invocation, rotation);
+  const name = step ?? 'add';
+  printValue(invocation, name, rotation, steps[name](values, create()));
 }
 
-function rotationOfSecrets({ config, problems }: Inspected, given: string, undoDays: number) {
-  const { secrets, tokens, email, production } = config;
-  const path = secretPath(config.dataDirectory);
+function rotationOfSecrets({ config }: Inspected, given: string, undoDays: number): Rotation {
+  const { secrets, tokens, email, production, dataDirectory } = config;
+  const path = keys.secretPath(dataDirectory);
   const isFile = given === '' && !production;
   const source = isFile ? path : 'JWT_SECRET';
-  const missing = isFile
-    ? `JWT_SECRET is not set, and the service has not generated a secret in ${path} yet: there is nothing to rotate`
-    : 'JWT_SECRET is not set: run the command with the environment of the service, or print a first secret with --leaked';
+  // Without a usable one the configuration has one that is empty.
+  const values = secrets.filter(({ key }) => key.length > 0).map(secretValue);
+  const missing = `there is no secret in ${source}: run the command with the environment of the service, or print a first one with --leaked`;
   const weak = `${source} is weak or a placeholder, so that it must not be kept beside a new one: use --leaked`;
-  const isWeak = problems.some((one) => /^(JWT_SECRET|DATA_DIR) /.test(one));
-  let problem: [code: string, message: string] | undefined = isWeak ? ['weak_secret', weak] : undefined;
-  if (isFile ? !existsSync(path) : given === '') problem = ['no_secret', missing];
+  const isThere = isFile ? existsSync(path) : given !== '';
+  let problem: Rotation['problem'];
+  if (!isThere) problem = ['no_secret', missing];
+  else if (values.length === 0) problem = ['weak_secret', weak];
+  // Until the last thing that a secret signed or derived has expired, unsubscribe links excepted.
+  const finish = Math.max(
+    tokens.accessTtl,
+    Math.min(tokens.refreshTtl, tokens.sessionMaxAge),
+    email.codeTtl,
+    email.verificationTokenTtl,
+    email.passwordResetTtl,
+    undoDays * 86_400,
+  );
   return {
-    noun: 'secret',
-    /** The variable or the file of the values. */
     source,
     separator: ',',
-    /** Those that are deployed; the first one signs. */
-    values: secrets.map(secretValue),
-    /** Why they cannot be kept beside a new one. */
+    values,
     problem,
-    create: () => secretValue(toSecrets(generateSecret())[0]),
-    /** Seconds to wait before a step when all instances have the one before. */
-    waits: {
-      switch: 0,
-      // Until the last thing that a secret signed or derived has expired, unsubscribe links excepted.
-      finish: Math.max(
-        tokens.accessTtl,
-        Math.min(tokens.refreshTtl, tokens.sessionMaxAge),
-        email.codeTtl,
-        email.verificationTokenTtl,
-        email.passwordResetTtl,
-        undoDays * 86_400,
-      ),
-    },
-    /** What to know about a value that replaces all others at once, and about the steps. */
-    notes: {
-      // Anybody who has the old secret can sign with it, so there is no time in which both are valid.
-      alone: [
-        'All users must log in again; codes and links in emails from before, unsubscribe links too, no longer work.',
-        'With the old secret, codes and links could be computed, and any user be impersonated: see `dure users sessions`.',
-      ],
-      plan: [
-        'With a single instance that is stopped before it starts again, begin with 2.',
-        'What breaks with 3: unsubscribe links in emails from before 2, which never expire. Keep the old secret for longer if that matters;',
-        'the count of failed logins starts again with 2. A user who used the service since 2 does not log in again.',
-      ],
-    },
+    create: () => secretValue(keys.toSecrets(keys.generateSecret())[0]),
+    waits: { switch: 0, finish },
   };
 }
 
@@ -159,32 +136,38 @@ function rotationOfKeys(
   algorithm: NonNullable<RotateOptions['asymmetric']>,
   publicKeysMaxAge: number,
 ): Rotation {
-  const { privateKeys, publicUrl, tokens } = config;
+  const { privateKeys, tokens } = config;
   const problem = problems.find((text) => text.startsWith('JWT_PRIVATE_KEY'));
   const chosen = algorithm === true ? (privateKeys[0]?.algorithm ?? 'ES256') : algorithms[algorithm];
   return {
-    noun: 'key',
-    source: problem?.startsWith('JWT_PRIVATE_KEY_FILE')
-      ? 'JWT_PRIVATE_KEY_FILE'
-      : (texts['JWT_PRIVATE_KEY_FILE'] ?? 'JWT_PRIVATE_KEY'),
+    // A problem begins with the name of its variable.
+    source: problem?.split(' ', 1)[0] ?? texts['JWT_PRIVATE_KEY_FILE'] ?? 'JWT_PRIVATE_KEY',
     separator: '',
     values: privateKeys.map(keyValue),
     problem: problem === undefined ? undefined : ['invalid_key', problem],
-    create: () => keyValue(generatePrivateKey(chosen)),
+    create: () => keyValue(keys.generatePrivateKey(chosen)),
     waits: { switch: publicKeysMaxAge, finish: tokens.accessTtl },
-    notes: {
-      alone: [
-        'Instances with and without it reject the access tokens of each other, and all reject those of a key that is gone:',
-        'the SDK refreshes them, other clients may ask for a login. No session ends.',
-        `Other services keep the keys of ${publicUrl}/.well-known/jwks.json for ${durationOf(publicKeysMaxAge)}, an old one too.`,
-      ],
-      plan: ['Refresh tokens are signed with JWT_SECRET: no user logs in again.'],
-    },
   };
 }
 
+/** Prints one value, in a pipe without a line feed, which would become a part of the last secret where a store keeps it. */
+function printValue(
+  { output, isTerminal }: Invocation,
+  step: string,
+  rotation: Rotation,
+  values: Value[],
+): void {
+  const { source } = rotation;
+  const shown = describe(rotation, values);
+  output.note(`${step}: ${source} with the ids ${shown.key_ids.join(', ')}; the first one signs.`);
+  if (values.length === 1 && step !== 'finish')
+    output.note('Deploy it to all instances at once: what others signed is rejected from then on.');
+  if (!output.json && !isTerminal) output.raw(shown.value);
+  else output.result({ step, source, ...shown }, () => shown.value);
+}
+
 function printPlan({ output }: Invocation, rotation: Rotation): void {
-  const { noun, source, values, create, waits, notes } = rotation;
+  const { source, values, create, waits } = rotation;
   const added = create();
   let current = values;
   const plan = Object.entries(steps).map(([step, change]) => {
@@ -193,11 +176,10 @@ function printPlan({ output }: Invocation, rotation: Rotation): void {
   });
   output.note(
     `Three values of ${source}, one a line. Deploy each to all instances before the next:`,
-    `  1  add     now. Every instance accepts the new ${noun}, none signs with it yet.`,
-    `  2  switch  ${waits.switch > 0 ? `${durationOf(waits.switch)} after` : 'when'} all instances have 1. The new ${noun} signs; what the old one signed stays valid.`,
-    `  3  finish  ${durationOf(waits.finish)} after all instances have 2: what the old ${noun} signed has expired by then.`,
-    ...notes.plan,
-    `Ids, as in the header of tokens (kid): now ${idsOf(values)}, new ${added.id}`,
+    '  1  add     now',
+    `  2  switch  ${waits.switch > 0 ? `${durationOf(waits.switch)} after` : 'when'} all instances have 1`,
+    `  3  finish  ${durationOf(waits.finish)} after all instances have 2`,
+    `The new id (kid in the header of tokens) is ${added.id}.`,
   );
   const document = { source, wait_seconds: waits.finish, switch_wait_seconds: waits.switch, steps: plan };
   output.result(document, () => plan.map(({ value }) => value).join('\n'));
@@ -214,9 +196,7 @@ function durationOf(seconds: number): string {
   return `${count} ${name}${count === 1 ? '' : 's'}`;
 }
 
-const secretValue = ({ id, key }: Secret): Value => ({ id, text: String(key) });
+const secretValue = ({ id, key }: keys.Secret): Value => ({ id, text: String(key) });
 
 /** With escaped line feeds, so that it is one line; the service reads both. */
-const keyValue = ({ id, pem }: PrivateKey): Value => ({ id, text: pem.replaceAll('\n', '\\n') });
-
-const idsOf = (values: readonly Value[]) => values.map(({ id }) => id).join(', ');
+const keyValue = ({ id, pem }: keys.PrivateKey): Value => ({ id, text: pem.replaceAll('\n', '\\n') });

@@ -66,8 +66,7 @@ export async function createDomains(options: DomainsOptions) {
   const notifications = createNotifications({ ...base, outbox, mailKinds });
   const { keyId } = notifications.mailPreferences;
   const mailQueue = createMailQueue({ kinds: mailKinds, keyId, outbox, tracing });
-  const { notify, lockCounts } = notifications;
-  const partnerRequests = createPartnerRequests({ ...base, outbox, mailQueue, notify, lockCounts });
+  const partnerRequests = createPartnerRequests({ ...base, outbox, mailQueue, notifications });
   const stores = createStores({ ...base, read });
   const { checkCategoryFilter } = stores;
   const savedSearches = createSavedSearches({
@@ -82,8 +81,8 @@ export async function createDomains(options: DomainsOptions) {
     ...base,
     read,
     checkCategoryFilter,
-    withdrawRequestsOfPost: partnerRequests.withdrawRequestsOfPost,
-    queueMatching: savedSearches.queueMatching,
+    partnerRequests,
+    savedSearches,
     postImages: images.postImages,
   });
   const deletionSteps = {

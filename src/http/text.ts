@@ -1,6 +1,6 @@
 import { type StringOptions, type TString, Type } from '@sinclair/typebox';
 import type { Ajv, SchemaValidateFunction } from 'ajv';
-import { isDate } from '../infrastructure/korean-time.ts';
+import { isDate } from '../infrastructure/times.ts';
 import { emptyTextKeyword, patternTextKeyword, type TextProblem } from './field-errors.ts';
 import type { LocalizedText } from './language.ts';
 import { type Limits, limitsOf } from './schemas.ts';

@@ -3,7 +3,7 @@ import { Resolver } from 'node:dns/promises';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import { hostOf, isLoopback, isPublic } from './addresses.ts';
+import ipaddr from 'ipaddr.js';
 
 /** An address that must not be called, because it is not public. */
 export class RefusedAddressError extends Error {
@@ -32,8 +32,8 @@ interface GuardedRequest extends CallableUrls {
  * address that is not public.
  */
 export function isCallable(url: URL, { allowsLoopback, hosts = ['*'] }: CallableUrls): boolean {
-  const { protocol, port, username, password } = url;
-  const host = hostOf(url);
+  const { protocol, hostname, port, username, password } = url;
+  const host = hostname.replace(/^\[|\]$/g, '').toLowerCase();
   if (`${username}${password}` !== '') return false;
   if (allowsLoopback && isLoopback(host)) return /^https?:$/.test(protocol);
   const isListed = hosts.some(
@@ -41,6 +41,23 @@ export function isCallable(url: URL, { allowsLoopback, hosts = ['*'] }: Callable
   );
   const isHttps = protocol === 'https:' && port === '';
   return isHttps && isListed && (isIP(host) === 0 ? !isLoopback(host) : isPublic(host));
+}
+
+/** Names that mean this machine (RFC 6761, section 6.3), and its addresses. */
+export function isLoopback(host: string): boolean {
+  return isIP(host) ? ipaddr.process(host).range() === 'loopback' : /(^|\.)localhost$/.test(host);
+}
+
+/** IPv6 that is given to the internet (RFC 4291, section 2.4). */
+const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
+
+/** Whether an IP address is public unicast. IPv6 with IPv4 in it counts as that (mapped) or is not public (6to4, NAT64, Teredo). */
+export function isPublic(address: string): boolean {
+  // The library reads more, such as octal numbers.
+  if (isIP(address) === 0) return false;
+  const parsed = ipaddr.process(address);
+  const isGiven = parsed instanceof ipaddr.IPv4 || parsed.match(globalUnicast);
+  return isGiven && parsed.range() === 'unicast';
 }
 
 /**

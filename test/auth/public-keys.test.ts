@@ -1,7 +1,7 @@
 import { createPrivateKey, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
 import { calculateJwkThumbprint, createLocalJWKSet, jwtVerify, SignJWT } from 'jose';
 import t from 'tap';
-import { generatePrivateKey, type PrivateKey } from '../../src/infrastructure/config/private-keys.ts';
+import { generatePrivateKey, type PrivateKey } from '../../src/infrastructure/config/keys.ts';
 import { createTestApp, createUser, logIn, type TestApp, testEnvironment } from '../support/app.ts';
 import { tokenRejected } from '../support/assertions.ts';
 import { accountsOf } from './accounts.ts';

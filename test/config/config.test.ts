@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import t from 'tap';
 import { loadConfig, loadDatabaseSettings } from '../../src/infrastructure/config/config.ts';
 import { inspectConfig } from '../../src/infrastructure/config/environment.ts';
-import { generatePrivateKey } from '../../src/infrastructure/config/private-keys.ts';
+import { generatePrivateKey } from '../../src/infrastructure/config/keys.ts';
 import type { Json } from '../support/json.ts';
 import { environmentNames, load, production, secret } from './environments.ts';
 

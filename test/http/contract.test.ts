@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { createDerivedSecrets } from '../../src/domains/auth/secrets.ts';
 import { createUnsubscribeLinks } from '../../src/domains/notifications/preferences/routes.ts';
-import { toSecrets } from '../../src/infrastructure/config/secrets.ts';
+import { toSecrets } from '../../src/infrastructure/config/keys.ts';
 import { createAdmin } from '../support/admin.ts';
 import { type CallOptions, createTestApp, testEnvironment } from '../support/app.ts';
 import { contract, type DocumentedOperation } from '../support/contract.ts';

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { quietUntil } from '../../src/domains/notifications/preferences/repository.ts';
-import { koreanOffset } from '../../src/infrastructure/korean-time.ts';
+import { koreanOffset } from '../../src/infrastructure/times.ts';
 import { mailsTo } from '../auth/mailbox.ts';
 import { createTestApp, relayed } from '../support/app.ts';
 import { lockRows } from '../support/concurrency.ts';

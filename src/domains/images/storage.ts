@@ -24,11 +24,6 @@ export interface ImageStorage {
   delete(name: string): Promise<void>;
 }
 
-/** The configured storage: S3 with a bucket, else the disk. */
-export async function openStorage({ s3, directory }: Config['images']): Promise<ImageStorage> {
-  return s3 ? openS3Storage(s3) : createDiskStorage(directory);
-}
-
 /** Milliseconds. Two attempts at the longest remain below the deadline of a request. */
 const timeouts = { connectionTimeout: 1_500, requestTimeout: 2_500, throwOnRequestTimeout: true };
 const timeLimit = 6_000;
@@ -36,7 +31,12 @@ const timeLimit = 6_000;
 type S3Config = NonNullable<Config['images']['s3']>;
 
 /** Keeps files in a bucket of S3, or of a store that has its interface. The SDK is loaded only where it is configured. */
-async function openS3Storage({ bucket, endpoint, region, credentials }: S3Config): Promise<ImageStorage> {
+export async function openS3Storage({
+  bucket,
+  endpoint,
+  region,
+  credentials,
+}: S3Config): Promise<ImageStorage> {
   const { DeleteObjectCommand, PutObjectCommand, S3Client } = await import('@aws-sdk/client-s3');
   const client = new S3Client({
     region,

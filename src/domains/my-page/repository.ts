@@ -1,8 +1,8 @@
 import type { Tx } from '../../infrastructure/database/client.ts';
-import type { InJson } from '../../infrastructure/database/json-times.ts';
 import { newestFirst } from '../../infrastructure/database/keyset.ts';
-import { readTogether } from '../../infrastructure/database/read-together.ts';
+import { readTogether } from '../../infrastructure/database/shared-reads.ts';
 import { constant, sql } from '../../infrastructure/database/sql.ts';
+import type { InJson } from '../../infrastructure/times.ts';
 import { type SentRequestRow, sentColumns } from '../partner-requests/index.ts';
 import type { PostSummaryRow } from '../posts/index.ts';
 import { isOpenStore, type StoreSummary, storeSummarySql } from '../stores/index.ts';

@@ -3,7 +3,7 @@ import { defineError } from '../../http/errors.ts';
 import { BoundedPageOf, Page, PageQuery } from '../../http/pagination.ts';
 import * as t from '../../http/schemas.ts';
 import { Block } from '../../http/text.ts';
-import { type InJson, toUtc } from '../../infrastructure/database/json-times.ts';
+import { type InJson, toUtc } from '../../infrastructure/times.ts';
 import type { ImageUrls } from '../images/index.ts';
 import { PartnerRequestStatus, PostSummary, partnerRequestStatuses, toPostSummary } from '../posts/index.ts';
 import { PhoneNumber, StoreSummary } from '../stores/index.ts';

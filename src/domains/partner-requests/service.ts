@@ -25,18 +25,21 @@ export interface PartnerRequestServiceOptions {
   outbox: Outbox;
   mailQueue: MailQueue;
   idempotency: Idempotency;
-  /** Adds notifications; the last statement of a transaction. */
-  notify(tx: Tx, recipients: changes.Recipient[]): Promise<void>;
-  /** Locks what {@link notify} locks, and the same of a user who is deleted after it. */
-  lockCounts(tx: Tx, userIds: number[]): Promise<void>;
+  notifications: {
+    /** Adds notifications; the last statement of a transaction. */
+    notify(tx: Tx, recipients: changes.Recipient[]): Promise<void>;
+    /** Locks what `notify` locks, and the same of a user who is deleted after it. */
+    lockCounts(tx: Tx, userIds: number[]): Promise<void>;
+  };
 }
 
 export type PartnerRequestService = ReturnType<typeof createPartnerRequestService>;
 /** Partner requests, with the notifications and emails that belong to a change in its transaction. */
 export function createPartnerRequestService(
-  { config, database, outbox, mailQueue, idempotency, notify, lockCounts }: PartnerRequestServiceOptions,
+  { config, database, outbox, mailQueue, idempotency, notifications }: PartnerRequestServiceOptions,
   { findDetail }: PartnerRequests,
 ) {
+  const { notify, lockCounts } = notifications;
   const quota = config.quotas.requestsPerDay;
 
   async function send(userId: number, request: schemas.NewPartnerRequest, key?: IdempotencyKey) {

@@ -4,7 +4,7 @@ import { BoundedPageOf } from '../../http/pagination.ts';
 import * as t from '../../http/schemas.ts';
 import { Block, Line, OptionalLine, TextField, whenEmpty } from '../../http/text.ts';
 import { PartnerRequestStatus as PartnerRequestState } from '../../infrastructure/database/generated/enums.ts';
-import { toUtc } from '../../infrastructure/database/json-times.ts';
+import { toUtc } from '../../infrastructure/times.ts';
 import type { ImageUrls } from '../images/index.ts';
 import { Distance, SearchQuery, StoreSummary, textMatch } from '../stores/index.ts';
 import type { ListedPostRow, PostRow } from './repository.ts';

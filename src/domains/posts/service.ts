@@ -4,7 +4,7 @@ import type { Problem } from '../../http/field-errors.ts';
 import type { Config } from '../../infrastructure/config/config.ts';
 import type { Database, Tx } from '../../infrastructure/database/client.ts';
 import type { Created, Idempotency, IdempotencyKey } from '../../infrastructure/database/idempotency.ts';
-import { koreanOffset } from '../../infrastructure/korean-time.ts';
+import { koreanOffset } from '../../infrastructure/times.ts';
 import type { ImageUrls, PostImages } from '../images/index.ts';
 import { secondsUntilEdits } from '../stores/index.ts';
 import type { OwnPost, Posts } from './repository.ts';
@@ -17,10 +17,14 @@ export interface PostServiceOptions {
   idempotency: Idempotency;
   imageUrls: ImageUrls;
   postImages: PostImages;
-  /** Has a worker find the saved searches that a new post matches. */
-  queueMatching(tx: Tx, postId: number): Promise<void>;
-  /** Withdraws the pending requests for a post that was deleted in the same transaction. */
-  withdrawRequestsOfPost(tx: Tx, postId: number): Promise<void>;
+  savedSearches: {
+    /** Has a worker find the saved searches that a new post matches. */
+    queueMatching(tx: Tx, postId: number): Promise<void>;
+  };
+  partnerRequests: {
+    /** Withdraws the pending requests for a post that was deleted in the same transaction. */
+    withdrawRequestsOfPost(tx: Tx, postId: number): Promise<void>;
+  };
 }
 
 /** What a stored response shows of a deleted post, beside its title; the thumbnail must be a URL. */
@@ -28,7 +32,8 @@ const erased = { content: '', images: [], thumbnail: 'about:blank' };
 
 /** Writing, changing and deleting posts. */
 export function createPostService(options: PostServiceOptions) {
-  const { config, database, posts, idempotency, imageUrls, postImages, withdrawRequestsOfPost } = options;
+  const { config, database, posts, idempotency, imageUrls, postImages, savedSearches, partnerRequests } =
+    options;
   const { postsPerDay: quota, editsPerDay } = config.quotas;
 
   async function create(userId: number, input: NewPost, key?: IdempotencyKey): Promise<Created<Post>> {
@@ -41,7 +46,7 @@ export function createPostService(options: PostServiceOptions) {
       if (seconds !== undefined) throw retryLater(httpErrors.quotaExceeded, seconds);
       if (post === undefined) throw new ApiError(postErrors.storeRequired);
       checkUsable(stored, await postImages.link(tx, { postId: post.id, userId, keys: stored.keys }));
-      await options.queueMatching(tx, post.id);
+      await savedSearches.queueMatching(tx, post.id);
       return toPost(post, imageUrls);
     });
   }
@@ -68,7 +73,7 @@ export function createPostService(options: PostServiceOptions) {
       // The post comes first: its row lock waits for requests that are being sent, and later ones find it deleted.
       if (!(await posts.remove(tx, { ...own, version }))) throw await changeError(tx, own, precondition);
       await idempotency.eraseFromResponses(tx, { userId, operationId: 'createPost', id }, erased);
-      await withdrawRequestsOfPost(tx, id);
+      await partnerRequests.withdrawRequestsOfPost(tx, id);
     });
   }
 

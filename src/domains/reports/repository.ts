@@ -3,7 +3,7 @@ import type { Database, Tx } from '../../infrastructure/database/client.ts';
 import { lockQuota, secondsUntilRoom } from '../../infrastructure/database/daily-quota.ts';
 import type { Prisma } from '../../infrastructure/database/generated/client.ts';
 import { olderThan, type PageRequest } from '../../infrastructure/database/keyset.ts';
-import { lockRow } from '../../infrastructure/database/row-locks.ts';
+import { lockRow } from '../../infrastructure/database/locks.ts';
 import { sql } from '../../infrastructure/database/sql.ts';
 import { openStore, storeSummarySelect } from '../stores/index.ts';
 import type { NewReport, Report, ReportDecision } from './schemas.ts';

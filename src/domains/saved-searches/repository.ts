@@ -2,7 +2,7 @@ import type { ExpiredRows } from '../../infrastructure/database/clean-up.ts';
 import type { Database, Tx } from '../../infrastructure/database/client.ts';
 import type { SavedSearch } from '../../infrastructure/database/generated/client.ts';
 import type { PageRequest } from '../../infrastructure/database/keyset.ts';
-import { lockRow } from '../../infrastructure/database/row-locks.ts';
+import { lockRow } from '../../infrastructure/database/locks.ts';
 import { constant, type Sql, sql } from '../../infrastructure/database/sql.ts';
 import { distanceSql } from '../../infrastructure/search/near.ts';
 import { isOpenPost } from '../posts/index.ts';

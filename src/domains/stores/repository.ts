@@ -2,7 +2,7 @@ import type { Database, Reader, Tx } from '../../infrastructure/database/client.
 import { createDailyCounter } from '../../infrastructure/database/daily-quota.ts';
 import type { Prisma } from '../../infrastructure/database/generated/client.ts';
 import { newestFirst } from '../../infrastructure/database/keyset.ts';
-import { lockRow } from '../../infrastructure/database/row-locks.ts';
+import { lockRow } from '../../infrastructure/database/locks.ts';
 import { raw, type Sql, sql } from '../../infrastructure/database/sql.ts';
 import { findPage } from '../../infrastructure/search/page.ts';
 import { type SearchableList, type SearchFilter, scanBudgets } from '../../infrastructure/search/sources.ts';

@@ -2,10 +2,9 @@ import { join } from 'node:path';
 import { inspectConfig, readDatabase } from './environment.ts';
 import { ConfigError, openVariables } from './readers.ts';
 
+export type { PrivateKey, Secret } from './keys.ts';
 export type { LoginProviderSettings } from './login-providers.ts';
-export type { PrivateKey } from './private-keys.ts';
 export { ConfigError } from './readers.ts';
-export type { Secret } from './secrets.ts';
 
 /** The configuration, validated and converted. Durations are in seconds. */
 export type Config = ReturnType<typeof inspectConfig>['config'];

@@ -1,9 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
-import { isDate } from '../korean-time.ts';
+import { isDate } from '../times.ts';
+import { findConflicts } from './conflicts.ts';
+import * as keys from './keys.ts';
 import { readLoginProviders } from './login-providers.ts';
-import { deriveVapidKey, isVapidSubject, readPrivateKeys, readVapidKey } from './private-keys.ts';
 import {
   asText,
   databaseUrl,
@@ -21,8 +22,6 @@ import {
   type Variables,
   wholeNumber,
 } from './readers.ts';
-import { generatedSecrets, isPlaceholder, readSecrets, secretPath, toSecrets } from './secrets.ts';
-import { findConflicts, findWarnings } from './warnings.ts';
 
 const neededInProduction = 'DATABASE_URL JWT_SECRET RESEND_API_KEY MAIL_FROM FRONTEND_URL PUBLIC_URL'.split(
   ' ',
@@ -65,22 +64,22 @@ export function inspectConfig(source: NodeJS.ProcessEnv, { generateSecret = fals
   const frontendOrigin = parseUrl(frontendUrl)?.origin ?? '';
   const corsOrigins = read('CORS_ORIGINS', list(isOrigin, noOrigin)) ?? (production ? [] : [frontendOrigin]);
 
-  const secretFile = secretPath(dataDirectory);
+  const secretFile = keys.secretPath(dataDirectory);
   const isGenerated = !source['JWT_SECRET'] && !production && (generateSecret || existsSync(secretFile));
   const secrets =
-    read('JWT_SECRET', (text) => readSecrets(text, { production })) ??
-    (isGenerated ? variables.attempt('DATA_DIR', () => generatedSecrets(secretFile)) : undefined) ??
-    toSecrets('');
+    read('JWT_SECRET', (text) => keys.readSecrets(text, { production })) ??
+    (isGenerated ? variables.attempt('DATA_DIR', () => keys.generatedSecrets(secretFile)) : undefined) ??
+    keys.toSecrets('');
   const from = read('MAIL_FROM', mailAddress, 'Dure <no-reply@example.com>');
   const apiKey = read('RESEND_API_KEY', production ? resendKey : asText);
   const resendUrl = url({ reason: production && 'the API key and the emails are sent there' });
   const baseUrl = read('RESEND_BASE_URL', resendUrl);
 
   const isDerived = !production && secrets[0].key.length > 0;
-  const givenKey = read('VAPID_PRIVATE_KEY', readVapidKey);
+  const givenKey = read('VAPID_PRIVATE_KEY', keys.readVapidKey);
   const vapidKey =
     givenKey ??
-    (isDerived ? variables.attempt('JWT_SECRET', () => deriveVapidKey(secrets[0].key)) : undefined);
+    (isDerived ? variables.attempt('JWT_SECRET', () => keys.deriveVapidKey(secrets[0].key)) : undefined);
   const givenSubject = read('VAPID_SUBJECT', asText);
   const subject = givenSubject ?? `mailto:${/[^\s<>]+@[^\s<>]+/.exec(from)?.[0]}`;
 
@@ -122,8 +121,8 @@ export function inspectConfig(source: NodeJS.ProcessEnv, { generateSecret = fals
     secrets,
     /** The first one signs access tokens, the first secret does without any. All verify. */
     privateKeys: [
-      read('JWT_PRIVATE_KEY', readPrivateKeys) ?? [],
-      read('JWT_PRIVATE_KEY_FILE', (path) => readPrivateKeys(readFileSync(path, 'utf8'))) ?? [],
+      read('JWT_PRIVATE_KEY', keys.readPrivateKeys) ?? [],
+      read('JWT_PRIVATE_KEY_FILE', (path) => keys.readPrivateKeys(readFileSync(path, 'utf8'))) ?? [],
     ].flat(),
     tokens: {
       accessTtl: read('ACCESS_TOKEN_TTL', lifetime, '15m'),
@@ -201,15 +200,13 @@ export function inspectConfig(source: NodeJS.ProcessEnv, { generateSecret = fals
       textThat(({ length }) => length <= 64, 'must have at most 64 characters'),
     ),
     otlpEndpoint: read('OTEL_EXPORTER_OTLP_ENDPOINT', url()),
-    /** Settings that work but are weak, for the log. */
-    warnings: findWarnings(texts),
   };
   problems.push(
     ...findConflicts(source),
     ...textsOf({
       'METRICS_PORT must differ from PORT, which is for clients': config.metricsPort === port,
       'VAPID_SUBJECT must be an address such as mailto:push@example.com, or a URL that starts with https://; in production one that push services can reach: without it MAIL_FROM counts':
-        (givenKey ?? givenSubject) !== undefined && !isVapidSubject(subject, { production }),
+        (givenKey ?? givenSubject) !== undefined && !keys.isVapidSubject(subject, { production }),
     }),
   );
   return { config, texts, problems };
@@ -237,6 +234,6 @@ const mailAddress = textThat(
 );
 /** As `re_` and random characters. */
 const resendKey = textThat(
-  (text) => /^re_.{5,}$/.test(text) && !isPlaceholder(text),
+  (text) => /^re_.{5,}$/.test(text) && !keys.isPlaceholder(text),
   'must be an API key of Resend: it begins with re_ and is no placeholder',
 );

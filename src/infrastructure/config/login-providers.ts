@@ -1,4 +1,4 @@
-import { parsePrivateKey } from './private-keys.ts';
+import { parsePrivateKey } from './keys.ts';
 import { asText, ConfigError, splitList, textThat, url, type Variables } from './readers.ts';
 
 interface Client {

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { hostOf } from '../addresses.ts';
 
 /** An invalid configuration; the message lists every problem, one per line. */
 export class ConfigError extends Error {
@@ -138,7 +137,7 @@ interface UrlRules {
 }
 
 /** Other names below `localhost` are asked of DNS by some resolvers. */
-const thisMachine = ['localhost', '127.0.0.1', '::1'];
+const thisMachine = ['localhost', '127.0.0.1', '[::1]'];
 
 /** A URL, as it is but for slashes at its end. */
 export function url({
@@ -152,7 +151,7 @@ export function url({
       throw new ConfigError(
         `must be a URL that starts with ${protocols.map((one) => `${one}//`).join(' or ')}`,
       );
-    if (reason && url.protocol === 'http:' && !thisMachine.includes(hostOf(url)))
+    if (reason && url.protocol === 'http:' && !thisMachine.includes(url.hostname))
       throw new ConfigError(`must be https in production: ${reason}`);
     if (continuation === undefined) return text;
     if (url.search || url.hash) throw new ConfigError(`must end with its path: ${continuation} continue it`);

@@ -1,6 +1,6 @@
-import { advisoryLocks } from './advisory-locks.ts';
 import type { ExpiredRows } from './clean-up.ts';
 import type { Tx } from './client.ts';
+import { advisoryLocks } from './locks.ts';
 import { constant, raw, type Sql, sql } from './sql.ts';
 
 /*

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
-import { advisoryLocks } from './advisory-locks.ts';
 import { applyMigration, type Migration } from './apply-migration.ts';
 import { withClient } from './connection.ts';
 import { hasCode } from './errors.ts';
+import { advisoryLocks } from './locks.ts';
 
 /** The schema is not up to date. The message names the migration and says what to do, or PostgreSQL's error. */
 export class MigrationError extends Error {

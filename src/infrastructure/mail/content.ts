@@ -1,5 +1,5 @@
 import type { Language, MailPurpose, MailTopic } from '../database/generated/enums.ts';
-import { timeInKorea } from '../korean-time.ts';
+import { timeInKorea } from '../times.ts';
 
 /** What the queue has to know of a kind of email. */
 export interface MailRules {

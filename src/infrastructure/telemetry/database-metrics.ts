@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../database/client.ts';
 import { pendingMigrations } from '../database/migrations.ts';
-import { onceASecond } from '../database/once-a-second.ts';
 import { endIfReadOnly } from '../database/pool.ts';
+import { onceASecond } from '../database/shared-reads.ts';
 import { sql } from '../database/sql.ts';
 import { mailPauseTask } from '../mail/queue.ts';
 import type { Metrics, Reading } from './metrics.ts';

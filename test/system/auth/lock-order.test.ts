@@ -1,7 +1,7 @@
 import t from 'tap';
 import { createEmailSecretRepository } from '../../../src/domains/auth/email/repository.ts';
 import { createDerivedSecrets } from '../../../src/domains/auth/secrets.ts';
-import { advisoryLocks } from '../../../src/infrastructure/database/advisory-locks.ts';
+import { advisoryLocks } from '../../../src/infrastructure/database/locks.ts';
 import { accountsOf, signUpBody } from '../../auth/accounts.ts';
 import { createTestApp, createUser, type TestResponse } from '../../support/app.ts';
 import { inParallel, lockRows } from '../../support/concurrency.ts';

@@ -1,8 +1,7 @@
 import type { Config } from '../../../infrastructure/config/config.ts';
-import { advisoryLocks } from '../../../infrastructure/database/advisory-locks.ts';
 import type { Tx } from '../../../infrastructure/database/client.ts';
 import type { Prisma } from '../../../infrastructure/database/generated/client.ts';
-import { lockRow } from '../../../infrastructure/database/row-locks.ts';
+import { advisoryLocks, lockRow } from '../../../infrastructure/database/locks.ts';
 import { type Sql, sql } from '../../../infrastructure/database/sql.ts';
 
 /** What the API shows of an account. */

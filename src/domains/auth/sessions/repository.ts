@@ -8,7 +8,7 @@ import type {
 } from '../../../infrastructure/database/generated/client.ts';
 import type { LoginFlowKind } from '../../../infrastructure/database/generated/enums.ts';
 import { afterTime, type PageRequest } from '../../../infrastructure/database/keyset.ts';
-import { readTogether } from '../../../infrastructure/database/read-together.ts';
+import { readTogether } from '../../../infrastructure/database/shared-reads.ts';
 import { constant, type Sql, sql } from '../../../infrastructure/database/sql.ts';
 import type { UserRow } from '../accounts/repository.ts';
 import { type DerivedSecrets, type FlowSecret, noId } from '../secrets.ts';

@@ -2,7 +2,7 @@ import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import type { Language } from '../../../http/language.ts';
 import { Page, PageQuery } from '../../../http/pagination.ts';
 import * as t from '../../../http/schemas.ts';
-import { type InJson, toUtc } from '../../../infrastructure/database/json-times.ts';
+import { type InJson, toUtc } from '../../../infrastructure/times.ts';
 import type { ImageUrls } from '../../images/index.ts';
 import {
   type PartnerRequestKind,

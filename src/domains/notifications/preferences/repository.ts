@@ -6,8 +6,8 @@ import {
   NotificationKind,
 } from '../../../infrastructure/database/generated/enums.ts';
 import { type Sql, sql } from '../../../infrastructure/database/sql.ts';
-import { koreanOffset } from '../../../infrastructure/korean-time.ts';
 import type { MailPayload } from '../../../infrastructure/mail/queue.ts';
+import { koreanOffset } from '../../../infrastructure/times.ts';
 import type { MailPreferenceChanges, MailPreferences } from './schemas.ts';
 
 export type PreferencesRow = Pick<User, keyof typeof columns>;

@@ -7,7 +7,7 @@ import { prefersHtml, sendPage } from '../../../http/pages.ts';
 import { prepareError, sendError } from '../../../http/plugins/envelope.ts';
 import { EmptyData, Ref } from '../../../http/schemas.ts';
 import type { Config } from '../../../infrastructure/config/config.ts';
-import type { Secret } from '../../../infrastructure/config/secrets.ts';
+import type { Secret } from '../../../infrastructure/config/keys.ts';
 import { MailTopic } from '../../../infrastructure/database/generated/enums.ts';
 import { escapeHtml } from '../../../infrastructure/mail/rendering.ts';
 import type { Preferences } from './repository.ts';

@@ -2,7 +2,7 @@ import { type Static, type TProperties, Type } from '@sinclair/typebox';
 import { tokenNotValid } from '../../../http/authentication.ts';
 import * as t from '../../../http/schemas.ts';
 import { Line, pattern, TextField } from '../../../http/text.ts';
-import type { MailTopic } from '../../../infrastructure/database/generated/enums.ts';
+import { MailTopic } from '../../../infrastructure/database/generated/enums.ts';
 import { partnerRequestTopics } from '../../partner-requests/index.ts';
 import { savedSearchTopics } from '../../saved-searches/index.ts';
 import type { PreferencesRow } from './repository.ts';
@@ -18,12 +18,8 @@ const MailLanguage = t.NamedEnum(
 export const topics = { ...partnerRequestTopics, ...savedSearchTopics } satisfies Record<MailTopic, unknown>;
 
 /** Something of each topic, in the order of the API. */
-const ofEachTopic = <Value>(of: (topic: MailTopic) => Value): Record<MailTopic, Value> => ({
-  partner_request_received: of('partner_request_received'),
-  partner_request_answered: of('partner_request_answered'),
-  partner_request_ended: of('partner_request_ended'),
-  saved_search_match: of('saved_search_match'),
-});
+const ofEachTopic = <Value>(of: (topic: MailTopic) => Value) =>
+  Object.fromEntries(Object.values(MailTopic).map((topic) => [topic, of(topic)])) as Record<MailTopic, Value>;
 
 const EmailPreferences = t.NamedObject(
   'EmailPreferences',

@@ -4,7 +4,7 @@ import { Value } from '@sinclair/typebox/value';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Task } from 'graphile-worker';
 import type { Config } from '../../../infrastructure/config/config.ts';
-import type { Vapid } from '../../../infrastructure/config/private-keys.ts';
+import type { Vapid } from '../../../infrastructure/config/keys.ts';
 import { reasonOf } from '../../../infrastructure/database/errors.ts';
 import type { PushSubscription } from '../../../infrastructure/database/generated/client.ts';
 import { sql } from '../../../infrastructure/database/sql.ts';

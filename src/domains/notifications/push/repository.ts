@@ -1,7 +1,7 @@
 import type { Database } from '../../../infrastructure/database/client.ts';
 import type { PushSubscription } from '../../../infrastructure/database/generated/client.ts';
 import type { PageRequest } from '../../../infrastructure/database/keyset.ts';
-import { lockRow } from '../../../infrastructure/database/row-locks.ts';
+import { lockRow } from '../../../infrastructure/database/locks.ts';
 import { sql } from '../../../infrastructure/database/sql.ts';
 import { maxSubscriptions } from './schemas.ts';
 

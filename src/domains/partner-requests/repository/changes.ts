@@ -2,9 +2,9 @@ import type { ExpiredRows } from '../../../infrastructure/database/clean-up.ts';
 import type { Tx } from '../../../infrastructure/database/client.ts';
 import type { PartnerRequestStatus } from '../../../infrastructure/database/generated/enums.ts';
 import type { StoredKey } from '../../../infrastructure/database/idempotency.ts';
-import type { InJson } from '../../../infrastructure/database/json-times.ts';
 import { join, raw, type Sql, sql } from '../../../infrastructure/database/sql.ts';
 import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
+import type { InJson } from '../../../infrastructure/times.ts';
 import type { PartnerRequestKind } from '../kinds.ts';
 import * as requests from './requests.ts';
 

@@ -1,3 +1,6 @@
+import type { Tx } from './client.ts';
+import { raw, sql } from './sql.ts';
+
 /** All advisory locks of the service: a database has one space of keys. Where there are two keys, the second one is an id. */
 export const advisoryLocks = {
   /** That of Prisma's CLI and schema engine, so that they and `migrate` exclude each other. */
@@ -16,3 +19,16 @@ export const advisoryLocks = {
   /** `skip_lost_notification_ids` skips ids. */
   timeline: 1_953_066_341,
 } as const;
+
+/** As PostgreSQL calls them, strongest first. `NO KEY UPDATE` lets rows that refer to the row be added meanwhile. */
+type Strength = 'UPDATE' | 'NO KEY UPDATE' | 'KEY SHARE';
+
+/** Locks a row until the transaction ends, which Prisma's client cannot. @returns whether there is such a row */
+export async function lockRow(
+  tx: Tx,
+  table: 'users' | 'stores' | 'sessions',
+  id: number | string,
+  strength: Strength,
+): Promise<boolean> {
+  return (await tx.execute(sql`SELECT FROM ${raw(table)} WHERE id = ${id} FOR ${raw(strength)}`)) > 0;
+}
