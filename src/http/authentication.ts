@@ -1,10 +1,9 @@
+import type { Static } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
-import { ApiError, httpErrors } from './errors.ts';
+import { ApiError, httpErrors, type TokenNotValidReason } from './errors.ts';
 
-/** Why a token is rejected. */
-export type TokenProblem = 'malformed' | 'expired' | 'revoked' | 'reused' | 'wrong_type';
-
+export type TokenProblem = Static<typeof TokenNotValidReason>;
 export type TokenType = 'access' | 'refresh';
 
 /** The user and the session that a genuine access token names. */

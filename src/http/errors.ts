@@ -109,7 +109,8 @@ const TokenNotValidMessage = NamedObject('TokenNotValidMessage', 'The token that
   message: Message('What is wrong with it, for people'),
 });
 
-const TokenNotValidReason = NamedEnum(
+/** Why a token is rejected. */
+export const TokenNotValidReason = NamedEnum(
   'TokenNotValidReason',
   'Why the token is rejected. Refresh on `expired` of an access token; after every other reason, and after any error of `refreshToken` with 401, log in again.',
   {

@@ -13,9 +13,7 @@ const maxHeaderLength = 512;
 
 /** Chooses the language of a response. @param header the `Accept-Language` header, with quality values (RFC 9110, section 12.5.4) */
 export function negotiateLanguage(header: string | undefined): Language {
-  if (header === undefined) return defaultLanguage;
-  const preferred = new Negotiator({
-    headers: { 'accept-language': header.slice(0, maxHeaderLength) },
-  }).language([...languages]);
+  const headers = { 'accept-language': header?.slice(0, maxHeaderLength) };
+  const preferred = new Negotiator({ headers }).language([...languages]);
   return languages.find((language) => language === preferred) ?? defaultLanguage;
 }

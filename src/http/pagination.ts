@@ -1,4 +1,4 @@
-import { type TProperties, type TSchema, Type } from '@sinclair/typebox';
+import { type Static, type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox';
 import type { BoundedPage, KeysetPosition, PageRequest } from '../infrastructure/database/keyset.ts';
 import { ApiError, httpErrors } from './errors.ts';
 import { Base64url, Int32, List, OrNull } from './schemas.ts';
@@ -22,10 +22,7 @@ export const PageQuery = {
   cursor: Type.Optional(Base64url('`next_cursor` of the previous page', 100)),
 };
 
-export interface PageQuery {
-  limit: number;
-  cursor?: string;
-}
+export type PageQuery = Static<TObject<typeof PageQuery>>;
 
 /** One page of a list, newest first. @param fields of the page besides its items and cursor */
 export function Page<T extends TSchema, Fields extends TProperties = Record<never, never>>(

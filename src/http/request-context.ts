@@ -58,6 +58,10 @@ export function clientAddress({ clientIp }: FastifyRequest, prefix: 64 | 48 = 64
 }
 
 declare module 'fastify' {
+  interface FastifyInstance {
+    /** Counts a security event. */
+    countSecurityEvent(event: string): void;
+  }
   interface FastifyRequest {
     /** The address of the client, without port and zone: of the peer, or as trusted proxies forward it. */
     clientIp: string;

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { documentedKeyword } from '../http/schemas.ts';
+import { documentedKeyword, maxId } from '../http/schemas.ts';
 import { internalKeywords } from '../http/text.ts';
 
 export type JsonObject = Record<string, unknown>;
@@ -25,12 +25,70 @@ const envelopeParts = {
   Message: { description: 'For people, in the language of the response', type: 'string', maxLength: 1000 },
 };
 
+/** Headers that only some responses have; the introduction of the document describes the others. */
+const headers = {
+  'Retry-After': {
+    required: true,
+    description: 'Seconds until another try makes sense',
+    schema: { type: 'integer', format: 'int32', minimum: 1, maximum: maxId },
+    example: 30,
+  },
+  'WWW-Authenticate': {
+    required: true,
+    description: 'The challenge; `error="invalid_token"` when a token was sent',
+    schema: { type: 'string', maxLength: 1000, pattern: '^Bearer realm=' },
+    example: 'Bearer realm="api", error="invalid_token"',
+  },
+  ETag: {
+    required: true,
+    description: 'Of this version: for `If-None-Match` and `If-Match`',
+    schema: { type: 'string', maxLength: 1000, pattern: '^[!-~]+$' },
+    example: '"3q2-7wAAESIzRFVmd4iZqr-ko"',
+  },
+  Location: {
+    required: true,
+    description: 'The path of what was created, or the page to which the browser goes on',
+    schema: { type: 'string', maxLength: 1000, format: 'uri-reference' },
+    example: '/api/v1/posts/1/',
+  },
+  'Idempotency-Replayed': {
+    description: 'Only when this is the stored response to the same `Idempotency-Key`',
+    schema: { type: 'string', const: 'true' },
+    example: 'true',
+  },
+  'Set-Cookie': {
+    description:
+      'Only with `X-Refresh-Token: cookie`: the refresh token, or an empty value that clears it. On plain HTTP outside production its name is `dure-refresh`',
+    schema: { type: 'string', pattern: '^(__Host-)?dure-refresh=', maxLength: 4096 },
+    example:
+      '__Host-dure-refresh=eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.e30.Zm9yIGV4YW1wbGUgb25seQ; Max-Age=1209600; Path=/; HttpOnly; Secure; SameSite=Strict',
+  },
+};
+
+const headerComponent = (name: string) => name.replaceAll('-', '');
+
+/** References to the headers that a response has; undefined where it has none. */
+export function headerReferences(has: { [Name in keyof typeof headers]?: boolean | undefined }) {
+  const names = Object.entries(has).flatMap(([name, isThere]) => (isThere ? name : []));
+  if (names.length === 0) return undefined;
+  return Object.fromEntries(
+    names.map((name) => [name, { $ref: `#/components/headers/${headerComponent(name)}` }]),
+  );
+}
+
 /** The named parts of the document, to which operations refer. */
 export class Components {
   readonly parts: Record<Kind, Record<string, JsonObject>>;
 
   constructor(schemas: Record<string, JsonObject>) {
-    this.parts = { schemas: { ...schemas, ...envelopeParts }, responses: {}, parameters: {}, headers: {} };
+    this.parts = {
+      schemas: { ...schemas, ...envelopeParts },
+      responses: {},
+      parameters: {},
+      headers: Object.fromEntries(
+        Object.entries(headers).map(([name, header]) => [headerComponent(name), header]),
+      ),
+    };
   }
 
   /** Adds a part, unless it is there. @throws when another part has the name */

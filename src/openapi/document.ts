@@ -1,8 +1,7 @@
 import { mergePatch } from '../http/plugins/body-reader.ts';
-import { Components, type JsonObject, nameOf, toJsonSchema } from './components.ts';
+import { Components, headerReferences, type JsonObject, nameOf, toJsonSchema } from './components.ts';
 import { createErrorResponses, type DocumentedRoute, otherErrorResponse } from './errors.ts';
 import recorded from './examples.json' with { type: 'json' };
-import { headerComponents, headerReferences } from './headers.ts';
 
 interface OpenApiDocument extends JsonObject {
   paths: Record<string, Record<string, Operation>>;
@@ -51,7 +50,6 @@ const sharedParameters: Record<string, string> = {
 export function completeDocument(generated: object, routes: ReadonlyMap<string, DocumentedRoute>) {
   const { components: parts, ...document } = toJsonSchema(generated) as OpenApiDocument;
   const components = new Components(parts.schemas);
-  for (const [name, header] of headerComponents) components.add('headers', name, header);
   const errorResponses = createErrorResponses(components, routes.values());
   const otherError = otherErrorResponse(components);
   for (const operation of Object.values(document.paths).flatMap((path) => Object.values(path))) {

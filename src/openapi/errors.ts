@@ -3,8 +3,14 @@ import { isDeepStrictEqual } from 'node:util';
 import type { FastifySchema, RouteOptions } from 'fastify';
 import { type ErrorDefinition, httpErrors } from '../http/errors.ts';
 import { maxId, NamedEnum } from '../http/schemas.ts';
-import { type Components, isObject, type JsonObject, toJsonSchema, toPascalCase } from './components.ts';
-import { headerReferences } from './headers.ts';
+import {
+  type Components,
+  headerReferences,
+  isObject,
+  type JsonObject,
+  toJsonSchema,
+  toPascalCase,
+} from './components.ts';
 
 /** A route of the document. */
 export interface DocumentedRoute extends Pick<RouteOptions, 'method' | 'config'> {

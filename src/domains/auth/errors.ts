@@ -23,8 +23,6 @@ const taken = (code: string, field: string, text: LocalizedText) =>
     },
   });
 
-const emailTaken = { ko: '이미 가입된 이메일입니다.', en: 'This email address already has an account.' };
-
 const SuggestedAccount = NamedObject('SuggestedAccount', 'What the form of a sign-up can be filled with', {
   name: OrNull(Text('The name at the provider', 50)),
   email: OrNull(Email('The email address at the provider')),
@@ -36,7 +34,7 @@ const SecondFactorMethod = NamedEnum('SecondFactorMethod', 'A way to finish a lo
   recovery_code: 'A recovery code',
 });
 
-/** Errors of the authentication operations. Those of one code differ in their text and in the field that they name. */
+/** Errors of the authentication operations. Those of one code differ in their text; the document has the fields of the first. */
 export const authErrors = {
   invalidCredentials: defineError(401, 'invalid_credentials', {
     ko: '아이디 또는 비밀번호가 올바르지 않습니다.',
@@ -58,8 +56,10 @@ export const authErrors = {
     ko: '이미 사용 중인 아이디입니다.',
     en: 'This username is already taken.',
   }),
-  emailTaken: taken('email_taken', 'email', emailTaken),
-  newEmailTaken: taken('email_taken', 'new_email', emailTaken),
+  emailTaken: taken('email_taken', 'email', {
+    ko: '이미 가입된 이메일입니다.',
+    en: 'This email address already has an account.',
+  }),
   oldEmailTaken: taken('email_taken', 'token', {
     ko: '이전 이메일을 다른 계정에서 사용하고 있어 되돌릴 수 없습니다.',
     en: 'The old email address now belongs to another account, so the change cannot be undone.',

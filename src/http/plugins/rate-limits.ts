@@ -14,7 +14,7 @@ import type { RateLimit } from '../route-config.ts';
 /** Limits of all operations without a limit of their own. The requests of all users at one address count together, too. */
 export const userLimit: RateLimit = { group: 'user', max: 600, per: 'user' };
 export const clientLimit: RateLimit = { group: 'client', max: 300 };
-export const addressLimit: RateLimit = { group: 'address', max: 3_000 };
+const addressLimit: RateLimit = { group: 'address', max: 3_000 };
 
 interface RateLimitOptions {
   config: Config;

@@ -3,13 +3,6 @@ import fastifyPlugin from 'fastify-plugin';
 import type { Metrics } from '../../infrastructure/telemetry/metrics.ts';
 import type { Tracing } from '../../infrastructure/telemetry/tracing.ts';
 
-declare module 'fastify' {
-  interface FastifyInstance {
-    /** Counts a security event. */
-    countSecurityEvent(event: string): void;
-  }
-}
-
 /** Others are one label, because Node's parser knows dozens. */
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 

@@ -25,7 +25,7 @@ export const emailChangeRoutes: FastifyPluginAsyncTypebox<EmailService> = async 
         ...authorizationErrors,
         authErrors.invalidCode,
         authErrors.verificationTokenInvalid,
-        authErrors.newEmailTaken,
+        authErrors.emailTaken,
       ],
     },
     schema: {

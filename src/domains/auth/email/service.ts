@@ -159,7 +159,7 @@ export function createEmailService(auth: AuthContext) {
       })
       .catch((error: unknown) => {
         // The whole transaction was rolled back, so the code still works.
-        throw isUniqueViolation(error) ? takenError('new_email', authErrors.newEmailTaken) : error;
+        throw isUniqueViolation(error) ? takenError('new_email', authErrors.emailTaken) : error;
       });
     if (wrong) {
       context.logSecurityEvent('email_code_failed', user);
