@@ -24,8 +24,6 @@ export function usePost(post_id: number) {
   return useQuery({
     queryKey: [...queryKey(userId, 'getPost', { post_id }), 'etag'],
     queryFn: ({ signal }) => dure.request('getPost', { post_id }, { signal }).then(tag),
-    enabled: userId !== null,
-    retry: false,
   });
 }
 
@@ -40,7 +38,6 @@ export function useOwnStore() {
         throw error;
       }),
     enabled: userId !== null,
-    retry: false,
   });
 }
 

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'react';
-import { useController } from 'react-hook-form';
+import { useController, useFormContext } from 'react-hook-form';
 import { toast } from 'react-hot-toast/headless';
 import { dure } from '../api.ts';
 import { m } from '../paraglide/messages.js';
@@ -65,24 +65,20 @@ async function shrink(file: File): Promise<Blob> {
 export function PhotoFields() {
   const { field } = useController({ name: 'images' });
   const input = useRef<HTMLInputElement>(null);
+  const { getValues } = useFormContext();
   const photos: string[] = field.value;
-  const newest = useRef(photos);
-  newest.current = photos;
   useEffect(() => {
     // Of a draft: a preview is gone after a reload, and what has failed is not tried again.
     const isLost = (photo: string) =>
       photo.startsWith('blob:') && (uploads.get(photo)?.error ?? !uploads.has(photo));
-    if (photos.some(isLost)) change(photos.filter((photo) => !isLost(photo)));
-    for (const photo of newest.current) {
+    const kept = photos.filter((photo) => !isLost(photo));
+    if (kept.length < photos.length) field.onChange(kept);
+    for (const photo of kept) {
       const sent = uploads.get(photo);
       if (sent) follow(photo, sent.url);
     }
   }, []);
 
-  function change(photos: string[]) {
-    newest.current = photos;
-    field.onChange(photos);
-  }
   async function follow(preview: string, sent: Promise<string>) {
     const url = await sent.catch((error: unknown) => {
       const failed = uploads.get(preview);
@@ -91,7 +87,7 @@ export function PhotoFields() {
     });
     // Where this form was left, the next one that has its draft follows the upload.
     if (input.current === null) return;
-    change(newest.current.map((photo) => (photo === preview ? url : photo)));
+    field.onChange(getValues('images').map((photo: string) => (photo === preview ? url : photo)));
     if (url !== preview) forget(preview);
   }
   function add(files: File[]) {
@@ -102,18 +98,18 @@ export function PhotoFields() {
       follow(preview, upload(preview, file));
       return preview;
     });
-    change([...photos, ...added]);
+    field.onChange([...photos, ...added]);
   }
   function sendAgain(preview: string, file: File) {
     follow(preview, upload(preview, file));
-    change([...photos]);
+    field.onChange([...photos]);
   }
   function moveForward(index: number) {
     const [before, photo] = photos.slice(index - 1, index + 1);
-    if (before && photo) change([...photos.slice(0, index - 1), photo, before, ...photos.slice(index + 1)]);
+    if (before && photo) field.onChange(photos.with(index - 1, photo).with(index, before));
   }
   function remove(photo: string) {
-    change(photos.filter((one) => one !== photo));
+    field.onChange(photos.filter((one) => one !== photo));
     forget(photo);
     input.current?.focus();
   }

@@ -57,7 +57,7 @@ export function Search({ path, label }: { path: '/' | '/?status=closed' | '/stor
             <button type="submit" className="button">
               {m.search()}
             </button>
-            <Button look="fold" label={m.filters()} isExpanded={isOpen} onClick={() => setOpen(!isOpen)} />
+            <Button look="fold" label={m.filters()} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)} />
           </div>
           <select
             name="category_id"
@@ -81,7 +81,7 @@ export function Search({ path, label }: { path: '/' | '/?status=closed' | '/stor
             </datalist>
             <Button
               label={m.near_me()}
-              isPressed={Boolean(near)}
+              aria-pressed={Boolean(near)}
               onClick={near ? () => search('') : searchNearby}
             />
           </div>

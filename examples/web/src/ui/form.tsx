@@ -152,9 +152,7 @@ function Conflict({ conflicts, fields, keepOwn, takeCurrent }: ConflictProps) {
           <div className="versions" key={name}>
             {versions.map(([title, value]) => (
               <div key={title}>
-                <p className="small">
-                  <strong>{title}</strong>
-                </p>
+                <strong className="small">{title}</strong>
                 <div className="pre-line">{show(value) || m.empty()}</div>
               </div>
             ))}

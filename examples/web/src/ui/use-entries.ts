@@ -2,12 +2,12 @@ import { newIdempotencyKey } from '@dure/client';
 import { useLayoutEffect, useRef, useState } from 'react';
 import { type DefaultValues, type FieldValues, type Path, type PathValue, useForm } from 'react-hook-form';
 import { dure } from '../api.ts';
-import { draftKey, keepDraft, readDraft } from './draft.ts';
+import { draftKey, keepDraft, readDraft, textOf } from './draft.ts';
 import type { FormProps } from './form.tsx';
 
 type Named = Record<string, unknown>;
 
-const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
+const same = (one: unknown, other: unknown) => textOf(one) === textOf(other);
 
 /**
  * Keeps what is typed as a draft, and merges it with what was saved elsewhere in the meantime: entries that were not touched follow
@@ -17,8 +17,7 @@ export function useEntries<Values extends FieldValues>({ values: saved, version,
   const user = useRef(dure.userId()).current;
   const key = draft && draftKey(user, draft);
   const now: Named = saved ?? {};
-  const revision =
-    version ?? JSON.stringify(now, (name, value) => (name.includes('password') ? undefined : value));
+  const revision = version ?? textOf(now);
   const [kept] = useState(() => (key ? readDraft(key) : undefined));
   const form = useForm<Values>({ defaultValues: { ...now, ...kept?.values } as DefaultValues<Values> });
   const attempt = useRef(kept?.attempt ?? newIdempotencyKey());
@@ -34,13 +33,9 @@ export function useEntries<Values extends FieldValues>({ values: saved, version,
   function keep() {
     // After a sign-out, nothing is kept for an account that has left.
     if (!key || dure.userId() !== user) return;
-    const entries = own();
-    const { revision, values } = base.current;
-    const isChanged = (name: string) => !name.includes('password') && !same(entries[name], values[name]);
-    const changed = Object.keys(now).filter(isChanged);
-    const pick = (from: Named) => Object.fromEntries(changed.map((name) => [name, from[name]]));
-    const draft = { revision, attempt: attempt.current, values: pick(entries), was: pick(values) };
-    keepDraft(key, changed.length > 0 ? draft : undefined);
+    const { revision, values: was } = base.current;
+    const draft = { revision, attempt: attempt.current, values: own(), was };
+    keepDraft(key, same(draft.values, was) ? undefined : draft);
   }
 
   function accept() {
@@ -86,7 +81,7 @@ export function useEntries<Values extends FieldValues>({ values: saved, version,
     forget() {
       attempt.current = newIdempotencyKey();
       base.current = { ...base.current, values: { ...own() } };
-      if (key) keepDraft(key, undefined);
+      keep();
     },
   };
 }
