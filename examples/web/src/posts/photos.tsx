@@ -23,13 +23,12 @@ const uploads = new Map<string, Upload>();
 let last: Promise<unknown> = Promise.resolve();
 
 /** One after another: the service takes two uploads of a user at a time. */
-function upload(preview: string, file: File): Promise<string> {
+function upload(preview: string, file: File): void {
   const url = last
     .catch(() => undefined)
     .then(async () => (await dure.images.upload({ image: await shrink(file) })).url);
   last = url;
   uploads.set(preview, { file, url });
-  return url;
 }
 
 function forget(preview: string): void {
@@ -73,16 +72,14 @@ export function PhotoFields() {
       photo.startsWith('blob:') && (uploads.get(photo)?.error ?? !uploads.has(photo));
     const kept = photos.filter((photo) => !isLost(photo));
     if (kept.length < photos.length) field.onChange(kept);
-    for (const photo of kept) {
-      const sent = uploads.get(photo);
-      if (sent) follow(photo, sent.url);
-    }
+    kept.forEach(follow);
   }, []);
 
-  async function follow(preview: string, sent: Promise<string>) {
-    const url = await sent.catch((error: unknown) => {
-      const failed = uploads.get(preview);
-      if (failed) uploads.set(preview, { ...failed, error: describeError(error) });
+  async function follow(preview: string) {
+    const sent = uploads.get(preview);
+    if (!sent) return;
+    const url = await sent.url.catch((error: unknown) => {
+      if (uploads.has(preview)) uploads.set(preview, { ...sent, error: describeError(error) });
       return preview;
     });
     // Where this form was left, the next one that has its draft follows the upload.
@@ -95,13 +92,15 @@ export function PhotoFields() {
     if (files.length > room) toast(m.a_post_can_have_ten());
     const added = files.slice(0, room).map((file) => {
       const preview = URL.createObjectURL(file);
-      follow(preview, upload(preview, file));
+      upload(preview, file);
+      follow(preview);
       return preview;
     });
     field.onChange([...photos, ...added]);
   }
   function sendAgain(preview: string, file: File) {
-    follow(preview, upload(preview, file));
+    upload(preview, file);
+    follow(preview);
     field.onChange([...photos]);
   }
   function moveForward(index: number) {
