@@ -30,7 +30,6 @@ function PushSwitch() {
   const query = useQuery({
     queryKey: ['push'],
     queryFn: () => dure.push.getKey().then(() => dure.push.status()),
-    retry: false,
     gcTime: 0,
   });
   const devices = useInfiniteList(dure.push.listSubscriptions);
@@ -95,8 +94,8 @@ const channels = [
 ];
 
 /** Which emails and push messages the account gets, when, and in which language. */
-function Preferences({ language, quiet_hours: quiet, ...saved }: Output<'getMailPreferences'>) {
-  const values = { ...saved, language, quiet_hours: quiet ?? { from: '', to: '' } };
+function Preferences(saved: Output<'getMailPreferences'>) {
+  const values = { ...saved, quiet_hours: saved.quiet_hours ?? { from: '', to: '' } };
 
   async function save({ quiet_hours, ...entered }: typeof values) {
     const { from, to } = quiet_hours;

@@ -1,7 +1,7 @@
 import { supportsPasskeys } from '@dure/client';
 import { nameOfMethod } from '../account/names.ts';
 import { dure } from '../api.ts';
-import { SecondFactorField, secondFactorIn } from '../auth/fields.tsx';
+import { SecondFactorField } from '../auth/fields.tsx';
 import { m } from '../paraglide/messages.js';
 import { PasswordField } from '../ui/fields.tsx';
 import { Button, Dialog, Form } from '../ui/index.ts';
@@ -14,13 +14,14 @@ export interface ConfirmationProps {
 
 /** Asks who is there. */
 export function ConfirmationDialog({ methods, onEnd }: ConfirmationProps) {
-  const cancel = () => onEnd(null);
+  const cancel = <Button label={m.cancel()} onClick={() => onEnd(null)} />;
   const withPassword = methods.includes('password');
   const withPasskey = !withPassword && supportsPasskeys();
+  const hasForm = withPassword || methods.includes('totp');
   const providers = methods.filter((one) => !['password', 'totp', 'recovery_code'].includes(one));
 
   async function confirm({ password, code }: { password: string; code: string }) {
-    await dure.auth.confirmUser(withPassword ? { password } : { code: secondFactorIn(code) });
+    await dure.auth.confirmUser(withPassword ? { password } : { code });
     onEnd(password);
   }
 
@@ -32,10 +33,14 @@ export function ConfirmationDialog({ methods, onEnd }: ConfirmationProps) {
   }
 
   return (
-    <Dialog title={m.confirm_that_it_is_you()} onClose={cancel}>
+    <Dialog title={m.confirm_that_it_is_you()} onClose={() => onEnd(null)}>
       <p>{m.to_protect_your_account_please()}</p>
-      {(withPassword || methods.includes('totp')) && (
-        <Form values={{ password: '', code: '' }} submitLabel={m.confirm()} onSubmit={confirm}>
+      {hasForm && (
+        <Form
+          values={{ password: '', code: '' }}
+          submitLabel={m.confirm()}
+          onSubmit={confirm}
+          actions={cancel}>
           {withPassword ? <PasswordField autoComplete="current-password" /> : <SecondFactorField />}
         </Form>
       )}
@@ -50,9 +55,7 @@ export function ConfirmationDialog({ methods, onEnd }: ConfirmationProps) {
       ))}
       {withPasskey && <Button look="wide" label={m.confirm_with_a_passkey()} onClick={logInAgain} />}
       {methods.length === 0 && !withPasskey && <p className="note warn">{m.please_log_out_and_log()}</p>}
-      <div className="row">
-        <Button label={m.cancel()} onClick={cancel} />
-      </div>
+      {!hasForm && <div className="row">{cancel}</div>}
     </Dialog>
   );
 }

@@ -45,12 +45,7 @@ function Entry({ notification, onRead }: { notification: Notification; onRead: (
       heading="h2"
       title={
         <>
-          {!is_read && (
-            <>
-              <span className="unread-dot" aria-hidden="true" />
-              <span className="visually-hidden">{m.unread()} </span>
-            </>
-          )}
+          {!is_read && <span className="unread-dot" role="img" aria-label={m.unread()} />}
           <Link to={path} onClick={() => is_read || attempt(onRead)}>
             {message}
           </Link>

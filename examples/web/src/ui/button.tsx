@@ -1,9 +1,9 @@
-import { type ReactNode, useState } from 'react';
+import { type ButtonHTMLAttributes, type ReactNode, useState } from 'react';
 import { Link, type LinkProps } from 'react-router';
 import { attempt } from './errors.ts';
 import './button.css';
 
-export interface ButtonProps {
+export interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'onClick'> {
   label: ReactNode;
   /** What it is about, for screen readers, where several buttons have the same label. */
   about?: string | undefined;
@@ -11,17 +11,12 @@ export interface ButtonProps {
   look?: string | undefined;
   icon?: ReactNode;
   onClick: () => unknown;
-  disabled?: boolean;
-  /** Of a button that switches something on and off. */
-  isPressed?: boolean;
-  isExpanded?: boolean;
-  lang?: string;
 }
 
 /** A button. What goes wrong becomes a short message, and a second click waits for the end of the first. */
-export function Button({ icon, label, about, look = '', lang, onClick, ...is }: ButtonProps) {
+export function Button({ icon, label, about, look = '', disabled, onClick, ...attributes }: ButtonProps) {
   const [isBusy, setBusy] = useState(false);
-  const isDisabled = is.disabled || isBusy;
+  const isDisabled = disabled || isBusy;
   async function run() {
     setBusy(true);
     await attempt(onClick);
@@ -32,10 +27,8 @@ export function Button({ icon, label, about, look = '', lang, onClick, ...is }: 
     <button
       type="button"
       className={`button ${look}`}
-      lang={lang}
       aria-disabled={isDisabled}
-      aria-pressed={is.isPressed}
-      aria-expanded={is.isExpanded}
+      {...attributes}
       onClick={() => isDisabled || run()}>
       {icon}
       {label}

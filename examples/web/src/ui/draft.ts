@@ -7,10 +7,14 @@ export interface Draft {
   revision: string;
   /** The idempotency key of the next attempt: after a lost answer and a reload, it is still the same attempt. */
   attempt: string;
-  /** The entries that differ from what was saved, and what was saved there. */
+  /** The entries, and what they began from. */
   values: Record<string, unknown>;
   was: Record<string, unknown>;
 }
+
+/** Without passwords, which are not kept. */
+export const textOf = (values: unknown) =>
+  JSON.stringify(values, (name, value) => (name.includes('password') ? undefined : value));
 
 const prefix = 'dure.draft.';
 
@@ -23,7 +27,7 @@ export function readDraft(key: string): Draft | undefined {
 
 /** @param draft undefined: there is nothing to keep */
 export function keepDraft(key: string, draft: Draft | undefined): void {
-  const text = JSON.stringify(draft);
+  const text = textOf(draft);
   ifAllowed(() => (text ? sessionStorage.setItem(key, text) : sessionStorage.removeItem(key)));
 }
 

@@ -90,6 +90,20 @@ t.test('photos, shared posts and what has expired in the example', { skip: noBro
     t.equal((await read()).status, 404);
   });
 
+  t.test('a post that was deleted elsewhere leaves the list without a reload', async (t) => {
+    const post = await createPost(example, shop.token, { title: '곧 지울 글' });
+    const { page } = await visit(t, shop.username, '/');
+    const link = page.getByRole('link', { name: '곧 지울 글' });
+    await link.waitFor();
+    await call('DELETE', `/api/v1/posts/${post.id}/`, { token: shop.token });
+    await link.click();
+    await page.getByText('삭제되었거나 더 이상 공개되지 않는 글입니다').waitFor();
+    await page.getByRole('link', { name: '제휴 글 둘러보기' }).click();
+    await page.getByRole('link', { name: '사진 글' }).waitFor();
+    await link.waitFor({ state: 'detached' });
+    t.pass('by the way back');
+  });
+
   t.test('a login that took too long for its second step keeps the username', async (t) => {
     const user = await createUser(example);
     await secondFactorOf(example).switchOn(user);
