@@ -31,7 +31,7 @@ WHERE
 
 -- consents/repository: ask
 -- Columns: givenAt, language, version
--- Pages: at most 16
+-- Pages: at most 64
 SELECT
   u.language,
   c.version,
@@ -63,7 +63,7 @@ FOR NO KEY UPDATE OF
 
 -- consents/repository: askAgain
 -- Columns: id
--- Pages: at most 16
+-- Pages: at most 64
 SELECT
   u.id
 FROM
@@ -107,7 +107,7 @@ ORDER BY
   c.id;
 
 -- providers/repository: queueRevocations
--- Pages: at most 16
+-- Pages: at most 64
 INSERT INTO
   outbox (job)
 SELECT
@@ -128,7 +128,7 @@ WHERE
 
 -- sessions/login-repository: accountWhere
 -- Columns: email, hasSecondFactor, id, isAddressKnown, isSuspended, isVerified, name, needsReset, passwordHash, role, username
--- Pages: at most 16
+-- Pages: at most 64
 SELECT
   id,
   username,
@@ -163,7 +163,7 @@ WHERE
 
 -- sessions/login-repository: accountWhere
 -- Columns: email, hasSecondFactor, id, isAddressKnown, isSuspended, isVerified, name, needsReset, passwordHash, role, username
--- Pages: at most 32
+-- Pages: at most 64
 SELECT
   id,
   username,
@@ -205,7 +205,7 @@ WHERE
 
 -- sessions/login-repository: accountWhere
 -- Columns: email, hasSecondFactor, id, isAddressKnown, isSuspended, isVerified, name, needsReset, passwordHash, role, username
--- Pages: at most 32
+-- Pages: at most 64
 SELECT
   id,
   username,
@@ -240,7 +240,7 @@ WHERE
   OR email = $4;
 
 -- sessions/login-repository: countFailure
--- Pages: at most 16
+-- Pages: at most 64
 -- Changes no index: login_failures
 UPDATE login_failures f
 SET
@@ -267,7 +267,7 @@ WHERE
   f.key = n.key;
 
 -- sessions/login-repository: createLoginRepository
--- Pages: at most 16
+-- Pages: at most 64
 DELETE FROM login_failures
 WHERE
   key = ANY (
@@ -286,7 +286,7 @@ WHERE
 
 -- sessions/login-repository: delay
 -- Columns: delay
--- Pages: at most 16
+-- Pages: at most 64
 SELECT
   extract(
     epoch
@@ -411,7 +411,7 @@ FROM
 
 -- sessions/repository: attempt
 -- Columns: attempts, data, id, keyId, sessionId, userId
--- Pages: at most 16
+-- Pages: at most 64
 -- Changes no index: login_flows
 UPDATE login_flows
 SET
@@ -455,7 +455,7 @@ VALUES
 
 -- sessions/repository: confirm
 -- Columns: confirmedAt
--- Pages: at most 16
+-- Pages: at most 64
 -- Changes no index: sessions
 UPDATE sessions
 SET
@@ -529,7 +529,7 @@ WHERE
 
 -- sessions/repository: end
 -- Columns: attempts, data, id, keyId, sessionId, userId
--- Pages: at most 16
+-- Pages: at most 64
 DELETE FROM login_flows
 WHERE
   id = $1::uuid
@@ -546,7 +546,7 @@ RETURNING
 
 -- sessions/repository: find
 -- Columns: attempts, data, id, keyId, sessionId, userId
--- Pages: at most 16
+-- Pages: at most 64
 SELECT
   id,
   key_id AS "keyId",
@@ -604,7 +604,7 @@ LIMIT
 
 -- sessions/repository: refresh
 -- Columns: count, refreshExpiresIn
--- Pages: at most 16
+-- Pages: at most 64
 -- Changes no index: sessions
 UPDATE sessions s
 SET

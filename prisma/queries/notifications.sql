@@ -1,6 +1,6 @@
 -- inbox/repository: countMatches
 -- Columns: id, isOfDigest
--- Pages: at most 32
+-- Pages: at most 64
 -- Changes no index: notification_counts
 INSERT INTO
   notification_counts AS c (user_id, unread, match_day, matches)
@@ -151,7 +151,7 @@ FROM
 
 -- inbox/repository: createNotificationRepository
 -- Columns: unread, userId
--- Pages: at most 16
+-- Pages: at most 64
 SELECT
   user_id AS "userId",
   unread
@@ -162,7 +162,7 @@ WHERE
 
 -- inbox/repository: deleteOld
 -- Columns: found
--- Pages: at most 16
+-- Pages: at most 64
 -- Partitions of notifications: one
 SELECT
   delete_old_notifications ($1::regclass, $2, $3) AS found;
@@ -303,7 +303,7 @@ SELECT
 notify ($1::int[], $2::notification_kind[], $3::bigint[], $4::bigint[], $5::int[], $6::int[]);
 
 -- preferences/repository: change
--- Pages: at most 16
+-- Pages: at most 64
 -- Changes no index: users
 UPDATE users
 SET
@@ -344,7 +344,7 @@ WHERE
 
 -- preferences/repository: decideDelivery
 -- Columns: hours, language, now
--- Pages: at most 16
+-- Pages: at most 64
 SELECT
   language,
   clock_timestamp() AS now,
@@ -360,7 +360,7 @@ WHERE
 
 -- preferences/repository: decideDelivery
 -- Columns: hours, language, now
--- Pages: at most 16
+-- Pages: at most 64
 SELECT
   language,
   clock_timestamp() AS now,
@@ -376,7 +376,7 @@ WHERE
 
 -- preferences/repository: decideDelivery
 -- Columns: hours, language, now
--- Pages: at most 16
+-- Pages: at most 64
 SELECT
   language,
   clock_timestamp() AS now,

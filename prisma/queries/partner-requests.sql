@@ -1,6 +1,6 @@
 -- repository/changes: close
 -- Columns: kind, requestId, userId
--- Pages: at most 16
+-- Pages: at most 64
 WITH
   locked AS (
     SELECT

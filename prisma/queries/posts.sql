@@ -211,7 +211,7 @@ FROM
 
 -- repository: find
 -- Columns: closesOn, content, createdAt, id, images, isMine, isOpen, myRequestStatus, store, title, updatedAt
--- Pages: at most 32
+-- Pages: at most 64
 SELECT
   p.id,
   p.title,

@@ -1,5 +1,5 @@
 -- repository: advance
--- Pages: at most 32
+-- Pages: at most 64
 INSERT INTO
   post_alerts AS a (post_id, after_user_id)
 VALUES

@@ -137,53 +137,7 @@ RETURNING
 
 -- repository: findOpen
 -- Columns: address, business_hours, created_at, description, id, location, name, phone_number, region, show_exact_location, store_categories, updated_at
--- Pages: at most 16
-SELECT
-  s.id,
-  s.name,
-  coalesce(
-    (
-      SELECT
-        json_agg(
-          json_build_object('id', c.id, 'name', c.name)
-          ORDER BY
-            l.position
-        )
-      FROM
-        store_category_links l
-        JOIN store_categories c ON c.id = l.category_id
-      WHERE
-        l.store_id = s.id
-    ),
-    '[]'
-  ) AS store_categories,
-  s.description,
-  s.address,
-  s.phone_number,
-  s.business_hours,
-  json_build_object('sido', coalesce(s.sido, ''), 'sigungu', s.sigungu, 'dong', s.dong) AS region,
-  CASE
-    WHEN place IS NOT NULL THEN json_build_object('latitude', place[1], 'longitude', place[0])
-  END AS location,
-  s.show_exact_location,
-  s.created_at,
-  s.updated_at
-FROM
-  stores s,
-  store_place (
-    s.latitude,
-    s.longitude,
-    s.show_exact_location
-    OR s.owner_id = $1
-  ) place
-WHERE
-  s.owner_id = $2
-  AND s.closed_at IS NULL
-  AND s.suspended_at IS NULL;
-
--- repository: findOpen
--- Columns: address, business_hours, created_at, description, id, location, name, phone_number, region, show_exact_location, store_categories, updated_at
--- Pages: at most 32
+-- Pages: at most 64
 SELECT
   s.id,
   s.name,
@@ -224,6 +178,52 @@ FROM
   ) place
 WHERE
   s.id = $2
+  AND s.closed_at IS NULL
+  AND s.suspended_at IS NULL;
+
+-- repository: findOpen
+-- Columns: address, business_hours, created_at, description, id, location, name, phone_number, region, show_exact_location, store_categories, updated_at
+-- Pages: at most 64
+SELECT
+  s.id,
+  s.name,
+  coalesce(
+    (
+      SELECT
+        json_agg(
+          json_build_object('id', c.id, 'name', c.name)
+          ORDER BY
+            l.position
+        )
+      FROM
+        store_category_links l
+        JOIN store_categories c ON c.id = l.category_id
+      WHERE
+        l.store_id = s.id
+    ),
+    '[]'
+  ) AS store_categories,
+  s.description,
+  s.address,
+  s.phone_number,
+  s.business_hours,
+  json_build_object('sido', coalesce(s.sido, ''), 'sigungu', s.sigungu, 'dong', s.dong) AS region,
+  CASE
+    WHEN place IS NOT NULL THEN json_build_object('latitude', place[1], 'longitude', place[0])
+  END AS location,
+  s.show_exact_location,
+  s.created_at,
+  s.updated_at
+FROM
+  stores s,
+  store_place (
+    s.latitude,
+    s.longitude,
+    s.show_exact_location
+    OR s.owner_id = $1
+  ) place
+WHERE
+  s.owner_id = $2
   AND s.closed_at IS NULL
   AND s.suspended_at IS NULL;
 

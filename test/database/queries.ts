@@ -23,7 +23,8 @@ function merge(one: Measure, other: Measure | undefined): Measure {
 
 /** The lines above a statement: what it returns, and what it may touch. */
 function describe(columns: string[], { pages, partitions, updated }: Measure, known: number): string {
-  const atMost = pages <= known ? known : 2 ** Math.ceil(Math.log2(Math.max(16, 1.5 * pages)));
+  // A first execution on a connection plans, which reads a page of each index.
+  const atMost = pages <= known ? known : 2 ** Math.ceil(Math.log2(Math.max(64, 1.5 * pages)));
   const hot = [...updated].filter(([, changesIndex]) => !changesIndex).map(([table]) => table);
   return [
     columns.length > 0 ? `-- Columns: ${columns.sort().join(', ')}\n` : '',

@@ -111,6 +111,7 @@ t.test('after a restart of the service the stream comes back, not minutes of pol
   await until('more attempts than make a client poll', () => wire.sent.length > before + quick.errors + 1);
   await proxy.restore();
   await until('a stream', () => live.statuses.at(-1) === 'open');
+  await until('what was missed', () => live.ids.length > 0);
   t.same(live.ids, await storedIds(receiver));
   // The service comes back just before the client asks whether it is there.
   wire.before = ({ path }) => (path === streamPath && streams() <= quick.errors ? badGateway() : undefined);
