@@ -10,8 +10,7 @@ export const dure = createClient({ baseUrl: apiUrl, tokens: 'cookie', language: 
 
 /** Lists and objects are kept for a while, so that Back shows at once what was there. Changes read again in any case. */
 export const queryClient = new QueryClient({
-  // The client has repeated what is worth it.
-  defaultOptions: { queries: { staleTime: 30_000, retry: false } },
+  defaultOptions: { queries: { staleTime: 30_000 } },
   queryCache: new QueryCache({
     onError(error) {
       // What was deleted leaves the lists that had it, once they are shown again.

@@ -1,8 +1,10 @@
+import { useSyncExternalStore } from 'react';
 import { m } from './paraglide/messages.js';
 import { type Locale, locales, overwriteGetLocale } from './paraglide/runtime.js';
 import { ifAllowed } from './storage.ts';
 
 const storageKey = 'dure.language';
+const listeners = new Set<() => void>();
 
 /** The language that the user chose here before, else that of the browser, where the app has it. */
 let language: Locale =
@@ -11,9 +13,18 @@ overwriteGetLocale(() => language);
 
 export const currentLanguage = (): Locale => language;
 
-/** For all texts from now on; the shell shows those of the page again. */
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/** The language of the page, for a component that shows its texts again when another one is chosen. */
+export const useLanguage = () => useSyncExternalStore(subscribe, currentLanguage);
+
+/** Shows the page in another language. */
 export function changeLanguage(chosen: Locale): void {
   language = chosen;
+  for (const listener of listeners) listener();
   ifAllowed(() => localStorage.setItem(storageKey, chosen));
 }
 

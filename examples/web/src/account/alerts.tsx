@@ -30,6 +30,7 @@ function PushSwitch() {
   const query = useQuery({
     queryKey: ['push'],
     queryFn: () => dure.push.getKey().then(() => dure.push.status()),
+    retry: false,
     gcTime: 0,
   });
   const devices = useInfiniteList(dure.push.listSubscriptions);
@@ -94,8 +95,8 @@ const channels = [
 ];
 
 /** Which emails and push messages the account gets, when, and in which language. */
-function Preferences(saved: Output<'getMailPreferences'>) {
-  const values = { ...saved, quiet_hours: saved.quiet_hours ?? { from: '', to: '' } };
+function Preferences({ language, quiet_hours: quiet, ...saved }: Output<'getMailPreferences'>) {
+  const values = { ...saved, language, quiet_hours: quiet ?? { from: '', to: '' } };
 
   async function save({ quiet_hours, ...entered }: typeof values) {
     const { from, to } = quiet_hours;

@@ -122,28 +122,7 @@ function TwoStep() {
 
   function content(left: number) {
     if (codes) return <RecoveryCodes codes={codes} onKept={() => setCodes(undefined)} />;
-    if (isOn) {
-      return (
-        <>
-          <p>{m.recovery_code_left({ left })}</p>
-          <div className="row">
-            <AskButton
-              label={m.get_new_recovery_codes()}
-              title={m.get_new_recovery_codes_2()}
-              text={m.the_codes_that_you_have()}
-              onConfirm={renew}
-            />
-            <AskButton
-              danger
-              label={m.switch_off_2()}
-              title={m.switch_off_two_step_verification()}
-              text={m.we_will_no_longer_ask()}
-              onConfirm={() => change(dure.secondFactor.removeTotp, {})}
-            />
-          </div>
-        </>
-      );
-    }
+    if (isOn) return <SwitchedOn left={left} onRenew={renew} />;
     if (setup === undefined) return <Form key="start" submitLabel={switchOn} onSubmit={start} />;
     const { otpauth_uri: uri, secret } = setup;
     const key = <code>{secret.replace(/.{4}(?=.)/g, '$& ')}</code>;
@@ -165,6 +144,29 @@ function TwoStep() {
     <Card title={m.two_step_verification()} chip={isOn && m.on()} text={m.after_your_password_or_a()}>
       <Loaded query={status}>{({ recovery_codes_left }) => content(recovery_codes_left)}</Loaded>
     </Card>
+  );
+}
+
+function SwitchedOn({ left, onRenew }: { left: number; onRenew: () => Promise<void> }) {
+  return (
+    <>
+      <p>{m.recovery_code_left({ left })}</p>
+      <div className="row">
+        <AskButton
+          label={m.get_new_recovery_codes()}
+          title={m.get_new_recovery_codes_2()}
+          text={m.the_codes_that_you_have()}
+          onConfirm={onRenew}
+        />
+        <AskButton
+          danger
+          label={m.switch_off_2()}
+          title={m.switch_off_two_step_verification()}
+          text={m.we_will_no_longer_ask()}
+          onConfirm={() => change(dure.secondFactor.removeTotp, {})}
+        />
+      </div>
+    </>
   );
 }
 

@@ -1,7 +1,7 @@
 import { supportsPasskeys } from '@dure/client';
 import { nameOfMethod } from '../account/names.ts';
 import { dure } from '../api.ts';
-import { SecondFactorField } from '../auth/fields.tsx';
+import { SecondFactorField, secondFactorIn } from '../auth/fields.tsx';
 import { m } from '../paraglide/messages.js';
 import { PasswordField } from '../ui/fields.tsx';
 import { Button, Dialog, Form } from '../ui/index.ts';
@@ -21,7 +21,7 @@ export function ConfirmationDialog({ methods, onEnd }: ConfirmationProps) {
   const providers = methods.filter((one) => !['password', 'totp', 'recovery_code'].includes(one));
 
   async function confirm({ password, code }: { password: string; code: string }) {
-    await dure.auth.confirmUser(withPassword ? { password } : { code });
+    await dure.auth.confirmUser(withPassword ? { password } : { code: secondFactorIn(code) });
     onEnd(password);
   }
 

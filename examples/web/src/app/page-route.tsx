@@ -1,21 +1,32 @@
-import { type ComponentType, lazy, Suspense, useEffect } from 'react';
-import type { RouteObject } from 'react-router';
+import { useQuery } from '@tanstack/react-query';
+import { type ComponentType, useEffect } from 'react';
+import { type RouteObject, useParams } from 'react-router';
 import { m } from '../paraglide/messages.js';
 import { Button, Empty, Page, Skeleton } from '../ui/index.ts';
 
-/** A page whose code is loaded when it is opened. */
+/** A page whose code is loaded when it is opened: again after an error, and once there is a network. */
 export function page<Name extends string>(
   path: string,
   load: () => Promise<Record<Name, ComponentType>>,
   name: Name,
 ): RouteObject {
-  const Content = lazy<ComponentType>(async () => ({ default: (await load())[name] }));
-  const element = (
-    <Suspense key={path} fallback={<Skeleton />}>
-      <Content />
-    </Suspense>
-  );
-  return { path, element };
+  function LoadedPage() {
+    const { id } = useParams();
+    const { data, error, refetch } = useQuery({
+      queryKey: ['code', path],
+      queryFn: async () => {
+        const Content: ComponentType = (await load())[name];
+        return { Content };
+      },
+      staleTime: Number.POSITIVE_INFINITY,
+      gcTime: Number.POSITIVE_INFINITY,
+      retry: 1,
+    });
+    if (id !== undefined && !/^\d{1,9}$/.test(id)) return <NotFound />;
+    if (data) return <data.Content />;
+    return error ? <CrashPage retry={refetch} /> : <Skeleton />;
+  }
+  return { path, Component: LoadedPage };
 }
 
 /** For addresses that the app does not have. */
@@ -28,13 +39,15 @@ export function NotFound() {
 }
 
 /** In place of a page whose code failed, or could not be loaded, as without a network or after a new version was published. */
-export function CrashPage() {
-  // Reads the newest version, too.
-  const tryAgain = () => location.reload();
+export function CrashPage({ retry }: { retry?: () => Promise<{ isError: boolean }> }) {
+  async function tryAgain() {
+    // A browser may keep the answer to a module; a reload reads the newest version.
+    if (!retry || (await retry()).isError) location.reload();
+  }
   useEffect(() => {
     addEventListener('online', tryAgain);
     return () => removeEventListener('online', tryAgain);
-  }, []);
+  });
   return (
     <Page
       title={m.this_page_cannot_be_shown()}

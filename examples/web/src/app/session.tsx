@@ -1,10 +1,9 @@
 import { isApiError, type SignedOutReason, type Store, type User } from '@dure/client';
 import { queryKey, useObject, useSession } from '@dure/react';
 import { useQuery } from '@tanstack/react-query';
-import { Navigate, Outlet, useLocation, useOutletContext, useParams } from 'react-router';
+import { Navigate, Outlet, useLocation, useOutletContext } from 'react-router';
 import { dure, type Tagged } from '../api.ts';
 import { LoadError, Skeleton } from '../ui/index.ts';
-import { NotFound } from './page-route.tsx';
 
 interface Account {
   user: User;
@@ -25,6 +24,8 @@ export function usePost(post_id: number) {
   return useQuery({
     queryKey: [...queryKey(userId, 'getPost', { post_id }), 'etag'],
     queryFn: ({ signal }) => dure.request('getPost', { post_id }, { signal }).then(tag),
+    enabled: userId !== null,
+    retry: false,
   });
 }
 
@@ -39,6 +40,7 @@ export function useOwnStore() {
         throw error;
       }),
     enabled: userId !== null,
+    retry: false,
   });
 }
 
@@ -48,13 +50,11 @@ export function SignedIn() {
   const user = useObject(dure.auth.getCurrentUser);
   const store = useOwnStore();
   const { pathname, search } = useLocation();
-  const { id } = useParams();
   if (status === 'signed_out') {
     const hasLeft = reason !== undefined && !isRemote(reason);
     const next = encodeURIComponent(pathname + search);
     return <Navigate replace to={hasLeft ? '/' : `/login?next=${next}`} />;
   }
-  if (id !== undefined && !/^\d{1,9}$/.test(id)) return <NotFound />;
   if (user.data !== undefined && store.data !== undefined) {
     // Nothing that a page keeps is shown to another account.
     return <Outlet key={user.data.id} context={{ user: user.data, store: store.data } satisfies Account} />;

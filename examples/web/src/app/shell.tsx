@@ -1,13 +1,13 @@
 import { useLiveNotifications, useSession } from '@dure/react';
 import { onlineManager, type Query } from '@tanstack/react-query';
 import { Bell, Handshake, Search, Store, UserRound, X } from 'lucide-react';
-import { useEffect, useState, useSyncExternalStore } from 'react';
+import { useEffect, useSyncExternalStore } from 'react';
 import { type Toast, toast, useToaster } from 'react-hot-toast/headless';
 import { Link, Outlet, ScrollRestoration, useLocation } from 'react-router';
 import { apiUrl, dure, queryClient } from '../api.ts';
 import { m } from '../paraglide/messages.js';
-import { changeLanguage, currentLanguage } from '../text.ts';
-import { Button, ButtonLink } from '../ui/index.ts';
+import { changeLanguage, useLanguage } from '../text.ts';
+import { Button, ButtonLink, useVisited } from '../ui/index.ts';
 import { readAgain } from './change.ts';
 import { isRemote } from './session.tsx';
 import './shell.css';
@@ -19,12 +19,9 @@ export function Shell() {
   const { unreadCount, status: stream } = useLiveNotifications({
     onNotification: ({ message }) => toast(message),
   });
-  const [language, setLanguage] = useState(currentLanguage);
+  const language = useLanguage();
   const [other, name] = language === 'ko' ? (['en', 'English'] as const) : (['ko', '한국어'] as const);
-  function switchLanguage() {
-    changeLanguage(other);
-    setLanguage(other);
-  }
+  useVisited();
   useEffect(() => {
     document.documentElement.lang = language;
     dure.setLanguage(language);
@@ -49,7 +46,7 @@ export function Shell() {
           </Link>
           {isSignedIn && <Navigation unread={unreadCount} />}
           {status === 'signed_out' && <ButtonLink look="plain" to="/login" label={m.log_in()} />}
-          <Button look="plain language" lang={other} label={name} onClick={switchLanguage} />
+          <Button look="plain language" lang={other} label={name} onClick={() => changeLanguage(other)} />
         </div>
       </header>
       <Messages />

@@ -49,6 +49,7 @@ export function ResetPassword() {
     queryKey: ['reset-link', link],
     queryFn: () => dure.auth.validatePasswordReset(link),
     staleTime: Infinity,
+    retry: false,
   });
 
   async function setPassword(entered: { new_password: string }) {

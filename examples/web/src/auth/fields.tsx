@@ -46,10 +46,12 @@ export function CodeForm({ email, submitLabel = m.verify(), onCode, actions }: C
 /** What to do with the code that was mailed to an address. */
 export const codeSentTo = (email: string) => m.enter_the_6_digits_that({ email });
 
-/** A code of the authenticator app, or a recovery code, which may be pasted with spaces. */
+/** A code of the authenticator app, or a recovery code. */
 export function SecondFactorField() {
   const { setValue } = useFormContext();
   const [isRecovery, setRecovery] = useState(false);
+  // In place of the rule of the other field, which has the same name.
+  const anyText = { rules: { onChange: () => undefined }, autoComplete: 'off', autoCapitalize: 'none' };
 
   function change() {
     setValue('code', '');
@@ -59,13 +61,7 @@ export function SecondFactorField() {
   return (
     <>
       {isRecovery ? (
-        <TextField
-          name="code"
-          label={m.recovery_code_2()}
-          autoComplete="off"
-          autoCapitalize="none"
-          rules={{ setValueAs: (code: string) => code.replace(/\s/g, '') }}
-        />
+        <TextField name="code" label={m.recovery_code_2()} {...anyText} />
       ) : (
         <CodeField hint={m.the_6_digits_that_your()} />
       )}
@@ -73,6 +69,9 @@ export function SecondFactorField() {
     </>
   );
 }
+
+/** What was entered. Recovery codes may be pasted with spaces. */
+export const secondFactorIn = (code: string) => code.replace(/\s/g, '');
 
 /** A password that is chosen. */
 export function NewPasswordField(props: { name?: string; label?: string }) {

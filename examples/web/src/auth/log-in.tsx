@@ -11,7 +11,7 @@ import { ownPath } from '../app/session.tsx';
 import { m } from '../paraglide/messages.js';
 import { PasswordField, UsernameField } from '../ui/fields.tsx';
 import { attempt, Button, ButtonLink, describeError, Form, Page, Skeleton, showError } from '../ui/index.ts';
-import { SecondFactorField } from './fields.tsx';
+import { SecondFactorField, secondFactorIn } from './fields.tsx';
 import { ProviderButtons } from './provider-buttons.tsx';
 
 /** What the entry of the history keeps, also over a reload. */
@@ -119,8 +119,9 @@ function SecondFactor({ token }: { token: string }) {
   const { username, ...again } = { ...state, secondFactorToken: undefined };
 
   async function finish({ code }: { code: string }) {
+    const input = { second_factor_token: token, code: secondFactorIn(code) };
     try {
-      await run(() => dure.auth.finishLogin({ second_factor_token: token, code }));
+      await run(() => dure.auth.finishLogin(input));
     } catch (error) {
       const isOver = isApiError(error, 'finishLogin') && error.code === 'second_factor_token_invalid';
       if (!isOver || username === undefined) throw error;
@@ -149,6 +150,7 @@ export function LoginCallback() {
     queryKey: ['login-callback'],
     queryFn: finishLoginWith,
     gcTime: 0,
+    retry: false,
     refetchOnWindowFocus: false,
     networkMode: 'always',
   });

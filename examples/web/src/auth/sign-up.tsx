@@ -1,4 +1,4 @@
-import { type CallOptions, isApiError, type LoginWithResult, type Output } from '@dure/client';
+import { type CallOptions, isApiError, type LoginWithResult } from '@dure/client';
 import { useMutation, useObject, useSession } from '@dure/react';
 import { useEffect, useRef, useState } from 'react';
 import { toast } from 'react-hot-toast/headless';
@@ -12,7 +12,10 @@ import { Button, ButtonLink, Form, Loaded, Page } from '../ui/index.ts';
 import { CodeForm, codeSentTo, NewPasswordField } from './fields.tsx';
 import { ProviderButtons } from './provider-buttons.tsx';
 
-type Proof = Output<'confirmEmail'>;
+interface Proof {
+  email: string;
+  verification_token: string;
+}
 
 interface Entered {
   username: string;
@@ -73,12 +76,12 @@ export function SignUp() {
   }
 
   /** Creates the account of a proved address. What goes wrong is shown in the form, where everything is as it was entered. */
-  async function goOn(account: Entered, proved: Proof) {
-    const back = { proved, account, step: undefined };
+  async function goOn(account: Entered, { email, verification_token }: Proof) {
+    const back = { proved: { email, verification_token }, account, step: undefined };
     // After a reload, the password is entered again.
     if (!provider && password.current === '') return open(back);
     try {
-      await create(account, proved.verification_token);
+      await create(account, verification_token);
       return enter();
     } catch (error) {
       setFailure(error);

@@ -31,7 +31,7 @@ export const nothingFound = ({ region }: Filters, text: string) =>
 
 /** Says what a search looks for. */
 export function useDescribeSearch() {
-  const categories = useCategories().data;
+  const categories = useCategories().data?.items;
   return ({ q, category_id, region, near, radius_m }: { [name in keyof Filters]: Filters[name] | null }) => {
     const category = categories?.find(({ id }) => id === category_id)?.name;
     // Where no other distance was asked for, the service takes 3 km.

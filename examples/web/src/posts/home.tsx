@@ -66,8 +66,11 @@ function Welcome() {
       </div>
       <h2 className="visually-hidden">{m.how_it_works()}</h2>
       <ol className="steps">
-        {steps.map(([title, text]) => (
+        {steps.map(([title, text], index) => (
           <li className="card" key={title}>
+            <span className="number" aria-hidden="true">
+              {index + 1}
+            </span>
             <h3>{title}</h3>
             <p className="soft">{text}</p>
           </li>

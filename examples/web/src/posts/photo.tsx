@@ -71,14 +71,14 @@ function Viewer({ photos, index, onClose }: PhotoProps & { onClose: () => void }
         </ul>
         <div className="row">
           {total > 1 && (
-            <>
-              <Button label={m.previous_photo()} disabled={current === 0} onClick={() => show(current - 1)} />
-              <Button
-                label={m.next_photo()}
-                disabled={current === total - 1}
-                onClick={() => show(current + 1)}
-              />
-            </>
+            <Button label={m.previous_photo()} disabled={current === 0} onClick={() => show(current - 1)} />
+          )}
+          {total > 1 && (
+            <Button
+              label={m.next_photo()}
+              disabled={current === total - 1}
+              onClick={() => show(current + 1)}
+            />
           )}
           <Button look="primary" label={m.close_photo()} onClick={onClose} />
         </div>

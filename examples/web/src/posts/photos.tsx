@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'react';
-import { useController, useFormContext } from 'react-hook-form';
+import { useController } from 'react-hook-form';
 import { toast } from 'react-hot-toast/headless';
 import { dure } from '../api.ts';
 import { m } from '../paraglide/messages.js';
@@ -23,12 +23,13 @@ const uploads = new Map<string, Upload>();
 let last: Promise<unknown> = Promise.resolve();
 
 /** One after another: the service takes two uploads of a user at a time. */
-function upload(preview: string, file: File): void {
+function upload(preview: string, file: File): Promise<string> {
   const url = last
     .catch(() => undefined)
     .then(async () => (await dure.images.upload({ image: await shrink(file) })).url);
   last = url;
   uploads.set(preview, { file, url });
+  return url;
 }
 
 function forget(preview: string): void {
@@ -64,27 +65,33 @@ async function shrink(file: File): Promise<Blob> {
 export function PhotoFields() {
   const { field } = useController({ name: 'images' });
   const input = useRef<HTMLInputElement>(null);
-  const { getValues } = useFormContext();
   const photos: string[] = field.value;
+  const newest = useRef(photos);
+  newest.current = photos;
   useEffect(() => {
     // Of a draft: a preview is gone after a reload, and what has failed is not tried again.
     const isLost = (photo: string) =>
       photo.startsWith('blob:') && (uploads.get(photo)?.error ?? !uploads.has(photo));
-    const kept = photos.filter((photo) => !isLost(photo));
-    if (kept.length < photos.length) field.onChange(kept);
-    kept.forEach(follow);
+    if (photos.some(isLost)) change(photos.filter((photo) => !isLost(photo)));
+    for (const photo of newest.current) {
+      const sent = uploads.get(photo);
+      if (sent) follow(photo, sent.url);
+    }
   }, []);
 
-  async function follow(preview: string) {
-    const sent = uploads.get(preview);
-    if (!sent) return;
-    const url = await sent.url.catch((error: unknown) => {
-      if (uploads.has(preview)) uploads.set(preview, { ...sent, error: describeError(error) });
+  function change(photos: string[]) {
+    newest.current = photos;
+    field.onChange(photos);
+  }
+  async function follow(preview: string, sent: Promise<string>) {
+    const url = await sent.catch((error: unknown) => {
+      const failed = uploads.get(preview);
+      if (failed) uploads.set(preview, { ...failed, error: describeError(error) });
       return preview;
     });
     // Where this form was left, the next one that has its draft follows the upload.
     if (input.current === null) return;
-    field.onChange(getValues('images').map((photo: string) => (photo === preview ? url : photo)));
+    change(newest.current.map((photo) => (photo === preview ? url : photo)));
     if (url !== preview) forget(preview);
   }
   function add(files: File[]) {
@@ -92,23 +99,21 @@ export function PhotoFields() {
     if (files.length > room) toast(m.a_post_can_have_ten());
     const added = files.slice(0, room).map((file) => {
       const preview = URL.createObjectURL(file);
-      upload(preview, file);
-      follow(preview);
+      follow(preview, upload(preview, file));
       return preview;
     });
-    field.onChange([...photos, ...added]);
+    change([...photos, ...added]);
   }
   function sendAgain(preview: string, file: File) {
-    upload(preview, file);
-    follow(preview);
-    field.onChange([...photos]);
+    follow(preview, upload(preview, file));
+    change([...photos]);
   }
   function moveForward(index: number) {
     const [before, photo] = photos.slice(index - 1, index + 1);
-    if (before && photo) field.onChange(photos.with(index - 1, photo).with(index, before));
+    if (before && photo) change([...photos.slice(0, index - 1), photo, before, ...photos.slice(index + 1)]);
   }
   function remove(photo: string) {
-    field.onChange(photos.filter((one) => one !== photo));
+    change(photos.filter((one) => one !== photo));
     forget(photo);
     input.current?.focus();
   }

@@ -16,14 +16,11 @@ export function Search({ path, label }: { path: '/' | '/?status=closed' | '/stor
   const navigate = useNavigate();
   const { filters, isSearch } = useSearch();
   const { category_id, near, radius_m } = filters;
-  const categories = useCategories().data ?? [];
+  const categories = useCategories().data?.items ?? [];
   const form = useRef<HTMLFormElement>(null);
   // On a phone, the filters fold away, so that the list begins higher.
   const [isOpen, setOpen] = useState(Boolean(category_id || filters.region || near));
-  // Those that stores have in their addresses, as suggestions.
-  const { items: stores } = useInfiniteList(dure.stores.list, isOpen ? {} : skipToken);
-  const addresses = stores.map(({ address }) => address).join(' ');
-  const regions = new Set(addresses.match(/[가-힣]+\d*(?:시|구|군|동|읍|면)(?=[\s),]|$)/g));
+  const regions = useRegions(isOpen);
 
   function search(place = near) {
     const typed = Object.fromEntries(new FormData(form.current ?? undefined));
@@ -60,7 +57,7 @@ export function Search({ path, label }: { path: '/' | '/?status=closed' | '/stor
             <button type="submit" className="button">
               {m.search()}
             </button>
-            <Button look="fold" label={m.filters()} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)} />
+            <Button look="fold" label={m.filters()} isExpanded={isOpen} onClick={() => setOpen(!isOpen)} />
           </div>
           <select
             name="category_id"
@@ -78,13 +75,13 @@ export function Search({ path, label }: { path: '/' | '/?status=closed' | '/stor
           <div className="input-row">
             <SearchInput name="region" label={m.area_such_as()} list="regions" />
             <datalist id="regions">
-              {[...regions].map((region) => (
+              {regions.map((region) => (
                 <option key={region} value={region} />
               ))}
             </datalist>
             <Button
               label={m.near_me()}
-              aria-pressed={Boolean(near)}
+              isPressed={Boolean(near)}
               onClick={near ? () => search('') : searchNearby}
             />
           </div>
@@ -97,6 +94,15 @@ export function Search({ path, label }: { path: '/' | '/?status=closed' | '/stor
       </search>
     </>
   );
+}
+
+/** Regions that stores have in their addresses, as suggestions. */
+function useRegions(isOpen: boolean): string[] {
+  const { items } = useInfiniteList(dure.stores.list, isOpen ? {} : skipToken);
+  const found = items.flatMap(
+    ({ address }) => address.match(/[가-힣]+\d*(?:시|구|군|동|읍|면)(?=[\s),]|$)/g) ?? [],
+  );
+  return [...new Set(found)];
 }
 
 /** Shows what the address says, after Back too, and leaves what is being typed alone. */

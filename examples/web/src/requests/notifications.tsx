@@ -45,7 +45,12 @@ function Entry({ notification, onRead }: { notification: Notification; onRead: (
       heading="h2"
       title={
         <>
-          {!is_read && <span className="unread-dot" role="img" aria-label={m.unread()} />}
+          {!is_read && (
+            <>
+              <span className="unread-dot" aria-hidden="true" />
+              <span className="visually-hidden">{m.unread()} </span>
+            </>
+          )}
           <Link to={path} onClick={() => is_read || attempt(onRead)}>
             {message}
           </Link>

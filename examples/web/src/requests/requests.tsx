@@ -45,7 +45,8 @@ export function Requests() {
               title={<Link to={`/requests/${request.id}`}>{name}</Link>}
               actions={<RequestStatus {...request} />}
               below={<RequestBody {...request} storeName={name} />}>
-              {request.post_title} · <Time moment={request.created_at} />
+              <Link to={`/posts/${request.post_id}`}>{request.post_title}</Link> ·{' '}
+              <Time moment={request.created_at} />
             </Item>
           );
         }}

@@ -30,8 +30,8 @@ export function StoreForm() {
 
   function namesOf(chosen: unknown) {
     const isChosen = ({ id }: { id: number }) => Array.isArray(chosen) && chosen.includes(String(id));
-    return categories.data
-      ?.filter(isChosen)
+    return categories.data?.items
+      .filter(isChosen)
       .map(({ name }) => name)
       .join(', ');
   }
@@ -43,7 +43,7 @@ export function StoreForm() {
       width="narrow"
       back={{ to: '/store', label: m.my_shop() }}>
       <Loaded query={categories}>
-        {(items) => (
+        {({ items }) => (
           <Form
             values={values}
             version={store?.etag}

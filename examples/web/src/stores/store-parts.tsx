@@ -10,14 +10,15 @@ import { ButtonLink } from '../ui/index.ts';
 export function useCategories() {
   return useObject(dure.stores.listCategories, undefined, {
     staleTime: Number.POSITIVE_INFINITY,
-    select: ({ items }) =>
-      items.map((one) => ({ ...one, name: getLocale() === 'ko' ? one.name : one.name_en })),
+    select: ({ items }) => ({
+      items: items.map((one) => ({ ...one, name: getLocale() === 'ko' ? one.name : one.name_en })),
+    }),
   });
 }
 
 export function Categories({ of }: { of: Pick<StoreSummary, 'store_categories'> }) {
   const { data } = useCategories();
-  const nameOf = (id: number) => data?.find((one) => one.id === id)?.name;
+  const nameOf = (id: number) => data?.items.find((one) => one.id === id)?.name;
   return (
     <ul className="row">
       {of.store_categories.map(({ id, name }) => (

@@ -1,9 +1,9 @@
-import { type ButtonHTMLAttributes, type ReactNode, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { Link, type LinkProps } from 'react-router';
 import { attempt } from './errors.ts';
 import './button.css';
 
-export interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'onClick'> {
+export interface ButtonProps {
   label: ReactNode;
   /** What it is about, for screen readers, where several buttons have the same label. */
   about?: string | undefined;
@@ -11,12 +11,17 @@ export interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement
   look?: string | undefined;
   icon?: ReactNode;
   onClick: () => unknown;
+  disabled?: boolean;
+  /** Of a button that switches something on and off. */
+  isPressed?: boolean;
+  isExpanded?: boolean;
+  lang?: string;
 }
 
 /** A button. What goes wrong becomes a short message, and a second click waits for the end of the first. */
-export function Button({ icon, label, about, look = '', disabled, onClick, ...attributes }: ButtonProps) {
+export function Button({ icon, label, about, look = '', lang, onClick, ...is }: ButtonProps) {
   const [isBusy, setBusy] = useState(false);
-  const isDisabled = disabled || isBusy;
+  const isDisabled = is.disabled || isBusy;
   async function run() {
     setBusy(true);
     await attempt(onClick);
@@ -27,8 +32,10 @@ export function Button({ icon, label, about, look = '', disabled, onClick, ...at
     <button
       type="button"
       className={`button ${look}`}
+      lang={lang}
       aria-disabled={isDisabled}
-      {...attributes}
+      aria-pressed={is.isPressed}
+      aria-expanded={is.isExpanded}
       onClick={() => isDisabled || run()}>
       {icon}
       {label}

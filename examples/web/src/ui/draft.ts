@@ -7,14 +7,10 @@ export interface Draft {
   revision: string;
   /** The idempotency key of the next attempt: after a lost answer and a reload, it is still the same attempt. */
   attempt: string;
-  /** The entries, and what they began from. */
+  /** The entries that differ from what was saved, and what was saved there. */
   values: Record<string, unknown>;
   was: Record<string, unknown>;
 }
-
-/** Without passwords, which are not kept. */
-export const textOf = (values: unknown) =>
-  JSON.stringify(values, (name, value) => (name.includes('password') ? undefined : value));
 
 const prefix = 'dure.draft.';
 
@@ -27,7 +23,7 @@ export function readDraft(key: string): Draft | undefined {
 
 /** @param draft undefined: there is nothing to keep */
 export function keepDraft(key: string, draft: Draft | undefined): void {
-  const text = textOf(draft);
+  const text = JSON.stringify(draft);
   ifAllowed(() => (text ? sessionStorage.setItem(key, text) : sessionStorage.removeItem(key)));
 }
 

@@ -42,6 +42,7 @@ export function EmailField(props: Partial<InputProps>) {
 
 /** Six digits, of an email or of an authenticator app. What is pasted may have spaces. */
 export function CodeField({ hint }: { hint?: string }) {
+  const { setValue } = useFormContext();
   return (
     <TextField
       name="code"
@@ -50,7 +51,9 @@ export function CodeField({ hint }: { hint?: string }) {
       hint={hint}
       inputMode="numeric"
       autoComplete="one-time-code"
-      rules={{ setValueAs: (code: string) => code.replace(/\D/g, '') }}
+      rules={{
+        onChange: ({ target }) => setValue('code', String(target.value).replace(/\D/g, '').slice(0, 6)),
+      }}
     />
   );
 }
@@ -69,7 +72,7 @@ export function PasswordField(props: Partial<InputProps> & { autoComplete: strin
         autoCapitalize="none"
         spellCheck={false}
       />
-      <Button label={m.show()} about={label} aria-pressed={isShown} onClick={() => setShown(!isShown)} />
+      <Button label={m.show()} about={label} isPressed={isShown} onClick={() => setShown(!isShown)} />
     </div>,
   );
 }

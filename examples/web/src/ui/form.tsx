@@ -1,7 +1,7 @@
 import { type CallOptions, isApiError } from '@dure/client';
 import { useMutation } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useEffect, useRef } from 'react';
-import { type FieldValues, FormProvider, get, useFormContext } from 'react-hook-form';
+import { type FieldValues, FormProvider, get, type Path, useFormContext } from 'react-hook-form';
 import { dure } from '../api.ts';
 import { m } from '../paraglide/messages.js';
 import { Button } from './button.tsx';
@@ -48,7 +48,7 @@ export function Form<Values extends FieldValues>(props: FormProps<Values>) {
     mutationFn: ({ values, userId }: { values: Values; userId: number | null }) => {
       // What has waited for the network is not sent for another account, nor once its form was closed.
       if (dure.userId() !== userId || isClosed()) throw new DOMException('not any more', 'AbortError');
-      return onSubmit(values, entries.callOptions());
+      return onSubmit(values, { idempotencyKey: entries.attempt(), ifMatch: entries.version() });
     },
     onSuccess: entries.forget,
     onError(error) {
@@ -62,7 +62,7 @@ export function Form<Values extends FieldValues>(props: FormProps<Values>) {
   useEffect(() => {
     if (!shown) return;
     const { byField } = labelErrors(shown, [...fields.keys()]);
-    for (const [name, message] of Object.entries(byField)) form.setError(name, { message });
+    for (const [name, message] of Object.entries(byField)) form.setError(name as Path<Values>, { message });
     // To the first field that is wrong, else back to where it was: what is disabled loses the focus.
     const wrong = Object.keys(byField).map((name) => `[name="${name}"]`);
     const first = wrong.length > 0 && element.current?.querySelector(wrong.join());
@@ -70,10 +70,10 @@ export function Form<Values extends FieldValues>(props: FormProps<Values>) {
     if (target instanceof HTMLElement) target.focus();
   }, [shown]);
 
-  function submit(values: FieldValues) {
+  function submit(values: Values) {
     if (isPending || entries.conflicts.length > 0) return;
     focused.current = document.activeElement;
-    mutate({ values: values as Values, userId: dure.userId() });
+    mutate({ values, userId: dure.userId() });
   }
 
   return (
@@ -152,7 +152,9 @@ function Conflict({ conflicts, fields, keepOwn, takeCurrent }: ConflictProps) {
           <div className="versions" key={name}>
             {versions.map(([title, value]) => (
               <div key={title}>
-                <strong className="small">{title}</strong>
+                <p className="small">
+                  <strong>{title}</strong>
+                </p>
                 <div className="pre-line">{show(value) || m.empty()}</div>
               </div>
             ))}

@@ -1,6 +1,6 @@
 import { ChevronLeft } from 'lucide-react';
 import { type ReactNode, useEffect, useRef } from 'react';
-import { Link, useNavigate } from 'react-router';
+import { Link, useLocation, useNavigate } from 'react-router';
 import { m } from '../paraglide/messages.js';
 import './page.css';
 
@@ -47,16 +47,27 @@ export function Page({ title, lead, actions, back, width, children }: PageProps)
   );
 }
 
+/** The addresses of this visit, by their index in the history, which React Router keeps in its state. */
+const visited: string[] = [];
+
+const currentIndex = (): number => history.state?.idx ?? 0;
+
+/** Remembers what is visited. Used once, in the shell. */
+export function useVisited(): void {
+  const { pathname, search } = useLocation();
+  useEffect(() => {
+    visited[currentIndex()] = pathname + search;
+  }, [pathname, search]);
+}
+
 /** A link to the page above: goes back where the user comes from there, so that search, pages and scroll are as they were. */
 function useBackLink(to: string) {
   const navigate = useNavigate();
-  // Older browsers do not have it.
-  const history: Navigation | undefined = window.navigation;
-  const entry = history?.entries()[(history.currentEntry?.index ?? 0) - 1];
-  const before = URL.parse(entry?.url ?? '');
-  if (before === null || before.pathname !== to.split('?')[0]) return { to };
+  const before = visited[currentIndex() - 1];
+  const pathOf = (address: string) => address.split('?')[0];
+  if (before === undefined || pathOf(before) !== pathOf(to)) return { to };
   return {
-    to: before.pathname + before.search,
+    to: before,
     onClick(event: { preventDefault(): void }) {
       event.preventDefault();
       navigate(-1);

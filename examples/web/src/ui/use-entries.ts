@@ -1,34 +1,46 @@
 import { newIdempotencyKey } from '@dure/client';
 import { useLayoutEffect, useRef, useState } from 'react';
-import { type FieldValues, useForm } from 'react-hook-form';
+import { type DefaultValues, type FieldValues, type Path, type PathValue, useForm } from 'react-hook-form';
 import { dure } from '../api.ts';
-import { draftKey, keepDraft, readDraft, textOf } from './draft.ts';
+import { draftKey, keepDraft, readDraft } from './draft.ts';
 import type { FormProps } from './form.tsx';
 
-const same = (one: unknown, other: unknown) => textOf(one) === textOf(other);
+type Named = Record<string, unknown>;
+
+const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
 /**
  * Keeps what is typed as a draft, and merges it with what was saved elsewhere in the meantime: entries that were not touched follow
  * it, and those that were changed in both places become conflicts, for the user to choose.
  */
-export function useEntries({ values: now = {}, version, draft }: Omit<FormProps, 'onSubmit'>) {
+export function useEntries<Values extends FieldValues>({ values: saved, version, draft }: FormProps<Values>) {
   const user = useRef(dure.userId()).current;
   const key = draft && draftKey(user, draft);
-  const revision = version ?? textOf(now);
+  const now: Named = saved ?? {};
+  const revision =
+    version ?? JSON.stringify(now, (name, value) => (name.includes('password') ? undefined : value));
   const [kept] = useState(() => (key ? readDraft(key) : undefined));
-  const form = useForm<FieldValues>({ defaultValues: { ...now, ...kept?.values } });
+  const form = useForm<Values>({ defaultValues: { ...now, ...kept?.values } as DefaultValues<Values> });
   const attempt = useRef(kept?.attempt ?? newIdempotencyKey());
   /** What the entries began from. */
   const base = useRef({ revision: kept?.revision ?? revision, values: { ...now, ...kept?.was } });
   /** What was changed here and elsewhere. */
   const [conflicts, setConflicts] = useState<{ name: string; own: unknown; now: unknown }[]>([]);
 
+  const set = (name: string, value: unknown) =>
+    form.setValue(name as Path<Values>, value as PathValue<Values, Path<Values>>);
+  const own = (): Named => form.getValues();
+
   function keep() {
     // After a sign-out, nothing is kept for an account that has left.
     if (!key || dure.userId() !== user) return;
-    const { revision, values: was } = base.current;
-    const draft = { revision, attempt: attempt.current, values: form.getValues(), was };
-    keepDraft(key, same(draft.values, was) ? undefined : draft);
+    const entries = own();
+    const { revision, values } = base.current;
+    const isChanged = (name: string) => !name.includes('password') && !same(entries[name], values[name]);
+    const changed = Object.keys(now).filter(isChanged);
+    const pick = (from: Named) => Object.fromEntries(changed.map((name) => [name, from[name]]));
+    const draft = { revision, attempt: attempt.current, values: pick(entries), was: pick(values) };
+    keepDraft(key, changed.length > 0 ? draft : undefined);
   }
 
   function accept() {
@@ -41,14 +53,14 @@ export function useEntries({ values: now = {}, version, draft }: Omit<FormProps,
   useLayoutEffect(() => {
     if (revision === base.current.revision) return;
     const found: typeof conflicts = [];
-    for (const [name, value] of Object.entries(form.getValues())) {
+    for (const [name, value] of Object.entries(own())) {
       const [before, current] = [base.current.values[name], now[name]];
       const isOwn = !same(before, value);
       if (isOwn && !same(before, current) && !same(value, current)) {
         found.push({ name, own: value, now: current });
       } else {
         base.current.values[name] = current;
-        if (!isOwn) form.setValue(name, current);
+        if (!isOwn) set(name, current);
       }
     }
     if (found.length > 0) setConflicts(found);
@@ -61,19 +73,20 @@ export function useEntries({ values: now = {}, version, draft }: Omit<FormProps,
     conflicts,
     keepOwn: accept,
     takeCurrent() {
-      for (const { name, now } of conflicts) form.setValue(name, now);
+      for (const { name, now } of conflicts) set(name, now);
       accept();
     },
-    /** `If-Match` is for what has an `ETag`. */
-    callOptions: () => ({ idempotencyKey: attempt.current, ifMatch: version && base.current.revision }),
+    /** For `If-Match`, where what is saved has an `ETag`. */
+    version: () => version && base.current.revision,
+    attempt: () => attempt.current,
     beginAttempt() {
       attempt.current = newIdempotencyKey();
       keep();
     },
     forget() {
       attempt.current = newIdempotencyKey();
-      base.current = { ...base.current, values: { ...form.getValues() } };
-      keep();
+      base.current = { ...base.current, values: { ...own() } };
+      if (key) keepDraft(key, undefined);
     },
   };
 }
