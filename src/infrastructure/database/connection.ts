@@ -27,18 +27,22 @@ export async function withClient<Result>(
   }
 }
 
+/** The oldest version of PostgreSQL that is supported. */
+const oldestVersion = 14;
+
 /**
  * Looks at the start for what would make the service fail later. A database that cannot be reached at the moment passes.
  *
- * @throws {DatabaseConnectError} for an encoding without Korean, a pooler that drops settings, TLS that does not work
+ * @throws {DatabaseConnectError} for a version that is too old, an encoding without Korean, a pooler that drops settings, TLS that does not work
  */
 export async function checkServer(connectionString: string): Promise<void> {
   const options = '-c plan_cache_mode=force_generic_plan';
   const limits = { connectionTimeoutMillis: 3_000, query_timeout: 3_000 };
   const settings = `SELECT current_setting('server_encoding') AS encoding,
+    current_setting('server_version_num')::int / 10000 AS version,
     current_setting('plan_cache_mode') = 'force_generic_plan' AS "isKept"`;
   const { row, reason } = await withClient({ connectionString, options, ...limits }, (client) =>
-    client.query<{ encoding: string; isKept: boolean }>(settings),
+    client.query<{ encoding: string; version: number; isKept: boolean }>(settings),
   ).then(
     ({ rows: [row] }) => ({ row, reason: '' }),
     (error: unknown) => ({ row: undefined, reason: reasonOf(error) }),
@@ -46,6 +50,10 @@ export async function checkServer(connectionString: string): Promise<void> {
   if (row?.isKept === false || reason.includes('unsupported startup parameter'))
     throw new DatabaseConnectError(
       'DATABASE_URL leads to a transaction pooler such as PgBouncer: set DATABASE_DIRECT_URL, which leads past it, too',
+    );
+  if (row && row.version < oldestVersion)
+    throw new DatabaseConnectError(
+      `the database is PostgreSQL ${row.version}: ${oldestVersion} or newer is needed`,
     );
   if (row && row.encoding !== 'UTF8')
     throw new DatabaseConnectError(
