@@ -63,6 +63,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   const metrics = createMetrics();
   const app = fastify(serverOptions(config, overrides.logStream ?? logStream(metrics), tracing));
   const logger = app.log;
+  for (const warning of config.warnings) logger.warn(warning);
   if (tracing) {
     await app.register(tracingPlugin, { tracing });
     app.addHook('onClose', () => tracing.close());

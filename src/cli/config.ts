@@ -16,7 +16,7 @@ export function addConfigCommands(program: Command, invocation: Invocation): voi
     summary: 'validate the environment variables',
     details: `It reads them as the service does at its start, and prints
   problem  stops the start of the service
-  warning  still the value of an example
+  warning  weak, or still the value of an example
   note     what is switched off
 and with --settings every setting that is in effect. Never prints a password, key or secret. Run it where the service runs, with NODE_ENV=production, because the rules of production hold only there. It connects to nothing.`,
     examples: ['dure config check', 'NODE_ENV=production dure config check --settings --strict'],
@@ -31,7 +31,7 @@ and with --settings every setting that is in effect. Never prints a password, ke
 async function checkConfig({ environment: given, output }: Invocation, options: CheckOptions): Promise<void> {
   const { inspectConfig } = await import('../infrastructure/config/environment.ts');
   const { texts, config, problems } = inspectConfig(given);
-  const warnings = config.production ? exampleValues(texts) : [];
+  const warnings = config.production ? [...config.warnings, ...exampleValues(texts)] : [];
   const notes = switchedOff(config);
   const settings = options.settings ? effectiveSettings(given, texts, config) : undefined;
   const document = { is_usable: problems.length === 0, problems, warnings, notes, settings };
@@ -56,7 +56,7 @@ async function checkConfig({ environment: given, output }: Invocation, options: 
 const hosts =
   /^(DATABASE_(DIRECT_|REPLICA_)?URL|REDIS_URL|PUBLIC_URL|FRONTEND_URL|CORS_ORIGINS|MAIL_FROM|MEDIA_BASE_URL|TERMS_URL|PRIVACY_URL)$/;
 /** What leads nowhere (RFC 2606, and the host of the example of Kubernetes), and passwords of templates. */
-const example = /[@/.]example\.(com|net|org|internal)\b|change[-_]?me|<password>/i;
+const example = /[@/.]example\.(com|net|org|internal)\b|\bchange[-_]?me\b|<password>/i;
 
 function exampleValues(texts: Record<string, string | undefined>): string[] {
   return Object.keys(texts)

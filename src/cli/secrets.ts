@@ -161,7 +161,7 @@ function printValue(
   const shown = describe(rotation, values);
   output.note(`${step}: ${source} with the ids ${shown.key_ids.join(', ')}; the first one signs.`);
   if (values.length === 1 && step !== 'finish')
-    output.note('Deploy it to all instances at once: what others signed is rejected from then on.');
+    output.note('Deploy it to all instances at once: one without it rejects what it signs.');
   if (!output.json && !isTerminal) output.raw(shown.value);
   else output.result({ step, source, ...shown }, () => shown.value);
 }

@@ -44,7 +44,7 @@ export function isCallable(url: URL, { allowsLoopback, hosts = ['*'] }: Callable
 }
 
 /** Names that mean this machine (RFC 6761, section 6.3), and its addresses. */
-export function isLoopback(host: string): boolean {
+function isLoopback(host: string): boolean {
   return isIP(host) ? ipaddr.process(host).range() === 'loopback' : /(^|\.)localhost$/.test(host);
 }
 

@@ -5,6 +5,7 @@ import t from 'tap';
 import { loadConfig, loadDatabaseSettings } from '../../src/infrastructure/config/config.ts';
 import { inspectConfig } from '../../src/infrastructure/config/environment.ts';
 import { generatePrivateKey } from '../../src/infrastructure/config/keys.ts';
+import { createTestApp } from '../support/app.ts';
 import type { Json } from '../support/json.ts';
 import { environmentNames, load, production, secret } from './environments.ts';
 
@@ -201,4 +202,26 @@ t.test('a secret is generated once, with mode 0600', async (t) => {
     secret,
     'one that is set wins',
   );
+});
+
+t.test('in production, a password of the database that is missing or common is warned about', async (t) => {
+  const strong = 'postgresql://dure:wQ3v9eLk2xRt7y@db/dure';
+  const warningsOf = (name: string, rest: string) =>
+    load({ ...production, DATABASE_URL: strong, [name]: `postgresql://${rest}` }).warnings;
+  const common = [
+    ...['dure@db/dure', 'dure:@db/dure', 'dure:dure@db/dure', 'app:postgres@db/dure', 'app:PASSWORD@db/dure'],
+    ...['app:MySecretPassword@db/dure', 'app:123456789@db/dure', 'app:changeme@db/dure', 'app:k3J9x@db/dure'],
+    ...['shopkeeper:shopkeeper@db/dure', 'app:neighbours@db/neighbours'],
+  ];
+  for (const name of ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'DATABASE_REPLICA_URL'])
+    for (const rest of common)
+      t.strictSame(warningsOf(name, rest), [
+        `${name} has no password or a common one: use a long random one`,
+      ]);
+  for (const rest of ['dure:p%40ssage-Of-Cranes@db/dure', '/dure?host=/run'])
+    t.strictSame(warningsOf('DATABASE_URL', rest), [], rest);
+  t.strictSame(load({ DATABASE_URL: 'postgresql://dure:dure@db/dure' }).warnings, []);
+  const app = await (await createTestApp()).startInstance(production);
+  const logged = app.logs.map((line) => JSON.parse(line)).filter(({ level }) => level >= 40);
+  t.match(logged, [{ level: 40, msg: /^DATABASE_URL / }]);
 });

@@ -1,4 +1,4 @@
-import { textsOf } from './readers.ts';
+import { parseUrl, textsOf } from './readers.ts';
 
 /** What is missing, or too much, beside other variables. One that is set and wrong counts as set. */
 export function findConflicts(source: NodeJS.ProcessEnv): string[] {
@@ -20,4 +20,24 @@ export function findConflicts(source: NodeJS.ProcessEnv): string[] {
     'JWT_PRIVATE_KEY and JWT_PRIVATE_KEY_FILE must not both be set':
       isSet('JWT_PRIVATE_KEY') && isSet('JWT_PRIVATE_KEY_FILE'),
   });
+}
+
+/** Parts of passwords that are guessed first. */
+const commonPassword =
+  /admin|change|database|default|example|passw[o0]rd|postgres|secret|qwerty|abcdef|123456/i;
+
+/** Warns about passwords of the database that are missing or common. The values are compared as they are in the URL. */
+export function findWeakPasswords(texts: Record<string, string | undefined>): string[] {
+  return ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'DATABASE_REPLICA_URL']
+    .filter((name) => {
+      const url = parseUrl(texts[name]);
+      // Without a host it is a socket on this machine, where PostgreSQL checks the system's user.
+      if (!url || url.hostname === '') return false;
+      const { username, password, pathname } = url;
+      const isName = [username, pathname.slice(1)].some(
+        (known) => known.toLowerCase() === password.toLowerCase(),
+      );
+      return password.length < 8 || isName || commonPassword.test(password);
+    })
+    .map((name) => `${name} has no password or a common one: use a long random one`);
 }

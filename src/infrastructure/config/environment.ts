@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { isDate } from '../times.ts';
-import { findConflicts } from './conflicts.ts';
+import { findConflicts, findWeakPasswords } from './checks.ts';
 import * as keys from './keys.ts';
 import { readLoginProviders } from './login-providers.ts';
 import {
@@ -200,6 +200,8 @@ export function inspectConfig(source: NodeJS.ProcessEnv, { generateSecret = fals
       textThat(({ length }) => length <= 64, 'must have at most 64 characters'),
     ),
     otlpEndpoint: read('OTEL_EXPORTER_OTLP_ENDPOINT', url()),
+    /** What works but is weak, for the log. */
+    warnings: production ? findWeakPasswords(texts) : [],
   };
   problems.push(
     ...findConflicts(source),
