@@ -1,6 +1,6 @@
 import t from 'tap';
 import { createTestApp, createUser, deleteAccount, logIn } from '../support/app.ts';
-import { invalid, rejected, tally, tokenRejected } from '../support/assertions.ts';
+import { delayed, invalid, rejected, tally, tokenRejected } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
 import { accountsOf, during, insertUser, isTaken } from './accounts.ts';
 import { asPasted } from './authenticator.ts';
@@ -73,6 +73,20 @@ t.test('a wrong password is rejected before the code is tried', async (t) => {
     rejected(t, await changeEmail(user.token, wrong), 401, 'invalid_credentials');
   }
   t.equal((await changeEmail(user.token, { new_email: email, code })).status, 200, 'no attempt was used up');
+});
+
+t.test('a code has five attempts', async (t) => {
+  const user = await createUser(app);
+  const email = newAddress();
+  const right = await newCode(email);
+  const wrong = right === '000000' ? '000001' : '000000';
+  for (const attempts_left of [4, 3, 2, 1, 0]) {
+    const response = await changeEmail(user.token, { new_email: email, code: wrong });
+    rejected(t, response, 400, 'invalid_code', { attempts_left });
+  }
+  const response = await changeEmail(user.token, { new_email: email, code: right });
+  delayed(t, response, 3600);
+  t.equal((await me(user.token)).body.data.email, user.email);
 });
 
 t.test('the link of the email proves an address whose code a stranger used up', async (t) => {

@@ -9,6 +9,7 @@ import { savedSearchesIn } from '../saved-searches/searching.ts';
 import { createTestApp, createUser } from '../support/app.ts';
 import { invalid } from '../support/assertions.ts';
 import { gate, inParallel } from '../support/concurrency.ts';
+import { createTestDatabase } from '../support/database.ts';
 import { notificationsOf } from '../support/partner-requests.ts';
 import { createPost, openShop } from '../support/stores.ts';
 import { atMost } from '../support/time.ts';
@@ -34,6 +35,8 @@ const poll = 2_500;
 
 t.test('a notification reaches a client of another instance at once, not at the next look', async (t) => {
   holdTimers(t, poll);
+  // Other instances on the database of the file look by timers that are not held.
+  const databaseUrl = await createTestDatabase();
   const here = await createListeningApp(withoutWorker, { databaseUrl });
   const there = await createListeningApp(withoutWorker, { databaseUrl });
   const { receiver, notify } = await createPair(here);

@@ -238,3 +238,12 @@ t.test('a transition or deletion whose connection is lost before the commit chan
   await loseConnection(t, sender.id, () => failing.call('DELETE', `/api/v1/posts/${post.id}/`, { token }));
   t.equal((await transition(app, receiver, id, 'accept')).status, 200);
 });
+
+t.test('a request that waits too long for a lock gets 503', async (t) => {
+  const { sender, receiver, post } = await openTwoShops(app);
+  const limited = await app.startInstance({}, { productionLimits: true, serverErrors: true });
+  const lock = await lockRows(t, app, 'SELECT FROM posts WHERE id = $1 FOR UPDATE', [post.id]);
+  unavailable(t, await requestPartnership(limited, sender, post));
+  await lock.release();
+  t.strictSame(await notifiedOf(app, receiver), []);
+});
