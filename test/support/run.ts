@@ -40,9 +40,12 @@ const environment = {
   NODE_COMPILE_CACHE: compileCache,
 };
 const running = new Set<number>();
+let isStopped = false;
+// npm sends a signal of the terminal a second time. To tap it is the end of one test only.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-  process.once(signal, () => {
-    for (const pid of running) process.kill(-pid, signal);
+  process.on(signal, () => {
+    isStopped = true;
+    for (const pid of running) process.kill(-pid, 'SIGKILL');
   });
 
 let started = 0;
@@ -96,6 +99,7 @@ async function runFiles(): Promise<void> {
 
 /** Runs files in a process, which ends with all that it started. */
 async function runProcess(files: string[]): Promise<void> {
+  if (isStopped) return;
   // Tests must not write to the database of the developer.
   const { DATABASE_URL: _, ...inherited } = process.env;
   // The folders that tap makes for a test have the arguments in their names.
