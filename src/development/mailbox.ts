@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import type { FastifyPluginAsync } from 'fastify';
+import type { FastifyPluginAsync, FastifyReply } from 'fastify';
 import type { Language, LocalizedText } from '../http/language.ts';
 import { hashSource, sendPage } from '../http/pages.ts';
 import { escapeHtml, type RenderedMail } from '../infrastructure/mail/rendering.ts';
@@ -32,6 +32,29 @@ export function createDevMailbox() {
     },
   };
 }
+
+/**
+ * `GET /dev/mailbox/`: a page with the emails, or with `Accept: application/json` `{ items: StoredMail[] }`; `?to=` leaves those
+ * to one address. Register it outside production only: the emails are enough to take over any account.
+ */
+export const devMailboxRoutes: FastifyPluginAsync<{
+  mailbox: ReturnType<typeof createDevMailbox>;
+  from: string;
+}> = async (app, { mailbox, from }) => {
+  const schema = { hide: true, querystring: Type.Object({ to: Type.Optional(Type.String()) }) };
+  app.get<{ Querystring: { to?: string } }>(
+    '/dev/mailbox/',
+    // The open page polls, so its requests are not logged.
+    { schema, logLevel: 'warn', onRequest: requireOwnHost },
+    async ({ query, headers, language }, reply) => {
+      // A plus sign that is not encoded arrives as a space, which no address has.
+      const to = query.to?.trim().replaceAll(' ', '+');
+      const mails = mailbox.list(to);
+      if (headers.accept?.includes('application/json')) return { items: mails };
+      return sendMailboxPage(reply, mails, { language, to, from });
+    },
+  );
+};
 
 const wording = {
   title: { ko: '개발용 메일함', en: 'Dev mailbox' },
@@ -79,17 +102,16 @@ function highlights(text: string): string {
   return html.join('');
 }
 
-interface MailOptions {
+interface PageOptions {
   language: Language;
   /** The sender of all emails. */
   from: string;
-  isOpen: boolean;
 }
 
 // 24 hours: with 12, newer versions of `Intl` write AM and PM in Korean as well.
 const timeFormat = { dateStyle: 'long', timeStyle: 'long', hourCycle: 'h23' } as const;
 
-function mailHtml(mail: StoredMail, { language, from, isOpen }: MailOptions): string {
+function mailHtml(mail: StoredMail, { language, from, isOpen }: PageOptions & { isOpen: boolean }): string {
   const subject = escapeHtml(mail.subject);
   const time = new Date(mail.created_at).toLocaleString(language, timeFormat);
   return `<article><details${isOpen ? ' open' : ''}>
@@ -102,45 +124,28 @@ ${highlights(mail.text)}
 </details></article>`;
 }
 
-/**
- * `GET /dev/mailbox/`: a page with the emails, the newest one open, or with `Accept: application/json` `{ items: StoredMail[] }`;
- * `?to=` leaves those to one address. Register it outside production only: the emails are enough to take over any account.
- */
-export const devMailboxRoutes: FastifyPluginAsync<{
-  mailbox: ReturnType<typeof createDevMailbox>;
-  from: string;
-}> = async (app, { mailbox, from }) => {
-  const schema = { hide: true, querystring: Type.Object({ to: Type.Optional(Type.String()) }) };
-  app.get<{ Querystring: { to?: string } }>(
-    '/dev/mailbox/',
-    // The open page polls, so its requests are not logged.
-    { schema, logLevel: 'warn', onRequest: requireOwnHost },
-    async ({ query, headers, language }, reply) => {
-      // A plus sign that is not encoded arrives as a space, which no address has.
-      const to = query.to?.trim().replaceAll(' ', '+');
-      const mails = mailbox.list(to);
-      if (headers.accept?.includes('application/json')) return { items: mails };
-      const list = mails.map((mail, index) => mailHtml(mail, { language, from, isOpen: index === 0 }));
-      const filter = to
-        ? `<p>${wording.to[language]} <strong>${escapeHtml(to)}</strong> · <a href="/dev/mailbox/">${wording.showAll[language]}</a></p>\n`
-        : '';
-      return sendPage(reply, {
-        language,
-        title: `${wording.title[language]} · Dure`,
-        style,
-        // Emails are styled inline, and their frames inherit this policy.
-        styles: "'unsafe-inline'",
-        policy: [
-          `script-src ${hashSource(script)}`,
-          "connect-src 'self'; frame-src 'self'; form-action 'none'",
-        ],
-        body: `<main data-newest="${mails[0]?.created_at ?? ''}">
+/** Sends the page of the dev mailbox: the newest email open, older ones closed. */
+function sendMailboxPage(
+  reply: FastifyReply,
+  mails: StoredMail[],
+  { language, to, from }: PageOptions & { to?: string | undefined },
+) {
+  const list = mails.map((mail, index) => mailHtml(mail, { language, from, isOpen: index === 0 })).join('\n');
+  const filter = to
+    ? `<p>${wording.to[language]} <strong>${escapeHtml(to)}</strong> · <a href="/dev/mailbox/">${wording.showAll[language]}</a></p>\n`
+    : '';
+  return sendPage(reply, {
+    language,
+    title: `${wording.title[language]} · Dure`,
+    style,
+    // Emails are styled inline, and their frames inherit this policy.
+    styles: "'unsafe-inline'",
+    policy: [`script-src ${hashSource(script)}`, "connect-src 'self'; frame-src 'self'; form-action 'none'"],
+    body: `<main data-newest="${mails[0]?.created_at ?? ''}">
 <h1>${wording.title[language]}</h1>
 <p class="soft">${wording.intro[language]}</p>
-${filter}${list.join('\n') || `<h2>${wording.empty[language]}</h2>`}
+${filter}${list || `<h2>${wording.empty[language]}</h2>`}
 </main>
 <script>${script}</script>`,
-      });
-    },
-  );
-};
+  });
+}

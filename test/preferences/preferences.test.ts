@@ -176,6 +176,9 @@ t.test('an email about a request has the headers of RFC 8058, and the link in it
   const { text, html } = render(mails.partner_request_received, 'en', 'https://x.example/?a=1&b=2');
   t.match(text, 'Stop emails of this kind: https://x.example/?a=1&b=2');
   t.match(html, 'href="https://x.example/?a=1&amp;b=2"');
+  const others = app.mails.sent.filter(({ text }) => !text.includes('/requests/'));
+  t.ok(others.length > 0);
+  t.notOk(others.some(({ text, headers }) => headers !== undefined || text.includes('unsubscribe')));
 });
 
 t.test('one click switches off one kind of email of one user, without a login, repeatedly', async (t) => {

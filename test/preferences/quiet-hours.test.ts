@@ -35,8 +35,11 @@ t.test('quiet hours begin with `from` and end before `to`, on the same day or af
     // 9 o'clock in Korea is midnight in UTC.
     [night, inKorea('08:59:59.999'), undefined],
     [night, inKorea('09:00'), undefined],
+    [noon, inKorea('12:29:59.999'), undefined],
     [noon, inKorea('12:30'), inKorea('13:00')],
+    [noon, inKorea('12:59:59.999'), inKorea('13:00')],
     [noon, inKorea('13:00'), undefined],
+    [almostAll, inKorea('07:58:59.999'), inKorea('07:59')],
     [almostAll, inKorea('07:59'), undefined],
     [almostAll, inKorea('08:00'), inKorea('07:59', tuesday)],
     [toMidnight, inKorea('23:59:59.999'), inKorea('00:00', tuesday)],

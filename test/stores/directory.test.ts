@@ -112,6 +112,8 @@ t.test('names and categories filter the list, alone and together', async (t) => 
     ['두레 카페', 1],
     ['Café Été', 1, 3],
     ['동네 빵집', 3],
+    ['100% 우유_가게', 5],
+    ['100원 우유 가게', 5],
     ['빵', 3, 1],
     ['ΟΔΟΣ Книги', 12],
   ]);
@@ -120,9 +122,10 @@ t.test('names and categories filter the list, alone and together', async (t) => 
     'Café Été': ['CAFÉ é'],
     'ΟΔΟΣ Книги': ['книги', 'οδος', 'οδοσ'],
     '빵,동네 빵집': ['빵'],
-    '': ['%', '_', '\\', '페두'],
+    '100% 우유_가게': ['%', '_'],
+    '': ['100%유', '\\', "'; DROP TABLE stores; --", '페두'],
   });
-  t.equal((await names(text(''))).length, 5, 'empty');
+  t.equal((await names(text(''))).length, 7, 'empty');
   t.strictSame(await names('?category_id=3'), ['빵', '동네 빵집', 'Café Été']);
   t.strictSame(await names('?category_id=1&q=%EB%B9%B5'), ['빵']);
   t.strictSame(await names('?category_id=11'), []);

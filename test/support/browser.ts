@@ -15,7 +15,7 @@ const withWindow =
     '/usr/bin/google-chrome',
     chromium.executablePath(),
   ]);
-/** It needs half of the CPU. */
+/** It needs a fifth less CPU. */
 const withoutWindow = given || find(['/usr/bin/chromium-headless-shell']) || withWindow;
 
 /** For the `skip` of tests with a browser. */

@@ -17,7 +17,7 @@ const MailLanguage = t.NamedEnum(
 /** What users can switch on and off. */
 export const topics = { ...partnerRequestTopics, ...savedSearchTopics } satisfies Record<MailTopic, unknown>;
 
-/** Something of each topic, in the order of the API. */
+/** Something of each topic, in the order of the enum, which is that of the API. */
 const ofEachTopic = <Value>(of: (topic: MailTopic) => Value) =>
   Object.fromEntries(Object.values(MailTopic).map((topic) => [topic, of(topic)])) as Record<MailTopic, Value>;
 
