@@ -1,15 +1,26 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { EventEmitter, once } from 'node:events';
 import t from 'tap';
 import type { Tx } from '../../src/infrastructure/database/client.ts';
 import { sql } from '../../src/infrastructure/database/sql.ts';
-import { inParallel } from '../support/concurrency.ts';
+import { gate, inParallel } from '../support/concurrency.ts';
 import { createTestDatabase, openTestDatabase } from '../support/database.ts';
 
 const database = openTestDatabase(t, await createTestDatabase(), 4);
 const add = (tx: Tx, name: string) => tx.execute(sql`INSERT INTO store_categories (name) VALUES (${name})`);
 const find = (tx: Tx, name: string) => tx.prisma.storeCategory.findFirst({ where: { name } });
 const passes = async () => undefined;
+
+/** `arrive` waits until it was called `count` times. */
+function barrier(count: number) {
+  const { open, opened: all } = gate();
+  let arrived = 0;
+  async function arrive() {
+    arrived += 1;
+    if (arrived === count) open();
+    await all;
+  }
+  return { all, arrive };
+}
 
 t.test("Prisma's client and SQL run in one transaction, which is rolled back as one", async (t) => {
   const rolledBack = database.transaction(async (tx) => {
@@ -33,21 +44,17 @@ t.test("Prisma's client and SQL run in one transaction, which is rolled back as 
 });
 
 t.test('transactions see their own rows only, with calls of Prisma at the same moment', async (t) => {
-  const start = new EventEmitter();
-  const started = once(start, 'all');
-  let waiting = 0;
   const names = ['first', 'second', 'third'];
-  const outside = started.then(() => Promise.all(names.map((name) => find(database, name))));
+  const [added, looked] = [barrier(names.length), barrier(names.length)];
+  const outside = added.all.then(() => Promise.all(names.map((name) => find(database, name))));
   const found = await inParallel(names.length, (index) =>
     database.transaction(async (tx) => {
       await add(tx, names[index] ?? '');
-      waiting += 1;
-      if (waiting === names.length) start.emit('all');
-      await started;
+      await added.arrive();
       const rows = [];
       for (const name of names) rows.push(await find(tx, name));
       // No commit before all have looked.
-      await outside;
+      await Promise.all([looked.arrive(), outside]);
       return rows.map((row) => row?.name);
     }),
   );
