@@ -132,19 +132,21 @@ export function SignUp() {
   if (account && step) {
     return (
       <Page key="code" title={m.verify_your_email_2()} lead={codeSentTo(account.email)} width="form-page">
-        {step === 'verify' && status === 'signed_out' && (
+        {step === 'verify' && status === 'signed_out' ? (
+          // Without a login, a code would be used up and verify no account.
           <p className="note warn">
             {m.log_in_and_go_on()}{' '}
             <Link to="/login?next=%2Fsignup" state={{ back: state }}>
               {m.log_in()}
             </Link>
           </p>
+        ) : (
+          <CodeForm
+            email={account.email}
+            onCode={(code) => confirm(account, code)}
+            actions={step === 'verify' && <Button look="plain" label={m.verify_later()} onClick={enter} />}
+          />
         )}
-        <CodeForm
-          email={account.email}
-          onCode={(code) => confirm(account, code)}
-          actions={step === 'verify' && <Button look="plain" label={m.verify_later()} onClick={enter} />}
-        />
         <p className="row small">
           {m.is_the_address_wrong()}
           {step === 'verify' ? (
