@@ -1,37 +1,6 @@
--- accounts/repository: findAbandoned
--- Columns: email, id, isVerified
--- Pages: at most 256
-SELECT
-  u.id,
-  u.email,
-  u.is_verified AS "isVerified"
-FROM
-  users u
-WHERE
-  ctid >= $1::tid
-  AND ctid < $2::tid
-  AND NOT u.is_verified
-  AND u.suspended_at IS NULL
-  AND coalesce(u.last_login_at, u.created_at) < now() - make_interval(secs => $3)
-  AND NOT EXISTS (
-    SELECT
-    FROM
-      sessions s
-    WHERE
-      s.user_id = u.id
-      AND s.expires_at > now()
-  )
-  AND NOT EXISTS (
-    SELECT
-    FROM
-      stores s
-    WHERE
-      s.owner_id = u.id
-  );
-
--- consents/repository: ask
--- Columns: givenAt, language, version
+-- Returns: language language, version character varying, givenAt timestamp with time zone
 -- Pages: at most 64
+/* auth.askMarketing */
 SELECT
   u.language,
   c.version,
@@ -61,74 +30,243 @@ WHERE
 FOR NO KEY UPDATE OF
   u SKIP LOCKED;
 
--- consents/repository: askAgain
--- Columns: id
+-- Returns: id uuid, keyId text, userId integer, sessionId uuid, data jsonb, attempts smallint
 -- Pages: at most 64
+-- Changes no index: login_flows
+/* auth.attemptFlow */
+UPDATE login_flows
+SET
+  attempts = attempts + 1
+WHERE
+  id = $1::uuid
+  AND key_id = $2
+  AND kind = $3::login_flow_kind
+  AND expires_at > now()
+  AND attempts < $4
+RETURNING
+  id,
+  key_id AS "keyId",
+  user_id AS "userId",
+  session_id AS "sessionId",
+  data,
+  attempts;
+
+-- Pages: at most 64
+/* auth.beginFlow */
+INSERT INTO
+  login_flows (id, kind, user_id, session_id, data, key_id, expires_at)
+VALUES
+  (
+    $1::uuid,
+    $2::login_flow_kind,
+    (
+      SELECT
+        id
+      FROM
+        users
+      WHERE
+        id = $3
+      FOR KEY SHARE
+    ),
+    $4::uuid,
+    $5::jsonb,
+    $6,
+    now() + make_interval(secs => $7)
+  );
+
+-- Pages: at most 64
+/* auth.clearFailures */
+DELETE FROM login_failures
+WHERE
+  key = ANY (
+    ARRAY(
+      SELECT
+        f.key
+      FROM
+        unnest($1::text[]) AS k (start)
+        JOIN login_failures f ON f.key BETWEEN k.start AND k.start || 'g'
+      ORDER BY
+        f.key || ''
+      FOR UPDATE OF
+        f
+    )
+  );
+
+-- Returns: confirmedAt timestamp with time zone
+-- Pages: at most 64
+-- Changes no index: sessions
+/* auth.confirmSession */
+UPDATE sessions
+SET
+  confirmed_at = clock_timestamp(),
+  methods = CASE
+    WHEN $1 = ANY (methods) THEN methods
+    ELSE methods || $2::text
+  END
+WHERE
+  id = $3::uuid
+  AND user_id = $4
+RETURNING
+  confirmed_at AS "confirmedAt";
+
+-- Pages: at most 64
+-- Changes no index: login_failures
+/* auth.countFailure */
+UPDATE login_failures f
+SET
+  failed_at = ARRAY(
+    SELECT
+      t
+    FROM
+      unnest(failed_at) t
+    WHERE
+      t > clock_timestamp() - make_interval(secs => $1)
+    ORDER BY
+      t DESC
+    LIMIT
+      $2
+  ) || clock_timestamp(),
+  delay_seconds = n.delay,
+  locked_until = CASE
+    WHEN n.delay > 0 THEN clock_timestamp() + make_interval(secs => n.delay)
+  END,
+  updated_at = clock_timestamp()
+FROM
+  unnest($3::text[], $4::int[]) AS n (key, delay)
+WHERE
+  f.key = n.key;
+
+-- Returns: id uuid, keyId text, userId integer, sessionId uuid, data jsonb, attempts smallint
+-- Pages: at most 64
+/* auth.endFlow */
+DELETE FROM login_flows
+WHERE
+  id = $1::uuid
+  AND key_id = $2
+  AND kind = $3::login_flow_kind
+  AND expires_at > now()
+RETURNING
+  id,
+  key_id AS "keyId",
+  user_id AS "userId",
+  session_id AS "sessionId",
+  data,
+  attempts;
+
+-- Pages: at most 64
+/* auth.endReusedSession */
+DELETE FROM sessions s USING users u
+WHERE
+  s.id = $1::uuid
+  AND s.user_id = $2
+  AND u.id = s.user_id
+  AND u.suspended_at IS NULL
+  AND s.expires_at > now()
+  AND s.created_at > now() - make_interval(secs => 7776000)
+  AND s.refresh_count > $3;
+
+-- Returns: id integer, email character varying, isVerified boolean
+-- Pages: at most 256
+/* auth.findAbandoned */
 SELECT
-  u.id
+  u.id,
+  u.email,
+  u.is_verified AS "isVerified"
 FROM
   users u
 WHERE
-  u.is_verified
+  ctid >= $1::tid
+  AND ctid < $2::tid
+  AND NOT u.is_verified
   AND u.suspended_at IS NULL
-  AND u.marketing_asked_at < now() - interval '23 months'
-ORDER BY
-  u.marketing_asked_at
-LIMIT
-  $1;
-
--- consents/repository: latest
--- Columns: action, createdAt, id, kind, version
--- Pages: at most 64
-SELECT
-  c.*
-FROM
-  unnest(enum_range(NULL::consent_kind)) k,
-  unnest(enum_range(NULL::consent_action)) a,
-  LATERAL (
+  AND coalesce(u.last_login_at, u.created_at) < now() - make_interval(secs => $3)
+  AND NOT EXISTS (
     SELECT
-      id,
-      kind,
-      action,
-      version,
-      created_at AS "createdAt"
     FROM
-      consents
+      sessions s
     WHERE
-      user_id = $1
-      AND kind = k
-      AND action = a
-    ORDER BY
-      id DESC
-    LIMIT
-      1
-  ) c
-ORDER BY
-  c.id;
-
--- providers/repository: queueRevocations
--- Pages: at most 64
-INSERT INTO
-  outbox (job)
-SELECT
-  jsonb_build_object(
-    'identifier',
-    $1::text,
-    'max_attempts',
-    $2::int,
-    'payload',
-    jsonb_build_object('provider', provider, 'token', token)
+      s.user_id = u.id
+      AND s.expires_at > now()
   )
-FROM
-  identities
-WHERE
-  user_id = $3
-  AND token IS NOT NULL
-  AND true;
+  AND NOT EXISTS (
+    SELECT
+    FROM
+      stores s
+    WHERE
+      s.owner_id = u.id
+  );
 
--- sessions/login-repository: accountWhere
--- Columns: email, hasSecondFactor, id, isAddressKnown, isSuspended, isVerified, name, needsReset, passwordHash, role, username
+-- Returns: isRecent boolean, needsReset boolean, methods text[]
 -- Pages: at most 64
+/* auth.findConfirmation */
+SELECT
+  coalesce(s.confirmed_at, s.created_at) > now() - make_interval(secs => $1) AS "isRecent",
+  u.needs_reset AS "needsReset",
+  CASE
+    WHEN u.password_hash IS NOT NULL THEN ARRAY['password']
+    ELSE '{}'
+  END || CASE
+    WHEN EXISTS (
+      SELECT
+      FROM
+        second_factors f
+      WHERE
+        f.user_id = u.id
+        AND f.confirmed_at IS NOT NULL
+    ) THEN ARRAY['totp', 'recovery_code']
+    ELSE '{}'
+  END || ARRAY(
+    SELECT DISTINCT
+      provider::text
+    FROM
+      identities i
+    WHERE
+      i.user_id = u.id
+  ) AS methods
+FROM
+  sessions s
+  JOIN users u ON u.id = s.user_id
+  AND u.suspended_at IS NULL
+  AND s.expires_at > now()
+  AND s.created_at > now() - make_interval(secs => 7776000)
+WHERE
+  s.id = $2::uuid;
+
+-- Returns: id uuid, keyId text, userId integer, sessionId uuid, data jsonb, attempts smallint
+-- Pages: at most 64
+/* auth.findFlow */
+SELECT
+  id,
+  key_id AS "keyId",
+  user_id AS "userId",
+  session_id AS "sessionId",
+  data,
+  attempts
+FROM
+  login_flows
+WHERE
+  id = $1::uuid
+  AND key_id = $2
+  AND kind = $3::login_flow_kind
+  AND expires_at > now();
+
+-- Returns: id uuid
+-- Pages: at most 64
+/* auth.findLiveSessions */
+SELECT
+  s.id
+FROM
+  sessions s
+  JOIN users u ON u.id = s.user_id
+  AND u.suspended_at IS NULL
+  AND s.expires_at > now()
+  AND s.created_at > now() - make_interval(secs => 7776000)
+WHERE
+  s.id = ANY ($1::uuid[]);
+
+-- Returns: id integer, username character varying, name character varying, email character varying, role role, isVerified boolean, passwordHash text, isSuspended boolean, needsReset boolean, isAddressKnown boolean, hasSecondFactor boolean
+-- Pages: at most 64
+/* auth.findLoginAccount */
 SELECT
   id,
   username,
@@ -161,9 +299,9 @@ FROM
 WHERE
   id = $3;
 
--- sessions/login-repository: accountWhere
--- Columns: email, hasSecondFactor, id, isAddressKnown, isSuspended, isVerified, name, needsReset, passwordHash, role, username
+-- Returns: id integer, username character varying, name character varying, email character varying, role role, isVerified boolean, passwordHash text, isSuspended boolean, needsReset boolean, isAddressKnown boolean, hasSecondFactor boolean
 -- Pages: at most 64
+/* auth.findLoginAccount */
 SELECT
   id,
   username,
@@ -203,9 +341,52 @@ WHERE
       p.id = $3
   );
 
--- sessions/login-repository: accountWhere
--- Columns: email, hasSecondFactor, id, isAddressKnown, isSuspended, isVerified, name, needsReset, passwordHash, role, username
+-- Returns: id integer, username character varying, name character varying, email character varying, role role, isVerified boolean, passwordHash text, isSuspended boolean, needsReset boolean, isAddressKnown boolean, hasSecondFactor boolean
 -- Pages: at most 64
+/* auth.findLoginAccount */
+SELECT
+  id,
+  username,
+  name,
+  email,
+  role,
+  is_verified AS "isVerified",
+  password_hash AS "passwordHash",
+  suspended_at IS NOT NULL AS "isSuspended",
+  needs_reset AS "needsReset",
+  EXISTS (
+    SELECT
+    FROM
+      known_addresses k
+    WHERE
+      k.user_id = u.id
+      AND k.address = $1
+      AND k.last_used_at > now() - make_interval(days => $2)
+  ) AS "isAddressKnown",
+  EXISTS (
+    SELECT
+    FROM
+      second_factors f
+    WHERE
+      f.user_id = u.id
+      AND f.confirmed_at IS NOT NULL
+  ) AS "hasSecondFactor"
+FROM
+  users u
+WHERE
+  u.id = (
+    SELECT
+      user_id
+    FROM
+      identities
+    WHERE
+      issuer = $3
+      AND subject = $4
+  );
+
+-- Returns: id integer, username character varying, name character varying, email character varying, role role, isVerified boolean, passwordHash text, isSuspended boolean, needsReset boolean, isAddressKnown boolean, hasSecondFactor boolean
+-- Pages: at most 64
+/* auth.findLoginAccount */
 SELECT
   id,
   username,
@@ -239,70 +420,109 @@ WHERE
   username = $3
   OR email = $4;
 
--- sessions/login-repository: countFailure
+-- Returns: id integer
 -- Pages: at most 64
--- Changes no index: login_failures
-UPDATE login_failures f
-SET
-  failed_at = ARRAY(
-    SELECT
-      t
-    FROM
-      unnest(failed_at) t
-    WHERE
-      t > clock_timestamp() - make_interval(secs => $1)
-    ORDER BY
-      t DESC
-    LIMIT
-      $2
-  ) || clock_timestamp(),
-  delay_seconds = n.delay,
-  locked_until = CASE
-    WHEN n.delay > 0 THEN clock_timestamp() + make_interval(secs => n.delay)
-  END,
-  updated_at = clock_timestamp()
-FROM
-  unnest($3::text[], $4::int[]) AS n (key, delay)
-WHERE
-  f.key = n.key;
-
--- sessions/login-repository: createLoginRepository
--- Pages: at most 64
-DELETE FROM login_failures
-WHERE
-  key = ANY (
-    ARRAY(
-      SELECT
-        f.key
-      FROM
-        unnest($1::text[]) AS k (start)
-        JOIN login_failures f ON f.key BETWEEN k.start AND k.start || 'g'
-      ORDER BY
-        f.key || ''
-      FOR UPDATE OF
-        f
-    )
-  );
-
--- sessions/login-repository: delay
--- Columns: delay
--- Pages: at most 64
+/* auth.findMarketingDue */
 SELECT
-  extract(
-    epoch
-    FROM
-      max(locked_until) - clock_timestamp()
-  )::float8 AS delay
+  u.id
 FROM
-  login_failures
+  users u
 WHERE
-  key = ANY ($1)
-  AND locked_until > clock_timestamp();
+  u.is_verified
+  AND u.suspended_at IS NULL
+  AND u.marketing_asked_at < now() - interval '23 months'
+ORDER BY
+  u.marketing_asked_at
+LIMIT
+  $1;
 
--- sessions/login-repository: lockCounters
--- Columns: delaySeconds, key, recent, remaining
+-- Returns: id integer, username character varying, name character varying, email character varying, role role, isVerified boolean, sessionId uuid
+-- Pages: at most 64
+/* auth.findSessionUsers */
+SELECT
+  u.id,
+  u.username,
+  u.name,
+  u.email,
+  u.role,
+  u.is_verified AS "isVerified",
+  s.id AS "sessionId"
+FROM
+  sessions s,
+  users u
+WHERE
+  s.id = ANY ($1::uuid[])
+  AND u.id = s.user_id
+  AND u.suspended_at IS NULL
+  AND s.expires_at > now()
+  AND s.created_at > now() - make_interval(secs => 7776000);
+
+-- Pages: at most 64
+/* auth.issueEmailCode */
+INSERT INTO
+  email_changes (id, user_id, old_email, new_email, key_id, expires_at)
+VALUES
+  ($1::uuid, $2, $3, $4, $5, clock_timestamp() + make_interval(days => $6));
+
+-- Returns: id bigint, kind consent_kind, action consent_action, version character varying, createdAt timestamp with time zone
+-- Pages: at most 64
+/* auth.listConsents */
+SELECT
+  c.*
+FROM
+  unnest(enum_range(NULL::consent_kind)) k,
+  unnest(enum_range(NULL::consent_action)) a,
+  LATERAL (
+    SELECT
+      id,
+      kind,
+      action,
+      version,
+      created_at AS "createdAt"
+    FROM
+      consents
+    WHERE
+      user_id = $1
+      AND kind = k
+      AND action = a
+    ORDER BY
+      id DESC
+    LIMIT
+      1
+  ) c
+ORDER BY
+  c.id;
+
+-- Returns: id uuid, userAgent character varying, ip character varying, createdAt timestamp with time zone, lastUsedAt timestamp with time zone, methods text[], authenticatedAt timestamp with time zone
+-- Pages: at most 256
+/* auth.listSessions */
+SELECT
+  s.id,
+  s.user_agent AS "userAgent",
+  s.ip,
+  s.created_at AS "createdAt",
+  s.last_used_at AS "lastUsedAt",
+  s.methods,
+  coalesce(s.confirmed_at, s.created_at) AS "authenticatedAt"
+FROM
+  sessions s
+  JOIN users u ON u.id = s.user_id
+  AND u.suspended_at IS NULL
+  AND s.expires_at > now()
+  AND s.created_at > now() - make_interval(secs => 7776000)
+WHERE
+  s.user_id = $1
+  AND (s.created_at, s.id) < ($2::timestamptz, $3::uuid)
+ORDER BY
+  s.created_at DESC,
+  s.id DESC
+LIMIT
+  $4;
+
+-- Returns: key character varying, recent integer, delaySeconds integer, remaining double precision
 -- Pages: at most 64
 -- Changes no index: login_failures
+/* auth.lockFailures */
 INSERT INTO
   login_failures AS f (key, failed_at)
 SELECT
@@ -338,9 +558,79 @@ RETURNING
       locked_until - clock_timestamp()
   )::float8 AS remaining;
 
--- sessions/login-repository: record
+-- Returns: pg_advisory_xact_lock text
+-- Pages: at most 0
+/* auth.lockNames */
+SELECT
+  pg_advisory_xact_lock($1::int, hash)::text
+FROM
+  (
+    SELECT
+      hashtext (name) AS hash
+    FROM
+      unnest($2::text[]) name
+    ORDER BY
+      1
+  ) ordered;
+
+-- Returns: delay double precision
+-- Pages: at most 64
+/* auth.loginDelay */
+SELECT
+  extract(
+    epoch
+    FROM
+      max(locked_until) - clock_timestamp()
+  )::float8 AS delay
+FROM
+  login_failures
+WHERE
+  key = ANY ($1)
+  AND locked_until > clock_timestamp();
+
+-- Pages: at most 64
+/* auth.queueRevocations */
+INSERT INTO
+  outbox (job)
+SELECT
+  jsonb_build_object(
+    'identifier',
+    $1::text,
+    'max_attempts',
+    $2::int,
+    'payload',
+    jsonb_build_object('provider', provider, 'token', token)
+  )
+FROM
+  identities
+WHERE
+  user_id = $3
+  AND token IS NOT NULL
+  AND id = $4;
+
+-- Pages: at most 64
+/* auth.queueRevocations */
+INSERT INTO
+  outbox (job)
+SELECT
+  jsonb_build_object(
+    'identifier',
+    $1::text,
+    'max_attempts',
+    $2::int,
+    'payload',
+    jsonb_build_object('provider', provider, 'token', token)
+  )
+FROM
+  identities
+WHERE
+  user_id = $3
+  AND token IS NOT NULL
+  AND true;
+
 -- Pages: at most 128
 -- Changes no index: known_addresses, users
+/* auth.recordLogin */
 WITH
   counter AS (
     SELECT
@@ -409,203 +699,10 @@ SELECT
 FROM
   logged_in;
 
--- sessions/repository: attempt
--- Columns: attempts, data, id, keyId, sessionId, userId
--- Pages: at most 64
--- Changes no index: login_flows
-UPDATE login_flows
-SET
-  attempts = attempts + 1
-WHERE
-  id = $1::uuid
-  AND key_id = $2
-  AND kind = $3::login_flow_kind
-  AND expires_at > now()
-  AND attempts < $4
-RETURNING
-  id,
-  key_id AS "keyId",
-  user_id AS "userId",
-  session_id AS "sessionId",
-  data,
-  attempts;
-
--- sessions/repository: begin
--- Pages: at most 64
-INSERT INTO
-  login_flows (id, kind, user_id, session_id, data, key_id, expires_at)
-VALUES
-  (
-    $1::uuid,
-    $2::login_flow_kind,
-    (
-      SELECT
-        id
-      FROM
-        users
-      WHERE
-        id = $3
-      FOR KEY SHARE
-    ),
-    $4::uuid,
-    $5::jsonb,
-    $6,
-    now() + make_interval(secs => $7)
-  );
-
--- sessions/repository: confirm
--- Columns: confirmedAt
+-- Returns: count integer, refreshExpiresIn double precision
 -- Pages: at most 64
 -- Changes no index: sessions
-UPDATE sessions
-SET
-  confirmed_at = clock_timestamp(),
-  methods = CASE
-    WHEN $1 = ANY (methods) THEN methods
-    ELSE methods || $2::text
-  END
-WHERE
-  id = $3::uuid
-  AND user_id = $4
-RETURNING
-  confirmed_at AS "confirmedAt";
-
--- sessions/repository: confirmation
--- Columns: isRecent, methods, needsReset
--- Pages: at most 64
-SELECT
-  coalesce(s.confirmed_at, s.created_at) > now() - make_interval(secs => $1) AS "isRecent",
-  u.needs_reset AS "needsReset",
-  CASE
-    WHEN u.password_hash IS NOT NULL THEN ARRAY['password']
-    ELSE '{}'
-  END || CASE
-    WHEN EXISTS (
-      SELECT
-      FROM
-        second_factors f
-      WHERE
-        f.user_id = u.id
-        AND f.confirmed_at IS NOT NULL
-    ) THEN ARRAY['totp', 'recovery_code']
-    ELSE '{}'
-  END || ARRAY(
-    SELECT DISTINCT
-      provider::text
-    FROM
-      identities i
-    WHERE
-      i.user_id = u.id
-  ) AS methods
-FROM
-  sessions s
-  JOIN users u ON u.id = s.user_id
-  AND u.suspended_at IS NULL
-  AND s.expires_at > now()
-  AND s.created_at > now() - make_interval(secs => 7776000)
-WHERE
-  s.id = $2::uuid;
-
--- sessions/repository: createSessionRepository
--- Columns: email, id, isVerified, name, role, sessionId, username
--- Pages: at most 64
-SELECT
-  u.id,
-  u.username,
-  u.name,
-  u.email,
-  u.role,
-  u.is_verified AS "isVerified",
-  s.id AS "sessionId"
-FROM
-  sessions s,
-  users u
-WHERE
-  s.id = ANY ($1::uuid[])
-  AND u.id = s.user_id
-  AND u.suspended_at IS NULL
-  AND s.expires_at > now()
-  AND s.created_at > now() - make_interval(secs => 7776000);
-
--- sessions/repository: end
--- Columns: attempts, data, id, keyId, sessionId, userId
--- Pages: at most 64
-DELETE FROM login_flows
-WHERE
-  id = $1::uuid
-  AND key_id = $2
-  AND kind = $3::login_flow_kind
-  AND expires_at > now()
-RETURNING
-  id,
-  key_id AS "keyId",
-  user_id AS "userId",
-  session_id AS "sessionId",
-  data,
-  attempts;
-
--- sessions/repository: find
--- Columns: attempts, data, id, keyId, sessionId, userId
--- Pages: at most 64
-SELECT
-  id,
-  key_id AS "keyId",
-  user_id AS "userId",
-  session_id AS "sessionId",
-  data,
-  attempts
-FROM
-  login_flows
-WHERE
-  id = $1::uuid
-  AND key_id = $2
-  AND kind = $3::login_flow_kind
-  AND expires_at > now();
-
--- sessions/repository: findLive
--- Columns: id
--- Pages: at most 256
-SELECT
-  s.id
-FROM
-  sessions s
-  JOIN users u ON u.id = s.user_id
-  AND u.suspended_at IS NULL
-  AND s.expires_at > now()
-  AND s.created_at > now() - make_interval(secs => 7776000)
-WHERE
-  s.id = ANY ($1::uuid[]);
-
--- sessions/repository: list
--- Columns: authenticatedAt, createdAt, id, ip, lastUsedAt, methods, userAgent
--- Pages: at most 128
-SELECT
-  s.id,
-  s.user_agent AS "userAgent",
-  s.ip,
-  s.created_at AS "createdAt",
-  s.last_used_at AS "lastUsedAt",
-  s.methods,
-  coalesce(s.confirmed_at, s.created_at) AS "authenticatedAt"
-FROM
-  sessions s
-  JOIN users u ON u.id = s.user_id
-  AND u.suspended_at IS NULL
-  AND s.expires_at > now()
-  AND s.created_at > now() - make_interval(secs => 7776000)
-WHERE
-  s.user_id = $1
-  AND (s.created_at, s.id) < ($2::timestamptz, $3::uuid)
-ORDER BY
-  s.created_at DESC,
-  s.id DESC
-LIMIT
-  $4;
-
--- sessions/repository: refresh
--- Columns: count, refreshExpiresIn
--- Pages: at most 64
--- Changes no index: sessions
+/* auth.refreshSession */
 UPDATE sessions s
 SET
   refresh_count = refresh_count + CASE

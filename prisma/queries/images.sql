@@ -1,6 +1,6 @@
--- repository: claimDeleted
--- Columns: id, key
--- Pages: at most 4096
+-- Returns: id bigint, key character varying
+-- Pages: at most 64
+/* images.claimDeleted */
 UPDATE images
 SET
   check_after = now() + make_interval(mins => $1)
@@ -26,9 +26,9 @@ RETURNING
   id,
   key;
 
--- repository: link
--- Columns: key
+-- Returns: key character varying
 -- Pages: at most 128
+/* images.link */
 WITH
   own AS (
     SELECT
@@ -57,19 +57,9 @@ SELECT
 FROM
   own;
 
--- repository: markErased
+-- Returns: id bigint
 -- Pages: at most 64
-UPDATE images
-SET
-  state = 'erased',
-  check_after = created_at + interval '24 hours'
-WHERE
-  id = $1
-  AND state = 'deleted';
-
--- repository: markUnused
--- Columns: id
--- Pages: at most 256
+/* images.lockDue */
 SELECT
   id
 FROM
@@ -84,8 +74,18 @@ LIMIT
 FOR UPDATE
   SKIP LOCKED;
 
--- repository: markUnused
--- Pages: at most 8192
+-- Pages: at most 64
+/* images.markErased */
+UPDATE images
+SET
+  state = 'erased',
+  check_after = created_at + interval '24 hours'
+WHERE
+  id = $1
+  AND state = 'deleted';
+
+-- Pages: at most 128
+/* images.markUnused */
 UPDATE images i
 SET
   state = CASE
@@ -115,8 +115,8 @@ FROM
 WHERE
   i.id = l.id;
 
--- repository: releaseAllOf
--- Pages: at most 16384
+-- Pages: at most 64
+/* images.releaseAllOf */
 UPDATE images
 SET
   user_id = NULL,

@@ -1,6 +1,6 @@
--- repository: createMyPageRepository
--- Columns: ownerId, posts, sentRequests, store
+-- Returns: ownerId integer, store json, posts json, sentRequests json
 -- Pages: at most 1024
+/* my-page.read */
 SELECT
   s.owner_id AS "ownerId",
   json_build_object(

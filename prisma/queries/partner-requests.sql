@@ -1,6 +1,6 @@
--- repository/changes: close
--- Columns: kind, requestId, userId
+-- Returns: kind text, userId integer, requestId bigint
 -- Pages: at most 64
+/* partner-requests.close */
 WITH
   locked AS (
     SELECT
@@ -73,9 +73,9 @@ WHERE
 ORDER BY
   "requestId";
 
--- repository/changes: close
--- Columns: kind, requestId, userId
--- Pages: at most 65536
+-- Returns: kind text, userId integer, requestId bigint
+-- Pages: at most 64
+/* partner-requests.close */
 WITH
   locked AS (
     SELECT
@@ -175,141 +175,9 @@ WHERE
 ORDER BY
   "requestId";
 
--- repository/changes: send
--- Columns: refusal, replayedIn, request, wait
--- Pages: at most 256
--- Partitions of notifications: one
--- Changes no index: notification_counts
-SELECT
-  refusal,
-  wait,
-  request,
-  replayed_in AS "replayedIn"
-FROM
-  send_partner_request (
-    $1::text,
-    $2::text,
-    $3::text[],
-    $4::text,
-    $5::int,
-    $6::bigint,
-    $7::text,
-    $8::int,
-    $9::int,
-    $10::jsonb,
-    $11::int,
-    $12::int
-  );
-
--- repository/changes: transition
--- Columns: box, createdAt, id, message, otherUserId, postId, postTitle, receiverStoreId, receiverStoreName, senderStore, sentWithinHour, status, updatedAt
+-- Returns: box text, id bigint, postId bigint, postTitle character varying, status partner_request_status, message character varying, createdAt timestamp with time zone, updatedAt timestamp with time zone, receiverStoreId integer, receiverStoreName character varying, senderStore json, receiverStore json, post json, contact json
 -- Pages: at most 128
-WITH
-  changed AS (
-    UPDATE partner_requests r
-    SET
-      status = $1::partner_request_status,
-      updated_at = now()
-    FROM
-      stores own
-    WHERE
-      r.id = $2
-      AND r.status = $3::partner_request_status
-      AND own.id IN (r.receiver_store_id)
-      AND own.owner_id = $4
-      AND (
-        own.suspended_at IS NULL
-        OR $5 <> 'accepted'
-      )
-    RETURNING
-      r.*,
-      own.id = r.sender_store_id AS is_sender
-  )
-SELECT
-  CASE
-    WHEN is_sender THEN 'sent'
-    ELSE 'received'
-  END AS box,
-  r.id,
-  r.post_id AS "postId",
-  (
-    SELECT
-      title
-    FROM
-      posts
-    WHERE
-      id = r.post_id
-  ) AS "postTitle",
-  r.status,
-  r.message,
-  r.created_at AS "createdAt",
-  r.updated_at AS "updatedAt",
-  r.receiver_store_id AS "receiverStoreId",
-  (
-    SELECT
-      name
-    FROM
-      stores
-    WHERE
-      id = r.receiver_store_id
-  ) AS "receiverStoreName",
-  (
-    SELECT
-      json_build_object(
-        'id',
-        s.id,
-        'name',
-        s.name,
-        'store_categories',
-        coalesce(
-          (
-            SELECT
-              json_agg(
-                json_build_object('id', c.id, 'name', c.name)
-                ORDER BY
-                  l.position
-              )
-            FROM
-              store_category_links l
-              JOIN store_categories c ON c.id = l.category_id
-            WHERE
-              l.store_id = s.id
-          ),
-          '[]'
-        )
-      )
-    FROM
-      stores s
-    WHERE
-      s.id = r.sender_store_id
-  ) AS "senderStore",
-  (
-    SELECT
-      owner_id
-    FROM
-      stores
-    WHERE
-      id = CASE
-        WHEN is_sender THEN r.receiver_store_id
-        ELSE r.sender_store_id
-      END
-  ) AS "otherUserId",
-  (
-    SELECT
-      count(*)::int
-    FROM
-      partner_requests
-    WHERE
-      sender_store_id = r.sender_store_id
-      AND post_id = r.post_id
-      AND created_at > now() - interval '1 hour'
-  ) AS "sentWithinHour"
-FROM
-  changed r;
-
--- repository/requests: findDetail
--- Columns: box, contact, createdAt, id, message, post, postId, postTitle, receiverStore, receiverStoreId, receiverStoreName, senderStore, status, updatedAt
--- Pages: at most 128
+/* partner-requests.findDetail */
 SELECT
   CASE
     WHEN o.id = s.id THEN 'received'
@@ -433,269 +301,9 @@ WHERE
     OR v.owner_id = $4
   );
 
--- repository/requests: list
--- Columns: box, createdAt, id, message, postId, postTitle, receiverStoreId, receiverStoreName, status, updatedAt
--- Pages: at most 256
-SELECT
-  'sent' AS box,
-  r.id,
-  r.post_id AS "postId",
-  (
-    SELECT
-      title
-    FROM
-      posts
-    WHERE
-      id = r.post_id
-  ) AS "postTitle",
-  r.status,
-  r.message,
-  r.created_at AS "createdAt",
-  r.updated_at AS "updatedAt",
-  r.receiver_store_id AS "receiverStoreId",
-  (
-    SELECT
-      name
-    FROM
-      stores
-    WHERE
-      id = r.receiver_store_id
-  ) AS "receiverStoreName"
-FROM
-  (
-    SELECT
-      *
-    FROM
-      partner_requests
-    WHERE
-      sender_store_id = (
-        SELECT
-          id
-        FROM
-          stores
-        WHERE
-          owner_id = $1
-      )
-      AND (created_at, id) < ($2::timestamptz, $3::bigint)
-    ORDER BY
-      created_at DESC,
-      id DESC
-    LIMIT
-      $4
-  ) r
-ORDER BY
-  r.created_at DESC,
-  r.id DESC;
-
--- repository/requests: list
--- Columns: box, createdAt, id, message, postId, postTitle, receiverStoreId, receiverStoreName, status, updatedAt
--- Pages: at most 256
-SELECT
-  'sent' AS box,
-  r.id,
-  r.post_id AS "postId",
-  (
-    SELECT
-      title
-    FROM
-      posts
-    WHERE
-      id = r.post_id
-  ) AS "postTitle",
-  r.status,
-  r.message,
-  r.created_at AS "createdAt",
-  r.updated_at AS "updatedAt",
-  r.receiver_store_id AS "receiverStoreId",
-  (
-    SELECT
-      name
-    FROM
-      stores
-    WHERE
-      id = r.receiver_store_id
-  ) AS "receiverStoreName"
-FROM
-  (
-    SELECT
-      *
-    FROM
-      partner_requests
-    WHERE
-      sender_store_id = (
-        SELECT
-          id
-        FROM
-          stores
-        WHERE
-          owner_id = $1
-      )
-      AND status = $2::partner_request_status
-      AND (created_at, id) < ($3::timestamptz, $4::bigint)
-    ORDER BY
-      created_at DESC,
-      id DESC
-    LIMIT
-      $5
-  ) r
-ORDER BY
-  r.created_at DESC,
-  r.id DESC;
-
--- repository/requests: list
--- Columns: box, createdAt, id, message, postId, postTitle, senderStore, status, updatedAt
--- Pages: at most 512
-SELECT
-  'received' AS box,
-  r.id,
-  r.post_id AS "postId",
-  (
-    SELECT
-      title
-    FROM
-      posts
-    WHERE
-      id = r.post_id
-  ) AS "postTitle",
-  r.status,
-  r.message,
-  r.created_at AS "createdAt",
-  r.updated_at AS "updatedAt",
-  (
-    SELECT
-      json_build_object(
-        'id',
-        s.id,
-        'name',
-        s.name,
-        'store_categories',
-        coalesce(
-          (
-            SELECT
-              json_agg(
-                json_build_object('id', c.id, 'name', c.name)
-                ORDER BY
-                  l.position
-              )
-            FROM
-              store_category_links l
-              JOIN store_categories c ON c.id = l.category_id
-            WHERE
-              l.store_id = s.id
-          ),
-          '[]'
-        )
-      )
-    FROM
-      stores s
-    WHERE
-      s.id = r.sender_store_id
-  ) AS "senderStore"
-FROM
-  (
-    SELECT
-      *
-    FROM
-      partner_requests
-    WHERE
-      receiver_store_id = (
-        SELECT
-          id
-        FROM
-          stores
-        WHERE
-          owner_id = $1
-      )
-      AND (created_at, id) < ($2::timestamptz, $3::bigint)
-    ORDER BY
-      created_at DESC,
-      id DESC
-    LIMIT
-      $4
-  ) r
-ORDER BY
-  r.created_at DESC,
-  r.id DESC;
-
--- repository/requests: list
--- Columns: box, createdAt, id, message, postId, postTitle, senderStore, status, updatedAt
--- Pages: at most 512
-SELECT
-  'received' AS box,
-  r.id,
-  r.post_id AS "postId",
-  (
-    SELECT
-      title
-    FROM
-      posts
-    WHERE
-      id = r.post_id
-  ) AS "postTitle",
-  r.status,
-  r.message,
-  r.created_at AS "createdAt",
-  r.updated_at AS "updatedAt",
-  (
-    SELECT
-      json_build_object(
-        'id',
-        s.id,
-        'name',
-        s.name,
-        'store_categories',
-        coalesce(
-          (
-            SELECT
-              json_agg(
-                json_build_object('id', c.id, 'name', c.name)
-                ORDER BY
-                  l.position
-              )
-            FROM
-              store_category_links l
-              JOIN store_categories c ON c.id = l.category_id
-            WHERE
-              l.store_id = s.id
-          ),
-          '[]'
-        )
-      )
-    FROM
-      stores s
-    WHERE
-      s.id = r.sender_store_id
-  ) AS "senderStore"
-FROM
-  (
-    SELECT
-      *
-    FROM
-      partner_requests
-    WHERE
-      receiver_store_id = (
-        SELECT
-          id
-        FROM
-          stores
-        WHERE
-          owner_id = $1
-      )
-      AND status = $2::partner_request_status
-      AND (created_at, id) < ($3::timestamptz, $4::bigint)
-    ORDER BY
-      created_at DESC,
-      id DESC
-    LIMIT
-      $5
-  ) r
-ORDER BY
-  r.created_at DESC,
-  r.id DESC;
-
--- repository/requests: listPartners
--- Columns: contact, createdAt, id, stoppedId, stoppedTime, store
+-- Returns: id bigint, createdAt timestamp with time zone, contact json, store json, stoppedTime timestamp with time zone, stoppedId bigint
 -- Pages: at most 2048
+/* partner-requests.listPartners */
 WITH
   own AS MATERIALIZED (
     SELECT
@@ -969,3 +577,607 @@ FROM
 ORDER BY
   found."createdAt" DESC,
   found.id DESC;
+
+-- Returns: box text, id bigint, postId bigint, postTitle character varying, status partner_request_status, message character varying, createdAt timestamp with time zone, updatedAt timestamp with time zone, senderStore json
+-- Pages: at most 512
+/* partner-requests.listReceived */
+SELECT
+  'received' AS box,
+  r.id,
+  r.post_id AS "postId",
+  (
+    SELECT
+      title
+    FROM
+      posts
+    WHERE
+      id = r.post_id
+  ) AS "postTitle",
+  r.status,
+  r.message,
+  r.created_at AS "createdAt",
+  r.updated_at AS "updatedAt",
+  (
+    SELECT
+      json_build_object(
+        'id',
+        s.id,
+        'name',
+        s.name,
+        'store_categories',
+        coalesce(
+          (
+            SELECT
+              json_agg(
+                json_build_object('id', c.id, 'name', c.name)
+                ORDER BY
+                  l.position
+              )
+            FROM
+              store_category_links l
+              JOIN store_categories c ON c.id = l.category_id
+            WHERE
+              l.store_id = s.id
+          ),
+          '[]'
+        )
+      )
+    FROM
+      stores s
+    WHERE
+      s.id = r.sender_store_id
+  ) AS "senderStore"
+FROM
+  (
+    SELECT
+      *
+    FROM
+      partner_requests
+    WHERE
+      receiver_store_id = (
+        SELECT
+          id
+        FROM
+          stores
+        WHERE
+          owner_id = $1
+      )
+      AND (created_at, id) < ($2::timestamptz, $3::bigint)
+    ORDER BY
+      created_at DESC,
+      id DESC
+    LIMIT
+      $4
+  ) r
+ORDER BY
+  r.created_at DESC,
+  r.id DESC;
+
+-- Returns: box text, id bigint, postId bigint, postTitle character varying, status partner_request_status, message character varying, createdAt timestamp with time zone, updatedAt timestamp with time zone, senderStore json
+-- Pages: at most 512
+/* partner-requests.listReceived */
+SELECT
+  'received' AS box,
+  r.id,
+  r.post_id AS "postId",
+  (
+    SELECT
+      title
+    FROM
+      posts
+    WHERE
+      id = r.post_id
+  ) AS "postTitle",
+  r.status,
+  r.message,
+  r.created_at AS "createdAt",
+  r.updated_at AS "updatedAt",
+  (
+    SELECT
+      json_build_object(
+        'id',
+        s.id,
+        'name',
+        s.name,
+        'store_categories',
+        coalesce(
+          (
+            SELECT
+              json_agg(
+                json_build_object('id', c.id, 'name', c.name)
+                ORDER BY
+                  l.position
+              )
+            FROM
+              store_category_links l
+              JOIN store_categories c ON c.id = l.category_id
+            WHERE
+              l.store_id = s.id
+          ),
+          '[]'
+        )
+      )
+    FROM
+      stores s
+    WHERE
+      s.id = r.sender_store_id
+  ) AS "senderStore"
+FROM
+  (
+    SELECT
+      *
+    FROM
+      partner_requests
+    WHERE
+      receiver_store_id = (
+        SELECT
+          id
+        FROM
+          stores
+        WHERE
+          owner_id = $1
+      )
+      AND status = $2::partner_request_status
+      AND (created_at, id) < ($3::timestamptz, $4::bigint)
+    ORDER BY
+      created_at DESC,
+      id DESC
+    LIMIT
+      $5
+  ) r
+ORDER BY
+  r.created_at DESC,
+  r.id DESC;
+
+-- Returns: box text, id bigint, postId bigint, postTitle character varying, status partner_request_status, message character varying, createdAt timestamp with time zone, updatedAt timestamp with time zone, receiverStoreId integer, receiverStoreName character varying
+-- Pages: at most 256
+/* partner-requests.listSent */
+SELECT
+  'sent' AS box,
+  r.id,
+  r.post_id AS "postId",
+  (
+    SELECT
+      title
+    FROM
+      posts
+    WHERE
+      id = r.post_id
+  ) AS "postTitle",
+  r.status,
+  r.message,
+  r.created_at AS "createdAt",
+  r.updated_at AS "updatedAt",
+  r.receiver_store_id AS "receiverStoreId",
+  (
+    SELECT
+      name
+    FROM
+      stores
+    WHERE
+      id = r.receiver_store_id
+  ) AS "receiverStoreName"
+FROM
+  (
+    SELECT
+      *
+    FROM
+      partner_requests
+    WHERE
+      sender_store_id = (
+        SELECT
+          id
+        FROM
+          stores
+        WHERE
+          owner_id = $1
+      )
+      AND (created_at, id) < ($2::timestamptz, $3::bigint)
+    ORDER BY
+      created_at DESC,
+      id DESC
+    LIMIT
+      $4
+  ) r
+ORDER BY
+  r.created_at DESC,
+  r.id DESC;
+
+-- Returns: box text, id bigint, postId bigint, postTitle character varying, status partner_request_status, message character varying, createdAt timestamp with time zone, updatedAt timestamp with time zone, receiverStoreId integer, receiverStoreName character varying
+-- Pages: at most 256
+/* partner-requests.listSent */
+SELECT
+  'sent' AS box,
+  r.id,
+  r.post_id AS "postId",
+  (
+    SELECT
+      title
+    FROM
+      posts
+    WHERE
+      id = r.post_id
+  ) AS "postTitle",
+  r.status,
+  r.message,
+  r.created_at AS "createdAt",
+  r.updated_at AS "updatedAt",
+  r.receiver_store_id AS "receiverStoreId",
+  (
+    SELECT
+      name
+    FROM
+      stores
+    WHERE
+      id = r.receiver_store_id
+  ) AS "receiverStoreName"
+FROM
+  (
+    SELECT
+      *
+    FROM
+      partner_requests
+    WHERE
+      sender_store_id = (
+        SELECT
+          id
+        FROM
+          stores
+        WHERE
+          owner_id = $1
+      )
+      AND status = $2::partner_request_status
+      AND (created_at, id) < ($3::timestamptz, $4::bigint)
+    ORDER BY
+      created_at DESC,
+      id DESC
+    LIMIT
+      $5
+  ) r
+ORDER BY
+  r.created_at DESC,
+  r.id DESC;
+
+-- Returns: refusal text, wait double precision, request jsonb, replayedIn text
+-- Pages: at most 256
+-- Partitions of notifications: one
+-- Changes no index: notification_counts
+/* partner-requests.send */
+SELECT
+  refusal,
+  wait,
+  request,
+  replayed_in AS "replayedIn"
+FROM
+  send_partner_request (
+    $1::text,
+    $2::text,
+    $3::text[],
+    $4::text,
+    $5::int,
+    $6::bigint,
+    $7::text,
+    $8::int,
+    $9::int,
+    $10::jsonb,
+    $11::int,
+    $12::int
+  );
+
+-- Returns: box text, id bigint, postId bigint, postTitle character varying, status partner_request_status, message character varying, createdAt timestamp with time zone, updatedAt timestamp with time zone, receiverStoreId integer, receiverStoreName character varying, senderStore json, otherUserId integer, sentWithinHour integer
+-- Pages: at most 128
+/* partner-requests.transition */
+WITH
+  changed AS (
+    UPDATE partner_requests r
+    SET
+      status = $1::partner_request_status,
+      updated_at = now()
+    FROM
+      stores own
+    WHERE
+      r.id = $2
+      AND r.status = $3::partner_request_status
+      AND own.id IN (r.receiver_store_id)
+      AND own.owner_id = $4
+      AND (
+        own.suspended_at IS NULL
+        OR $5 <> 'accepted'
+      )
+    RETURNING
+      r.*,
+      own.id = r.sender_store_id AS is_sender
+  )
+SELECT
+  CASE
+    WHEN is_sender THEN 'sent'
+    ELSE 'received'
+  END AS box,
+  r.id,
+  r.post_id AS "postId",
+  (
+    SELECT
+      title
+    FROM
+      posts
+    WHERE
+      id = r.post_id
+  ) AS "postTitle",
+  r.status,
+  r.message,
+  r.created_at AS "createdAt",
+  r.updated_at AS "updatedAt",
+  r.receiver_store_id AS "receiverStoreId",
+  (
+    SELECT
+      name
+    FROM
+      stores
+    WHERE
+      id = r.receiver_store_id
+  ) AS "receiverStoreName",
+  (
+    SELECT
+      json_build_object(
+        'id',
+        s.id,
+        'name',
+        s.name,
+        'store_categories',
+        coalesce(
+          (
+            SELECT
+              json_agg(
+                json_build_object('id', c.id, 'name', c.name)
+                ORDER BY
+                  l.position
+              )
+            FROM
+              store_category_links l
+              JOIN store_categories c ON c.id = l.category_id
+            WHERE
+              l.store_id = s.id
+          ),
+          '[]'
+        )
+      )
+    FROM
+      stores s
+    WHERE
+      s.id = r.sender_store_id
+  ) AS "senderStore",
+  (
+    SELECT
+      owner_id
+    FROM
+      stores
+    WHERE
+      id = CASE
+        WHEN is_sender THEN r.receiver_store_id
+        ELSE r.sender_store_id
+      END
+  ) AS "otherUserId",
+  (
+    SELECT
+      count(*)::int
+    FROM
+      partner_requests
+    WHERE
+      sender_store_id = r.sender_store_id
+      AND post_id = r.post_id
+      AND created_at > now() - interval '1 hour'
+  ) AS "sentWithinHour"
+FROM
+  changed r;
+
+-- Returns: box text, id bigint, postId bigint, postTitle character varying, status partner_request_status, message character varying, createdAt timestamp with time zone, updatedAt timestamp with time zone, receiverStoreId integer, receiverStoreName character varying, senderStore json, otherUserId integer, sentWithinHour integer
+-- Pages: at most 128
+/* partner-requests.transition */
+WITH
+  changed AS (
+    UPDATE partner_requests r
+    SET
+      status = $1::partner_request_status,
+      updated_at = now()
+    FROM
+      stores own
+    WHERE
+      r.id = $2
+      AND r.status = $3::partner_request_status
+      AND own.id IN (r.sender_store_id)
+      AND own.owner_id = $4
+      AND (
+        own.suspended_at IS NULL
+        OR $5 <> 'accepted'
+      )
+    RETURNING
+      r.*,
+      own.id = r.sender_store_id AS is_sender
+  )
+SELECT
+  CASE
+    WHEN is_sender THEN 'sent'
+    ELSE 'received'
+  END AS box,
+  r.id,
+  r.post_id AS "postId",
+  (
+    SELECT
+      title
+    FROM
+      posts
+    WHERE
+      id = r.post_id
+  ) AS "postTitle",
+  r.status,
+  r.message,
+  r.created_at AS "createdAt",
+  r.updated_at AS "updatedAt",
+  r.receiver_store_id AS "receiverStoreId",
+  (
+    SELECT
+      name
+    FROM
+      stores
+    WHERE
+      id = r.receiver_store_id
+  ) AS "receiverStoreName",
+  (
+    SELECT
+      json_build_object(
+        'id',
+        s.id,
+        'name',
+        s.name,
+        'store_categories',
+        coalesce(
+          (
+            SELECT
+              json_agg(
+                json_build_object('id', c.id, 'name', c.name)
+                ORDER BY
+                  l.position
+              )
+            FROM
+              store_category_links l
+              JOIN store_categories c ON c.id = l.category_id
+            WHERE
+              l.store_id = s.id
+          ),
+          '[]'
+        )
+      )
+    FROM
+      stores s
+    WHERE
+      s.id = r.sender_store_id
+  ) AS "senderStore",
+  (
+    SELECT
+      owner_id
+    FROM
+      stores
+    WHERE
+      id = CASE
+        WHEN is_sender THEN r.receiver_store_id
+        ELSE r.sender_store_id
+      END
+  ) AS "otherUserId",
+  (
+    SELECT
+      count(*)::int
+    FROM
+      partner_requests
+    WHERE
+      sender_store_id = r.sender_store_id
+      AND post_id = r.post_id
+      AND created_at > now() - interval '1 hour'
+  ) AS "sentWithinHour"
+FROM
+  changed r;
+
+-- Returns: box text, id bigint, postId bigint, postTitle character varying, status partner_request_status, message character varying, createdAt timestamp with time zone, updatedAt timestamp with time zone, receiverStoreId integer, receiverStoreName character varying, senderStore json, otherUserId integer, sentWithinHour integer
+-- Pages: at most 128
+/* partner-requests.transition */
+WITH
+  changed AS (
+    UPDATE partner_requests r
+    SET
+      status = $1::partner_request_status,
+      updated_at = now()
+    FROM
+      stores own
+    WHERE
+      r.id = $2
+      AND r.status = $3::partner_request_status
+      AND own.id IN (r.sender_store_id, r.receiver_store_id)
+      AND own.owner_id = $4
+      AND (
+        own.suspended_at IS NULL
+        OR $5 <> 'accepted'
+      )
+    RETURNING
+      r.*,
+      own.id = r.sender_store_id AS is_sender
+  )
+SELECT
+  CASE
+    WHEN is_sender THEN 'sent'
+    ELSE 'received'
+  END AS box,
+  r.id,
+  r.post_id AS "postId",
+  (
+    SELECT
+      title
+    FROM
+      posts
+    WHERE
+      id = r.post_id
+  ) AS "postTitle",
+  r.status,
+  r.message,
+  r.created_at AS "createdAt",
+  r.updated_at AS "updatedAt",
+  r.receiver_store_id AS "receiverStoreId",
+  (
+    SELECT
+      name
+    FROM
+      stores
+    WHERE
+      id = r.receiver_store_id
+  ) AS "receiverStoreName",
+  (
+    SELECT
+      json_build_object(
+        'id',
+        s.id,
+        'name',
+        s.name,
+        'store_categories',
+        coalesce(
+          (
+            SELECT
+              json_agg(
+                json_build_object('id', c.id, 'name', c.name)
+                ORDER BY
+                  l.position
+              )
+            FROM
+              store_category_links l
+              JOIN store_categories c ON c.id = l.category_id
+            WHERE
+              l.store_id = s.id
+          ),
+          '[]'
+        )
+      )
+    FROM
+      stores s
+    WHERE
+      s.id = r.sender_store_id
+  ) AS "senderStore",
+  (
+    SELECT
+      owner_id
+    FROM
+      stores
+    WHERE
+      id = CASE
+        WHEN is_sender THEN r.receiver_store_id
+        ELSE r.sender_store_id
+      END
+  ) AS "otherUserId",
+  (
+    SELECT
+      count(*)::int
+    FROM
+      partner_requests
+    WHERE
+      sender_store_id = r.sender_store_id
+      AND post_id = r.post_id
+      AND created_at > now() - interval '1 hour'
+  ) AS "sentWithinHour"
+FROM
+  changed r;

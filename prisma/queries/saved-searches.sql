@@ -1,5 +1,5 @@
--- repository: advance
 -- Pages: at most 64
+/* saved-searches.advance */
 INSERT INTO
   post_alerts AS a (post_id, after_user_id)
 VALUES
@@ -10,9 +10,9 @@ SET
 WHERE
   a.after_user_id = $3;
 
--- repository: findMatch
--- Columns: postTitle, searchName, storeName
+-- Returns: searchName character varying, storeName character varying, postTitle character varying
 -- Pages: at most 64
+/* saved-searches.findMatch */
 SELECT
   f.name AS "searchName",
   s.name AS "storeName",
@@ -36,9 +36,9 @@ WHERE
   AND s.closed_at IS NULL
   AND s.suspended_at IS NULL;
 
--- repository: findMatches
--- Columns: savedSearchId, userId
--- Pages: at most 256
+-- Returns: userId integer, savedSearchId integer
+-- Pages: at most 128
+/* saved-searches.findMatches */
 WITH
   post AS MATERIALIZED (
     SELECT

@@ -1,7 +1,7 @@
--- repository: change
--- Columns: id
--- Pages: at most 128
--- Changes no index: store_edits
+-- Returns: id integer
+-- Pages: at most 64
+-- Changes no index: stores
+/* stores.change */
 WITH
   edited AS (
     INSERT INTO
@@ -74,9 +74,9 @@ WHERE
 RETURNING
   s.id;
 
--- repository: create
--- Columns: id
--- Pages: at most 64
+-- Returns: id integer
+-- Pages: at most 512
+/* stores.create */
 INSERT INTO
   stores (
     owner_id,
@@ -135,9 +135,9 @@ ON CONFLICT (owner_id) DO NOTHING
 RETURNING
   id;
 
--- repository: findOpen
--- Columns: address, business_hours, created_at, description, id, location, name, phone_number, region, show_exact_location, store_categories, updated_at
+-- Returns: id integer, name character varying, store_categories json, description character varying, address character varying, phone_number character varying, business_hours character varying, region json, location json, show_exact_location boolean, created_at timestamp with time zone, updated_at timestamp with time zone
 -- Pages: at most 64
+/* stores.findOpen */
 SELECT
   s.id,
   s.name,
@@ -181,9 +181,9 @@ WHERE
   AND s.closed_at IS NULL
   AND s.suspended_at IS NULL;
 
--- repository: findOpen
--- Columns: address, business_hours, created_at, description, id, location, name, phone_number, region, show_exact_location, store_categories, updated_at
+-- Returns: id integer, name character varying, store_categories json, description character varying, address character varying, phone_number character varying, business_hours character varying, region json, location json, show_exact_location boolean, created_at timestamp with time zone, updated_at timestamp with time zone
 -- Pages: at most 64
+/* stores.findOpen */
 SELECT
   s.id,
   s.name,
@@ -227,9 +227,275 @@ WHERE
   AND s.closed_at IS NULL
   AND s.suspended_at IS NULL;
 
--- repository: listStores
--- Columns: address, categories, createdAt, description, distance, firstImage, id, isUsable, name, stoppedId, stoppedTime
+-- Returns: id integer, name character varying, categories json, address character varying, description character varying, firstImage text, createdAt timestamp with time zone, distance bigint, stoppedTime bigint, stoppedId integer, isUsable boolean
+-- Pages: at most 8192
+/* stores.search */
+WITH
+  closest AS MATERIALIZED (
+    SELECT
+      s.id,
+      store_place (s.latitude, s.longitude, s.show_exact_location) AS place
+    FROM
+      stores s
+    WHERE
+      s.closed_at IS NULL
+      AND s.suspended_at IS NULL
+      AND s.latitude IS NOT NULL
+      AND mercator (store_place (s.latitude, s.longitude, s.show_exact_location)) <@ circle(point($1::float8, $2::float8), $3::float8)
+    ORDER BY
+      mercator (store_place (s.latitude, s.longitude, s.show_exact_location)) <-> point($4::float8, $5::float8)
+    LIMIT
+      750
+  ),
+  walked AS (
+    SELECT
+      id,
+      distance,
+      is_last,
+      NOT is_last
+      OR matches AS matches
+    FROM
+      (
+        SELECT
+          item.id,
+          item.distance,
+          place = 750
+          OR text_read >= 1000000 AS is_last,
+          CASE
+            WHEN text_read - text_bytes < 1000000 THEN true
+            AND (
+              $6::int IS NULL
+              OR (
+                SELECT
+                  true
+                FROM
+                  store_category_links
+                WHERE
+                  store_id = item.id
+                  AND category_id = $7::int
+              ) IS NOT NULL
+            )
+            AND (
+              $8::text = ''
+              OR item.region_keys @> (
+                SELECT
+                  region_words ($9::text)
+              )
+            )
+            AND (
+              $10::text = ''
+              OR position(
+                (
+                  SELECT
+                    search_key ($11::text)
+                ) IN item.search_text
+              ) > 0
+            )
+          END AS matches
+        FROM
+          (
+            SELECT
+              item.*,
+              row_number() OVER running AS place,
+              sum(text_bytes) OVER running AS text_read
+            FROM
+              (
+                SELECT
+                  item.*,
+                  CASE
+                    WHEN $12::text = '' THEN 0
+                    ELSE octet_length(item.search_text)
+                  END AS text_bytes
+                FROM
+                  (
+                    SELECT
+                      item.*,
+                      nearest.distance
+                    FROM
+                      (
+                        SELECT
+                          *
+                        FROM
+                          (
+                            SELECT
+                              id,
+                              distance
+                            FROM
+                              (
+                                SELECT
+                                  id,
+                                  distance
+                                FROM
+                                  (
+                                    SELECT
+                                      id,
+                                      (
+                                        12742017600 * asin(
+                                          sqrt(
+                                            least(
+                                              1,
+                                              sin(radians(place[1] - $13::float8) / 2) ^ 2 + cos(radians(place[1])) * cos(radians($14::float8)) * sin(radians(place[0] - $15::float8) / 2) ^ 2
+                                            )
+                                          )
+                                        )
+                                      )::bigint AS distance
+                                    FROM
+                                      (
+                                        SELECT
+                                          *
+                                        FROM
+                                          closest
+                                      ) placed
+                                    OFFSET
+                                      0
+                                  ) measured
+                                WHERE
+                                  distance BETWEEN $16::bigint AND $17::bigint
+                              ) store
+                            WHERE
+                              distance <= coalesce(
+                                (
+                                  SELECT
+                                    mercator (place) <-> point($18::float8, $19::float8)
+                                  FROM
+                                    closest
+                                  OFFSET
+                                    750 - 1
+                                  LIMIT
+                                    1
+                                ) * $20::float8,
+                                'infinity'
+                              )
+                          ) nearby
+                        WHERE
+                          (distance, - id) > ($21::bigint, $22::bigint)
+                        ORDER BY
+                          distance,
+                          id DESC
+                        LIMIT
+                          750
+                      ) nearest
+                      JOIN LATERAL (
+                        SELECT
+                          *
+                        FROM
+                          stores
+                        WHERE
+                          id = nearest.id
+                        LIMIT
+                          1
+                      ) item USING (id)
+                  ) item
+              ) item
+            WINDOW
+              running AS (
+                ORDER BY
+                  distance,
+                  id DESC ROWS UNBOUNDED PRECEDING
+              )
+          ) item
+      ) item
+    WHERE
+      matches
+      OR is_last
+    ORDER BY
+      distance,
+      id DESC
+    LIMIT
+      $23
+  ),
+  page AS (
+    SELECT
+      id,
+      distance
+    FROM
+      walked
+    WHERE
+      matches
+  ),
+  stopped AS (
+    SELECT
+      distance AS "stoppedTime",
+      id AS "stoppedId"
+    FROM
+      walked
+    WHERE
+      is_last
+      AND (
+        SELECT
+          count(*)
+        FROM
+          page
+      ) < $24
+    ORDER BY
+      distance,
+      id DESC
+    LIMIT
+      1
+  )
+SELECT
+  found.*,
+  stopped.*,
+  (
+    SELECT
+      count(*) < 750
+    FROM
+      closest
+  ) AS "isUsable"
+FROM
+  (
+    SELECT
+  ) one_row
+  LEFT JOIN stopped ON true
+  LEFT JOIN (
+    SELECT
+      s.id,
+      s.name,
+      coalesce(
+        (
+          SELECT
+            json_agg(
+              json_build_object('id', c.id, 'name', c.name)
+              ORDER BY
+                l.position
+            )
+          FROM
+            store_category_links l
+            JOIN store_categories c ON c.id = l.category_id
+          WHERE
+            l.store_id = s.id
+        ),
+        '[]'
+      ) AS categories,
+      s.address,
+      s.description,
+      (
+        SELECT
+          p.images[1]
+        FROM
+          posts p
+        WHERE
+          p.store_id = s.id
+          AND p.is_visible
+        ORDER BY
+          created_at DESC,
+          id DESC
+        LIMIT
+          1
+      ) AS "firstImage",
+      s.created_at AS "createdAt",
+      page.distance
+    FROM
+      page
+      JOIN stores s USING (id)
+  ) found ON true
+ORDER BY
+  found.distance,
+  found.id DESC;
+
+-- Returns: id integer, name character varying, categories json, address character varying, description character varying, firstImage text, createdAt timestamp with time zone, distance bigint, stoppedTime bigint, stoppedId integer, isUsable boolean
 -- Pages: at most 128
+/* stores.search */
 WITH
   link AS (
     SELECT
@@ -492,9 +758,9 @@ ORDER BY
   found."createdAt" DESC,
   found.id DESC;
 
--- repository: listStores
--- Columns: address, categories, createdAt, description, distance, firstImage, id, isUsable, name, stoppedId, stoppedTime
+-- Returns: id integer, name character varying, categories json, address character varying, description character varying, firstImage text, createdAt timestamp with time zone, distance bigint, stoppedTime bigint, stoppedId integer, isUsable boolean
 -- Pages: at most 128
+/* stores.search */
 WITH
   link AS (
     SELECT
@@ -799,9 +1065,9 @@ ORDER BY
   found.distance,
   found.id DESC;
 
--- repository: listStores
--- Columns: address, categories, createdAt, description, distance, firstImage, id, isUsable, name, stoppedId, stoppedTime
+-- Returns: id integer, name character varying, categories json, address character varying, description character varying, firstImage text, createdAt timestamp with time zone, distance bigint, stoppedTime bigint, stoppedId integer, isUsable boolean
 -- Pages: at most 128
+/* stores.search */
 WITH
   part AS (
     SELECT
@@ -1082,9 +1348,334 @@ ORDER BY
   found."createdAt" DESC,
   found.id DESC;
 
--- repository: listStores
--- Columns: address, categories, createdAt, description, distance, firstImage, id, isUsable, name, stoppedId, stoppedTime
+-- Returns: id integer, name character varying, categories json, address character varying, description character varying, firstImage text, createdAt timestamp with time zone, distance bigint, stoppedTime bigint, stoppedId integer, isUsable boolean
+-- Pages: at most 32768
+/* stores.search */
+WITH
+  part AS (
+    SELECT
+      ARRAY(
+        SELECT
+          keys[place]
+        FROM
+          generate_series(1, pairs, 1 + (pairs - 1) / 5) place
+      ) AS keys
+    FROM
+      search_key ($1::text) AS folded,
+      greatest(char_length(folded) - 1, 1) AS pairs,
+      search_keys (folded) AS keys
+  ),
+  rare AS (
+    SELECT
+      keys
+    FROM
+      part
+    WHERE
+      (
+        SELECT
+          count(*) <= 9
+        FROM
+          (
+            SELECT
+            FROM
+              stores item
+            WHERE
+              item.closed_at IS NULL
+              AND item.suspended_at IS NULL
+              AND search_keys (item.search_text) @> (
+                SELECT
+                  keys
+                FROM
+                  part
+              )
+              AND item.id % 503 = 0
+            LIMIT
+              10
+          ) sampled
+      )
+  ),
+  candidate AS (
+    SELECT
+      item.id,
+      item.created_at,
+      item.id AS store_id
+    FROM
+      stores item
+    WHERE
+      item.closed_at IS NULL
+      AND item.suspended_at IS NULL
+      AND search_keys (item.search_text) @> (
+        SELECT
+          keys
+        FROM
+          rare
+      )
+      AND item.closed_at IS NULL
+      AND item.suspended_at IS NULL
+      AND true
+    LIMIT
+      5001
+  ),
+  walked AS (
+    SELECT
+      id,
+      distance,
+      is_last,
+      NOT is_last
+      OR matches AS matches
+    FROM
+      (
+        SELECT
+          item.id,
+          item.distance,
+          place = 5000
+          OR text_read >= 2000000 AS is_last,
+          CASE
+            WHEN text_read - text_bytes < 2000000 THEN true
+            AND (
+              $2::int IS NULL
+              OR (
+                SELECT
+                  true
+                FROM
+                  store_category_links
+                WHERE
+                  store_id = item.id
+                  AND category_id = $3::int
+              ) IS NOT NULL
+            )
+            AND (
+              $4::text = ''
+              OR item.region_keys @> (
+                SELECT
+                  region_words ($5::text)
+              )
+            )
+            AND (
+              $6::text = ''
+              OR position(
+                (
+                  SELECT
+                    search_key ($7::text)
+                ) IN item.search_text
+              ) > 0
+            )
+          END AS matches
+        FROM
+          (
+            SELECT
+              item.*,
+              row_number() OVER running AS place,
+              sum(text_bytes) OVER running AS text_read
+            FROM
+              (
+                SELECT
+                  item.*,
+                  CASE
+                    WHEN $8::text = '' THEN 0
+                    ELSE octet_length(item.search_text)
+                  END AS text_bytes
+                FROM
+                  (
+                    SELECT
+                      item.*,
+                      nearest.distance
+                    FROM
+                      (
+                        SELECT
+                          *
+                        FROM
+                          (
+                            SELECT
+                              id,
+                              distance
+                            FROM
+                              (
+                                SELECT
+                                  id,
+                                  (
+                                    12742017600 * asin(
+                                      sqrt(
+                                        least(
+                                          1,
+                                          sin(radians(place[1] - $9::float8) / 2) ^ 2 + cos(radians(place[1])) * cos(radians($10::float8)) * sin(radians(place[0] - $11::float8) / 2) ^ 2
+                                        )
+                                      )
+                                    )
+                                  )::bigint AS distance
+                                FROM
+                                  (
+                                    SELECT
+                                      candidate.id,
+                                      place
+                                    FROM
+                                      candidate
+                                      CROSS JOIN LATERAL (
+                                        SELECT
+                                          store_place (s.latitude, s.longitude, s.show_exact_location) AS place
+                                        FROM
+                                          stores s
+                                        WHERE
+                                          s.id = candidate.store_id
+                                          AND s.closed_at IS NULL
+                                          AND s.suspended_at IS NULL
+                                          AND s.latitude IS NOT NULL
+                                        LIMIT
+                                          1
+                                      ) store
+                                    WHERE
+                                      EXISTS (
+                                        SELECT
+                                        FROM
+                                          rare
+                                      )
+                                      AND (
+                                        SELECT
+                                          count(*) < 5001
+                                        FROM
+                                          candidate
+                                      )
+                                  ) placed
+                                OFFSET
+                                  0
+                              ) measured
+                            WHERE
+                              distance BETWEEN $12::bigint AND $13::bigint
+                          ) nearby
+                        WHERE
+                          (distance, - id) > ($14::bigint, $15::bigint)
+                        ORDER BY
+                          distance,
+                          id DESC
+                        LIMIT
+                          5000
+                      ) nearest
+                      JOIN LATERAL (
+                        SELECT
+                          *
+                        FROM
+                          stores
+                        WHERE
+                          id = nearest.id
+                        LIMIT
+                          1
+                      ) item USING (id)
+                  ) item
+              ) item
+            WINDOW
+              running AS (
+                ORDER BY
+                  distance,
+                  id DESC ROWS UNBOUNDED PRECEDING
+              )
+          ) item
+      ) item
+    WHERE
+      matches
+      OR is_last
+    ORDER BY
+      distance,
+      id DESC
+    LIMIT
+      $16
+  ),
+  page AS (
+    SELECT
+      id,
+      distance
+    FROM
+      walked
+    WHERE
+      matches
+  ),
+  stopped AS (
+    SELECT
+      distance AS "stoppedTime",
+      id AS "stoppedId"
+    FROM
+      walked
+    WHERE
+      is_last
+      AND (
+        SELECT
+          count(*)
+        FROM
+          page
+      ) < $17
+    ORDER BY
+      distance,
+      id DESC
+    LIMIT
+      1
+  )
+SELECT
+  found.*,
+  stopped.*,
+  EXISTS (
+    SELECT
+    FROM
+      rare
+  )
+  AND (
+    SELECT
+      count(*) < 5001
+    FROM
+      candidate
+  ) AS "isUsable"
+FROM
+  (
+    SELECT
+  ) one_row
+  LEFT JOIN stopped ON true
+  LEFT JOIN (
+    SELECT
+      s.id,
+      s.name,
+      coalesce(
+        (
+          SELECT
+            json_agg(
+              json_build_object('id', c.id, 'name', c.name)
+              ORDER BY
+                l.position
+            )
+          FROM
+            store_category_links l
+            JOIN store_categories c ON c.id = l.category_id
+          WHERE
+            l.store_id = s.id
+        ),
+        '[]'
+      ) AS categories,
+      s.address,
+      s.description,
+      (
+        SELECT
+          p.images[1]
+        FROM
+          posts p
+        WHERE
+          p.store_id = s.id
+          AND p.is_visible
+        ORDER BY
+          created_at DESC,
+          id DESC
+        LIMIT
+          1
+      ) AS "firstImage",
+      s.created_at AS "createdAt",
+      page.distance
+    FROM
+      page
+      JOIN stores s USING (id)
+  ) found ON true
+ORDER BY
+  found.distance,
+  found.id DESC;
+
+-- Returns: id integer, name character varying, categories json, address character varying, description character varying, firstImage text, createdAt timestamp with time zone, distance bigint, stoppedTime bigint, stoppedId integer, isUsable boolean
 -- Pages: at most 128
+/* stores.search */
 WITH
   part AS (
     SELECT
@@ -1394,9 +1985,9 @@ ORDER BY
   found."createdAt" DESC,
   found.id DESC;
 
--- repository: listStores
--- Columns: address, categories, createdAt, description, distance, firstImage, id, isUsable, name, stoppedId, stoppedTime
+-- Returns: id integer, name character varying, categories json, address character varying, description character varying, firstImage text, createdAt timestamp with time zone, distance bigint, stoppedTime bigint, stoppedId integer, isUsable boolean
 -- Pages: at most 2048
+/* stores.search */
 WITH
   walked AS (
     SELECT
@@ -1582,334 +2173,9 @@ ORDER BY
   found."createdAt" DESC,
   found.id DESC;
 
--- repository: listStores
--- Columns: address, categories, createdAt, description, distance, firstImage, id, isUsable, name, stoppedId, stoppedTime
--- Pages: at most 32768
-WITH
-  part AS (
-    SELECT
-      ARRAY(
-        SELECT
-          keys[place]
-        FROM
-          generate_series(1, pairs, 1 + (pairs - 1) / 5) place
-      ) AS keys
-    FROM
-      search_key ($1::text) AS folded,
-      greatest(char_length(folded) - 1, 1) AS pairs,
-      search_keys (folded) AS keys
-  ),
-  rare AS (
-    SELECT
-      keys
-    FROM
-      part
-    WHERE
-      (
-        SELECT
-          count(*) <= 9
-        FROM
-          (
-            SELECT
-            FROM
-              stores item
-            WHERE
-              item.closed_at IS NULL
-              AND item.suspended_at IS NULL
-              AND search_keys (item.search_text) @> (
-                SELECT
-                  keys
-                FROM
-                  part
-              )
-              AND item.id % 503 = 0
-            LIMIT
-              10
-          ) sampled
-      )
-  ),
-  candidate AS (
-    SELECT
-      item.id,
-      item.created_at,
-      item.id AS store_id
-    FROM
-      stores item
-    WHERE
-      item.closed_at IS NULL
-      AND item.suspended_at IS NULL
-      AND search_keys (item.search_text) @> (
-        SELECT
-          keys
-        FROM
-          rare
-      )
-      AND item.closed_at IS NULL
-      AND item.suspended_at IS NULL
-      AND true
-    LIMIT
-      5001
-  ),
-  walked AS (
-    SELECT
-      id,
-      distance,
-      is_last,
-      NOT is_last
-      OR matches AS matches
-    FROM
-      (
-        SELECT
-          item.id,
-          item.distance,
-          place = 5000
-          OR text_read >= 2000000 AS is_last,
-          CASE
-            WHEN text_read - text_bytes < 2000000 THEN true
-            AND (
-              $2::int IS NULL
-              OR (
-                SELECT
-                  true
-                FROM
-                  store_category_links
-                WHERE
-                  store_id = item.id
-                  AND category_id = $3::int
-              ) IS NOT NULL
-            )
-            AND (
-              $4::text = ''
-              OR item.region_keys @> (
-                SELECT
-                  region_words ($5::text)
-              )
-            )
-            AND (
-              $6::text = ''
-              OR position(
-                (
-                  SELECT
-                    search_key ($7::text)
-                ) IN item.search_text
-              ) > 0
-            )
-          END AS matches
-        FROM
-          (
-            SELECT
-              item.*,
-              row_number() OVER running AS place,
-              sum(text_bytes) OVER running AS text_read
-            FROM
-              (
-                SELECT
-                  item.*,
-                  CASE
-                    WHEN $8::text = '' THEN 0
-                    ELSE octet_length(item.search_text)
-                  END AS text_bytes
-                FROM
-                  (
-                    SELECT
-                      item.*,
-                      nearest.distance
-                    FROM
-                      (
-                        SELECT
-                          *
-                        FROM
-                          (
-                            SELECT
-                              id,
-                              distance
-                            FROM
-                              (
-                                SELECT
-                                  id,
-                                  (
-                                    12742017600 * asin(
-                                      sqrt(
-                                        least(
-                                          1,
-                                          sin(radians(place[1] - $9::float8) / 2) ^ 2 + cos(radians(place[1])) * cos(radians($10::float8)) * sin(radians(place[0] - $11::float8) / 2) ^ 2
-                                        )
-                                      )
-                                    )
-                                  )::bigint AS distance
-                                FROM
-                                  (
-                                    SELECT
-                                      candidate.id,
-                                      place
-                                    FROM
-                                      candidate
-                                      CROSS JOIN LATERAL (
-                                        SELECT
-                                          store_place (s.latitude, s.longitude, s.show_exact_location) AS place
-                                        FROM
-                                          stores s
-                                        WHERE
-                                          s.id = candidate.store_id
-                                          AND s.closed_at IS NULL
-                                          AND s.suspended_at IS NULL
-                                          AND s.latitude IS NOT NULL
-                                        LIMIT
-                                          1
-                                      ) store
-                                    WHERE
-                                      EXISTS (
-                                        SELECT
-                                        FROM
-                                          rare
-                                      )
-                                      AND (
-                                        SELECT
-                                          count(*) < 5001
-                                        FROM
-                                          candidate
-                                      )
-                                  ) placed
-                                OFFSET
-                                  0
-                              ) measured
-                            WHERE
-                              distance BETWEEN $12::bigint AND $13::bigint
-                          ) nearby
-                        WHERE
-                          (distance, - id) > ($14::bigint, $15::bigint)
-                        ORDER BY
-                          distance,
-                          id DESC
-                        LIMIT
-                          5000
-                      ) nearest
-                      JOIN LATERAL (
-                        SELECT
-                          *
-                        FROM
-                          stores
-                        WHERE
-                          id = nearest.id
-                        LIMIT
-                          1
-                      ) item USING (id)
-                  ) item
-              ) item
-            WINDOW
-              running AS (
-                ORDER BY
-                  distance,
-                  id DESC ROWS UNBOUNDED PRECEDING
-              )
-          ) item
-      ) item
-    WHERE
-      matches
-      OR is_last
-    ORDER BY
-      distance,
-      id DESC
-    LIMIT
-      $16
-  ),
-  page AS (
-    SELECT
-      id,
-      distance
-    FROM
-      walked
-    WHERE
-      matches
-  ),
-  stopped AS (
-    SELECT
-      distance AS "stoppedTime",
-      id AS "stoppedId"
-    FROM
-      walked
-    WHERE
-      is_last
-      AND (
-        SELECT
-          count(*)
-        FROM
-          page
-      ) < $17
-    ORDER BY
-      distance,
-      id DESC
-    LIMIT
-      1
-  )
-SELECT
-  found.*,
-  stopped.*,
-  EXISTS (
-    SELECT
-    FROM
-      rare
-  )
-  AND (
-    SELECT
-      count(*) < 5001
-    FROM
-      candidate
-  ) AS "isUsable"
-FROM
-  (
-    SELECT
-  ) one_row
-  LEFT JOIN stopped ON true
-  LEFT JOIN (
-    SELECT
-      s.id,
-      s.name,
-      coalesce(
-        (
-          SELECT
-            json_agg(
-              json_build_object('id', c.id, 'name', c.name)
-              ORDER BY
-                l.position
-            )
-          FROM
-            store_category_links l
-            JOIN store_categories c ON c.id = l.category_id
-          WHERE
-            l.store_id = s.id
-        ),
-        '[]'
-      ) AS categories,
-      s.address,
-      s.description,
-      (
-        SELECT
-          p.images[1]
-        FROM
-          posts p
-        WHERE
-          p.store_id = s.id
-          AND p.is_visible
-        ORDER BY
-          created_at DESC,
-          id DESC
-        LIMIT
-          1
-      ) AS "firstImage",
-      s.created_at AS "createdAt",
-      page.distance
-    FROM
-      page
-      JOIN stores s USING (id)
-  ) found ON true
-ORDER BY
-  found.distance,
-  found.id DESC;
-
--- repository: listStores
--- Columns: address, categories, createdAt, description, distance, firstImage, id, isUsable, name, stoppedId, stoppedTime
+-- Returns: id integer, name character varying, categories json, address character varying, description character varying, firstImage text, createdAt timestamp with time zone, distance bigint, stoppedTime bigint, stoppedId integer, isUsable boolean
 -- Pages: at most 512
+/* stores.search */
 WITH
   walked AS (
     SELECT
@@ -2093,270 +2359,4 @@ FROM
   ) found ON true
 ORDER BY
   found."createdAt" DESC,
-  found.id DESC;
-
--- repository: listStores
--- Columns: address, categories, createdAt, description, distance, firstImage, id, isUsable, name, stoppedId, stoppedTime
--- Pages: at most 8192
-WITH
-  closest AS MATERIALIZED (
-    SELECT
-      s.id,
-      store_place (s.latitude, s.longitude, s.show_exact_location) AS place
-    FROM
-      stores s
-    WHERE
-      s.closed_at IS NULL
-      AND s.suspended_at IS NULL
-      AND s.latitude IS NOT NULL
-      AND mercator (store_place (s.latitude, s.longitude, s.show_exact_location)) <@ circle(point($1::float8, $2::float8), $3::float8)
-    ORDER BY
-      mercator (store_place (s.latitude, s.longitude, s.show_exact_location)) <-> point($4::float8, $5::float8)
-    LIMIT
-      750
-  ),
-  walked AS (
-    SELECT
-      id,
-      distance,
-      is_last,
-      NOT is_last
-      OR matches AS matches
-    FROM
-      (
-        SELECT
-          item.id,
-          item.distance,
-          place = 750
-          OR text_read >= 1000000 AS is_last,
-          CASE
-            WHEN text_read - text_bytes < 1000000 THEN true
-            AND (
-              $6::int IS NULL
-              OR (
-                SELECT
-                  true
-                FROM
-                  store_category_links
-                WHERE
-                  store_id = item.id
-                  AND category_id = $7::int
-              ) IS NOT NULL
-            )
-            AND (
-              $8::text = ''
-              OR item.region_keys @> (
-                SELECT
-                  region_words ($9::text)
-              )
-            )
-            AND (
-              $10::text = ''
-              OR position(
-                (
-                  SELECT
-                    search_key ($11::text)
-                ) IN item.search_text
-              ) > 0
-            )
-          END AS matches
-        FROM
-          (
-            SELECT
-              item.*,
-              row_number() OVER running AS place,
-              sum(text_bytes) OVER running AS text_read
-            FROM
-              (
-                SELECT
-                  item.*,
-                  CASE
-                    WHEN $12::text = '' THEN 0
-                    ELSE octet_length(item.search_text)
-                  END AS text_bytes
-                FROM
-                  (
-                    SELECT
-                      item.*,
-                      nearest.distance
-                    FROM
-                      (
-                        SELECT
-                          *
-                        FROM
-                          (
-                            SELECT
-                              id,
-                              distance
-                            FROM
-                              (
-                                SELECT
-                                  id,
-                                  distance
-                                FROM
-                                  (
-                                    SELECT
-                                      id,
-                                      (
-                                        12742017600 * asin(
-                                          sqrt(
-                                            least(
-                                              1,
-                                              sin(radians(place[1] - $13::float8) / 2) ^ 2 + cos(radians(place[1])) * cos(radians($14::float8)) * sin(radians(place[0] - $15::float8) / 2) ^ 2
-                                            )
-                                          )
-                                        )
-                                      )::bigint AS distance
-                                    FROM
-                                      (
-                                        SELECT
-                                          *
-                                        FROM
-                                          closest
-                                      ) placed
-                                    OFFSET
-                                      0
-                                  ) measured
-                                WHERE
-                                  distance BETWEEN $16::bigint AND $17::bigint
-                              ) store
-                            WHERE
-                              distance <= coalesce(
-                                (
-                                  SELECT
-                                    mercator (place) <-> point($18::float8, $19::float8)
-                                  FROM
-                                    closest
-                                  OFFSET
-                                    750 - 1
-                                  LIMIT
-                                    1
-                                ) * $20::float8,
-                                'infinity'
-                              )
-                          ) nearby
-                        WHERE
-                          (distance, - id) > ($21::bigint, $22::bigint)
-                        ORDER BY
-                          distance,
-                          id DESC
-                        LIMIT
-                          750
-                      ) nearest
-                      JOIN LATERAL (
-                        SELECT
-                          *
-                        FROM
-                          stores
-                        WHERE
-                          id = nearest.id
-                        LIMIT
-                          1
-                      ) item USING (id)
-                  ) item
-              ) item
-            WINDOW
-              running AS (
-                ORDER BY
-                  distance,
-                  id DESC ROWS UNBOUNDED PRECEDING
-              )
-          ) item
-      ) item
-    WHERE
-      matches
-      OR is_last
-    ORDER BY
-      distance,
-      id DESC
-    LIMIT
-      $23
-  ),
-  page AS (
-    SELECT
-      id,
-      distance
-    FROM
-      walked
-    WHERE
-      matches
-  ),
-  stopped AS (
-    SELECT
-      distance AS "stoppedTime",
-      id AS "stoppedId"
-    FROM
-      walked
-    WHERE
-      is_last
-      AND (
-        SELECT
-          count(*)
-        FROM
-          page
-      ) < $24
-    ORDER BY
-      distance,
-      id DESC
-    LIMIT
-      1
-  )
-SELECT
-  found.*,
-  stopped.*,
-  (
-    SELECT
-      count(*) < 750
-    FROM
-      closest
-  ) AS "isUsable"
-FROM
-  (
-    SELECT
-  ) one_row
-  LEFT JOIN stopped ON true
-  LEFT JOIN (
-    SELECT
-      s.id,
-      s.name,
-      coalesce(
-        (
-          SELECT
-            json_agg(
-              json_build_object('id', c.id, 'name', c.name)
-              ORDER BY
-                l.position
-            )
-          FROM
-            store_category_links l
-            JOIN store_categories c ON c.id = l.category_id
-          WHERE
-            l.store_id = s.id
-        ),
-        '[]'
-      ) AS categories,
-      s.address,
-      s.description,
-      (
-        SELECT
-          p.images[1]
-        FROM
-          posts p
-        WHERE
-          p.store_id = s.id
-          AND p.is_visible
-        ORDER BY
-          created_at DESC,
-          id DESC
-        LIMIT
-          1
-      ) AS "firstImage",
-      s.created_at AS "createdAt",
-      page.distance
-    FROM
-      page
-      JOIN stores s USING (id)
-  ) found ON true
-ORDER BY
-  found.distance,
   found.id DESC;

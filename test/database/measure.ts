@@ -3,6 +3,8 @@ import type { Test } from 'tap';
 
 /** What the executions of a statement did, in its functions, triggers and foreign keys, too. */
 export interface Measure {
+  /** The columns that it returns. */
+  fields: pg.FieldDef[];
   /** The most pages of tables and indexes that one execution touched. */
   pages: number;
   /** By table with partitions: the most of them that one execution touched. */
@@ -13,32 +15,7 @@ export interface Measure {
   updated: Map<string, boolean>;
 }
 
-interface Measures {
-  /** By the text of the statement. */
-  measures: Map<string, Measure>;
-  /** Of all of them; the test sets it back. Rows are those that scans read, not only those that they returned. */
-  sum: { pages: number; rows: number };
-  /** The connections that prepared a statement by name. */
-  clients: Set<pg.Client>;
-  /** Statements that were sent without a name, so that they are planned at each execution. */
-  unnamed: Set<string>;
-}
-
-interface Counts {
-  name: string;
-  /** Of which it is, or is of, a partition. */
-  table: string | null;
-  partition: number;
-  isTable: boolean;
-  pages: number;
-  rows: number;
-  scans: number;
-  added: number;
-  updates: number;
-  hot: number;
-}
-
-/** Of all tables and indexes that the transaction has touched. */
+/** Of all tables and indexes that the transaction has touched; `table` is that of which one is, or is of, a partition. */
 const counts = `
   SELECT relname AS name, inhparent::regclass::text AS table, coalesce(indrelid, oid)::int AS partition,
     pg_stat_get_xact_blocks_fetched(oid)::int AS pages, pg_stat_get_xact_tuples_returned(oid)::int AS rows,
@@ -47,35 +24,40 @@ const counts = `
     pg_stat_get_xact_tuples_updated(oid)::int AS updates, pg_stat_get_xact_tuples_hot_updated(oid)::int AS hot
   FROM pg_class LEFT JOIN pg_index ON indexrelid = oid LEFT JOIN pg_inherits ON inhrelid = coalesce(indrelid, oid)
   WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'i') AND pg_stat_get_xact_blocks_fetched(oid) > 0`;
+const untouched = { pages: 0, rows: 0, scans: 0, added: 0, updates: 0, hot: 0 };
+type Counts = typeof untouched & { name: string; table: string | null; partition: number; isTable: boolean };
 
 /** Of a text of several statements, the one that has rows. */
 const rowsOf = (results: pg.QueryResult<Counts> | pg.QueryResult<Counts>[]) =>
   [results].flat().flatMap(({ rows }) => rows);
 
+/** The name of a statement of SQL: that of its comment. */
+export const nameOf = (text: string) => /^\s*\/\* ([\w.-]+) \*\//.exec(text)?.[1];
+/** Those of Prisma's client. */
+const isOfPrisma = (text: string) => text.includes('"public".');
+
 type Query = (...args: unknown[]) => Promise<pg.QueryResult>;
 
 /**
- * Measures statements on every connection of this process until the test ends, each in the transaction that it runs in or in one
+ * Measures the statements on every connection of this process until the test ends, each in the transaction that it runs in or in one
  * of its own.
  *
- * @param isMeasured by the text of the statement
- * @param onResult called with the result of each of them
+ * @returns `measures` by the text of the statement; the `sum` of all of them, which the test sets back, where rows are those that scans
+ *   read, not only those that they returned; the `clients` that prepared a statement; the texts of those that were `unprepared`, so that
+ *   they are planned at each execution, and of those that have no name
  */
-export function measureStatements(
-  t: Test,
-  isMeasured: (text: string) => boolean,
-  onResult: (text: string, result: pg.QueryResult) => void,
-): Measures {
+export function measureStatements(t: Test) {
   const measures = new Map<string, Measure>();
   const sum = { pages: 0, rows: 0 };
   const clients = new Set<pg.Client>();
+  const unprepared = new Set<string>();
   const unnamed = new Set<string>();
   const inTransaction = new WeakSet<pg.Client>();
   const { query } = pg.Client.prototype;
 
   async function measured(client: pg.Client, text: string, args: unknown[]): Promise<pg.QueryResult> {
     const run: Query = (...args) => Reflect.apply(query, client, args);
-    if (Object(args[0]).name === undefined) unnamed.add(text);
+    if (Object(args[0]).name === undefined) unprepared.add(text);
     else if (!clients.has(client)) {
       clients.add(client);
       client.once('end', () => clients.delete(client));
@@ -85,8 +67,7 @@ export function measureStatements(
     try {
       const result = await run(...args);
       const after = rowsOf(await run(isAlone ? `${counts}; COMMIT` : counts));
-      add(text, before, after);
-      onResult(text, result);
+      add(text, result.fields, before, after);
       return result;
     } catch (error) {
       if (isAlone) await run('ROLLBACK');
@@ -94,8 +75,9 @@ export function measureStatements(
     }
   }
 
-  function add(text: string, before: Counts[], after: Counts[]): void {
-    const measure = measures.get(text) ?? {
+  function add(text: string, fields: pg.FieldDef[], before: Counts[], after: Counts[]): void {
+    const measure: Measure = measures.get(text) ?? {
+      fields,
       pages: 0,
       partitions: new Map(),
       scanned: new Set(),
@@ -105,14 +87,7 @@ export function measureStatements(
     const partitions = new Map<string, Set<number>>();
     let pages = 0;
     for (const { name, table, partition, isTable, ...now } of after) {
-      const old = before.find((one) => one.name === name) ?? {
-        pages: 0,
-        rows: 0,
-        scans: 0,
-        added: 0,
-        updates: 0,
-        hot: 0,
-      };
+      const old = before.find((one) => one.name === name) ?? untouched;
       if (now.pages === old.pages) continue;
       pages += now.pages - old.pages;
       sum.rows += now.rows - old.rows;
@@ -137,7 +112,11 @@ export function measureStatements(
     const text = typeof statement === 'string' ? statement : String(Object(statement).text);
     if (text === 'BEGIN') inTransaction.add(this);
     else if (/^(COMMIT|ROLLBACK)/.test(text)) inTransaction.delete(this);
-    if (!isMeasured(text)) return Reflect.apply(query, this, args);
+    if (nameOf(text) === undefined && !isOfPrisma(text)) {
+      // Those of the queue, of the tests and of transactions are texts, or name the queue.
+      if (typeof statement !== 'string' && !text.includes('graphile_worker')) unnamed.add(text);
+      return Reflect.apply(query, this, args);
+    }
     const callback = args.at(-1);
     if (typeof callback !== 'function') return measured(this, text, args);
     measured(this, text, args.slice(0, -1)).then(
@@ -147,5 +126,5 @@ export function measureStatements(
     return undefined;
   }
   Object.assign(pg.Client.prototype, { query: replacement });
-  return { measures, sum, clients, unnamed };
+  return { measures, sum, clients, unprepared, unnamed };
 }

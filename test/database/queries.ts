@@ -1,13 +1,11 @@
+import { readdirSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
 import { format } from 'sql-formatter';
 import type { Test } from 'tap';
 import { root } from '../support/files.ts';
-import type { compareRowTypes } from './declared-rows.ts';
-import type { Measure } from './measure.ts';
-
-type RowTypes = Pick<ReturnType<typeof compareRowTypes>, 'functions' | 'declarations'>;
+import { type Measure, nameOf } from './measure.ts';
 
 /** The text of a statement as `prisma/queries` has it: without the number of a partition. */
 const withoutNumber = (text: string) => text.replace(/\bnotifications_\d+/g, 'notifications_0');
@@ -22,12 +20,13 @@ function merge(one: Measure, other: Measure | undefined): Measure {
 }
 
 /** The lines above a statement: what it returns, and what it may touch. */
-function describe(columns: string[], { pages, partitions, updated }: Measure, known: number): string {
+function describe({ fields, pages, partitions, updated }: Measure, types: Types, known: number): string {
   // A first execution on a connection plans, which reads a page of each index.
   const atMost = pages <= known ? known : 2 ** Math.ceil(Math.log2(Math.max(64, 1.5 * pages)));
   const hot = [...updated].filter(([, changesIndex]) => !changesIndex).map(([table]) => table);
+  const columns = fields.map(({ name, dataTypeID }) => `${name} ${types.get(dataTypeID)}`);
   return [
-    columns.length > 0 ? `-- Columns: ${columns.sort().join(', ')}\n` : '',
+    columns.length > 0 ? `-- Returns: ${columns.join(', ')}\n` : '',
     `-- Pages: at most ${atMost}\n`,
     ...[...partitions].map(
       ([table, count]) => `-- Partitions of ${table}: ${count === 1 ? 'one' : 'several'}\n`,
@@ -36,23 +35,19 @@ function describe(columns: string[], { pages, partitions, updated }: Measure, kn
   ].join('');
 }
 
-/** Compares the statements that ran with the files, or writes them, with `UPDATE_QUERIES`. */
-export async function compareQueries(
-  t: Test,
-  { functions, declarations }: RowTypes,
-  places: Map<string, string>,
-  measures: Map<string, Measure>,
-): Promise<void> {
-  const ofDomain = new Map<string, Map<string, Measure & { place: string }>>();
-  for (const [text, place] of places) {
-    const [, domain] = /^src\/domains\/([\w-]+)\//.exec(place) ?? [];
-    const measure = measures.get(text);
-    if (domain === undefined || measure === undefined) continue;
-    const statement = `${format(withoutNumber(text), { language: 'postgresql', expressionWidth: 100 })};\n`;
-    const statements = ofDomain.get(domain) ?? new Map();
-    ofDomain.set(domain, statements.set(statement, { place, ...merge(measure, statements.get(statement)) }));
-  }
-  for (const [domain, statements] of ofDomain) {
+/** The names of types by their oid. */
+export type Types = Map<number, string>;
+
+/** Compares the statements of the domains with the files, or writes them, with `UPDATE_QUERIES`. */
+export async function compareQueries(t: Test, measures: Map<string, Measure>, types: Types): Promise<void> {
+  for (const domain of readdirSync(join(root, 'src/domains'))) {
+    const statements = new Map<string, Measure>();
+    for (const [text, measure] of measures) {
+      if (!nameOf(text)?.startsWith(`${domain}.`)) continue;
+      const statement = `${format(withoutNumber(text), { language: 'postgresql', expressionWidth: 100 })};\n`;
+      statements.set(statement, merge(measure, statements.get(statement)));
+    }
+    if (statements.size === 0) continue;
     const file = join(root, `prisma/queries/${domain}.sql`);
     const written = await readFile(file, 'utf8').catch(() => '');
     const budgets = new Map(
@@ -60,11 +55,10 @@ export async function compareQueries(
         ([, pages, statement = '']) => [statement, Number(pages)],
       ),
     );
-    const queries = [...statements].map(([statement, { place, ...measure }]) => {
-      const path = place.replace(/^src\/domains\/[\w-]+\/(.+)\.ts:.*/, '$1');
-      return `-- ${path}: ${functions.get(place)}\n${describe([...(declarations.get(place)?.keys() ?? [])], measure, budgets.get(statement) ?? 0)}${statement}`;
-    });
-    const content = queries.sort().join('\n');
+    const content = [...statements]
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .map(([statement, measure]) => `${describe(measure, types, budgets.get(statement) ?? 0)}${statement}`)
+      .join('\n');
     if (process.env['UPDATE_QUERIES']) await writeFile(file, content);
     t.equal(content, written, `${domain}: update it with UPDATE_QUERIES=1`);
   }

@@ -96,7 +96,7 @@ export async function fillWorld({ pool }: TestApp, most: Shop, partner: Shop): P
     manyOf(
       'reports',
       'reporter_id, store_id, reason, created_at, closed_at, closed_by, action',
-      `${ofUser}, ${first}, 'spam', now() - interval '2 days', now(), '', 'none'`,
+      `${ofUser}, ${first}, 'spam', now() - interval '2 days', now(), 'cli:operator', 'none'`,
     ),
     manyOf('failed_mails', 'user_id, kind, payload, reason, attempts', `${ofUser}, 'user_id', '{}', '', 1`),
     manyOf('audit_entries', 'operator, action', `'operator', 'action'`),

@@ -81,14 +81,14 @@ export function createImageRepository(database: Database) {
 
     /** Marks a deleted image whose files are gone. Its row stays for 24 hours, for the quota of its owner; then the clean-up deletes it. */
     async markErased(id: number): Promise<void> {
-      await database.execute(sql`
+      await database.execute(sql`/* images.markErased */
         UPDATE images SET state = 'erased', check_after = created_at + interval '24 hours'
         WHERE id = ${id} AND state = 'deleted'`);
     },
 
     /** Gives up all images of an account that is being deleted; its posts must not use them any more. */
     async releaseAllOf(tx: Tx, userId: number): Promise<void> {
-      await tx.execute(sql`
+      await tx.execute(sql`/* images.releaseAllOf */
         UPDATE images SET user_id = NULL, check_after = now() FROM (
           SELECT id FROM images WHERE user_id = ${userId} ORDER BY id FOR UPDATE) own
         WHERE images.id = own.id`);
@@ -97,7 +97,7 @@ export function createImageRepository(database: Database) {
     /** Links own images that are ready to a post, which keeps them; waits for a deletion. A trigger unlinks. @returns their keys */
     async link(tx: Tx, { postId, userId, keys }: { postId: number; userId: number; keys: string[] }) {
       if (keys.length === 0) return [];
-      const linked = await tx.query<{ key: string }>(sql`
+      const linked = await tx.query<{ key: string }>(sql`/* images.link */
         WITH own AS (
           SELECT id, key FROM images WHERE key = ANY (${keys}) AND user_id = ${userId} AND state = 'ready' FOR KEY SHARE
         ), linked AS (
@@ -117,13 +117,13 @@ export function createImageRepository(database: Database) {
     /** Marks images that are due and that no post uses as deleted; the others are not due any more. @returns how many there were */
     markUnused(): Promise<number> {
       return database.transaction(async (tx) => {
-        const due = await tx.query<{ id: number }>(sql`
+        const due = await tx.query<{ id: number }>(sql`/* images.lockDue */
           SELECT id FROM images WHERE check_after <= now() AND state IN ('pending', 'ready')
           ORDER BY check_after LIMIT ${cleanUpBatchSize}::int FOR UPDATE SKIP LOCKED`);
         const ids = due.map(({ id }) => id);
         // A statement of its own: it sees the links of all transactions that locked these images before.
         if (ids.length > 0) {
-          await tx.execute(sql`
+          await tx.execute(sql`/* images.markUnused */
             UPDATE images i SET
               state = CASE WHEN l.used THEN i.state ELSE 'deleted' END,
               check_after = CASE WHEN l.used THEN NULL ELSE now() END
@@ -138,7 +138,7 @@ export function createImageRepository(database: Database) {
 
     /** Takes the next deleted images whose files are still there, so that no other run takes them. */
     claimDeleted(): Promise<DeletedImage[]> {
-      return database.query<DeletedImage>(sql`
+      return database.query<DeletedImage>(sql`/* images.claimDeleted */
         UPDATE images SET check_after = now() + make_interval(mins => ${checks.leased}) WHERE id = ANY (ARRAY(
           SELECT id FROM images WHERE check_after <= now() AND state = 'deleted'
           ORDER BY check_after LIMIT ${cleanUpBatchSize}::int FOR UPDATE SKIP LOCKED))

@@ -26,7 +26,7 @@ export function createMyPageRepository(database: Tx) {
   const find = readTogether(
     (userIds: number[]) => {
       const latest = sql`${newestFirst} LIMIT ${constant(myPageLimit)}`;
-      return database.query<MyPageRow>(sql`
+      return database.query<MyPageRow>(sql`/* my-page.read */
         SELECT s.owner_id AS "ownerId", ${storeSummarySql} AS store,
           (SELECT coalesce(json_agg(post), '[]') FROM (
             SELECT id, title, images[1] AS "firstImage", created_at AS "createdAt" FROM posts

@@ -186,13 +186,19 @@ export function createOwnDataRepository(database: Database) {
     /** Counts a download. @returns undefined, or the seconds until one may be counted */
     async countDownload(userId: number): Promise<number | undefined> {
       const user = sql`SELECT id FROM users WHERE id = ${userId} FOR KEY SHARE`;
-      if ((await database.execute(downloads.count(user, downloadsPerDay))) > 0) return undefined;
+      if (
+        (await database.execute(
+          sql`/* own-data.countDownload */ ${downloads.count(user, downloadsPerDay)}`,
+        )) > 0
+      )
+        return undefined;
       return (await downloads.secondsUntilNext(database, sql`${userId}`)) ?? 0;
     },
 
     async *readPages({ rows: select, pages }: Section, userId: number): AsyncGenerator<Row[]> {
       for (let last: Row | undefined, isFull = true; isFull; ) {
-        const rows = await database.query(sql`${select(userId)} ${pages ? page(pages, last) : empty}`);
+        const rows = await database.query(sql`/* own-data.read */
+          ${select(userId)} ${pages ? page(pages, last) : empty}`);
         if (rows.length > 0) yield rows;
         isFull = rows.length === pages?.size;
         last = rows.at(-1);

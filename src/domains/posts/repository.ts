@@ -111,7 +111,7 @@ export type Posts = ReturnType<typeof createPostRepository>;
 /** Posts. Deleted and hidden posts and those of closed or suspended stores do not exist for readers. */
 export function createPostRepository(database: Tx, budgets = scanBudgets) {
   async function find({ id, userId }: OwnPost, tx: Reader = database): Promise<PostRow | undefined> {
-    const [row] = await tx.query<PostRow>(sql`
+    const [row] = await tx.query<PostRow>(sql`/* posts.find */
       SELECT ${postColumns(userId)} FROM posts p JOIN stores s ON s.id = p.store_id
       WHERE p.id = ${id} AND p.is_visible AND ${isOpenStore('s')}`);
     return row;
@@ -126,7 +126,7 @@ export function createPostRepository(database: Tx, budgets = scanBudgets) {
     const all = sql`${written} AND is_visible UNION ALL ${written} AND NOT is_visible`;
     const seconds = await secondsUntilRoom(tx, all, quota);
     if (seconds !== undefined) return { seconds };
-    const [post] = await tx.query<PostRow>(sql`
+    const [post] = await tx.query<PostRow>(sql`/* posts.create */
       WITH created AS (
         INSERT INTO posts (store_id, title, content, images, closes_on)
         SELECT s.id, ${title}, ${content}, ${images}::text[], ${closesOn}::date FROM stores s
@@ -142,7 +142,7 @@ export function createPostRepository(database: Tx, budgets = scanBudgets) {
   async function change(tx: Tx, { id, userId, version, quota, ...changes }: PostEdit) {
     const { title, content, images } = changes;
     const store = sql`SELECT s.id FROM posts p, stores s WHERE ${isOwn({ id, userId })}`;
-    const [row] = await tx.query<PostRow>(sql`
+    const [row] = await tx.query<PostRow>(sql`/* posts.change */
       WITH edited AS (${storeEdits.count(store, quota)}), changed AS (
         UPDATE posts p SET
           title = coalesce(${title ?? null}, p.title),
@@ -159,15 +159,15 @@ export function createPostRepository(database: Tx, budgets = scanBudgets) {
 
   /** Deletes a post, whose row and title stay for the requests that answer it. @returns whether the user had such a post */
   async function remove(tx: Tx, { version, ...own }: PostVersion): Promise<boolean> {
-    const removal = sql`${erasePosts} FROM stores s WHERE ${isOwn(own)} AND ${hasVersion(version)}`;
+    const removal = sql`/* posts.remove */ ${erasePosts} FROM stores s WHERE ${isOwn(own)} AND ${hasVersion(version)}`;
     return (await tx.execute(removal)) > 0;
   }
 
   /** Deletes all posts of a locked store, hidden ones included; each kind is read by its own index. */
   async function removeOfStore(tx: Tx, storeId: number): Promise<void> {
     const removal = sql`${erasePosts} WHERE store_id = ${storeId}`;
-    await tx.execute(sql`${removal} AND is_visible`);
-    await tx.execute(sql`${removal} AND NOT is_visible AND deleted_at IS NULL`);
+    await tx.execute(sql`/* posts.removeVisible */ ${removal} AND is_visible`);
+    await tx.execute(sql`/* posts.removeHidden */ ${removal} AND NOT is_visible AND deleted_at IS NULL`);
   }
 
   /** Posts of open stores, newest first; around a place, nearest first. */

@@ -58,7 +58,7 @@ export function createSavedSearchRepository(database: Database) {
 
     /** In the order of the users. Each search is looked up by its most selective filter, then checked for all, as the list does. */
     findMatches(postId: number, after: number): Promise<Match[]> {
-      return database.query<Match>(sql`
+      return database.query<Match>(sql`/* saved-searches.findMatches */
         WITH post AS MATERIALIZED (${postToMatch(postId)}), candidate AS (
           SELECT f.* FROM post, saved_searches f
           WHERE f.latitude IS NOT NULL AND search_area(f.latitude, f.longitude, ${radius}) @> box(place, place)
@@ -89,7 +89,7 @@ export function createSavedSearchRepository(database: Database) {
     /** What the email about a match says; undefined where the search or the post is not there any more. */
     async findMatch({ userId, savedSearchId, postId }: Match & { postId: number }) {
       const [match] = await database.query<Record<'searchName' | 'storeName' | 'postTitle', string>>(sql`
-        SELECT f.name AS "searchName", s.name AS "storeName", p.title AS "postTitle"
+        /* saved-searches.findMatch */ SELECT f.name AS "searchName", s.name AS "storeName", p.title AS "postTitle"
         FROM saved_searches f, posts p JOIN stores s ON s.id = p.store_id
         WHERE f.id = ${savedSearchId} AND f.user_id = ${userId}
           AND p.id = ${postId} AND p.is_visible AND ${isOpenPost('p')} AND ${isOpenStore('s')}`);
@@ -106,7 +106,7 @@ export function createSavedSearchRepository(database: Database) {
 
     /** Saves how far the users were notified of a post. @returns false when another run of the job did so since `before` */
     async advance(tx: Tx, { postId, before, userId }: Record<'postId' | 'before' | 'userId', number>) {
-      const saved = await tx.execute(sql`
+      const saved = await tx.execute(sql`/* saved-searches.advance */
         INSERT INTO post_alerts AS a (post_id, after_user_id) VALUES (${postId}, ${userId})
         ON CONFLICT (post_id) DO UPDATE SET after_user_id = excluded.after_user_id WHERE a.after_user_id = ${before}`);
       return saved > 0;

@@ -72,7 +72,7 @@ export function createStoreRepository(database: Database, readAddress: ReadAddre
   /** A store that exists for readers. Its owner sees the exact location. */
   async function findOpen({ userId, id }: WantedStore, tx: Reader = database): Promise<StoreRow | undefined> {
     const isAskedFor = id === undefined ? sql`s.owner_id = ${userId}` : sql`s.id = ${id}`;
-    const [row] = await tx.query<StoreRow>(sql`
+    const [row] = await tx.query<StoreRow>(sql`/* stores.findOpen */
       SELECT s.id, s.name, ${storeCategoriesSql} AS store_categories, s.description, s.address, s.phone_number, s.business_hours,
         json_build_object('sido', coalesce(s.sido, ''), 'sigungu', s.sigungu, 'dong', s.dong) AS region,
         CASE WHEN place IS NOT NULL THEN json_build_object('latitude', place[1], 'longitude', place[0]) END AS location,
@@ -107,7 +107,7 @@ export function createStoreRepository(database: Database, readAddress: ReadAddre
   async function create(tx: Tx, ownerId: number, store: NewStore): Promise<number | undefined> {
     const given = columnsOf({ ...noTexts, show_exact_location: false, ...store });
     // From the user's row, to wait for a deletion or suspension of the account. A second store is left out before it takes an id.
-    const [created] = await tx.query<{ id: number }>(sql`
+    const [created] = await tx.query<{ id: number }>(sql`/* stores.create */
       INSERT INTO stores (owner_id, ${columns})
       SELECT owner.id, given.* FROM (SELECT ${columns} FROM jsonb_populate_record(NULL::stores, ${given})) given, (
         SELECT id FROM users u WHERE id = ${ownerId} AND suspended_at IS NULL
@@ -126,7 +126,7 @@ export function createStoreRepository(database: Database, readAddress: ReadAddre
    * @returns undefined without a store, or when the quota is used up
    */
   async function change(tx: Tx, changes: StoreChanges, { ownerId, version, quota }: StoreEdit) {
-    const [changed] = await tx.query<{ id: number }>(sql`
+    const [changed] = await tx.query<{ id: number }>(sql`/* stores.change */
       WITH edited AS (${storeEdits.count(openStoreOf(ownerId), quota)})
       UPDATE stores s SET
         (${columns}) = (SELECT ${columns} FROM jsonb_populate_record(s, ${columnsOf(changes)})),

@@ -20,7 +20,7 @@ export async function lockQuota(
   kind: keyof typeof quotaLocks,
   owner: Sql,
 ): Promise<number | undefined> {
-  const [locked] = await tx.query<{ id: number }>(sql`
+  const [locked] = await tx.query<{ id: number }>(sql`/* quotas.lock */
     SELECT owner.id FROM (${owner}) owner, pg_advisory_xact_lock(${constant(quotaLocks[kind])}, owner.id)`);
   return locked?.id;
 }
@@ -33,7 +33,7 @@ export async function lockQuota(
  */
 export async function secondsUntilRoom(tx: Tx, rows: Sql, quota: number): Promise<number | undefined> {
   if (quota === 0) return undefined;
-  const [full] = await tx.query<{ seconds: number }>(sql`
+  const [full] = await tx.query<{ seconds: number }>(sql`/* quotas.secondsUntilRoom */
     SELECT ${secondsUntilDayAfter(raw('created_at'))} AS seconds FROM (${rows}) counted
     WHERE created_at > now() - ${day} ORDER BY created_at DESC OFFSET ${constant(quota - 1)} LIMIT 1`);
   return full?.seconds;
@@ -73,7 +73,7 @@ export function createDailyCounter({ table, owner, count }: DailyCounter) {
 
     /** The seconds until the owner has a new quota; undefined where nothing was counted. */
     async secondsUntilNext(tx: Tx, owners: Sql): Promise<number | undefined> {
-      const [counter] = await tx.query<{ seconds: number }>(sql`
+      const [counter] = await tx.query<{ seconds: number }>(sql`/* quotas.secondsUntilNext */
         SELECT ${secondsUntilDayAfter(raw('since'))} AS seconds FROM ${raw(table)} WHERE ${raw(owner)} = (${owners})`);
       return counter?.seconds;
     },

@@ -58,7 +58,7 @@ export function createIdempotency(database: Database, secrets: readonly [Secret,
     if (key === undefined) return { data: await database.transaction(work) };
     const { scope, hashes, language } = stored(key);
     return database.transaction(async (tx) => {
-      const taken = await tx.execute(sql`
+      const taken = await tx.execute(sql`/* idempotency.take */
         INSERT INTO idempotency_keys AS stored (scope, key, request_hash) VALUES (${scope}, ${key.key}, ${hashes[0]})
         ON CONFLICT (scope, key) DO UPDATE
           SET request_hash = excluded.request_hash, body = NULL, created_at = excluded.created_at
@@ -66,7 +66,7 @@ export function createIdempotency(database: Database, secrets: readonly [Secret,
       const replay = taken === 0 ? await findReplay<Data>(key, tx) : undefined;
       if (replay) return replay;
       const data = await work(tx);
-      await tx.execute(sql`
+      await tx.execute(sql`/* idempotency.keep */
         UPDATE idempotency_keys SET body = ${JSON.stringify({ data, language })}::jsonb
         WHERE scope = ${scope} AND key = ${key.key}`);
       return { data };
@@ -84,7 +84,7 @@ export function createIdempotency(database: Database, secrets: readonly [Secret,
     if (key === undefined) return undefined;
     const { scope, hashes } = stored(key);
     const [found] = await tx.query<{ hash: string; body: { data: Data; language: string } | null }>(sql`
-      SELECT request_hash AS hash, body FROM idempotency_keys
+      /* idempotency.find */ SELECT request_hash AS hash, body FROM idempotency_keys
       WHERE scope = ${scope} AND key = ${key.key} AND created_at > now() - interval '24 hours'`);
     if (!found?.body) return undefined;
     if (!hashes.includes(found.hash)) throw new IdempotencyConflictError();
@@ -100,7 +100,7 @@ export function createIdempotency(database: Database, secrets: readonly [Secret,
   /** Deletes the stored responses to a user's requests, the sign-up included. */
   async function deleteResponsesOf(tx: Tx, userId: number): Promise<void> {
     // All scopes of the user in the order of the index: `;` is the character after `:`.
-    await tx.execute(sql`
+    await tx.execute(sql`/* idempotency.deleteOfUser */
       DELETE FROM idempotency_keys WHERE scope >= ${`${userId}:`} AND scope < ${`${userId};`}
         OR scope = 'anonymous:signUp' AND body #>> '{data,id}' = ${String(userId)}`);
   }
@@ -111,7 +111,7 @@ export function createIdempotency(database: Database, secrets: readonly [Secret,
     { userId, operationId, id }: { userId: number; operationId: string; id: number },
     fields: Record<string, unknown>,
   ): Promise<void> {
-    await tx.execute(sql`
+    await tx.execute(sql`/* idempotency.erase */
       UPDATE idempotency_keys
       SET body = jsonb_set(body, '{data}', (body -> 'data') || ${JSON.stringify(fields)}::jsonb)
       WHERE scope = ${`${userId}:${operationId}`} AND body #>> '{data,id}' = ${String(id)}`);

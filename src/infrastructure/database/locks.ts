@@ -30,5 +30,8 @@ export async function lockRow(
   id: number | string,
   strength: Strength,
 ): Promise<boolean> {
-  return (await tx.execute(sql`SELECT FROM ${raw(table)} WHERE id = ${id} FOR ${raw(strength)}`)) > 0;
+  return (
+    (await tx.execute(sql`/* locks.row */ SELECT FROM ${raw(table)} WHERE id = ${id} FOR ${raw(strength)}`)) >
+    0
+  );
 }

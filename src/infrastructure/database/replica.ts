@@ -41,14 +41,14 @@ interface Position {
  */
 
 /** `pg_current_wal_lsn`: its `insert` variant is ahead of every standby at the end of a WAL segment. */
-const primaryPosition = sql`
+const primaryPosition = sql`/* replica.primaryPosition */
   SELECT system_identifier || ' ' || current_database() AS database,
     ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int AS timeline,
     (pg_current_wal_lsn() - '0/0')::bigint AS lsn
   FROM pg_control_system()`;
 
 /** The timeline is that of the last restartpoint, or newer, and so never ahead of what was replayed. */
-const replicaPosition = sql`
+const replicaPosition = sql`/* replica.position */
   SELECT system_identifier || ' ' || current_database() AS database,
     greatest(timeline_id, min_recovery_end_timeline) AS timeline,
     CASE WHEN pg_is_in_recovery() THEN (pg_last_wal_replay_lsn() - '0/0')::bigint END AS lsn

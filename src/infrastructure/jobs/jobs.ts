@@ -30,14 +30,14 @@ export async function recoverJobs(options: {
 }): Promise<void> {
   const { database, lanes, logger, lockAge } = options;
   try {
-    const released = await database.query<{ jobs: number }>(sql`
+    const released = await database.query<{ jobs: number }>(sql`/* jobs.release */
       SELECT count(*)::int AS jobs, graphile_worker.force_unlock_workers(array_agg(DISTINCT locked_by))
       FROM graphile_worker.jobs WHERE ${staleLocks(lockAge)} HAVING count(*) > 0`);
     for (const { jobs } of released) logger.warn({ jobs }, 'jobs of dead workers released');
     const keeping = lanes.filter(({ keepExhausted }) => keepExhausted !== undefined);
     for (const { keepExhausted } of keeping) await keepExhausted?.();
     const kept = keeping.flatMap(({ tasks }) => Object.keys(tasks));
-    await database.execute(sql`
+    await database.execute(sql`/* jobs.completeExhausted */
       SELECT FROM graphile_worker.complete_jobs(ARRAY(
         SELECT id FROM graphile_worker.jobs
         WHERE task_identifier <> ALL (${kept}) AND attempts >= max_attempts AND locked_at IS NULL LIMIT 1000))`);
@@ -75,7 +75,7 @@ export async function listJobs(
   database: Tx,
   { failed, locked, limit }: { failed: boolean; locked: boolean; limit: number },
 ): Promise<{ jobs: Job[]; total: number }> {
-  const rows = await database.query<Job & { total: number }>(sql`
+  const rows = await database.query<Job & { total: number }>(sql`/* jobs.list */
     SELECT ${columns}, count(*) OVER ()::int AS total FROM ${jobs}
     WHERE ${failed ? sql`j.last_error IS NOT NULL` : sql`true`} ${locked ? sql`AND j.locked_at IS NOT NULL` : empty}
     ORDER BY j.run_at > now(), CASE WHEN j.run_at <= now() THEN j.priority END, j.run_at, j.id LIMIT ${limit}`);
@@ -90,12 +90,12 @@ export async function listJobs(
  */
 export async function unlockJobs(tx: Tx, { worker, all }: { worker?: string; all?: true }): Promise<Job[]> {
   const ofWorker = worker === undefined ? staleLocks(staleLock) : sql`locked_by = ${worker}`;
-  const locked = await tx.query<Job>(sql`
+  const locked = await tx.query<Job>(sql`/* jobs.findLocked */
     SELECT ${columns} FROM ${jobs}
     WHERE j.locked_by IN (
       SELECT locked_by FROM graphile_worker.jobs WHERE ${all ? sql`locked_by IS NOT NULL` : ofWorker})
     ORDER BY j.id FOR UPDATE OF j`);
   const workers = [...new Set(locked.map((job) => job.locked_by))];
-  await tx.execute(sql`SELECT graphile_worker.force_unlock_workers(${workers}::text[])`);
+  await tx.execute(sql`/* jobs.unlock */ SELECT graphile_worker.force_unlock_workers(${workers}::text[])`);
   return locked;
 }

@@ -36,7 +36,7 @@ const times = { batch: 25, poll: 2_500 };
  * if a crash undoes it, the rows are still there, and jobs run again. `NOTIFY` locks the whole database until its transaction ends,
  * so no other transaction sends any.
  */
-const takeBatch = (jobs: Sql[]) => sql`
+const takeBatch = (jobs: Sql[]) => sql`/* outbox.take */
   WITH taken AS (
     DELETE FROM outbox WHERE id = ANY (ARRAY(
       SELECT id FROM outbox WHERE set_config('synchronous_commit', 'off', true) IS NOT NULL
@@ -97,7 +97,8 @@ export function createOutbox(database: Database, logger: FastifyBaseLogger, jobs
     wake,
     /** Queues a job of graphile-worker after the commit of the transaction. */
     async add(tx: Tx, job: { identifier: string; payload: object; priority: number }): Promise<void> {
-      await tx.execute(sql`INSERT INTO outbox (job) VALUES (${JSON.stringify(job)}::jsonb)`);
+      await tx.execute(sql`/* outbox.addJob */
+        INSERT INTO outbox (job) VALUES (${JSON.stringify(job)}::jsonb)`);
       tx.afterCommit(wake);
     },
     start(): void {

@@ -29,7 +29,7 @@ export function createMailSends({ cooldown }: Config['email'], kinds: MailKinds)
    * @returns whether it may be sent, and the whole seconds until the next one may
    */
   async function request(tx: Tx, purpose: MailPurpose, email: string) {
-    const counted = await tx.execute(sql`
+    const counted = await tx.execute(sql`/* mails.countSend */
       ${countSend(purpose, email, recentSends)}
       WHERE cardinality(${recentSends}) < ${maxPerHour(purpose)} AND clock_timestamp() - make_interval(secs => ${cooldown}) >= ALL (mail_sends.sent_at)`);
     return { allowed: counted === 1, resendAfter: Math.ceil(await wait(tx, purpose, email)) };
@@ -42,13 +42,13 @@ export function createMailSends({ cooldown }: Config['email'], kinds: MailKinds)
       SELECT t FROM (
         SELECT t FROM unnest(${recentSends}) t ORDER BY t DESC LIMIT ${maxPerHour(purpose) - 1}
       ) newest ORDER BY t)`;
-    await tx.execute(countSend(purpose, email, newest));
+    await tx.execute(sql`/* mails.recordSend */ ${countSend(purpose, email, newest)}`);
   }
 
   /** Seconds until an email may be sent again; 0 when it may be sent now. Counts nothing. */
   async function wait(connection: Tx, purpose: MailPurpose, email: string): Promise<number> {
     // An email that seems to be of the future, after the clock was set back, has the age 0.
-    const [row] = await connection.query<{ ages: number[] }>(sql`
+    const [row] = await connection.query<{ ages: number[] }>(sql`/* mails.ages */
       SELECT ARRAY(
         SELECT greatest(0, extract(epoch FROM clock_timestamp() - t))::float8 AS age
         FROM unnest(${recentSends}) t ORDER BY age

@@ -67,7 +67,7 @@ export function createMailQueue(options: {
 
   /** Enqueues an email in the caller's transaction, so that it is sent only if that commits. */
   async function add(tx: Tx, kind: string, payload: MailPayload): Promise<void> {
-    await tx.execute(sql`INSERT INTO outbox (mail) VALUES (${job(kind, payload)})`);
+    await tx.execute(sql`/* mails.add */ INSERT INTO outbox (mail) VALUES (${job(kind, payload)})`);
     tx.afterCommit(outbox.wake);
   }
 
@@ -91,7 +91,7 @@ export function createMailQueue(options: {
   ): Promise<number> {
     if (recipients.length === 0) return 0;
     const { purpose, perHour, topic, mail } = unrequested(kind);
-    const [row] = await tx.query<{ added: number }>(sql`
+    const [row] = await tx.query<{ added: number }>(sql`/* mails.addUnrequested */
       SELECT add_unrequested_mails(${purpose}::mail_purpose, ${topic}::mail_topic, ${perHour}::int, ${mail},
         ${recipients.map(({ userId }) => userId)}::int[],
         ${recipients.map(({ payload }) => JSON.stringify(payload))}::jsonb[]) AS added`);
@@ -126,7 +126,7 @@ export function readQueuedMail(job: unknown) {
  */
 export function moveExhaustedMails(database: Tx) {
   return database.query<{ kind: string; payload: object; reason: string; attempts: number }>(sql`
-    WITH exhausted AS MATERIALIZED (
+    /* mails.moveExhausted */ WITH exhausted AS MATERIALIZED (
       SELECT payload::jsonb AS payload, last_error, attempts FROM graphile_worker.complete_jobs(ARRAY(
         SELECT id FROM graphile_worker.jobs
         WHERE task_identifier = ${sendMailTask} AND attempts >= max_attempts AND locked_at IS NULL LIMIT 1000))
@@ -162,7 +162,7 @@ const spread = 0.02;
 
 /** Begins a pause, or replaces the one there is. */
 export async function pauseMails(database: Tx, seconds: number): Promise<void> {
-  await database.query(sql`
+  await database.query(sql`/* mails.pause */
     SELECT FROM graphile_worker.add_job(${mailPauseTask}, job_key => ${mailPauseTask},
       run_at => now() + ${seconds} * interval '1 second')`);
 }

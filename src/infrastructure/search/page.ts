@@ -130,7 +130,7 @@ function pageSql(list: SearchableList, filter: SearchFilter, source: Source): Sq
     SELECT ${position} AS "stoppedTime", id AS "stoppedId" FROM walked
     WHERE is_last AND (SELECT count(*) FROM page) < ${limit} ${order} LIMIT 1
   )`;
-  return sql`
+  return sql`/* ${raw(list.table)}.search */
     WITH ${join([...expressions, walked])}
     SELECT found.*, stopped.*, ${isUsable} AS "isUsable"
     FROM (SELECT) one_row LEFT JOIN stopped ON true LEFT JOIN (${list.select}) found ON true

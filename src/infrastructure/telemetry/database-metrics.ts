@@ -17,7 +17,7 @@ const maxCounted = 100_000;
 const outboxTask = 'outbox';
 
 /** SQL, because the queue belongs to graphile-worker. The kinds come from the code, so they are few. */
-const selectJobs = sql`
+const selectJobs = sql`/* metrics.jobs */
   SELECT task, kind, count(*)::int AS count, coalesce(max(age), 0)::float8 AS age
   FROM (
     SELECT
@@ -102,8 +102,7 @@ async function readDatabase(database: Database) {
 
 /** Seconds; wrong by the time that the response takes, at most. Tokens of an instance whose clock is ahead are rejected by others. */
 async function readClockOffset(database: Database): Promise<number> {
-  const [row] = await database.query<{ now: number }>(
-    sql`SELECT extract(epoch FROM clock_timestamp())::float8 AS now`,
-  );
+  const [row] = await database.query<{ now: number }>(sql`/* metrics.clock */
+    SELECT extract(epoch FROM clock_timestamp())::float8 AS now`);
   return row ? Date.now() / 1_000 - row.now : 0;
 }

@@ -51,23 +51,13 @@ export function failSpan(span: Span, error: unknown): void {
   span.setAttribute('error.type', /^\w{1,40}$/.test(code) ? code : name);
 }
 
-/** What names no table: quotes and `public.` of Prisma, literals, comments, `extract(epoch FROM`, locks, `DO UPDATE`. */
-const ignored =
-  /"(?:public"\.")?|'(?:[^']|'')*'|\$(\w*)\$.*?\$\1\$|--[^\n]*|\/\*.*?\*\/|\bextract\s*\(\s*\w+\s+FROM\b|\b(?:FOR|DO)\s+(?:NO\s+KEY\s+)?UPDATE\b/gis;
-/** The table of a statement that writes, also within `WITH`. */
-const writes = /\b(INSERT|DELETE|UPDATE)\s+(?:INTO\s+|FROM\s+)?(?:ONLY\s+)?([a-z_][\w.]*)/i;
-const reads = /\bFROM\s+([a-z_][\w.]*)(?![\w.]|\s*\()/i;
-const calls = /^SELECT\s+(?:\w+\s*\(\s*)?([a-z_][\w.]*)\s*\(/i;
-
 /**
- * A readable name of a statement, such as `INSERT notifications`: its first verb that says what it does, and its table or function.
+ * A readable name of a statement: that of its comment, such as `posts.change`; of one of Prisma's client its verb and its table, such
+ * as `SELECT users`; of others the first word.
  */
 export function statementSummary(text: string): string {
-  const plain = text.replace(ignored, '').trim();
-  const verb = /^[a-z]+/i.exec(plain)?.[0].toUpperCase() ?? 'statement';
-  if (!['SELECT', 'WITH', 'INSERT', 'UPDATE', 'DELETE'].includes(verb)) return verb;
-  const [, written, table = ''] = writes.exec(plain) ?? [];
-  if (written) return `${written.toUpperCase()} ${table}`;
-  const [, source = ''] = reads.exec(plain) ?? calls.exec(plain) ?? [];
-  return `SELECT ${source}`.trim();
+  const [, name] = /^\s*\/\* ([\w.-]+) \*\//.exec(text) ?? [];
+  if (name) return name;
+  const [, verb = 'statement', table = ''] = /^\s*(\w+)(?:.*?"public"\."(\w+)")?/s.exec(text) ?? [];
+  return `${verb.toUpperCase()} ${table}`.trim();
 }

@@ -32,7 +32,7 @@ export function createAccountRepository({ unverifiedAccountTtl }: Config['email'
 
     /** Locks email addresses and usernames until the transaction ends; see `advisoryLocks.names`. */
     async lockNames(tx: Tx, ...names: string[]): Promise<void> {
-      await tx.query(sql`
+      await tx.query(sql`/* auth.lockNames */
         SELECT pg_advisory_xact_lock(${advisoryLocks.names}::int, hash)::text
         FROM (SELECT hashtext(name) AS hash FROM unnest(${names}::text[]) name ORDER BY 1) ordered`);
     },
@@ -65,7 +65,7 @@ export function createAccountRepository({ unverifiedAccountTtl }: Config['email'
 
     /** Unverified accounts without a store, a live session, and a login for long. @param condition on the user `u` */
     findAbandoned(tx: Tx, condition: Sql): Promise<RemovableAccount[]> {
-      return tx.query<RemovableAccount>(sql`
+      return tx.query<RemovableAccount>(sql`/* auth.findAbandoned */
         SELECT u.id, u.email, u.is_verified AS "isVerified" FROM users u
         WHERE ${condition} AND NOT u.is_verified AND u.suspended_at IS NULL
           AND coalesce(u.last_login_at, u.created_at) < now() - make_interval(secs => ${unverifiedAccountTtl})

@@ -16,7 +16,7 @@ const isDue = sql`
 export function createConsentRepository(database: Database, mailQueue: MailQueue) {
   /** The latest row of each kind and action, oldest first, however many there are. */
   function latest(tx: Tx, userId: number): Promise<AnswerRow[]> {
-    return tx.query<AnswerRow>(sql`
+    return tx.query<AnswerRow>(sql`/* auth.listConsents */
       SELECT c.* FROM unnest(enum_range(NULL::consent_kind)) k, unnest(enum_range(NULL::consent_action)) a,
         LATERAL (
           SELECT id, kind, action, version, created_at AS "createdAt" FROM consents
@@ -38,7 +38,7 @@ export function createConsentRepository(database: Database, mailQueue: MailQueue
    */
   async function* askAgain(): AsyncGenerator<number, void> {
     for (let asked = askedAtOnce; asked > 0; yield asked) {
-      const due = await database.query<{ id: number }>(sql`
+      const due = await database.query<{ id: number }>(sql`/* auth.findMarketingDue */
         SELECT u.id FROM users u WHERE ${isDue} ORDER BY u.marketing_asked_at LIMIT ${askedAtOnce}`);
       asked = 0;
       for (const { id } of due) if (await ask(id)) asked++;
@@ -49,7 +49,7 @@ export function createConsentRepository(database: Database, mailQueue: MailQueue
   function ask(userId: number): Promise<boolean> {
     return database.transaction(async (tx) => {
       const [due] = await tx.query<Pick<Consent, 'version'> & { language: string; givenAt: Date }>(sql`
-        SELECT u.language, c.version, c.created_at AS "givenAt" FROM users u, LATERAL (
+        /* auth.askMarketing */ SELECT u.language, c.version, c.created_at AS "givenAt" FROM users u, LATERAL (
           SELECT version, created_at FROM consents
           WHERE user_id = u.id AND kind = 'marketing' AND action = 'given' ORDER BY id DESC LIMIT 1
         ) c

@@ -50,7 +50,7 @@ export function createIdentityRepository(database: Database) {
     /** Has the providers take back what the user consented to, after the commit: of one identity, or of all. */
     async queueRevocations(tx: Tx, userId: number, id?: number): Promise<void> {
       const one = id === undefined ? sql`true` : sql`id = ${id}`;
-      await tx.execute(sql`
+      await tx.execute(sql`/* auth.queueRevocations */
         INSERT INTO outbox (job)
         SELECT jsonb_build_object('identifier', ${revokeIdentityTask}::text, 'max_attempts', ${maxRevocations}::int,
           'payload', jsonb_build_object('provider', provider, 'token', token))

@@ -87,7 +87,7 @@ export function createLoginRepository(database: Database, { tokens, secrets: [se
     keysOf([username, email], isAddressKnown ? address : undefined);
 
   async function accountWhere(condition: Sql, address: string) {
-    const [account] = await database.query<LoginAccount>(sql`
+    const [account] = await database.query<LoginAccount>(sql`/* auth.findLoginAccount */
       SELECT id, username, name, email, role, is_verified AS "isVerified", password_hash AS "passwordHash",
         suspended_at IS NOT NULL AS "isSuspended", needs_reset AS "needsReset",
         EXISTS (SELECT FROM known_addresses k WHERE k.user_id = u.id AND k.address = ${address}
@@ -106,7 +106,7 @@ export function createLoginRepository(database: Database, { tokens, secrets: [se
 
   /** Seconds until the next attempt is allowed; 0 when it is allowed now. */
   async function delay(keys: string[]): Promise<number> {
-    const [row] = await database.query<{ delay: number | null }>(sql`
+    const [row] = await database.query<{ delay: number | null }>(sql`/* auth.loginDelay */
       SELECT extract(epoch FROM max(locked_until) - clock_timestamp())::float8 AS delay FROM login_failures
       WHERE key = ANY (${keys}) AND locked_until > clock_timestamp()`);
     return row?.delay ?? 0;
@@ -114,7 +114,7 @@ export function createLoginRepository(database: Database, { tokens, secrets: [se
 
   /** Locks counters, so that a delay begins in time. @returns seconds of one that has begun, and what counts a failure */
   async function lockCounters(tx: Tx, keys: string[]) {
-    const rows = await tx.query<Failures>(sql`
+    const rows = await tx.query<Failures>(sql`/* auth.lockFailures */
       INSERT INTO login_failures AS f (key, failed_at)
       SELECT key, '{}' FROM unnest(${keys}::text[]) AS k (key) ORDER BY key
       ON CONFLICT (key) DO UPDATE SET delay_seconds = f.delay_seconds
@@ -124,7 +124,7 @@ export function createLoginRepository(database: Database, { tokens, secrets: [se
     /** @returns how many failures are left before the next delay */
     async function countFailure(): Promise<number> {
       const delays = rows.map(nextDelay);
-      await tx.execute(sql`
+      await tx.execute(sql`/* auth.countFailure */
         UPDATE login_failures f SET
           failed_at = ARRAY(${recentFailures}) || clock_timestamp(),
           delay_seconds = n.delay,
@@ -172,7 +172,7 @@ export function createLoginRepository(database: Database, { tokens, secrets: [se
       const { passwordHash, methods, clientAddress, language, userAgent, ip } = session;
       const sessionId = randomUUID();
       const lifetime = Math.min(refreshTtl, sessionMaxAge);
-      const created = await database.execute(sql`
+      const created = await database.execute(sql`/* auth.recordLogin */
         WITH counter AS (
           SELECT key, locked_until FROM login_failures WHERE key = ANY (${countersOf(account, clientAddress)})
           ORDER BY key FOR UPDATE
@@ -208,7 +208,7 @@ export function createLoginRepository(database: Database, { tokens, secrets: [se
     forgetAddresses: (tx: Tx, userId: number) => tx.prisma.knownAddress.deleteMany({ where: { userId } }),
 
     clearFailures: (tx: Tx, names: string[]) =>
-      tx.execute(sql`
+      tx.execute(sql`/* auth.clearFailures */
         DELETE FROM login_failures WHERE key = ANY (ARRAY(
           SELECT f.key FROM unnest(${names.map(startOf)}::text[]) AS k (start)
             JOIN login_failures f ON f.key BETWEEN k.start AND k.start || 'g'

@@ -46,7 +46,7 @@ export function createSessionRepository(database: Database, tokens: Config['toke
   /** Every request that carries an access token needs one. */
   const findLiveUser = readTogether(
     (sessionIds: string[]) =>
-      database.query<SessionUserRow>(sql`
+      database.query<SessionUserRow>(sql`/* auth.findSessionUsers */
         SELECT u.id, u.username, u.name, u.email, u.role, u.is_verified AS "isVerified", s.id AS "sessionId"
         FROM sessions s, users u WHERE s.id = ANY (${sessionIds}::uuid[]) AND ${isLive}`),
     (user) => user.sessionId,
@@ -58,7 +58,7 @@ export function createSessionRepository(database: Database, tokens: Config['toke
   }
 
   async function findLive(sessionIds: string[]): Promise<Set<string>> {
-    const rows = await database.query<{ id: string }>(sql`
+    const rows = await database.query<{ id: string }>(sql`/* auth.findLiveSessions */
       SELECT s.id FROM sessions s JOIN users u ON ${isLive} WHERE s.id = ANY (${sessionIds}::uuid[])`);
     return new Set(rows.map(({ id }) => id));
   }
@@ -70,7 +70,7 @@ export function createSessionRepository(database: Database, tokens: Config['toke
    */
   async function refresh({ userId, sessionId, count }: TokenClaims): Promise<LiveSession | undefined> {
     const [row] = await database.query<{ count: number; refreshExpiresIn: number }>(sql`
-      UPDATE sessions s SET
+      /* auth.refreshSession */ UPDATE sessions s SET
         refresh_count = refresh_count + CASE WHEN refresh_count = ${count} THEN 1 ELSE 0 END,
         rotated_at = CASE WHEN refresh_count = ${count} THEN
           rotated_at[width_bucket(clock_timestamp() - ${grace}, rotated_at) + 1:] || clock_timestamp()
@@ -89,7 +89,7 @@ export function createSessionRepository(database: Database, tokens: Config['toke
 
   /** Ends a session whose refresh token was used again after its grace time. @returns whether that was the case */
   async function endReused({ userId, sessionId, count }: TokenClaims): Promise<boolean> {
-    const ended = await database.execute(sql`
+    const ended = await database.execute(sql`/* auth.endReusedSession */
       DELETE FROM sessions s USING users u
       WHERE s.id = ${sessionId}::uuid AND s.user_id = ${userId} AND ${isLive} AND s.refresh_count > ${count}`);
     return ended > 0;
@@ -108,7 +108,7 @@ export function createSessionRepository(database: Database, tokens: Config['toke
 
   /** Saves that the user of a session proved again who they are. @returns undefined when the session has ended */
   async function confirm({ id: userId, sessionId }: SessionUserRow, method: string) {
-    const [session] = await database.query<{ confirmedAt: Date }>(sql`
+    const [session] = await database.query<{ confirmedAt: Date }>(sql`/* auth.confirmSession */
       UPDATE sessions SET confirmed_at = clock_timestamp(),
         methods = CASE WHEN ${method} = ANY (methods) THEN methods ELSE methods || ${method}::text END
       WHERE id = ${sessionId}::uuid AND user_id = ${userId}
@@ -119,7 +119,7 @@ export function createSessionRepository(database: Database, tokens: Config['toke
   /** Whether the user proved who they are within some seconds, and what the account could confirm with. */
   async function confirmation(tx: Tx, sessionId: string, lifetime: number) {
     const [row] = await tx.query<{ isRecent: boolean; needsReset: boolean; methods: string[] }>(sql`
-      SELECT coalesce(s.confirmed_at, s.created_at) > now() - make_interval(secs => ${lifetime}) AS "isRecent",
+      /* auth.findConfirmation */ SELECT coalesce(s.confirmed_at, s.created_at) > now() - make_interval(secs => ${lifetime}) AS "isRecent",
         u.needs_reset AS "needsReset",
         CASE WHEN u.password_hash IS NOT NULL THEN ARRAY['password'] ELSE '{}' END
           || CASE WHEN EXISTS (SELECT FROM second_factors f WHERE f.user_id = u.id AND f.confirmed_at IS NOT NULL)
@@ -130,7 +130,7 @@ export function createSessionRepository(database: Database, tokens: Config['toke
   }
 
   async function list(tx: Tx, userId: number, { after, limit }: PageRequest): Promise<SessionRow[]> {
-    return tx.query<SessionRow>(sql`
+    return tx.query<SessionRow>(sql`/* auth.listSessions */
       SELECT s.id, s.user_agent AS "userAgent", s.ip, s.created_at AS "createdAt", s.last_used_at AS "lastUsedAt",
         s.methods, coalesce(s.confirmed_at, s.created_at) AS "authenticatedAt"
       FROM sessions s JOIN users u ON ${isLive}
@@ -183,7 +183,7 @@ export function createFlowRepository(secrets: DerivedSecrets) {
     /** Begins a flow. That of an account that is deleted meanwhile is no user's, so it cannot be ended. */
     async begin(tx: Tx, kind: LoginFlowKind, { user, data = {} }: FlowContent = {}) {
       const id = randomUUID();
-      await tx.execute(sql`
+      await tx.execute(sql`/* auth.beginFlow */
         INSERT INTO login_flows (id, kind, user_id, session_id, data, key_id, expires_at)
         VALUES (${id}::uuid, ${kind}::login_flow_kind,
           (SELECT id FROM users WHERE id = ${user?.id ?? null} FOR KEY SHARE), ${user?.sessionId ?? null}::uuid,
@@ -200,7 +200,7 @@ export function createFlowRepository(secrets: DerivedSecrets) {
 
     /** Counts an attempt before it is checked, so that concurrent ones cannot exceed the limit. @returns undefined when it is over */
     async attempt<Data>(tx: Tx, kind: LoginFlowKind, token: string) {
-      const [flow] = await tx.query<LoginFlow<Data>>(sql`
+      const [flow] = await tx.query<LoginFlow<Data>>(sql`/* auth.attemptFlow */
         UPDATE login_flows SET attempts = attempts + 1
         WHERE ${rowOf(kind, token)} AND attempts < ${maxFlowAttempts} RETURNING ${columns}`);
       return flow;
@@ -209,14 +209,18 @@ export function createFlowRepository(secrets: DerivedSecrets) {
     /** @returns undefined when it is over */
     async find<Data>(tx: Tx, kind: LoginFlowKind, token: string) {
       const where = rowOf(kind, token);
-      return (await tx.query<LoginFlow<Data>>(sql`SELECT ${columns} FROM login_flows WHERE ${where}`))[0];
+      return (
+        await tx.query<LoginFlow<Data>>(sql`/* auth.findFlow */
+          SELECT ${columns} FROM login_flows WHERE ${where}`)
+      )[0];
     },
 
     /** Ends a flow. Of concurrent calls one gets it. @returns undefined when it is over */
     async end<Data>(tx: Tx, kind: LoginFlowKind, token: string) {
       const where = rowOf(kind, token);
       return (
-        await tx.query<LoginFlow<Data>>(sql`DELETE FROM login_flows WHERE ${where} RETURNING ${columns}`)
+        await tx.query<LoginFlow<Data>>(sql`/* auth.endFlow */
+          DELETE FROM login_flows WHERE ${where} RETURNING ${columns}`)
       )[0];
     },
   };

@@ -86,7 +86,7 @@ export function createNotificationRepository(database: Database, { wake }: Pick<
   async function notify(tx: Tx, recipients: Recipient[]): Promise<void> {
     if (recipients.length === 0) return;
     const column = (name: 'userId' | Subject) => recipients.map(({ [name]: value }) => value ?? null);
-    await tx.execute(sql`
+    await tx.execute(sql`/* notifications.notify */
       SELECT notify(${column('userId')}::int[], ${recipients.map(({ kind }) => kind)}::notification_kind[],
         ${column('requestId')}::bigint[], ${column('postId')}::bigint[], ${column('savedSearchId')}::int[],
         ${column('matches')}::int[])`);
@@ -96,7 +96,7 @@ export function createNotificationRepository(database: Database, { wake }: Pick<
   const findPage = readTogether(
     (wanted: NotificationFilter[]) => {
       const page = sql`notification_page(wanted.user_id, wanted.before_id, wanted.size, wanted.is_read)`;
-      return database.query<FoundPage>(sql`
+      return database.query<FoundPage>(sql`/* notifications.listPage */
         SELECT wanted.place::int, coalesce(c.unread, 0) AS "unreadCount",
           (SELECT coalesce(json_agg(item), '[]') FROM (${withSubjects(page)} ORDER BY n.id DESC) item) AS rows
         FROM unnest(
@@ -118,7 +118,8 @@ export function createNotificationRepository(database: Database, { wake }: Pick<
   /** Notifications of a user after one of them, oldest first: what a stream sends. */
   async function listAfter(userId: number, afterId: number, limit: number): Promise<NotificationRow[]> {
     const newer = sql`notifications_after(${userId}, ${afterId}, ${limit})`;
-    return database.query<NotificationRow>(sql`${withSubjects(newer)} ORDER BY n.id`);
+    return database.query<NotificationRow>(sql`/* notifications.listAfter */
+      ${withSubjects(newer)} ORDER BY n.id`);
   }
 
   const findOne = async (userId: number, id: number) =>
@@ -127,7 +128,7 @@ export function createNotificationRepository(database: Database, { wake }: Pick<
   /** A user who never had a notification has no row. */
   const findCount = readTogether(
     (userIds: number[]) =>
-      database.query<{ userId: number; unread: number }>(sql`
+      database.query<{ userId: number; unread: number }>(sql`/* notifications.countUnread */
         SELECT user_id AS "userId", unread FROM notification_counts WHERE user_id = ANY (${userIds})`),
     ({ userId }) => userId,
   );
@@ -141,7 +142,7 @@ export function createNotificationRepository(database: Database, { wake }: Pick<
     // In transactions of bounded length, as a user may have any number of unread notifications.
     let total = 0;
     for (let after: number | null = 0; after !== null; ) {
-      const [row]: MarkedBatch[] = await database.query<MarkedBatch>(sql`
+      const [row]: MarkedBatch[] = await database.query<MarkedBatch>(sql`/* notifications.markRead */
         SELECT updated, last FROM mark_notifications_read(
           ${userId}, ${ids}::bigint[], ${after}::bigint, ${upTo}::bigint, ${constant(batchSize)})`);
       if (row?.updated) wake();
@@ -153,7 +154,7 @@ export function createNotificationRepository(database: Database, { wake }: Pick<
 
   /** Locks the counts of users, in the order that everything locks them in: where a transaction changes others before it deletes one. */
   async function lockCounts(tx: Tx, userIds: number[]): Promise<void> {
-    await tx.execute(sql`
+    await tx.execute(sql`/* notifications.lockCounts */
       SELECT FROM notification_counts WHERE user_id = ANY (${userIds}) ORDER BY user_id FOR NO KEY UPDATE`);
   }
 
@@ -165,12 +166,12 @@ export function createNotificationRepository(database: Database, { wake }: Pick<
   async function* deleteOld(which: 'read' | 'unread matches', ttl: number): AsyncGenerator<number, void> {
     if (ttl === 0) return;
     // The partitions, or the table where it has none.
-    const tables = await database.query<{ name: string }>(sql`
+    const tables = await database.query<{ name: string }>(sql`/* notifications.listPartitions */
       SELECT coalesce(inhrelid, 'notifications'::regclass)::regclass::text AS name
       FROM (SELECT) one LEFT JOIN pg_inherits ON inhparent = 'notifications'::regclass`);
     for (const { name } of tables)
       for (let found = 1; found > 0; yield found) {
-        const [row] = await database.query<{ found: number }>(sql`
+        const [row] = await database.query<{ found: number }>(sql`/* notifications.deleteOld */
           SELECT delete_old_notifications(${name}::regclass, ${which === 'read'}, ${ttl}) AS found`);
         found = row?.found ?? 0;
         if (found > 0 && which !== 'read') wake();
@@ -197,7 +198,7 @@ const digestDay = raw(`(now() AT TIME ZONE 'Asia/Seoul' - interval '19 hours')::
  * @returns who is notified of it; for others it waits for their next digest
  */
 export async function countMatches(tx: Tx, ids: number[]): Promise<Set<number>> {
-  const counted = await tx.query<{ id: number; isOfDigest: boolean }>(sql`
+  const counted = await tx.query<{ id: number; isOfDigest: boolean }>(sql`/* notifications.countMatches */
     INSERT INTO notification_counts AS c (user_id, unread, match_day, matches)
     SELECT id, 1, ${today}, 1 FROM unnest(${ids}::int[]) AS matched(id)
     WHERE (SELECT true FROM users u WHERE u.id = matched.id)
@@ -211,7 +212,7 @@ export async function countMatches(tx: Tx, ids: number[]): Promise<Set<number>> 
 
 /** Takes the matches of users without a digest since the last time for one: a run after midnight belongs to the day before. */
 export async function takeWaitingMatches(tx: Tx): Promise<{ userId: number; matches: number }[]> {
-  return tx.query(sql`
+  return tx.query(sql`/* notifications.takeWaitingMatches */
     WITH due AS MATERIALIZED (
       SELECT c.user_id, c.waiting_matches FROM notification_counts c JOIN users u ON u.id = c.user_id
       WHERE c.waiting_matches > 0 AND c.digest_day IS DISTINCT FROM ${digestDay} AND u.suspended_at IS NULL

@@ -38,7 +38,7 @@ export function createPreferencesRepository(database: Database) {
     const { saved_search_match: matchMails = null, ...mails } = email;
     const keepsHours = hours === undefined;
     await database.transaction(async (tx) => {
-      await tx.execute(sql`
+      await tx.execute(sql`/* notifications.changePreferences */
         UPDATE users SET language = coalesce(${language}::language, language),
           has_chosen_language = has_chosen_language OR ${language}::language IS NOT NULL,
           has_match_mails = coalesce(${matchMails}, has_match_mails),
@@ -61,7 +61,7 @@ export function createPreferencesRepository(database: Database) {
    */
   async function decideDelivery({ jobId, userId, ...message }: Message): Promise<Delivery | undefined> {
     const [user] = await database.query<{ language: Language; hours: QuietHours | null; now: Date }>(sql`
-      SELECT language, clock_timestamp() AS now,
+      /* notifications.findDelivery */ SELECT language, clock_timestamp() AS now,
         CASE WHEN quiet_from IS NOT NULL THEN json_build_object('from', quiet_from, 'to', quiet_to) END AS hours
       FROM users WHERE id = ${userId} AND suspended_at IS NULL AND ${wants(message)}`);
     if (user === undefined) return undefined;
@@ -69,7 +69,7 @@ export function createPreferencesRepository(database: Database) {
     const until = quietUntil(now, hours);
     if (until === undefined) return { language };
     // A change of the hours waits for the lock and then finds the job, or comes first, so that there is no recipient.
-    const added = await database.execute(sql`
+    const added = await database.execute(sql`/* notifications.defer */
       WITH recipient AS MATERIALIZED (
         SELECT id FROM users
         WHERE id = ${userId} AND quiet_from = ${hours?.from} AND quiet_to = ${hours?.to} FOR SHARE
@@ -119,7 +119,7 @@ function wants({ channel, topic }: Pick<Message, 'channel' | 'topic'>): Sql {
 async function wakeWaiting(tx: Tx, userId: number): Promise<void> {
   const prefix = waitingKey(sql`${userId}::int`);
   // A range of the index has all of them, whatever the collation of the database is, and may have others.
-  await tx.execute(sql`
+  await tx.execute(sql`/* notifications.wakeWaiting */
     SELECT FROM graphile_worker.reschedule_jobs(
       ARRAY(SELECT id FROM graphile_worker._private_jobs
         WHERE key BETWEEN ${prefix} AND ${prefix} || 'z' AND starts_with(key, ${prefix})),

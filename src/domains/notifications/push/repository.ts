@@ -24,7 +24,7 @@ export function createPushSubscriptions(database: Database) {
       // The end of the session waits, and then finds the subscription.
       if (!(await lockRow(tx, 'sessions', sessionId, 'KEY SHARE'))) return 'session ended';
       const [saved] = await tx.query<SubscriptionRow & { isNew: boolean }>(sql`
-        WITH own AS (
+        /* notifications.savePushSubscription */ WITH own AS (
           UPDATE push_subscriptions SET session_id = ${sessionId}::uuid, p256dh = ${p256dh}, auth = ${auth},
             user_agent = ${userAgent}, failures = 0, retry_at = NULL
           WHERE user_id = ${userId} AND endpoint = ${endpoint} RETURNING *

@@ -66,7 +66,7 @@ export const maxMailsPerHour = 5;
 
 /** Sends a request with its notification and email: the function `send_partner_request`. The caller wakes the outbox. */
 export async function send(database: Tx, { userId, postId, message, quota, key, mail }: NewRequest) {
-  const [row] = await database.query<Sent>(sql`
+  const [row] = await database.query<Sent>(sql`/* partner-requests.send */
     SELECT refusal, wait, request, replayed_in AS "replayedIn"
     FROM send_partner_request(${key?.scope ?? null}::text, ${key?.key ?? null}::text, ${key?.hashes ?? []}::text[],
       ${key?.language ?? null}::text, ${userId}::int, ${postId}::bigint, ${message}::text, ${quota}::int,
@@ -82,7 +82,7 @@ export async function transition(
 ) {
   const ownStores = { sent: 'r.sender_store_id', received: 'r.receiver_store_id' };
   const own = raw(box === 'either' ? Object.values(ownStores).join() : ownStores[box]);
-  const [row] = await tx.query<ChangedRequest>(sql`
+  const [row] = await tx.query<ChangedRequest>(sql`/* partner-requests.transition */
     WITH changed AS (
       UPDATE partner_requests r SET status = ${to}::partner_request_status, updated_at = now()
       FROM stores own
@@ -126,7 +126,7 @@ const idsWhere = (condition: Sql) => sql`SELECT id FROM partner_requests WHERE $
  * @param requests `states` they must have once they are locked, a query for their `ids`, and the store of `c` that is notified
  */
 function close(tx: Tx, { states, ids, notifiedStore }: Record<'states' | 'ids' | 'notifiedStore', Sql>) {
-  return tx.query<Recipient>(sql`
+  return tx.query<Recipient>(sql`/* partner-requests.close */
     WITH locked AS (
       SELECT id FROM partner_requests WHERE id = ANY (ARRAY(${ids})) AND ${states} ORDER BY id FOR UPDATE
     ), closed AS (

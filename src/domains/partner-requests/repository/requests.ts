@@ -94,13 +94,15 @@ export function createPartnerRequestReader(database: Database) {
       ORDER BY created_at DESC, id DESC LIMIT ${limit}
     ) r ORDER BY r.created_at DESC, r.id DESC`;
     return box === 'sent'
-      ? database.query<SentRequestRow>(sql`SELECT ${sentColumns} FROM ${page}`)
-      : database.query<ReceivedRequestRow>(sql`SELECT ${receivedColumns} FROM ${page}`);
+      ? database.query<SentRequestRow>(sql`/* partner-requests.listSent */
+          SELECT ${sentColumns} FROM ${page}`)
+      : database.query<ReceivedRequestRow>(sql`/* partner-requests.listReceived */
+          SELECT ${receivedColumns} FROM ${page}`);
   }
 
   /** A request of a user's store. @returns undefined for everyone but its two sides */
   async function findDetail(id: number, userId: number): Promise<RequestDetailRow | undefined> {
-    const [request] = await database.query<RequestDetailRow>(sql`
+    const [request] = await database.query<RequestDetailRow>(sql`/* partner-requests.findDetail */
       SELECT CASE WHEN o.id = s.id THEN 'received' ELSE 'sent' END AS box, ${requestColumns}, ${receiverColumns},
         ${senderColumn}, (SELECT ${storeSummarySql} FROM stores s WHERE s.id = r.receiver_store_id) AS "receiverStore",
         CASE WHEN p.is_visible AND ${isOpenStore('v')} THEN json_build_object(
@@ -137,7 +139,7 @@ export function createPartnerRequestReader(database: Database) {
       ORDER BY updated_at DESC, id DESC LIMIT 1`;
     const other = raw('e.store_id');
     const rows = await database.query<(PartnerRow | { id: null }) & BudgetEnd>(sql`
-      WITH own AS MATERIALIZED (
+      /* partner-requests.listPartners */ WITH own AS MATERIALIZED (
         SELECT s.id FROM stores s WHERE s.owner_id = ${userId} AND ${isOpenStore('s')}
       ), page AS MATERIALIZED (
         SELECT e.id, e.updated_at, e.store_id FROM (${examined}) e
