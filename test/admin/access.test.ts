@@ -111,10 +111,9 @@ t.test('every operation writes one audit entry and one line of the log', async (
     const response = await call(method, url, { token: admin.token, body });
     t.equal(response.status, 200, `${operationId} ${response.text}`);
     const requestId = response.headers['x-request-id'];
-    const { rows } = await pool.query(
-      `SELECT operator, action, subject_kind, subject_id::int, reason, address FROM audit_entries WHERE request_id = $1`,
-      [requestId],
-    );
+    const columns = 'operator, action, subject_kind, subject_id::int, reason, address';
+    const entries = `SELECT ${columns} FROM audit_entries WHERE request_id = $1`;
+    const { rows } = await pool.query(entries, [requestId]);
     const given = Object.values(body ?? {}).at(-1) ?? null;
     const by = { operator: `admin:${admin.id}`, address: '127.0.0.1' };
     const { kind: subject_kind = null, id: subject_id = null } = subject ?? {};

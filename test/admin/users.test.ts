@@ -4,8 +4,9 @@ import { mailsTo } from '../auth/mailbox.ts';
 import { addFailedMail, createAdmin } from '../support/admin.ts';
 import { createTestApp, createUser, deleteAccount, logIn, readPages, signUpUser } from '../support/app.ts';
 import { rejected, tally, tokenRejected } from '../support/assertions.ts';
-import { inParallel, lockRows } from '../support/concurrency.ts';
-import { openShop } from '../support/stores.ts';
+import { during, inParallel, lockRows } from '../support/concurrency.ts';
+import { countRows } from '../support/rows.ts';
+import { idsIn, openShop } from '../support/stores.ts';
 
 const app = await createTestApp({}, { isolated: true });
 const { call, pool } = app;
@@ -18,10 +19,7 @@ const ask = (method: string, path: string, body?: unknown, { token } = admin) =>
 const suspend = (id: number, reason = '사기 신고', who = admin) =>
   ask('POST', `${users}${id}/suspend/`, { reason }, who);
 const reactivate = (id: number) => ask('POST', `${users}${id}/reactivate/`);
-const search = async (q: string): Promise<number[]> => {
-  const { body } = await ask('GET', `${users}?q=${encodeURIComponent(q)}`);
-  return body.data.items.map(({ id }: { id: number }) => id);
-};
+const search = async (q: string) => idsIn(await ask('GET', `${users}?q=${encodeURIComponent(q)}`));
 
 t.test('an account is shown with its suspension, its times and its store', async (t) => {
   const shop = await openShop(app, '두레 카페');
@@ -62,10 +60,8 @@ t.test('the list has every account once, newest first, and reads a bounded numbe
     readPages((cursor) => ask('GET', `${users}?q=${encodeURIComponent(q)}&limit=${limit}${cursor}`));
   const needle = await createUser(app, { name: '바늘' });
   const { rows } = await pool.query('SELECT id FROM users ORDER BY id DESC');
-  t.strictSame(
-    (await read('', 5)).flat(),
-    rows.map(({ id }) => id),
-  );
+  const all = rows.map(({ id }) => id);
+  t.strictSame((await read('', 5)).flat(), all);
   await pool.query(`INSERT INTO users (username, email, name, password_hash)
     SELECT 'many' || n, 'many' || n || '@example.com', 'Many', '' FROM generate_series(1, 5000) n`);
   t.strictSame(await read('바늘', 20), [[], [needle.id]]);
@@ -83,10 +79,8 @@ t.test('a search that shows one account names it in its audit entry', async (t) 
     ['q=없는사람', null],
   ] as const) {
     const { headers } = await ask('GET', `${users}?${encodeURI(query)}`);
-    const { rows } = await pool.query(
-      'SELECT action, subject_kind, subject_id::int FROM audit_entries WHERE request_id = $1',
-      [headers['x-request-id']],
-    );
+    const entries = 'SELECT action, subject_kind, subject_id::int FROM audit_entries WHERE request_id = $1';
+    const { rows } = await pool.query(entries, [headers['x-request-id']]);
     const entry = { action: 'users_listed', subject_kind: shown && 'user', subject_id: shown };
     t.strictSame(rows, [entry], query);
   }
@@ -97,7 +91,7 @@ t.test('a suspension ends the sessions at once and keeps its time when its reaso
   const first = (await suspend(shop.id, '첫째 이유')).body.data;
   t.match(first, { suspended_at: /Z$/, suspended_reason: '첫째 이유' });
   tokenRejected(t, await call('GET', '/auth/me/', { token: shop.token }), 'revoked');
-  t.strictSame((await pool.query('SELECT FROM sessions WHERE user_id = $1', [shop.id])).rows, []);
+  t.equal(await countRows(app, 'sessions WHERE user_id = $1', shop.id), 0);
   const credentials = { username: shop.username, password: shop.password };
   rejected(t, await call('POST', '/auth/login/', { body: credentials }), 403, 'account_suspended');
   const second = (await suspend(shop.id, '둘째 이유')).body.data;
@@ -113,15 +107,13 @@ t.test("admins can neither suspend nor reactivate an admin's account", async (t)
     rejected(t, await suspend(id), 403, 'forbidden');
     rejected(t, await reactivate(id), 403, 'forbidden');
   }
-  const { rows } = await pool.query('SELECT suspended_at FROM users WHERE id = $1', [other.id]);
-  t.strictSame(rows, [{ suspended_at: null }]);
+  t.equal(await countRows(app, 'users WHERE id = $1 AND suspended_at IS NULL', other.id), 1);
 });
 
 t.test('a suspension waits for an account that becomes an admin', async (t) => {
   const promoted = await createUser(app);
-  const lock = await lockRows(t, app, "UPDATE users SET role = 'admin' WHERE id = $1", [promoted.id]);
-  const suspended = await lock.during(() => suspend(promoted.id));
-  rejected(t, suspended, 403, 'forbidden');
+  const promotion: [string, number] = ["UPDATE users SET role = 'admin' WHERE id = $1", promoted.id];
+  rejected(t, await during(t, app, promotion, () => suspend(promoted.id)), 403, 'forbidden');
   t.equal((await call('GET', '/auth/me/', promoted)).status, 200);
 });
 
@@ -173,10 +165,10 @@ t.test('a failed mail is sent once, however often it is retried at once', async 
   const id = await addFailedMail(app, user);
   const responses = await inParallel(10, () => ask('POST', `${mails}${id}/retry/`));
   t.strictSame(tally(responses), { '200': 1, '404 not_found': 9 });
-  const sent = await mailsTo(app, user.email);
-  t.match(sent, [{ text: user.username }]);
-  t.equal(sent.length, 1);
-  t.strictSame((await pool.query('SELECT FROM failed_mails WHERE id = $1', [id])).rows, []);
+  const [sent, ...others] = await mailsTo(app, user.email);
+  t.match(sent, { text: user.username });
+  t.strictSame(others, []);
+  t.equal(await countRows(app, 'failed_mails WHERE id = $1', id), 0);
 });
 
 t.test('an email can be retried while its account is deleted', async (t) => {

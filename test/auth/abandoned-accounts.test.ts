@@ -1,21 +1,19 @@
 import t from 'tap';
-import { createTestApp, createUser, suspend, type TestApp, verifyEmails } from '../support/app.ts';
+import { createTestApp, createUser, suspend, verifyEmails } from '../support/app.ts';
 import { tokenRejected } from '../support/assertions.ts';
-import { lockRows } from '../support/concurrency.ts';
+import { during } from '../support/concurrency.ts';
 import { cleanUp } from '../support/images.ts';
-import { tablesWith } from '../support/rows.ts';
+import { countRows, tablesWith } from '../support/rows.ts';
 import { createStore } from '../support/stores.ts';
 import { accountsOf, deletedIds, signUpBody, statements } from './accounts.ts';
 
 const app = await createTestApp({}, { isolated: true });
-
 const { me, signUp } = accountsOf(app);
 
-const exists = async (id: number, { pool } = app) =>
-  (await pool.query('SELECT FROM users WHERE id = $1', [id])).rowCount === 1;
+const exists = async (id: number, at = app) => (await countRows(at, 'users WHERE id = $1', id)) === 1;
 
 /** An account that has not been used for so many days. */
-async function createUnused(days: number, on: TestApp = app) {
+async function createUnused(days: number, on = app) {
   const user = await createUser(on);
   await on.pool.query(
     `UPDATE users SET created_at = now() - interval '90 days', last_login_at = now() - make_interval(days => $2)
@@ -35,8 +33,7 @@ t.test('an unverified account without a store and without a login for 30 days is
   t.notOk(await exists(user.id));
   t.notOk(await exists(silent), 'also one that was never used');
   t.strictSame(await tablesWith(app, user.id), []);
-  const { rows } = await app.pool.query("SELECT FROM idempotency_keys WHERE key = 'long-ago'");
-  t.equal(rows.length, 0, 'with its stored responses');
+  t.equal(await countRows(app, "idempotency_keys WHERE key = 'long-ago'"), 0, 'with its stored responses');
   tokenRejected(t, await me(user.token), 'revoked');
   const again = signUpBody({ username: user.username, email: user.email });
   t.equal((await signUp(again)).status, 201, 'its username and email are free');
@@ -73,8 +70,7 @@ t.test('an account that is used, verified or gets a store during the clean-up is
   const use = 'UPDATE users SET last_login_at = now() WHERE id = $1';
   for (const statement of [use, ...Object.values(statements)]) {
     const user = await createUnused(31);
-    const lock = await lockRows(t, app, statement, [user.id]);
-    await lock.during(() => cleanUp(app));
+    await during(t, app, [statement, user.id], () => cleanUp(app));
     t.ok(await exists(user.id), statement);
   }
 });

@@ -1,7 +1,7 @@
 import type { Test } from 'tap';
 import { type CallOptions, codeIn, password, type TestApp, type TestResponse } from '../support/app.ts';
 import { rejected, tokenRejected } from '../support/assertions.ts';
-import { lockRows } from '../support/concurrency.ts';
+import { during, lockRows } from '../support/concurrency.ts';
 import { latestCode } from './mailbox.ts';
 
 /** A good password other than the one of `createUser`. */
@@ -13,7 +13,7 @@ interface Session {
 }
 
 /** What the link to reset a password has in its query. */
-export interface ResetLink {
+interface ResetLink {
   uid: string;
   token: string;
 }
@@ -108,15 +108,15 @@ export function insertUser(email: string): [string, string] {
   return [`INSERT INTO users (username, email, name, password_hash) VALUES ${row}`, email];
 }
 
-/** Sends a request that waits for the rows of a statement until its transaction ends. */
-export async function during(
+/** Sends a request that waits for an account, all of whose sessions end meanwhile. */
+export function whileSessionsEnd(
   t: Test,
   app: TestApp,
-  [statement, ...values]: [string, ...unknown[]],
+  { id }: { id: number },
   request: () => Promise<TestResponse>,
-  end: 'COMMIT' | 'ROLLBACK' = 'COMMIT',
 ): Promise<TestResponse> {
-  return (await lockRows(t, app, statement, values)).during(request, end);
+  const end = `SELECT FROM users WHERE id = ${id} FOR UPDATE; DELETE FROM sessions WHERE user_id = ${id}`;
+  return during(t, app, [end], request);
 }
 
 /** Sends two requests that wait for the row of an account, and get it in this order. */
@@ -130,6 +130,9 @@ export async function inOrder(
   const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [id]);
   return lock.queue(first, second);
 }
+
+/** A code of six digits that is another one. */
+export const otherThan = (code: string) => String((Number(code) + 1) % 1_000_000).padStart(6, '0');
 
 /** The accounts whose deletion is in the log, oldest first. */
 export const deletedIds = ({ logs }: TestApp): number[] =>

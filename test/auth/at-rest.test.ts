@@ -3,7 +3,8 @@ import t, { type Test } from 'tap';
 import { codeIn, createTestApp, relayed, resetLinkIn } from '../support/app.ts';
 import { invalid, rejected } from '../support/assertions.ts';
 import { everyRow } from '../support/rows.ts';
-import { latestMail, mailsTo, undoTokenIn, verifyLinkTokenIn } from './mailbox.ts';
+import { otherThan } from './accounts.ts';
+import { latestUndoToken, mailsTo, verifyLinkTokenIn } from './mailbox.ts';
 
 const environment = { LOG_LEVEL: 'trace', JWT_SECRET: 'canary-secret-Fz97kQ-0123456789-abcdefghijkl' };
 // No worker takes the jobs of this instance.
@@ -127,7 +128,7 @@ t.test('no password, code, link token or refresh token can be read at rest or in
   hasNoSecret(t, mailer.logs.join(''), 'the logs of the mailing instance');
 
   // After every secret was used, rightly and wrongly.
-  const wrongCode = code === '740913' ? '740914' : '740913';
+  const wrongCode = otherThan(code);
   codes.add(wrongCode);
   const wrong = await post('email-verify/confirm', { email, code: wrongCode });
   rejected(t, wrong, 400, 'invalid_code', { attempts_left: 4 });
@@ -198,7 +199,7 @@ t.test('no link to undo a change of email can be read at rest or in the logs', a
   const queued = await everyRow(app);
   t.match(queued, 'email_changed', 'the notice waits');
   const mailer = await createTestApp(environment, { databaseUrl: app.url });
-  const token = undoTokenIn(await latestMail(mailer, stranger));
+  const token = await latestUndoToken(mailer, stranger);
   await mailer.close();
   secrets.set('undo token', token);
   secrets.set('secret half of the undo token', token.split('.').at(-1) ?? '');

@@ -2,10 +2,10 @@ import t from 'tap';
 import { securityEvents } from '../../src/domains/auth/index.ts';
 import { codeIn, createTestApp, createUser, logIn, password, resetLinkIn, suspend } from '../support/app.ts';
 import { createAuthenticator } from '../support/webauthn.ts';
-import { accountsOf, newPassword } from './accounts.ts';
+import { accountsOf, newPassword, otherThan } from './accounts.ts';
 import { authenticatorOf, secondFactorOf } from './authenticator.ts';
 import { developmentLogin } from './development-login.ts';
-import { latestMail, mailsTo, undoTokenIn } from './mailbox.ts';
+import { latestMail, latestUndoToken } from './mailbox.ts';
 import { origin, passkeysOf } from './passkeys.ts';
 
 const app = await createTestApp();
@@ -18,9 +18,7 @@ function linesOf(requestId: unknown): Record<string, unknown>[] {
 }
 
 /** The security events in the log of a request, by its request id. */
-function eventOf(requestId: unknown) {
-  return linesOf(requestId).filter((line) => 'event' in line);
-}
+const eventsOf = (requestId: unknown) => linesOf(requestId).filter((line) => 'event' in line);
 
 t.test('every security event is a line in the log, with user, session, address and request', async (t) => {
   const seen = new Set<unknown>();
@@ -30,7 +28,7 @@ t.test('every security event is a line in the log, with user, session, address a
     ...[method, path, options]: Parameters<typeof call>
   ) {
     const response = await call(method, path, options);
-    const events = eventOf(response.headers['x-request-id']);
+    const events = eventsOf(response.headers['x-request-id']);
     t.match(events, [{ level: 30, event, address: '127.0.0.1', ...who }], `${event}: ${response.text}`);
     t.equal(events.length, 1);
     seen.add(event);
@@ -43,18 +41,16 @@ t.test('every security event is a line in the log, with user, session, address a
   const userId = created.body.data.id;
   const again = await call('POST', '/auth/signup/', signUp);
   t.equal(again.body.data.id, userId);
-  t.strictSame(eventOf(again.headers['x-request-id']), [], 'a replay is not a sign-up');
+  t.strictSame(eventsOf(again.headers['x-request-id']), [], 'a replay is not a sign-up');
 
   const code = codeIn(await mails.next(account.email));
   const confirm = '/auth/email-verify/confirm/';
-  const wrongCode = { body: { email: account.email, code: code === '000000' ? '000001' : '000000' } };
+  const wrongCode = { body: { email: account.email, code: otherThan(code) } };
   await causes('email_code_failed', { userId }, 'POST', confirm, wrongCode);
   const credentials = { username: account.username, password };
   const first = await logIn({ call }, credentials);
-  await causes('email_verified', { userId }, 'POST', confirm, {
-    token: first.token,
-    body: { email: account.email, code },
-  });
+  const rightCode = { token: first.token, body: { email: account.email, code } };
+  await causes('email_verified', { userId }, 'POST', confirm, rightCode);
   const inSession = { userId, sessionId: uuid };
   const login = await causes('login', inSession, 'POST', '/auth/login/', { body: credentials });
   const { refresh } = login.body.data;
@@ -93,8 +89,7 @@ t.test('every security event is a line in the log, with user, session, address a
   const move = { password: 'japchae-for-three', new_email: newEmail, code: newCode };
   const moving = { token: renewed.token, body: move };
   await causes('email_changed', inSession, 'POST', '/auth/change-email/', moving);
-  const notice = (await mailsTo(app, account.email)).find(({ text }) => text.includes('/undo-email-change?'));
-  const undo = { body: { token: undoTokenIn(notice) } };
+  const undo = { body: { token: await latestUndoToken(app, account.email) } };
   await causes('email_change_undone', { userId }, 'POST', '/auth/change-email/undo/', undo);
   await accountsOf(app).confirmReset(resetLinkIn(await latestMail(app, account.email)));
   const last = await logIn({ call }, { username: account.username, password: newPassword });
@@ -114,10 +109,8 @@ t.test('every security event is a line in the log, with user, session, address a
   await causes('confirmed', own, 'POST', '/auth/confirm/', using({ code: nextCode(1) }));
   const withPassword = { body: { username: user.username, password } };
   await causes('second_factor_required', { userId: user.id }, 'POST', '/auth/login/', withPassword);
-  const second = {
-    second_factor_token: await firstFactor(user),
-    code: recoveryCodes.body.data.recovery_codes[0],
-  };
+  const [recoveryCode] = recoveryCodes.body.data.recovery_codes;
+  const second = { second_factor_token: await firstFactor(user), code: recoveryCode };
   await causes('login', own, 'POST', '/auth/login/second-factor/', { body: second });
   await causes('second_factor_removed', own, 'DELETE', '/auth/second-factor/totp/', using());
 
@@ -150,13 +143,8 @@ t.test('every security event is a line in the log, with user, session, address a
   const atProvider = { subject: 'audited' };
   const linking = await developmentLogin(app, atProvider, { purpose: 'link', token: owner.token });
   const finish = { token: owner.token, body: linking.body };
-  const linked = await causes(
-    'identity_added',
-    ofOwner,
-    'POST',
-    '/auth/providers/development/finish/',
-    finish,
-  );
+  const finishPath = '/auth/providers/development/finish/';
+  const linked = await causes('identity_added', ofOwner, 'POST', finishPath, finish);
   const identity = `/auth/identities/${linked.body.data.id}/`;
   await causes('identity_removed', ofOwner, 'DELETE', identity, { token: owner.token });
   t.strictSame([...seen].sort(), [...securityEvents].sort(), 'all there are');

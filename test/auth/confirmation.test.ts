@@ -2,16 +2,17 @@ import t, { type Test } from 'tap';
 import { eachOperation, notRejected, operations, unknownPath, validBody } from '../http/operations.ts';
 import { createTestApp, createUser, logIn, password, type TestResponse } from '../support/app.ts';
 import { delayed, invalid, rejected, tally, tokenRejected } from '../support/assertions.ts';
-import { inParallel, lockRows } from '../support/concurrency.ts';
+import { inParallel } from '../support/concurrency.ts';
 import { contract, type DocumentedOperation } from '../support/contract.ts';
-import { accountsOf } from './accounts.ts';
+import { countRows } from '../support/rows.ts';
+import { accountsOf, whileSessionsEnd } from './accounts.ts';
 import { asPasted, passConfirmation, secondFactorOf } from './authenticator.ts';
 import { developmentLogin } from './development-login.ts';
 import { isRecent } from './mailbox.ts';
 
 const app = await createTestApp();
 const { pool, call } = app;
-const { changeEmail, newCode, post } = accountsOf(app);
+const { changeEmail, newCode, post, tryLogin } = accountsOf(app);
 const { confirmUser, switchOn, begin } = secondFactorOf(app);
 
 const remove = (token: string, body: object = {}) => call('DELETE', '/auth/me/', { token, body });
@@ -61,10 +62,8 @@ t.test('a confirmation is over after ten minutes', async (t) => {
   const user = await createUser(app);
   await passConfirmation(app, user);
   await confirmUser(user.token, { password });
-  await pool.query(
-    "UPDATE sessions SET confirmed_at = confirmed_at - interval '8 minutes' WHERE user_id = $1",
-    [user.id],
-  );
+  const age = "UPDATE sessions SET confirmed_at = confirmed_at - interval '8 minutes' WHERE user_id = $1";
+  await pool.query(age, [user.id]);
   t.equal((await begin(user.token)).status, 200);
   await passConfirmation(app, user);
   rejected(t, await begin(user.token), 403, 'confirmation_required', { methods: ['password'] });
@@ -89,8 +88,7 @@ t.test('a wrong password or code confirms nothing and counts like a failed login
     rejected(t, await confirmUser(user.token, { code: wrong() }), 400, 'invalid_code', { attempts_left });
   }
   for (const body of [{ password }, { code: code() }]) delayed(t, await confirmUser(user.token, body), 31);
-  const login = { username: user.username, password };
-  delayed(t, await post('login', login), 31);
+  delayed(t, await tryLogin(user.username), 31);
   const methods = ['password', 'totp', 'recovery_code'];
   rejected(t, await begin(user.token), 403, 'confirmation_required', { methods });
 });
@@ -113,26 +111,18 @@ t.test('a session that ends meanwhile is not confirmed', async (t) => {
   const user = await createUser(app);
   const { code } = await switchOn(user);
   const given = code();
-  const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [user.id]);
-  const confirming = confirmUser(user.token, { code: given });
-  await lock.waiters(1);
-  await pool.query('DELETE FROM sessions WHERE user_id = $1', [user.id]);
-  await lock.release();
-  tokenRejected(t, await confirming, 'revoked');
+  const confirm = () => confirmUser(user.token, { code: given });
+  tokenRejected(t, await whileSessionsEnd(t, app, user, confirm), 'revoked');
 });
 
 t.test('a session that ends meanwhile changes no address and deletes no account', async (t) => {
   for (const isDeletion of [true, false]) {
     const user = await createWithoutPassword();
     const address = { new_email: `moved-${user.email}`, code: await newCode(`moved-${user.email}`) };
-    const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [user.id]);
-    const request = isDeletion ? remove(user.token) : post('change-email', address, { token: user.token });
-    await lock.waiters(1);
-    await lock.run('DELETE FROM sessions WHERE user_id = $1', [user.id]);
-    await lock.release('COMMIT');
-    tokenRejected(t, await request, 'revoked');
-    const { rows } = await pool.query('SELECT email FROM users WHERE id = $1', [user.id]);
-    t.strictSame(rows, [{ email: user.email }]);
+    const request = () =>
+      isDeletion ? remove(user.token) : post('change-email', address, { token: user.token });
+    tokenRejected(t, await whileSessionsEnd(t, app, user, request), 'revoked');
+    t.equal(await countRows(app, 'users WHERE email = $1', user.email), 1);
   }
 });
 

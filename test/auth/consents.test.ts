@@ -1,17 +1,11 @@
 import t from 'tap';
-import {
-  createTestApp,
-  createUser,
-  deleteAccount,
-  suspend,
-  type TestApp,
-  verifyEmails,
-} from '../support/app.ts';
+import { createTestApp, createUser, deleteAccount, suspend, type TestApp } from '../support/app.ts';
 import { invalid, rejected, tokenRejected } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
 import { cleanUp } from '../support/images.ts';
 import { accountsOf, signUpBody } from './accounts.ts';
 import { developmentLogin } from './development-login.ts';
+import { createVerifiedUser, mailsTo } from './mailbox.ts';
 
 const app = await createTestApp();
 const terms = { TERMS_VERSION: '2026-01-31', TERMS_URL: 'https://dure.example/terms' };
@@ -23,13 +17,14 @@ const { signUp } = accountsOf(app);
 
 const accepted = { terms: '2026-01-31', privacy: '2026-02-28', is_14_or_older: true };
 const path = '/auth/me/consents/';
-const time = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 
 /** The rows of a user, oldest first. */
 async function rowsOf(id: number): Promise<Record<string, unknown>[]> {
   const columns = 'kind, action, version, address';
   return (await app.pool.query(`SELECT ${columns} FROM consents WHERE user_id = $1 ORDER BY id`, [id])).rows;
 }
+
+const actionsOf = async (id: number) => (await rowsOf(id)).map(({ action }) => action);
 
 const read = (token: string, at = both) => at.call('GET', path, { token });
 const change = (token: string, body: unknown, at = both) => at.call('PATCH', path, { token, body });
@@ -61,7 +56,6 @@ t.test('the documents that are configured are listed, with marketing as the only
 
 t.test('a sign-up records each answer with its version and the address of the client', async (t) => {
   const response = await signUpWith({ ...accepted, marketing: true });
-  t.equal(response.status, 201, response.text);
   const address = '127.0.0.1';
   t.strictSame(await rowsOf(response.body.data.id), [
     { kind: 'terms', action: 'given', version: '2026-01-31', address },
@@ -108,9 +102,7 @@ t.test('a replayed sign-up records nothing, whatever is demanded by then', async
   const body = signUpBody({ consents: accepted });
   const headers = { 'idempotency-key': 'with-consents' };
   const first = await signUp(body, headers, both);
-  const again = await signUp(body, headers, termsOnly);
-  t.equal(again.status, 201, again.text);
-  t.strictSame(again.body, first.body);
+  t.strictSame((await signUp(body, headers, termsOnly)).body, first.body);
   t.equal((await rowsOf(first.body.data.id)).length, 3);
 });
 
@@ -134,7 +126,7 @@ t.test('a user reads the latest answers, and agrees to a new version', async (t)
   t.strictSame((await read(user.token)).body.data, { items: [] });
   await change(user.token, { terms: '2026-01-31', marketing: true });
   const { body } = await read(user.token);
-  const given = { given_at: time, withdrawn_at: null, is_current: true };
+  const given = { given_at: String, withdrawn_at: null, is_current: true };
   t.match(body.data, {
     items: [
       { id: 'terms', version: '2026-01-31', ...given },
@@ -153,13 +145,10 @@ t.test('only the marketing consent can be withdrawn, and given again', async (t)
   const { token, id } = await createUser(app);
   const { given_at } = (await change(token, { marketing: true })).body.data.items[0];
   const withdrawn = (await change(token, { marketing: false })).body.data.items[0];
-  t.match(withdrawn, { id: 'marketing', given_at, withdrawn_at: time, is_current: false });
+  t.match(withdrawn, { id: 'marketing', given_at, withdrawn_at: String, is_current: false });
   const { items } = (await change(token, { marketing: true })).body.data;
-  t.match(items, [{ given_at: time, withdrawn_at: null, is_current: true }]);
-  t.strictSame(
-    (await rowsOf(id)).map(({ action }) => action),
-    ['given', 'withdrawn', 'given'],
-  );
+  t.match(items, [{ given_at: String, withdrawn_at: null, is_current: true }]);
+  t.strictSame(await actionsOf(id), ['given', 'withdrawn', 'given']);
   invalid(t, await change(token, { terms: false }), 'terms');
   invalid(t, await change(token, { is_14_or_older: true }), 'is_14_or_older');
 });
@@ -187,8 +176,7 @@ t.test('an answer is never changed, and goes with the account', async (t) => {
 
 /** A verified user whose answer about marketing is so old. */
 async function createAsked(age: string, action = 'given') {
-  const user = await createUser(app);
-  await verifyEmails(app, user);
+  const user = await createVerifiedUser(app);
   await app.pool.query(
     `INSERT INTO consents (user_id, kind, action, version, created_at)
      VALUES ($1, 'marketing', 'given', '2024-01-31', '2024-01-31T15:00:00Z'),
@@ -198,32 +186,24 @@ async function createAsked(age: string, action = 'given') {
   return user;
 }
 
-const mailsTo = ({ email }: { email: string }) => app.mails.sent.filter(({ to }) => to === email);
-
 t.test('marketing consents are asked for once every 23 months, also by clean-ups at once', async (t) => {
   const due = [await createAsked('23 months 1 day', 'asked'), await createAsked('23 months 1 day', 'asked')];
-  const others = [
-    await createAsked('22 months'),
-    await createAsked('22 months', 'asked'),
-    await createAsked('30 months', 'withdrawn'),
-  ];
+  const recent = [await createAsked('22 months'), await createAsked('22 months', 'asked')];
+  const withdrawn = await createAsked('30 months', 'withdrawn');
   const suspended = await createAsked('30 months');
   await suspend(app, suspended);
   const unverified = await createAsked('30 months');
   await app.pool.query('UPDATE users SET is_verified = false WHERE id = $1', [unverified.id]);
   await cleanUp(app, 2);
   for (const user of due) {
-    const [mail, ...more] = mailsTo(user);
+    const [mail, ...more] = await mailsTo(app, user.email);
     t.strictSame(more, []);
-    t.match(mail, {
-      subject: /수신 동의/,
-      text: /2024년 2월 1일[\s\S]*https:\/\/app\.example\.com\/account/,
-    });
+    t.match(mail, { subject: '수신 동의', text: /2024년 2월 1일.*https:\/\/app\.example\.com\/account/s });
     t.match((await rowsOf(user.id)).slice(2), [{ action: 'asked', version: '2024-01-31', address: null }]);
     t.match((await read(user.token)).body.data.items, [{ given_at: '2024-01-31T15:00:00.000Z' }]);
   }
-  for (const user of [...others, suspended, unverified]) {
-    t.strictSame(mailsTo(user), []);
+  for (const user of [...recent, withdrawn, suspended, unverified]) {
+    t.strictSame(await mailsTo(app, user.email), []);
     t.equal((await rowsOf(user.id)).length, 2);
   }
 });
@@ -232,10 +212,7 @@ t.test('an answer to the question is recorded, also where it is the same', async
   const { token, id } = await createAsked('1 month', 'asked');
   await change(token, { marketing: true });
   await change(token, { marketing: true });
-  t.strictSame(
-    (await rowsOf(id)).map(({ action }) => action),
-    ['given', 'asked', 'given'],
-  );
+  t.strictSame(await actionsOf(id), ['given', 'asked', 'given']);
 });
 
 t.test('who has had too many notices within an hour is asked later', async (t) => {
@@ -248,5 +225,5 @@ t.test('who has had too many notices within an hour is asked later', async (t) =
   t.equal((await rowsOf(user.id)).length, 2);
   await app.pool.query('DELETE FROM mail_sends WHERE email = $1', [user.email]);
   await cleanUp(app);
-  t.equal(mailsTo(user).length, 1);
+  t.equal((await mailsTo(app, user.email)).length, 1);
 });

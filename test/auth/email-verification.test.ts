@@ -2,7 +2,7 @@ import t, { type Test } from 'tap';
 import { createTestApp, createUser, logIn, signUpUser, type TestResponse } from '../support/app.ts';
 import { delayed, invalid, rejected, tally, tokenRejected } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
-import { accountsOf, signUpBody } from './accounts.ts';
+import { accountsOf, otherThan, signUpBody } from './accounts.ts';
 import { asPasted } from './authenticator.ts';
 import {
   about,
@@ -19,7 +19,6 @@ const app = await createTestApp();
 const hour = 3600;
 const { post, signUp, logOut, sendCode, newCode, confirm, confirmReset, isVerified } = accountsOf(app);
 const confirmCode = (email: unknown, code: unknown, token?: string) => confirm({ email, code }, token);
-const other = (code: string) => String((Number(code) + 1) % 1_000_000).padStart(6, '0');
 
 async function newLinkToken(email: string): Promise<string> {
   await sendCode(email);
@@ -60,9 +59,9 @@ t.test('a code has five attempts, then even the right one is 429 until a new cod
   const user = await createUser(app);
   const code = await newCode(user.email);
   for (const attempts_left of [4, 3, 2, 1, 0]) {
-    rejected(t, await confirmCode(user.email, other(code)), 400, 'invalid_code', { attempts_left });
+    rejected(t, await confirmCode(user.email, otherThan(code)), 400, 'invalid_code', { attempts_left });
   }
-  delayed(t, await confirmCode(user.email, other(code)), 60);
+  delayed(t, await confirmCode(user.email, otherThan(code)), 60);
   delayed(t, await confirmCode(user.email, code), 60);
   t.equal(await isVerified(user.token), false);
   await passTime(app, user.email, 60);
@@ -70,19 +69,15 @@ t.test('a code has five attempts, then even the right one is 429 until a new cod
 });
 
 t.test('a code works for ten minutes', async (t) => {
-  for (const [email, age, status] of [
-    ['young-code@example.com', 590, 200],
-    ['old-code@example.com', 600, 400],
-  ] as const) {
+  const confirmAfter = async (email: string, seconds: number) => {
     const code = await newCode(email);
-    await app.pool.query(
-      'UPDATE email_codes SET expires_at = expires_at - make_interval(secs => $2) WHERE email = $1',
-      [email, age],
-    );
-    const response = await confirmCode(email, code);
-    t.equal(response.status, status);
-    if (status === 400) rejected(t, response, 400, 'invalid_code', { attempts_left: 0 });
-  }
+    const age = `expires_at = expires_at - interval '${seconds} seconds'`;
+    await app.pool.query(`UPDATE email_codes SET ${age} WHERE email = $1`, [email]);
+    return confirmCode(email, code);
+  };
+  t.equal((await confirmAfter('young-code@example.com', 590)).status, 200);
+  const late = await confirmAfter('old-code@example.com', 600);
+  rejected(t, late, 400, 'invalid_code', { attempts_left: 0 });
 });
 
 t.test('of 20 concurrent uses of the right code, one succeeds', async (t) => {
@@ -95,7 +90,7 @@ t.test('of 20 concurrent uses of the right code, one succeeds', async (t) => {
 t.test('of 20 concurrent wrong codes, five are checked', async (t) => {
   const email = 'twenty-wrong@example.com';
   const code = await newCode(email);
-  const responses = await inParallel(20, () => confirmCode(email, other(code)));
+  const responses = await inParallel(20, () => confirmCode(email, otherThan(code)));
   t.strictSame(tally(responses), { '400 invalid_code': 5, '429 too_many_attempts': 15 });
   const left = responses.filter(({ status }) => status === 400).map(({ body }) => body.data.attempts_left);
   t.strictSame(left.sort(), [0, 1, 2, 3, 4]);
@@ -104,11 +99,11 @@ t.test('of 20 concurrent wrong codes, five are checked', async (t) => {
 t.test('a code belongs to its address', async (t) => {
   const unsent = await confirmCode('never-sent@example.com', '123456');
   rejected(t, unsent, 400, 'invalid_code', { attempts_left: 0 });
-  const code = await newCode('code-owner@example.com');
-  const others = await newCode('code-taker@example.com');
-  const response = await confirmCode('code-taker@example.com', code);
-  rejected(t, response, 400, 'invalid_code', { attempts_left: 4 });
-  t.equal((await confirmCode('code-taker@example.com', others)).status, 200);
+  const foreign = await newCode('code-owner@example.com');
+  const email = 'code-taker@example.com';
+  const code = await newCode(email);
+  rejected(t, await confirmCode(email, foreign), 400, 'invalid_code', { attempts_left: 4 });
+  t.equal((await confirmCode(email, code)).status, 200);
 });
 
 t.test('anything but six digits is a validation error and not an attempt', async (t) => {
@@ -116,7 +111,7 @@ t.test('anything but six digits is a validation error and not an attempt', async
   const code = await newCode(email);
   const texts = ['', '12345', '1234567', '12 456', 'abcdef', '1².456', '+12345'];
   for (const given of texts) invalid(t, await confirmCode(email, given), 'code');
-  rejected(t, await confirmCode(email, other(code)), 400, 'invalid_code', { attempts_left: 4 });
+  rejected(t, await confirmCode(email, otherThan(code)), 400, 'invalid_code', { attempts_left: 4 });
   t.equal((await confirmCode(email, ` ${asPasted(code)}\n`)).status, 200);
 });
 
@@ -124,7 +119,6 @@ t.test('an email is trimmed and lower-cased', async (t) => {
   const email = 'folded@example.com';
   t.equal((await sendCode('  Folded@EXAMPLE.com ')).status, 200);
   const response = await confirmCode(' fOLDED@Example.Com', await latestCode(app, email));
-  t.equal(response.status, 200);
   t.equal(response.body.data.email, email);
   const { verification_token } = response.body.data;
   const signup = await signUp(signUpBody({ email: 'Folded@Example.com', verification_token }));
@@ -150,10 +144,10 @@ t.test('a clock that is set back does not lengthen the cooldown', async (t) => {
 t.test('a send inside the cooldown keeps the code', async (t) => {
   const email = 'kept-code@example.com';
   const code = await newCode(email);
-  await confirmCode(email, other(code));
+  await confirmCode(email, otherThan(code));
   await sendCode(email);
   for (const attempts_left of [3, 2, 1]) {
-    rejected(t, await confirmCode(email, other(code)), 400, 'invalid_code', { attempts_left });
+    rejected(t, await confirmCode(email, otherThan(code)), 400, 'invalid_code', { attempts_left });
   }
   t.equal((await confirmCode(email, code)).status, 200, 'at the fifth attempt');
 });
@@ -181,10 +175,9 @@ t.test('a code or link verifies an account only with its access token', async (t
       t.equal((await confirm(await next(), token)).status, 200);
       for (const one of [user, other]) t.equal(await isVerified(one.token), false);
     }
-    const response = await confirm(await next(), user.token);
-    t.equal(response.status, 200);
-    const { verification_token } = response.body.data;
-    t.strictSame(response.body.data, { email, verification_token, expires_in: 1800 });
+    const { data } = (await confirm(await next(), user.token)).body;
+    const { verification_token } = data;
+    t.strictSame(data, { email, verification_token, expires_in: 1800 });
     t.match(verification_token, /^.{22,}$/);
     t.equal(await isVerified(user.token), true);
   }
@@ -197,7 +190,7 @@ t.test('the link works after the last attempt of the code, once, and until a new
   const link = { token: await newLinkToken(email) };
   linkRejected(t, await confirm({ token: first }, token));
   const right = await latestCode(app, email);
-  for (let attempt = 0; attempt < 5; attempt++) await confirmCode(email, other(right), token);
+  for (let attempt = 0; attempt < 5; attempt++) await confirmCode(email, otherThan(right), token);
   t.equal((await confirm({ email, code: right }, token)).status, 429);
   const forged = link.token.replace(/[^.]+$/, 'x'.repeat(43));
   for (const bad of [forged, `${link.token}x`, link.token.slice(0, -1), first, 'x', right]) {

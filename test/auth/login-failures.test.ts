@@ -206,11 +206,10 @@ t.test('failures from a known address delay only that address', async (t) => {
 t.test('an address is known for 30 days after a login', async (t) => {
   const { username, id } = await createUser(app);
   await fail(t, 10, username);
-  const lastUsed = (interval: string) =>
-    app.pool.query(
-      `UPDATE known_addresses SET last_used_at = now() - interval '${interval}' WHERE user_id = $1`,
-      [id],
-    );
+  const lastUsed = (interval: string) => {
+    const used = `last_used_at = now() - interval '${interval}'`;
+    return app.pool.query(`UPDATE known_addresses SET ${used} WHERE user_id = $1`, [id]);
+  };
   await lastUsed('30 days 1 second');
   delayedFor(t, await logIn(username, password, home), 30);
   await lastUsed('29 days 23 hours');

@@ -2,8 +2,9 @@ import argon2 from 'argon2';
 import t from 'tap';
 import { createTestApp, createUser, password, suspend } from '../support/app.ts';
 import { delayed, rejected } from '../support/assertions.ts';
-import { inParallel } from '../support/concurrency.ts';
-import { accountsOf, during, inOrder, newPassword } from './accounts.ts';
+import { during, inParallel } from '../support/concurrency.ts';
+import { countRows } from '../support/rows.ts';
+import { accountsOf, inOrder, newPassword } from './accounts.ts';
 import { newResetLink } from './mailbox.ts';
 
 const app = await createTestApp();
@@ -25,13 +26,15 @@ async function stateOf({ id }: { id: number }) {
   return rows[0];
 }
 
+const delay = "locked_until = clock_timestamp() + interval '30 seconds'";
+
 t.test('a delay that begins while the password is verified rejects the right one, too', async (t) => {
   for (const name of ['username', 'email'] as const) {
     const user = await createUser(app);
     await fail(user[name], 9);
     const before = await stateOf(user);
-    const tenth = `UPDATE login_failures SET locked_until = clock_timestamp() + interval '30 seconds'
-      WHERE updated_at = (SELECT max(updated_at) FROM login_failures)`;
+    const newest = 'updated_at = (SELECT max(updated_at) FROM login_failures)';
+    const tenth = `UPDATE login_failures SET ${delay} WHERE ${newest}`;
     delayed(t, await during(t, app, [tenth], () => tryLogin(user[name])), 31);
     t.strictSame(await stateOf(user), before, 'nothing was written');
     t.equal((await tryLogin(user[name === 'email' ? 'username' : 'email'])).status, 200, 'by the other name');
@@ -44,9 +47,7 @@ t.test('nor is it confirmed for a suspended account, or to change the password',
   for (const { username } of [suspended, user]) await fail(username, 1);
   const verify = argon2.verify.bind(argon2);
   t.capture(argon2, 'verify', async (hash: string, given: string) => {
-    await app.pool.query(
-      "UPDATE login_failures SET locked_until = clock_timestamp() + interval '30 seconds'",
-    );
+    await app.pool.query(`UPDATE login_failures SET ${delay}`);
     return verify(hash, given);
   });
   delayed(t, await tryLogin(suspended.username), 31);
@@ -77,8 +78,7 @@ t.test('an account that is suspended, deleted or gets a password meanwhile begin
     await fail(user.username, 1);
     const login = await during(t, app, [change, user.id], () => tryLogin(user.username));
     rejected(t, login, status, code);
-    const { rowCount } = await app.pool.query('SELECT FROM sessions WHERE user_id = $1', [user.id]);
-    t.equal(rowCount, sessions, change);
+    t.equal(await countRows(app, 'sessions WHERE user_id = $1', user.id), sessions, change);
   }
 });
 

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import t from 'tap';
 import { createTestApp, createUser, password, suspend, testEnvironment } from '../support/app.ts';
 import { rejected } from '../support/assertions.ts';
+import { countRows } from '../support/rows.ts';
 import { accountsOf } from './accounts.ts';
 import { isRecent } from './mailbox.ts';
 import { decode } from './tokens.ts';
@@ -14,15 +15,14 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 t.test('a login returns a pair of tokens and the user', async (t) => {
   const user = await createUser(app);
-  const response = await tryLogin(user.username);
-  t.equal(response.status, 200);
-  const { access, refresh } = response.body.data;
+  const { data } = (await tryLogin(user.username)).body;
+  const { access, refresh } = data;
   const { id, username, name, email } = user;
-  t.strictSame(response.body.data, {
+  t.strictSame(data, {
     ...{ access, refresh, token_type: 'Bearer', expires_in: 900, refresh_expires_in: 1_209_600 },
     user: { id, username, name, email, role: 'user', is_verified: false },
   });
-  t.strictSame((await me(access)).body.data, response.body.data.user);
+  t.strictSame((await me(access)).body.data, data.user);
 });
 
 t.test('tokens are JWTs, HS256 with the bytes of the secret, with the claims of the contract', async (t) => {
@@ -71,11 +71,8 @@ t.test('the lifetimes are configurable, and no token outlives the session', asyn
 
 t.test('the username may be the email, both case-insensitive', async (t) => {
   const { username, email, id } = await createUser(app);
-  for (const login of [username, username.toUpperCase(), email, email.toUpperCase(), ` ${username}\t`]) {
-    const response = await tryLogin(login);
-    t.equal(response.status, 200, login);
-    t.equal(response.body.data.user.id, id);
-  }
+  for (const login of [username, username.toUpperCase(), email, email.toUpperCase(), ` ${username}\t`])
+    t.match((await tryLogin(login)).body.data, { user: { id } }, login);
 });
 
 t.test('an unknown user and a wrong password get the same response', async (t) => {
@@ -104,8 +101,7 @@ t.test('account_suspended is only returned for the right password', async (t) =>
   rejected(t, wrong, 401, 'invalid_credentials');
   t.equal(wrong.text, (await tryLogin('no-such-user', 'not the password')).text);
   rejected(t, await tryLogin(username), 403, 'account_suspended');
-  const sessions = await app.pool.query('SELECT FROM sessions WHERE user_id = $1', [id]);
-  t.equal(sessions.rowCount, 0, 'no session began');
+  t.equal(await countRows(app, 'sessions WHERE user_id = $1', id), 0, 'no session began');
   await app.pool.query('UPDATE users SET suspended_at = NULL WHERE id = $1', [id]);
   t.equal((await tryLogin(username)).status, 200);
 });
@@ -132,7 +128,6 @@ t.test('a user agent is cut and cleaned before it is stored', async (t) => {
   ]) {
     const headers = { 'user-agent': String(given) };
     const login = await post('login', { username, password }, { headers });
-    t.equal(login.status, 200);
     const sessions = await app.call('GET', '/auth/sessions/', { token: login.body.data.access });
     t.equal(sessions.body.data.items[0].user_agent, kept);
   }
@@ -140,11 +135,10 @@ t.test('a user agent is cut and cleaned before it is stored', async (t) => {
 
 t.test('the time of a login is kept, and a refresh is no login', async (t) => {
   const { id, refresh: token } = await createUser(app);
-  const lastLogin = async () =>
-    (await app.pool.query('SELECT last_login_at FROM users WHERE id = $1', [id])).rows[0].last_login_at;
-  isRecent(t, (await lastLogin()).toISOString());
-  await app.pool.query("UPDATE users SET last_login_at = '2026-01-01' WHERE id = $1", [id]);
-  const before = await lastLogin();
+  const { rows } = await app.pool.query('SELECT last_login_at FROM users WHERE id = $1', [id]);
+  isRecent(t, rows[0].last_login_at.toISOString());
+  const old = "last_login_at = '2026-01-01'";
+  await app.pool.query(`UPDATE users SET ${old} WHERE id = $1`, [id]);
   t.equal((await refresh(token)).status, 200);
-  t.strictSame(await lastLogin(), before);
+  t.equal(await countRows(app, `users WHERE id = $1 AND ${old}`, id), 1);
 });

@@ -21,10 +21,10 @@ for (const path of paths) {
 
   t.test(`${path}: the response is the same for every email, accepted or not`, async (t) => {
     const users = [await createUser(app), await createVerifiedUser(app)];
-    for (const [language, again] of [
-      ['ko', /잠시 후 다시 요청해 주세요/],
-      ['en', /again in a while/],
-    ] as const) {
+    for (const [language, again] of Object.entries({
+      ko: '잠시 후 다시 요청해 주세요',
+      en: 'again in a while',
+    })) {
       const unknown = `${language}-${path.length}@example.com`;
       const emails = [unknown, ...users.map(({ email }) => email)];
       for (const email of emails) await passTime(app, email, hour);
@@ -35,7 +35,7 @@ for (const path of paths) {
           const { resend_after } = response.body.data;
           about(t, resend_after, cooldown);
           t.strictSame(response.body.data, { accepted, ...(isCode && { expires_in: 600 }), resend_after });
-          t.equal(again.test(response.body.message), !accepted, response.body.message);
+          t.equal(response.body.message.includes(again), !accepted, response.body.message);
           t.equal(response.body.message, responses[0]?.body.message);
         }
         const [first, ...others] = responses.map(comparable);

@@ -36,10 +36,12 @@ export async function latestCode(app: TestApp, email: string): Promise<string> {
   return codeIn(await latestMail(app, email));
 }
 
-/** The token of the link in a notice that undoes a change of email. */
-export function undoTokenIn(mail: OutgoingMail | undefined): string {
-  const token = /https:\/\/app\.example\.com\/undo-email-change\?token=(\S+)/.exec(mail?.text ?? '')?.[1];
-  if (token === undefined) throw new Error('the email has no link to undo the change');
+/** The token of the link to undo a change of email, in the newest notice to the old one. */
+export async function latestUndoToken(app: TestApp, email: string): Promise<string> {
+  const link = /https:\/\/app\.example\.com\/undo-email-change\?token=(\S+)/;
+  const tokens = (await mailsTo(app, email)).flatMap(({ text }) => link.exec(text)?.[1] ?? []);
+  const token = tokens.at(-1);
+  if (token === undefined) throw new Error('no email has a link to undo a change');
   return token;
 }
 

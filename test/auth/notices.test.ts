@@ -66,7 +66,6 @@ t.test('a suspended account gets no email of any kind, and the responses are the
     const response = await recover(path, user.email);
     // No other test has asked for this address, which would have its own countdown.
     const unknown = await recover(path, 'never-suspended@example.com');
-    t.equal(response.status, 200);
     t.strictSame(comparable(response), comparable(unknown));
     for (const { body } of [response, unknown]) about(t, body.data.resend_after, 60);
   }
@@ -104,14 +103,8 @@ t.test('queued emails follow what happens to their account before they are sent'
   t.teardown(online.close);
   const mails = async (email = '') => {
     const texts = (await mailsTo(online, email)).map(({ text }) => text);
-    const kinds = {
-      deleted: /탈퇴/,
-      id: /아이디입니다/,
-      code: /\b\d{6}\b/,
-      login: /\/login/,
-      link: /\/reset-password\?/,
-      notice,
-    };
+    const links = { login: /\/login/, link: /\/reset-password\?/ };
+    const kinds = { deleted: /탈퇴/, id: /아이디입니다/, code: /\b\d{6}\b/, ...links, notice };
     const kindOf = (text: string) => Object.entries(kinds).find(([, part]) => part.test(text))?.[0];
     return texts.map(kindOf).sort();
   };

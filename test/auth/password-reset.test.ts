@@ -49,11 +49,7 @@ t.test('the host of a link never comes from a request header', async (t) => {
 
 t.test('validate returns when a link expires, and does not use it up', async (t) => {
   const { link } = await createUserWithLink();
-  const first = await validateReset(link);
-  t.equal(first.status, 200);
-  const { expires_at } = first.body.data;
-  t.strictSame(first.body.data, { expires_at });
-  t.match(expires_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/);
+  const { expires_at } = (await validateReset(link)).body.data;
   about(t, Math.ceil((Date.parse(expires_at) - Date.now()) / 1000), hour);
   t.strictSame((await validateReset(link)).body.data, { expires_at });
   t.equal((await confirmReset(link)).status, 200);
@@ -61,9 +57,7 @@ t.test('validate returns when a link expires, and does not use it up', async (t)
 
 t.test('completing a reset sets the password, once', async (t) => {
   const { link, username, email } = await createUserWithLink();
-  const response = await confirmReset(link);
-  t.equal(response.status, 200);
-  t.strictSame(response.body.data, {});
+  t.strictSame((await confirmReset(link)).body.data, {});
   rejected(t, await tryLogin(username, password), 401, 'invalid_credentials');
   t.equal((await tryLogin(username, newPassword)).status, 200);
   t.equal((await tryLogin(email, newPassword)).status, 200);
@@ -96,18 +90,13 @@ t.test('a wrong link is rejected, and the right one still works', async (t) => {
 });
 
 t.test('a link works for an hour', async (t) => {
-  for (const [age, status] of [
-    [hour - 10, 200],
-    [hour, 400],
-  ] as const) {
+  for (const seconds of [hour - 10, hour]) {
     const { link, email } = await createUserWithLink();
-    await app.pool.query(
-      'UPDATE password_resets SET expires_at = expires_at - make_interval(secs => $2) WHERE email = $1',
-      [email, age],
-    );
+    const age = `expires_at = expires_at - interval '${seconds} seconds'`;
+    await app.pool.query(`UPDATE password_resets SET ${age} WHERE email = $1`, [email]);
     for (const response of [await validateReset(link), await confirmReset(link)]) {
-      t.equal(response.status, status);
-      if (status === 400) rejected(t, response, 400, 'reset_link_invalid');
+      if (seconds < hour) t.equal(response.status, 200);
+      else rejected(t, response, 400, 'reset_link_invalid');
     }
   }
 });
@@ -133,9 +122,8 @@ t.test('a request before the sign-up of its address mails no link', async (t) =>
 t.test('a bad new password is a validation error and does not use up the link', async (t) => {
   const user = await createUser(app, { username: 'resetter', email: 'local-part@example.com' });
   const link = await newResetLink(app, user.email);
-  for (const bad of ['short-7', 'PassWord', 'my-Resetter-pass', 'is-LOCAL-part-ok', null]) {
+  for (const bad of ['short-7', 'PassWord', 'my-Resetter-pass', 'is-LOCAL-part-ok', null])
     invalid(t, await confirmReset(link, bad), 'new_password');
-  }
   t.equal((await validateReset(link)).status, 200);
   t.equal((await tryLogin(user.username, password)).status, 200, 'the password is still the old one');
 });
@@ -182,7 +170,7 @@ t.test('a concurrent reset and newer request void the old link', async (t) => {
   const [reset, newer] = await Promise.all([confirmReset(link), requestReset(email)]);
   t.equal(newer.status, 200);
   if (reset.status !== 200) rejected(t, reset, 400, 'reset_link_invalid');
-  const login = await tryLogin(username, reset.status === 200 ? newPassword : password);
-  t.equal(login.status, 200);
+  const current = reset.status === 200 ? newPassword : password;
+  t.equal((await tryLogin(username, current)).status, 200);
   rejected(t, await confirmReset(link, 'another-good-one-5'), 400, 'reset_link_invalid');
 });

@@ -34,10 +34,8 @@ async function forge(
     .sign(createPrivateKey(pem));
 }
 
-for (const [instance, key] of [
-  [app, es],
-  [edFirst, ed],
-] as const) {
+for (const key of [es, ed]) {
+  const instance = key === es ? app : edFirst;
   t.test(`jose verifies access tokens of ${key.algorithm} with the published keys`, async (t) => {
     const { token, refresh } = await logIn(instance, user);
     const { header, claims } = decode(token);
@@ -57,15 +55,9 @@ t.test('refresh tokens are signed with the secret', async (t) => {
   const { body } = await refresh(session.refresh);
   t.equal(decode(body.data.access).header.kid, es.id);
   t.equal(decode(body.data.refresh).header['alg'], 'HS256');
-  for (const key of [es, ed]) {
-    const { claims } = decode(session.refresh);
-    tokenRejected(
-      t,
-      await refresh(await forge(key, { claims: { ...claims, iss: issuer } })),
-      'malformed',
-      'refresh',
-    );
-  }
+  const claims = { ...decode(session.refresh).claims, iss: issuer };
+  for (const key of [es, ed])
+    tokenRejected(t, await refresh(await forge(key, { claims })), 'malformed', 'refresh');
   tokenRejected(t, await refresh(session.token), 'wrong_type', 'refresh');
 });
 
@@ -106,12 +98,8 @@ t.test('a key or an algorithm that is not the one of the token is malformed', as
   const headerOf = (alg: string, kid: string | undefined) => JSON.stringify({ alg, typ: 'JWT', kid });
   const { kid: secretId } = decode(user.refresh).header;
   // The public key as an HMAC secret, in each form in which it can be had.
-  const publicForms = [
-    es.publicPem,
-    es.publicPem.trim(),
-    JSON.stringify(es.jwk),
-    JSON.stringify(await jwksOf(app)),
-  ];
+  const asJson = [es.jwk, await jwksOf(app)].map((value) => JSON.stringify(value));
+  const publicForms = [es.publicPem, es.publicPem.trim(), ...asJson];
   const input = (await forge(es)).split('.').slice(0, 2).join('.');
   const der = sign('sha256', Buffer.from(input), es.pem).toString('base64url');
   const [unsigned = ''] = signText(headerOf('none', es.id), payload, '').split(/[^.]*$/);
@@ -145,33 +133,28 @@ t.test('a key or an algorithm that is not the one of the token is malformed', as
   t.equal((await me(await forge(es))).status, 200, 'the forgery without a change is accepted');
 });
 
-t.test(
-  'while keys are rotated, each token is good for the instances and the keys of the step before',
-  async (t) => {
-    const onlyWith = ({ pem }: PrivateKey) => withoutKeys.startInstance({ JWT_PRIVATE_KEY: pem });
-    const instances = [await onlyWith(es), app, edFirst, await onlyWith(ed)];
-    for (const [index, next] of instances.slice(1).entries()) {
-      const before = instances[index] ?? next;
-      const session = await logIn(next, user);
-      // Another service, which has not asked for the keys again.
-      await t.resolves(
-        jwtVerify(session.token, createLocalJWKSet(await jwksOf(before)), { issuer, audience }),
-      );
-      t.equal((await me(session.token, before)).status, 200);
-      const { status, body } = await refresh(session.refresh, before);
-      t.equal(status, 200);
-      // In the last step, what the old key signed has expired.
-      if (next !== instances.at(-1)) t.equal((await me(body.data.access, next)).status, 200);
-    }
-  },
-);
+t.test('while keys are rotated, instances and keys of a step take the tokens of the next one', async (t) => {
+  const onlyWith = ({ pem }: PrivateKey) => withoutKeys.startInstance({ JWT_PRIVATE_KEY: pem });
+  const instances = [await onlyWith(es), app, edFirst, await onlyWith(ed)];
+  for (const [index, next] of instances.slice(1).entries()) {
+    const before = instances[index] ?? next;
+    const session = await logIn(next, user);
+    // Of another service, which has not asked for the keys again.
+    const keys = createLocalJWKSet(await jwksOf(before));
+    await t.resolves(jwtVerify(session.token, keys, { issuer, audience }));
+    t.equal((await me(session.token, before)).status, 200);
+    const { status, body } = await refresh(session.refresh, before);
+    t.equal(status, 200);
+    // In the last step, what the old key signed has expired.
+    if (next !== instances.at(-1)) t.equal((await me(body.data.access, next)).status, 200);
+  }
+});
 
 t.test('the published documents are public, and have no private part', async (t) => {
   const origin = { headers: { origin: 'https://elsewhere.example.com' } };
   const jwks = await app.call('GET', '/.well-known/jwks.json', origin);
   const discovery = await app.call('GET', '/.well-known/openid-configuration', origin);
-  for (const { status, headers } of [jwks, discovery]) {
-    t.equal(status, 200);
+  for (const { headers } of [jwks, discovery]) {
     t.match(headers, {
       'content-type': /^application\/json/,
       'cache-control': 'public, max-age=300',

@@ -51,11 +51,8 @@ async function rejectedAsOver(t: Test, token: string): Promise<void> {
 
 t.test('a refresh returns a new pair and rotates the count', async (t) => {
   const session = await logIn(app, user);
-  const response = await refresh(session.refresh);
-  t.equal(response.status, 200);
-  const { access, refresh: next } = response.body.data;
-  const lifetimes = { expires_in: 900, refresh_expires_in: 1_209_600 };
-  t.strictSame(response.body.data, { access, refresh: next, token_type: 'Bearer', ...lifetimes });
+  const { access, refresh: next, ...rest } = (await refresh(session.refresh)).body.data;
+  t.strictSame(rest, { token_type: 'Bearer', expires_in: 900, refresh_expires_in: 1_209_600 });
   t.equal(countIn(next), countIn(session.refresh) + 1);
   for (const [token, type, lifetime] of [
     [access, 'access', 900],
@@ -74,8 +71,8 @@ t.test('a refresh returns a new pair and rotates the count', async (t) => {
 
 t.test('the Authorization header is ignored', async (t) => {
   const session = await logIn(app, user);
-  const options = { token: 'expired.or.worse' };
-  t.equal((await post('token/refresh', { refresh: session.refresh }, options)).status, 200);
+  const response = await post('token/refresh', { refresh: session.refresh }, { token: 'expired.or.worse' });
+  t.equal(response.status, 200);
 });
 
 t.test('every token that was current within the grace period gives the newest refresh token', async (t) => {
@@ -83,10 +80,9 @@ t.test('every token that was current within the grace period gives the newest re
   for (let count = 0; count < 5; count++) tokens.push(await rotate(String(tokens.at(-1))));
   await age(String(tokens[0]), '5 minutes');
   for (const token of tokens.slice(0, 5)) {
-    const response = await refresh(token);
-    t.equal(response.status, 200);
-    t.equal(countIn(response.body.data.refresh), 5, 'without rotating again');
-    t.equal((await me(response.body.data.access)).status, 200);
+    const { data } = (await refresh(token)).body;
+    t.equal(countIn(data.refresh), 5, 'without rotating again');
+    t.equal((await me(data.access)).status, 200);
   }
   t.equal(countIn(await rotate(String(tokens[5]))), 6);
   t.equal(countIn(await rotate(String(tokens[0]))), 6);
@@ -188,9 +184,8 @@ t.test('a refresh token with another head, count, end or signature than issued i
 t.test('user and session must belong together', async (t) => {
   const [session, stranger] = [await logIn(app, user), await createUser(app)];
   const forge = createForge({ secret, ...decode(session.refresh) });
-  for (const claims of [{ sub: String(stranger.id) }, { sid: sessionIdIn(stranger.token) }]) {
+  for (const claims of [{ sub: String(stranger.id) }, { sid: sessionIdIn(stranger.token) }])
     tokenRejected(t, await refresh(forge({ claims })), 'revoked', 'refresh');
-  }
   t.equal((await refresh(session.refresh)).status, 200);
   t.equal((await refresh(stranger.refresh)).status, 200);
 });
@@ -216,19 +211,13 @@ async function livesOn(t: Test, token: string, responses: TestResponse[]) {
   t.equal(countIn(newest), rows[0].refresh_count);
   const reads = await Promise.all(responses.map(({ body }) => me(body.data.access)));
   t.strictSame(tally(reads), { 200: responses.length }, 'every access token works');
-  const next = await refresh(newest);
-  t.equal(next.status, 200, 'the newest token works');
-  t.equal(countIn(next.body.data.refresh), countIn(newest) + 1);
+  t.equal(countIn(await rotate(newest)), countIn(newest) + 1, 'the newest token works');
 }
 
 t.test('20 concurrent refreshes of one token leave one session whose newest token works', async (t) => {
   const { refresh: token } = await logIn(app, user);
   const responses = await inParallel(20, (index) => refresh(token, either(index)));
-  t.strictSame(
-    new Set(responses.map(({ body }) => countIn(body.data.refresh))),
-    new Set([1]),
-    'one rotation',
-  );
+  for (const { body } of responses) t.equal(countIn(body.data.refresh), 1, 'one rotation');
   await livesOn(t, token, responses);
 });
 

@@ -1,18 +1,18 @@
 import t, { type Test } from 'tap';
 import { createTestApp, createUser, logIn, testEnvironment } from '../support/app.ts';
 import { delayed, invalid, rejected, tally, tokenRejected, unavailable } from '../support/assertions.ts';
-import { inParallel, lockRows } from '../support/concurrency.ts';
+import { inParallel } from '../support/concurrency.ts';
 import { cleanUp } from '../support/images.ts';
-import { everyRow } from '../support/rows.ts';
-import { accountsOf } from './accounts.ts';
+import { countRows, everyRow } from '../support/rows.ts';
+import { accountsOf, whileSessionsEnd } from './accounts.ts';
 import { asPasted, authenticatorOf, forgetSteps, secondFactorOf } from './authenticator.ts';
 import { createVerifiedUser, mailsTo, newResetLink } from './mailbox.ts';
 
 const app = await createTestApp();
 const { pool } = app;
 const { tryLogin, changePassword, confirmReset } = accountsOf(app);
-const operations = secondFactorOf(app);
-const { begin, confirm, status, newRecoveryCodes, remove, firstFactor, finishLogin, switchOn } = operations;
+const { begin, confirm, status, newRecoveryCodes, remove, ...others } = secondFactorOf(app);
+const { firstFactor, finishLogin, switchOn } = others;
 
 /** Asserts whether a login with the password is enough. */
 async function asksForCode(t: Test, { username }: { username: string }, expected: boolean) {
@@ -26,12 +26,10 @@ t.test('a secret is shown as text and as a URI, and nothing is on before its cod
   const { secret, otpauth_uri } = body.data;
   t.match(secret, /^[A-Z2-7]{32}$/, '160 bits');
   t.match(otpauth_uri, `otpauth://totp/Dure:${user.username}?`);
-  t.strictSame(Object.fromEntries(new URL(otpauth_uri).searchParams), {
-    ...{ issuer: 'Dure', secret, algorithm: 'SHA1', digits: '6', period: '30' },
-  });
-  t.strictSame((await status(user.token)).body.data, {
-    ...{ totp_enabled_at: null, recovery_codes_left: 0, passkeys: 0 },
-  });
+  const parameters = { issuer: 'Dure', secret, algorithm: 'SHA1', digits: '6', period: '30' };
+  t.strictSame(Object.fromEntries(new URL(otpauth_uri).searchParams), parameters);
+  const off = { totp_enabled_at: null, recovery_codes_left: 0, passkeys: 0 };
+  t.strictSame((await status(user.token)).body.data, off);
   await asksForCode(t, user, false);
   rejected(t, await newRecoveryCodes(user.token), 404, 'not_found');
 });
@@ -91,8 +89,7 @@ t.test('switched off, no code is asked for and the recovery codes are gone', asy
   t.equal((await remove(user.token)).status, 200, 'again');
   await asksForCode(t, user, false);
   rejected(t, await finishLogin(open, recoveryCodes[0] ?? ''), 400, 'invalid_code', { attempts_left: 4 });
-  const { rows } = await pool.query('SELECT FROM recovery_codes WHERE user_id = $1', [user.id]);
-  t.strictSame(rows, []);
+  t.equal(await countRows(app, 'recovery_codes WHERE user_id = $1', user.id), 0);
   await switchOn(user);
   t.equal((await status(user.token)).body.data.recovery_codes_left, 10);
 });
@@ -102,12 +99,7 @@ t.test('a session that ends meanwhile changes nothing', async (t) => {
   const { code } = authenticatorOf((await begin(user.token)).body.data.secret);
   const given = code();
   for (const change of [() => confirm(user.token, given), () => begin(user.token)]) {
-    const ending = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [user.id]);
-    const changed = change();
-    await ending.waiters(1);
-    await pool.query('DELETE FROM sessions WHERE user_id = $1', [user.id]);
-    await ending.release('COMMIT');
-    tokenRejected(t, await changed, 'revoked');
+    tokenRejected(t, await whileSessionsEnd(t, app, user, change), 'revoked');
     await asksForCode(t, user, false);
     user.token = (await logIn(app, user)).token;
   }
@@ -166,10 +158,9 @@ t.test('the secret of one account does not open for another', async (t) => {
   const [victim, attacker] = [await createUser(app), await createUser(app)];
   await switchOn(victim);
   const { code } = await switchOn(attacker);
-  await pool.query(
-    `UPDATE second_factors SET secret = (SELECT secret FROM second_factors WHERE user_id = $2) WHERE user_id = $1`,
-    [victim.id, attacker.id],
-  );
+  const foreign = '(SELECT secret FROM second_factors WHERE user_id = $2)';
+  const copy = `UPDATE second_factors SET secret = ${foreign} WHERE user_id = $1`;
+  await pool.query(copy, [victim.id, attacker.id]);
   const at = secondFactorOf(await app.startInstance({}, { serverErrors: true }));
   unavailable(t, await at.finishLogin(await at.firstFactor(victim), code()));
 });

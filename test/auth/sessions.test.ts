@@ -10,6 +10,7 @@ import {
 } from '../support/app.ts';
 import { invalid, rejected, tally, tokenRejected } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
+import { countRows } from '../support/rows.ts';
 import { accountsOf } from './accounts.ts';
 import { isRecent } from './mailbox.ts';
 import { createForge, decode, now, sessionIdIn } from './tokens.ts';
@@ -22,7 +23,6 @@ const list = (token: string, query = '') => app.call('GET', `/auth/sessions/${qu
 const end = (token: string, sessionId = '', { call } = app) =>
   call('DELETE', `/auth/sessions/${sessionId}/`, { token });
 
-/** The ids on a page. */
 const idsOf = ({ body }: TestResponse): string[] => body.data.items.map(({ id }: { id: string }) => id);
 
 /** A user with so many sessions besides the first, oldest first. */
@@ -33,7 +33,6 @@ async function createSessions(count: number) {
   return { user, sessions, ids: sessions.map(({ token }) => sessionIdIn(token)) };
 }
 
-/** Asserts that a session goes on. */
 async function lives(t: Test, session: { token: string; refresh: string }) {
   t.equal((await me(session.token, other)).status, 200);
   t.equal((await refresh(session.refresh)).status, 200);
@@ -44,29 +43,15 @@ t.test('sessions are listed with exactly their fields, newest first', async (t) 
   const headers = { 'user-agent': 'Mozilla/5.0 (Linux; Android 15)' };
   const options = { headers, remoteAddress: '203.0.113.7' };
   const { access } = (await post('login', { username: user.username, password }, options)).body.data;
-  const response = await list(access);
-  t.equal(response.status, 200);
-  const [newest, oldest] = response.body.data.items;
-  t.strictSame(response.body.data, {
-    items: [
-      {
-        id: sessionIdIn(access),
-        user_agent: 'Mozilla/5.0 (Linux; Android 15)',
-        ip: '203.0.113.7',
-        authenticated_at: newest.created_at,
-        methods: ['password'],
-        created_at: newest.created_at,
-        last_used_at: newest.last_used_at,
-        is_current: true,
-      },
-      { ...oldest, id: sessionIdIn(user.token), ip: '127.0.0.1', is_current: false },
-    ],
-    next_cursor: null,
-  });
-  for (const time of [newest.created_at, newest.last_used_at]) {
-    t.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/);
-    isRecent(t, time);
-  }
+  const { items, next_cursor } = (await list(access)).body.data;
+  const [newest, oldest] = items;
+  const { created_at, last_used_at } = newest;
+  const times = { authenticated_at: created_at, created_at, last_used_at };
+  const client = { user_agent: headers['user-agent'], ip: '203.0.113.7', methods: ['password'] };
+  t.strictSame(newest, { id: sessionIdIn(access), ...client, ...times, is_current: true });
+  t.match(oldest, { id: sessionIdIn(user.token), ip: '127.0.0.1', is_current: false });
+  t.strictSame([items.length, next_cursor], [2, null]);
+  for (const time of [created_at, last_used_at]) isRecent(t, time);
   t.match((await list(user.token)).body.data.items, [{ is_current: false }, { is_current: true }]);
 });
 
@@ -109,9 +94,8 @@ t.test('a login above 100 sessions ends the one used longest ago, also of logins
   if (second) await ended(t, second, other);
   const logins = await inParallel(8, () => logIn(app, user));
   for (const { token } of [first ?? user, ...logins]) t.equal((await me(token)).status, 200);
-  t.equal(idsOf(await list(user.token, '?limit=100')).length, 100);
-  const page = await list(user.token, '?limit=100');
-  t.equal(page.body.data.next_cursor, null);
+  const { items, next_cursor } = (await list(user.token, '?limit=100')).body.data;
+  t.strictSame([items.length, next_cursor], [100, null]);
 });
 
 t.test('the list has pages, also of sessions of the same time', async (t) => {
@@ -136,9 +120,7 @@ t.test('ending a session revokes its tokens at once, on every instance, and no o
   const { user, sessions, ids } = await createSessions(2);
   const stranger = await createUser(app);
   rejected(t, await end(stranger.token, ids[1]), 404, 'session_not_found');
-  const response = await end(user.token, ids[1]);
-  t.equal(response.status, 200);
-  t.strictSame(response.body.data, {});
+  t.strictSame((await end(user.token, ids[1])).body.data, {});
   for (const [index, session] of sessions.entries())
     await (index === 1 ? ended(t, session, other) : lives(t, session));
   rejected(t, await end(user.token, ids[1]), 404, 'session_not_found');
@@ -157,9 +139,8 @@ t.test('ending the other sessions keeps the current one', async (t) => {
   const stranger = await createUser(app);
   const current = sessions[2] ?? user;
   for (let time = 0; time < 2; time++) {
-    const response = await app.call('DELETE', '/auth/sessions/', { token: current.token });
-    t.equal(response.status, 200);
-    t.strictSame(response.body.data, {});
+    const { body } = await app.call('DELETE', '/auth/sessions/', { token: current.token });
+    t.strictSame(body.data, {});
   }
   for (const session of sessions) if (session !== current) await ended(t, session, other);
   await lives(t, current);
@@ -173,14 +154,10 @@ t.test('a logout with either token ends that session, at once and on every insta
   const elsewhere = await logIn(app, user);
   for (const isAccess of [true, false]) {
     const session = await logIn(app, user);
-    const response = await (isAccess
-      ? logOut(session.token)
-      : logOut(undefined, { refresh: session.refresh }));
-    t.equal(response.status, 200);
-    t.strictSame(response.body.data, {});
+    const { token, refresh } = session;
+    t.strictSame((await (isAccess ? logOut(token) : logOut(undefined, { refresh }))).body.data, {});
     await ended(t, session, other);
-    const id = sessionIdIn(session.token);
-    t.equal((await app.pool.query('SELECT FROM sessions WHERE id = $1', [id])).rowCount, 0);
+    t.equal(await countRows(app, 'sessions WHERE id = $1', sessionIdIn(token)), 0);
   }
   await lives(t, elsewhere);
 });
@@ -204,10 +181,8 @@ t.test('with both, the Bearer token decides', async (t) => {
 t.test('an invalid access token does not prevent a logout with the refresh token', async (t) => {
   const gone = await logIn(app, user);
   await logOut(gone.token);
-  const forge = createForge({
-    secret: testEnvironment.JWT_SECRET,
-    ...decode((await logIn(app, user)).token),
-  });
+  const genuine = decode((await logIn(app, user)).token);
+  const forge = createForge({ secret: testEnvironment.JWT_SECRET, ...genuine });
   const expired = forge({ claims: { iat: now() - 960, exp: now() - 60 } });
   tokenRejected(t, await me(expired), 'expired');
   for (const token of [expired, gone.token, 'x', user.refresh]) {

@@ -20,10 +20,8 @@ const readWith = (authorization: string, headers: Record<string, string> = {}) =
 const read = (token: string) => readWith(`Bearer ${token}`);
 
 t.test('an issued token is accepted, and the scheme is case-insensitive', async (t) => {
-  for (const authorization of [`Bearer ${user.token}`, `bearer ${user.token}`, `BEARER  ${user.token}`]) {
-    const response = await readWith(authorization);
-    t.match(response, { status: 200, body: { data: { id: user.id } } });
-  }
+  for (const scheme of ['Bearer', 'bearer', 'BEARER '])
+    t.equal((await readWith(`${scheme} ${user.token}`)).body.data.id, user.id);
   t.equal((await read(forge())).status, 200, 'one that the test signs is as good');
   const header = JSON.stringify(Object.fromEntries(Object.entries(genuine.header).reverse()));
   const reordered = signText(` ${header}`, JSON.stringify(genuine.claims), secret);
@@ -201,9 +199,7 @@ t.test('the first secret signs, all verify, and a removed one does not', async (
 
 t.test('a refresh signs with the first secret', async (t) => {
   const session = await logIn(app, user);
-  const response = await refresh(session.refresh, during);
-  t.equal(response.status, 200);
-  const { access, refresh: next } = response.body.data;
+  const { access, refresh: next } = (await refresh(session.refresh, during)).body.data;
   t.equal((await me(access, after)).status, 200);
   t.equal((await refresh(next, after)).status, 200);
 });

@@ -32,25 +32,17 @@ export function countIn(refreshToken: string): number {
   return Number(Object.values(count)[0]);
 }
 
-/** Parts of a token that a test sets; undefined ones are left out. */
-export interface TokenParts {
-  /** Replaces fields of the header. */
-  header?: Record<string, unknown>;
-  /** Replaces claims. */
-  claims?: Record<string, unknown>;
-  /** Takes the place of all claims. */
-  payload?: unknown;
-  /** The digest of the signature. */
-  hash?: 'sha256' | 'sha384' | 'sha512';
-  secret?: string;
-}
-
 interface Genuine {
   secret: string;
-  /** The header of a genuine token. */
   header: Record<string, unknown>;
-  /** The claims of a genuine token. */
   claims: Record<string, unknown>;
+}
+
+/** Parts of a token that a test sets: fields in place of those of a genuine one; undefined ones are left out. */
+export interface TokenParts extends Partial<Genuine> {
+  /** Takes the place of all claims. */
+  payload?: unknown;
+  hash?: 'sha256' | 'sha384' | 'sha512';
 }
 
 /** Signs tokens that are like a genuine one, but for what a test changes. */

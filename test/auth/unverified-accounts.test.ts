@@ -1,18 +1,10 @@
 import t, { type Test } from 'tap';
 import { createTestApp, createUser, deleteAccount, logIn, password, suspend } from '../support/app.ts';
 import { invalid, rejected, tally, tokenRejected } from '../support/assertions.ts';
-import { inParallel, lockRows } from '../support/concurrency.ts';
-import { tablesWith } from '../support/rows.ts';
+import { during, inParallel, lockRows } from '../support/concurrency.ts';
+import { countRows, tablesWith } from '../support/rows.ts';
 import { createStore } from '../support/stores.ts';
-import {
-  accountsOf,
-  deletedIds,
-  during,
-  newPassword,
-  signUpBody,
-  statements,
-  verifyAddress,
-} from './accounts.ts';
+import { accountsOf, deletedIds, newPassword, signUpBody, statements, verifyAddress } from './accounts.ts';
 import { newResetLink, passTime } from './mailbox.ts';
 
 const app = await createTestApp();
@@ -29,8 +21,7 @@ async function createRivals() {
 }
 
 /** How many tokens of an email can still be used. */
-const openTokens = async (email: string) =>
-  (await app.pool.query('SELECT FROM email_proofs WHERE email = $1', [email])).rowCount;
+const openTokens = (email: string) => countRows(app, 'email_proofs WHERE email = $1', email);
 
 t.test('a suspended account is not replaced', async (t) => {
   const { squatter, body } = await createRivals();
@@ -67,8 +58,7 @@ t.test('the username of the account is free for the sign-up, and a replay replac
   const own = { ...body, username: squatter.username };
   const first = await signUp(own, key);
   t.equal(first.status, 201);
-  const again = await signUp(own, key);
-  t.strictSame(again.body, first.body);
+  t.strictSame((await signUp(own, key)).body, first.body);
 });
 
 t.test('without a verification_token the address stays taken', async (t) => {
@@ -143,8 +133,8 @@ t.test('a sign-up waits for a store or a verification in progress, and replaces 
 });
 
 t.test('a sign-up waits for a concurrent deletion, and succeeds either way', async (t) => {
-  t.equal((await signUpDuring(t, remove, 'COMMIT')).response.status, 201);
-  t.equal((await signUpDuring(t, remove, 'ROLLBACK')).response.status, 201);
+  for (const end of ['COMMIT', 'ROLLBACK'] as const)
+    t.equal((await signUpDuring(t, remove, end)).response.status, 201, end);
 });
 
 t.test('an account that is verified or gets a store before it is locked is not replaced', async (t) => {
@@ -165,13 +155,12 @@ t.test('a store cannot be opened in an account that is replaced', async (t) => {
   const { squatter, body } = await createRivals();
   const { token } = squatter;
   const lock = await lockRows(t, app, 'SELECT FROM sessions WHERE user_id = $1 FOR UPDATE', [squatter.id]);
-  const replaced = signUp(body);
-  await lock.waiters(1);
-  const opened = app.call('POST', '/api/v1/stores/', { token, body: { name: '두레', category_ids: [1] } });
-  await lock.waiters(2);
-  await lock.release();
-  t.equal((await replaced).status, 201);
-  t.equal((await opened).status, 401);
+  const store = { token, body: { name: '두레', category_ids: [1] } };
+  const [replaced, opened] = await lock.queue(
+    () => signUp(body),
+    () => app.call('POST', '/api/v1/stores/', store),
+  );
+  t.strictSame([replaced.status, opened.status], [201, 401]);
 });
 
 t.test('of 12 concurrent sign-ups with a token each, one replaces the account', async (t) => {

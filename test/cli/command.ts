@@ -48,12 +48,6 @@ export function commandsOn({ url }: Pick<TestApp, 'url'>) {
 }
 
 /** Asserts that a command failed with an exit code and the code of an error. */
-export function failed(
-  t: Test,
-  { code, document }: Run,
-  exitCode: number,
-  error: string,
-  message = /./,
-): void {
+export function failed(t: Test, { code, document }: Run, exitCode: number, error: string, message = /./) {
   t.match({ code, document }, { code: exitCode, document: { error: { code: error, message } } });
 }

@@ -17,10 +17,8 @@ async function lockedJob(worker: string, { task = 'send_mail', age = '1 second' 
     [task],
   );
   const id = rows[0]?.id ?? '';
-  await pool.query(
-    'UPDATE graphile_worker._private_jobs SET locked_by = $2, locked_at = now() - $3::interval, attempts = 1 WHERE id = $1',
-    [id, worker, age],
-  );
+  const lock = 'locked_by = $2, locked_at = now() - $3::interval, attempts = 1';
+  await pool.query(`UPDATE graphile_worker._private_jobs SET ${lock} WHERE id = $1`, [id, worker, age]);
   return id;
 }
 
@@ -40,22 +38,15 @@ t.test('list shows what waits, without payloads', async (t) => {
 
 t.test('list has what is due first, by its priority, and then what waits for a time', async (t) => {
   const add = (name: string, options: string) =>
-    pool.query(
-      `SELECT graphile_worker.add_job('send_mail', json_build_object('kind', $1::text), ${options})`,
-      [name],
-    );
+    pool.query(`SELECT graphile_worker.add_job('send_mail', '{"kind":"${name}"}', ${options})`);
   await add('later', `run_at => now() + interval '1 hour', priority => -9`);
   await add('usual', `run_at => now() - interval '2 hours', priority => 9`);
   await add('urgent', `run_at => now() - interval '1 hour', priority => 1`);
   const { items } = (await dure('jobs', 'list')).document;
   const kinds = items.map(({ kind }: { kind: string }) => kind);
-  t.strictSame(
-    kinds.filter((kind: string) => kind !== 'verification_code'),
-    ['urgent', 'usual', 'later'],
-  );
-  await pool.query(
-    "DELETE FROM graphile_worker._private_jobs WHERE payload->>'kind' IN ('later', 'usual', 'urgent')",
-  );
+  const added = kinds.filter((kind: string) => kind !== 'verification_code');
+  t.strictSame(added, ['urgent', 'usual', 'later']);
+  await pool.query("DELETE FROM graphile_worker._private_jobs WHERE payload->>'kind' <> 'verification_code'");
 });
 
 t.test('unlock releases the jobs of workers that are certain to be dead', async (t) => {
@@ -75,13 +66,9 @@ t.test('unlock releases the jobs of workers that are certain to be dead', async 
   failed(t, await dure('jobs', 'unlock', '--worker', 'x', '--all'), 2, 'usage');
   t.same(idsOf(await dure('jobs', 'unlock', '--all')), [alive]);
   const { rows } = await pool.query(
-    "SELECT action, reason FROM audit_entries WHERE action = 'jobs_unlocked' ORDER BY id",
+    "SELECT array_agg(reason ORDER BY id) AS reasons FROM audit_entries WHERE action = 'jobs_unlocked'",
   );
-  t.same(
-    rows.map(({ reason }) => reason),
-    ['stale', 'worker-cleaning', 'all'],
-    'a rejection has no entry',
-  );
+  t.same(rows, [{ reasons: ['stale', 'worker-cleaning', 'all'] }], 'a rejection has no entry');
 });
 
 t.test('stats counts', async (t) => {
@@ -101,14 +88,11 @@ t.test('stats counts', async (t) => {
 });
 
 t.test('a database without the schema of this release is rejected', async (t) => {
-  await pool.query(
-    'DELETE FROM _prisma_migrations WHERE migration_name = (SELECT max(migration_name) FROM _prisma_migrations)',
-  );
+  const last = 'SELECT max(migration_name) FROM _prisma_migrations';
+  await pool.query(`DELETE FROM _prisma_migrations WHERE migration_name = (${last})`);
   failed(t, await dure('stats'), 4, 'migrations_pending', /dure migrate up/);
   const status = await dure('migrate', 'status', '--pending');
   t.equal(status.code, 4);
-  t.match(JSON.parse(status.stdout), {
-    is_up_to_date: false,
-    items: [{ state: 'pending', applied_at: null }],
-  });
+  const pending = { state: 'pending', applied_at: null };
+  t.match(JSON.parse(status.stdout), { is_up_to_date: false, items: [pending] });
 });

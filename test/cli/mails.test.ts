@@ -40,10 +40,7 @@ t.test('retry deals with the others where one does not exist, and --all with eve
   const rest = ids.slice(1).map(Number);
   t.same((await dure('mails', 'retry', '--all')).document, { retried: rest, not_found: [] });
   t.match(await dure('mails', 'retry', '--all'), { code: 0, document: { retried: [] } });
-  t.strictSame(
-    await queuedFor(app, user),
-    ids.map(() => 'password_changed'),
-  );
+  t.strictSame(await queuedFor(app, user), ['password_changed', 'password_changed', 'password_changed']);
 });
 
 t.test('drop deletes emails, which are not sent', async (t) => {
@@ -55,9 +52,8 @@ t.test('drop deletes emails, which are not sent', async (t) => {
 });
 
 t.test('which emails must be said', async (t) => {
-  for (const args of [['retry'], ['retry', '--all', '1'], ['retry', 'x'], ['drop'], ['drop', '0']]) {
-    failed(t, await dure('mails', ...args), 2, 'usage');
-  }
+  for (const args of ['retry', 'retry --all 1', 'retry x', 'drop', 'drop 0'])
+    failed(t, await dure('mails', ...args.split(' ')), 2, 'usage');
 });
 
 t.test('every use of the commands has an audit entry', async (t) => {

@@ -4,7 +4,7 @@ import type { JWT } from '@fastify/jwt';
 import jwt from '@fastify/jwt';
 import type { Command } from 'commander';
 import { fastify } from 'fastify';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { createOutput } from '../../src/cli/command.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { createTokens, jwtOptions } from '../../src/domains/auth/tokens.ts';
@@ -34,10 +34,8 @@ t.test('config check tells problems, warnings and settings, and nothing secret',
   const document = JSON.parse(stdout);
   t.match(document, { is_usable: false, problems: [/^PORT/, /^CORS_ORIGINS/, /^S3_BUCKET/] });
   const setting = (name: string) => document.settings.find((one: { name: string }) => one.name === name);
-  t.match(setting('DATABASE_URL'), {
-    value: 'postgresql://dure:***@db.example.com/dure?sslmode=require',
-    source: 'environment',
-  });
+  const url = 'postgresql://dure:***@db.example.com/dure?sslmode=require';
+  t.match(setting('DATABASE_URL'), { value: url, source: 'environment' });
   t.match(setting('JWT_SECRET'), { value: /^\(set\) ids [\w-]{10}$/ });
   t.match(setting('JWT_PRIVATE_KEY'), { value: `(set) ids ${key.id}` });
   t.match(setting('HOST'), { value: '0.0.0.0', source: 'default' });
@@ -139,14 +137,18 @@ for (const [source, first, options, waits] of [
   });
 }
 
+/** Rotates, and asserts that the new value alone is on standard output, in one line, which secret stores would keep. */
+async function printed(t: Test, environment: Record<string, string>, shown: string, ...options: string[]) {
+  const { code, stdout, stderr } = await dureText(environment, ...rotate, ...options);
+  t.equal(code, 0, stderr);
+  t.notMatch(stdout, '\n', 'it is one line');
+  t.notMatch(stderr, shown, 'secrets are on standard output only');
+  return stdout;
+}
+
 t.test('each step continues from the value that is deployed', async (t) => {
-  const step = async (value: string, name: string) => {
-    const { code, stdout, stderr } = await dureText({ JWT_SECRET: value }, ...rotate, '--step', name);
-    t.equal(code, 0, stderr);
-    t.notMatch(stdout, '\n', 'a secret store would keep a line feed');
-    t.notMatch(stderr, value.split(',')[0] ?? '', 'secrets are on standard output only');
-    return stdout;
-  };
+  const step = (value: string, name: string) =>
+    printed(t, { JWT_SECRET: value }, value.split(',')[0] ?? '', '--step', name);
   const added = await step(secret, 'add');
   const next = added.split(',')[1];
   t.equal(added, `${secret},${next}`);
@@ -163,13 +165,8 @@ t.test('private keys are rotated step by step, and a first one is printed', asyn
     );
   const rotateFrom = (JWT_PRIVATE_KEY: string, ...options: string[]) =>
     dureText({ JWT_SECRET: secret, JWT_PRIVATE_KEY }, ...rotate, '--asymmetric', ...options);
-  const print = async (value: string, ...options: string[]) => {
-    const { code, stdout, stderr } = await rotateFrom(value, ...options);
-    t.equal(code, 0, stderr);
-    t.notMatch(stdout, '\n', 'it is one line');
-    t.notMatch(stderr, 'BEGIN', 'keys are on standard output only');
-    return stdout;
-  };
+  const print = (JWT_PRIVATE_KEY: string, ...options: string[]) =>
+    printed(t, { JWT_SECRET: secret, JWT_PRIVATE_KEY }, 'BEGIN', '--asymmetric', ...options);
   const first = await print('', 'eddsa');
   const [old = ''] = keysOf(first);
   t.match(old, /^EdDSA /);
@@ -216,10 +213,8 @@ t.test('the generated secret of a folder is rotated in its file', async (t) => {
   t.match(document, { source: path });
   t.ok(document.value.startsWith(`${readFileSync(path, 'utf8')},`));
   writeFileSync(path, document.value);
-  t.same(
-    loadConfig({ DATA_DIR }).secrets.map(({ id }) => id),
-    document.key_ids,
-  );
+  const ids = loadConfig({ DATA_DIR }).secrets.map(({ id }) => id);
+  t.same(ids, document.key_ids);
 });
 
 t.test('the variables of the database are enough for what needs nothing else', async (t) => {

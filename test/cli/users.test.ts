@@ -1,7 +1,7 @@
 import t from 'tap';
 import { secondFactorOf } from '../auth/authenticator.ts';
 import { createTestApp, createUser, logIn, testEnvironment, verifyEmails } from '../support/app.ts';
-import { lockRows } from '../support/concurrency.ts';
+import { during, lockRows } from '../support/concurrency.ts';
 import { notifiedOf, openTwoShops, sendRequest } from '../support/partner-requests.ts';
 import { commandsOn, dureText, failed } from './command.ts';
 
@@ -26,10 +26,8 @@ t.test('suspend and reactivate write who did it and why', async (t) => {
   const lifted = await dure('users', 'reactivate', String(user.id));
   t.match(lifted.document, { suspended_at: null, suspended_reason: null });
 
-  const { rows } = await pool.query(
-    `SELECT operator, action, reason FROM audit_entries WHERE subject_kind = 'user' AND subject_id = $1 ORDER BY id`,
-    [user.id],
-  );
+  const { rows } = await pool.query(`SELECT operator, action, reason FROM audit_entries
+    WHERE subject_kind = 'user' AND subject_id = ${user.id} ORDER BY id`);
   t.match(rows, [
     { operator: 'cli:night shift', action: 'user_suspended', reason: 'sends ads' },
     { operator: /^cli:.+@.+/, action: 'user_suspended', reason: 'still does' },
@@ -122,12 +120,9 @@ t.test('delete does what the owner can do, once, and the other sides are notifie
   const request = await sendRequest(app, sender, post);
   const { id, username, email } = receiver;
   const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [id]);
-  const runs = [1, 2].map(() =>
-    dure('users', 'delete', email, '--yes', username, '--reason', 'asked for it'),
-  );
-  await lock.waiters(2);
-  await lock.release();
-  t.same((await Promise.all(runs)).map(({ code }) => code).sort(), [0, 3]);
+  const remove = () => dure('users', 'delete', email, '--yes', username, '--reason', 'asked for it');
+  const runs = await lock.queue(remove, remove);
+  t.same(runs.map(({ code }) => code).sort(), [0, 3]);
   t.equal(await me(receiver), 401);
   t.strictSame(await notifiedOf(app, sender), [['withdrawn', request, '취소됨']]);
   const { document } = await dure('audit', '--user', String(id));
@@ -136,9 +131,9 @@ t.test('delete does what the owner can do, once, and the other sides are notifie
 
 t.test('an account whose address changes while it is deleted is kept, for another attempt', async (t) => {
   const { id, username } = await createUser(app);
-  const lock = await lockRows(t, app, "UPDATE users SET email = 'moved@example.com' WHERE id = $1", [id]);
-  const deleted = await lock.during(() => dure('users', 'delete', String(id), '--yes', username));
-  failed(t, deleted, 4, 'service_unavailable');
+  const move: [string, number] = ["UPDATE users SET email = 'moved@example.com' WHERE id = $1", id];
+  const remove = () => dure('users', 'delete', String(id), '--yes', username);
+  failed(t, await during(t, app, move, remove), 4, 'service_unavailable');
   t.equal((await dure('users', 'delete', 'moved@example.com', '--yes', username)).code, 0);
 });
 

@@ -131,27 +131,20 @@ t.test('private keys are read from a text, with line feeds or without, or from a
   const text = keys.map(({ pem }) => pem).join('');
   const oneLine = text.replaceAll('\n', '\\n');
   const directory = t.testdir({ pem: `\n${text}\n`, line: oneLine });
+  const texts = [text, oneLine, text.replaceAll('\n', '\r\n'), keys.map(({ pem }) => ` ${pem}`).join('\n')];
   for (const environment of [
-    ...[text, oneLine, text.replaceAll('\n', '\r\n'), keys.map(({ pem }) => ` ${pem}`).join('\n')].map(
-      (value) => ({ JWT_PRIVATE_KEY: value }),
-    ),
+    ...texts.map((value) => ({ JWT_PRIVATE_KEY: value })),
     ...['pem', 'line'].map((name) => ({ JWT_PRIVATE_KEY_FILE: join(directory, name) })),
-  ]) {
+  ])
     t.strictSame(load(environment).privateKeys, keys, JSON.stringify(environment));
-  }
   t.strictSame(load({ JWT_PRIVATE_KEY: '', JWT_PRIVATE_KEY_FILE: '' }).privateKeys, []);
 });
 
 t.test('an empty variable counts as not set', async (t) => {
   const names = 'HOST PORT DATABASE_URL RESEND_API_KEY TRUST_PROXY LOG_LEVEL REDIS_URL NODE_ENV'.split(' ');
   const config = load(Object.fromEntries(names.map((name) => [name, ''])));
-  t.match(config, {
-    host: '127.0.0.1',
-    port: 3000,
-    trustProxy: false,
-    logLevel: 'info',
-    redisUrl: undefined,
-  });
+  const defaults = { host: '127.0.0.1', port: 3000, trustProxy: false, logLevel: 'info' };
+  t.match(config, { ...defaults, redisUrl: undefined });
 });
 
 t.test('in production it listens on all addresses, without documentation and migrations', async (t) => {
@@ -197,11 +190,8 @@ t.test('a secret is generated once, with mode 0600', async (t) => {
   t.equal(readFileSync(path, 'utf8'), first.key.toString());
   const other = join(t.testdirName, 'other');
   t.notSame(loadConfig({ DATA_DIR: other }).secrets[0], first);
-  t.equal(
-    loadConfig({ DATA_DIR: directory, JWT_SECRET: secret }).secrets[0].key.toString(),
-    secret,
-    'one that is set wins',
-  );
+  const [set] = loadConfig({ DATA_DIR: directory, JWT_SECRET: secret }).secrets;
+  t.equal(set.key.toString(), secret, 'one that is set wins');
 });
 
 t.test('in production, a password of the database that is missing or common is warned about', async (t) => {
@@ -213,11 +203,10 @@ t.test('in production, a password of the database that is missing or common is w
     ...['app:MySecretPassword@db/dure', 'app:123456789@db/dure', 'app:changeme@db/dure', 'app:k3J9x@db/dure'],
     ...['shopkeeper:shopkeeper@db/dure', 'app:neighbours@db/neighbours'],
   ];
-  for (const name of ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'DATABASE_REPLICA_URL'])
-    for (const rest of common)
-      t.strictSame(warningsOf(name, rest), [
-        `${name} has no password or a common one: use a long random one`,
-      ]);
+  for (const name of ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'DATABASE_REPLICA_URL']) {
+    const warning = `${name} has no password or a common one: use a long random one`;
+    for (const rest of common) t.strictSame(warningsOf(name, rest), [warning]);
+  }
   for (const rest of ['dure:p%40ssage-Of-Cranes@db/dure', '/dure?host=/run'])
     t.strictSame(warningsOf('DATABASE_URL', rest), [], rest);
   t.strictSame(load({ DATABASE_URL: 'postgresql://dure:dure@db/dure' }).warnings, []);

@@ -38,15 +38,10 @@ t.test('providers keep their order; the known ones need no issuer', async (t) =>
     ...apple,
   };
   const scope = 'openid email profile';
+  const acme = { id: 'acme-id', issuer: 'https://login.acme.example/realm/' };
   t.match(loadConfig(environment).loginProviders, [
     { kind: 'kakao', issuer: 'https://kauth.kakao.com', userInfoUrl: 'https://kapi.kakao.com/v2/user/me' },
-    {
-      kind: 'openid',
-      id: 'acme-id',
-      issuer: 'https://login.acme.example/realm/',
-      name: { ko: 'Acme', en: 'Acme' },
-      scope: 'openid email',
-    },
+    { ...acme, kind: 'openid', name: { ko: 'Acme', en: 'Acme' }, scope: 'openid email' },
     { kind: 'apple', issuer: 'https://appleid.apple.com', privateKey: /^-----BEGIN PRIVATE KEY-----\n/ },
     { kind: 'naver', issuer: 'https://nid.naver.com', apiUrl: 'https://openapi.naver.com' },
     { kind: 'openid', id: 'google', issuer: 'https://accounts.google.com', scope },
@@ -73,10 +68,7 @@ t.test('what is missing or wrong is listed, by the variable and without secrets'
       /LOGIN_APPLE_PRIVATE_KEY must be the key/,
       { LOGIN_PROVIDERS: 'apple', ...apple, LOGIN_APPLE_PRIVATE_KEY: key },
     ]),
-    [
-      /LOGIN_PROVIDERS must not name a provider twice/,
-      { LOGIN_PROVIDERS: 'kakao,kakao', ...client('KAKAO') },
-    ],
+    [/LOGIN_PROVIDERS must not name a provider twice/, of('kakao', { LOGIN_PROVIDERS: 'kakao,kakao' })],
     // A provider of that name would count as another method of the session.
     ...['development', 'passkey', 'totp', 'password', 'Kakao', '1a', 'a_b', 'a'.repeat(31)].map(
       (name): [RegExp, Record<string, string>] => [/LOGIN_PROVIDERS holds "/, { LOGIN_PROVIDERS: name }],

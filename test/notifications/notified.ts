@@ -4,7 +4,12 @@ import { createPost, type Shop } from '../support/stores.ts';
 
 type Caller = Pick<Shop, 'token'>;
 
-/** Notifications of shops of an app. */
+/** Changes preferences of a user. @throws when they are rejected */
+export async function setPreferences({ call }: TestApp, { token }: Caller, body: object): Promise<void> {
+  const { status, text } = await call('PATCH', '/api/v1/notifications/preferences/', { token, body });
+  if (status !== 200) throw new Error(text);
+}
+
 export function notificationsIn(app: TestApp) {
   const idsOf = async (shop: Caller, query = ''): Promise<number[]> =>
     (await notificationsOf(app, shop, query)).items.map(({ id }: { id: number }) => id);

@@ -11,13 +11,15 @@ import {
   requestPartnership,
   sendRequest,
 } from '../support/partner-requests.ts';
-
-import { tablesWith } from '../support/rows.ts';
+import { countRows, tablesWith } from '../support/rows.ts';
 import { createPost, openShop, type Shop } from '../support/stores.ts';
 import { notificationsIn } from './notified.ts';
 
 const app = await createTestApp();
 const { idsOf, markRead, notified } = notificationsIn(app);
+
+const all = { up_to_id: Number.MAX_SAFE_INTEGER };
+const lockCount = 'SELECT FROM notification_counts WHERE user_id = $1 FOR UPDATE';
 
 /** What each user's count is, and what it must be: the unread rows. */
 async function countsOf(...shops: Shop[]) {
@@ -39,15 +41,10 @@ t.test('any number of notifications is marked, in transactions of bounded length
      SELECT user_id, kind, partner_request_id FROM notifications, generate_series(1, $2) WHERE user_id = $1`,
     [receiver.id, added],
   );
-  const all = { up_to_id: Number.MAX_SAFE_INTEGER };
   // Both wait for the count before their first batch, and one of them finds it marked.
-  const lock = await lockRows(t, app, 'SELECT FROM notification_counts WHERE user_id = $1 FOR UPDATE', [
-    receiver.id,
-  ]);
-  const marking = inParallel(2, () => markRead(receiver, all));
-  await lock.waiters(2);
-  await lock.release();
-  const responses = await marking;
+  const lock = await lockRows(t, app, lockCount, [receiver.id]);
+  const mark = () => markRead(receiver, all);
+  const responses = await lock.queue(mark, mark);
   const updated = responses.map(({ body }) => body.data.updated_count);
   t.equal(updated[0] + updated[1], added + ids.length);
   const left = responses.map(({ body }) => body.data.unread_count);
@@ -73,15 +70,14 @@ t.test('notifications of a user become visible in the order of their ids', async
   );
   t.equal(fast.status, 201);
   const requests = (await notifiedOf(app, receiver)).map(([, id]) => id);
-  const [first, second] = [slow.body.data.id, fast.body.data.id];
-  t.strictSame(requests, [second, first], 'the one with the smaller id was there before');
+  const newestFirst = [fast.body.data.id, slow.body.data.id];
+  t.strictSame(requests, newestFirst, 'the one with the smaller id was there before');
 });
 
 t.test('concurrent requests, marks and deletions count every notification once', async (t) => {
   const { sender, receiver, ids } = await notified(6);
   const other = await openShop(app, '강변서점');
   const posts = await inParallel(12, () => createPost(app, receiver.token));
-  const all = { up_to_id: Number.MAX_SAFE_INTEGER };
   const [asked, marked] = await Promise.all([
     Promise.all(posts.map((post, index) => requestPartnership(app, index % 2 ? sender : other, post))),
     Promise.all([
@@ -104,8 +100,7 @@ t.test('concurrent requests, marks and deletions count every notification once',
   t.strictSame(tally([deleted, ...marks]), { '200': 5 });
   const counts = await countsOf(sender, other);
   t.strictSame(counts.kept, counts.unread);
-  const left = await app.pool.query('SELECT FROM notification_counts WHERE user_id = $1', [receiver.id]);
-  t.equal(left.rowCount, 0);
+  t.equal(await countRows(app, 'notification_counts WHERE user_id = $1', receiver.id), 0);
 });
 
 t.test('notifying several users locks their counts in one order', async (t) => {
@@ -117,7 +112,6 @@ t.test('notifying several users locks their counts in one order', async (t) => {
   const recipients = [sender, receiver].map(({ id: userId }) => ({ kind, userId, requestId }));
   const notify = (order: typeof recipients) => database.transaction((tx) => repository.notify(tx, order));
   await notify(recipients);
-  const lockCount = 'SELECT FROM notification_counts WHERE user_id = $1 FOR UPDATE';
   const [first, second] = [sender.id, receiver.id].sort((a, b) => a - b);
   const lock = await lockRows(t, app, lockCount, [first]);
   const changes = [recipients, recipients.toReversed()].map(notify);
@@ -132,10 +126,7 @@ t.test('notifying several users locks their counts in one order', async (t) => {
 
 t.test('an account that is deleted while its notifications are marked goes with all of them', async (t) => {
   const { receiver } = await notified(2);
-  const all = { up_to_id: Number.MAX_SAFE_INTEGER };
-  const lock = await lockRows(t, app, 'SELECT FROM notification_counts WHERE user_id = $1 FOR UPDATE', [
-    receiver.id,
-  ]);
+  const lock = await lockRows(t, app, lockCount, [receiver.id]);
   const changes = [markRead(receiver, all), deleteAccount(app, receiver), markRead(receiver, all)];
   await lock.waiters(3);
   await lock.release();

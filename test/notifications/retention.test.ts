@@ -25,10 +25,8 @@ async function notifiedLongAgo(old: number) {
   const read = () => markRead(receiver, { up_to_id: Number.MAX_SAFE_INTEGER });
   const notify = async () => sendRequest(app, sender, await createPost(app, receiver.token));
   const age = (which: 'is_read' | 'NOT is_read') =>
-    app.pool.query(
-      `UPDATE notifications SET created_at = now() - interval '40 days' WHERE ${which} AND user_id = $1`,
-      [receiver.id],
-    );
+    app.pool.query(`UPDATE notifications SET created_at = now() - interval '40 days'
+      WHERE ${which} AND user_id = ${receiver.id}`);
   await read();
   await age('is_read');
   await notify();
@@ -92,8 +90,7 @@ t.test('the message of a request that came to an end is erased a year later', as
   const { body } = await readRequest(app, receiver, ids.거절됨);
   t.match(body.data, { status: '거절됨', message: '' });
   t.not(body.data.updated_at.slice(0, 10), new Date().toISOString().slice(0, 10), 'that is not a change');
-  const found = await notifiedOf(app, receiver);
-  t.equal(found.length, 7, 'its notifications stay');
+  t.equal((await notifiedOf(app, receiver)).length, 7, 'its notifications stay');
   const { items } = await notificationsOf(app, sender);
   t.match(items[0].partner_request, { id: ids.거절됨, message: '' });
 });

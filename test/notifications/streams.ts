@@ -123,9 +123,8 @@ async function mustSucceed(response: Promise<TestResponse>) {
 
 /** Ids of a user's notifications, oldest first. */
 export async function storedIds({ pool }: Pick<TestApp, 'pool'>, userId: number): Promise<number[]> {
-  const { rows } = await pool.query('SELECT id::int FROM notifications WHERE user_id = $1 ORDER BY id', [
-    userId,
-  ]);
+  const ofUser = 'SELECT id::int FROM notifications WHERE user_id = $1 ORDER BY id';
+  const { rows } = await pool.query(ofUser, [userId]);
   return rows.map(({ id }) => id);
 }
 

@@ -3,9 +3,9 @@ import { authenticatorOf, forgetSteps } from '../auth/authenticator.ts';
 import {
   latestCode,
   latestMail,
+  latestUndoToken,
   mailsTo,
   passTime,
-  undoTokenIn,
   verifyLinkTokenIn,
 } from '../auth/mailbox.ts';
 import { createTestApp, logIn, password, resetLinkIn, type TestApp, verifyEmails } from '../support/app.ts';
@@ -72,8 +72,7 @@ async function resetStory(app: TestApp, show: Show): Promise<string> {
   const code = await latestCode(app, new_email);
   const change = { password, new_email, code };
   await show('POST', '/auth/change-email/', { token: mover.body.data.access, body: change });
-  const notices = (await mailsTo(app, email)).filter(({ text }) => text.includes('/undo-email-change?'));
-  await show('POST', '/auth/change-email/undo/', { body: { token: undoTokenIn(notices.at(-1)) } });
+  await show('POST', '/auth/change-email/undo/', { body: { token: await latestUndoToken(app, email) } });
   const link = resetLinkIn(await latestMail(app, email));
   const again = { uid: link.uid, token: link.token, new_password: password };
   await app.call('POST', '/auth/reset-password-confirm/', { body: again });

@@ -7,6 +7,7 @@ import { createTestApp, createUser } from '../support/app.ts';
 import { rejected } from '../support/assertions.ts';
 import { lockRows } from '../support/concurrency.ts';
 import { listen } from '../support/raw-http.ts';
+import { countRows } from '../support/rows.ts';
 import { createPost, openShop } from '../support/stores.ts';
 import { until } from '../support/until.ts';
 
@@ -61,10 +62,9 @@ t.test('every row is there once, however many pages there are', async (t) => {
   const { token, id } = await createUser(app);
   await addNotifications(id, 1_100);
   const { notifications } = (await download(token)).body;
-  t.strictSame(
-    notifications.map((one: { post_id: number }) => one.post_id),
-    Array.from({ length: 1_100 }, (_, index) => index + 1),
-  );
+  const posts = notifications.map((one: { post_id: number }) => one.post_id);
+  const numbers = Array.from({ length: 1_100 }, (_, index) => index + 1);
+  t.strictSame(posts, numbers);
 });
 
 /** Sends the request on a connection of its own, from which nothing is read. */
@@ -72,9 +72,8 @@ async function request(token: string, version = '1.1'): Promise<Socket> {
   const socket = connect({ port: await listen(app.app), host: '127.0.0.1' });
   socket.on('error', () => undefined);
   await once(socket, 'connect');
-  socket.write(
-    `GET ${path} HTTP/${version}\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nConnection: close\r\n\r\n`,
-  );
+  const headers = `Host: localhost\r\nAuthorization: Bearer ${token}\r\nConnection: close\r\n\r\n`;
+  socket.write(`GET ${path} HTTP/${version}\r\n${headers}`);
   return socket;
 }
 
@@ -115,10 +114,9 @@ t.test('a client that reads nothing keeps no connection to the database and litt
   await until('a pause', async () => {
     const before = pages;
     for (let time = 0; time < 5; time++) await call('GET', '/auth/me/', { token });
-    const busy = await pool.query(`
-      SELECT FROM pg_stat_activity
-      WHERE datname = current_database() AND application_name = 'dure' AND state <> 'idle'`);
-    return busy.rowCount === 0 && pages === before;
+    const ofApp = "datname = current_database() AND application_name = 'dure'";
+    const busy = await countRows(app, `pg_stat_activity WHERE ${ofApp} AND state <> 'idle'`);
+    return busy === 0 && pages === before;
   });
   t.ok(pages < rows / 400, `${pages} pages`);
   const [, file = ''] = (await readAll(socket)).split('\r\n\r\n');

@@ -14,7 +14,8 @@ import {
   sendRequest,
   transition,
 } from '../support/partner-requests.ts';
-import { createPost, idsIn, openShop, type Shop } from '../support/stores.ts';
+import { countRows } from '../support/rows.ts';
+import { createPost, idsIn, openShop, type Shop, type TestPost } from '../support/stores.ts';
 
 const app = await createTestApp();
 const { call, pool } = app;
@@ -125,28 +126,23 @@ t.test('lists have open posts, others by status, and all of them for their autho
   await setLastDay(over.id, -1);
   await patch(shop, closed.id, { status: 'closed' });
   for (const filter of ['', `&q=${encodeURIComponent('마감')}`, '&category_id=1']) {
-    t.strictSame(await listed(shop, filter), [open.id], filter);
-    t.strictSame(await listed(shop, `${filter}&status=open`), [open.id], filter);
+    for (const status of ['', '&status=open', '&mine=true&status=open'])
+      t.strictSame(await listed(shop, filter + status), [open.id], filter + status);
     t.strictSame(await listed(shop, `${filter}&status=closed`), [closed.id, over.id], filter);
-    t.strictSame(await listed(shop, `${filter}&status=all`), [closed.id, over.id, open.id], filter);
-    t.strictSame(await listed(shop, `${filter}&mine=true`), [closed.id, over.id, open.id], filter);
-    t.strictSame(await listed(shop, `${filter}&mine=true&status=open`), [open.id], filter);
+    for (const status of ['&status=all', '&mine=true'])
+      t.strictSame(await listed(shop, filter + status), [closed.id, over.id, open.id], filter + status);
   }
-  const whole = await call('GET', `${path}?status=closed&q=${encodeURIComponent('닫은')}`, {
-    token: shop.token,
-  });
+  const { token } = shop;
+  const whole = await call('GET', `${path}?status=closed&q=${encodeURIComponent('닫은')}`, { token });
   t.match(whole.body.data.items, [{ id: closed.id, status: 'closed' }], 'of all stores');
-  const page = await call('GET', '/api/v1/stores/mypage/', { token: shop.token });
-  const summaries: { id: number }[] = page.body.data.posts;
-  t.same(
-    summaries,
-    [closed, over, open].map(({ id, title, thumbnail, created_at }) => ({
-      id,
-      title,
-      thumbnail,
-      created_at,
-    })),
-  );
+  const page = await call('GET', '/api/v1/stores/mypage/', { token });
+  const summaryOf = ({ id, title, thumbnail, created_at }: TestPost) => ({
+    id,
+    title,
+    thumbnail,
+    created_at,
+  });
+  t.same(page.body.data.posts, [closed, over, open].map(summaryOf));
 });
 
 t.test('a closed post takes no request; a pending one can be accepted', async (t) => {
@@ -177,8 +173,7 @@ t.test('a change of the status waits for a request that is being sent', async (t
   );
   t.equal(asked.status, 201);
   t.equal(closed.body.data.status, 'closed');
-  const accepted = await transition(app, receiver, asked.body.data.id, 'accept');
-  t.equal(accepted.status, 200);
+  t.equal((await transition(app, receiver, asked.body.data.id, 'accept')).status, 200);
 });
 
 t.test('a request waits for a change of the status, and sees it', async (t) => {
@@ -212,11 +207,8 @@ t.test('the clean-up marks posts whose last day is over, on two instances at onc
   const runs = await Promise.all(databases.map((database) => cleanUp(database, [duePosts])));
   const marked = runs.map(({ deleted }) => deleted['posts'] ?? 0);
   t.ok((marked[0] ?? 0) + (marked[1] ?? 0) >= 1_200, `${marked}`);
-  const { rows } = await pool.query(
-    'SELECT count(*)::int AS due FROM posts WHERE store_id = $1 AND closed_at IS NULL AND closes_on < $2::date',
-    [shop.store.id, day(0)],
-  );
-  t.strictSame(rows, [{ due: 0 }]);
+  const due = 'posts WHERE store_id = $1 AND closed_at IS NULL AND closes_on < $2::date';
+  t.equal(await countRows(app, due, shop.store.id, day(0)), 0);
   t.strictSame(await listed(shop, ''), [today.id, id]);
   const closed = (await listed(shop, '&status=closed&limit=1'))[0] ?? 0;
   t.strictSame(await changed(shop, closed, { status: 'open' }), ['open', null]);

@@ -14,9 +14,8 @@ const { token: visitor } = await createUser(app);
 const created: TestPost[] = [];
 for (let index = 0; index < 14; index++) {
   const { token } = index % 2 === 0 ? cafe : bakery;
-  created.push(
-    await createPost(app, token, { title: `글 ${index}`, content: index < 3 ? '옛 소식' : '새 소식' }),
-  );
+  const fields = { title: `글 ${index}`, content: index < 3 ? '옛 소식' : '새 소식' };
+  created.push(await createPost(app, token, fields));
 }
 const newestFirst = [...created].reverse();
 

@@ -8,11 +8,15 @@ const path = '/api/v1/posts/';
 const { token } = await createUser(app);
 const { id: storeId } = await createStore(app, token, { name: '둘레' });
 
-async function titles(q: string, query = '?limit=100'): Promise<string[]> {
-  const response = await call('GET', `${path}${query}&q=${encodeURIComponent(q)}`, { token });
+async function read(query: string, cursor = ''): Promise<{ titles: string[]; next: string }> {
+  const response = await call('GET', `${path}${query}${cursor && `&cursor=${cursor}`}`, { token });
   if (response.status !== 200) throw new Error(response.text);
-  return response.body.data.items.map(({ title }: TestPost) => title);
+  const { items, next_cursor: next } = response.body.data;
+  return { titles: items.map(({ title }: TestPost) => title), next };
 }
+
+const titles = async (q: string, query = '?limit=100') =>
+  (await read(`${query}&q=${encodeURIComponent(q)}`)).titles;
 
 t.test('q matches substrings of title and content, case-insensitive and without wildcards', async (t) => {
   const posts = [
@@ -80,12 +84,7 @@ t.test('rare and frequent words are found in every post, newest first', async (t
 });
 
 t.test('a search examines a bounded number of posts per page, and goes on to the end', async (t) => {
-  const read = async (query: string, cursor = '') => {
-    const response = await call('GET', `${path}?limit=2${query}${cursor && `&cursor=${cursor}`}`, { token });
-    if (response.status !== 200) throw new Error(response.text);
-    const { items, next_cursor: next } = response.body.data;
-    return { titles: items.map(({ title }: TestPost) => title), next };
-  };
+  const page = (query: string, cursor?: string) => read(`?limit=2${query}`, cursor);
   const text = `&q=${encodeURIComponent('가나다라')}`;
   // Every post has each part of the text; four have the text.
   const other = await createUser(app);
@@ -100,23 +99,23 @@ t.test('a search examines a bounded number of posts per page, and goes on to the
     COMMIT;
     ANALYZE posts`);
   for (const query of [text, `${text}&category_id=1`, `${text}&store_id=${otherStore}`]) {
-    const first = await read(query);
+    const first = await page(query);
     t.strictSame(first.titles, ['b5400'], `${query}: shorter than the limit`);
-    const second = await read(query, first.next);
+    const second = await page(query, first.next);
     t.strictSame(second.titles, ['b3', 'b2'], `${query}: full`);
-    t.strictSame(await read(query, second.next), { titles: ['b1'], next: null }, `${query}: the end`);
+    t.strictSame(await page(query, second.next), { titles: ['b1'], next: null }, `${query}: the end`);
   }
   await createPost(app, token, { title: '바마사아' });
   const rare = `&q=${encodeURIComponent('바마사아')}`;
-  t.strictSame(await read(rare), { titles: ['바마사아'], next: null });
-  t.strictSame(await read(`${rare}&store_id=${otherStore}`), { titles: [], next: null }, 'of another store');
+  t.strictSame(await page(rare), { titles: ['바마사아'], next: null });
+  t.strictSame(await page(`${rare}&store_id=${otherStore}`), { titles: [], next: null }, 'of another store');
 
-  const { next } = await read(text);
+  const { next } = await page(text);
   const [, time, id] = /^(\d+)_(\d+)$/.exec(Buffer.from(next, 'base64url').toString()) ?? [];
   const stopped = await pool.query('DELETE FROM posts WHERE id = $1 RETURNING created_at', [id]);
   t.equal(stopped.rows[0].created_at.getTime(), Number(time), 'the last post that was examined');
   await createPost(app, token, { title: '가나다라 새로' });
-  t.strictSame((await read(text, next)).titles, ['b3', 'b2'], 'after posts were added and deleted');
+  t.strictSame((await page(text, next)).titles, ['b3', 'b2'], 'after posts were added and deleted');
   for (const cursor of [`${next}A`, next.slice(1), Buffer.from(`${time}_0`).toString('base64url')]) {
     const rejection = await call('GET', `${path}?cursor=${cursor}${text}`, { token });
     t.equal(rejection.body.data.code, 'invalid_cursor');
@@ -124,9 +123,9 @@ t.test('a search examines a bounded number of posts per page, and goes on to the
 
   await pool.query('UPDATE users SET suspended_at = now() WHERE id = $1', [other.id]);
   await pool.query(`UPDATE posts SET created_at = '2023-01-01' WHERE store_id = $1`, [storeId]);
-  const hidden = await read('');
+  const hidden = await page('');
   t.strictSame(hidden.titles, [], 'the newest posts are of a suspended store');
-  t.equal((await read('', hidden.next)).titles.length, 2);
+  t.equal((await page('', hidden.next)).titles.length, 2);
 });
 
 t.test('no text has a key beyond the bound', async (t) => {

@@ -2,17 +2,14 @@ import t from 'tap';
 import { quietUntil } from '../../src/domains/notifications/preferences/repository.ts';
 import { koreanOffset } from '../../src/infrastructure/times.ts';
 import { mailsTo } from '../auth/mailbox.ts';
+import { notificationsIn, setPreferences } from '../notifications/notified.ts';
 import { createTestApp, relayed } from '../support/app.ts';
 import { lockRows } from '../support/concurrency.ts';
-import {
-  notificationsOf,
-  openTwoVerifiedShops,
-  sendRequest,
-  transition,
-} from '../support/partner-requests.ts';
+import { openTwoVerifiedShops, sendRequest, transition } from '../support/partner-requests.ts';
 import { until } from '../support/until.ts';
 
 const app = await createTestApp();
+const { idsOf, markRead } = notificationsIn(app);
 
 /** A time in Korea. */
 const inKorea = (time: string, day = '2026-06-15') => new Date(`${day}T${time}+09:00`);
@@ -71,12 +68,8 @@ interface Account {
 }
 
 /** Changes quiet hours; then workers look for jobs, which they else do every two seconds. */
-async function setHours({ token }: Account, hours: ReturnType<typeof hoursAround> | null) {
-  const response = await app.call('PATCH', '/api/v1/notifications/preferences/', {
-    token,
-    body: { quiet_hours: hours },
-  });
-  if (response.status !== 200) throw new Error(response.text);
+async function setHours(account: Account, hours: ReturnType<typeof hoursAround> | null) {
+  await setPreferences(app, account, { quiet_hours: hours });
   await app.pool.query('NOTIFY "jobs:insert"');
 }
 
@@ -132,10 +125,7 @@ t.test('what was read or became obsolete while it waited is not sent', async (t)
   for (const [index, action] of answers.entries()) {
     const id = await sendRequest(app, sender, post);
     await transition(app, receiver, id, action);
-    const { items } = await notificationsOf(app, sender);
-    const body = { ids: [items[0].id] };
-    if (index === 0)
-      await app.call('POST', '/api/v1/notifications/mark-read/', { token: sender.token, body });
+    if (index === 0) await markRead(sender, { ids: (await idsOf(sender)).slice(0, 1) });
     // The email about the acceptance is obsolete, that about the end is not.
     if (action === 'accept') {
       await waitingFor(sender, 3);
@@ -179,10 +169,8 @@ t.test('a change of quiet hours while an email is made to wait reaches it, in ei
     await change;
     if (isFirst) {
       await until('an attempt that failed', async () => (await jobsOf(receiver))[0]?.error);
-      await app.pool.query(
-        "UPDATE graphile_worker._private_jobs SET run_at = now() WHERE payload->>'user_id' = $1",
-        [receiver.id],
-      );
+      const ofReceiver = `payload->>'user_id' = '${receiver.id}'`;
+      await app.pool.query(`UPDATE graphile_worker._private_jobs SET run_at = now() WHERE ${ofReceiver}`);
       await app.pool.query('NOTIFY "jobs:insert"');
     }
     t.equal((await subjectsTo(receiver)).length, isFirst ? 1 : 2);

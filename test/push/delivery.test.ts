@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap';
 import { recoverJobs } from '../../src/infrastructure/jobs/jobs.ts';
+import { notificationsIn, setPreferences } from '../notifications/notified.ts';
 import { createTestApp, createUser, deleteAccount, suspend } from '../support/app.ts';
 import { openTestDatabase } from '../support/database.ts';
 import { openTwoShops, sendRequest, transition } from '../support/partner-requests.ts';
@@ -112,8 +113,7 @@ t.test('push services take a message whatever its id is, and refuse what they do
 
 t.test('a message is in the language of its user', async (t) => {
   const { receiver, browser, request } = await openSubscribedShops();
-  const path = '/api/v1/notifications/preferences/';
-  await app.call('PATCH', path, { token: receiver.token, body: { language: 'en' } });
+  await setPreferences(app, receiver, { language: 'en' });
   await request();
   const body = '두레 베이커리 would like to partner with you on your post “주말 공동 할인”.';
   t.match((await browser.next()).message, { title: 'New partnership request', body });
@@ -125,9 +125,8 @@ t.test('what became obsolete while it waited is not pushed, all else is', async 
   async function notified() {
     const shop = await openShop(app);
     const browser = await subscribe(shop);
-    await app.pool.query(`UPDATE push_subscriptions SET retry_at = now() + interval '1 hour' WHERE id = $1`, [
-      browser.id,
-    ]);
+    const later = "retry_at = now() + interval '1 hour'";
+    await app.pool.query(`UPDATE push_subscriptions SET ${later} WHERE id = $1`, [browser.id]);
     await sendRequest(app, sender, await createPost(app, shop.token));
     return { shop, browser };
   }
@@ -136,17 +135,14 @@ t.test('what became obsolete while it waited is not pushed, all else is', async 
   const [old, wanted] = [await notified(), await notified()];
   t.equal((await settled()).length, 8);
 
-  const { token } = read.shop;
-  await app.call('POST', '/api/v1/notifications/mark-read/', { token, body: { up_to_id: 2 ** 50 } });
-  const off = { token: muted.shop.token, body: { push: { partner_request_received: false } } };
-  await app.call('PATCH', '/api/v1/notifications/preferences/', off);
+  await notificationsIn(app).markRead(read.shop, { up_to_id: 2 ** 50 });
+  await setPreferences(app, muted.shop, { push: { partner_request_received: false } });
   await pushes.remove(removed.shop, removed.browser.id);
   await suspend(app, suspended.shop);
   await deleteAccount(app, deleted.shop);
   await pushes.add(await createUser(app), moved.browser.subscription);
-  await app.pool.query(`UPDATE notifications SET created_at = now() - interval '4 days' WHERE user_id = $1`, [
-    old.shop.id,
-  ]);
+  const age = "UPDATE notifications SET created_at = now() - interval '4 days' WHERE user_id = $1";
+  await app.pool.query(age, [old.shop.id]);
   await makeDue();
   t.match((await wanted.browser.next()).message, { kind: 'partner_request_received' });
   t.strictSame(await settled(), []);
@@ -280,9 +276,8 @@ t.test('a name that cannot be resolved, or only to a private address, is a failu
   await until('a failure', async () => (await readSubscription(body.data.id)).failures === 1);
   t.match(app.logs.join(), /"host":"push\.invalid"/);
   // As if `PUSH_SERVICES` had listed it when the browser subscribed.
-  await app.pool.query("UPDATE push_subscriptions SET endpoint = 'https://other.invalid/' WHERE id = $1", [
-    body.data.id,
-  ]);
+  const change = "UPDATE push_subscriptions SET endpoint = 'https://other.invalid/' WHERE id = $1";
+  await app.pool.query(change, [body.data.id]);
   await makeDue();
   await until('a refusal', () => app.logs.join().includes('other.invalid must not be called'));
 });
@@ -305,9 +300,8 @@ t.test('a job of a worker that died is run by another one', async (t) => {
   t.match(await jobs(), [{ locked_at: null }]);
   // This worker lives, and takes no other job of the user while the attempt lasts.
   endAttempt();
-  await until('its retry', async () =>
-    (await jobs()).some(({ subscription }) => subscription === browser.id),
-  );
+  const isWaiting = async () => (await jobs()).some(({ subscription }) => subscription === browser.id);
+  await until('its retry', isWaiting);
   await makeDue();
   await browser.next();
   t.notOk((await settled()).some(({ payload }) => payload.user_id === receiver.id));

@@ -12,10 +12,8 @@ export async function pushesOf(t: Test, app: TestApp) {
   const service = await createPushService(t);
   const add = ({ token }: Caller, body: unknown, headers: Record<string, string> = {}) =>
     app.call('POST', `${path}subscriptions/`, { token, body, headers });
-  const readSubscription = async (id: number) => {
-    const { rows } = await app.pool.query('SELECT * FROM push_subscriptions WHERE id = $1', [id]);
-    return rows[0];
-  };
+  const readSubscription = async (id: number) =>
+    (await app.pool.query('SELECT * FROM push_subscriptions WHERE id = $1', [id])).rows[0];
   return {
     service,
     add,

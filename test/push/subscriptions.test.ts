@@ -1,7 +1,7 @@
 import { createECDH } from 'node:crypto';
 import t from 'tap';
-import { accountsOf } from '../auth/accounts.ts';
-import { mailsTo, newResetLink, undoTokenIn } from '../auth/mailbox.ts';
+import { accountsOf, whileSessionsEnd } from '../auth/accounts.ts';
+import { latestUndoToken, newResetLink } from '../auth/mailbox.ts';
 import { sessionIdIn } from '../auth/tokens.ts';
 import { production } from '../config/environments.ts';
 import {
@@ -14,7 +14,8 @@ import {
   verifyEmails,
 } from '../support/app.ts';
 import { invalid, rejected, tally, tokenRejected } from '../support/assertions.ts';
-import { inParallel, lockRows } from '../support/concurrency.ts';
+import { inParallel } from '../support/concurrency.ts';
+import { countRows } from '../support/rows.ts';
 import { pushesOf } from './subscribed.ts';
 
 const { startInstance } = await createTestApp();
@@ -53,8 +54,7 @@ t.test('the same endpoint again changes the keys of the subscription', async (t)
   const { endpoint } = browser.subscription;
   const { keys } = service.subscribe().subscription;
   const again = await add(user, { endpoint, keys, expirationTime: Date.now() }, { 'user-agent': userAgent });
-  t.equal(again.status, 200);
-  t.match(again.body.data, { id: browser.id, user_agent: userAgent });
+  t.match(again, { status: 200, body: { data: { id: browser.id, user_agent: userAgent } } });
   t.match(await readSubscription(browser.id), { endpoint, ...keys });
   t.equal((await list(user)).body.data.items.length, 1);
 });
@@ -78,10 +78,9 @@ t.test('a browser in which another user logs in belongs to that user', async (t)
   t.strictSame((await list(after)).body.data.items, [moved.body.data]);
   const responses = await inParallel(8, (index) => add(index % 2 ? before : after, browser.subscription));
   for (const { status } of responses) t.ok([200, 201].includes(status), `${status}`);
-  const { rows } = await app.pool.query('SELECT FROM push_subscriptions WHERE endpoint = $1', [
-    browser.subscription.endpoint,
-  ]);
-  t.equal(rows.length, 1, 'the endpoint belongs to the last one');
+  const { endpoint } = browser.subscription;
+  const left = await countRows(app, 'push_subscriptions WHERE endpoint = $1', endpoint);
+  t.equal(left, 1, 'the endpoint belongs to the last one');
 });
 
 t.test('a user has at most ten, also of calls at once', async (t) => {
@@ -121,12 +120,10 @@ t.test('an endpoint is a URL of a push service, outside production also one of t
   const url = (length: number) => `https://push.example.com/${'a'.repeat(length - 25)}`;
   // test/guarded-fetch.test.ts has more URLs that are not called.
   const wrong = [
-    'push.example.com',
-    'http://push.example.com/a',
-    'https://example.com/a',
-    'https://10.0.0.1/a',
+    ...['push.example.com', 'http://push.example.com/a', 'https://example.com/a', 'https://10.0.0.1/a'],
+    ...['https://user:secret@push.example.com/a', url(2_049)],
   ];
-  for (const endpoint of [...wrong, 'https://user:secret@push.example.com/a', url(2_049)]) {
+  for (const endpoint of wrong) {
     const fields = invalid(t, await add(user, { endpoint, keys }), 'endpoint');
     t.notMatch(JSON.stringify(fields), endpoint);
   }
@@ -150,14 +147,10 @@ t.test('production rejects endpoints of this machine, and without a key there is
   const off = await app.startInstance(environment);
   const nothing = await pushesOf(t, off);
   for (const caller of [user, { token: undefined }]) {
-    for (const response of [
-      await nothing.key(caller),
-      await nothing.list(caller),
-      await nothing.add(caller, {}),
-      await nothing.remove(caller, 1),
-    ]) {
-      rejected(t, response, 404, 'not_found');
-    }
+    rejected(t, await nothing.key(caller), 404, 'not_found');
+    rejected(t, await nothing.list(caller), 404, 'not_found');
+    rejected(t, await nothing.add(caller, {}), 404, 'not_found');
+    rejected(t, await nothing.remove(caller, 1), 404, 'not_found');
   }
 });
 
@@ -173,8 +166,7 @@ const endings: Record<string, (user: Subscriber, other: { token: string }) => Pr
   'the undo of a change': async ({ email, token, id }) => {
     await verifyEmails(app, { id });
     await moveTo(token, `undone-${Math.random()}@new.example.com`);
-    const notices = (await mailsTo(app, email)).filter(({ text }) => text.includes('/undo-email-change?'));
-    return undoEmailChange(undoTokenIn(notices.at(-1)));
+    return undoEmailChange(await latestUndoToken(app, email));
   },
   'a suspension': (user) => suspend(app, user),
   'a refresh token that is used again': async ({ token, refresh: old }) => {
@@ -228,10 +220,6 @@ t.test('of a session that expired it goes on, until all others are ended', async
 
 t.test('none is added to a session that ends meanwhile', async (t) => {
   const user = await createUser(app);
-  const account = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [user.id]);
-  const adding = add(user, service.subscribe().subscription);
-  await account.waiters(1);
-  t.equal((await logOut(user.token)).status, 200);
-  await account.release();
-  tokenRejected(t, await adding, 'revoked');
+  const adding = () => add(user, service.subscribe().subscription);
+  tokenRejected(t, await whileSessionsEnd(t, app, user, adding), 'revoked');
 });

@@ -1,8 +1,9 @@
 import t from 'tap';
 import { closeReport, createAdmin, sendReport } from '../support/admin.ts';
 import { createTestApp, createUser, deleteAccount } from '../support/app.ts';
-import { lockRows } from '../support/concurrency.ts';
+import { during, lockRows } from '../support/concurrency.ts';
 import { addImage } from '../support/images.ts';
+import { countRows } from '../support/rows.ts';
 import { createPost, openShop, type Shop, type TestPost } from '../support/stores.ts';
 
 const app = await createTestApp();
@@ -31,8 +32,7 @@ t.test('a deletion of the account deletes hidden posts, and none brings them bac
         t.match((await closeReport(app, admin, report, action)).body.data, { action });
     t.match(await stateOf('posts', post.id), { content: '', images: [], deleted_at: Date });
     t.match(await stateOf('stores', shop.store.id), { hidden_at: null, closed_at: Date });
-    const links = await pool.query('SELECT FROM post_images WHERE post_id = $1', [post.id]);
-    t.strictSame(links.rows, [], 'its images are given up');
+    t.equal(await countRows(app, 'post_images WHERE post_id = $1', post.id), 0, 'its images are given up');
     const { rows } = await pool.query('SELECT user_id, check_after FROM images WHERE id = $1', [image.id]);
     t.match(rows, [{ user_id: null, check_after: Date }], 'and looked at by the clean-up');
   };
@@ -81,9 +81,8 @@ t.test('a suspension that waits for a store which is being shown again hides it'
   const report = await sendReport(app, reader, 'stores', shop.store.id);
   await closeReport(app, admin, report, 'hide');
   const suspension = 'UPDATE users SET suspended_at = now() WHERE id = $1';
-  const suspending = await lockRows(t, app, suspension, [shop.id]);
-  const shown = await suspending.during(() => closeReport(app, admin, report, 'none'));
-  t.equal(shown.status, 200);
+  const show = () => closeReport(app, admin, report, 'none');
+  t.equal((await during(t, app, [suspension, shop.id], show)).status, 200);
   t.match(await stateOf('stores', shop.store.id), { hidden_at: null, suspended_at: Date });
 });
 
@@ -98,17 +97,9 @@ t.test('a post that is hidden while its owner changes or deletes it ends hidden 
       const post = await createPost(app, token);
       const report = await sendReport(app, reader, 'posts', post.id);
       const lock = await lockRows(t, app, 'SELECT FROM posts WHERE id = $1 FOR UPDATE', [post.id]);
-      const start = [
-        () => closeReport(app, admin, report, 'hide'),
-        () => call(method, postPath(post), { token, body }),
-      ];
-      const [one, other] = isFirst ? start : start.toReversed();
-      const running = [one?.()];
-      await lock.waiters(1);
-      running.push(other?.());
-      await lock.waiters(2);
-      await lock.release();
-      const responses = await Promise.all(running);
+      const hide = () => closeReport(app, admin, report, 'hide');
+      const change = () => call(method, postPath(post), { token, body });
+      const responses = await (isFirst ? lock.queue(hide, change) : lock.queue(change, hide));
       const [hidden, changed] = isFirst ? responses : responses.toReversed();
       t.equal(hidden?.status, 200);
       t.equal(changed?.status, isFirst ? 404 : 200, `${method} ${isFirst}`);

@@ -37,31 +37,21 @@ t.test('a hidden post is not found, not even by its owner, until the report is c
   const created = await call('POST', '/api/v1/posts/', { token: shop.token, body, headers: key });
   const post: TestPost = created.body.data;
   const pending = await sendRequest(app, reader, post);
-  const filters = [
-    'limit=100',
-    `store_id=${shop.store.id}`,
-    'category_id=3',
-    `q=${encodeURIComponent('숨길 내용')}`,
-  ];
+  const q = encodeURIComponent('숨길 내용');
+  const filters = ['limit=100', `store_id=${shop.store.id}`, 'category_id=3', `q=${q}`];
   const lists = filters.map((filter) => `/api/v1/posts/?${filter}`);
   lists.push(`/api/v1/stores/?q=${encodeURIComponent('숨길 빵집')}`);
   const own = ['/api/v1/posts/?mine=true', '/api/v1/stores/mypage/'];
   const shown = async () => [await dataOf([...lists, postPath(post)]), await dataOf(own, shop)];
-  const requests = async () => [
-    await dataOf([`${requestsPath}?box=sent`]),
-    await dataOf([requestsPath], shop),
-  ];
+  const sent = [`${requestsPath}?box=sent`];
+  const requests = async () => [await dataOf(sent), await dataOf([requestsPath], shop)];
   const before = [await shown(), await requests()];
 
   const report = await sendReport(app, reader, 'posts', post.id);
   t.equal((await closeReport(app, admin, report, 'hide')).status, 200);
-  for (const [paths, who] of [
-    [lists, reader],
-    [own, shop],
-  ] as const) {
-    for (const path of paths)
-      t.notMatch((await read(path, who)).text, new RegExp(`숨길 글|${image.key}`), path);
-  }
+  const ofPost = new RegExp(`숨길 글|${image.key}`);
+  for (const path of lists) t.notMatch((await read(path)).text, ofPost, path);
+  for (const path of own) t.notMatch((await read(path, shop)).text, ofPost, path);
   for (const { token } of [reader, shop]) {
     rejected(t, await call('GET', postPath(post), { token }), 404, 'post_not_found');
     const change = { token, body: { title: '새 제목' } };
@@ -146,9 +136,8 @@ t.test('a target is hidden while at least one report about it is closed with hid
       t.equal((await closeReport(app, admin, report, action)).status, 200);
       t.equal((await read(path)).status, status, `${kind} ${report} ${action}`);
     }
-    const closed = await Promise.all(
-      ids.map((id) => closeReport(app, admin, id, id === second ? 'hide' : 'none')),
-    );
+    const close = (id: number) => closeReport(app, admin, id, id === second ? 'hide' : 'none');
+    const closed = await Promise.all(ids.map(close));
     for (const { status, text } of closed) t.equal(status, 200, text);
     t.equal((await read(path)).status, 404, 'one of them hides it');
     await Promise.all(ids.map((id) => closeReport(app, admin, id, 'none')));

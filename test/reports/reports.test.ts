@@ -2,7 +2,7 @@ import t from 'tap';
 import { closeReport, createAdmin, sendReport } from '../support/admin.ts';
 import { createTestApp, createUser, deleteAccount, readPages } from '../support/app.ts';
 import { exhausted, rejected, tally, tokenRejected } from '../support/assertions.ts';
-import { inParallel, lockRows } from '../support/concurrency.ts';
+import { during, inParallel } from '../support/concurrency.ts';
 import { createPost, openShop } from '../support/stores.ts';
 
 const app = await createTestApp();
@@ -49,11 +49,8 @@ t.test('reports are listed by status, newest first, in pages', async (t) => {
     const listed = await readPages((cursor) =>
       call('GET', `${reportsPath}?status=${status}&limit=5${cursor}`, { token: admin.token }),
     );
-    t.strictSame(
-      listed.flat(),
-      rows.map(({ id }) => id),
-      `status ${status}`,
-    );
+    const expected = rows.map(({ id }) => id);
+    t.strictSame(listed.flat(), expected, `status ${status}`);
   }
 });
 
@@ -98,8 +95,8 @@ t.test('reports about posts count for those about stores', async (t) => {
 t.test('a report during the deletion of its account is rejected, or stays without a reporter', async (t) => {
   const { id } = await createPost(app, shop.token);
   const [early, late] = [await createUser(app), await createUser(app)];
-  const deleting = await lockRows(t, app, 'DELETE FROM users WHERE id = $1', [late.id]);
-  const reported = await deleting.during(() => report(`posts/${id}`, undefined, late));
+  const reporting = () => report(`posts/${id}`, undefined, late);
+  const reported = await during(t, app, ['DELETE FROM users WHERE id = $1', late.id], reporting);
   tokenRejected(t, reported, 'revoked');
 
   const kept = await sendReport(app, early, 'posts', id);

@@ -1,7 +1,9 @@
 import t from 'tap';
 import { takeWaitingMatches } from '../../src/domains/notifications/inbox/repository.ts';
 import { raw, sql } from '../../src/infrastructure/database/sql.ts';
-import { createTestApp, createUser, verifyEmails } from '../support/app.ts';
+import { createVerifiedUser } from '../auth/mailbox.ts';
+import { notificationsIn, setPreferences } from '../notifications/notified.ts';
+import { createTestApp, createUser } from '../support/app.ts';
 import { inParallel } from '../support/concurrency.ts';
 import { openTestDatabase } from '../support/database.ts';
 import { notificationsOf } from '../support/partner-requests.ts';
@@ -9,22 +11,16 @@ import { createPost, openShop } from '../support/stores.ts';
 import { savedSearchesIn, today } from './searching.ts';
 
 const app = await createTestApp({ QUOTA_POSTS_PER_DAY: '0' });
-const { call, mails, pool } = app;
+const { mails, pool } = app;
 const { search, matched, matchesOf, run, pinDay, stopDigests } = savedSearchesIn(app);
 const bakery = await openShop(app, '해님 빵집');
-
-const preferences = '/api/v1/notifications/preferences/';
 
 // Nothing here may depend on the time of day; the day of users is pinned, too.
 await stopDigests();
 
-async function searcher(q: string, changes?: object) {
-  const user = await createUser(app);
-  await verifyEmails(app, user);
-  if (changes) {
-    const { status, text } = await call('PATCH', preferences, { token: user.token, body: changes });
-    t.equal(status, 200, text);
-  }
+async function searcher(q: string, preferences?: object) {
+  const user = await createVerifiedUser(app);
+  if (preferences) await setPreferences(app, user, preferences);
   await pinDay(user.id);
   await search(user, { q });
   return user;
@@ -39,19 +35,14 @@ async function publish(count: number, title: string) {
 const sendDigests = () => run('send_saved_search_digests');
 
 const digestsOf = async (user: { token: string }, language = 'ko') => {
-  const { body } = await call('GET', '/api/v1/notifications/mypage/?limit=100', {
-    token: user.token,
-    headers: { 'accept-language': language },
-  });
-  return body.data.items.filter(({ kind }: { kind: string }) => kind === 'saved_search_digest');
+  const { items } = await notificationsOf(app, user, '?limit=100', { 'accept-language': language });
+  return items.filter(({ kind }: { kind: string }) => kind === 'saved_search_digest');
 };
 
 /** Lets a day pass for a user. */
 const nextDay = ({ id }: { id: number }) =>
-  pool.query(
-    `UPDATE notification_counts SET match_day = ${today} - 1, digest_day = digest_day - 1 WHERE user_id = $1`,
-    [id],
-  );
+  pool.query(`UPDATE notification_counts SET match_day = ${today} - 1, digest_day = digest_day - 1
+    WHERE user_id = ${id}`);
 
 t.test('what matches beyond 20 posts a day is one notification a day', async (t) => {
   const user = await searcher('소금빵');
@@ -108,7 +99,7 @@ t.test('emails about the digest are those about matches: switched on, and after 
   t.equal(mail.subject, '[두레] 저장하신 검색에 맞는 새 글이 3건 더 올라왔습니다');
   t.match(mail.text, /https:\/\/app\.example\.com\/$/m);
   t.match(mail.headers?.['List-Unsubscribe'], /^</);
-  await call('PATCH', preferences, { token: waiting.token, body: { quiet_hours: null } });
+  await setPreferences(app, waiting, { quiet_hours: null });
   const subjects = [(await mails.next(waiting.email)).subject, (await mails.next(waiting.email, 1)).subject];
   t.same(subjects.filter((subject) => subject.includes('more new posts')).length, 1, subjects.join());
   await mails.settled();
@@ -119,18 +110,14 @@ t.test('unread notifications of saved searches are deleted after MATCH_TTL, and 
   const [user, recent] = [await searcher('통밀빵'), await searcher('통밀빵')];
   await publish(3, '통밀빵');
   const { items } = await notificationsOf(app, user);
-  await call('POST', '/api/v1/notifications/mark-read/', { token: user.token, body: { ids: [items[0].id] } });
-  await pool.query(
-    `UPDATE notification_counts SET matches = 20, waiting_matches = 7 WHERE user_id = ${user.id}`,
-  );
+  await notificationsIn(app).markRead(user, { ids: [items[0].id] });
+  const waits = 'matches = 20, waiting_matches = 7';
+  await pool.query(`UPDATE notification_counts SET ${waits} WHERE user_id = ${user.id}`);
   await sendDigests();
-  for (const [{ id }, days] of [
-    [user, 31],
-    [recent, 29],
-  ] as const)
-    await pool.query(
-      `UPDATE notifications SET created_at = now() - interval '${days} days' WHERE user_id = ${id}`,
-    );
+  const age = ({ id }: { id: number }, days: number) =>
+    pool.query(`UPDATE notifications SET created_at = now() - interval '${days} days' WHERE user_id = ${id}`);
+  await age(user, 31);
+  await age(recent, 29);
   await run('clean_up');
   const left = await notificationsOf(app, user);
   t.match(left, { items: [{ id: items[0].id, is_read: true }], unread_count: 0 });

@@ -2,6 +2,7 @@ import process from 'node:process';
 import t, { type Test } from 'tap';
 import { createTestApp, createUser, suspend } from '../support/app.ts';
 import { lockRows } from '../support/concurrency.ts';
+import { countRows } from '../support/rows.ts';
 import { createPost, openShop } from '../support/stores.ts';
 import { until } from '../support/until.ts';
 import { savedSearchesIn } from './searching.ts';
@@ -82,9 +83,8 @@ t.test('the author, suspended users, and searches saved after the post are left 
   if (!user || !suspended || !late) throw new Error('there are three');
   await suspend(app, suspended);
   await search(cafe, filters);
-  await pool.query(
-    `UPDATE saved_searches SET created_at = now() + interval '1 hour' WHERE id = ${late.searchId}`,
-  );
+  const later = "created_at = now() + interval '1 hour'";
+  await pool.query(`UPDATE saved_searches SET ${later} WHERE id = ${late.searchId}`);
   const post = await createPost(app, cafe.token, { title: '벼룩시장' });
   await matched();
   t.strictSame(await matchesOf(user, suspended, late, cafe), [[[post.id, user.searchId]], [], [], []]);
@@ -102,15 +102,13 @@ t.test('a post that is closed, deleted or hidden before it is matched notifies o
     'of a hidden store': () =>
       pool.query('UPDATE stores SET suspended_at = now() WHERE id = $1', [cafe.store.id]),
   };
-  const posts = await Promise.all(
-    Object.keys(changes).map((state) => createPost(app, token, { title: `나눔장터 ${state}` })),
-  );
+  const publish = (state: string) => createPost(app, token, { title: `나눔장터 ${state}` });
+  const posts = await Promise.all(Object.keys(changes).map(publish));
   await matched();
   const user = await createUser(app);
   await search(user, { q: '나눔장터' });
-  await pool.query(
-    `UPDATE saved_searches SET created_at = now() - interval '1 hour' WHERE user_id = ${user.id}`,
-  );
+  const earlier = "created_at = now() - interval '1 hour'";
+  await pool.query(`UPDATE saved_searches SET ${earlier} WHERE user_id = ${user.id}`);
   t.teardown(() => pool.query('UPDATE stores SET suspended_at = NULL WHERE id = $1', [cafe.store.id]));
   for (const [index, [state, change]] of Object.entries(changes).entries()) {
     const post = posts[index] ?? { id: 0 };
@@ -159,13 +157,10 @@ t.test('a run that ends between two batches is continued without repeating one',
     CREATE TRIGGER crash BEFORE INSERT ON notification_counts FOR EACH ROW WHEN (NEW.user_id = ${last}) EXECUTE FUNCTION crash()`);
   t.teardown(() => pool.query('DROP FUNCTION IF EXISTS crash CASCADE'));
   const post = await createPost(app, cafe.token, { title: '김장나눔' });
-  const failure = () =>
-    app.logs.some((line) => line.includes('job failed') && line.includes('match_saved_searches'));
-  await until('a failed run', failure);
+  await until('a failed run', () => app.logs.some((line) => /match_saved_searches.*job failed/.test(line)));
   const before = await notified(users);
   t.equal(before.lastIndexOf(1) + 1, before.indexOf(0), 'in the order of the users');
-  const { rowCount } = await pool.query('SELECT FROM notifications WHERE post_id = $1', [post.id]);
-  t.equal(rowCount, 500, 'a whole batch');
+  t.equal(await countRows(app, 'notifications WHERE post_id = $1', post.id), 500, 'a whole batch');
   await pool.query('DROP FUNCTION crash CASCADE');
   await matchAgain(post);
   await notifiedOnce(t, users);

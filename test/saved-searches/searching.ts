@@ -1,10 +1,11 @@
 import type { TestApp } from '../support/app.ts';
 import { stopCron } from '../support/database.ts';
+import { countRows } from '../support/rows.ts';
 import { until } from '../support/until.ts';
 
 type Caller = { token: string };
 
-export const savedSearchesPath = '/api/v1/saved-searches/';
+const savedSearchesPath = '/api/v1/saved-searches/';
 
 export const today = "(now() AT TIME ZONE 'Asia/Seoul')::date";
 
@@ -16,11 +17,8 @@ export function savedSearchesIn(app: TestApp) {
   /** Waits until no post waits to be matched. */
   const matched = () =>
     until('all posts were matched', async () => {
-      const { rowCount } = await pool.query(
-        `SELECT FROM outbox WHERE job IS NOT NULL UNION ALL
-         SELECT FROM graphile_worker.jobs WHERE task_identifier = 'match_saved_searches'`,
-      );
-      return rowCount === 0;
+      const jobs = "SELECT FROM graphile_worker.jobs WHERE task_identifier = 'match_saved_searches'";
+      return (await countRows(app, `outbox WHERE job IS NOT NULL UNION ALL ${jobs}`)) === 0;
     });
 
   return {
@@ -51,12 +49,8 @@ export function savedSearchesIn(app: TestApp) {
     /** Runs a job that has no payload, such as the one that sends the digests. */
     async run(task: string): Promise<void> {
       await pool.query('SELECT graphile_worker.add_job($1)', [task]);
-      await until(task, async () => {
-        const { rowCount } = await pool.query('SELECT FROM graphile_worker.jobs WHERE task_identifier = $1', [
-          task,
-        ]);
-        return rowCount === 0;
-      });
+      const jobs = 'graphile_worker.jobs WHERE task_identifier = $1';
+      await until(task, async () => (await countRows(app, jobs, task)) === 0);
     },
 
     /** Matches a post again, as the worker does when the job of the post ran before. */

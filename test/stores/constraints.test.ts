@@ -1,18 +1,13 @@
-import pg from 'pg';
 import t, { type Test } from 'tap';
 import { createTestApp, createUser } from '../support/app.ts';
-import { lockRows } from '../support/concurrency.ts';
+import { during } from '../support/concurrency.ts';
 import { createPost, openShop } from '../support/stores.ts';
 
 const app = await createTestApp();
 const { pool } = app;
 
 async function violates(t: Test, statement: Promise<unknown>, constraint: string): Promise<void> {
-  const error = await statement.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  t.equal(error instanceof pg.DatabaseError && error.constraint, constraint);
+  t.match(await statement.catch((error: unknown) => error), { constraint });
 }
 
 t.test('a store cannot be committed without a category, nor lose its last one', async (t) => {
@@ -28,8 +23,8 @@ t.test('concurrent transactions cannot take away both of two categories', async 
   const { store } = await openShop(app, '가게', { category_ids: [1, 2] });
   const take = (category: number) =>
     `DELETE FROM store_category_links WHERE store_id = ${store.id} AND category_id = ${category}`;
-  const first = await lockRows(t, app, `${take(1)}; SET CONSTRAINTS ALL IMMEDIATE`);
-  await first.during(() => violates(t, pool.query(take(2)), 'stores_category_check'));
+  const first = `${take(1)}; SET CONSTRAINTS ALL IMMEDIATE`;
+  await during(t, app, [first], () => violates(t, pool.query(take(2)), 'stores_category_check'));
 });
 
 t.test('the database checks positions of categories, phone numbers and locations', async (t) => {

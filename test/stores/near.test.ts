@@ -39,6 +39,7 @@ const north = ([latitude, longitude]: Place, metres: number): Place => [
 
 /** Adds stores, each with its posts. @returns the ids of the stores, and those of their posts */
 async function addStores(stores: Given[]): Promise<{ stores: number[]; posts: number[][] }> {
+  const given = stores.map(({ at, ...one }, n) => ({ n, latitude: at?.[0], longitude: at?.[1], ...one }));
   const { rows } = await app.pool.query<{ id: number; posts: number[] }>(
     `WITH given AS (
        SELECT n, nextval('stores_id_seq')::int AS id, coalesce(name, '가게') AS name, coalesce(category, 1) AS category,
@@ -55,11 +56,7 @@ async function addStores(stores: Given[]): Promise<{ stores: number[]; posts: nu
      )
      SELECT id, (SELECT coalesce(array_agg(w.id ORDER BY w.id), '{}') FROM written w WHERE store_id = given.id) AS posts
      FROM given ORDER BY n`,
-    [
-      JSON.stringify(
-        stores.map(({ at, ...one }, n) => ({ n, latitude: at?.[0], longitude: at?.[1], ...one })),
-      ),
-    ],
+    [JSON.stringify(given)],
   );
   return { stores: rows.map(({ id }) => id), posts: rows.map(({ posts }) => posts.map(Number)) };
 }
@@ -127,9 +124,8 @@ t.test('a radius takes in what is as far as it says, to the millimetre', async (
   const place: Place = [latitude + 0.004, longitude + 0.005];
   const metres = distance(at, place);
   const { stores } = await addStores([{ at: place }]);
-  t.strictSame(await found('stores', at, `&radius_m=${Math.ceil(metres)}`), [
-    [stores[0], Math.round(metres)],
-  ]);
+  const expected = [[stores[0], Math.round(metres)]];
+  t.strictSame(await found('stores', at, `&radius_m=${Math.ceil(metres)}`), expected);
   t.strictSame(await found('stores', at, `&radius_m=${Math.floor(metres)}`), []);
 });
 
@@ -260,9 +256,8 @@ t.test('of each store, the newest 100 posts are listed', async (t) => {
 t.test('any place is answered, except near the poles and the date line', async (t) => {
   for (const latitude of [80, -80, 0]) {
     for (const longitude of [177, -177]) {
-      const { stores } = await addStores([
-        { at: north([latitude, longitude], latitude > 0 ? 40_000 : -40_000) },
-      ]);
+      const at = north([latitude, longitude], latitude > 0 ? 40_000 : -40_000);
+      const { stores } = await addStores([{ at }]);
       for (const query of ['', '&category_id=1&q=%EA%B0%80%EA%B2%8C'])
         t.strictSame(await ids('stores', [latitude, longitude], `&radius_m=50000${query}`), stores);
     }

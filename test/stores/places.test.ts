@@ -18,11 +18,8 @@ t.test('the region of a store is read from its address, and again from a new one
   const patch = async (body: unknown) =>
     (await call('PATCH', `${path}me/`, { token, body })).body.data.region;
   t.strictSame(await patch({ name: '새 이름' }), store.region, 'the same address');
-  t.strictSame(await patch({ address: '성남시 분당구 판교동' }), {
-    sido: '경기',
-    sigungu: '성남시 분당구',
-    dong: '판교동',
-  });
+  const region = { sido: '경기', sigungu: '성남시 분당구', dong: '판교동' };
+  t.strictSame(await patch({ address: '성남시 분당구 판교동' }), region);
   t.strictSame(await patch({ address: '' }), { sido: '', sigungu: '', dong: '' });
 });
 
@@ -100,10 +97,7 @@ t.test('posts are found by name and address of their store, not by its descripti
     address: '솔밭길 77-3',
     description: '호젓한 골목',
   });
-  const posts = [
-    await createPost(app, token, { title: '첫 글' }),
-    await createPost(app, token, { title: '둘째 글' }),
-  ];
+  const posts = [await createPost(app, token), await createPost(app, token)];
   const find = async (q: string, rest = '') =>
     idsIn(await call('GET', `/api/v1/posts/?q=${encodeURIComponent(q)}${rest}`, { token }));
   const both = posts.map(({ id }) => id).reverse();
@@ -118,24 +112,14 @@ t.test('posts are found by name and address of their store, not by its descripti
 
 t.test('what a scan does not reach is looked up, each post once', async (t) => {
   const { id, token, store } = await openShop(app, '두루미 상회', { address: '서울 강동구 두루미동 1' });
-  const posts = [
-    await createPost(app, token, { title: '두루미 상회' }),
-    await createPost(app, token, { title: '글' }),
-  ];
+  const posts = [await createPost(app, token, { title: '두루미 상회' }), await createPost(app, token)];
   await createPost(app, (await openShop(app)).token);
   const database = openTestDatabase(t, app.url, 1);
   const first = { rows: 1, textBytes: 1_000_000 };
   const lists = createPostRepository(database, { ...scanBudgets, first });
   const all = { ownerId: undefined, storeId: undefined, categoryId: undefined, near: undefined };
-  const filter = {
-    ...all,
-    q: '',
-    region: '',
-    userId: id,
-    status: 'open',
-    after: undefined,
-    limit: 10,
-  } as const;
+  const page = { userId: id, after: undefined, limit: 10 };
+  const filter = { ...all, ...page, q: '', region: '', status: 'open' } as const;
   for (const wanted of [{ q: '두루미상회' }, { region: '두루미동' }, { q: '두루미동 1', region: '강동구' }]) {
     const { rows, stoppedAt } = await lists.list({ ...filter, ...wanted });
     const label = JSON.stringify(wanted);

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { createTestApp, createUser, deleteAccount, logIn } from '../support/app.ts';
 import { rejected, tokenRejected } from '../support/assertions.ts';
-import { lockRows } from '../support/concurrency.ts';
+import { during, lockRows } from '../support/concurrency.ts';
 import {
   notifiedOf,
   openTwoShops,
@@ -10,6 +10,7 @@ import {
   sendRequest,
   transition,
 } from '../support/partner-requests.ts';
+import { countRows } from '../support/rows.ts';
 import { createPost, openShop, type Shop, type TestPost } from '../support/stores.ts';
 
 const app = await createTestApp();
@@ -65,14 +66,13 @@ t.test('the store and posts of a suspended account are not found, until that is 
   const before = await readAll(reader, [...lists, ...single]);
 
   await suspend(shop);
+  const { token } = reader;
   for (const path of lists) {
-    t.match(before[path], { status: 200 });
     t.match(JSON.stringify(before[path]), '멈춘 빵집', path);
-    const { status, text } = await app.call('GET', path, { token: reader.token });
+    const { status, text } = await app.call('GET', path, { token });
     t.equal(status, 200);
     t.notMatch(text, '멈춘 빵집', path);
   }
-  const { token } = reader;
   rejected(t, await app.call('GET', `${stores}${shop.store.id}/`, { token }), 404, 'store_not_found');
   const path = `${posts}${post.id}/`;
   rejected(t, await app.call('GET', path, { token }), 404, 'post_not_found');
@@ -129,8 +129,8 @@ t.test('a request to an account that is being suspended waits, and is rejected',
     ['ROLLBACK', 201],
   ] as const) {
     const { sender, receiver, post } = await openTwoShops(app);
-    const lock = await lockRows(t, app, suspension, [receiver.id]);
-    const asked = await lock.during(() => requestPartnership(app, sender, post), end);
+    const ask = () => requestPartnership(app, sender, post);
+    const asked = await during(t, app, [suspension, receiver.id], ask, end);
     t.equal(asked.status, status, end);
     if (status === 404) rejected(t, asked, 404, 'post_not_found');
   }
@@ -139,14 +139,13 @@ t.test('a request to an account that is being suspended waits, and is rejected',
 t.test('a request and a post of an account that is being suspended are rejected', async (t) => {
   const { sender, post } = await openTwoShops(app);
   const lock = await lockRows(t, app, suspension, [sender.id]);
-  const asked = requestPartnership(app, sender, post);
-  await lock.waiters(1);
   const body = { title: '글', content: '내용', images: ['https://cdn.example.com/1.jpg'] };
-  const written = app.call('POST', '/api/v1/posts/', { token: sender.token, body });
-  await lock.waiters(2);
-  await lock.release('COMMIT');
-  rejected(t, await asked, 403, 'store_required');
-  rejected(t, await written, 403, 'store_required');
+  const responses = await lock.queue(
+    () => requestPartnership(app, sender, post),
+    () => app.call('POST', posts, { token: sender.token, body }),
+    'COMMIT',
+  );
+  for (const response of responses) rejected(t, response, 403, 'store_required');
 });
 
 t.test('a suspension waits for a request that is being sent', async (t) => {
@@ -168,10 +167,8 @@ t.test('a store that is registered during the suspension of its account is rejec
   const register = ({ token }: { token: string }) =>
     app.call('POST', '/api/v1/stores/', { token, headers, body: { name: '새 가게', category_ids: [1] } });
   const first = await createUser(app);
-  const suspending = await lockRows(t, app, suspension, [first.id]);
-  const late = await suspending.during(() => register(first));
-  tokenRejected(t, late, 'revoked');
-  t.strictSame((await app.pool.query('SELECT FROM stores WHERE owner_id = $1', [first.id])).rows, []);
+  tokenRejected(t, await during(t, app, [suspension, first.id], () => register(first)), 'revoked');
+  t.equal(await countRows(app, 'stores WHERE owner_id = $1', first.id), 0);
   await lift(first);
   const { token } = await logIn(app, first);
   t.equal((await register({ token })).status, 201, 'the key is free after the suspension');
@@ -201,10 +198,9 @@ t.test('a suspension during the deletion of the account finds no account', async
 
 t.test('a deletion that waits for a suspension is rejected, as the session has ended', async (t) => {
   const shop = await openShop(app, '떠나는 가게');
-  const lock = await lockRows(t, app, suspension, [shop.id]);
-  const deleted = await lock.during(() => deleteAccount(app, shop));
+  const deleted = await during(t, app, [suspension, shop.id], () => deleteAccount(app, shop));
   tokenRejected(t, deleted, 'revoked');
-  t.equal((await app.pool.query('SELECT FROM users WHERE id = $1', [shop.id])).rowCount, 1);
+  t.equal(await countRows(app, 'users WHERE id = $1', shop.id), 1);
 });
 
 t.test('suspensions, deletions and requests of two accounts at once do not deadlock', async (t) => {

@@ -47,15 +47,30 @@ export async function lockRows(t: Test, app: TestApp, statement: string, values:
     return result;
   }
   /** Starts two calls, the second one while the first one waits, and releases once both wait. @returns what they return */
-  async function queue<A, B>(first: () => Promise<A>, second: () => Promise<B>): Promise<[A, B]> {
+  async function queue<A, B>(
+    first: () => Promise<A>,
+    second: () => Promise<B>,
+    end?: 'COMMIT',
+  ): Promise<[A, B]> {
     const one = first();
     await waiters(1);
     const other = second();
     await waiters(2);
-    await release();
+    await release(end);
     return Promise.all([one, other]);
   }
   return { waiters, run, release, during, queue };
+}
+
+/** Starts a call that waits for the rows of a statement until its transaction ends. @returns what the call returns */
+export async function during<Result>(
+  t: Test,
+  app: TestApp,
+  [statement, ...values]: [string, ...unknown[]],
+  call: () => Promise<Result>,
+  end: 'COMMIT' | 'ROLLBACK' = 'COMMIT',
+): Promise<Result> {
+  return (await lockRows(t, app, statement, values)).during(call, end);
 }
 
 /**
@@ -64,17 +79,14 @@ export async function lockRows(t: Test, app: TestApp, statement: string, values:
  *
  * @returns their backend ids, oldest first
  */
-export async function waitForLockWait({ pool }: TestApp, count = 1): Promise<number[]> {
-  let backends: number[] = [];
-  await until(`${count} statements that wait for a lock`, async () => {
+function waitForLockWait({ pool }: TestApp, count: number): Promise<number[]> {
+  return until(`${count} statements that wait for a lock`, async () => {
     const { rows } = await pool.query(
       `SELECT pid FROM pg_stat_activity
        WHERE datname = current_database() AND wait_event_type = 'Lock'
          AND wait_event IN ('relation', 'transactionid', 'tuple', 'advisory')
        ORDER BY xact_start`,
     );
-    backends = rows.map(({ pid }) => pid);
-    return backends.length >= count;
+    return rows.length >= count ? rows.map(({ pid }) => Number(pid)) : undefined;
   });
-  return backends;
 }

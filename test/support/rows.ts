@@ -1,5 +1,10 @@
 import type { TestApp } from './app.ts';
 
+/** How many rows there are, such as of `users WHERE id = $1`. */
+export async function countRows({ pool }: TestApp, from: string, ...values: unknown[]): Promise<number> {
+  return (await pool.query(`SELECT FROM ${from}`, values)).rowCount ?? 0;
+}
+
 /** Every row of every table as text, those of the email queue included. */
 export async function everyRow({ pool }: TestApp): Promise<string> {
   const tables = await pool.query<{ name: string }>(

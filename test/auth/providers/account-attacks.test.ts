@@ -1,8 +1,9 @@
 import t from 'tap';
 import { createUser, logIn, password, resetLinkIn } from '../../support/app.ts';
 import { rejected, tally, tokenRejected } from '../../support/assertions.ts';
-import { inParallel, lockRows } from '../../support/concurrency.ts';
-import { during, inOrder, newPassword } from '../accounts.ts';
+import { during, inParallel } from '../../support/concurrency.ts';
+import { countRows } from '../../support/rows.ts';
+import { inOrder, newPassword } from '../accounts.ts';
 import { passConfirmation } from '../authenticator.ts';
 import { createVerifiedUser } from '../mailbox.ts';
 import { newAccount, startProviders } from './setup.ts';
@@ -26,9 +27,9 @@ t.test('an address that the provider has not proved does not even offer to link'
     t.match(data, { code: 'sign_up_required', suggested: { is_email_verified: false } }, provider.id);
     t.equal((await app.signUp(data.sign_up_token, { email: owner.email })).body.data.code, 'email_taken');
   }
-  acme.faults = { claims: { email_verified: 'true' } };
-  t.equal((await app.logInWith(acme, user)).body.data.code, 'sign_up_required', 'a text is not true');
-  acme.faults = {};
+  const asText = { claims: { email_verified: 'true' } };
+  const login = await app.withFaults(acme, asText, () => app.logInWith(acme, user));
+  t.equal(login.body.data.code, 'sign_up_required', 'a text is not true');
   t.strictSame(await app.identitiesOf(owner), []);
 });
 
@@ -168,11 +169,11 @@ t.test('a login with an identity of another account confirms nothing', async (t)
 
 t.test('the last way to log in stays, and the identity of another account is not found', async (t) => {
   const [account, stranger] = [await app.signUpWith(acme, newAccount()), await createVerifiedUser(app)];
-  const remove = (id: number | string, token = account.token) =>
-    call('DELETE', `/auth/identities/${id}/`, { token });
+  const remove = (id: number | string, { token }: { token: string } = account) =>
+    app.removeIdentity(id, token);
   const [identity] = await app.identitiesOf(account);
   rejected(t, await remove(identity.id), 409, 'last_login_method');
-  rejected(t, await remove(identity.id, stranger.token), 404, 'identity_not_found');
+  rejected(t, await remove(identity.id, stranger), 404, 'identity_not_found');
   for (const id of ['0', 'x', '99999999999']) rejected(t, await remove(id), 404, 'identity_not_found');
   const second = newAccount();
   const linked = await app.logInWith(kakao, second, 'link', account.token);
@@ -184,8 +185,7 @@ t.test('the last way to log in stays, and the identity of another account is not
 t.test('with a password, the only identity can go', async (t) => {
   const owner = await createUser(app);
   const linked = await app.logInWith(acme, newAccount(), 'link', owner.token);
-  const path = `/auth/identities/${linked.body.data.id}/`;
-  t.equal((await call('DELETE', path, { token: owner.token })).status, 200);
+  t.equal((await app.removeIdentity(linked.body.data.id, owner.token)).status, 200);
   await logIn(app, { username: owner.username, password });
 });
 
@@ -212,8 +212,7 @@ t.test('of concurrent sign-ups with one identity, one creates an account, others
   const emails = tokens.map(() => newAccount().email);
   const responses = await inParallel(3, (index) => app.signUp(tokens[index], { email: emails[index] }));
   t.strictSame(tally(responses), { '201': 1, '409 identity_taken': 2 });
-  const { rowCount } = await app.pool.query('SELECT FROM users WHERE email = ANY ($1)', [emails]);
-  t.equal(rowCount, 1);
+  t.equal(await countRows(app, 'users WHERE email = ANY ($1)', emails), 1);
 });
 
 t.test('of two accounts that link one identity at once, one gets it', async (t) => {
@@ -233,14 +232,8 @@ t.test('of the last two ways to log in, concurrent removals leave one', async (t
   const { token } = account;
   await app.logInWith(kakao, newAccount(), 'link', token);
   const [one, two] = await app.identitiesOf(account);
-  const remove = ({ id }: { id: number }) => call('DELETE', `/auth/identities/${id}/`, { token });
-  const removals = await inOrder(
-    t,
-    app,
-    account,
-    () => remove(one),
-    () => remove(two),
-  );
+  const remove = (id: number) => () => app.removeIdentity(id, token);
+  const removals = await inOrder(t, app, account, remove(one.id), remove(two.id));
   t.strictSame(tally(removals), { '200': 1, '409 last_login_method': 1 });
   t.equal((await app.identitiesOf(account)).length, 1);
 });
@@ -256,12 +249,9 @@ t.test('an identity that is linked while a reset ends the session is not added',
   const owner = await createUser(app);
   const sent = await app.answer(acme, await app.begin(acme, 'link', owner.token), newAccount());
   // As the transaction of a reset: it locks the account, and ends the sessions.
-  const lock = await lockRows(t, app, 'UPDATE users SET is_verified = true WHERE id = $1', [owner.id]);
-  const linking = app.finish(acme, sent, owner.token);
-  await lock.waiters(1);
-  await lock.run('DELETE FROM sessions WHERE user_id = $1', [owner.id]);
-  await lock.release('COMMIT');
-  tokenRejected(t, await linking, 'revoked');
+  const reset = `UPDATE users SET is_verified = true WHERE id = ${owner.id};
+    DELETE FROM sessions WHERE user_id = ${owner.id}`;
+  tokenRejected(t, await during(t, app, [reset], () => app.finish(acme, sent, owner.token)), 'revoked');
   t.strictSame(await app.identitiesOf(owner), []);
 });
 

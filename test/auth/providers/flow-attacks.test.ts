@@ -1,6 +1,7 @@
 import t from 'tap';
 import { createUser, logIn } from '../../support/app.ts';
 import { rejected, tokenRejected } from '../../support/assertions.ts';
+import type { Faults } from '../../support/identity-provider.ts';
 import { passConfirmation } from '../authenticator.ts';
 import { createVerifiedUser } from '../mailbox.ts';
 import { newAccount, startProviders } from './setup.ts';
@@ -34,9 +35,7 @@ t.test('without the flow token of the browser that began, a code is worth nothin
 });
 
 t.test('a flow of one provider is refused at another one (mix-up)', async (t) => {
-  const user = newAccount();
-  const begun = await app.begin(acme);
-  const sent = await app.answer(acme, begun, user);
+  const sent = await app.answer(acme, await app.begin(acme), newAccount());
   other.requests.length = 0;
   rejected(t, await app.finish(other, sent), 400, 'provider_refused');
   t.strictSame(other.requests, [], 'the other provider gets no code');
@@ -50,9 +49,8 @@ t.test('a finished flow is over, whatever came of it', async (t) => {
   acme.requests.length = 0;
   rejected(t, await app.finish(acme, sent), 400, 'provider_refused');
   const failed = await app.answer(acme, await app.begin(acme), user);
-  acme.faults = { responses: { '/token': (response) => void response.writeHead(500).end() } };
-  t.equal((await app.finish(acme, failed)).status, 503);
-  acme.faults = {};
+  const broken: Faults = { responses: { '/token': (response) => void response.writeHead(500).end() } };
+  t.equal((await app.withFaults(acme, broken, () => app.finish(acme, failed))).status, 503);
   rejected(t, await app.finish(acme, failed), 400, 'provider_refused');
 });
 

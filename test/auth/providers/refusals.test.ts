@@ -10,12 +10,8 @@ const { kakao, naver, apple, acme, other, logs } = app;
 const jsonOf = (value: object) => (response: ServerResponse) => void response.end(JSON.stringify(value));
 
 /** A login while a provider does something wrong. */
-async function logInWithFault(provider: IdentityProvider, faults: Faults) {
-  provider.faults = faults;
-  const response = await app.logInWith(provider, newAccount());
-  provider.faults = {};
-  return response;
-}
+const logInWithFault = (provider: IdentityProvider, faults: Faults) =>
+  app.withFaults(provider, faults, () => app.logInWith(provider, newAccount()));
 
 /** A response of the token endpoint in place of the right one. */
 const tokenResponse = (fields: object): Faults => ({
@@ -103,11 +99,8 @@ t.test('discovery and keys that cannot be read, too; the next login reads them a
   t.equal((await fresh.logInWith(fresh.acme, newAccount())).status, 403);
   fresh.acme.requests.length = 0;
   await fresh.logInWith(fresh.acme, newAccount());
-  t.strictSame(
-    fresh.acme.requests.map(({ path }) => path),
-    ['/token'],
-    'what was read is kept',
-  );
+  const paths = fresh.acme.requests.map(({ path }) => path);
+  t.strictSame(paths, ['/token'], 'what was read is kept');
 });
 
 /** Milliseconds of all calls together. */
@@ -127,8 +120,7 @@ t.test('all calls of one login end within eight seconds', async (t) => {
   // The time is over while the provider says nothing.
   const hang = () => limits.at(-1)?.abort(new DOMException('too late', 'TimeoutError'));
   for (const path of ['/token', '/v2/user/me']) {
-    const response = await logInWithFault(kakao, { responses: { [path]: hang } });
-    t.match(response, unavailable);
+    t.match(await logInWithFault(kakao, { responses: { [path]: hang } }), unavailable);
   }
   t.equal(limits.length, 4, 'one for each start and each finish');
 });

@@ -2,6 +2,7 @@ import t from 'tap';
 import { type CallOptions, createTestApp, type TestResponse } from '../../support/app.ts';
 import {
   createIdentityProvider,
+  type Faults,
   type IdentityProvider,
   type ProviderAccount,
 } from '../../support/identity-provider.ts';
@@ -72,14 +73,27 @@ export async function startProviders(
   const finish = ({ id }: IdentityProvider, body: object, token?: string): Promise<TestResponse> =>
     post(`providers/${id}/finish`, body, { token });
 
-  async function logInWith(
+  const logInWith = async (
     provider: IdentityProvider,
     user: ProviderAccount,
     purpose = 'login',
     token?: string,
+  ) => finish(provider, await answer(provider, await begin(provider, purpose, token), user), token);
+
+  /** Does something while a provider does something wrong. */
+  async function withFaults(
+    provider: IdentityProvider,
+    faults: Faults,
+    request: () => Promise<TestResponse>,
   ) {
-    return finish(provider, await answer(provider, await begin(provider, purpose, token), user), token);
+    provider.faults = faults;
+    const response = await request();
+    provider.faults = {};
+    return response;
   }
+
+  const removeIdentity = (id: number | string, token?: string) =>
+    app.call('DELETE', `/auth/identities/${id}/`, { token });
 
   async function signUp(token: unknown, fields: object) {
     const username = `p${process.pid}n${++counter}`;
@@ -91,12 +105,8 @@ export async function startProviders(
     const required = await logInWith(provider, user);
     const done = await signUp(required.body.data.sign_up_token, { email: user.email });
     if (done.status !== 201) throw new Error(`sign-up failed: ${required.text} ${done.text}`);
-    return { token: done.body.data.access as string, ...done.body.data.user } as {
-      token: string;
-      id: number;
-      username: string;
-      email: string;
-    };
+    const { access, user: created } = done.body.data;
+    return { token: access, ...created } as { token: string; id: number; username: string; email: string };
   }
 
   /** Waits for the email to an address that contains a text; emails may come in another order than they were queued. */
@@ -120,6 +130,8 @@ export async function startProviders(
     answer,
     finish,
     logInWith,
+    withFaults,
+    removeIdentity,
     signUp,
     signUpWith,
     mailTo,
