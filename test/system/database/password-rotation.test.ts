@@ -7,12 +7,11 @@ import { promisify } from 'node:util';
 import t from 'tap';
 import { migrate } from '../../../src/infrastructure/database/migrations.ts';
 import { createTestApp, logIn, signUpUser } from '../../support/app.ts';
-import { execute } from '../../support/database.ts';
+import { execute, untilAccepted } from '../../support/database.ts';
 import { readText, root, temporaryFolder } from '../../support/files.ts';
 import { freePort } from '../../support/free-port.ts';
 import { asPostgres, createServer, postgresPrograms, rolePassword } from '../../support/postgres.ts';
 import { without } from '../../support/requirements.ts';
-import { until } from '../../support/until.ts';
 
 const run = promisify(execFile);
 
@@ -52,12 +51,7 @@ t.test(
       return createTestApp({ DATABASE_DIRECT_URL }, { databaseUrl: `${login}:${port}/dure` });
     };
     const accepted = ({ DURE_ROLE, DURE_PASSWORD }: typeof old) =>
-      until(`PgBouncer for ${DURE_ROLE}`, () =>
-        execute(`postgresql://${DURE_ROLE}:${DURE_PASSWORD}@127.0.0.1:${port}/dure`, 'SELECT 1').then(
-          () => true,
-          () => false,
-        ),
-      );
+      untilAccepted(`postgresql://${DURE_ROLE}:${DURE_PASSWORD}@127.0.0.1:${port}/dure`);
     await accepted(old);
     await execute(`postgresql://stats:${STATS_PASSWORD}@127.0.0.1:${port}/pgbouncer`, 'SHOW POOLS');
     await t.rejects(execute(`postgresql://dure:${rolePassword}@127.0.0.1:${port}/pgbouncer`, 'SHOW POOLS'));
