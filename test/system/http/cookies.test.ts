@@ -41,8 +41,7 @@ t.test('the refresh token in a cookie, in Chromium', { skip: noBrowser }, async 
   t.teardown(app.close);
   const api = `http://api.shop.localhost:${await listen(app.app)}`;
   const user = await createUser(app);
-  const browser = await launchBrowser();
-  t.teardown(() => browser.close());
+  const browser = await launchBrowser(t);
 
   async function open(context: BrowserContext, origin: string): Promise<Page> {
     const page = await context.newPage();

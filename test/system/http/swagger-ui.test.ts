@@ -11,8 +11,7 @@ t.test('Swagger UI on a phone', { skip: noBrowser }, async (t) => {
   const app = await createTestApp({ WORKER_ENABLED: 'false' });
   t.teardown(app.close);
   const origin = `http://127.0.0.1:${await listen(app.app)}`;
-  const browser = await launchBrowser();
-  t.teardown(() => browser.close());
+  const browser = await launchBrowser(t);
   const page = await browser.newPage({ viewport: { width: narrow, height: 740 }, isMobile: true });
   const problems: string[] = [];
   page.on('console', (message) => {

@@ -28,8 +28,7 @@ t.test('the dev mailbox in a browser', { skip: noBrowser }, async (t) => {
   await send({ kind: 'verification_code', code: '048213', url, minutes: 10 }, 'ko');
   await send({ kind: 'reset_link', name: '김민지', url, minutes: 60 }, 'en');
 
-  const browser = await launchBrowser();
-  t.teardown(() => browser.close());
+  const browser = await launchBrowser(t);
 
   for (const colorScheme of ['light', 'dark'] as const) {
     t.test(`on a phone, ${colorScheme}`, async (t) => {
