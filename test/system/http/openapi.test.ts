@@ -8,6 +8,7 @@ import {
   type DocumentedOperation,
   type DocumentedResponse,
   documentPath,
+  type Schema,
 } from '../../support/contract.ts';
 import { readText } from '../../support/files.ts';
 import { replace } from '../../support/timers.ts';
@@ -38,33 +39,15 @@ const otherCodes =
   `service_unavailable internal_error unsupported_media_type payload_too_large method_not_allowed
   request_timeout uri_too_long headers_too_large`.split(/\s+/);
 
-const { document, operations } = contract;
+const { document, operations, codesOf } = contract;
+const { schemas } = document.components;
 /** Without the redirects of browsers. */
 const api = operations.filter(
   ({ path, responses }) => /^\/(?:auth|api)\//.test(path) && !('303' in responses),
 );
 const text = readFileSync(documentPath, 'utf8');
 
-interface Schema {
-  examples?: unknown[];
-  $ref?: string;
-  type?: string | string[];
-  description?: string;
-  format?: string;
-  const?: unknown;
-  enum?: string[];
-  properties?: Record<string, Schema>;
-  items?: Schema;
-  oneOf?: Schema[];
-  anyOf?: Schema[];
-  discriminator?: { propertyName: string; mapping: Record<string, string> };
-}
-
-const schemas = document.components.schemas as Record<string, Schema>;
-
 const nameOf = ({ $ref = '' }: { $ref?: string }) => $ref.split('/').at(-1) ?? '';
-
-const { codesOf } = contract;
 
 /** The schema behind the responses of an operation with a status. */
 function responseSchema({ responses }: DocumentedOperation, status: string): Schema {
