@@ -163,26 +163,22 @@ t.test('killed while a file is written to the disk: another instance cleans up',
   });
 });
 
-t.test(
-  'while the disk is full, uploads are unavailable and leave nothing',
-  { skip: cannotMount },
-  async (t) => {
-    const DATA_DIR = smallDisk(t, await temporaryFolder(t), 1);
-    const app = await createTestApp({ DATA_DIR, WORKER_ENABLED: 'false' }, { serverErrors: true });
-    t.teardown(app.close);
-    const { token } = await createUser(app);
-    const fill = await fillDisk(DATA_DIR);
-    // Room for nothing, then for the first of both files.
-    for (const room of [0, 4_096]) {
-      await truncate(fill, 1024 * 1024 - room);
-      unavailable(t, await upload(app, token, await plainImage()));
-      t.match(app.logs.join(''), /ENOSPC/, 'the log names the reason');
-      t.strictSame(await imageFilesIn(DATA_DIR), []);
-    }
-    const row = { state: 'deleted', user_id: null, waits: true };
-    t.strictSame(await imageRows(app, null), [row, row], 'they do not count for the quota');
-    await rm(fill);
-    t.equal((await upload(app, token, await plainImage())).status, 201);
-    t.equal((await imageFilesIn(DATA_DIR)).length, 2);
-  },
-);
+t.test('on a full disk, uploads are unavailable and leave nothing', { skip: cannotMount }, async (t) => {
+  const DATA_DIR = smallDisk(t, await temporaryFolder(t), 1);
+  const app = await createTestApp({ DATA_DIR, WORKER_ENABLED: 'false' }, { serverErrors: true });
+  t.teardown(app.close);
+  const { token } = await createUser(app);
+  const fill = await fillDisk(DATA_DIR);
+  // Room for nothing, then for the first of both files.
+  for (const room of [0, 4_096]) {
+    await truncate(fill, 1024 * 1024 - room);
+    unavailable(t, await upload(app, token, await plainImage()));
+    t.match(app.logs.join(''), /ENOSPC/, 'the log names the reason');
+    t.strictSame(await imageFilesIn(DATA_DIR), []);
+  }
+  const row = { state: 'deleted', user_id: null, waits: true };
+  t.strictSame(await imageRows(app, null), [row, row], 'they do not count for the quota');
+  await rm(fill);
+  t.equal((await upload(app, token, await plainImage())).status, 201);
+  t.equal((await imageFilesIn(DATA_DIR)).length, 2);
+});
