@@ -209,7 +209,6 @@ t.test('codes, reset links and user ids are sent before what waits for a slow pr
   let isSlow = false;
   const deliver = () => new Promise<void>((resolve) => (isSlow ? waiting.push(resolve) : resolve()));
   const app = await createTestApp({}, { deliver });
-  t.teardown(app.close);
   const { sent, settled } = app.mails;
   const { sender, receiver } = await openTwoVerifiedShops(app);
   const posts = await inParallel(12, () => createPost(app, receiver.token));

@@ -91,7 +91,6 @@ t.test('rules and dashboards ask for metrics, labels and values that the service
     REDIS_URL: 'redis://127.0.0.1:1',
     DATABASE_REPLICA_URL: 'postgresql://127.0.0.1:1',
   });
-  t.teardown(app.close);
   await signUpUser(app);
   await app.mails.settled();
   await app.pool.query("SELECT graphile_worker.add_job('send_mail', run_at => now() + interval '1 hour')");

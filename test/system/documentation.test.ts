@@ -120,7 +120,6 @@ t.test('docs/quickstart.md works as it is written', async (t) => {
       routes: (app) => devMailboxRoutes(app, { mailbox, from: 'Dure' }),
     },
   );
-  t.teardown(app.close);
   const origin = `http://127.0.0.1:${await listen(app.app)}`;
   // Below the repository, so that `@dure/client` is found.
   const folder = temporaryFolder(t, join(root, 'build'));

@@ -46,7 +46,6 @@ t.test('a database without free connections is service_unavailable', async (t) =
 
 t.test('a serialization failure leaves nothing, and a retry succeeds', async (t) => {
   const app = await createTestApp({}, { serverErrors: true });
-  t.teardown(app.close);
   const { sender, receiver, post: target } = await openTwoVerifiedShops(app);
   await execute(
     app.url,

@@ -9,7 +9,6 @@ const narrow = 360;
 
 t.test('Swagger UI on a phone', { skip: noBrowser }, async (t) => {
   const app = await createTestApp({ WORKER_ENABLED: 'false' });
-  t.teardown(app.close);
   const origin = `http://127.0.0.1:${await listen(app.app)}`;
   const browser = await launchBrowser(t);
   const page = await browser.newPage({ viewport: { width: narrow, height: 740 }, isMobile: true });

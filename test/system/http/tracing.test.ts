@@ -31,7 +31,6 @@ t.test('requests, their statements and their emails are traced, without any valu
       },
     },
   );
-  t.teardown(() => app.app.close());
   const name = '카나리아';
   const user = await signUpUser(app, { username: 'canary_shop', email: 'canary@example.com', name });
   const rejected = await signUpUser(app, { email: 'refused@example.com' });

@@ -147,7 +147,6 @@ t.test('killed before the store has answered: another instance cleans up', async
 t.test('killed while a file is written to the disk: another instance cleans up', async (t) => {
   const DATA_DIR = t.testdir();
   const app = await createTestApp({ DATA_DIR, JWT_SECRET }, { serverErrors: true });
-  t.teardown(app.close);
   const files = () => imageFilesIn(DATA_DIR);
   // The small file stays under the name that it has until it is complete.
   const hang = `import fs from 'node:fs';

@@ -17,7 +17,6 @@ t.test('the dev mailbox in a browser', { skip: noBrowser }, async (t) => {
     { WORKER_ENABLED: 'false' },
     { routes: async (scope) => void scope.register(devMailboxRoutes, { mailbox, from: 'Dure' }) },
   );
-  t.teardown(app.close);
   const page = `http://localhost:${await listen(app.app)}/dev/mailbox/`;
   let sent = 0;
   async function send(mail: Mail, language: Language) {
