@@ -7,7 +7,7 @@ import { migrate } from '../../src/infrastructure/database/migrations.ts';
 import { createTestApp, logIn, signUpUser } from '../support/app.ts';
 import { execute } from '../support/database.ts';
 import { root, temporaryFolder } from '../support/files.ts';
-import { openTwoShops, sendRequest } from '../support/partner-requests.ts';
+import { openTwoShops, readRequest, sendRequest } from '../support/partner-requests.ts';
 import {
   asPostgres,
   createServer,
@@ -71,17 +71,10 @@ t.test('the database goes back to the second before a mistake', { skip }, async 
   t.equal((await after.call('GET', '/health/ready')).status, 200);
   const { token } = await logIn(after, sender);
   t.match((await after.call('GET', `/api/v1/posts/${post.id}/`, { token })).body.data, { title: post.title });
-  t.equal(
-    (await after.call('GET', `/api/v1/notifications/partner-request/${request}/`, { token })).status,
-    200,
-  );
+  t.equal((await readRequest(after, { token }, request)).status, 200);
   await t.resolves(logIn(after, backedUp));
   const late = { username: 'too_late', password: receiver.password };
   await t.rejects(logIn(after, late), /invalid_credentials/, 'what came after the time is gone');
-  t.ok((await sendAgain()) > request, 'new ids are larger');
-
-  async function sendAgain(): Promise<number> {
-    const other = await openTwoShops(after);
-    return sendRequest(after, other.sender, other.post);
-  }
+  const others = await openTwoShops(after);
+  t.ok((await sendRequest(after, others.sender, others.post)) > request, 'new ids are larger');
 });

@@ -45,17 +45,10 @@ t.test('promtool accepts the rules, and each fires when it should and only then'
     readText('deploy/prometheus/alerts.test.yml'),
   ).tests;
   for (const { alert } of rules) {
-    const tests = groups.flatMap(({ alert_rule_test: all }) =>
-      all.filter(({ alertname }) => alertname === alert),
-    );
-    t.ok(
-      tests.some(({ exp_alerts: expected }) => expected.length > 0),
-      `${alert} fires in a test`,
-    );
-    t.ok(
-      tests.some(({ exp_alerts: expected }) => expected.length === 0),
-      `${alert} does not fire in another`,
-    );
+    const tests = groups.flatMap(({ alert_rule_test: all }) => all).filter((one) => one.alertname === alert);
+    const fires = new Set(tests.map(({ exp_alerts: expected }) => expected.length > 0));
+    t.ok(fires.has(true), `${alert} fires in a test`);
+    t.ok(fires.has(false), `${alert} does not fire in another`);
   }
 });
 

@@ -11,16 +11,17 @@ import { root } from '../support/files.ts';
 import { uploadImage } from '../support/images.ts';
 import {
   openTwoVerifiedShops,
+  readRequest,
   requestPartnership,
   sendRequest,
   transition,
 } from '../support/partner-requests.ts';
 import { createServer, postgresPrograms, rolePassword } from '../support/postgres.ts';
-import { createPost } from '../support/stores.ts';
+import { createPost, idsIn } from '../support/stores.ts';
 
 const { skip } = postgresPrograms;
 const run = promisify(execFile);
-const scriptOf = (path: string) => join(root, path);
+const script = (name: string) => join(root, 'deploy/backup', name);
 
 /** The status of the large file of an image. */
 async function statusOf({ call }: TestApp, { url }: { url: string }): Promise<number> {
@@ -34,12 +35,11 @@ t.test('a backup brings back the database and the images, and nothing else', { s
   const environment = { DATA_DIR: join(folder, 'data') };
   const environmentOfScripts = { ...superuser, ...environment, DURE_PASSWORD: rolePassword };
   const backUp = async () => {
-    const own = { PGUSER: 'dure', PGPASSWORD: rolePassword, PGDATABASE: 'dure' };
-    const env = { ...environmentOfScripts, ...own };
-    return (await run(scriptOf('deploy/backup/backup.sh'), [join(folder, 'backups')], { env })).stdout.trim();
+    const env = { ...environmentOfScripts, PGUSER: 'dure', PGPASSWORD: rolePassword, PGDATABASE: 'dure' };
+    return (await run(script('backup.sh'), [join(folder, 'backups')], { env })).stdout.trim();
   };
   const restore = (backup: string, other = {}) =>
-    run(scriptOf('deploy/backup/restore.sh'), [backup], { env: { ...environmentOfScripts, ...other } });
+    run(script('restore.sh'), [backup], { env: { ...environmentOfScripts, ...other } });
 
   // A service with rows, images, and emails that wait.
   const before = await createTestApp({ ...environment, WORKER_ENABLED: 'false' }, { databaseUrl: url });
@@ -63,10 +63,8 @@ t.test('a backup brings back the database and the images, and nothing else', { s
   const late = await signUpUser(before);
   const lateImage = await uploadImage(before, receiver.token);
   t.equal((await transition(before, receiver, request, 'accept')).status, 200);
-  t.equal(
-    (await before.call('DELETE', `/api/v1/posts/${pictured.id}/`, { token: receiver.token })).status,
-    200,
-  );
+  const deleted = await before.call('DELETE', `/api/v1/posts/${pictured.id}/`, { token: receiver.token });
+  t.equal(deleted.status, 200);
 
   await t.test('a restore rejects while the service is connected, and changes nothing', async (t) => {
     await t.rejects(restore(backup), /being accessed by other users/);
@@ -76,10 +74,8 @@ t.test('a backup brings back the database and the images, and nothing else', { s
 
   await before.close();
   await t.test('a restore that fails puts everything back', async (t) => {
-    await t.rejects(
-      restore(backup, { DURE_PASSWORD: 'another' }),
-      /password authentication failed.*not restored/s,
-    );
+    const failing = restore(backup, { DURE_PASSWORD: 'another' });
+    await t.rejects(failing, /password authentication failed.*not restored/s);
     const same = await createTestApp(environment, { databaseUrl: url });
     const { rows } = await same.pool.query(`SELECT datname FROM pg_database WHERE datname LIKE 'dure%'`);
     t.strictSame(rows, [{ datname: 'dure' }]);
@@ -102,12 +98,8 @@ t.test('a backup brings back the database and the images, and nothing else', { s
     t.equal(await statusOf(after, image), 200);
     t.equal(await statusOf(after, lateImage), 404);
     const found = await after.call('GET', `/api/v1/posts/?q=${encodeURIComponent('꽃세트')}`, { token });
-    t.strictSame(
-      found.body.data.items.map(({ id }: { id: number }) => id),
-      [pictured.id],
-    );
-    const { body } = await after.call('GET', `/api/v1/notifications/partner-request/${request}/`, { token });
-    t.equal(body.data.status, '요청됨');
+    t.strictSame(idsIn(found), [pictured.id]);
+    t.equal((await readRequest(after, { token }, request)).body.data.status, '요청됨');
     t.rejects(logIn(after, late), /invalid_credentials/);
   });
 

@@ -53,10 +53,8 @@ t.test('compose.yaml configures the service without a problem', async (t) => {
   t.ok(database.pooled);
   for (const name of [...instances, 'migrate']) t.strictSame(services[name].environment, own, name);
   for (const name of Object.keys(own)) {
-    t.ok(
-      environmentNames.includes(name) || name === 'POSTGRES_PASSWORD',
-      `${name} is a variable of the service`,
-    );
+    const isKnown = environmentNames.includes(name) || name === 'POSTGRES_PASSWORD';
+    t.ok(isKnown, `${name} is a variable of the service`);
   }
 });
 
@@ -64,12 +62,8 @@ t.test('.env.example has every setting and no value, and create-env.sh makes the
   const example = readText('.env.example');
   const named = new Set([...composeFile.matchAll(/\$\{(\w+):\?/g)].map(([, name = '']) => name));
   const lines = example.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
-  t.strictSame(
-    lines.sort(),
-    Object.keys(settings)
-      .map((name) => `${name}=`)
-      .sort(),
-  );
+  const empty = Object.keys(settings).map((name) => `${name}=`);
+  t.strictSame(lines.sort(), empty.sort());
   for (const name of named) t.ok(name in settings, `${name} is in .env.example`);
 
   const folder = temporaryFolder(t);
@@ -144,13 +138,11 @@ t.test('the proxy routes to ready instances, and repeats nothing that changes ro
   });
   const [body, proxy] = others.handle[0].routes[0].handle;
   t.ok(body.max_size > 10 * 1024 * 1024);
-  t.strictSame(
-    proxy.upstreams,
-    instances.map((name) => ({ dial: `${name}:${loadConfig(environment).port}` })),
-  );
+  const { port, shutdownDelay } = loadConfig(environment);
+  const upstreams = instances.map((name) => ({ dial: `${name}:${port}` }));
+  t.strictSame(proxy.upstreams, upstreams);
   const second = 1e9;
   const { active } = proxy.health_checks;
-  const { shutdownDelay } = loadConfig(environment);
   t.match(active, { uri: '/health/ready', expect_status: 200 });
   t.ok(active.interval + active.timeout < shutdownDelay * second, 'it notices a shutdown in time');
   t.ok(proxy.transport.keep_alive.idle_timeout < 72 * second, 'it closes idle connections first');
@@ -162,11 +154,8 @@ t.test('the proxy routes to ready instances, and repeats nothing that changes ro
   const { code, text } = httpErrors.serviceUnavailable;
   const [, response] =
     readText('deploy/caddy/Caddyfile').match(/respond `(.*)` \{http\.error\.status_code\}/) ?? [];
-  t.strictSame(
-    JSON.parse(response ?? '{}'),
-    { success: false, message: text.ko, data: { detail: text.ko, code } },
-    'without an instance it answers as the service does',
-  );
+  const failure = { success: false, message: text.ko, data: { detail: text.ko, code } };
+  t.strictSame(JSON.parse(response ?? '{}'), failure, 'without an instance it answers as the service does');
 });
 
 t.test('PgBouncer is where the service looks for it, with room for all pools', async (t) => {

@@ -164,18 +164,10 @@ t.test('PostgreSQL ends or hangs: nothing acknowledged is lost, each email is se
   over = true;
   await Promise.all([...clients, prober]);
 
-  const lines = services.flatMap((service) => service.output().split('\n'));
-  t.same(
-    lines.filter((line) => /already sent|reply\.sent/.test(line)),
-    [],
-    'a handler that ends after its deadline is not an error',
-  );
-
-  t.same(
-    await query(databaseUrl, 'SELECT count(*)::int FROM users'),
-    [signedUp.length],
-    'each account once, and no other',
-  );
+  for (const service of services)
+    t.notMatch(service.output(), /already sent|reply\.sent/, 'the end of a late handler is not an error');
+  const accounts = await query(databaseUrl, 'SELECT count(*)::int FROM users');
+  t.same(accounts, [signedUp.length], 'each account once, and no other');
   for (const username of [...signedUp.slice(0, 5), ...signedUp.slice(-5)]) {
     t.equal((await post(`${services[0].url}/auth/login/`, { username, password })).status, 200, username);
   }
@@ -191,11 +183,8 @@ t.test('PostgreSQL ends or hangs: nothing acknowledged is lost, each email is se
   };
   // A runner that does not end by itself is replaced after 9 seconds, and a restart may wait for 10.
   await until('all mails', allTaken);
-  t.same(
-    signedUp.filter((username) => provider.taken(mailOf(username)).length !== 1),
-    [],
-    'one email for each',
-  );
+  const repeated = signedUp.filter((username) => provider.taken(mailOf(username)).length !== 1);
+  t.same(repeated, [], 'one email for each');
 });
 
 t.test('a full disk under the embedded database', { skip: cannotMount }, async (t) => {
@@ -246,9 +235,6 @@ t.test('a full disk under the embedded database', { skip: cannotMount }, async (
   await insist(t, restarted, 'restarted');
   signedUp.push('restarted');
   const usernames = await query(await embeddedUrl(), 'SELECT username FROM users ORDER BY id');
-  t.same(
-    usernames.filter((username) => !unanswered.includes(username)),
-    signedUp,
-    'every acknowledged account, and none that was rejected',
-  );
+  const answered = usernames.filter((username) => !unanswered.includes(username));
+  t.same(answered, signedUp, 'every acknowledged account, and none that was rejected');
 });

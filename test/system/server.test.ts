@@ -176,11 +176,8 @@ const library = `data:text/javascript,process.on('SIGWINCH', () => console.trace
 
 t.test('on SIGTERM, requests finish, idle connections close, and the log is JSON to the end', async (t) => {
   const settings = { ...(await productionSettings()), SHUTDOWN_DELAY: '5s' };
-  const { url, child, end, output } = await startService(settings, [
-    '--import',
-    library,
-    'build/src/server.js',
-  ]);
+  const script = ['--import', library, 'build/src/server.js'];
+  const { url, child, end, output } = await startService(settings, script);
   // Rejected without the database, whose limits are those of production.
   const body = '{}';
   const idle = await connectTo(url, 'GET /health/live HTTP/1.1\r\n');
@@ -212,14 +209,9 @@ t.test('on SIGTERM, requests finish, idle connections close, and the log is JSON
 
   t.match(output(), new RegExp(`"version":"[\\d.]+","origin":"${url}","production":true,"msg":"started"`));
   t.match(output(), /"signal":"SIG(TERM|HUP)","msg":"shutting down"[\s\S]+"msg":"shut down"/);
-  const lines = output()
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line));
-  t.match(
-    lines.filter(({ part }) => part === 'console'),
-    [{ level: 40, msg: 'a job was lost' }],
-  );
+  const lines = output().trimEnd().split('\n');
+  const ofLibrary = lines.map((line) => JSON.parse(line)).filter(({ part }) => part === 'console');
+  t.match(ofLibrary, [{ level: 40, msg: 'a job was lost' }]);
 });
 
 t.test('a log that is not read loses lines, counts them, and delays nothing', async (t) => {

@@ -112,11 +112,8 @@ t.test('a database that takes no writes is a line for each restart of all worker
   );
   t.same(warnings, [], 'no other line');
   // A statement that is tried again may be a line of `console.error`, which the server logs as JSON.
-  t.same(
-    traces().map(({ args }) => args.map(String)),
-    [],
-    'no stack on the console',
-  );
+  const stacks = traces().map(({ args }) => args.map(String));
+  t.same(stacks, [], 'no stack on the console');
   await setReadOnly('off');
   await add('code');
   await until('the email is sent', () => sent.length === 1);
