@@ -1,4 +1,4 @@
-import { type TestApp, verifyEmails } from './app.ts';
+import { type Fields, type TestApp, verifyEmails } from './app.ts';
 import type { Json } from './json.ts';
 import { createPost, openShop, type TestPost } from './stores.ts';
 
@@ -9,7 +9,7 @@ type Caller = { token: string | undefined };
 type AnyPost = Pick<TestPost, 'id'>;
 
 /** Two shops, and a post of the receiver. @param fields of its store */
-export async function openTwoShops(app: TestApp, fields: Record<string, unknown> = {}) {
+export async function openTwoShops(app: TestApp, fields: Fields = {}) {
   const sender = await openShop(app, '두레 베이커리', { category_ids: [3, 1] });
   const receiver = await openShop(app, '햇살카페', fields);
   const post = await createPost(app, receiver.token, { title: '주말 공동 할인' });
