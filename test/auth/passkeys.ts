@@ -11,7 +11,8 @@ interface Owner {
 }
 
 /** The operations of `/auth/passkeys/`. */
-export function passkeysOf({ app, config, pool, call }: TestApp) {
+export function passkeysOf(app: TestApp) {
+  const { pool, call } = app;
   const send = (method: string, path: string, body?: unknown, token?: string) =>
     call(method, `/auth/passkeys/${path}`, { body, token });
   const startRegistration = (token: string) => send('POST', 'register/start/', {}, token);
@@ -65,7 +66,7 @@ export function passkeysOf({ app, config, pool, call }: TestApp) {
 
     /** A user with a passkey. */
     async createOwner(options: Parameters<typeof createAuthenticator>[1] = {}) {
-      const user = await createUser({ app, config, pool });
+      const user = await createUser(app);
       const authenticator = createAuthenticator(origin, options);
       const registered = await register(user, authenticator);
       if (registered.status !== 201) throw new Error(registered.text);

@@ -18,10 +18,8 @@ const logIn = (body: string | Buffer | undefined, headers: Record<string, string
 
 t.test('JSON in UTF-8 is read under every spelling of its name', async (t) => {
   const parameters = ['', '; charset=utf-8', ';charset=UTF-8', ' ; charset=utf8', '; version=1'];
-  for (const type of [
-    ...parameters.map((one) => `application/json${one}`),
-    'APPLICATION/JSON; charset="utf-8"',
-  ])
+  const types = parameters.map((one) => `application/json${one}`);
+  for (const type of [...types, 'APPLICATION/JSON; charset="utf-8"'])
     invalid(t, await logIn('{}', { 'content-type': type }), ...required);
 });
 
@@ -33,10 +31,9 @@ t.test('any other media type is unsupported_media_type', async (t) => {
     ...['utf-16', 'iso-8859-1', '"euc-kr"'].map((charset) => `application/json; charset=${charset}`),
   ];
   const body = JSON.stringify({ username: 'unknown', password });
-  for (const type of types)
+  for (const type of [...types, ''])
     rejected(t, await logIn(body, { 'content-type': type }), 415, 'unsupported_media_type');
   rejected(t, await logIn(body, {}), 415, 'unsupported_media_type');
-  rejected(t, await logIn(body, { 'content-type': '' }), 415, 'unsupported_media_type');
 });
 
 t.test('a PATCH also takes a merge patch, and nothing else does', async (t) => {
@@ -56,12 +53,9 @@ t.test('a PATCH also takes a merge patch, and nothing else does', async (t) => {
     const asPost = await mergePatch(type, { title: '글', content: '내용' }, 'POST', '/api/v1/posts/');
     rejected(t, asPost, 415, 'unsupported_media_type');
   }
-  const other = await mergePatch('application/merge-patch+json; charset=utf-16', { name: '이름' });
-  rejected(t, other, 415, 'unsupported_media_type');
-  for (const type of ['json-patch+json', 'merge-patch+jsonx', 'merge-patch'].map(
-    (one) => `application/${one}`,
-  ))
-    rejected(t, await mergePatch(type, { name: '이름' }), 415, 'unsupported_media_type');
+  const names = ['json-patch+json', 'merge-patch+jsonx', 'merge-patch', 'merge-patch+json; charset=utf-16'];
+  for (const name of names)
+    rejected(t, await mergePatch(`application/${name}`, { name: '이름' }), 415, 'unsupported_media_type');
 });
 
 t.test('a body that is not JSON in UTF-8 is malformed_json', async (t) => {
@@ -123,11 +117,9 @@ t.test('a post may be larger', async (t) => {
   t.equal((await write('PATCH', path, longest)).status, 200);
   const spaces = ' '.repeat(postLimit - longest.length);
   t.equal((await write('POST', '/api/v1/posts/', longest + spaces)).status, 201);
-  for (const [method, target] of [
-    ['POST', '/api/v1/posts/'],
-    ['PATCH', path],
-  ] as const)
-    rejected(t, await write(method, target, `${longest}${spaces} `), 413, 'payload_too_large');
+  const tooLong = `${longest}${spaces} `;
+  rejected(t, await write('POST', '/api/v1/posts/', tooLong), 413, 'payload_too_large');
+  rejected(t, await write('PATCH', path, tooLong), 413, 'payload_too_large');
 });
 
 t.test('a list with too many items is one error', async (t) => {
@@ -144,19 +136,15 @@ t.test('a list with too many items is one error', async (t) => {
 t.test('more values than any schema allows are rejected before they are parsed', async (t) => {
   const fields = (count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`f${index}`, 1]));
-  const post = async (value: unknown) =>
-    call('POST', '/api/v1/posts/', {
-      token: (await openShop(app)).token,
-      body: JSON.stringify(value),
-      headers: json,
-    });
+  const { token } = await openShop(app);
+  const post = (images: unknown[]) => call('POST', '/api/v1/posts/', { token, body: { images } });
   const many = await logIn(JSON.stringify(fields(1_001)));
   invalid(t, many, 'body');
   t.match(many.body.data.errors, [{ code: 'too_many', params: { max: 1_000 } }]);
-  invalid(t, await post({ images: Array(1_001).fill([]) }), 'body');
-  invalid(t, await post({ images: Array(1_001).fill({}) }), 'body');
+  invalid(t, await post(Array(1_001).fill([])), 'body');
+  invalid(t, await post(Array(1_001).fill({})), 'body');
   invalid(t, await logIn(`${'[1'.padEnd(20_010, ',1')}]`), 'body');
-  invalid(t, await post({ images: Array(10_002).fill(1) }), 'body');
+  invalid(t, await post(Array(10_002).fill(1)), 'body');
   // Punctuation inside strings is text.
   const text = '\\" : , [ { \\\\'.repeat(1_000);
   invalid(t, await logIn(JSON.stringify({ username: text })), 'username', 'password');
@@ -166,18 +154,12 @@ t.test('the limit holds for chunked bodies and for announced lengths', async (t)
   const port = await listen(app.app);
   const head = 'POST /auth/login/ HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
   const chunk = `${(64 * 1024).toString(16)}\r\n${' '.repeat(64 * 1024)}\r\n`;
-  const chunked = await rawCall(port, `${head}Transfer-Encoding: chunked\r\n\r\n${chunk.repeat(3)}`);
-  rejected(t, chunked, 413, 'payload_too_large');
+  const sendChunks = (chunks: string) => rawCall(port, `${head}Transfer-Encoding: chunked\r\n\r\n${chunks}`);
+  rejected(t, await sendChunks(chunk.repeat(3)), 413, 'payload_too_large');
   const announced = await rawCall(port, `${head}Content-Length: ${1024 ** 3}\r\n\r\n{`);
   rejected(t, announced, 413, 'payload_too_large');
-  const small = await rawCall(port, `${head}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`);
-  invalid(t, small, ...required);
-  const pieces = (count: number) =>
-    rawCall(
-      port,
-      `${head}Transfer-Encoding: chunked\r\n\r\n${'1\r\n \r\n'.repeat(count)}2\r\n{}\r\n0\r\n\r\n`,
-    );
-  invalid(t, await pieces(500), ...required);
+  const pieces = (count: number) => sendChunks(`${'1\r\n \r\n'.repeat(count)}2\r\n{}\r\n0\r\n\r\n`);
+  for (const count of [0, 500]) invalid(t, await pieces(count), ...required);
   rejected(t, await pieces(5_000), 400, 'malformed_request');
 });
 

@@ -76,10 +76,8 @@ t.test('every operation is limited', async (t) => {
 
 t.test('without the database, and with a broken one, every operation that needs it says so', async (t) => {
   const proxy = await createTcpProxy(t, await createTestDatabase());
-  const app = await createTestApp(
-    { WORKER_ENABLED: 'false' },
-    { serverErrors: true, databaseUrl: proxy.url },
-  );
+  const options = { serverErrors: true, databaseUrl: proxy.url };
+  const app = await createTestApp({ WORKER_ENABLED: 'false' }, options);
   const { id, token, refresh } = await createAdmin(app);
   // Genuine tokens, which are checked in the database.
   const { newToken } = createDerivedSecrets(toSecrets(testEnvironment.JWT_SECRET));
@@ -103,11 +101,8 @@ t.test('without the database, and with a broken one, every operation that needs 
   const rejectedAs = (status: number, code: string) => async (operation: DocumentedOperation) => {
     const { operationId, method } = operation;
     const body = operationId in bodies ? bodies[operationId] : validBody(operation);
-    return notRejected(
-      await app.call(method, unknownPath(operation) + (queries[operationId] ?? ''), { token, body }),
-      status,
-      code,
-    );
+    const path = unknownPath(operation) + (queries[operationId] ?? '');
+    return notRejected(await app.call(method, path, { token, body }), status, code);
   };
   const withDatabase = operations.filter(
     ({ operationId }) => !/^(?:listLoginProviders|listConsents|showUnsubscribePage)$/.test(operationId),

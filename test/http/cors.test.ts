@@ -99,14 +99,8 @@ t.test('every OPTIONS counts for the limits, also a preflight', async (t) => {
     await preflight(ownOrigin, '/auth/nothing/', limited),
     await limited.call('OPTIONS', '/auth/me/'),
   ];
-  t.strictSame(
-    responses.map(({ status, headers }) => [status, headers['ratelimit-remaining']]),
-    [
-      [204, '299'],
-      [404, '298'],
-      [405, '297'],
-    ],
-  );
+  const counted = responses.map(({ status, headers }) => `${status} ${headers['ratelimit-remaining']}`);
+  t.strictSame(counted, ['204 299', '404 298', '405 297']);
 });
 
 t.test('without origins no origin is allowed, and a preflight is method_not_allowed', async (t) => {

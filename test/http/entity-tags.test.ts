@@ -33,12 +33,10 @@ for (const { title, path: pathOf, change, lock } of objects) {
     const shop = await openShop(app);
     const path = await pathOf(shop);
     const read = (headers = {}) => call('GET', path, { token: shop.token, headers });
-    const write = (text: string, ifMatch?: string) =>
-      call('PATCH', path, {
-        token: shop.token,
-        body: change(text),
-        headers: ifMatch === undefined ? {} : { 'if-match': ifMatch },
-      });
+    const write = (text: string, ifMatch?: string) => {
+      const headers = ifMatch === undefined ? {} : { 'if-match': ifMatch };
+      return call('PATCH', path, { token: shop.token, body: change(text), headers });
+    };
     return { shop, path, read, write };
   };
 
@@ -130,13 +128,12 @@ t.test('a post is not deleted with the tag that a concurrent change replaces', a
   const path = postPath(await createPost(app, token));
   const headers = { 'if-match': tagOf(await call('GET', path, { token })) };
   const row = await lockRows(t, app, objects[0]?.lock ?? '', [id]);
-  const changing = call('PATCH', path, { token, headers, body: { title: '새 제목' } });
-  await row.waiters(1);
-  const deleting = call('DELETE', path, { token, headers });
-  await row.waiters(2);
-  await row.release();
-  t.equal((await changing).status, 200);
-  rejected(t, await deleting, 412, 'precondition_failed');
+  const [changed, deleted] = await row.queue(
+    () => call('PATCH', path, { token, headers, body: { title: '새 제목' } }),
+    () => call('DELETE', path, { token, headers }),
+  );
+  t.equal(changed.status, 200);
+  rejected(t, deleted, 412, 'precondition_failed');
   t.match((await call('GET', path, { token })).body.data, { title: '새 제목' });
 });
 

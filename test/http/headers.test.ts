@@ -30,11 +30,8 @@ t.test('a valid X-Request-Id is echoed, any other replaced', async (t) => {
   };
   for (const id of ['a', 'A-1_b.2', '0', 'x'.repeat(64), '00000000-0000-0000-0000-000000000000'])
     t.equal(await ask(id), id);
-  const wrong = [
-    ...['', ' ', 'a b', 'a,b', 'a/b', '<script>', 'é', 'a\tb', '"a"', 'a;b', '$(id)'],
-    'x'.repeat(65),
-  ];
-  for (const id of wrong) t.match(await ask(id), uuid, id);
+  const wrong = ['', ' ', 'a b', 'a,b', 'a/b', '<script>', 'é', 'a\tb', '"a"', 'a;b', '$(id)'];
+  for (const id of [...wrong, 'x'.repeat(65)]) t.match(await ask(id), uuid, id);
   t.match(await ask(), uuid);
   t.not(await ask(), await ask());
   const logged = app.logs.map((line) => JSON.parse(line)).filter(({ reqId }) => reqId === 'A-1_b.2');

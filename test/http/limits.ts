@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import { createTestApp, type TestApp, type TestResponse } from '../support/app.ts';
+import { type Api, createTestApp, type TestApp, type TestResponse } from '../support/app.ts';
 import { rejected } from '../support/assertions.ts';
 
 let hosts = 0;
@@ -11,7 +11,7 @@ export function newAddress(): string {
 }
 
 /** The requests of an app, each from another address. */
-export const fromAnywhere = ({ call }: TestApp): Pick<TestApp, 'call'> => ({
+export const fromAnywhere = ({ call }: TestApp): Api => ({
   call: (method, path, options) => call(method, path, { ...options, remoteAddress: newAddress() }),
 });
 

@@ -2,7 +2,7 @@ import type { Test } from 'tap';
 import { createAdmin } from '../support/admin.ts';
 import { createTestApp, password, type TestResponse } from '../support/app.ts';
 import { fieldErrorProblems } from '../support/assertions.ts';
-import { contract, type DocumentedOperation } from '../support/contract.ts';
+import { contract, type DocumentedOperation, type Schema } from '../support/contract.ts';
 import { createPost, openShop } from '../support/stores.ts';
 
 /** Every documented operation of the API, without the redirects of browsers. */
@@ -15,28 +15,10 @@ export const operationsWithBody = operations.filter(
   ({ requestBody }) => requestBody?.content['application/json'] !== undefined,
 );
 
-/** The keywords of a JSON Schema that the tests read. */
-export interface Schema {
-  $ref?: string;
-  type?: string | string[];
-  format?: string;
-  pattern?: string;
-  minLength?: number;
-  maxLength?: number;
-  minimum?: number;
-  maximum?: number;
-  minItems?: number;
-  maxItems?: number;
-  uniqueItems?: boolean;
-  items?: Schema;
-  properties?: Record<string, Schema>;
-  required?: string[];
-  minProperties?: number;
-  oneOf?: Schema[];
-  anyOf?: Schema[];
-  /** Of a resolved schema: whether the value may be null instead. */
+/** A schema without a reference. */
+export interface Resolved extends Schema {
+  /** Whether the value may be null instead. */
   isNullable?: boolean;
-  enum?: unknown[];
 }
 
 const unknownUuid = '00000000-0000-4000-8000-000000000000';
@@ -120,9 +102,9 @@ const examplesOf = ({ requestBody }: DocumentedOperation) =>
   Object.values(requestBody?.content['application/json']?.examples ?? {}).map(({ value }) => Object(value));
 
 /** Follows a reference to its component. Of a value that may be null, the other type is taken. */
-export function resolve(schema: Schema): Schema {
+export function resolve(schema: Schema): Resolved {
   const name = schema.$ref?.split('/').at(-1);
-  if (name !== undefined) return resolve((contract.document.components.schemas[name] ?? {}) as Schema);
+  if (name !== undefined) return resolve(contract.document.components.schemas[name] ?? {});
   const other = schema.anyOf?.find(({ type }) => type !== 'null');
   if (other !== undefined) return { ...resolve(other), isNullable: true };
   const [type = '', orNull] = [schema.type].flat();
@@ -130,8 +112,8 @@ export function resolve(schema: Schema): Schema {
 }
 
 /** The object schemas of a body: one, or its alternatives. */
-export function bodySchemas({ requestBody }: DocumentedOperation): Schema[] {
-  const schema = resolve((Object.values(requestBody?.content ?? {})[0]?.schema ?? {}) as Schema);
+export function bodySchemas({ requestBody }: DocumentedOperation): Resolved[] {
+  const schema = resolve(Object.values(requestBody?.content ?? {})[0]?.schema ?? {});
   return (schema.oneOf ?? [schema]).map(resolve);
 }
 

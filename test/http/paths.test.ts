@@ -1,4 +1,5 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import type { FastifyInstance } from 'fastify';
 import t from 'tap';
 import { createTestApp, createUser } from '../support/app.ts';
 import { noErrorLogged, rejected } from '../support/assertions.ts';
@@ -203,18 +204,13 @@ t.test('the document and Swagger UI are compressed, and kept by browsers', async
 });
 
 t.test('a fixed path beside a parameter has its own methods only', async (t) => {
-  const beside = await createTestApp(
-    { WORKER_ENABLED: 'false' },
-    {
-      databaseUrl: app.url,
-      async routes(scope) {
-        const response = async () => ({});
-        scope.get('/things/mine/', response);
-        for (const url of ['/things/:id/', '/things/:id/parts/:part/']) scope.delete(url, response);
-        scope.get('/things/:id/parts/all/', response);
-      },
-    },
-  );
+  const routes = async (scope: FastifyInstance) => {
+    const response = async () => ({});
+    scope.get('/things/mine/', response);
+    for (const url of ['/things/:id/', '/things/:id/parts/:part/']) scope.delete(url, response);
+    scope.get('/things/:id/parts/all/', response);
+  };
+  const beside = await app.startInstance({}, { routes });
   const cases = [
     ['DELETE', '/things/mine/', 405, 'GET, HEAD'],
     ['DELETE', '/things/mine', 405, 'GET, HEAD'],

@@ -177,11 +177,9 @@ t.test('text is brought into NFC, trimmed, and counted in characters', async (t)
     ['𠮷野家', '𠮷野家'],
     [`  ${'가'.repeat(50)}  `, '가'.repeat(50)],
     [`O'Neil <b>"&\\\``, `O'Neil <b>"&\\\``],
-    ...[...emoji, ...joined, ...['gbeng', 'gbsct', 'gbwls'].map(flag)].map((name): [string, string] => [
-      name,
-      name.normalize('NFC'),
-    ]),
   ];
+  for (const name of [...emoji, ...joined, ...['gbeng', 'gbsct', 'gbwls'].map(flag)])
+    cases.push([name, name.normalize('NFC')]);
   for (const [given, kept] of cases) {
     const response = await rename(given);
     t.equal(response.body.data.name, kept, response.text);
@@ -192,24 +190,19 @@ t.test('text is brought into NFC, trimmed, and counted in characters', async (t)
     invalid(t, await rename(long), 'name');
 });
 
-t.test('control characters are rejected, in the middle and at the ends', async (t) => {
-  for (const control of ['\t', '\r\n']) invalid(t, await rename(`김${control}두레`), 'name');
-  for (const control of ['\u0000', '\u001b', '\u007f', '\u0080', '\u0085', '\u009f'])
-    for (const text of [`김${control}두레`, `${control}김두레`, `김두레${control}`])
-      invalid(t, await rename(text), 'name');
-});
-
-t.test('invisible and direction-changing characters are rejected', async (t) => {
+t.test('control, invisible and direction-changing characters are rejected', async (t) => {
+  const controls = ['\u0000', '\u001b', '\u007f', '\u0080', '\u0085', '\u009f'];
   const bidirectional = ['\u202a', '\u202e', '\u2066', '\u2069', '\u200e', '\u200f', '\u061c'];
   const separators = ['\u2028', '\u2029', '\u00ad', '\ufff9', '\ufffb', '\u206a', '\u206f'];
   const noncharacters = ['\ufdd0', '\ufdef', '\ufffe', '\uffff', '\u{1fffe}', '\u{10ffff}'];
   const invisible = ['\u200b', '\u2060', '\ufeff', '\u{e0041}'];
-  for (const character of [...bidirectional, ...invisible, ...separators, ...noncharacters])
-    invalid(t, await rename(`김${character}두레`), 'name');
+  const unwanted = [...controls, ...bidirectional, ...invisible, ...separators, ...noncharacters];
+  for (const character of ['\t', '\r\n', ...unwanted]) invalid(t, await rename(`김${character}두레`), 'name');
   const spaces = ['', ' ', '\u00a0', '\u3000', '\u3164', '\u3164 \u3164', '\uffa0', '\u115f', '\u1160'];
   const unseen = ['\u2800', '\u200c\u200d', '\u00ad', '\ufe0f', '\u034f', '\u{1d159}', '\u{1bca0}\u{e0100}'];
   for (const blank of [...spaces, ...unseen]) invalid(t, await rename(blank), 'name');
-  for (const ends of ['\u2028김두레', '김두레\u2029']) invalid(t, await rename(ends), 'name');
+  const atEnds = controls.flatMap((control) => [`${control}김두레`, `김두레${control}`]);
+  for (const ends of [...atEnds, '\u2028김두레', '김두레\u2029']) invalid(t, await rename(ends), 'name');
   t.equal((await rename('가\u3164')).status, 200, 'a filler is accepted next to visible text');
 });
 

@@ -150,6 +150,7 @@ const malformedResponses: Record<string, (response: ServerResponse) => void> = {
   'a 200 that is no JSON': (response) => response.writeHead(200).end('<html>'),
   'a 200 without an id': respond(200, {}),
   'a 200 with an empty id': respond(200, { id: '' }),
+  'a 200 whose id is null': respond(200, { id: null }),
   'a 200 that is null': respond(200, null),
   'a 204': (response) => response.writeHead(204).end(),
   'a cut connection': (response) => response.destroy(),
@@ -209,7 +210,6 @@ t.test('codes, reset links and user ids are sent before what waits for a slow pr
   let isSlow = false;
   const deliver = () => new Promise<void>((resolve) => (isSlow ? waiting.push(resolve) : resolve()));
   const app = await createTestApp({}, { deliver });
-  t.teardown(app.close);
   const { sent, settled } = app.mails;
   const { sender, receiver } = await openTwoVerifiedShops(app);
   const posts = await inParallel(12, () => createPost(app, receiver.token));
@@ -218,6 +218,7 @@ t.test('codes, reset links and user ids are sent before what waits for a slow pr
   isSlow = true;
   for (const post of posts) await sendRequest(app, sender, post);
   await until('all senders are busy', () => waiting.length === 2);
+  t.equal((await app.call('GET', '/health/ready')).status, 200, 'the provider is not needed to be ready');
 
   const recover = (path: string, email: string) => app.call('POST', `/auth/${path}/`, { body: { email } });
   await recover('email-verify/send', 'waiting@example.com');

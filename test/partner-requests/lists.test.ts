@@ -95,17 +95,8 @@ const summaryOf = ({ store: { id, name, store_categories } }: Shop) => ({ id, na
 const partnersIn = (response: Awaited<ReturnType<typeof listPartners>>): number[] =>
   response.body.data.items.map(({ store }: { store: { id: number } }) => store.id);
 
-/** A sender, a receiver with a phone number, and a post of the receiver. */
-async function openShops() {
-  const sender = await openShop(app, '두레 베이커리', { category_ids: [3, 1] });
-  const receiver = await openShop(app, '햇살카페', { phone_number: phone });
-  const post = await createPost(app, receiver.token, { title: '주말 공동 할인' });
-  return { sender, receiver, post };
-}
-
 t.test('both sides read a request with post and stores and, once it is accepted, the contact', async (t) => {
-  const shops = await openShops();
-  const { sender, receiver, post } = shops;
+  const { sender, receiver, post } = await openTwoShops(app, { phone_number: phone });
   const id = await sendRequest(app, sender, post);
   const stores = { sender_store: summaryOf(sender), receiver_store: summaryOf(receiver) };
   const { title, thumbnail, created_at } = post;
@@ -146,7 +137,7 @@ t.test('both sides read a request with post and stores and, once it is accepted,
 });
 
 t.test('the contact is shown to the two sides only, and only while the request is accepted', async (t) => {
-  const sides = await openShops();
+  const sides = await openTwoShops(app, { phone_number: phone });
   const { sender, receiver, post } = sides;
   const third = await openShop(app, '셋째 가게');
   // A partner of one side, and a store whose request for the same post waits.
@@ -221,10 +212,8 @@ t.test('each partner is listed once with the newest request, in pages', async (t
   const all = await listPartners(app, own);
   t.strictSame(partnersIn(all), expected);
   t.equal(all.body.data.next_cursor, null);
-  t.strictSame(
-    all.body.data.items.map((item: { request_id: number }) => item.request_id),
-    [crossing, ...requests.slice(1).reverse()],
-  );
+  const listed = all.body.data.items.map((item: { request_id: number }) => item.request_id);
+  t.strictSame(listed, [crossing, ...requests.slice(1).reverse()]);
 
   const page = await listPartners(app, own, '?limit=2');
   t.strictSame(partnersIn(page), expected.slice(0, 2));

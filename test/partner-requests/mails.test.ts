@@ -94,26 +94,21 @@ t.test('the other side gets an email when a partnership ends, also with an accou
   t.strictSame(others, [], 'one email, however many requests end');
 });
 
-t.test(
-  "emails are in the recipient's language; withdrawals and rejected transitions send none",
-  async (t) => {
-    const { sender, receiver, post } = await openTwoVerifiedShops(app);
-    const { username, password } = receiver;
-    const headers = { 'accept-language': 'en' };
-    await app.call('POST', '/auth/login/', { body: { username, password }, headers });
-    const id = await sendRequest(app, sender, post);
-    t.match(await mailsTo(receiver), [
-      { subject: 'Dure: You have a new partnership request · 두레 베이커리' },
-    ]);
-    await transition(app, sender, id, 'withdraw');
-    await transition(app, receiver, id, 'accept');
-    await transition(app, sender, id, 'decline');
-    t.strictSame([(await mailsTo(receiver)).length, (await mailsTo(sender)).length], [1, 0]);
-    const other = await sendRequest(app, sender, post);
-    await app.call('POST', `${requestsPath}${other}/accept/`, { token: receiver.token, headers });
-    t.match(await mailsTo(sender), [{ subject: '[두레] 제휴 요청이 수락되었습니다 · 햇살카페' }]);
-  },
-);
+t.test("emails are in the recipient's language; withdrawals and rejected actions send none", async (t) => {
+  const { sender, receiver, post } = await openTwoVerifiedShops(app);
+  const { username, password } = receiver;
+  const headers = { 'accept-language': 'en' };
+  await app.call('POST', '/auth/login/', { body: { username, password }, headers });
+  const id = await sendRequest(app, sender, post);
+  t.match(await mailsTo(receiver), [{ subject: 'Dure: You have a new partnership request · 두레 베이커리' }]);
+  await transition(app, sender, id, 'withdraw');
+  await transition(app, receiver, id, 'accept');
+  await transition(app, sender, id, 'decline');
+  t.strictSame([(await mailsTo(receiver)).length, (await mailsTo(sender)).length], [1, 0]);
+  const other = await sendRequest(app, sender, post);
+  await app.call('POST', `${requestsPath}${other}/accept/`, { token: receiver.token, headers });
+  t.match(await mailsTo(sender), [{ subject: '[두레] 제휴 요청이 수락되었습니다 · 햇살카페' }]);
+});
 
 t.test('a queued email has ids only', async (t) => {
   const { sender, receiver, post } = await openTwoQuietShops();

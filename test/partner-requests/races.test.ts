@@ -175,13 +175,6 @@ async function askAndWithdraw(sender: Shop, post: Pick<TestPost, 'id'>): Promise
   return id;
 }
 
-/** Makes a request older. */
-const age = (id: number, interval: string) =>
-  app.pool.query('UPDATE partner_requests SET created_at = created_at - $2::interval WHERE id = $1', [
-    id,
-    interval,
-  ]);
-
 t.test('what a store receives does not count for its quota', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   await app.pool.query(
@@ -205,6 +198,7 @@ t.test('a store sends five requests a day for one post', async (t) => {
   t.equal((await requestPartnership(app, sender, other)).status, 201, 'another post has five more');
   const third = await openShop(app, '셋째 가게');
   t.equal((await requestPartnership(app, third, post)).status, 201, 'another store has five more');
-  await age(oldest, '24 hours');
+  const aDayLater = "UPDATE partner_requests SET created_at = created_at - interval '24 hours' WHERE id = $1";
+  await app.pool.query(aDayLater, [oldest]);
   t.equal((await requestPartnership(app, sender, post)).status, 201);
 });

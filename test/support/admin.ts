@@ -1,4 +1,6 @@
-import { createUser, type TestApp } from './app.ts';
+import { type Api, createUser, type TestApp } from './app.ts';
+
+type Caller = { token: string };
 
 /** Creates a user who is an admin. */
 export async function createAdmin(app: TestApp) {
@@ -8,37 +10,23 @@ export async function createAdmin(app: TestApp) {
 }
 
 /** Reports a post or a store. @returns the id of the report @throws when it is rejected */
-export async function sendReport(
-  { call }: Pick<TestApp, 'call'>,
-  { token }: { token: string },
-  target: 'posts' | 'stores',
-  id: number,
-): Promise<number> {
+export async function sendReport({ call }: Api, { token }: Caller, target: 'posts' | 'stores', id: number) {
   const response = await call('POST', `/api/v1/${target}/${id}/report/`, { token, body: { reason: 'spam' } });
   if (response.status !== 201) throw new Error(`the report was rejected: ${response.text}`);
-  return response.body.data.id;
+  return Number(response.body.data.id);
 }
 
 /** Closes a report. */
-export function closeReport(
-  { call }: Pick<TestApp, 'call'>,
-  { token }: { token: string },
-  id: number,
-  action: 'none' | 'hide',
-) {
+export function closeReport({ call }: Api, { token }: Caller, id: number, action: 'none' | 'hide') {
   return call('POST', `/api/v1/admin/reports/${id}/close/`, { token, body: { action } });
 }
 
 /** Adds an email that failed permanently. @returns its id */
-export async function addFailedMail(
-  { pool }: Pick<TestApp, 'pool'>,
-  { id }: { id: number },
-  kind = 'user_id',
-): Promise<number> {
+export async function addFailedMail({ pool }: TestApp, { id }: { id: number }, kind = 'user_id') {
   const { rows } = await pool.query(
     `INSERT INTO failed_mails (user_id, kind, payload, reason, attempts)
      VALUES ($1, $2, $3, 'the provider rejected it', 25) RETURNING id`,
     [id, kind, JSON.stringify({ user_id: id, language: 'ko' })],
   );
-  return rows[0].id;
+  return Number(rows[0].id);
 }

@@ -51,9 +51,15 @@ export interface TestApp {
    * Another instance on its database, without a worker unless the environment has one: what this app's worker sends are its `mails`,
    * too. It is closed as other apps are.
    */
-  startInstance(environment?: Record<string, string>, options?: TestAppOptions): Promise<TestApp>;
+  startInstance(environment?: Environment, options?: TestAppOptions): Promise<TestApp>;
   close(): Promise<void>;
 }
+
+/** What most helpers need of an app. */
+export type Api = Pick<TestApp, 'call'>;
+/** Of a body. */
+export type Fields = Record<string, unknown>;
+type Environment = Record<string, string>;
 
 export interface CallOptions {
   token?: string | undefined;
@@ -104,10 +110,7 @@ export async function closeApps(): Promise<void> {
  *
  * @param overrides environment variables
  */
-export async function createTestApp(
-  overrides: Record<string, string> = {},
-  options: TestAppOptions = {},
-): Promise<TestApp> {
+export async function createTestApp(overrides: Environment = {}, options: TestAppOptions = {}) {
   if (Object.keys({ ...overrides, ...options }).length > 0) return startTestApp(overrides, options);
   sharedApp ??= startTestApp().then((app) => {
     openApps.delete(app);
@@ -116,14 +119,10 @@ export async function createTestApp(
   return sharedApp;
 }
 
-async function startTestApp(
-  overrides: Record<string, string> = {},
-  options: TestAppOptions = {},
-): Promise<TestApp> {
+async function startTestApp(overrides: Environment = {}, options: TestAppOptions = {}): Promise<TestApp> {
   const url = options.databaseUrl ?? (await createTestDatabase());
   dataFolder ??= runFolder();
-  const environment = { ...testEnvironment, DATA_DIR: dataFolder, DATABASE_URL: url };
-  const config = loadConfig({ ...environment, ...overrides });
+  const config = loadConfig({ ...testEnvironment, DATA_DIR: dataFolder, DATABASE_URL: url, ...overrides });
   const { directUrl = url, pooled } = config.database;
   const logs: string[] = [];
   const logStream = { write: (line: string) => void logs.push(line) };
@@ -182,12 +181,7 @@ async function startTestApp(
   return testApp;
 }
 
-async function call(
-  app: FastifyInstance,
-  method: string,
-  path: string,
-  options: CallOptions = {},
-): Promise<TestResponse> {
+async function call(app: FastifyInstance, method: string, path: string, options: CallOptions = {}) {
   const { token, body, headers, remoteAddress } = options;
   // Without a turn of the event loop between them, many injected requests look like overload.
   await nextTurn();
@@ -198,13 +192,9 @@ async function call(
     ...(body === undefined ? {} : { payload: body as NonNullable<InjectOptions['payload']> }),
     ...(remoteAddress === undefined ? {} : { remoteAddress }),
   });
-  const isJson = String(response.headers['content-type']).includes('json') && response.body !== '';
-  return {
-    status: response.statusCode,
-    headers: response.headers,
-    body: isJson ? response.json() : null,
-    text: response.body,
-  };
+  const { statusCode: status, headers: received, body: text } = response;
+  const isJson = String(received['content-type']).includes('json') && text !== '';
+  return { status, headers: received, body: isJson ? response.json() : null, text };
 }
 
 function mailsOf(sent: OutgoingMail[], pool: pg.Pool): Mails {
@@ -230,14 +220,14 @@ export const password = 'gimbap-and-coffee-7';
 let counter = 0;
 
 /** The fields of an account that does not exist yet. */
-function newAccount(fields: Record<string, unknown>) {
+function newAccount(fields: Fields) {
   counter += 1;
   const username = `user${process.pid}n${counter}`;
   return { username, email: `${username}@example.com`, name: '김두레', password, ...fields };
 }
 
 /** Signs up a new account and logs in. */
-export async function signUpUser({ call }: Pick<TestApp, 'call'>, fields: Record<string, unknown> = {}) {
+export async function signUpUser({ call }: Api, fields: Fields = {}) {
   const account = newAccount(fields);
   const signup = await call('POST', '/auth/signup/', { body: account });
   if (signup.status !== 201) throw new Error(`sign-up failed: ${signup.text}`);
@@ -249,10 +239,7 @@ export async function signUpUser({ call }: Pick<TestApp, 'call'>, fields: Record
 const hashes = new Map<string, Promise<string>>();
 
 /** Creates an account as after its sign-up and login, without their hashes and the email: {@link signUpUser} has those. */
-export async function createUser(
-  { app, config, pool }: Pick<TestApp, 'app' | 'config' | 'pool'>,
-  fields: Record<string, unknown> = {},
-) {
+export async function createUser({ app, config, pool }: TestApp, fields: Fields = {}) {
   const account = newAccount(fields);
   const { memoryCost, timeCost } = config.password;
   const { accessTtl, refreshTtl, sessionMaxAge } = config.tokens;
@@ -280,10 +267,7 @@ export async function createUser(
 }
 
 /** Logs in and returns the tokens. */
-export async function logIn(
-  { call }: Pick<TestApp, 'call'>,
-  account: { username: string; password: string },
-) {
+export async function logIn({ call }: Api, account: { username: string; password: string }) {
   const { username, password } = account;
   const login = await call('POST', '/auth/login/', { body: { username, password } });
   if (login.status !== 200) throw new Error(`login failed: ${login.text}`);
@@ -318,10 +302,7 @@ export async function queuedFor({ pool }: TestApp, { id }: { id: number }): Prom
 }
 
 /** Deletes an account through the API. */
-export function deleteAccount(
-  { call }: Pick<TestApp, 'call'>,
-  { token, password }: { token: string; password: string },
-): Promise<TestResponse> {
+export function deleteAccount({ call }: Api, { token, password }: { token: string; password: string }) {
   return call('DELETE', '/auth/me/', { token, body: { password } });
 }
 

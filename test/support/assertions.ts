@@ -169,11 +169,8 @@ export function unavailable(t: Test, response: TestResponse): void {
 
 /** Asserts that a log has no error in it. */
 export function noErrorLogged(t: Test, logs: string[]): void {
-  t.strictSame(
-    logs.filter((line) => JSON.parse(line).level >= 50),
-    [],
-    'no error is logged',
-  );
+  const errors = logs.filter((line) => JSON.parse(line).level >= 50);
+  t.strictSame(errors, [], 'no error is logged');
 }
 
 /** How many responses there are of each status and code, as in `{ '200': 1, '400 invalid_code': 19 }`. */

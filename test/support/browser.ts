@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type Browser, type CDPSession, chromium, type LaunchOptions, type Page } from 'playwright-core';
+import type { Test } from 'tap';
 import { unless } from './requirements.ts';
 import { atMost } from './time.ts';
 
@@ -40,17 +41,18 @@ export interface BrowserOptions extends LaunchOptions {
   hasWindow?: boolean;
 }
 
-/** Starts Chromium, whose pages have the time that a slow machine needs. The caller closes it. */
-export async function launchBrowser({
-  hasWindow = false,
-  ...options
-}: BrowserOptions = {}): Promise<Browser> {
+/** Starts Chromium, until the test ends. Its pages have the time that a slow machine needs. */
+export async function launchBrowser(
+  t: Test,
+  { hasWindow = false, ...options }: BrowserOptions = {},
+): Promise<Browser> {
   const browser = await chromium.launch({
     executablePath: (hasWindow ? withWindow : withoutWindow) ?? '',
     timeout: atMost(30_000),
     ...options,
     args: ['--no-sandbox', `--disable-features=${disabledFeatures}`, ...(options.args ?? [])],
   });
+  t.teardown(() => browser.close());
   browser.on('context', (context) => context.setDefaultTimeout(atMost(30_000)));
   return browser;
 }

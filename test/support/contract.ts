@@ -10,32 +10,49 @@ import { recordSeen } from './seen.ts';
 /** The committed OpenAPI document. */
 export const documentPath = join(root, 'openapi.yaml');
 
-type JsonObject = Record<string, unknown>;
-
-interface Schema extends JsonObject {
+/** The keywords of a JSON Schema that the tests read. */
+export interface Schema {
   $ref?: string;
+  description?: string;
+  type?: string | string[];
+  format?: string;
+  pattern?: string;
+  minLength?: number;
+  maxLength?: number;
+  minimum?: number;
+  maximum?: number;
+  minItems?: number;
+  maxItems?: number;
+  uniqueItems?: boolean;
+  items?: Schema;
   properties?: Record<string, Schema>;
+  required?: string[];
+  minProperties?: number;
   oneOf?: Schema[];
+  anyOf?: Schema[];
+  discriminator?: { propertyName: string; mapping: Record<string, string> };
   const?: string;
   enum?: string[];
+  default?: unknown;
+  examples?: unknown[];
 }
 
 interface DocumentedMedia {
-  schema: { $ref?: string } & JsonObject;
+  schema: Schema;
   examples?: Record<string, { value: unknown }>;
 }
 
 export interface DocumentedResponse {
   description: string;
   content?: Record<string, DocumentedMedia>;
-  headers?: Record<string, JsonObject>;
+  headers?: Record<string, { $ref?: string }>;
 }
 
-interface DocumentedParameter {
+export interface DocumentedParameter {
   name: string;
   in: string;
   required?: boolean;
-  schema: JsonObject;
+  schema: Schema;
 }
 
 /** An operation of the document with its method and path. */
@@ -57,7 +74,9 @@ interface OpenApiDocument {
   info: { description: string };
   tags: { name: string }[];
   paths: Record<string, Record<string, Omit<DocumentedOperation, 'method' | 'path'>>>;
-  components: Record<'schemas' | 'headers', Record<string, JsonObject>> & {
+  components: {
+    schemas: Record<string, Schema>;
+    headers: Record<string, { required?: boolean; example?: unknown }>;
     parameters: Record<string, DocumentedParameter>;
     responses: Record<string, DocumentedResponse>;
   };

@@ -8,6 +8,7 @@ import { type Database, openDatabase } from '../../src/infrastructure/database/c
 import { migrate } from '../../src/infrastructure/database/migrations.ts';
 import { runFolder } from './files.ts';
 import { atMost, timeFactor } from './time.ts';
+import { succeeds, until } from './until.ts';
 
 /** How long to wait for a template that another connection is in, in milliseconds. */
 const templateTimeout = atMost(30_000);
@@ -133,6 +134,10 @@ export function databaseUrl(serverUrl: string, name: string): string {
   url.pathname = name;
   return url.href;
 }
+
+/** Waits until a server, or a pooler, accepts connections to a database. */
+export const untilAccepted = (url: string) =>
+  until(`a connection to ${new URL(url).host}`, () => succeeds(execute(url, 'SELECT 1')));
 
 /** Runs statements one after the other, each in a transaction of its own. */
 export async function execute(url: string, ...statements: string[]): Promise<void> {

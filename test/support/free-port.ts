@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import process from 'node:process';
+import { succeeds } from './until.ts';
 
 // A hundred for each process of a run. They are below the ports of the embedded servers (20000), and those from which systems take
 // one for each outgoing connection (32768 on Linux): a port of those is free now and used a moment later.
@@ -12,11 +13,7 @@ let taken = 0;
 export async function freePort(): Promise<number> {
   const port = first + (taken++ % perProcess);
   const probe = createServer().listen(port, '127.0.0.1');
-  const isFree = await once(probe, 'listening').then(
-    () => true,
-    () => false,
-  );
-  if (!isFree) return freePort();
+  if (!(await succeeds(once(probe, 'listening')))) return freePort();
   await once(probe.close(), 'close');
   return port;
 }

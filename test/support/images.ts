@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import sharp from 'sharp';
 import type { Image } from '../../src/domains/images/schemas.ts';
-import type { TestApp, TestResponse } from './app.ts';
+import type { Api, TestApp } from './app.ts';
 
 /** One part of a multipart body: a file with a name, or a text. */
 export interface Part {
@@ -30,17 +30,13 @@ export function multipart(...parts: Part[]): Buffer {
 }
 
 /** Uploads bytes as the file `image`. */
-export function upload(
-  { call }: Pick<TestApp, 'call'>,
-  token: string,
-  content: Buffer,
-): Promise<TestResponse> {
+export function upload({ call }: Api, token: string, content: Buffer) {
   const body = multipart({ name: 'image', content, filename: 'photo.jpg' });
   return call('POST', '/api/v1/images/', { token, body, headers: multipartType });
 }
 
 /** Uploads a small image of one colour. */
-export async function uploadImage(app: Pick<TestApp, 'call'>, token: string): Promise<Image> {
+export async function uploadImage(app: Api, token: string): Promise<Image> {
   const response = await upload(app, token, await plainImage());
   if (response.status !== 201) throw new Error(`the image was not uploaded: ${response.text}`);
   return response.body.data;

@@ -1,15 +1,17 @@
-import { type TestApp, type TestResponse, verifyEmails } from './app.ts';
-import { createPost, openShop, type Shop, type TestPost } from './stores.ts';
+import { type Fields, type TestApp, verifyEmails } from './app.ts';
+import type { Json } from './json.ts';
+import { createPost, openShop, type TestPost } from './stores.ts';
 
 /** The collection of partner requests. */
 export const requestsPath = '/api/v1/notifications/partner-request/';
 
-type Caller = Pick<Shop, 'token'>;
+type Caller = { token: string | undefined };
+type AnyPost = Pick<TestPost, 'id'>;
 
-/** Two shops, and a post of the receiver. */
-export async function openTwoShops(app: TestApp): Promise<{ sender: Shop; receiver: Shop; post: TestPost }> {
+/** Two shops, and a post of the receiver. @param fields of its store */
+export async function openTwoShops(app: TestApp, fields: Fields = {}) {
   const sender = await openShop(app, '두레 베이커리', { category_ids: [3, 1] });
-  const receiver = await openShop(app, '햇살카페');
+  const receiver = await openShop(app, '햇살카페', fields);
   const post = await createPost(app, receiver.token, { title: '주말 공동 할인' });
   return { sender, receiver, post };
 }
@@ -22,37 +24,28 @@ export async function openTwoVerifiedShops(app: TestApp) {
 }
 
 /** Requests a partnership for a post. */
-export function requestPartnership(
-  app: TestApp,
-  shop: Caller,
-  post: Pick<TestPost, 'id'>,
-  headers: Record<string, string> = {},
-): Promise<TestResponse> {
-  const body = { post_id: post.id, message: '함께 해요!' };
-  return app.call('POST', requestsPath, { token: shop.token, body, headers });
+export function requestPartnership(app: TestApp, { token }: Caller, { id }: AnyPost, headers = {}) {
+  return app.call('POST', requestsPath, { token, body: { post_id: id, message: '함께 해요!' }, headers });
 }
 
 /** Sends a request for a post. @returns its id @throws when it is rejected */
-export async function sendRequest(app: TestApp, shop: Caller, post: Pick<TestPost, 'id'>): Promise<number> {
+export async function sendRequest(app: TestApp, shop: Caller, post: AnyPost): Promise<number> {
   const response = await requestPartnership(app, shop, post);
   if (response.status !== 201) throw new Error(`the request was rejected: ${response.text}`);
   return response.body.data.id;
 }
 
+type Action = 'accept' | 'decline' | 'withdraw' | 'end';
+
 /** Moves a request to another state. */
-export function transition(
-  app: TestApp,
-  shop: Caller,
-  id: number | string,
-  action: 'accept' | 'decline' | 'withdraw' | 'end',
-): Promise<TestResponse> {
-  return app.call('POST', `${requestsPath}${id}/${action}/`, { token: shop.token });
+export function transition(app: TestApp, { token }: Caller, id: number, action: Action) {
+  return app.call('POST', `${requestsPath}${id}/${action}/`, { token });
 }
 
 /** Sends a request for a post, which its receiver accepts. @returns its id */
 export async function becomePartners(
   app: TestApp,
-  { sender, receiver, post }: { sender: Caller; receiver: Caller; post: Pick<TestPost, 'id'> },
+  { sender, receiver, post }: { sender: Caller; receiver: Caller; post: AnyPost },
 ): Promise<number> {
   const id = await sendRequest(app, sender, post);
   const response = await transition(app, receiver, id, 'accept');
@@ -61,32 +54,18 @@ export async function becomePartners(
 }
 
 /** Reads a request with all that a user sees of it. */
-export function readRequest(
-  app: TestApp,
-  { token }: { token: string | undefined },
-  id: number,
-): Promise<TestResponse> {
+export function readRequest(app: TestApp, { token }: Caller, id: number) {
   return app.call('GET', `${requestsPath}${id}/`, { token });
 }
 
 /** A page of a user's partners. */
-export function listPartners(
-  app: TestApp,
-  { token }: { token: string | undefined },
-  query = '',
-): Promise<TestResponse> {
+export function listPartners(app: TestApp, { token }: Caller, query = '') {
   return app.call('GET', `/api/v1/stores/partners/${query}`, { token });
 }
 
 /** A page of the notifications of a shop's owner. */
-export async function notificationsOf(
-  app: TestApp,
-  shop: Caller,
-  query = '',
-  headers: Record<string, string> = {},
-) {
-  const path = `/api/v1/notifications/mypage/${query}`;
-  const response = await app.call('GET', path, { token: shop.token, headers });
+export async function notificationsOf(app: TestApp, { token }: Caller, query = '', headers = {}) {
+  const response = await app.call('GET', `/api/v1/notifications/mypage/${query}`, { token, headers });
   if (response.status !== 200) throw new Error(`no notifications: ${response.text}`);
   return response.body.data;
 }
@@ -94,13 +73,11 @@ export async function notificationsOf(
 /** The notifications of a shop's owner, newest first: kind, request id, and the current status of the request. */
 export async function notifiedOf(app: TestApp, shop: Caller): Promise<[string, number, string][]> {
   const { items } = await notificationsOf(app, shop, '?limit=100');
-  return items.map(
-    (item: { kind: string; partner_request: { id: number; status: string } }): [string, number, string] => [
-      item.kind.replace('partner_request_', ''),
-      item.partner_request.id,
-      item.partner_request.status,
-    ],
-  );
+  return items.map(({ kind, partner_request: { id, status } }: Json) => [
+    kind.replace('partner_request_', ''),
+    id,
+    status,
+  ]);
 }
 
 /** Pending requests whose post or one of whose stores is gone, and accepted ones of a store that is gone; there must never be one. */

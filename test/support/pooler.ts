@@ -3,9 +3,8 @@ import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
 import type { Test } from 'tap';
-import { execute } from './database.ts';
+import { untilAccepted } from './database.ts';
 import { freePort } from './free-port.ts';
-import { until } from './until.ts';
 
 /** Starts PgBouncer in front of a database, with fewer connections than the app has. */
 export async function startPooler(t: Test, databaseUrl: string): Promise<string> {
@@ -34,11 +33,6 @@ export async function startPooler(t: Test, databaseUrl: string): Promise<string>
   const pooler = spawn('pgbouncer', [...(isRoot ? ['-u', 'nobody'] : []), file], { stdio: 'ignore' });
   t.teardown(() => pooler.kill('SIGKILL'));
   const url = `postgresql://app@127.0.0.1:${ownPort}${pathname}`;
-  const accepts = () =>
-    execute(url, 'SELECT 1').then(
-      () => true,
-      () => false,
-    );
-  await until('PgBouncer', accepts);
+  await untilAccepted(url);
   return url;
 }

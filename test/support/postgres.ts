@@ -6,11 +6,10 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
 import type { Test } from 'tap';
-import { execute } from './database.ts';
+import { untilAccepted } from './database.ts';
 import { root } from './files.ts';
 import { freePort } from './free-port.ts';
 import { unless } from './requirements.ts';
-import { until } from './until.ts';
 
 /** PostgreSQL as Debian installs it, with pg_basebackup, pg_dump and psql, which the embedded server does not have. */
 
@@ -80,12 +79,7 @@ export async function startServer(t: Test, cluster: string, settings: string[] =
   };
   /** The database `postgres` as the superuser. */
   const superuserUrl = `postgresql://postgres:${superuserPassword}@127.0.0.1:${port}/postgres`;
-  const accepts = () =>
-    execute(superuserUrl, 'SELECT 1').then(
-      () => true,
-      () => false,
-    );
-  await until('PostgreSQL', accepts);
+  await untilAccepted(superuserUrl);
   /** Database and role of the service. */
   const url = `postgresql://dure:${rolePassword}@127.0.0.1:${port}/dure`;
   return { superuser, superuserUrl, url, stop };

@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
 import type { Test } from 'tap';
+import { succeeds } from './until.ts';
 
 /** Why {@link smallDisk} cannot be used here; false where it can. */
 export const cannotMount =
@@ -20,12 +21,7 @@ export async function fillDisk(folder: string): Promise<string> {
   const path = join(folder, 'fill');
   for (let size = 1024 * 1024; size >= 4096; size /= 4) {
     const block = Buffer.alloc(size);
-    while (
-      await writeFile(path, block, { flag: 'a' }).then(
-        () => true,
-        () => false,
-      )
-    );
+    while (await succeeds(writeFile(path, block, { flag: 'a' })));
   }
   return path;
 }

@@ -1,6 +1,6 @@
 import type { Post as TestPost } from '../../src/domains/posts/schemas.ts';
 import type { Store as TestStore } from '../../src/domains/stores/schemas.ts';
-import { createUser, type TestApp, type TestResponse } from './app.ts';
+import { type Api, createUser, type Fields, type TestApp, type TestResponse } from './app.ts';
 
 export type { TestPost, TestStore };
 
@@ -11,11 +11,7 @@ export function idsIn({ status, body, text }: TestResponse): number[] {
 }
 
 /** Registers the store of a user. */
-export async function createStore(
-  { call }: Pick<TestApp, 'call'>,
-  token: string,
-  fields: Record<string, unknown> = {},
-): Promise<TestStore> {
+export async function createStore({ call }: Api, token: string, fields: Fields = {}): Promise<TestStore> {
   const body = { name: '두레 카페', category_ids: [1], ...fields };
   const response = await call('POST', '/api/v1/stores/', { token, body });
   if (response.status !== 201) throw new Error(`the store was not registered: ${response.text}`);
@@ -33,21 +29,13 @@ export interface Shop {
 }
 
 /** Creates a user who registers a store. */
-export async function openShop(
-  app: TestApp,
-  name = '두레 카페',
-  fields: Record<string, unknown> = {},
-): Promise<Shop> {
+export async function openShop(app: TestApp, name = '두레 카페', fields: Fields = {}): Promise<Shop> {
   const user = await createUser(app);
   return { ...user, store: await createStore(app, user.token, { name, ...fields }) };
 }
 
 /** Writes a post of a user who has a store. */
-export async function createPost(
-  { call }: Pick<TestApp, 'call'>,
-  token: string,
-  fields: Record<string, unknown> = {},
-): Promise<TestPost> {
+export async function createPost({ call }: Api, token: string, fields: Fields = {}): Promise<TestPost> {
   const body = {
     title: '같이 팝업 열 가게를 찾아요',
     content: '주말 이틀 동안 함께할 이웃 가게를 찾습니다.',

@@ -6,6 +6,13 @@ const patience = atMost(30_000);
 /** Milliseconds between two looks. What takes long is looked at less often, because each look costs CPU. */
 const interval = { shortest: 10, longest: 100, shareOfWait: 0.1 };
 
+/** Whether a promise is fulfilled. */
+export const succeeds = (work: Promise<unknown>): Promise<boolean> =>
+  work.then(
+    () => true,
+    () => false,
+  );
+
 /**
  * Polls until a condition has a truthy value.
  *

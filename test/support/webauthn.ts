@@ -105,22 +105,12 @@ export function createAuthenticator(
       const rawId = Buffer.from(id, 'base64url');
       const length = Buffer.alloc(2);
       length.writeUInt16BE(rawId.length);
-      const attested = Buffer.concat([
-        Buffer.alloc(16),
-        length,
-        rawId,
-        encodeCbor(coseKey(alg, keys.publicKey)),
-      ]);
+      const publicKey = encodeCbor(coseKey(alg, keys.publicKey));
+      const attested = Buffer.concat([Buffer.alloc(16), length, rawId, publicKey]);
       const authData = authenticatorData(options.rp.id, given, attested);
       const data = clientData('webauthn.create', options.challenge, given);
       const { fmt, attStmt } = attest(Buffer.concat([authData, sha256(data)]), given.attestation);
-      const object = encodeCbor(
-        new Map<string, CborValue>([
-          ['fmt', fmt],
-          ['attStmt', attStmt],
-          ['authData', authData],
-        ]),
-      );
+      const object = encodeCbor(new Map(Object.entries<CborValue>({ fmt, attStmt, authData })));
       return {
         ...credential(given.id ?? id),
         response: {
@@ -175,25 +165,17 @@ const credential = (id: string) => ({
 function coseKey(alg: number, key: KeyObject): Map<number, CborValue> {
   const { kty, x = '', y = '', n = '', e = '' } = key.export({ format: 'jwk' });
   const bytes = (text: string) => Buffer.from(text, 'base64url');
-  if (kty === 'EC')
-    return cose(2, alg, [
-      [-1, alg === -7 ? 1 : 2],
-      [-2, bytes(x)],
-      [-3, bytes(y)],
-    ]);
-  if (kty === 'OKP')
-    return cose(1, alg, [
-      [-1, 6],
-      [-2, bytes(x)],
-    ]);
-  return cose(3, alg, [
-    [-1, bytes(n)],
-    [-2, bytes(e)],
-  ]);
+  if (kty === 'EC') return cose(2, alg, alg === -7 ? 1 : 2, bytes(x), bytes(y));
+  return kty === 'OKP' ? cose(1, alg, 6, bytes(x)) : cose(3, alg, bytes(n), bytes(e));
 }
 
-const cose = (kty: number, alg: number, rest: [number, CborValue][]) =>
-  new Map<number, CborValue>([[1, kty], [3, alg], ...rest]);
+/** @param rest what depends on the type of the key, at -1, -2 and so on */
+const cose = (kty: number, alg: number, ...rest: CborValue[]) =>
+  new Map<number, CborValue>([
+    [1, kty],
+    [3, alg],
+    ...rest.map((value, index): [number, CborValue] => [-1 - index, value]),
+  ]);
 
 /** A certificate of an authenticator's vendor as far as it is read (RFC 5280); nothing signs it. */
 function certificateOf(key: KeyObject): Buffer {

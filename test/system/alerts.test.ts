@@ -27,39 +27,30 @@ const dashboards: Dashboard[] = readdirSync(join(root, 'deploy/grafana/dashboard
   JSON.parse(readText(`deploy/grafana/dashboards/${file}`)),
 );
 
-t.test(
-  'promtool accepts the rules, and each fires when it should and only then',
-  { skip: without('promtool') },
-  async (t) => {
-    for (const args of [
-      ['check', 'rules', 'alerts.yml'],
-      ['test', 'rules', 'alerts.test.yml'],
-      ['check', 'config', '--syntax-only', 'prometheus.yml'],
-    ]) {
-      const { status, stdout, stderr } = spawnSync('promtool', args, {
-        cwd: join(root, 'deploy/prometheus'),
-        encoding: 'utf8',
-      });
-      t.equal(status, 0, `${args.join(' ')}: ${stdout}${stderr}`);
-    }
-    const groups: { name: string; alert_rule_test: { alertname: string; exp_alerts: unknown[] }[] }[] = parse(
-      readText('deploy/prometheus/alerts.test.yml'),
-    ).tests;
-    for (const { alert } of rules) {
-      const tests = groups.flatMap(({ alert_rule_test: all }) =>
-        all.filter(({ alertname }) => alertname === alert),
-      );
-      t.ok(
-        tests.some(({ exp_alerts: expected }) => expected.length > 0),
-        `${alert} fires in a test`,
-      );
-      t.ok(
-        tests.some(({ exp_alerts: expected }) => expected.length === 0),
-        `${alert} does not fire in another`,
-      );
-    }
-  },
-);
+const skip = without('promtool');
+
+t.test('promtool accepts the rules, and each fires when it should and only then', { skip }, async (t) => {
+  for (const args of [
+    ['check', 'rules', 'alerts.yml'],
+    ['test', 'rules', 'alerts.test.yml'],
+    ['check', 'config', '--syntax-only', 'prometheus.yml'],
+  ]) {
+    const { status, stdout, stderr } = spawnSync('promtool', args, {
+      cwd: join(root, 'deploy/prometheus'),
+      encoding: 'utf8',
+    });
+    t.equal(status, 0, `${args.join(' ')}: ${stdout}${stderr}`);
+  }
+  const groups: { name: string; alert_rule_test: { alertname: string; exp_alerts: unknown[] }[] }[] = parse(
+    readText('deploy/prometheus/alerts.test.yml'),
+  ).tests;
+  for (const { alert } of rules) {
+    const tests = groups.flatMap(({ alert_rule_test: all }) => all).filter((one) => one.alertname === alert);
+    const fires = new Set(tests.map(({ exp_alerts: expected }) => expected.length > 0));
+    t.ok(fires.has(true), `${alert} fires in a test`);
+    t.ok(fires.has(false), `${alert} does not fire in another`);
+  }
+});
 
 t.test('each alert has a section of the runbook with its severity, and each section an alert', async (t) => {
   const sections = [
@@ -93,7 +84,6 @@ t.test('rules and dashboards ask for metrics, labels and values that the service
     REDIS_URL: 'redis://127.0.0.1:1',
     DATABASE_REPLICA_URL: 'postgresql://127.0.0.1:1',
   });
-  t.teardown(app.close);
   await signUpUser(app);
   await app.mails.settled();
   await app.pool.query("SELECT graphile_worker.add_job('send_mail', run_at => now() + interval '1 hour')");

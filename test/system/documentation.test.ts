@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { transform } from 'esbuild';
+import type { FastifyInstance } from 'fastify';
 import t from 'tap';
 import { createDevMailbox, devMailboxRoutes } from '../../src/development/mailbox.ts';
 import { environmentNames } from '../config/environments.ts';
@@ -28,11 +29,9 @@ const pages = [
 
 /** The blocks of a page that are marked to be run, with their language. */
 function blocksOf(page: string): { language: string; code: string }[] {
-  const text = readFileSync(join(root, page), 'utf8');
-  return [...text.matchAll(/<!-- run -->\n```(\w+)\n([\s\S]*?)```/g)].map(([, language = '', code = '']) => ({
-    language,
-    code,
-  }));
+  const text = readText(page);
+  const blocks = text.matchAll(/<!-- run -->\n```(\w+)\n([\s\S]*?)```/g);
+  return Array.from(blocks, ([, language = '', code = '']) => ({ language, code }));
 }
 
 async function run(command: string, args: string[]): Promise<{ code: number; output: string }> {
@@ -45,14 +44,14 @@ async function run(command: string, args: string[]): Promise<{ code: number; out
 
 t.test('links between the pages lead somewhere', async (t) => {
   for (const page of pages) {
-    const text = readFileSync(join(root, page), 'utf8');
+    const text = readText(page);
     for (const [, target = ''] of text.matchAll(/\]\(([^)]*)\)/g)) {
       if (/^https?:/.test(target)) continue;
       const [path = '', anchor] = target.split('#');
       const file = path ? join(dirname(page), path) : page;
       t.ok(existsSync(join(root, file)), `${page}: ${target}`);
       if (anchor === undefined || !file.endsWith('.md')) continue;
-      const headings = [...readFileSync(join(root, file), 'utf8').matchAll(/^#+ (.*)$/gm)];
+      const headings = [...readText(file).matchAll(/^#+ (.*)$/gm)];
       const anchors = headings.map(([, title = '']) =>
         title
           .toLowerCase()
@@ -99,11 +98,10 @@ t.test('the check detects a Korean page that differs from its source, and copies
   writeFileSync(join(folder, 'page.md'), page('##', 'limit', 'call(1); // one'));
   const same = page('##', 'limit', 'call(1); // 하나');
   t.strictSame(await check(same, '--check'), { code: 0, output: '' }, 'comments are translated');
-  t.match(
-    (await check(page('###', 'limit', 'call(1);'), '--check')).output,
-    'headings of the levels 1,3, not 1,2',
-  );
-  t.match((await check(page('##', 'limits', 'call(1);'), '--check')).output, '## Part: lacks limit');
+  const wrong = async (heading: string, name: string) =>
+    (await check(page(heading, name, 'call(1);'), '--check')).output;
+  t.match(await wrong('###', 'limit'), 'headings of the levels 1,3, not 1,2');
+  t.match(await wrong('##', 'limits'), '## Part: lacks limit');
   const stale = page('##', 'limit', 'call(2);');
   t.match(await check(stale, '--check'), { code: 1, output: /other code/ });
   t.equal((await check(stale)).code, 0);
@@ -113,14 +111,8 @@ t.test('the check detects a Korean page that differs from its source, and copies
 // `npm run check -- document` holds that the Korean page has the same code.
 t.test('docs/quickstart.md works as it is written', async (t) => {
   const mailbox = createDevMailbox();
-  const app = await createTestApp(
-    {},
-    {
-      deliver: (mail) => mailbox.send(mail),
-      routes: (app) => devMailboxRoutes(app, { mailbox, from: 'Dure' }),
-    },
-  );
-  t.teardown(app.close);
+  const routes = (app: FastifyInstance) => devMailboxRoutes(app, { mailbox, from: 'Dure' });
+  const app = await createTestApp({}, { deliver: mailbox.send, routes });
   const origin = `http://127.0.0.1:${await listen(app.app)}`;
   // Below the repository, so that `@dure/client` is found.
   const folder = temporaryFolder(t, join(root, 'build'));
@@ -128,10 +120,8 @@ t.test('docs/quickstart.md works as it is written', async (t) => {
     language,
     code: code.replaceAll('http://localhost:3000', origin),
   }));
-  t.strictSame(
-    blocks.map(({ language }) => language),
-    ['sh', 'ts', 'ts'],
-  );
+  const languages = blocks.map(({ language }) => language);
+  t.strictSame(languages, ['sh', 'ts', 'ts']);
   const codeIn = (wanted: string) =>
     blocks.flatMap(({ language, code }) => (language === wanted ? [code] : [])).join('\n');
 

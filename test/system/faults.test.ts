@@ -21,10 +21,7 @@ t.test('a database without free connections is service_unavailable', async (t) =
   );
   t.teardown(() => execute(migrated.url, `DROP OWNED BY ${role}`, `DROP ROLE ${role}`));
   const { token } = await createUser(migrated);
-  const app = await createTestApp(
-    { WORKER_ENABLED: 'false' },
-    { serverErrors: true, databaseUrl: limited.href },
-  );
+  const app = await migrated.startInstance({}, { serverErrors: true, databaseUrl: limited.href });
   t.teardown(app.close);
 
   const responses = await Promise.all([
@@ -33,10 +30,7 @@ t.test('a database without free connections is service_unavailable', async (t) =
     app.call('GET', '/api/v1/stores/categories/'),
   ]);
   for (const response of responses) unavailable(t, response);
-  t.notOk(
-    app.logs.some((line) => line.includes('no response after')),
-    'none waits for its time to be over',
-  );
+  t.notMatch(app.logs.join(), 'no response after', 'none waits for its time to be over');
   t.equal((await app.call('GET', '/health/live')).status, 200);
   t.equal((await app.call('GET', '/health/ready')).status, 503);
 
@@ -46,7 +40,6 @@ t.test('a database without free connections is service_unavailable', async (t) =
 
 t.test('a serialization failure leaves nothing, and a retry succeeds', async (t) => {
   const app = await createTestApp({}, { serverErrors: true });
-  t.teardown(app.close);
   const { sender, receiver, post: target } = await openTwoVerifiedShops(app);
   await execute(
     app.url,
@@ -68,10 +61,8 @@ t.test('a serialization failure leaves nothing, and a retry succeeds', async (t)
   await execute(app.url, 'DROP TRIGGER collide ON notifications');
   t.equal((await app.call('POST', requestsPath, request)).status, 201);
   await app.mails.settled();
-  t.equal(
-    app.mails.sent.filter(({ to, subject }) => to === receiver.email && /두레 베이커리/.test(subject)).length,
-    1,
-  );
+  const mails = app.mails.sent.filter(({ to }) => to === receiver.email);
+  t.equal(mails.filter(({ subject }) => subject.includes('두레 베이커리')).length, 1);
 });
 
 t.test('instances whose clocks differ by a minute accept each other’s tokens', async (t) => {

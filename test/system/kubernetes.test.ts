@@ -166,17 +166,15 @@ t.test('every selector finds the pods', async (t) => {
 });
 
 t.test('the operator has the rules of Prometheus, and scrapes the job that they select', async (t) => {
-  const prometheus = (name: string) => read(readFileSync(join(root, 'deploy/prometheus', name), 'utf8'))[0];
+  const prometheus = (name: string) => read(readText(`deploy/prometheus/${name}`))[0];
   const rules = prometheus('alerts.yml');
   t.strictSame(find('PrometheusRule').spec, rules, 'run `node scripts/write-alerts.mjs`');
   const selectors: string[] = JSON.stringify(rules).match(/\b[a-z_]+\{[^}]*\}/g) ?? [];
   t.ok(selectors.length > 20);
   const jobs = new Set(selectors.map((text) => /\bjob=\\"([^"]*)\\"/.exec(text)?.[1]));
   t.strictSame([...jobs], ['dure']);
-  t.strictSame(
-    prometheus('prometheus.yml').scrape_configs.map((scrape: Json) => scrape.job_name),
-    ['dure'],
-  );
+  const scraped = prometheus('prometheus.yml').scrape_configs.map((scrape: Json) => scrape.job_name);
+  t.strictSame(scraped, ['dure']);
   const [endpoint] = find('PodMonitor').spec.podMetricsEndpoints;
   // Without conditions, so that the replacement is the value.
   t.strictSame(endpoint.relabelings, [{ targetLabel: 'job', replacement: 'dure' }]);

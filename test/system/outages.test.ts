@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { reachEmbeddedServer, startEmbeddedServer } from '../../src/development/embedded-postgres/server.ts';
 import { password } from '../support/app.ts';
-import { createTestDatabase, execute } from '../support/database.ts';
-import { createProvider, type ProviderBehaviour } from '../support/provider.ts';
+import { execute } from '../support/database.ts';
+import { createProvider } from '../support/provider.ts';
 import { post, production, type Service, startService } from '../support/service.ts';
 import { cannotMount, fillDisk, smallDisk } from '../support/small-disk.ts';
 import { atMost, pause } from '../support/time.ts';
@@ -22,7 +22,7 @@ import {
   temporaryFolder,
 } from './embedded-postgres/support.ts';
 
-/** Real processes, real failures: what the service promises while PostgreSQL, the email provider or the disk is not there. */
+/** Real processes, real failures: what the service promises while PostgreSQL or the disk is not there. */
 
 const open = { ...production, RATE_LIMIT_ENABLED: 'false' };
 
@@ -116,10 +116,6 @@ async function hang(directory: string, end: Promise<unknown>): Promise<void> {
   await end.finally(() => signalAll(processes, 'SIGCONT'));
 }
 
-/** Makes jobs that wait for another attempt due. */
-const hurry = (url: string) =>
-  execute(url, 'UPDATE graphile_worker._private_jobs SET run_at = now() WHERE locked_at IS NULL');
-
 t.test('PostgreSQL ends or hangs: nothing acknowledged is lost, each email is sent once', async (t) => {
   const directory = await clusterFolder(t, true);
   /** No outage ends before both services have noticed it. */
@@ -168,26 +164,18 @@ t.test('PostgreSQL ends or hangs: nothing acknowledged is lost, each email is se
   over = true;
   await Promise.all([...clients, prober]);
 
-  const lines = services.flatMap((service) => service.output().split('\n'));
-  t.same(
-    lines.filter((line) => /already sent|reply\.sent/.test(line)),
-    [],
-    'a handler that ends after its deadline is not an error',
-  );
-
-  t.same(
-    await query(databaseUrl, 'SELECT count(*)::int FROM users'),
-    [signedUp.length],
-    'each account once, and no other',
-  );
+  for (const service of services)
+    t.notMatch(service.output(), /already sent|reply\.sent/, 'the end of a late handler is not an error');
+  const accounts = await query(databaseUrl, 'SELECT count(*)::int FROM users');
+  t.same(accounts, [signedUp.length], 'each account once, and no other');
   for (const username of [...signedUp.slice(0, 5), ...signedUp.slice(-5)]) {
     t.equal((await post(`${services[0].url}/auth/login/`, { username, password })).status, 200, username);
   }
   const allTaken = async () => {
     // Those that failed several times would wait for a minute, those of lost connections until their lock is 45 seconds old.
-    await hurry(databaseUrl);
     await execute(
       databaseUrl,
+      'UPDATE graphile_worker._private_jobs SET run_at = now() WHERE locked_at IS NULL',
       `UPDATE graphile_worker._private_jobs SET locked_at = locked_at - interval '1 minute'
          WHERE locked_at < now() - interval '5 seconds'`,
     );
@@ -195,67 +183,8 @@ t.test('PostgreSQL ends or hangs: nothing acknowledged is lost, each email is se
   };
   // A runner that does not end by itself is replaced after 9 seconds, and a restart may wait for 10.
   await until('all mails', allTaken);
-  t.same(
-    signedUp.filter((username) => provider.taken(mailOf(username)).length !== 1),
-    [],
-    'one email for each',
-  );
-});
-
-t.test('an email provider that is down, slow or sends malformed responses', async (t) => {
-  const database = await createTestDatabase();
-  const provider = await createProvider(t);
-  const environment = { ...open, DATABASE_URL: database, RESEND_BASE_URL: provider.url };
-  const service = await startService(environment);
-  t.teardown(() => service.end());
-
-  const respond =
-    (code: number, body: string, headers = {}): ProviderBehaviour =>
-    (response) =>
-      response.writeHead(code, { 'content-type': 'application/json', ...headers }).end(body);
-  const error = (statusCode: number, name: string, headers = {}) =>
-    respond(statusCode, JSON.stringify({ statusCode, name, message: 'Not now' }), headers);
-  const html = { 'content-type': 'text/html' };
-  const behaviours: Record<string, ProviderBehaviour> = {
-    down: (response) => response.destroy(),
-    failing: error(500, 'internal_server_error'),
-    unavailable: respond(503, '<h1>Sorry</h1>', html),
-    busy: error(429, 'rate_limit_exceeded', { 'retry-after': '1' }),
-    forbidding: error(401, 'invalid_api_key'),
-    truncating: respond(200, '{"id":'),
-    elsewhere: respond(200, '<h1>Welcome!</h1>', html),
-    anonymous: respond(200, '{"id":null}'),
-    disconnecting: (response, take) => {
-      take();
-      response.destroy();
-    },
-    slow: () => undefined,
-  };
-  const attemptsFor = (name: string) => provider.attempts.filter(({ to }) => to === mailOf(name));
-  for (const [name, behaviour] of Object.entries(behaviours)) {
-    provider.behaviour = behaviour;
-    await insist(t, service, name);
-    t.pass(`${name}: signing up needs no email to be sent`);
-    await until(`a try while it is ${name}`, () => attemptsFor(name).length > 0);
-    t.same(provider.taken(mailOf(name)).length, name === 'disconnecting' ? 1 : 0);
-    t.equal(await status(service, '/health/ready'), 200);
-  }
-
-  provider.behaviour = 'ok';
-  await until('all mails', async () => {
-    await hurry(database);
-    return Object.keys(behaviours).every((name) => provider.taken(mailOf(name)).length > 0);
-  });
-  await until('an empty queue', async () => {
-    await hurry(database);
-    return (await query(database, 'SELECT id FROM graphile_worker._private_jobs')).length === 0;
-  });
-  for (const name of Object.keys(behaviours)) {
-    t.equal(provider.taken(mailOf(name)).length, 1, `${name}: once`);
-    t.equal(new Set(attemptsFor(name).map(({ key }) => key)).size, 1, `${name}: under one key`);
-    t.ok(attemptsFor(name).length > 1, `${name}: tried again`);
-  }
-  t.same(await query(database, 'SELECT id FROM failed_mails'), []);
+  const repeated = signedUp.filter((username) => provider.taken(mailOf(username)).length !== 1);
+  t.same(repeated, [], 'one email for each');
 });
 
 t.test('a full disk under the embedded database', { skip: cannotMount }, async (t) => {
@@ -306,9 +235,6 @@ t.test('a full disk under the embedded database', { skip: cannotMount }, async (
   await insist(t, restarted, 'restarted');
   signedUp.push('restarted');
   const usernames = await query(await embeddedUrl(), 'SELECT username FROM users ORDER BY id');
-  t.same(
-    usernames.filter((username) => !unanswered.includes(username)),
-    signedUp,
-    'every acknowledged account, and none that was rejected',
-  );
+  const answered = usernames.filter((username) => !unanswered.includes(username));
+  t.same(answered, signedUp, 'every acknowledged account, and none that was rejected');
 });

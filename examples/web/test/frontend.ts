@@ -23,8 +23,7 @@ export async function startExample(
   environment: Record<string, string> = {},
   browserOptions: BrowserOptions = {},
 ) {
-  const browser = await launchBrowser(browserOptions);
-  t.teardown(() => browser.close());
+  const browser = await launchBrowser(t, browserOptions);
   const [port, apiPort] = [await freePort(), await freePort()];
   const origin = `http://localhost:${port}`;
   const api = `http://localhost:${apiPort}`;

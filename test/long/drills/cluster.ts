@@ -6,13 +6,14 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { parseEnv, promisify } from 'node:util';
 import type { Test } from 'tap';
+import { untilAccepted } from '../../support/database.ts';
 import { root } from '../../support/files.ts';
 import type { Json } from '../../support/json.ts';
 import { asPostgres, postgresPrograms } from '../../support/postgres.ts';
 import { without } from '../../support/requirements.ts';
 import { atMost } from '../../support/time.ts';
 import { until } from '../../support/until.ts';
-import { query, signalAll, temporaryFolder } from '../../system/embedded-postgres/support.ts';
+import { signalAll, temporaryFolder } from '../../system/embedded-postgres/support.ts';
 
 const run = promisify(execFile);
 const patroniFile = join(root, 'deploy/patroni/patroni.yml');
@@ -140,7 +141,7 @@ export async function startCluster(t: Test) {
   await startPooler();
   await whole();
   const superuser = `postgresql://postgres:${password}@${haproxy}:5000/postgres`;
-  await until('HAProxy', () => query(superuser, 'SELECT 1').catch(() => undefined));
+  await untilAccepted(superuser);
   await run(join(root, 'deploy/postgres/create-role.sh'), {
     env: {
       ...{ PATH, PGHOST: haproxy, PGPORT: '5000', PGPASSWORD: password },

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { addFailedMail, createAdmin, sendReport } from '../../support/admin.ts';
 import { createUser, type TestApp } from '../../support/app.ts';
 import type { DocumentedOperation } from '../../support/contract.ts';
+import { becomePartners, sendRequest } from '../../support/partner-requests.ts';
 import { createPost, openShop } from '../../support/stores.ts';
 
 /** Operations that Specmatic does not call, and why. */
@@ -60,15 +61,7 @@ export async function createWorld(app: TestApp) {
   const neighbour = await openShop(app);
   const newPost = async () => (await createPost(app, owner.token)).id;
 
-  async function newRequest(): Promise<number> {
-    const body = { post_id: await newPost(), message: '함께해요' };
-    const { body: sent } = await call('POST', '/api/v1/notifications/partner-request/', {
-      token: neighbour.token,
-      body,
-    });
-    return sent.data.id;
-  }
-
+  const newRequest = async () => sendRequest(app, neighbour, { id: await newPost() });
   const newUser = async () => (await createUser(app)).id;
   /** Makes the object that an operation is about. @returns its id */
   const objects: Record<string, () => Promise<number>> = {
@@ -82,11 +75,8 @@ export async function createWorld(app: TestApp) {
     acceptPartnerRequest: newRequest,
     declinePartnerRequest: newRequest,
     withdrawPartnerRequest: newRequest,
-    async endPartnerRequest() {
-      const id = await newRequest();
-      await call('POST', `/api/v1/notifications/partner-request/${id}/accept/`, { token: owner.token });
-      return id;
-    },
+    endPartnerRequest: async () =>
+      becomePartners(app, { sender: neighbour, receiver: owner, post: { id: await newPost() } }),
     async deleteSavedSearch() {
       const body = { name: '동네', region: '망원동' };
       return (await call('POST', '/api/v1/saved-searches/', { token: owner.token, body })).body.data.id;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import t, { type Test } from 'tap';
 import { createTestApp } from '../../support/app.ts';
-import { contract, type DocumentedOperation } from '../../support/contract.ts';
+import { contract, type DocumentedParameter } from '../../support/contract.ts';
 import { root, temporaryFolder } from '../../support/files.ts';
 import { unless, without } from '../../support/requirements.ts';
 import { serve } from '../../support/serve.ts';
@@ -22,8 +22,6 @@ const jar = join(root, 'test/long/programs/node_modules/specmatic/specmatic.jar'
 const skip = without('java') || unless(existsSync(jar), 'npm run test:long installs Specmatic');
 
 const noQuotas = { QUOTA_POSTS_PER_DAY: '0', QUOTA_EDITS_PER_DAY: '0', QUOTA_REQUESTS_PER_DAY: '0' };
-
-type Parameter = NonNullable<DocumentedOperation['parameters']>[number];
 
 /** One request of Specmatic. */
 interface Scenario {
@@ -119,9 +117,9 @@ function documentForSpecmatic() {
 }
 
 /** @param names of the examples of the body: Specmatic takes the name of one for the value, where a parameter has none of it */
-function withValue(parameter: Parameter, names: string[]): object {
+function withValue(parameter: DocumentedParameter, names: string[]): object {
   if (parameter.in !== 'path') return parameter;
-  const value = parameter.schema['type'] === 'integer' ? 1 : pathValues[parameter.name];
+  const value = parameter.schema.type === 'integer' ? 1 : pathValues[parameter.name];
   const examples = Object.fromEntries(names.map((name) => [name, { value }]));
   return { ...parameter, example: undefined, examples };
 }

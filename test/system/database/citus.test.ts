@@ -46,10 +46,8 @@ t.test('on a Citus cluster', { skip: withoutCitus }, async (t) => {
     }
     await app.close();
   });
-  const app = await createTestApp(
-    { ...settings, NOTIFICATION_TTL: '30d' },
-    { databaseUrl: url, serverErrors: true },
-  );
+  const environment = { ...settings, NOTIFICATION_TTL: '30d' };
+  const app = await createTestApp(environment, { databaseUrl: url, serverErrors: true });
   t.teardown(app.close);
 
   await t.test('notifications of before are there, with the same indexes', async (t) => {
@@ -143,23 +141,13 @@ t.test('on a Citus cluster', { skip: withoutCitus }, async (t) => {
     await until('the end of prepared transactions', async () => (await unfinished()).length === 0);
     const idsIn = async (select: string, id: number) =>
       (await app.pool.query<{ id: number }>(select, [id])).rows.map(({ id }) => id);
-    const ids = await idsIn(
-      'SELECT partner_request_id::int AS id FROM notifications WHERE user_id = $1',
-      crashing.id,
-    );
-    const requests = await idsIn(
-      'SELECT id::int FROM partner_requests WHERE receiver_store_id = $1',
-      crashing.store.id,
-    );
-    t.strictSame(
-      acknowledged.filter((id) => !ids.includes(id)),
-      [],
-    );
-    t.strictSame(
-      ids.toSorted(),
-      requests.toSorted(),
-      'each request has its notification, and each of them its request',
-    );
+    const requestsOf = 'SELECT partner_request_id::int AS id FROM notifications WHERE user_id = $1';
+    const ids = await idsIn(requestsOf, crashing.id);
+    const received = 'SELECT id::int FROM partner_requests WHERE receiver_store_id = $1';
+    const requests = await idsIn(received, crashing.store.id);
+    const lost = acknowledged.filter((id) => !ids.includes(id));
+    t.strictSame(lost, []);
+    t.strictSame(ids.toSorted(), requests.toSorted(), 'each request has its notification, and vice versa');
     t.equal((await notificationsOf(app, crashing)).unread_count, ids.length);
   });
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Test } from 'tap';
 import { startEmbeddedServer } from '../../../src/development/embedded-postgres/server.ts';
 import type { TestApp } from '../../support/app.ts';
-import { execute } from '../../support/database.ts';
+import { execute, untilAccepted } from '../../support/database.ts';
 import { freePort } from '../../support/free-port.ts';
 import { until } from '../../support/until.ts';
 import {
@@ -80,11 +80,7 @@ async function startStandby(directory: string, primaryUrl: string) {
       // It never becomes ready to accept writes, so this does not return.
       const onLog = (line: string) => (log += `${line}\n`);
       void startEmbeddedServer({ directory, port, onLog }).catch(() => undefined);
-      const responds = () =>
-        execute(superuser, 'SELECT 1')
-          .then(() => true)
-          .catch(() => false);
-      await until('the standby', responds);
+      await untilAccepted(superuser);
     },
   };
   await standby.start();

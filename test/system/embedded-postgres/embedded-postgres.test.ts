@@ -221,10 +221,8 @@ t.test('root without user namespaces, in folders that only root can enter', only
 t.test('an installation without the optional dependency says what to do', async (t) => {
   const { folder, script } = await installSources(t);
   const starter = startProcess(t, join(folder, 'data'), { script });
-  t.match(
-    await starter.nextLine(),
-    /^EmbeddedServerError: No embedded PostgreSQL is installed for .* Set DATABASE_URL /,
-  );
+  const reason = /^EmbeddedServerError: No embedded PostgreSQL is installed for .* Set DATABASE_URL /;
+  t.match(await starter.nextLine(), reason);
 });
 
 t.test('binaries that cannot run here are reported with the reason', async (t) => {

@@ -10,7 +10,7 @@ import { startEmbeddedServer } from '../../../src/development/embedded-postgres/
 import { migrate } from '../../../src/infrastructure/database/migrations.ts';
 import { temporaryFolder as emptyFolder, root } from '../../support/files.ts';
 import { sharedFolder } from '../../support/shared-folder.ts';
-import { until } from '../../support/until.ts';
+import { succeeds, until } from '../../support/until.ts';
 
 const fixture = join(root, 'build/test/system/embedded-postgres/fixture.js');
 
@@ -134,10 +134,8 @@ export function signalAll(pids: number[], signal: NodeJS.Signals): void {
 }
 
 /** Whether all processes in the folder end in time. */
-export async function allEnd(folder: string): Promise<boolean> {
-  const ended = () => processesIn(folder).length === 0;
-  return until('the end of all processes', ended).catch(() => false);
-}
+export const allEnd = (folder: string): Promise<boolean> =>
+  succeeds(until('the end of all processes', () => processesIn(folder).length === 0));
 
 export async function postmasterPid(directory: string): Promise<number> {
   return Number.parseInt(await readFile(join(directory, 'cluster/postmaster.pid'), 'utf8'), 10);

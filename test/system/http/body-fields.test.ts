@@ -10,8 +10,8 @@ import {
   notInvalid,
   notRejected,
   operationsWithBody,
+  type Resolved,
   resolve,
-  type Schema,
   validBody,
 } from '../../http/operations.ts';
 
@@ -59,7 +59,7 @@ const rejectedTexts = {
 };
 
 /** @param valid a valid value of the field */
-function wrongValues(field: Schema, name: string, valid?: unknown): WrongValue[] {
+function wrongValues(field: Resolved, name: string, valid?: unknown): WrongValue[] {
   const as = (values: unknown[]) =>
     values.filter((value) => value !== null || !field.isNullable).map((value) => ({ value, name }));
   if (field.type === 'string') return as([...notStrings, ...wrongTexts(field, name)]);
@@ -89,7 +89,7 @@ function wrongValues(field: Schema, name: string, valid?: unknown): WrongValue[]
 
 /** Values of an object with one wrong property, the others as in a valid one. */
 function wrongProperties(
-  { properties = {}, minProperties = 0 }: Schema,
+  { properties = {}, minProperties = 0 }: Resolved,
   name: string,
   valid: object,
 ): WrongValue[] {
@@ -105,7 +105,7 @@ function wrongProperties(
 /** The JSON pointer of a value inside another one. */
 const within = (name: string, inner: string) => `${name.startsWith('/') ? '' : '/'}${name}/${inner}`;
 
-function wrongTexts({ format, pattern, minLength = 0, maxLength }: Schema, name: string): string[] {
+function wrongTexts({ format, pattern, minLength = 0, maxLength }: Resolved, name: string): string[] {
   const texts = format === 'password' ? rejectedInSecrets : rejectedTexts;
   const { 'a line feed': _, ...ofBlocks } = rejectedTexts;
   return [
@@ -142,7 +142,7 @@ t.test('a field rejects other types, lengths, ranges and characters', (t) =>
   ),
 );
 
-const isInteger = ({ type, items }: Schema) => type === 'integer' || items?.type === 'integer';
+const isInteger = ({ type, items }: Resolved) => type === 'integer' || items?.type === 'integer';
 const withIntegers = operationsWithBody.filter((one) => fieldsOf(one).some(({ field }) => isInteger(field)));
 
 t.test('a number beyond what JSON can hold is rejected', (t) =>

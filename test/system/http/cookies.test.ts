@@ -38,11 +38,9 @@ t.test('the refresh token in a cookie, in Chromium', { skip: noBrowser }, async 
   /** Of the same site, to which the cookie is sent, and of another one. */
   const strangers = [`http://evil.shop.localhost:${port}`, `http://evil.localhost:${port}`];
   const app = await createTestApp({ FRONTEND_URL: frontend, WORKER_ENABLED: 'false' });
-  t.teardown(app.close);
   const api = `http://api.shop.localhost:${await listen(app.app)}`;
   const user = await createUser(app);
-  const browser = await launchBrowser();
-  t.teardown(() => browser.close());
+  const browser = await launchBrowser(t);
 
   async function open(context: BrowserContext, origin: string): Promise<Page> {
     const page = await context.newPage();

@@ -9,7 +9,7 @@ import {
   operations,
   validBody,
 } from '../../http/operations.ts';
-import type { DocumentedOperation } from '../../support/contract.ts';
+import type { DocumentedOperation, DocumentedParameter } from '../../support/contract.ts';
 import { listen, rawCall } from '../../support/raw-http.ts';
 
 /*
@@ -27,14 +27,12 @@ const rejectedTexts = ['%00', 'a%00b', 'a%E2%80%AEb', 'a%E2%80%8Bb', '%1B'];
 const notCursors = ['x', '!!!', 'null', '%EC%BB%A4', 'bm90IGEgY3Vyc29y', 'MV8w', 'x'.repeat(300)];
 const notUtf8 = ['%', '%zz', '%ff%fe', '%ED%A0%80'];
 
-type Parameter = NonNullable<DocumentedOperation['parameters']>[number];
-
-function queryParameters({ parameters = [] }: DocumentedOperation): Parameter[] {
+function queryParameters({ parameters = [] }: DocumentedOperation): DocumentedParameter[] {
   return parameters.filter((one) => one.in === 'query');
 }
 
 /** Values that a parameter rejects by its schema. */
-function wrongValues({ name, schema, required }: Parameter): string[] {
+function wrongValues({ name, schema, required }: DocumentedParameter): string[] {
   const { type, minimum, maximum, maxLength } = schema;
   if (type === 'integer') return [...notIntegers, String(Number(minimum) - 1), String(Number(maximum) + 1)];
   if (type === 'boolean') return notBooleans;

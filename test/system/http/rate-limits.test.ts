@@ -1,10 +1,12 @@
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { createLimitedApp, fromAnywhere, limited, newAddress } from '../../http/limits.ts';
 import { openStream } from '../../notifications/streams.ts';
 import { type CallOptions, logIn, signUpUser, type TestApp } from '../../support/app.ts';
 import { invalid, rejected, tally } from '../../support/assertions.ts';
 import { inParallel, lockRows } from '../../support/concurrency.ts';
 import { listen } from '../../support/raw-http.ts';
+
+type Call = [method: string, path: string, options: CallOptions];
 
 /** The operations with a counter of their own, and how many requests a minute an address has. */
 const groups: [string, string, number][] = [
@@ -20,11 +22,7 @@ const groups: [string, string, number][] = [
 ];
 
 /** Makes requests one after the other. @returns how many were served before the first rejection */
-async function served(
-  app: TestApp,
-  count: number,
-  request: (index: number) => [string, string, CallOptions],
-) {
+async function served(app: TestApp, count: number, request: (index: number) => Call) {
   for (let index = 0; index < count; index++) {
     if ((await app.call(...request(index))).status === 429) return index;
   }
@@ -65,7 +63,7 @@ t.test('limits', async (t) => {
 
   t.test('everything else is one counter: 300 a minute for an anonymous client', async (t) => {
     const remoteAddress = newAddress();
-    const requests: [string, string, CallOptions][] = [
+    const requests: Call[] = [
       ['GET', '/auth/me/', { remoteAddress }],
       ['GET', '/auth/sessions', { remoteAddress, token: 'not-a-token' }],
       ['PATCH', '/auth/me/', { remoteAddress, body: { name: 1 } }],
@@ -93,18 +91,14 @@ t.test('limits', async (t) => {
     const { token } = await signUpUser(fromAnywhere(app));
     const other = await signUpUser(fromAnywhere(app));
     const addresses = [newAddress(), newAddress()];
-    const requests: [string, string][] = [
-      ['GET', '/auth/nothing/'],
-      ['GET', '/auth/me/'],
-      ['GET', '/nothing/'],
-      ['GET', '/auth/login/'],
-      ['POST', '/auth/second-factor/totp/confirm/'],
-    ];
-    const count = await served(app, 601, (index) => [
-      ...(requests[index % requests.length] ?? ['GET', '/']),
-      { token, remoteAddress: addresses[index % 2] ?? '' },
-    ]);
-    t.equal(count, 600);
+    const paths = ['/auth/nothing/', '/auth/me/', '/nothing/', '/auth/login/'];
+    const request = (index: number): Call => {
+      // Each fifth one is a change.
+      const path = paths[index % 5];
+      const options = { token, remoteAddress: addresses[index % 2] ?? '' };
+      return path ? ['GET', path, options] : ['POST', '/auth/second-factor/totp/confirm/', options];
+    };
+    t.equal(await served(app, 601, request), 600);
     const [remoteAddress = ''] = addresses;
     limited(t, await app.call('GET', '/auth/me/', { token, remoteAddress: newAddress() }));
     t.equal((await app.call('GET', '/auth/me/', { token: other.token, remoteAddress })).status, 200);
@@ -112,11 +106,7 @@ t.test('limits', async (t) => {
     t.equal(anonymous.status, 401);
     t.equal(anonymous.headers['ratelimit-remaining'], '299');
     const forged = await app.call('GET', '/auth/me/', { token: `${token}x`, remoteAddress });
-    t.equal(
-      forged.headers['ratelimit-limit'],
-      '300',
-      'a token that is not genuine has no counter of its own',
-    );
+    t.equal(forged.headers['ratelimit-limit'], '300', 'a forged token has no counter of its own');
   });
 
   t.test('all users at one address have 3,000 other requests a minute together', async (t) => {
@@ -127,16 +117,14 @@ t.test('limits', async (t) => {
       const { status } = await app.call('GET', '/nothing/', { token: greedy?.token, remoteAddress });
       if (status !== (index < 600 ? 404 : 429)) t.fail(`${index}: ${status}`);
     }
-    const request = (index: number): [string, string, CallOptions] => {
-      const { token } = users[index % users.length] ?? {};
-      return ['GET', '/nothing/', { token, remoteAddress }];
-    };
+    const tokenOf = (index: number) => users[index % users.length]?.token;
+    const request = (index: number): Call => ['GET', '/nothing/', { token: tokenOf(index), remoteAddress }];
     t.equal(await served(app, 2_401, request), 2_400, 'what one user has too many of is not counted');
     const response = await app.call(...request(0));
     limited(t, response);
     t.equal(response.headers['ratelimit-limit'], '3000');
-    const [, , { token }] = request(0);
-    t.equal((await app.call('GET', '/nothing/', { token, remoteAddress: newAddress() })).status, 404);
+    const elsewhere = { token: tokenOf(0), remoteAddress: newAddress() };
+    t.equal((await app.call('GET', '/nothing/', elsewhere)).status, 404);
     t.equal((await app.call('GET', '/nothing/', { remoteAddress })).status, 404, 'others are not counted');
     t.match((await app.call('GET', '/metrics')).text, /^rate_limited_requests_total\{group="address"\} 2$/m);
   });
@@ -146,35 +134,28 @@ t.test('limits', async (t) => {
     const ended = await logIn(fromAnywhere(app), user);
     await app.call('POST', '/auth/logout/', { token: ended.token, body: {}, remoteAddress: newAddress() });
     const remoteAddress = newAddress();
-    const requests: [string, string][] = [
-      ['GET', '/auth/me/'],
-      ['GET', '/nothing/'],
-      ['POST', '/auth/change-password/'],
-    ];
-    const left = async (token: string, [method, path]: [string, string], address = remoteAddress) => {
+    const left = async (token: string, method: string, path: string, address = remoteAddress) => {
       const { headers } = await app.call(method, path, { token, remoteAddress: address });
       return Number(headers['ratelimit-remaining']);
     };
-    for (const [index, request] of requests.entries()) t.equal(await left(ended.token, request), 299 - index);
-    t.equal(await left(user.token, ['GET', '/auth/me/'], newAddress()), 598, 'the logout was counted');
-    t.equal(await left(user.token, ['POST', '/auth/change-password/'], newAddress()), 9);
+    t.equal(await left(ended.token, 'GET', '/auth/me/'), 299);
+    t.equal(await left(ended.token, 'GET', '/nothing/'), 298);
+    t.equal(await left(ended.token, 'POST', '/auth/change-password/'), 297);
+    t.equal(await left(user.token, 'GET', '/auth/me/', newAddress()), 598, 'the logout was counted');
+    t.equal(await left(user.token, 'POST', '/auth/change-password/', newAddress()), 9);
     t.equal(await served(app, 301, () => ['GET', '/nothing/', { token: ended.token, remoteAddress }]), 297);
   });
 
   t.test('limits come before every other check', async (t) => {
     const remoteAddress = newAddress();
     const login = (options: CallOptions) => app.call('POST', '/auth/login/', { ...options, remoteAddress });
+    const malformed = { body: '{', headers: { 'content-type': 'application/json' } };
     invalid(t, await login({ body: {} }), 'username', 'password');
-    rejected(
-      t,
-      await login({ body: '{', headers: { 'content-type': 'application/json' } }),
-      400,
-      'malformed_json',
-    );
+    rejected(t, await login(malformed), 400, 'malformed_json');
     t.equal((await login({})).headers['ratelimit-remaining'], '27', 'what fails counts');
     await served(app, 30, () => ['POST', '/auth/login/', { remoteAddress, body: {} }]);
     limited(t, await login({ body: {} }));
-    limited(t, await login({ body: '{', headers: { 'content-type': 'application/json' } }));
+    limited(t, await login(malformed));
     limited(t, await login({ body: 'x', headers: { 'content-type': 'text/plain' } }));
     limited(t, await login({ body: `"${'x'.repeat(200_000)}"` }));
   });
@@ -204,17 +185,14 @@ t.test('limits', async (t) => {
     t.equal(await remaining('203.0.113.201'), 9);
 
     const { token } = await signUpUser(fromAnywhere(app));
-    const operations: [string, string, CallOptions, max: number][] = [
-      ['POST', '/auth/find-id/', { body: {} }, 10],
-      ['POST', '/auth/login/', { body: {} }, 30],
-    ];
-    for (const [method, path, options, max] of operations) {
+    for (const [path, max] of [
+      ['/auth/find-id/', 10],
+      ['/auth/login/', 30],
+    ] as const) {
       // What one /64 has too many of does not count for the others.
-      const request = (host: number, network = max): [string, string, CallOptions] => [
-        method,
-        path,
-        { ...options, remoteAddress: `2001:db8:${network}:${host}::1` },
-      ];
+      const request = (host: number, network: number = max): Call => {
+        return ['POST', path, { body: {}, remoteAddress: `2001:db8:${network}:${host}::1` }];
+      };
       t.equal(await served(app, max + 9, () => request(0)), max);
       for (let more = 0; more < 9; more++) limited(t, await app.call(...request(0)));
       t.equal(await served(app, 10 * max, (index) => request(1 + (index % 99))), 9 * max);
@@ -229,21 +207,16 @@ t.test('limits', async (t) => {
 
   t.test('X-Forwarded-For is ignored by default', async (t) => {
     const remoteAddress = newAddress();
-    const count = await served(app, 11, (index) => [
-      'POST',
-      '/auth/find-id/',
-      {
-        remoteAddress,
-        body: {},
-        headers: { 'x-forwarded-for': `203.0.113.${index}`, forwarded: `for=203.0.113.${index}` },
-      },
-    ]);
-    t.equal(count, 10);
+    const request = (index: number): Call => {
+      const headers = { 'x-forwarded-for': `203.0.113.${index}`, forwarded: `for=203.0.113.${index}` };
+      return ['POST', '/auth/find-id/', { remoteAddress, body: {}, headers }];
+    };
+    t.equal(await served(app, 11, request), 10);
   });
 
   t.test('after Retry-After seconds requests are served again', async (t) => {
     const remoteAddress = newAddress();
-    const request: [string, string, CallOptions] = ['POST', '/auth/find-id/', { remoteAddress, body: {} }];
+    const request: Call = ['POST', '/auth/find-id/', { remoteAddress, body: {} }];
     t.equal(await served(app, 11, () => request), 10);
     const wait = Number((await app.call(...request)).headers['retry-after']);
     time += wait * 1_000;
@@ -279,11 +252,18 @@ t.test('limits can be turned off', async (t) => {
   t.notOk(Object.keys(headers).some((name) => name.startsWith('ratelimit-')));
 });
 
-t.test('four requests of one user are worked on at once; more wait and delay no other user', async (t) => {
-  const app = await createLimitedApp();
-  const [user, other] = [await signUpUser(app), await signUpUser(app)];
+/** A user whose row is locked, so that its changes wait. */
+async function lockUser(t: Test, app: TestApp) {
+  const user = await signUpUser(app);
   const rename = () => app.call('PATCH', '/auth/me/', { token: user.token, body: { name: '두레' } });
   const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [user.id]);
+  return { user, rename, lock };
+}
+
+t.test('four requests of one user are worked on at once; more wait and delay no other user', async (t) => {
+  const app = await createLimitedApp();
+  const other = await signUpUser(app);
+  const { rename, lock } = await lockUser(t, app);
   const renamed = inParallel(20, rename);
   await lock.waiters(4);
   t.equal((await app.call('GET', '/auth/me/', { token: other.token })).status, 200);
@@ -294,9 +274,7 @@ t.test('four requests of one user are worked on at once; more wait and delay no 
 
 t.test('requests that wait too long are 503, and neither they nor open streams keep a turn', async (t) => {
   const app = await createLimitedApp({}, { serverErrors: true, timeLimit: 5_000 });
-  const user = await signUpUser(app);
-  const rename = () => app.call('PATCH', '/auth/me/', { token: user.token, body: { name: '두레' } });
-  const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [user.id]);
+  const { user, rename, lock } = await lockUser(t, app);
   t.strictSame(tally(await inParallel(9, rename)), { '503 service_unavailable': 9 });
   await lock.release();
   t.strictSame(tally(await inParallel(9, rename)), { '200': 9 });

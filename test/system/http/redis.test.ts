@@ -27,6 +27,7 @@ async function remaining(apps: TestApp[], count: number, remoteAddress: string):
   return left;
 }
 
+const skip = without('redis-server');
 const countdown = [9, 8, 7, 6, 5, 4, 3, 2, 1, 0];
 
 /** Asserts that each app counts by itself, with the same numbers. */
@@ -78,63 +79,59 @@ t.test('without Redis at the start, an instance limits by itself, and does not w
   await until('the warning', () => logged(app, 'redis is not reachable') === 1);
 });
 
-t.test(
-  'instances share limits in Redis, and limit by themselves while it is killed or hangs',
-  { skip: without('redis-server') },
-  async (t) => {
-    const port = await freePort();
-    let redis = await startRedis(t, port);
-    const environment = { REDIS_URL: `redis://127.0.0.1:${port}` };
-    const apps = [await createLimitedApp(environment), await createLimitedApp(environment)];
-    const full = await countsTogether(t, apps);
-    for (const app of apps) {
-      const login = { remoteAddress: full, body: {} };
-      t.not((await app.call('POST', '/auth/login/', login)).status, 429, 'each group counts by itself');
-    }
+t.test('instances share limits in Redis, and count alone while it is down or hangs', { skip }, async (t) => {
+  const port = await freePort();
+  let redis = await startRedis(t, port);
+  const environment = { REDIS_URL: `redis://127.0.0.1:${port}` };
+  const apps = [await createLimitedApp(environment), await createLimitedApp(environment)];
+  const full = await countsTogether(t, apps);
+  for (const app of apps) {
+    const login = { remoteAddress: full, body: {} };
+    t.not((await app.call('POST', '/auth/login/', login)).status, 429, 'each group counts by itself');
+  }
 
-    await t.test('killed', async (t) => {
-      const gone = once(redis, 'exit');
-      redis.kill('SIGKILL');
-      await gone;
-      await countsAlone(t, apps);
-      await allConnected(apps, false);
-    });
-    await t.test('started again', async (t) => {
-      redis = await startRedis(t, port);
-      await countsTogether(t, apps);
+  await t.test('killed', async (t) => {
+    const gone = once(redis, 'exit');
+    redis.kill('SIGKILL');
+    await gone;
+    await countsAlone(t, apps);
+    await allConnected(apps, false);
+  });
+  await t.test('started again', async (t) => {
+    redis = await startRedis(t, port);
+    await countsTogether(t, apps);
 
-      await t.test('suspended', async (t) => {
-        redis.kill('SIGSTOP');
-        // Those that find out wait for it once, and are counted here.
-        const address = newAddress();
-        for (const app of apps) {
-          const responses = await inParallel(10, () => findId(app, address));
-          t.strictSame(new Set(responses.map(({ status }) => status)), new Set([400]));
-          limited(t, await findId(app, address));
-        }
-        await allConnected(apps, false);
-        await countsAlone(t, apps);
-      });
-      await t.test('resumed', async (t) => {
-        redis.kill('SIGCONT');
-        await countsTogether(t, apps);
-      });
-    });
-    for (const app of apps) {
-      const lines = app.logs.filter((line) => line.includes('redis is'));
-      // On a slow machine a response of Redis may be late, which is an outage more.
-      t.ok(lines.length >= 4, `${lines.length} lines`);
-      const warnings = lines.filter((_, index) => index % 2 === 0);
-      for (const line of lines) {
-        const text = warnings.includes(line) ? 'redis is not reachable' : 'redis is reachable again';
-        t.match(line, text, 'one warning for each outage');
+    await t.test('suspended', async (t) => {
+      redis.kill('SIGSTOP');
+      // Those that find out wait for it once, and are counted here.
+      const address = newAddress();
+      for (const app of apps) {
+        const responses = await inParallel(10, () => findId(app, address));
+        t.strictSame(new Set(responses.map(({ status }) => status)), new Set([400]));
+        limited(t, await findId(app, address));
       }
-      const causes = warnings.map((line) => JSON.parse(line)).map(({ err, reason }) => err ?? reason);
-      t.notOk(causes.includes(undefined));
-      t.ok(causes.includes('the server closed the connection'), 'a cause also without an error');
-      const { text } = await app.call('GET', '/metrics');
-      t.match(text, /^rate_limited_requests_total\{group="find-id"\} [1-9]\d*$/m);
-      t.match(text, /^rate_limited_requests_total\{group="login"\} 0$/m);
+      await allConnected(apps, false);
+      await countsAlone(t, apps);
+    });
+    await t.test('resumed', async (t) => {
+      redis.kill('SIGCONT');
+      await countsTogether(t, apps);
+    });
+  });
+  for (const app of apps) {
+    const lines = app.logs.filter((line) => line.includes('redis is'));
+    // On a slow machine a response of Redis may be late, which is an outage more.
+    t.ok(lines.length >= 4, `${lines.length} lines`);
+    const warnings = lines.filter((_, index) => index % 2 === 0);
+    for (const line of lines) {
+      const text = warnings.includes(line) ? 'redis is not reachable' : 'redis is reachable again';
+      t.match(line, text, 'one warning for each outage');
     }
-  },
-);
+    const causes = warnings.map((line) => JSON.parse(line)).map(({ err, reason }) => err ?? reason);
+    t.notOk(causes.includes(undefined));
+    t.ok(causes.includes('the server closed the connection'), 'a cause also without an error');
+    const { text } = await app.call('GET', '/metrics');
+    t.match(text, /^rate_limited_requests_total\{group="find-id"\} [1-9]\d*$/m);
+    t.match(text, /^rate_limited_requests_total\{group="login"\} 0$/m);
+  }
+});

@@ -9,10 +9,8 @@ const narrow = 360;
 
 t.test('Swagger UI on a phone', { skip: noBrowser }, async (t) => {
   const app = await createTestApp({ WORKER_ENABLED: 'false' });
-  t.teardown(app.close);
   const origin = `http://127.0.0.1:${await listen(app.app)}`;
-  const browser = await launchBrowser();
-  t.teardown(() => browser.close());
+  const browser = await launchBrowser(t);
   const page = await browser.newPage({ viewport: { width: narrow, height: 740 }, isMobile: true });
   const problems: string[] = [];
   page.on('console', (message) => {
@@ -74,13 +72,11 @@ t.test('Swagger UI on a phone', { skip: noBrowser }, async (t) => {
 
   t.test('failures are folded', async (t) => {
     const operation = await open('auth', 'signUp');
-    t.match(
-      await operation.locator('.failures > summary').innerText(),
-      /^Failures \(4\): 400, 409, 429, default$/,
-    );
+    const failures = operation.locator('.failures > summary');
+    t.match(await failures.innerText(), /^Failures \(4\): 400, 409, 429, default$/);
     const statuses = () => operation.locator('.response[data-code]').evaluateAll(statusesOf);
     t.strictSame(await statuses(), ['201']);
-    await operation.locator('.failures > summary').click();
+    await failures.click();
     await operation.locator('details .response').first().waitFor();
     t.strictSame(await statuses(), ['201', '400', '409', '429', 'default']);
   });

@@ -31,7 +31,6 @@ t.test('requests, their statements and their emails are traced, without any valu
       },
     },
   );
-  t.teardown(() => app.app.close());
   const name = '카나리아';
   const user = await signUpUser(app, { username: 'canary_shop', email: 'canary@example.com', name });
   const rejected = await signUpUser(app, { email: 'refused@example.com' });
@@ -102,15 +101,11 @@ t.test('requests, their statements and their emails are traced, without any valu
       parentSpanId: trace.spanId,
       attributes: { 'http.request.method': 'POST', 'http.route': reset, 'http.response.status_code': 200 },
     });
-    t.ok(
-      spans.some(({ name, kind }) => name === 'GET' && kind === 2),
-      'an unknown path has no route',
-    );
+    const unknown = spans.filter(({ name, kind }) => name === 'GET' && kind === 2);
+    t.not(unknown.length, 0, 'an unknown path has no route');
     t.notOk(spans.some(({ name }) => name.includes('health')));
-    t.notOk(
-      spans.some(({ kind, parentSpanId }) => kind === 3 && !parentSpanId),
-      'no statement is by itself',
-    );
+    const alone = spans.filter(({ kind, parentSpanId }) => kind === 3 && !parentSpanId);
+    t.strictSame(alone, [], 'no statement is by itself');
     t.notOk(collector.text().includes(String(notTraced.headers.traceparent.split('-')[1])), 'not sampled');
   });
 
@@ -122,10 +117,8 @@ t.test('requests, their statements and their emails are traced, without any valu
       t.ok(names.includes(expected), `${expected} in ${names}`);
     }
     const [late] = spans.filter(({ traceId, kind }) => traceId === inPieces.traceId && kind === 2);
-    t.ok(
-      spans.some(({ parentSpanId, name }) => parentSpanId === late?.spanId && name === 'BEGIN'),
-      'also where the body came later',
-    );
+    const ofLate = spans.filter(({ parentSpanId }) => parentSpanId === late?.spanId);
+    t.ok(ofLate.map(({ name }) => name).includes('BEGIN'), 'also where the body came later');
     t.match(statements[0], { kind: 3, attributes: { 'db.system.name': 'postgresql' } });
     for (const { traceId } of parallel) {
       const own = spans.filter((span) => span.traceId === traceId);
@@ -146,13 +139,10 @@ t.test('requests, their statements and their emails are traced, without any valu
     const attempts = spans.filter(
       ({ name, links }) => name === 'send_mail' && links.some(({ spanId }) => spanId === server?.spanId),
     );
-    t.match(
-      attempts.map(({ attributes, status }) => [attributes['dure.mail.attempt'], status.code]),
-      [
-        [1, 2],
-        [2, 0],
-      ],
-    );
+    t.match(attempts, [
+      { attributes: { 'dure.mail.attempt': 1 }, status: { code: 2 } },
+      { attributes: { 'dure.mail.attempt': 2 }, status: { code: 0 } },
+    ]);
     for (const { kind, traceId, spanId, links } of attempts) {
       t.equal(kind, 5);
       t.not(traceId, trace.traceId);

@@ -37,10 +37,8 @@ async function age(hours: number, ...images: { id: number }[]): Promise<void> {
 /** The rows of erased images are deleted later. */
 async function states(t: Test, expected: string[], ...images: { id: number }[]) {
   const { rows } = await app.pool.query('SELECT id, state FROM images');
-  t.strictSame(
-    images.map(({ id }) => rows.find((row) => row.id === id)?.state ?? 'erased'),
-    expected,
-  );
+  const found = images.map(({ id }) => rows.find((row) => row.id === id)?.state ?? 'erased');
+  t.strictSame(found, expected);
 }
 
 t.test('what no post uses 24 hours after the upload is deleted, and nothing else', async (t) => {

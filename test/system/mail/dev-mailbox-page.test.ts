@@ -1,4 +1,5 @@
 import axe from 'axe-core';
+import type { FastifyInstance } from 'fastify';
 import t from 'tap';
 import { createDevMailbox, devMailboxRoutes } from '../../../src/development/mailbox.ts';
 import type { Language } from '../../../src/http/language.ts';
@@ -13,11 +14,8 @@ const url = `https://dure.example/reset-password?uid=3f1ab0e2-5b1f-4e0e-9a59-0d4
 
 t.test('the dev mailbox in a browser', { skip: noBrowser }, async (t) => {
   const mailbox = createDevMailbox();
-  const app = await createTestApp(
-    { WORKER_ENABLED: 'false' },
-    { routes: async (scope) => void scope.register(devMailboxRoutes, { mailbox, from: 'Dure' }) },
-  );
-  t.teardown(app.close);
+  const routes = (scope: FastifyInstance) => devMailboxRoutes(scope, { mailbox, from: 'Dure' });
+  const app = await createTestApp({ WORKER_ENABLED: 'false' }, { routes });
   const page = `http://localhost:${await listen(app.app)}/dev/mailbox/`;
   let sent = 0;
   async function send(mail: Mail, language: Language) {
@@ -28,8 +26,7 @@ t.test('the dev mailbox in a browser', { skip: noBrowser }, async (t) => {
   await send({ kind: 'verification_code', code: '048213', url, minutes: 10 }, 'ko');
   await send({ kind: 'reset_link', name: '김민지', url, minutes: 60 }, 'en');
 
-  const browser = await launchBrowser();
-  t.teardown(() => browser.close());
+  const browser = await launchBrowser(t);
 
   for (const colorScheme of ['light', 'dark'] as const) {
     t.test(`on a phone, ${colorScheme}`, async (t) => {

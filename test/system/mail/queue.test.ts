@@ -1,7 +1,7 @@
-import { once } from 'node:events';
 import t from 'tap';
 import { MailRejectedError, RateLimitedError } from '../../../src/infrastructure/mail/transport.ts';
 import { code, composers, hang, sendsAtOnce, setUp, token } from '../../mail/worker-setup.ts';
+import { gate } from '../../support/concurrency.ts';
 import { until } from '../../support/until.ts';
 
 const fetchFailed = () => {
@@ -78,21 +78,21 @@ t.test('a provider that does not respond has a limit, and is tried again', async
 
 t.test('an email whose composing outlasts the limit is not sent late', async (t) => {
   const { add, start, makeDue, queueIsEmpty, logLines, attemptFailed } = await setUp(t);
-  const expired = new AbortController();
+  const expired = gate();
   let attempts = 0;
   const { sent } = start({
     attemptLimit: 3_000,
     composers: {
       async code(payload) {
         attempts += 1;
-        if (attempts === 1) await once(expired.signal, 'abort');
+        if (attempts === 1) await expired.opened;
         return (await composers.code?.(payload)) ?? null;
       },
     },
   });
   await add('code');
   await attemptFailed();
-  expired.abort();
+  expired.open();
   await makeDue();
   await queueIsEmpty();
   t.equal(sent.length, 1, 'by the second attempt only');

@@ -1,9 +1,9 @@
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import type { Database } from '../../../src/infrastructure/database/client.ts';
 import { hang, sendsAtOnce, setUp } from '../../mail/worker-setup.ts';
+import { gate } from '../../support/concurrency.ts';
 import { createTcpProxy } from '../../support/tcp-proxy.ts';
 import { until } from '../../support/until.ts';
 import { startProcess } from '../embedded-postgres/support.ts';
@@ -60,9 +60,9 @@ t.test('the last attempt of a killed worker is recorded', async (t) => {
 
 t.test('a worker continues when all its connections are cut', async (t) => {
   const { database, add, queueIsEmpty, start } = await setUp(t);
-  const response = new AbortController();
+  const response = gate();
   const { sent } = start({
-    send: ({ to }) => (to === 'user1@example.com' ? sleepUntil(response.signal) : undefined),
+    send: ({ to }) => (to === 'user1@example.com' ? response.opened : undefined),
     times: { staleLock: 3_000 },
   });
   await add('code', { id: 1 });
@@ -79,7 +79,7 @@ t.test('a worker continues when all its connections are cut', async (t) => {
      WHERE application_name = 'dure-worker' AND datname = current_database()`,
   );
   t.ok(cut.rowCount && cut.rowCount >= 2, `${cut.rowCount} connections`);
-  response.abort();
+  response.open();
   await add('code', { id: 2 });
   await queueIsEmpty();
   t.same(new Set(sent.map(({ to }) => to)), new Set(['user1@example.com', 'user2@example.com']));
@@ -112,11 +112,8 @@ t.test('a database that takes no writes is a line for each restart of all worker
   );
   t.same(warnings, [], 'no other line');
   // A statement that is tried again may be a line of `console.error`, which the server logs as JSON.
-  t.same(
-    traces().map(({ args }) => args.map(String)),
-    [],
-    'no stack on the console',
-  );
+  const stacks = traces().map(({ args }) => args.map(String));
+  t.same(stacks, [], 'no stack on the console');
   await setReadOnly('off');
   await add('code');
   await until('the email is sent', () => sent.length === 1);
@@ -124,16 +121,12 @@ t.test('a database that takes no writes is a line for each restart of all worker
 
 t.test('an email whose outcome cannot be stored is retried under the same key', async (t) => {
   const { proxy, database, logLines, add, queueIsEmpty, start } = await setUpBehindProxy(t);
-  const response = new AbortController();
-  const { sent } = start({
-    connectionString: proxy.url,
-    send: () => sleepUntil(response.signal),
-    times: { staleLock },
-  });
+  const response = gate();
+  const { sent } = start({ connectionString: proxy.url, send: () => response.opened, times: { staleLock } });
   await add('code', { id: 1 });
   await until('the send began', () => sent.length === 1);
   await proxy.cut();
-  response.abort();
+  response.open();
   await failed(logLines);
   await ageLocks(database);
   await proxy.restore();
@@ -147,10 +140,10 @@ t.test('an email whose outcome cannot be stored is retried under the same key', 
 
 t.test('a worker continues when it can store one outcome, but not another', async (t) => {
   const { database, logLines, jobs, add, queueIsEmpty, start } = await setUp(t);
-  const responses = [1, 2, 3].map(() => new AbortController());
+  const responses = [1, 2, 3].map(gate);
   const { sent } = start({
     async send({ to }) {
-      await sleepUntil(responses[Number(to.charAt(4)) - 1]?.signal ?? AbortSignal.abort());
+      await responses[Number(to.charAt(4)) - 1]?.opened;
       if (to === 'user3@example.com' && sent.length === 3) throw new Error('down');
     },
     times: { staleLock },
@@ -165,15 +158,15 @@ t.test('a worker continues when it can store one outcome, but not another', asyn
   await holder.query('SELECT pg_advisory_lock(1)');
   for (const id of [1, 2, 3]) await add('code', { id });
   await until('two sends began', () => sent.length === 2);
-  responses[0]?.abort();
+  responses[0]?.open();
   await until('the third began', () => sent.length === 3);
   await holder.query('SELECT pg_advisory_unlock(1)');
   holder.release();
   await until('the error', () => logLines.some((line) => JSON.stringify(line).includes('refused')));
   await database.pool.query('DROP TRIGGER refuse ON graphile_worker._private_jobs');
-  responses[1]?.abort();
+  responses[1]?.open();
   await until('the second outcome', async () => (await jobs()).every(({ payload }) => payload.id !== 2));
-  responses[2]?.abort();
+  responses[2]?.open();
   await failed(logLines);
   await ageLocks(database);
   await add('code', { id: 4 });
@@ -206,8 +199,8 @@ t.test('connections that stop responding are replaced', async (t) => {
 
 t.test('stopping lets a running send finish', async (t) => {
   const { add, jobs, start } = await setUp(t);
-  const response = new AbortController();
-  const { sent, stop } = start({ send: () => sleepUntil(response.signal) });
+  const response = gate();
+  const { sent, stop } = start({ send: () => response.opened });
   await add('code');
   await until('the send began', () => sent.length === 1);
   let isStopped = false;
@@ -217,7 +210,7 @@ t.test('stopping lets a running send finish', async (t) => {
   const aWhile = 1_000;
   await sleep(aWhile);
   t.notOk(isStopped);
-  response.abort();
+  response.open();
   await stopped;
   t.same(await jobs(), []);
 });
@@ -281,7 +274,3 @@ t.test('the clean-up runs on a schedule', async (t) => {
   const failures = logLines.filter(({ msg }) => msg === 'job failed');
   t.match(failures, [{ task: 'clean_up', reason: /lock timeout/ }]);
 });
-
-async function sleepUntil(signal: AbortSignal): Promise<void> {
-  if (!signal.aborted) await once(signal, 'abort');
-}

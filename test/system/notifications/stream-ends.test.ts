@@ -103,7 +103,6 @@ t.test('the eleventh stream of a user ends the oldest', async (t) => {
 t.test('a client that does not read is disconnected, with bounded memory, and delays no other', async (t) => {
   const stall = 20_000;
   const instance = await createListeningApp({}, { databaseUrl: here.url, streamTimes: { stall } });
-  t.teardown(instance.close);
   const { receiver, notify } = await createPair(there);
   const other = await createPair(there);
   await notify(1, there);
@@ -162,7 +161,6 @@ t.test('streams stay open while the database is unreachable, and resume', async 
 t.test('streams open while the database takes no writes', async (t) => {
   const options = { databaseUrl: await createTestDatabase(), serverErrors: true };
   const instance = await createListeningApp({ WORKER_ENABLED: 'false' }, options);
-  t.teardown(instance.close);
   const { token } = (await createPair(instance)).receiver;
   const name = new URL(instance.url).pathname.slice(1);
   await here.pool.query(`ALTER DATABASE "${name}" SET default_transaction_read_only = on`);

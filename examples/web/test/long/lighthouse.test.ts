@@ -39,8 +39,7 @@ t.test('Lighthouse on a phone', { skip }, async (t) => {
   t.comment(`First load: ${size} bytes`);
   t.ok(size <= 90_000);
   const port = await freePort();
-  const browser = await launchBrowser({ hasWindow: true, args: [`--remote-debugging-port=${port}`] });
-  t.teardown(() => browser.close());
+  await launchBrowser(t, { hasWindow: true, args: [`--remote-debugging-port=${port}`] });
 
   /** @returns scores from 0 to 1 of the preset for phones */
   async function audit(url: string): Promise<{ categories: Scores; audits: Scores }> {

@@ -62,11 +62,10 @@ async function startSite(t: Test): Promise<{ service: Service; origin: string }>
 /** A website with the client, and a browser for it. */
 export async function startBrowser(t: Test) {
   const { service, origin } = await startSite(t);
-  const browser = await launchBrowser({
+  const browser = await launchBrowser(t, {
     hasWindow: true,
     ignoreDefaultArgs: ['--disable-back-forward-cache'],
   });
-  t.teardown(() => browser.close());
 
   /** A browser of its own, whose tabs are signed in to the account that `notify` reaches. */
   async function openBrowser(t: Test) {

@@ -93,8 +93,7 @@ export async function startSite(t: Test) {
     },
     port,
   );
-  const browser = await launchBrowser();
-  t.teardown(() => browser.close());
+  const browser = await launchBrowser(t);
   /** What React and the browser complain about. */
   const problems: string[] = [];
   const report = (text: string) => void (/Failed to load resource/.test(text) || problems.push(text));
