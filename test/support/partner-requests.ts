@@ -8,7 +8,7 @@ export const requestsPath = '/api/v1/notifications/partner-request/';
 type Caller = { token: string | undefined };
 type AnyPost = Pick<TestPost, 'id'>;
 
-/** Two shops, and a post of the receiver. @param fields of its store */
+/** Two shops, and a post of the receiver. @param fields of the receiver's store */
 export async function openTwoShops(app: TestApp, fields: Fields = {}) {
   const sender = await openShop(app, '두레 베이커리', { category_ids: [3, 1] });
   const receiver = await openShop(app, '햇살카페', fields);
