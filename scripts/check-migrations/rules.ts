@@ -86,6 +86,12 @@ const rules: Rule[] = [
     },
   },
   {
+    name: 'returned-table',
+    message:
+      'When a column is added to the table, calls that wait for it fail. Name the columns: RETURNS TABLE (…).',
+    isBroken: ({ text }) => /\bRETURNS SETOF (?!(BIGINT|INTEGER|TEXT|UUID)\b)/.test(text),
+  },
+  {
     name: 'disabled-trigger',
     message: 'The rows that the release before writes meanwhile would not have what the trigger does.',
     isBroken: ({ text }) => /^ALTER TABLE .*\bDISABLE (TRIGGER|RULE)\b/.test(text),

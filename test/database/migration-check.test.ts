@@ -42,6 +42,10 @@ const dangerous: [rule: string, sql: string][] = [
   ['drop-used', 'ALTER TABLE "posts" DROP CONSTRAINT "posts_images_check";'],
   ['rename-used', "ALTER TYPE \"mail_topic\" RENAME VALUE 'a' TO 'b';"],
   ['rename-used', 'ALTER FUNCTION search_key RENAME TO search_text;'],
+  [
+    'returned-table',
+    'CREATE FUNCTION newest() RETURNS SETOF posts LANGUAGE sql STABLE AS $$ SELECT * FROM posts $$;',
+  ],
   ['rename-used', 'ALTER TABLE "users" SET SCHEMA old;'],
   ['drop-default', 'ALTER TABLE "users" ALTER COLUMN "language" DROP DEFAULT;'],
   ['enum-value', 'ALTER TYPE "mail_topic" ADD VALUE \'news\';'],

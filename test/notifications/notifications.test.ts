@@ -2,6 +2,7 @@ import t from 'tap';
 import { savedSearchesIn } from '../saved-searches/searching.ts';
 import { createTestApp, createUser } from '../support/app.ts';
 import { invalid } from '../support/assertions.ts';
+import { during } from '../support/concurrency.ts';
 import type { Json } from '../support/json.ts';
 import { notificationsOf, openTwoShops, sendRequest, transition } from '../support/partner-requests.ts';
 import { createPost, openShop, type Shop } from '../support/stores.ts';
@@ -194,4 +195,27 @@ t.test('of a post that is gone, title and store stay', async (t) => {
   await app.pool.query('UPDATE stores SET suspended_at = NULL WHERE id = $1', [sender.store.id]);
   await app.call('DELETE', `/api/v1/posts/${hidden.id}/`, { token: sender.token });
   t.match(await show(), gone);
+});
+
+t.test('what waits while a migration adds a column responds as before', async (t) => {
+  const app = await createTestApp({}, { isolated: true });
+  const { sender, receiver, post } = await openTwoShops(app);
+  await sendRequest(app, sender, post);
+  for (const [path, table] of [
+    ['notifications/mypage/', 'notifications'],
+    ['notifications/mypage/', 'partner_requests'],
+    ['notifications/unread-count/', 'notification_counts'],
+    ['notifications/partner-request/', 'partner_requests'],
+    ['posts/', 'posts'],
+    ['posts/?q=%ED%95%A0', 'posts'],
+    [`posts/${post.id}/`, 'stores'],
+    ['stores/', 'stores'],
+    ['stores/mypage/', 'partner_requests'],
+    ['saved-searches/', 'saved_searches'],
+  ]) {
+    const read = () => app.call('GET', `/api/v1/${path}`, { token: receiver.token });
+    const before = await read();
+    const add = `ALTER TABLE ${table} ADD COLUMN added_${app.logs.length} int`;
+    t.strictSame((await during(t, app, [add], read)).body, before.body, `${path} and ${table}`);
+  }
 });

@@ -186,25 +186,36 @@ BEGIN
 END $$;
 
 -- What reads and changes notifications of a user does so in statements that name the user and no other table, so that each of them
--- can run elsewhere: see deploy/citus.
+-- can run elsewhere: see deploy/citus. What they return does not follow the table, so that a migration that adds a column to it
+-- disturbs no call that waits for it.
 
 -- A page, newest first. Where `wanted_read` is null, it has read and unread ones.
 CREATE FUNCTION "notification_page"("of_user" integer, "before_id" bigint, "size" integer, "wanted_read" boolean)
-RETURNS SETOF notifications LANGUAGE plpgsql STABLE ROWS 20 SET search_path FROM CURRENT AS $$
+RETURNS TABLE (
+  "id" bigint, "user_id" integer, "kind" notification_kind, "partner_request_id" bigint, "post_id" bigint,
+  "saved_search_id" integer, "matches" integer, "is_read" boolean, "created_at" timestamptz
+) LANGUAGE plpgsql STABLE ROWS 20 SET search_path FROM CURRENT AS $$
+#variable_conflict use_column
 BEGIN
   IF wanted_read IS NULL THEN
-    RETURN QUERY SELECT * FROM notifications WHERE user_id = of_user AND id < before_id ORDER BY id DESC LIMIT size;
+    RETURN QUERY SELECT id, user_id, kind, partner_request_id, post_id, saved_search_id, matches, is_read, created_at
+      FROM notifications WHERE user_id = of_user AND id < before_id ORDER BY id DESC LIMIT size;
   ELSE
-    RETURN QUERY SELECT * FROM notifications
-      WHERE user_id = of_user AND is_read = wanted_read AND id < before_id ORDER BY id DESC LIMIT size;
+    RETURN QUERY SELECT id, user_id, kind, partner_request_id, post_id, saved_search_id, matches, is_read, created_at
+      FROM notifications WHERE user_id = of_user AND is_read = wanted_read AND id < before_id ORDER BY id DESC LIMIT size;
   END IF;
 END $$;
 
 -- Those after one of them, oldest first.
 CREATE FUNCTION "notifications_after"("of_user" integer, "after_id" bigint, "size" integer)
-RETURNS SETOF notifications LANGUAGE plpgsql STABLE ROWS 20 SET search_path FROM CURRENT AS $$
+RETURNS TABLE (
+  "id" bigint, "user_id" integer, "kind" notification_kind, "partner_request_id" bigint, "post_id" bigint,
+  "saved_search_id" integer, "matches" integer, "is_read" boolean, "created_at" timestamptz
+) LANGUAGE plpgsql STABLE ROWS 20 SET search_path FROM CURRENT AS $$
+#variable_conflict use_column
 BEGIN
-  RETURN QUERY SELECT * FROM notifications WHERE user_id = of_user AND id > after_id ORDER BY id LIMIT size;
+  RETURN QUERY SELECT id, user_id, kind, partner_request_id, post_id, saved_search_id, matches, is_read, created_at
+    FROM notifications WHERE user_id = of_user AND id > after_id ORDER BY id LIMIT size;
 END $$;
 
 -- Marks notifications as read: those of `ids`, or where it is null up to `size` ones after `after_id`, up to `up_to_id`. `last` is
