@@ -3,7 +3,7 @@ import { accountsOf } from '../auth/accounts.ts';
 import { createSettledUser, newResetLink } from '../auth/mailbox.ts';
 import { createTestApp, createUser, deleteAccount, logIn, password } from '../support/app.ts';
 import { rejected, tally, tokenRejected } from '../support/assertions.ts';
-import { during, inParallel, lockRows } from '../support/concurrency.ts';
+import { during, inOrder, inParallel, lockRows, pauseInserts, rowOf } from '../support/concurrency.ts';
 import {
   notificationsOf,
   notifiedOf,
@@ -144,16 +144,9 @@ t.test('a password reset of an account in deletion is rejected', async (t) => {
 
 t.test('a store in an uncommitted registration is closed by the deletion of its account', async (t) => {
   const user = await createUser(app);
-  const lock = await lockRows(t, app, 'SELECT pg_advisory_xact_lock(1)');
-  await app.pool.query(`
-    CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS $$
-    BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NEW; END $$;
-    CREATE TRIGGER pause BEFORE INSERT ON store_category_links FOR EACH ROW EXECUTE FUNCTION pause()`);
-  t.teardown(() => app.pool.query('DROP FUNCTION pause CASCADE'));
-  const [{ id }, deleted] = await lock.queue(
-    () => createStore(app, user.token),
-    () => deleteAccount(app, user),
-  );
+  const links = await pauseInserts(t, app, 'store_category_links');
+  const open = () => createStore(app, user.token);
+  const [{ id }, deleted] = await inOrder(t, app, links, open, () => deleteAccount(app, user));
   t.equal(deleted.status, 200);
   const { rows } = await app.pool.query('SELECT owner_id, closed_at FROM stores WHERE id = $1', [id]);
   t.match(rows, [{ owner_id: null, closed_at: Date }]);
@@ -180,10 +173,9 @@ t.test('requests from and to an account in deletion are rejected', async (t) => 
 
 t.test('a request in progress is withdrawn by the deletion of the account that it is sent to', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
-  const lock = await lockRows(t, app, 'SELECT FROM posts WHERE id = $1 FOR UPDATE', [post.id]);
-  const [asked, deleted] = await lock.queue(
-    () => requestPartnership(app, sender, post),
-    () => deleteAccount(app, receiver),
+  const ask = () => requestPartnership(app, sender, post);
+  const [asked, deleted] = await inOrder(t, app, rowOf('posts', post), ask, () =>
+    deleteAccount(app, receiver),
   );
   t.strictSame([asked.status, deleted.status], [201, 200]);
   t.strictSame(await notifiedOf(app, sender), [['withdrawn', asked.body.data.id, '취소됨']]);

@@ -2,9 +2,9 @@ import argon2 from 'argon2';
 import t from 'tap';
 import { createTestApp, createUser, password, suspend } from '../support/app.ts';
 import { delayed, rejected } from '../support/assertions.ts';
-import { during, inParallel } from '../support/concurrency.ts';
+import { during, inOrder, inParallel } from '../support/concurrency.ts';
 import { countRows } from '../support/rows.ts';
-import { accountsOf, inOrder, newPassword } from './accounts.ts';
+import { accountsOf, newPassword } from './accounts.ts';
 import { newResetLink } from './mailbox.ts';
 
 const app = await createTestApp();

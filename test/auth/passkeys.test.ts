@@ -8,9 +8,9 @@ import {
   verifyEmails,
 } from '../support/app.ts';
 import { invalid, rejected, tally } from '../support/assertions.ts';
-import { inParallel } from '../support/concurrency.ts';
+import { inOrder, inParallel } from '../support/concurrency.ts';
 import { createAuthenticator } from '../support/webauthn.ts';
-import { accountsOf, inOrder } from './accounts.ts';
+import { accountsOf } from './accounts.ts';
 import { passConfirmation } from './authenticator.ts';
 import { isRecent, mailsTo } from './mailbox.ts';
 import { origin, passkeysOf } from './passkeys.ts';

@@ -9,10 +9,10 @@ import {
   suspend,
 } from '../support/app.ts';
 import { rejected, tally, tokenRejected } from '../support/assertions.ts';
-import { during, inParallel } from '../support/concurrency.ts';
+import { during, inOrder, inParallel } from '../support/concurrency.ts';
 import { countRows } from '../support/rows.ts';
 import { createStore } from '../support/stores.ts';
-import { accountsOf, inOrder, insertUser, isTaken, newPassword, signUpBody } from './accounts.ts';
+import { accountsOf, insertUser, isTaken, newPassword, signUpBody } from './accounts.ts';
 import { createVerifiedUser, latestMail, latestUndoToken, mailsTo, newResetLink } from './mailbox.ts';
 
 const app = await createTestApp();

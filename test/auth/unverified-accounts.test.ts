@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { createTestApp, createUser, deleteAccount, logIn, password, suspend } from '../support/app.ts';
 import { invalid, rejected, tally, tokenRejected } from '../support/assertions.ts';
-import { during, inParallel, lockRows } from '../support/concurrency.ts';
+import { during, inOrder, inParallel, lockRows } from '../support/concurrency.ts';
 import { countRows, tablesWith } from '../support/rows.ts';
 import { createStore } from '../support/stores.ts';
 import { accountsOf, deletedIds, newPassword, signUpBody, statements, verifyAddress } from './accounts.ts';
@@ -154,12 +154,10 @@ t.test('an account that is verified or gets a store before it is locked is not r
 t.test('a store cannot be opened in an account that is replaced', async (t) => {
   const { squatter, body } = await createRivals();
   const { token } = squatter;
-  const lock = await lockRows(t, app, 'SELECT FROM sessions WHERE user_id = $1 FOR UPDATE', [squatter.id]);
+  const sessions: [string, number] = ['SELECT FROM sessions WHERE user_id = $1 FOR UPDATE', squatter.id];
   const store = { token, body: { name: '두레', category_ids: [1] } };
-  const [replaced, opened] = await lock.queue(
-    () => signUp(body),
-    () => app.call('POST', '/api/v1/stores/', store),
-  );
+  const open = () => app.call('POST', '/api/v1/stores/', store);
+  const [replaced, opened] = await inOrder(t, app, sessions, () => signUp(body), open);
   t.strictSame([replaced.status, opened.status], [201, 401]);
 });
 

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { secondFactorOf } from '../auth/authenticator.ts';
 import { createTestApp, createUser, logIn, testEnvironment, verifyEmails } from '../support/app.ts';
-import { during, lockRows } from '../support/concurrency.ts';
+import { during, inOrder, lockRows } from '../support/concurrency.ts';
 import { notifiedOf, openTwoShops, sendRequest } from '../support/partner-requests.ts';
 import { commandsOn, dureText, failed } from './command.ts';
 
@@ -119,9 +119,8 @@ t.test('delete does what the owner can do, once, and the other sides are notifie
   const { sender, receiver, post } = await openTwoShops(app);
   const request = await sendRequest(app, sender, post);
   const { id, username, email } = receiver;
-  const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [id]);
   const remove = () => dure('users', 'delete', email, '--yes', username, '--reason', 'asked for it');
-  const runs = await lock.queue(remove, remove);
+  const runs = await inOrder(t, app, receiver, remove, remove);
   t.same(runs.map(({ code }) => code).sort(), [0, 3]);
   t.equal(await me(receiver), 401);
   t.strictSame(await notifiedOf(app, sender), [['withdrawn', request, '취소됨']]);

@@ -2,7 +2,7 @@ import t from 'tap';
 import { createNotificationRepository } from '../../src/domains/notifications/inbox/repository.ts';
 import { createTestApp, deleteAccount } from '../support/app.ts';
 import { tally } from '../support/assertions.ts';
-import { inParallel, lockRows } from '../support/concurrency.ts';
+import { inOrder, inParallel, lockRows, pauseInserts } from '../support/concurrency.ts';
 import { openTestDatabase } from '../support/database.ts';
 import {
   notificationsOf,
@@ -42,9 +42,8 @@ t.test('any number of notifications is marked, in transactions of bounded length
     [receiver.id, added],
   );
   // Both wait for the count before their first batch, and one of them finds it marked.
-  const lock = await lockRows(t, app, lockCount, [receiver.id]);
   const mark = () => markRead(receiver, all);
-  const responses = await lock.queue(mark, mark);
+  const responses = await inOrder(t, app, [lockCount, receiver.id], mark, mark);
   const updated = responses.map(({ body }) => body.data.updated_count);
   t.equal(updated[0] + updated[1], added + ids.length);
   const left = responses.map(({ body }) => body.data.unread_count);
@@ -58,16 +57,9 @@ t.test('notifications of a user become visible in the order of their ids', async
   const { sender, receiver, post } = await openTwoShops(app);
   const other = await openShop(app, '다른 가게');
   // The end of a transaction with this key waits for the test, after its notification has got its id.
-  const lock = await lockRows(t, app, 'SELECT pg_advisory_xact_lock(1)');
-  await app.pool.query(`
-    CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS $$
-    BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NEW; END $$;
-    CREATE TRIGGER pause BEFORE INSERT ON idempotency_keys FOR EACH ROW WHEN (NEW.key = 'slow') EXECUTE FUNCTION pause()`);
-  t.teardown(() => app.pool.query('DROP FUNCTION pause CASCADE'));
-  const [slow, fast] = await lock.queue(
-    () => requestPartnership(app, sender, post, { 'idempotency-key': 'slow' }),
-    () => requestPartnership(app, other, post),
-  );
+  const end = await pauseInserts(t, app, 'idempotency_keys', "NEW.key = 'slow'");
+  const ask = () => requestPartnership(app, sender, post, { 'idempotency-key': 'slow' });
+  const [slow, fast] = await inOrder(t, app, end, ask, () => requestPartnership(app, other, post));
   t.equal(fast.status, 201);
   const requests = (await notifiedOf(app, receiver)).map(([, id]) => id);
   const newestFirst = [fast.body.data.id, slow.body.data.id];

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { closeReport, createAdmin, sendReport } from '../support/admin.ts';
 import { createTestApp, createUser, deleteAccount } from '../support/app.ts';
-import { during, lockRows } from '../support/concurrency.ts';
+import { during, inOrder, rowOf } from '../support/concurrency.ts';
 import { addImage } from '../support/images.ts';
 import { countRows } from '../support/rows.ts';
 import { createPost, openShop, type Shop, type TestPost } from '../support/stores.ts';
@@ -64,11 +64,10 @@ t.test('of two decisions at once the later one sees the earlier one', async (t) 
     const other = await sendReport(app, await createUser(app), kind, id);
     await closeReport(app, admin, one, 'hide');
     // Both have decided and not committed yet, unless the second one waits for the first.
-    const lock = await lockRows(t, app, 'LOCK TABLE audit_entries IN EXCLUSIVE MODE');
-    const [shown, hidden] = await lock.queue(
-      () => closeReport(app, admin, one, 'none'),
-      () => closeReport(app, admin, other, 'hide'),
-    );
+    const entries: [string] = ['LOCK TABLE audit_entries IN EXCLUSIVE MODE'];
+    const show = () => closeReport(app, admin, one, 'none');
+    const hide = () => closeReport(app, admin, other, 'hide');
+    const [shown, hidden] = await inOrder(t, app, entries, show, hide);
     t.strictSame([shown.status, hidden.status], [200, 200]);
     t.equal((await read(path)).status, 404, `${kind}: the other report hides it`);
     await closeReport(app, admin, other, 'none');
@@ -96,10 +95,10 @@ t.test('a post that is hidden while its owner changes or deletes it ends hidden 
     for (const isFirst of [true, false]) {
       const post = await createPost(app, token);
       const report = await sendReport(app, reader, 'posts', post.id);
-      const lock = await lockRows(t, app, 'SELECT FROM posts WHERE id = $1 FOR UPDATE', [post.id]);
       const hide = () => closeReport(app, admin, report, 'hide');
       const change = () => call(method, postPath(post), { token, body });
-      const responses = await (isFirst ? lock.queue(hide, change) : lock.queue(change, hide));
+      const [first, second] = isFirst ? [hide, change] : [change, hide];
+      const responses = await inOrder(t, app, rowOf('posts', post), first, second);
       const [hidden, changed] = isFirst ? responses : responses.toReversed();
       t.equal(hidden?.status, 200);
       t.equal(changed?.status, isFirst ? 404 : 200, `${method} ${isFirst}`);
@@ -118,11 +117,8 @@ t.test('a post that is shown again while its account is deleted is deleted', asy
   const post = await createPost(app, shop.token);
   const report = await sendReport(app, reader, 'posts', post.id);
   await closeReport(app, admin, report, 'hide');
-  const lock = await lockRows(t, app, 'SELECT FROM posts WHERE id = $1 FOR UPDATE', [post.id]);
-  const [shown, deleted] = await lock.queue(
-    () => closeReport(app, admin, report, 'none'),
-    () => deleteAccount(app, shop),
-  );
+  const show = () => closeReport(app, admin, report, 'none');
+  const [shown, deleted] = await inOrder(t, app, rowOf('posts', post), show, () => deleteAccount(app, shop));
   t.strictSame([shown.status, deleted.status], [200, 200]);
   t.match(await stateOf('posts', post.id), { content: '', hidden_at: null, deleted_at: Date });
 });

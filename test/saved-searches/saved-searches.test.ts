@@ -3,7 +3,7 @@ import { createVerifiedUser } from '../auth/mailbox.ts';
 import { setPreferences } from '../notifications/notified.ts';
 import { createTestApp, createUser, deleteAccount } from '../support/app.ts';
 import { invalid, rejected, tally } from '../support/assertions.ts';
-import { inParallel, lockRows } from '../support/concurrency.ts';
+import { inOrder, inParallel } from '../support/concurrency.ts';
 import { countRows } from '../support/rows.ts';
 import { createPost, openShop } from '../support/stores.ts';
 import { savedSearchesIn } from './searching.ts';
@@ -73,11 +73,8 @@ t.test('a user has at most 20 of them, however many are saved at once', async (t
 t.test('they go with the account, also one that is being saved', async (t) => {
   const user = await createUser(app);
   await search(user, { q: '꽃' });
-  const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [user.id]);
-  const [deletion, late] = await lock.queue(
-    () => deleteAccount(app, user),
-    () => save(user, { name: '검색', q: '꽃' }),
-  );
+  const remove = () => deleteAccount(app, user);
+  const [deletion, late] = await inOrder(t, app, user, remove, () => save(user, { name: '검색', q: '꽃' }));
   t.equal(deletion.status, 200);
   t.ok(late.status < 500);
   t.equal(await countRows(app, 'saved_searches WHERE user_id = $1', user.id), 0);
