@@ -18,6 +18,10 @@ interface ResetLink {
   token: string;
 }
 
+let emails = 0;
+/** An address that no account has. */
+export const newEmail = () => `moved${++emails}@new.example.com`;
+
 /** The operations of `/auth/`, of an app or of another instance of it. */
 export function accountsOf(app: TestApp) {
   const post = (path: string, body: unknown, options: CallOptions = {}, { call } = app) =>
@@ -34,6 +38,11 @@ export function accountsOf(app: TestApp) {
   }
 
   return {
+    /** A new address, and the code that proves it. */
+    async newProof() {
+      const new_email = newEmail();
+      return { new_email, code: await newCode(new_email) };
+    },
     post,
     me,
     refresh,

@@ -10,17 +10,11 @@ import { sessionIdIn } from './tokens.ts';
 const app = await createTestApp();
 const { pool } = app;
 const { tryLogin, me, refresh } = accountsOf(app);
-const { begin, confirm, firstFactor, finishLogin, confirmUser, switchOn } = secondFactorOf(app);
+const { begin, confirm, firstFactor, finishLogin, confirmUser, createProtected } = secondFactorOf(app);
 
 const stranger = '203.0.113.9';
 
 type User = Awaited<ReturnType<typeof createUser>>;
-
-/** A user whose second factor is on, with its app. */
-async function createProtected() {
-  const user = await createUser(app);
-  return { ...user, ...(await switchOn(user)) };
-}
 
 const countSessions = ({ id }: { id: number }) => countRows(app, 'sessions WHERE user_id = $1', id);
 

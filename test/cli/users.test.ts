@@ -58,9 +58,8 @@ t.test('sessions are listed and ended', async (t) => {
 });
 
 t.test('remove-second-factor lets the password be enough, with a notice', async (t) => {
-  const user = await createUser(app);
-  const { firstFactor, switchOn } = secondFactorOf(app);
-  await switchOn(user);
+  const { createProtected, firstFactor } = secondFactorOf(app);
+  const user = await createProtected();
   await firstFactor(user);
   await verifyEmails(app, user);
   for (const reference of [user.username, String(user.id)]) {
