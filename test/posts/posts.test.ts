@@ -4,7 +4,7 @@ import { invalid, rejected, tally } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
 import { openTwoShops, sendRequest, transition } from '../support/partner-requests.ts';
 import { production } from '../support/service.ts';
-import { createPost, idsIn, openShop } from '../support/stores.ts';
+import { createAuthor, createPost, idsIn, openShop } from '../support/stores.ts';
 
 const app = await createTestApp();
 const { call, pool } = app;
@@ -66,8 +66,7 @@ t.test('a post shows whether it is mine, and the status of my newest request for
 });
 
 t.test('PATCH changes the given fields only', async (t) => {
-  const { token } = await openShop(app);
-  const post = await createPost(app, token, { images });
+  const { token, post } = await createAuthor(app, { images });
   const patch = (body: unknown) => call('PATCH', `${path}${post.id}/`, { token, body });
   const retitled = await patch({ title: '새 제목' });
   t.match(retitled.body.data, { ...post, title: '새 제목', updated_at: String });
@@ -79,8 +78,7 @@ t.test('PATCH changes the given fields only', async (t) => {
 });
 
 t.test('a post of another store is forbidden to change and to delete', async (t) => {
-  const owner = await openShop(app);
-  const post = await createPost(app, owner.token);
+  const { post, ...owner } = await createAuthor(app);
   const stranger = await openShop(app, '다른 가게');
   const { token: withoutStore } = await createUser(app);
   for (const token of [stranger.token, withoutStore]) {
@@ -95,8 +93,7 @@ t.test('a post of another store is forbidden to change and to delete', async (t)
 });
 
 t.test('concurrent changes of different fields are all kept', async (t) => {
-  const { token } = await openShop(app);
-  const post = await createPost(app, token);
+  const { token, post } = await createAuthor(app);
   const changes = [{ title: '새 제목' }, { content: '새 내용' }, { images: [images[1]] }];
   await Promise.all(changes.map((change) => call('PATCH', `${path}${post.id}/`, { token, body: change })));
   const left = (await call('GET', `${path}${post.id}/`, { token })).body.data;
@@ -144,8 +141,7 @@ t.test('a deleted post is not found, and its content is erased', async (t) => {
 });
 
 t.test('of concurrent deletions, one succeeds', async (t) => {
-  const { token } = await openShop(app);
-  const post = await createPost(app, token);
+  const { token, post } = await createAuthor(app);
   const responses = await inParallel(6, () => call('DELETE', `${path}${post.id}/`, { token }));
   t.strictSame(tally(responses), { '200': 1, '404 post_not_found': 5 });
 });
@@ -182,8 +178,7 @@ t.test('absolute URLs are kept as they were given', async (t) => {
 });
 
 t.test('images that are not absolute URLs are named by their JSON pointer', async (t) => {
-  const { token } = await openShop(app);
-  const post = await createPost(app, token);
+  const { token, post } = await createAuthor(app);
   const rejects = async (images: unknown[], ...names: string[]) => {
     invalid(t, await call('POST', path, { token, body: { ...valid, images } }), ...names);
     invalid(t, await call('PATCH', `${path}${post.id}/`, { token, body: { images } }), ...names);

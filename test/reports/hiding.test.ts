@@ -15,7 +15,7 @@ import {
   transition,
 } from '../support/partner-requests.ts';
 import { countRows } from '../support/rows.ts';
-import { createPost, openShop, type Shop, type TestPost } from '../support/stores.ts';
+import { createAuthor, createPost, openShop, type Shop, type TestPost } from '../support/stores.ts';
 
 const app = await createTestApp();
 const { call, pool } = app;
@@ -117,8 +117,7 @@ t.test('the owner of a hidden store gets no contacts and accepts nothing', async
 });
 
 t.test('a target is hidden while at least one report about it is closed with hide', async (t) => {
-  const shop = await openShop(app);
-  const post = await createPost(app, shop.token);
+  const { post, ...shop } = await createAuthor(app);
   for (const [kind, id, path] of [
     ['posts', post.id, postPath(post)],
     ['stores', shop.store.id, storePath(shop)],
@@ -217,8 +216,7 @@ t.test('a deletion of the account deletes hidden posts, and none brings them bac
 });
 
 t.test('of two decisions at once the later one sees the earlier one', async (t) => {
-  const shop = await openShop(app);
-  const post = await createPost(app, shop.token);
+  const { post, ...shop } = await createAuthor(app);
   for (const [kind, id, path] of [
     ['posts', post.id, postPath(post)],
     ['stores', shop.store.id, storePath(shop)],
@@ -276,8 +274,7 @@ t.test('a post that is hidden while its owner changes or deletes it ends hidden 
 });
 
 t.test('a post that is shown again while its account is deleted is deleted', async (t) => {
-  const shop = await openShop(app);
-  const post = await createPost(app, shop.token);
+  const { post, ...shop } = await createAuthor(app);
   const report = await sendReport(app, reader, 'posts', post.id);
   await closeReport(app, admin, report, 'hide');
   const show = () => closeReport(app, admin, report, 'none');
