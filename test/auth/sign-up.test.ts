@@ -2,6 +2,7 @@ import t from 'tap';
 import { codeIn, createTestApp, password } from '../support/app.ts';
 import { invalid, rejected, tally } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
+import { countRows } from '../support/rows.ts';
 import { accountsOf, signUpBody, verifyAddress } from './accounts.ts';
 import { comparable, mailsTo } from './mailbox.ts';
 
@@ -17,8 +18,7 @@ async function provenBody(fields: Record<string, unknown> = {}) {
 }
 
 const mailCount = async (email: string) => (await mailsTo(app, email)).length;
-const countUsers = async (): Promise<number> =>
-  (await app.pool.query('SELECT count(*)::int AS n FROM users')).rows[0].n;
+const countUsers = () => countRows(app, 'users');
 
 t.test('a sign-up returns exactly the six fields of a user and sends a code', async (t) => {
   const body = { username: 'Dure_Cafe', password, name: '  김두레 ', email: 'Owner@Example.com' };
