@@ -256,8 +256,7 @@ t.test('a change while the hash is replaced is tried again; a rejected one leave
   // As a login with new parameters, and as a change of the password.
   for (const given of [password, newPassword]) {
     const isSame = given === password;
-    const user = await createUser(app);
-    const link = await newResetLink(app, user.email);
+    const { link, ...user } = await createUserWithLink();
     const hash = await argon2.hash(given, { memoryCost: 1024, timeCost: 1, parallelism: 1 });
     const replace = 'UPDATE users SET password_hash = $2 WHERE id = $1';
     const change = () => changePassword(user.token, password);

@@ -4,7 +4,7 @@ import { createVerifiedUser } from '../auth/mailbox.ts';
 import { setPreferences } from '../notifications/notified.ts';
 import { createTestApp, createUser, deleteAccount, suspend } from '../support/app.ts';
 import { invalid, rejected, tally } from '../support/assertions.ts';
-import { inOrder, inParallel, lockRows } from '../support/concurrency.ts';
+import { inOrder, inParallel, lockRows, onInsert } from '../support/concurrency.ts';
 import { countRows } from '../support/rows.ts';
 import { createPost, openShop } from '../support/stores.ts';
 import { until } from '../support/until.ts';
@@ -133,12 +133,7 @@ t.test('no email goes out for a search that was deleted, or beyond 21 an hour to
     [busy.email],
   );
   // As if the email waited in the queue.
-  await pool.query(
-    `CREATE FUNCTION forget() RETURNS trigger LANGUAGE plpgsql AS $$
-       BEGIN DELETE FROM saved_searches WHERE id = ${leaving.searchId}; RETURN NEW; END $$;
-     CREATE TRIGGER forget AFTER INSERT ON post_alerts FOR EACH ROW EXECUTE FUNCTION forget()`,
-  );
-  t.teardown(() => pool.query('DROP FUNCTION IF EXISTS forget CASCADE'));
+  await onInsert(t, app, 'post_alerts', `DELETE FROM saved_searches WHERE id = ${leaving.searchId}`);
   await createPost(app, bakery.token, { title: '호밀빵 나눔' });
   await mails.next(busy.email);
   await createPost(app, bakery.token, { title: '호밀빵 나눔 둘째' });
@@ -289,16 +284,14 @@ async function crowd(word: string, size: number): Promise<Users> {
 t.test('a run that ends between two batches is continued without repeating one', async (t) => {
   const users = await crowd('김장나눔', 1_200);
   const last = users[700]?.id;
-  await pool.query(`
-    CREATE FUNCTION crash() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'crash'; END $$;
-    CREATE TRIGGER crash BEFORE INSERT ON notification_counts FOR EACH ROW WHEN (NEW.user_id = ${last}) EXECUTE FUNCTION crash()`);
-  t.teardown(() => pool.query('DROP FUNCTION IF EXISTS crash CASCADE'));
+  const crash = "RAISE 'crash'";
+  const endCrash = await onInsert(t, app, 'notification_counts', crash, `NEW.user_id = ${last}`);
   const post = await createPost(app, cafe.token, { title: '김장나눔' });
   await until('a failed run', () => app.logs.some((line) => /match_saved_searches.*job failed/.test(line)));
   const before = await notified(users);
   t.equal(before.lastIndexOf(1) + 1, before.indexOf(0), 'in the order of the users');
   t.equal(await countRows(app, 'notifications WHERE post_id = $1', post.id), 500, 'a whole batch');
-  await pool.query('DROP FUNCTION crash CASCADE');
+  await endCrash();
   await matchAgain(post);
   await notifiedOnce(t, users);
 });

@@ -50,18 +50,19 @@ export const rowOf = (table: string, { id }: { id: number }): Statement => [
   id,
 ];
 
-/** Makes inserts into a table, of some rows or of all, wait for a statement, until the test ends. @returns the statement */
-export async function pauseInserts(
-  t: Test,
-  { pool }: TestApp,
-  table: string,
-  which = 'true',
-): Promise<Statement> {
+/** Runs PL/pgSQL before inserts into a table, of some rows or of all, until the test ends. @returns ends it earlier */
+export async function onInsert(t: Test, { pool }: TestApp, table: string, code: string, which = 'true') {
   await pool.query(`
-    CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS $$
-    BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NEW; END $$;
-    CREATE TRIGGER pause BEFORE INSERT ON ${table} FOR EACH ROW WHEN (${which}) EXECUTE FUNCTION pause()`);
-  t.teardown(() => pool.query('DROP FUNCTION pause CASCADE'));
+    CREATE FUNCTION on_insert() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${code}; RETURN NEW; END $$;
+    CREATE TRIGGER on_insert BEFORE INSERT ON ${table} FOR EACH ROW WHEN (${which}) EXECUTE FUNCTION on_insert()`);
+  const end = () => pool.query('DROP FUNCTION IF EXISTS on_insert CASCADE');
+  t.teardown(end);
+  return end;
+}
+
+/** Makes inserts into a table, of some rows or of all, wait for a statement, until the test ends. @returns the statement */
+export async function pauseInserts(t: Test, app: TestApp, table: string, which?: string): Promise<Statement> {
+  await onInsert(t, app, table, 'PERFORM pg_advisory_xact_lock(1)', which);
   return ['SELECT pg_advisory_xact_lock(1)'];
 }
 
