@@ -1,5 +1,6 @@
 import t from 'tap';
 import { secondFactorOf } from '../auth/authenticator.ts';
+import { mailsTo } from '../auth/mailbox.ts';
 import { createTestApp, createUser, logIn, testEnvironment, verifyEmails } from '../support/app.ts';
 import { during, inOrder, lockRows } from '../support/concurrency.ts';
 import { notifiedOf, openTwoShops, sendRequest } from '../support/partner-requests.ts';
@@ -67,8 +68,7 @@ t.test('remove-second-factor lets the password be enough, with a notice', async 
     t.match(removed, { code: 0, document: { id: user.id }, log: [{ event: 'admin_second_factor_removed' }] });
   }
   t.ok((await logIn(app, user)).token);
-  await app.mails.settled();
-  const [notice, ...others] = app.mails.sent.filter(({ to }) => to === user.email);
+  const [notice, ...others] = await mailsTo(app, user.email);
   t.match(notice?.subject, /꺼졌습니다/);
   t.strictSame(others, []);
 });
