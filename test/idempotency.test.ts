@@ -7,6 +7,7 @@ import { inParallel, lockRows } from './support/concurrency.ts';
 import { contract } from './support/contract.ts';
 import { cleanUp } from './support/images.ts';
 import { openTwoShops, requestsPath } from './support/partner-requests.ts';
+import { countRows } from './support/rows.ts';
 import { openShop } from './support/stores.ts';
 
 const app = await createTestApp();
@@ -90,7 +91,7 @@ t.test('no other operations take a key', async (t) => {
 });
 
 for (const [name, { path, location, table, column, prepare }] of Object.entries(operations)) {
-  const count = async () => (await app.pool.query(`SELECT count(*)::int AS n FROM ${table}`)).rows[0].n;
+  const count = () => countRows(app, table);
   const send = ({ token }: Draft, body: unknown, headers: Record<string, string>, at = app) =>
     at.call('POST', path, { token, body, headers });
 
@@ -123,11 +124,7 @@ for (const [name, { path, location, table, column, prepare }] of Object.entries(
     const before = await count();
     const bodies = [draft.body, { ...draft.body, ...draft.change }];
     const responses = await inParallel(20, (n) => send(draft, bodies[n % 2], key, n % 4 < 2 ? other : app));
-    t.strictSame(
-      tally(responses),
-      { '201': 10, '409 idempotency_conflict': 10 },
-      'of one body and the other',
-    );
+    t.strictSame(tally(responses), { '201': 10, '409 idempotency_conflict': 10 }, 'of each body');
     const same = responses.filter(({ status }) => status === 201);
     t.equal(new Set(same.map(({ text }) => text)).size, 1);
     t.equal(same.filter(isReplay).length, 9, 'all but the response of the work');
@@ -138,12 +135,12 @@ for (const [name, { path, location, table, column, prepare }] of Object.entries(
 
   t.test(`${name}: a key is free after 24 hours, and the clean-up deletes it`, async (t) => {
     const [draft, key] = [await prepare(), newKey()];
+    const isKey = `key = '${key['idempotency-key']}'`;
     await send(draft, draft.body, key);
     const age = (interval: string) =>
-      app.pool.query('UPDATE idempotency_keys SET created_at = now() - $1::interval WHERE key = $2', [
-        interval,
-        key['idempotency-key'],
-      ]);
+      app.pool.query(
+        `UPDATE idempotency_keys SET created_at = now() - interval '${interval}' WHERE ${isKey}`,
+      );
     await age('23 hours 59 minutes');
     t.ok(isReplay(await send(draft, draft.body, key)));
     await age('24 hours 1 minute');
@@ -152,39 +149,27 @@ for (const [name, { path, location, table, column, prepare }] of Object.entries(
     if (again.status === 201) t.ok(isReplay(await send(draft, draft.body, key)), 'of the second response');
     await age('24 hours 1 minute');
     await cleanUp(app);
-    const { rowCount } = await app.pool.query('SELECT FROM idempotency_keys WHERE key = $1', [
-      key['idempotency-key'],
-    ]);
-    t.equal(rowCount, 0);
+    t.equal(await countRows(app, `idempotency_keys WHERE ${isKey}`), 0);
   });
 
-  t.test(
-    `${name}: a rejected request leaves the key free, and another caller has keys of its own`,
-    async (t) => {
-      const [draft, key] = [await prepare(), newKey()];
-      const refused = await send(draft, { ...draft.body, ...draft.mistake }, key);
-      t.ok(refused.status >= 400 && refused.status < 500, refused.text);
-      const first = await send(draft, draft.body, key);
-      t.strictSame([first.status, isReplay(first)], [201, false], first.text);
-      if (draft.token === undefined) return;
-      const stranger = await prepare();
-      const another = await send(stranger, stranger.body, key);
-      t.strictSame([another.status, isReplay(another)], [201, false]);
-      t.not(another.body.data.id, first.body.data.id);
-    },
-  );
+  t.test(`${name}: a rejected request leaves the key free, and others have keys of their own`, async (t) => {
+    const [draft, key] = [await prepare(), newKey()];
+    const refused = await send(draft, { ...draft.body, ...draft.mistake }, key);
+    t.ok(refused.status >= 400 && refused.status < 500, refused.text);
+    const first = await send(draft, draft.body, key);
+    t.strictSame([first.status, isReplay(first)], [201, false], first.text);
+    if (draft.token === undefined) return;
+    const stranger = await prepare();
+    const another = await send(stranger, stranger.body, key);
+    t.strictSame([another.status, isReplay(another)], [201, false]);
+    t.not(another.body.data.id, first.body.data.id);
+  });
 }
 
 t.test('a request that waits for one with its key does the work when that fails', async (t) => {
   const { id, token } = await openShop(app);
-  const send = () => {
-    const body = { title: '글', content: '내용', images: [] };
-    return other.call('POST', '/api/v1/posts/', {
-      token,
-      body,
-      headers: { 'idempotency-key': 'fails-once' },
-    });
-  };
+  const post = { token, body: { title: '글', content: '내용', images: [] }, headers: newKey() };
+  const send = () => other.call('POST', '/api/v1/posts/', post);
   const lock = await lockRows(t, app, 'SELECT FROM stores WHERE owner_id = $1 FOR UPDATE', [id]);
   const first = send();
   const [backend] = await lock.waiters(1);
@@ -194,9 +179,5 @@ t.test('a request that waits for one with its key does the work when that fails'
   rejected(t, await first, 503, 'service_unavailable');
   await lock.release();
   t.match(await second, { status: 201 });
-  const posts = await app.pool.query(
-    'SELECT FROM posts JOIN stores s ON s.id = store_id WHERE owner_id = $1',
-    [id],
-  );
-  t.equal(posts.rowCount, 1);
+  t.equal(await countRows(app, 'posts JOIN stores s ON s.id = store_id WHERE owner_id = $1', id), 1);
 });

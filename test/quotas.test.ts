@@ -205,16 +205,13 @@ async function spend({ pool }: TestApp, { use }: Operation, [id, count]: [id: nu
 
 const app = await createTestApp();
 const other = await app.startInstance();
-const limited = await app.startInstance({
-  QUOTA_POSTS_PER_DAY: '2',
-  QUOTA_EDITS_PER_DAY: '2',
-  QUOTA_REQUESTS_PER_DAY: '3',
-});
-const free = await app.startInstance({
-  QUOTA_POSTS_PER_DAY: '0',
-  QUOTA_EDITS_PER_DAY: '0',
-  QUOTA_REQUESTS_PER_DAY: '0',
-});
+const withQuotas = (
+  QUOTA_POSTS_PER_DAY: string,
+  QUOTA_EDITS_PER_DAY: string,
+  QUOTA_REQUESTS_PER_DAY: string,
+) => app.startInstance({ QUOTA_POSTS_PER_DAY, QUOTA_EDITS_PER_DAY, QUOTA_REQUESTS_PER_DAY });
+const limited = await withQuotas('2', '2', '3');
+const free = await withQuotas('0', '0', '0');
 
 const isDone = ({ status }: TestResponse) => status < 300;
 const idOf = ({ body }: TestResponse): number => body.data?.id;

@@ -3,7 +3,7 @@ import { addFailedMail, createAdmin, sendReport } from '../support/admin.ts';
 import { createTestApp, createUser } from '../support/app.ts';
 import { rejected, tokenRejected } from '../support/assertions.ts';
 import { contract } from '../support/contract.ts';
-import { createPost, openShop } from '../support/stores.ts';
+import { createAuthor } from '../support/stores.ts';
 
 const app = await createTestApp();
 const { call, pool } = app;
@@ -81,8 +81,7 @@ t.test('an admin whose role is taken away is one no more, at once', async (t) =>
 
 t.test('every operation writes one audit entry and one line of the log', async (t) => {
   const admin = await createAdmin(app);
-  const shop = await openShop(app);
-  const post = await createPost(app, shop.token);
+  const { post, ...shop } = await createAuthor(app);
   const reader = await createUser(app);
   const report = await sendReport(app, reader, 'posts', post.id);
   const mail = await addFailedMail(app, shop);

@@ -1,7 +1,7 @@
 import type { Test } from 'tap';
 import { type CallOptions, codeIn, password, type TestApp, type TestResponse } from '../support/app.ts';
 import { rejected, tokenRejected } from '../support/assertions.ts';
-import { during, lockRows } from '../support/concurrency.ts';
+import { during } from '../support/concurrency.ts';
 import { latestCode } from './mailbox.ts';
 
 /** A good password other than the one of `createUser`. */
@@ -17,6 +17,10 @@ interface ResetLink {
   uid: string;
   token: string;
 }
+
+let emails = 0;
+/** An address that no account has. */
+export const newEmail = () => `moved${++emails}@new.example.com`;
 
 /** The operations of `/auth/`, of an app or of another instance of it. */
 export function accountsOf(app: TestApp) {
@@ -34,6 +38,11 @@ export function accountsOf(app: TestApp) {
   }
 
   return {
+    /** A new address, and the code that proves it. */
+    async newProof() {
+      const new_email = newEmail();
+      return { new_email, code: await newCode(new_email) };
+    },
     post,
     me,
     refresh,
@@ -117,18 +126,6 @@ export function whileSessionsEnd(
 ): Promise<TestResponse> {
   const end = `SELECT FROM users WHERE id = ${id} FOR UPDATE; DELETE FROM sessions WHERE user_id = ${id}`;
   return during(t, app, [end], request);
-}
-
-/** Sends two requests that wait for the row of an account, and get it in this order. */
-export async function inOrder(
-  t: Test,
-  app: TestApp,
-  { id }: { id: number },
-  first: () => Promise<TestResponse>,
-  second: () => Promise<TestResponse>,
-): Promise<[TestResponse, TestResponse]> {
-  const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [id]);
-  return lock.queue(first, second);
 }
 
 /** A code of six digits that is another one. */

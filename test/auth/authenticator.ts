@@ -1,6 +1,6 @@
 import { TOTP } from 'otpauth';
 import type { Test } from 'tap';
-import type { TestApp } from '../support/app.ts';
+import { createUser, type TestApp } from '../support/app.ts';
 import { replace } from '../support/timers.ts';
 import { accountsOf } from './accounts.ts';
 
@@ -51,9 +51,20 @@ export function secondFactorOf(app: TestApp) {
   const begin = (token: string) => post('second-factor/totp', undefined, { token });
   const confirm = (token: string, code: string) => post('second-factor/totp/confirm', { code }, { token });
 
+  /** Switches the second factor of a user on. @returns its app and the recovery codes */
+  async function switchOn(user: { id: number; token: string }) {
+    const begun = await begin(user.token);
+    const authenticator = authenticatorOf(begun.body.data.secret);
+    const confirmed = await confirm(user.token, authenticator.code());
+    if (confirmed.status !== 200) throw new Error(confirmed.text);
+    await forgetSteps(app, user);
+    return { ...authenticator, recoveryCodes: confirmed.body.data.recovery_codes as string[] };
+  }
+
   return {
     begin,
     confirm,
+    switchOn,
     status: (token: string) => app.call('GET', '/auth/second-factor/', { token }),
     newRecoveryCodes: (token: string) => post('second-factor/recovery-codes', undefined, { token }),
     remove: (token: string) => app.call('DELETE', '/auth/second-factor/totp/', { token }),
@@ -69,14 +80,10 @@ export function secondFactorOf(app: TestApp) {
       return token;
     },
 
-    /** Switches the second factor of a user on. @returns its app and the recovery codes */
-    async switchOn(user: { id: number; token: string }) {
-      const begun = await begin(user.token);
-      const authenticator = authenticatorOf(begun.body.data.secret);
-      const confirmed = await confirm(user.token, authenticator.code());
-      if (confirmed.status !== 200) throw new Error(confirmed.text);
-      await forgetSteps(app, user);
-      return { ...authenticator, recoveryCodes: confirmed.body.data.recovery_codes as string[] };
+    /** A user whose second factor is on, with its app. */
+    async createProtected() {
+      const user = await createUser(app);
+      return { ...user, ...(await switchOn(user)) };
     },
   };
 }

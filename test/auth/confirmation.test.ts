@@ -12,8 +12,8 @@ import { isRecent } from './mailbox.ts';
 
 const app = await createTestApp();
 const { pool, call } = app;
-const { changeEmail, newCode, post, tryLogin } = accountsOf(app);
-const { confirmUser, switchOn, begin } = secondFactorOf(app);
+const { changeEmail, newProof, post, tryLogin } = accountsOf(app);
+const { confirmUser, createProtected, switchOn, begin } = secondFactorOf(app);
 
 const remove = (token: string, body: object = {}) => call('DELETE', '/auth/me/', { token, body });
 
@@ -41,8 +41,7 @@ t.test('the password confirms the session, and no other one', async (t) => {
 });
 
 t.test('so does a code of the app or a recovery code, once, which the session then shows', async (t) => {
-  const user = await createUser(app);
-  const { code, recoveryCodes, wrong } = await switchOn(user);
+  const { code, recoveryCodes, wrong, ...user } = await createProtected();
   for (const [given, method] of [
     [code(), 'totp'],
     [recoveryCodes[0] ?? '', 'recovery_code'],
@@ -70,8 +69,7 @@ t.test('a confirmation is over after ten minutes', async (t) => {
 });
 
 t.test('exactly one of password and code confirms', async (t) => {
-  const user = await createUser(app);
-  const { code } = await switchOn(user);
+  const { code, ...user } = await createProtected();
   invalid(t, await confirmUser(user.token, {}), 'password', 'code');
   invalid(t, await confirmUser(user.token, { password, code: code() }), 'password', 'code');
   invalid(t, await confirmUser(user.token, { code: '12345' }), 'code');
@@ -79,8 +77,7 @@ t.test('exactly one of password and code confirms', async (t) => {
 });
 
 t.test('a wrong password or code confirms nothing and counts like a failed login', async (t) => {
-  const user = await createUser(app);
-  const { code, wrong } = await switchOn(user);
+  const { code, wrong, ...user } = await createProtected();
   await passConfirmation(app, user);
   for (let time = 0; time < 5; time++) {
     rejected(t, await confirmUser(user.token, { password: 'wrong' }), 401, 'invalid_credentials');
@@ -94,8 +91,7 @@ t.test('a wrong password or code confirms nothing and counts like a failed login
 });
 
 t.test('of concurrent guesses at a code ten are checked', async (t) => {
-  const user = await createUser(app);
-  const { wrong } = await switchOn(user);
+  const { wrong, ...user } = await createProtected();
   const responses = await inParallel(20, () => confirmUser(user.token, { code: wrong() }));
   t.strictSame(tally(responses), { '400 invalid_code': 10, '429 too_many_attempts': 10 });
 });
@@ -108,8 +104,7 @@ t.test('without a second factor or a password neither confirms', async (t) => {
 });
 
 t.test('a session that ends meanwhile is not confirmed', async (t) => {
-  const user = await createUser(app);
-  const { code } = await switchOn(user);
+  const { code, ...user } = await createProtected();
   const given = code();
   const confirm = () => confirmUser(user.token, { code: given });
   tokenRejected(t, await whileSessionsEnd(t, app, user, confirm), 'revoked');
@@ -118,7 +113,7 @@ t.test('a session that ends meanwhile is not confirmed', async (t) => {
 t.test('a session that ends meanwhile changes no address and deletes no account', async (t) => {
   for (const isDeletion of [true, false]) {
     const user = await createWithoutPassword();
-    const address = { new_email: `moved-${user.email}`, code: await newCode(`moved-${user.email}`) };
+    const address = await newProof();
     const request = () =>
       isDeletion ? remove(user.token) : post('change-email', address, { token: user.token });
     tokenRejected(t, await whileSessionsEnd(t, app, user, request), 'revoked');
@@ -127,8 +122,7 @@ t.test('a session that ends meanwhile changes no address and deletes no account'
 });
 
 t.test('after an undone change of email a code confirms nothing', async (t) => {
-  const user = await createUser(app);
-  const { code } = await switchOn(user);
+  const { code, ...user } = await createProtected();
   await pool.query('UPDATE users SET needs_reset = true WHERE id = $1', [user.id]);
   rejected(t, await confirmUser(user.token, { code: code() }), 403, 'forbidden');
   rejected(t, await confirmUser(user.token, { password }), 403, 'forbidden');
@@ -138,7 +132,7 @@ t.test('after an undone change of email a code confirms nothing', async (t) => {
 t.test('the password of an account that has one takes the place of a confirmation', async (t) => {
   const user = await createUser(app);
   await passConfirmation(app, user);
-  const address = { new_email: `moved-${user.email}`, code: await newCode(`moved-${user.email}`) };
+  const address = await newProof();
   invalid(t, await post('change-email', address, { token: user.token }), 'password');
   invalid(t, await remove(user.token), 'password');
   await confirmUser(user.token, { password });
@@ -154,7 +148,7 @@ t.test('without a password, a change of email and a deletion need a confirmation
   const { code } = await switchOn(user);
   await passConfirmation(app, user);
   const methods = ['totp', 'recovery_code'];
-  const address = { new_email: `moved-${user.email}`, code: await newCode(`moved-${user.email}`) };
+  const address = await newProof();
   const change = () => post('change-email', address, { token: user.token });
   rejected(t, await change(), 403, 'confirmation_required', { methods });
   rejected(t, await remove(user.token), 403, 'confirmation_required', { methods });
@@ -175,8 +169,7 @@ const withCode = (code: string) =>
 const withPassword = /^(?:deleteCurrentUser|changePassword|changeEmail|confirmUser)$/;
 
 t.test('owner operations ask for a confirmation, and wait for the reset after an undo', async (t) => {
-  const user = await createUser(app);
-  await switchOn(user);
+  const user = await createProtected();
   const login = await developmentLogin(app, { subject: 'another' }, { purpose: 'link', token: user.token });
   const bodies: Record<string, unknown> = {
     changeEmail: { new_email: 'elsewhere@example.com', code: '123456' },

@@ -3,6 +3,7 @@ import { createTestApp, createUser, deleteAccount, suspend, type TestApp } from 
 import { invalid, rejected, tokenRejected } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
 import { cleanUp } from '../support/images.ts';
+import { countRows } from '../support/rows.ts';
 import { accountsOf, signUpBody } from './accounts.ts';
 import { developmentLogin } from './development-login.ts';
 import { createVerifiedUser, mailsTo } from './mailbox.ts';
@@ -68,7 +69,7 @@ t.test('a sign-up records each answer with its version and the address of the cl
 });
 
 t.test('a sign-up without them is rejected for all its problems at once, and records nothing', async (t) => {
-  const before = (await app.pool.query('SELECT count(*)::int AS n FROM consents')).rows;
+  const before = await countRows(app, 'consents');
   const { errors } = (await signUpWith(undefined)).body.data;
   t.match(errors, [{ field: 'consents', code: 'required' }]);
   const fields = ['/consents/terms', '/consents/privacy', '/consents/is_14_or_older'];
@@ -85,7 +86,7 @@ t.test('a sign-up without them is rejected for all its problems at once, and rec
   const taken = signUpBody();
   await signUp(taken);
   rejected(t, await signUpWith(accepted, { email: taken.email }), 409, 'email_taken');
-  t.strictSame((await app.pool.query('SELECT count(*)::int AS n FROM consents')).rows, before);
+  t.equal(await countRows(app, 'consents'), before);
 });
 
 t.test('where nothing is demanded, what is given is recorded as it is', async (t) => {

@@ -142,3 +142,11 @@ t.test('the time of a login is kept, and a refresh is no login', async (t) => {
   t.equal((await refresh(token)).status, 200);
   t.equal(await countRows(app, `users WHERE id = $1 AND ${old}`, id), 1);
 });
+
+t.test('PATCH changes the name', async (t) => {
+  const { id, username, email, token } = await createUser(app);
+  const user = { id, username, name: '박 두레', email, role: 'user', is_verified: false };
+  const patched = await app.call('PATCH', '/auth/me/', { token, body: { name: '박 두레' } });
+  t.strictSame(patched.body.data, user);
+  t.strictSame((await me(token)).body.data, user);
+});

@@ -26,13 +26,11 @@ async function mailAfter(email: string, request: () => Promise<{ status: number;
   return app.mails.next(email, skip);
 }
 
-/** Asserts that an email is complete, in one language, and has some texts in both parts. */
+/** Asserts that an email is complete, in a language, and has some texts in both parts. */
 function isMail(t: Test, mail: OutgoingMail, language: string, ...texts: string[]) {
   const { subject, text, html } = mail;
   t.match(subject, /^[^\r\n]+$/);
   t.equal(hangul.test(subject), language === 'ko', subject);
-  t.equal(hangul.test(text), language === 'ko', text);
-  t.match(html, `<html lang="${language}">`);
   for (const part of texts) {
     t.ok(text.includes(part), `the text has ${part}`);
     t.ok(html.includes(part.replaceAll('&', '&amp;')), `the HTML has ${part}`);

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { createTestApp, createUser, suspend } from '../support/app.ts';
 import { delayed, rejected, tally } from '../support/assertions.ts';
-import { during, inParallel, lockRows } from '../support/concurrency.ts';
+import { during, inOrder, inParallel, lockRows } from '../support/concurrency.ts';
 import { countRows } from '../support/rows.ts';
 import { accountsOf } from './accounts.ts';
 import { asPasted, authenticatorOf, forgetSteps, secondFactorOf, stopClock } from './authenticator.ts';
@@ -10,17 +10,11 @@ import { sessionIdIn } from './tokens.ts';
 const app = await createTestApp();
 const { pool } = app;
 const { tryLogin, me, refresh } = accountsOf(app);
-const { begin, confirm, firstFactor, finishLogin, confirmUser, switchOn } = secondFactorOf(app);
+const { begin, confirm, firstFactor, finishLogin, confirmUser, createProtected } = secondFactorOf(app);
 
 const stranger = '203.0.113.9';
 
 type User = Awaited<ReturnType<typeof createUser>>;
-
-/** A user whose second factor is on, with its app. */
-async function createProtected() {
-  const user = await createUser(app);
-  return { ...user, ...(await switchOn(user)) };
-}
 
 const countSessions = ({ id }: { id: number }) => countRows(app, 'sessions WHERE user_id = $1', id);
 
@@ -172,11 +166,9 @@ t.test('a right guess that waits behind the tenth wrong one is not checked', asy
   await fail(user, 9);
   const [one, two] = [await firstFactor(user), await firstFactor(user)];
   const before = await countSessions(user);
-  const counters = await lockRows(t, app, 'SELECT FROM login_failures ORDER BY key FOR UPDATE');
-  const [wrong, right] = await counters.queue(
-    () => finishLogin(one, user.wrong()),
-    () => finishLogin(two, user.code()),
-  );
+  const counters: [string] = ['SELECT FROM login_failures ORDER BY key FOR UPDATE'];
+  const guess = () => finishLogin(one, user.wrong());
+  const [wrong, right] = await inOrder(t, app, counters, guess, () => finishLogin(two, user.code()));
   rejected(t, wrong, 400, 'invalid_code', { attempts_left: 0 });
   delayed(t, right, 31);
   t.equal(await countSessions(user), before);

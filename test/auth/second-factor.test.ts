@@ -12,7 +12,7 @@ const app = await createTestApp();
 const { pool } = app;
 const { tryLogin, changePassword, confirmReset } = accountsOf(app);
 const { begin, confirm, status, newRecoveryCodes, remove, ...others } = secondFactorOf(app);
-const { firstFactor, finishLogin, switchOn } = others;
+const { firstFactor, finishLogin, switchOn, createProtected } = others;
 
 /** Asserts whether a login with the password is enough. */
 async function asksForCode(t: Test, { username }: { username: string }, expected: boolean) {
@@ -72,8 +72,7 @@ t.test('of concurrent confirmations one gives recovery codes, and they work', as
 });
 
 t.test('new recovery codes void the old ones', async (t) => {
-  const user = await createUser(app);
-  const { recoveryCodes } = await switchOn(user);
+  const { recoveryCodes, ...user } = await createProtected();
   const fresh = (await newRecoveryCodes(user.token)).body.data.recovery_codes;
   t.equal(new Set([...recoveryCodes, ...fresh]).size, 20);
   const token = await firstFactor(user);
@@ -82,8 +81,7 @@ t.test('new recovery codes void the old ones', async (t) => {
 });
 
 t.test('switched off, no code is asked for and the recovery codes are gone', async (t) => {
-  const user = await createUser(app);
-  const { recoveryCodes } = await switchOn(user);
+  const { recoveryCodes, ...user } = await createProtected();
   const open = await firstFactor(user);
   t.strictSame((await remove(user.token)).body.data, {});
   t.equal((await remove(user.token)).status, 200, 'again');
@@ -131,8 +129,7 @@ t.test('a reset and a change of the password leave it on and void open logins', 
 });
 
 t.test('the first proof of an address by a reset removes what was added without one', async (t) => {
-  const user = await createUser(app);
-  await switchOn(user);
+  const user = await createProtected();
   t.equal((await confirmReset(await newResetLink(app, user.email), user.password)).status, 200);
   await asksForCode(t, user, false);
 });
@@ -155,19 +152,16 @@ t.test('neither secret nor recovery code can be read at rest or in the logs', as
 });
 
 t.test('the secret of one account does not open for another', async (t) => {
-  const [victim, attacker] = [await createUser(app), await createUser(app)];
-  await switchOn(victim);
-  const { code } = await switchOn(attacker);
+  const [victim, attacker] = [await createProtected(), await createProtected()];
   const foreign = '(SELECT secret FROM second_factors WHERE user_id = $2)';
   const copy = `UPDATE second_factors SET secret = ${foreign} WHERE user_id = $1`;
   await pool.query(copy, [victim.id, attacker.id]);
   const at = secondFactorOf(await app.startInstance({}, { serverErrors: true }));
-  unavailable(t, await at.finishLogin(await at.firstFactor(victim), code()));
+  unavailable(t, await at.finishLogin(await at.firstFactor(victim), attacker.code()));
 });
 
 t.test('any JWT_SECRET opens a secret; without one the login is refused and logged', async (t) => {
-  const user = await createUser(app);
-  const { code, wrong, recoveryCodes } = await switchOn(user);
+  const { code, wrong, recoveryCodes, ...user } = await createProtected();
   const newer = 'a newer secret that only tests have 012345';
   const rotated = await app.startInstance({ JWT_SECRET: `${newer},${testEnvironment.JWT_SECRET}` });
   const on = secondFactorOf(rotated);
@@ -188,14 +182,13 @@ t.test('any JWT_SECRET opens a secret; without one the login is refused and logg
 
 t.test('the clean-up seals secrets again, so that a rotation can drop an old JWT_SECRET', async (t) => {
   const before = await createTestApp({ WORKER_ENABLED: 'false' });
-  const user = await createUser(before);
-  const { code } = await secondFactorOf(before).switchOn(user);
+  const user = await secondFactorOf(before).createProtected();
   const newer = 'a newer secret that only tests have 012345';
   const both = `${newer},${testEnvironment.JWT_SECRET}`;
   const rotated = await createTestApp({ JWT_SECRET: both }, { databaseUrl: before.url });
   await cleanUp(rotated);
   const at = secondFactorOf(await before.startInstance({ JWT_SECRET: newer }));
-  t.equal((await at.finishLogin(await at.firstFactor(user), code())).status, 200);
+  t.equal((await at.finishLogin(await at.firstFactor(user), user.code())).status, 200);
 });
 
 t.test('guesses of the code that switches it on are bounded', async (t) => {

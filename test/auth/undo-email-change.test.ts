@@ -9,19 +9,17 @@ import {
   suspend,
 } from '../support/app.ts';
 import { rejected, tally, tokenRejected } from '../support/assertions.ts';
-import { during, inParallel } from '../support/concurrency.ts';
+import { during, inOrder, inParallel } from '../support/concurrency.ts';
 import { countRows } from '../support/rows.ts';
 import { createStore } from '../support/stores.ts';
-import { accountsOf, inOrder, insertUser, isTaken, newPassword, signUpBody } from './accounts.ts';
+import { accountsOf, insertUser, isTaken, newEmail, newPassword, signUpBody } from './accounts.ts';
 import { createVerifiedUser, latestMail, latestUndoToken, mailsTo, newResetLink } from './mailbox.ts';
 
 const app = await createTestApp();
 
-const { me, signUp, tryLogin, newCode, changeEmail, moveTo, undoEmailChange } = accountsOf(app);
+const { me, signUp, tryLogin, newProof, changeEmail, moveTo, undoEmailChange } = accountsOf(app);
 const { changePassword, requestReset, confirmReset } = accountsOf(app);
 const linkInvalid = [400, 'undo_link_invalid'] as const;
-let addresses = 0;
-const newAddress = () => `undone${++addresses}@new.example.com`;
 
 /** The reset link in the newest email to an address. */
 const mailedLink = async (email: string) => resetLinkIn(await latestMail(app, email));
@@ -29,9 +27,9 @@ const mailedLink = async (email: string) => resetLinkIn(await latestMail(app, em
 /** An account whose verified email was changed, and the link that undoes it. */
 async function createChanged() {
   const user = await createVerifiedUser(app);
-  const newEmail = newAddress();
-  await moveTo(user.token, newEmail);
-  return { ...user, newEmail, undoToken: await latestUndoToken(app, user.email) };
+  const email = newEmail();
+  await moveTo(user.token, email);
+  return { ...user, newEmail: email, undoToken: await latestUndoToken(app, user.email) };
 }
 
 t.test('the owner gets an account back that an intruder took over', async (t) => {
@@ -42,7 +40,7 @@ t.test('the owner gets an account back that an intruder took over', async (t) =>
   for (const [n, current] of passwords.slice(0, -1).entries()) {
     t.equal((await changePassword(token, current, passwords[n + 1])).status, 200);
   }
-  const email = newAddress();
+  const email = newEmail();
   await moveTo(token, email);
   const intruderPassword = 'the-password-of-an-intruder';
   t.equal((await changePassword(token, password, intruderPassword)).status, 200);
@@ -69,14 +67,14 @@ t.test('after an undo only a reset changes the account', async (t) => {
   t.equal((await undoEmailChange(undoToken)).status, 200);
   const link = await mailedLink(user.email);
   const { token } = await logIn(app, user);
-  const code = await newCode(newAddress());
+  const proof = await newProof();
   const attempts = [
-    changeEmail(token, { new_email: newAddress(), code }),
+    changeEmail(token, proof),
     changePassword(token, password),
     deleteAccount(app, { token, password }),
   ];
   for (const response of await Promise.all(attempts)) rejected(t, response, 403, 'forbidden');
-  const wrong = await changeEmail(token, { password: 'x', new_email: newAddress(), code });
+  const wrong = await changeEmail(token, { ...proof, password: 'x' });
   rejected(t, wrong, 401, 'invalid_credentials');
   t.equal((await confirmReset(link)).status, 200);
   const { token: own } = await logIn(app, { ...user, password: newPassword });
@@ -132,7 +130,7 @@ t.test('after an undo the next change has a link, however many notices there wer
   t.equal((await undoEmailChange(undoToken)).status, 200);
   t.equal((await confirmReset(await mailedLink(user.email), password)).status, 200);
   const { token } = await logIn(app, user);
-  await moveTo(token, newAddress());
+  await moveTo(token, newEmail());
   const next = await latestUndoToken(app, user.email);
   t.not(next, undoToken);
   t.equal((await undoEmailChange(next)).status, 200);
@@ -141,7 +139,7 @@ t.test('after an undo the next change has a link, however many notices there wer
 t.test('undoing the first of two changes voids the second link, but not the reverse', async (t) => {
   for (const first of [true, false]) {
     const user = await createChanged();
-    const last = newAddress();
+    const last = newEmail();
     await moveTo(user.token, last);
     const second = await latestUndoToken(app, user.newEmail);
     if (!first) {
@@ -196,9 +194,8 @@ t.test('of an undo and a sign-up with the old address at once, one succeeds', as
 
 t.test('an undo waits for a change in progress, and voids its link', async (t) => {
   const user = await createChanged();
-  const email = newAddress();
-  const body = { new_email: email, code: await newCode(email) };
-  const change = () => changeEmail(user.token, body);
+  const proof = await newProof();
+  const change = () => changeEmail(user.token, proof);
   const responses = await inOrder(t, app, user, change, () => undoEmailChange(user.undoToken));
   t.strictSame(tally(responses), { 200: 2 });
   t.equal((await tryLogin(user.email)).status, 200);

@@ -1,29 +1,21 @@
 import t from 'tap';
+import { addFailedMail } from '../support/admin.ts';
 import { createTestApp, createUser, queuedFor } from '../support/app.ts';
 import { commandsOn, failed } from './command.ts';
 
 // Without a worker, which would send the emails.
 const app = await createTestApp({ WORKER_ENABLED: 'false' });
-const { pool } = app;
 const dure = commandsOn(app);
 
-/** Adds emails to an account that failed permanently. @returns their ids */
-async function failMails({ id }: { id: number }, count: number): Promise<string[]> {
-  const { rows } = await pool.query<{ id: string }>(
-    `INSERT INTO failed_mails (user_id, kind, payload, reason, attempts)
-     SELECT $1::int, 'password_changed', jsonb_build_object('user_id', $1::int), 'the provider answered 422', 1
-     FROM generate_series(1, $2::int) RETURNING id::text`,
-    [id, count],
-  );
-  return rows.map((row) => row.id);
-}
+/** Adds an email that failed permanently. @returns its id, as it is typed */
+const failMail = async (user: { id: number }) => String(await addFailedMail(app, user, 'password_changed'));
 
 t.test('failed lists emails with their reason', async (t) => {
   const user = await createUser(app);
-  const [first = '', second = ''] = await failMails(user, 2);
+  const [first, second] = [await failMail(user), await failMail(user)];
   const page = await dure('mails', 'failed', '--limit', '1');
-  const mail = { id: Number(second), kind: 'password_changed', user_id: user.id, attempts: 1 };
-  t.match(page.document.items, [{ ...mail, reason: 'the provider answered 422' }]);
+  const mail = { id: Number(second), kind: 'password_changed', user_id: user.id, attempts: 25 };
+  t.match(page.document.items, [{ ...mail, reason: 'the provider rejected it' }]);
   const next = await dure('mails', 'failed', '--limit', '1', '--cursor', page.document.next_cursor);
   t.match(next.document.items, [{ id: Number(first) }]);
   t.equal((await dure('mails', 'drop', first, second)).code, 0);
@@ -31,13 +23,12 @@ t.test('failed lists emails with their reason', async (t) => {
 
 t.test('retry deals with the others where one does not exist, and --all with every one', async (t) => {
   const user = await createUser(app);
-  const ids = await failMails(user, 3);
-  const [first = ''] = ids;
+  const [first, ...others] = [await failMail(user), await failMail(user), await failMail(user)];
   const partial = await dure('mails', 'retry', '3000000000', first);
   t.equal(partial.code, 3);
   t.match(JSON.parse(partial.stdout), { retried: [Number(first)], not_found: [3_000_000_000] });
   t.match(JSON.parse(partial.stderr), { error: { code: 'mail_not_found' } });
-  const rest = ids.slice(1).map(Number);
+  const rest = others.map(Number);
   t.same((await dure('mails', 'retry', '--all')).document, { retried: rest, not_found: [] });
   t.match(await dure('mails', 'retry', '--all'), { code: 0, document: { retried: [] } });
   t.strictSame(await queuedFor(app, user), ['password_changed', 'password_changed', 'password_changed']);
@@ -45,7 +36,7 @@ t.test('retry deals with the others where one does not exist, and --all with eve
 
 t.test('drop deletes emails, which are not sent', async (t) => {
   const user = await createUser(app);
-  const [id = ''] = await failMails(user, 1);
+  const id = await failMail(user);
   t.strictSame((await dure('mails', 'drop', id)).document, { dropped: [Number(id)], not_found: [] });
   t.equal((await dure('mails', 'drop', id)).code, 3);
   t.strictSame(await queuedFor(app, user), []);

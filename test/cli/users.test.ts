@@ -1,7 +1,8 @@
 import t from 'tap';
 import { secondFactorOf } from '../auth/authenticator.ts';
+import { mailsTo } from '../auth/mailbox.ts';
 import { createTestApp, createUser, logIn, testEnvironment, verifyEmails } from '../support/app.ts';
-import { during, lockRows } from '../support/concurrency.ts';
+import { during, inOrder, lockRows } from '../support/concurrency.ts';
 import { notifiedOf, openTwoShops, sendRequest } from '../support/partner-requests.ts';
 import { commandsOn, dureText, failed } from './command.ts';
 
@@ -58,9 +59,8 @@ t.test('sessions are listed and ended', async (t) => {
 });
 
 t.test('remove-second-factor lets the password be enough, with a notice', async (t) => {
-  const user = await createUser(app);
-  const { firstFactor, switchOn } = secondFactorOf(app);
-  await switchOn(user);
+  const { createProtected, firstFactor } = secondFactorOf(app);
+  const user = await createProtected();
   await firstFactor(user);
   await verifyEmails(app, user);
   for (const reference of [user.username, String(user.id)]) {
@@ -68,8 +68,7 @@ t.test('remove-second-factor lets the password be enough, with a notice', async 
     t.match(removed, { code: 0, document: { id: user.id }, log: [{ event: 'admin_second_factor_removed' }] });
   }
   t.ok((await logIn(app, user)).token);
-  await app.mails.settled();
-  const [notice, ...others] = app.mails.sent.filter(({ to }) => to === user.email);
+  const [notice, ...others] = await mailsTo(app, user.email);
   t.match(notice?.subject, /꺼졌습니다/);
   t.strictSame(others, []);
 });
@@ -119,9 +118,8 @@ t.test('delete does what the owner can do, once, and the other sides are notifie
   const { sender, receiver, post } = await openTwoShops(app);
   const request = await sendRequest(app, sender, post);
   const { id, username, email } = receiver;
-  const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [id]);
   const remove = () => dure('users', 'delete', email, '--yes', username, '--reason', 'asked for it');
-  const runs = await lock.queue(remove, remove);
+  const runs = await inOrder(t, app, receiver, remove, remove);
   t.same(runs.map(({ code }) => code).sort(), [0, 3]);
   t.equal(await me(receiver), 401);
   t.strictSame(await notifiedOf(app, sender), [['withdrawn', request, '취소됨']]);

@@ -3,6 +3,7 @@ import type { Tx } from '../../src/infrastructure/database/client.ts';
 import { sql } from '../../src/infrastructure/database/sql.ts';
 import { developmentLogin } from '../auth/development-login.ts';
 import { origin, passkeysOf } from '../auth/passkeys.ts';
+import { notificationsIn } from '../notifications/notified.ts';
 import { pushesOf } from '../push/subscribed.ts';
 import { addFailedMail, closeReport, createAdmin, sendReport } from '../support/admin.ts';
 import { createTestApp, readPages, verifyEmails } from '../support/app.ts';
@@ -74,17 +75,11 @@ t.test('partner requests and notifications', async (t) => {
   t.match((await readRequest(app, other, first)).body.data, { id: first, status: '수락됨' });
   const partners = await call('GET', '/api/v1/stores/partners/?limit=1', { token: shop.token });
   t.match(partners.body.data.items, [{ request_id: first }]);
-  const marked = await call('POST', '/api/v1/notifications/mark-read/', {
-    token: shop.token,
-    body: { ids: [first] },
-  });
-  t.match(marked.body.data, { updated_count: 1, unread_count: 1 });
+  const { markRead } = notificationsIn(app);
+  t.match((await markRead(shop, { ids: [first] })).body.data, { updated_count: 1, unread_count: 1 });
   const read = await notificationsOf(app, shop, '?is_read=true');
   t.match(read.items, [{ id: first, partner_request: { id: first, post_id: posts[0]?.id } }]);
-  const all = await call('POST', '/api/v1/notifications/mark-read/', {
-    token: shop.token,
-    body: { up_to_id: Number.MAX_SAFE_INTEGER },
-  });
+  const all = await markRead(shop, { up_to_id: Number.MAX_SAFE_INTEGER });
   t.match(all.body.data, { updated_count: 1, unread_count: 0 });
   await app.mails.settled();
   t.equal(emails() - before, 2, 'emails find the requests');
@@ -122,10 +117,8 @@ t.test("SQL and Prisma's client read 64 bits as numbers, in and outside a transa
     t.strictSame(read, { id: first, postId: first + 2, post: { id: first + 2 } });
     t.type({ ...found }.id, 'number');
   }
-  const [report] = await database.prisma.report.updateManyAndReturn({
-    where: { id: first + 1 },
-    data: { note: 'x' },
-  });
+  const change = { where: { id: first + 1 }, data: { note: 'x' } };
+  const [report] = await database.prisma.report.updateManyAndReturn(change);
   t.match(report, { id: first + 1, postId: Number, note: 'x' });
   t.strictSame(await database.prisma.postImage.findMany(), []);
   t.match(await database.prisma.auditEntry.findFirst(), { id: Number, subjectId: null });
@@ -161,11 +154,8 @@ t.test('what is refused takes no id of 32 bits', async (t) => {
   const signUp = { ...account, password: 'gimbap-and-coffee-7' };
   await post('/auth/signup/', { ...signUp, username: shop.username }, 409, 'username_taken');
   await post('/auth/signup/', { ...signUp, username: 'another.one', email: shop.email }, 409, 'email_taken');
-  const taken = {
-    username: 'another.one',
-    email: 'another@example.com',
-    sign_up_token: another.sign_up_token,
-  };
+  const { sign_up_token } = another;
+  const taken = { username: 'another.one', email: 'another@example.com', sign_up_token };
   await post(path, byProvider(taken), 409, 'identity_taken');
   const link = await developmentLogin(app, { subject: 'twice' }, { purpose: 'link', token: other.token });
   rejected(t, await link.finish(), 409, 'identity_taken');

@@ -104,10 +104,9 @@ t.test('thousands of rows are deleted in batches, by turns of the tables', async
     CREATE TRIGGER count_deleted AFTER DELETE ON audit_entries REFERENCING OLD TABLE AS gone
       EXECUTE FUNCTION count_deleted()`);
   t.equal((await run()).email_proofs, 3_500);
-  t.strictSame(
-    (await query('SELECT batch FROM batches ORDER BY id')).map(({ batch }) => batch),
-    ['email_proofs 1000', 'audit_entries 1', 'email_proofs 1000', 'email_proofs 1000', 'email_proofs 500'],
-  );
+  const proofs = [1000, 1000, 1000, 500].map((count) => ({ batch: `email_proofs ${count}` }));
+  const batches = await query('SELECT batch FROM batches ORDER BY id');
+  t.strictSame(batches, proofs.toSpliced(1, 0, { batch: 'audit_entries 1' }));
 });
 
 t.test('of a partitioned table nothing is deleted, of a partition only its own rows', async (t) => {
@@ -132,10 +131,8 @@ t.test('a large table is read in parts, all of which have their turn', async (t)
       read.push(Number(String(values[0]).slice(1, -3)));
   }
   const pages = Array.from({ length: Math.ceil(total / 64) }, (_, step) => step * 64);
-  t.strictSame(
-    read.sort((a, b) => a - b),
-    pages,
-  );
+  const sorted = read.sort((a, b) => a - b);
+  t.strictSame(sorted, pages);
 });
 
 t.test('locked rows are skipped', async (t) => {

@@ -114,44 +114,35 @@ t.test('each statement touches what its budget allows', async (t) => {
   await moveExhaustedMails(database);
   await pauseMails(database, 0);
   await recoverJobs({ database, lanes: [], logger: pino({ enabled: false }), lockAge: 60_000 });
-  const of = (isWrong: (measure: Measure) => boolean) =>
-    [...measures].filter(([, measure]) => isWrong(measure)).map(([text]) => text);
-  t.strictSame(
-    of(({ scanned }) => [...scanned].some((table) => !small.includes(table))),
-    [],
+  const none = (found: unknown[], what: string) => t.strictSame(found, [], what);
+  const of = (isOne: (measure: Measure) => boolean) =>
+    [...measures].filter(([, measure]) => isOne(measure)).map(([text]) => text);
+  const isLarge = (table: string) => !small.includes(table);
+  none(
+    of(({ scanned }) => [...scanned].some(isLarge)),
     'sequential scans',
   );
-  t.strictSame(
+  none(
     of(({ partitions }) => [...partitions.values()].includes(16)),
-    [],
     'partitions of all users',
   );
-  t.ok(
-    of(({ partitions }) => partitions.size > 0).some((text) =>
-      text.startsWith('DELETE FROM "public"."users"'),
-    ),
-  );
-  t.strictSame([...unprepared], [], 'every statement is prepared by name');
-  for (const client of clients) {
-    const { rows } = await client.query(
-      'SELECT statement FROM pg_prepared_statements WHERE custom_plans > 0',
-    );
-    t.strictSame(rows, [], 'and planned once per connection');
-  }
+  const ofPartitions = of(({ partitions }) => partitions.size > 0);
+  t.ok(ofPartitions.some((text) => text.startsWith('DELETE FROM "public"."users"')));
+  none([...unprepared], 'every statement is prepared by name');
+  const replanned = 'SELECT statement FROM pg_prepared_statements WHERE custom_plans > 0';
+  for (const client of clients) none((await client.query(replanned)).rows, 'and planned once per connection');
   // A connection keeps each text with its plan, up to 0.5 MiB, until it ends.
   const texts = [...measures.keys()].filter((text) => text.includes('walked')).length;
   t.ok(texts > 5 && texts <= 24, `${texts} texts for all filters of lists`);
   t.equal(database.pool.options.maxLifetimeSeconds, 3_600, 'seconds of a connection');
   const executed = new Set([...measures.keys()].map(nameOf));
-  t.strictSame(
+  none(
     named.filter((name) => !executed.has(name)),
-    [],
     'every statement is measured',
   );
-  t.strictSame([...unnamed], [], 'every statement has a name');
-  const { rows: types } = await app.pool.query(
-    'SELECT oid::int, format_type(oid, NULL) AS name FROM pg_type',
-  );
+  none([...unnamed], 'every statement has a name');
+  const ofTypes = 'SELECT oid::int, format_type(oid, NULL) AS name FROM pg_type';
+  const { rows: types } = await app.pool.query(ofTypes);
   await t.test('prisma/queries has each statement of the domains as it is sent', (t) =>
     compareQueries(t, measures, new Map(types.map(({ oid, name }) => [oid, name]))),
   );

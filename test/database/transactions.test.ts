@@ -32,13 +32,10 @@ t.test("Prisma's client and SQL run in one transaction, which is rolled back as 
     throw new Error('no commit');
   });
   await t.rejects(rolledBack, { message: 'no commit' });
+  // Also what is awaited by `transaction`, because Prisma starts a call then.
   const isAfterBegin = sql`SELECT statement_timestamp() > now() AS is`;
   const read = await database.transaction((tx) => tx.prisma.$queryRaw(isAfterBegin));
-  t.strictSame(
-    read,
-    [{ is: true }],
-    'also what is awaited by `transaction`, because Prisma starts a call then',
-  );
+  t.strictSame(read, [{ is: true }]);
   t.equal(await find(database, 'by SQL'), null);
   t.equal(await find(database, 'by Prisma'), null);
 });
@@ -58,10 +55,8 @@ t.test('transactions see their own rows only, with calls of Prisma at the same m
       return rows.map((row) => row?.name);
     }),
   );
-  t.strictSame(
-    found,
-    names.map((own) => names.map((name) => (name === own ? name : undefined))),
-  );
+  const expected = names.map((own) => names.map((name) => (name === own ? name : undefined)));
+  t.strictSame(found, expected);
   t.strictSame(await outside, [null, null, null]);
 });
 

@@ -105,9 +105,7 @@ t.test('a body above the limit is payload_too_large, a body at the limit is read
 t.test('a post may be larger', async (t) => {
   const { token } = await openShop(app);
   const content = '\\ud83d\\ude00'.repeat(5_000);
-  const images = JSON.stringify(
-    Array.from({ length: 10 }, () => `https://cdn.example.com/${'a'.repeat(2_000)}`),
-  );
+  const images = JSON.stringify(Array(10).fill(`https://cdn.example.com/${'a'.repeat(2_000)}`));
   const longest = `{"title":"${'\\ud83d\\ude00'.repeat(100)}","content":"${content}","images":${images}}`;
   const write = (method: string, path: string, body: string) =>
     call(method, path, { token, body, headers: json });

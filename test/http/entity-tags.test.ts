@@ -1,7 +1,7 @@
 import t from 'tap';
 import { createTestApp, createUser, type TestResponse } from '../support/app.ts';
 import { invalid, rejected, tally } from '../support/assertions.ts';
-import { inParallel, lockRows } from '../support/concurrency.ts';
+import { inOrder, inParallel, lockRows } from '../support/concurrency.ts';
 import { openTwoShops, sendRequest } from '../support/partner-requests.ts';
 import { createPost, openShop, type Shop } from '../support/stores.ts';
 
@@ -127,11 +127,9 @@ t.test('a post is not deleted with the tag that a concurrent change replaces', a
   const { id, token } = await openShop(app);
   const path = postPath(await createPost(app, token));
   const headers = { 'if-match': tagOf(await call('GET', path, { token })) };
-  const row = await lockRows(t, app, objects[0]?.lock ?? '', [id]);
-  const [changed, deleted] = await row.queue(
-    () => call('PATCH', path, { token, headers, body: { title: '새 제목' } }),
-    () => call('DELETE', path, { token, headers }),
-  );
+  const change = () => call('PATCH', path, { token, headers, body: { title: '새 제목' } });
+  const remove = () => call('DELETE', path, { token, headers });
+  const [changed, deleted] = await inOrder(t, app, [objects[0]?.lock ?? '', id], change, remove);
   t.equal(changed.status, 200);
   rejected(t, deleted, 412, 'precondition_failed');
   t.match((await call('GET', path, { token })).body.data, { title: '새 제목' });

@@ -1,4 +1,6 @@
+import Fastify from 'fastify';
 import t from 'tap';
+import { credentialsPlugin } from '../../src/http/authentication.ts';
 import { createTestApp, createUser, password, type TestResponse } from '../support/app.ts';
 import { rejected } from '../support/assertions.ts';
 import { contract } from '../support/contract.ts';
@@ -56,4 +58,18 @@ t.test('an unexpected error is internal_error; the log has its cause, no values 
   const error = lines.find(({ reqId, level }) => reqId === 'find-me-1' && level >= 50);
   t.match(error?.err?.message, 'users_check', 'what went wrong is there');
   t.notMatch(app.logs.join(''), /canary|argon2id\$/);
+});
+
+t.test('an operation that does not say who may call it stops the start', async (t) => {
+  const app = Fastify();
+  t.teardown(() => app.close());
+  const authenticator = {
+    verifyAccessToken: () => ({ problem: 'malformed' }) as const,
+    findUser: async () => undefined,
+  };
+  await app.register(credentialsPlugin, { authenticator });
+  const schema = { operationId: 'listSecrets' };
+  const handler = async () => ({});
+  t.throws(() => app.get('/secrets/', { schema, handler }), /\/secrets\/ does not say who may call it/);
+  t.doesNotThrow(() => app.get('/public/', { config: { access: 'anyone' }, schema, handler }));
 });

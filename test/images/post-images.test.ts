@@ -1,7 +1,7 @@
 import t from 'tap';
 import { createTestApp, createUser } from '../support/app.ts';
 import { invalid, rejected, tally } from '../support/assertions.ts';
-import { inParallel, lockRows } from '../support/concurrency.ts';
+import { inOrder, inParallel, lockRows, rowOf } from '../support/concurrency.ts';
 import { addImage, uploadImage } from '../support/images.ts';
 import { createPost, openShop } from '../support/stores.ts';
 
@@ -122,11 +122,8 @@ t.test('a post and a deletion of its image: the first one wins, whichever waits'
   for (const use of [(url: string) => write(token, [url]), (url: string) => change(token, post.id, [url])]) {
     const image = await addImage(app, shop);
     // The deletion waits for the row; the post waits behind it.
-    const first = await lockRows(t, app, 'SELECT FROM images WHERE id = $1 FOR UPDATE', [image.id]);
-    const [deletion, late] = await first.queue(
-      () => remove(token, image.id),
-      () => use(image.url),
-    );
+    const deleteImage = () => remove(token, image.id);
+    const [deletion, late] = await inOrder(t, app, rowOf('images', image), deleteImage, () => use(image.url));
     t.equal(deletion.status, 200);
     invalid(t, late, '/images/0');
 
@@ -148,20 +145,16 @@ t.test('a post and its image deleted at the same time: the first one wins, witho
   for (const isPostFirst of [true, false]) {
     const image = await addImage(app, shop);
     const post = await createPost(app, token, { images: [image.url] });
-    const deletions = {
-      post: () => call('DELETE', `${posts}${post.id}/`, { token }),
-      image: () => remove(token, image.id),
-    };
-    const lock = await lockRows(t, app, 'SELECT FROM images WHERE id = $1 FOR NO KEY UPDATE', [image.id]);
-    const [one, other] = await lock.queue(
-      () => (isPostFirst ? deletions.post() : deletions.image()),
-      () => (isPostFirst ? deletions.image() : deletions.post()),
-    );
-    t.equal((isPostFirst ? one : other).status, 200);
-    if (isPostFirst) t.equal(other.status, 200);
+    const deletePost = () => call('DELETE', `${posts}${post.id}/`, { token });
+    const deleteImage = () => remove(token, image.id);
+    const [first, second] = isPostFirst ? [deletePost, deleteImage] : [deleteImage, deletePost];
+    const row: [string, number] = ['SELECT FROM images WHERE id = $1 FOR NO KEY UPDATE', image.id];
+    const [one, other] = await inOrder(t, app, row, first, second);
+    t.equal(other.status, 200);
+    if (isPostFirst) t.equal(one.status, 200);
     else {
       rejected(t, one, 409, 'image_in_use');
-      t.equal((await deletions.image()).status, 200);
+      t.equal((await deleteImage()).status, 200);
     }
   }
 });
@@ -172,11 +165,9 @@ t.test('a deletion of a post that waits for a change of its images lets the new 
   const image = await addImage(app, shop);
   const post = await createPost(app, token, { images: [] });
   // The change has the row of the post and waits for the image.
-  const lock = await lockRows(t, app, 'SELECT FROM images WHERE id = $1 FOR UPDATE', [image.id]);
-  const [changed, deleted] = await lock.queue(
-    () => change(token, post.id, [image.url]),
-    () => call('DELETE', `${posts}${post.id}/`, { token }),
-  );
+  const add = () => change(token, post.id, [image.url]);
+  const deletePost = () => call('DELETE', `${posts}${post.id}/`, { token });
+  const [changed, deleted] = await inOrder(t, app, rowOf('images', image), add, deletePost);
   t.strictSame([changed.status, deleted.status], [200, 200]);
   t.equal((await remove(token, image.id)).status, 200);
 });

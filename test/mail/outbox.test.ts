@@ -1,6 +1,6 @@
 import t from 'tap';
 import { wakeUpChannel } from '../../src/infrastructure/jobs/outbox.ts';
-import { createTestApp, createUser, password } from '../support/app.ts';
+import { type Api, createTestApp, createUser, password } from '../support/app.ts';
 import { tally } from '../support/assertions.ts';
 import { inParallel, lockRows } from '../support/concurrency.ts';
 import { createPost, openShop } from '../support/stores.ts';
@@ -12,6 +12,9 @@ import { setUp } from './worker-setup.ts';
 const leave = (count: number) =>
   `INSERT INTO outbox (mail) SELECT json_build_object('kind', 'code', 'idempotency_key', i::text, 'id', i)
    FROM generate_series(1, ${count}) i`;
+
+const sendCode = (email: string, { call }: Api) =>
+  call('POST', '/auth/email-verify/send/', { body: { email } });
 
 /** Milliseconds between two looks of an outbox for rows that were left: with the work they are taken within 3 seconds. */
 const poll = 2_500;
@@ -35,9 +38,7 @@ t.test('relays at once take each row once, and do not wait for each other', asyn
   // Not more at once than the pools have connections for.
   for (let round = 0; round < 4; round++) {
     const responses = await inParallel(10, (index) =>
-      (index % 2 ? app : other).call('POST', '/auth/email-verify/send/', {
-        body: { email: `a${round}${index}@example.com` },
-      }),
+      sendCode(`a${round}${index}@example.com`, index % 2 ? app : other),
     );
     t.strictSame(tally(responses), { '200': 10 });
   }
@@ -57,7 +58,7 @@ t.test('relays at once take each row once, and do not wait for each other', asyn
 
 t.test('the last rows of an instance that stops are taken', async (t) => {
   const { app, call, pool } = await createTestApp({ WORKER_ENABLED: 'false' });
-  await call('POST', '/auth/email-verify/send/', { body: { email: 'last@example.com' } });
+  await sendCode('last@example.com', { call });
   await app.close();
   const { rows } = await pool.query(`SELECT payload->>'kind' AS kind FROM graphile_worker._private_jobs`);
   t.strictSame(rows, [{ kind: 'verification_code' }]);
@@ -81,7 +82,7 @@ t.test('no transaction of a request notifies: what follows goes through the outb
   client.on('notification', ({ channel, payload = '' }) => heard.push(`${channel} ${payload}`));
   await client.query(`LISTEN "jobs:insert"; LISTEN ${wakeUpChannel}`);
   await createPost(app, token);
-  await call('POST', '/auth/email-verify/send/', { body: { email: 'new@example.com' } });
+  await sendCode('new@example.com', app);
   const deleted = await call('DELETE', '/auth/me/', { token: user.token, body: { password } });
   t.equal(deleted.status, 200);
   await pool.query(`NOTIFY ${wakeUpChannel}, 'the end'`);

@@ -69,10 +69,8 @@ t.test('a code is one word near the top, the only six digits, and not in the sub
 t.test('links are on lines of their own', async (t) => {
   for (const language of languages) {
     t.same(render(mails.reset_link, language).text.match(/^https?:.*$/gm), [resetUrl]);
-    t.same(render(mails.account_exists, language).text.match(/^https?:.*$/gm), [
-      'https://dure.example/login',
-      'https://dure.example/forgot?a=1&b=2',
-    ]);
+    const { loginUrl, resetUrl: resetPage } = mails.account_exists;
+    t.same(render(mails.account_exists, language).text.match(/^https?:.*$/gm), [loginUrl, resetPage]);
   }
 });
 
@@ -142,16 +140,9 @@ t.test('every security email says what to do if it was not you', async (t) => {
   };
   for (const kind of ['verification_code', 'account_exists', 'reset_link', 'user_id'] as const)
     says(kind, /직접 요청하지 않으셨다면 이 메일을 무시하셔도 됩니다\./, /you can ignore this email\./);
-  says(
-    'password_changed',
-    /직접 바꾸지 않으셨다면 지금 바로 .*다시 설정/,
-    /If it was not you, .*set a new password/,
-  );
-  says(
-    'email_changed',
-    /직접 바꾸지 않으셨다면 지금 바로 .*이 주소로/,
-    /If it was not you, go back to this address/,
-  );
+  const changed = '직접 바꾸지 않으셨다면 지금 바로 .*';
+  says('password_changed', RegExp(`${changed}다시 설정`), /If it was not you, .*set a new password/);
+  says('email_changed', RegExp(`${changed}이 주소로`), /If it was not you, go back to this address/);
 });
 
 t.test('durations are in the largest exact unit', async (t) => {
@@ -213,13 +204,7 @@ t.test('a name gets one 님', async (t) => {
 });
 
 t.test('a name that email clients would turn into a link is not used to greet', async (t) => {
-  const links = [
-    'evil.example',
-    '당첨! https://evil.example',
-    'www.evil',
-    '가게.한국',
-    'dure-event-7c71.com',
-  ];
+  const links = ['evil.example', '당첨! https://evil.example', 'www.evil', '가게.한국'];
   const disguised = ['evil．ｅｘａｍｐｌｅ', '가게。한국', 'evil.e\u200dxample', 'भारत.भारत', 'help@evil'];
   const numbers = [
     '010-1234-5678',
@@ -228,7 +213,7 @@ t.test('a name that email clients would turn into a link is not used to greet', 
     '０１０１２３４５６７８',
     '٠١٠١٢٣٤٥٦٧٨',
   ];
-  for (const name of [...links, ...disguised, ...numbers]) {
+  for (const name of [...links, 'dure-event-7c71.com', ...disguised, ...numbers]) {
     for (const language of languages) {
       const { text, html } = render({ kind: 'reset_link', name, url: resetUrl, minutes: 60 }, language);
       t.notOk(text.includes(name) || html.includes(name), name);

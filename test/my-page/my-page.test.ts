@@ -1,7 +1,7 @@
 import t from 'tap';
 import { createTestApp, createUser } from '../support/app.ts';
 import { requestPartnership, sendRequest, transition } from '../support/partner-requests.ts';
-import { createPost, openShop, type TestPost } from '../support/stores.ts';
+import { createAuthor, createPost, openShop, type TestPost } from '../support/stores.ts';
 
 const app = await createTestApp();
 const { call, pool } = app;
@@ -97,8 +97,7 @@ t.test('of pages that are read together everybody gets their own', async (t) => 
 });
 
 t.test('times have milliseconds', async (t) => {
-  const me = await openShop(app, '시계방');
-  const post = await createPost(app, me.token);
+  const { post, ...me } = await createAuthor(app);
   for (const time of ['00:00:01.000', '00:00:01.100', '00:00:01.120', '00:00:01.001']) {
     const created_at = `2026-01-01T${time}Z`;
     await pool.query('UPDATE posts SET created_at = $1 WHERE id = $2', [created_at, post.id]);
@@ -110,8 +109,7 @@ t.test('times are UTC whatever the time zone of the database is', async (t) => {
   const url = new URL(app.url);
   url.searchParams.set('options', '-c TimeZone=Asia/Seoul');
   const second = await createTestApp({ WORKER_ENABLED: 'false' }, { databaseUrl: url.href });
-  const me = await openShop(app, '서울 가게');
-  const post = await createPost(app, me.token);
+  const { post, ...me } = await createAuthor(app);
   const { rows } = await second.pool.query('SHOW TimeZone');
   t.equal(rows[0].TimeZone, 'Asia/Seoul');
   const there = await second.call('GET', path, { token: me.token });

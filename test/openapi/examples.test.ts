@@ -21,18 +21,11 @@ t.test('the examples of the document are what the service responds', async (t) =
   if (process.env['UPDATE_EXAMPLES']) await writeFile(file, content);
   t.equal(content, await readFile(file, 'utf8'), 'update them with UPDATE_EXAMPLES=1, then npm run openapi');
 
-  const missing = contract.operations.filter(({ operationId, responses }) =>
-    Object.entries(responses).some(
-      ([status, { content }]) =>
-        Number(status) < 300 &&
-        content?.['application/json'] &&
-        !Object.values(examples[operationId] ?? {}).some((example) => String(example.status) === status),
-    ),
-  );
-  t.strictSame(
-    missing.map(({ operationId }) => operationId),
-    [],
-  );
+  for (const { operationId, responses } of contract.operations) {
+    const shown = Object.values(examples[operationId] ?? {}).map((example) => String(example.status));
+    for (const [status, { content }] of Object.entries(responses))
+      if (Number(status) < 300 && content?.['application/json']) t.ok(shown.includes(status), operationId);
+  }
 });
 
 t.test('an operation that the document lacks is not recorded under another name', async (t) => {

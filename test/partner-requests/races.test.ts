@@ -1,7 +1,8 @@
 import t from 'tap';
+import { mailsTo } from '../auth/mailbox.ts';
 import { createTestApp, deleteAccount } from '../support/app.ts';
 import { exhausted, rejected, tally } from '../support/assertions.ts';
-import { inParallel, lockRows } from '../support/concurrency.ts';
+import { inOrder, inParallel, rowOf } from '../support/concurrency.ts';
 import {
   becomePartners,
   notificationsOf,
@@ -42,9 +43,7 @@ t.test('of 20 concurrent requests for a post, one is created, notified and maile
   const responses = await inParallel(20, () => requestPartnership(app, sender, post));
   t.strictSame(tally(responses), { '201': 1, '409 already_requested': 19 });
   t.strictSame(await counts(post.id), { requests: 1, notifications: 1 });
-  await app.mails.next(receiver.email);
-  await app.mails.settled();
-  t.equal(app.mails.sent.filter(({ to }) => to === receiver.email).length, 1, 'one request');
+  t.equal((await mailsTo(app, receiver.email)).length, 1, 'one request');
 });
 
 t.test('of 20 concurrent transitions, one succeeds', async (t) => {
@@ -86,13 +85,10 @@ t.test('an acceptance during the deletion of an account is ended by it', async (
     const id = await sendRequest(app, sender, post);
     const [gone, left] = leaving === 'sender' ? [sender, receiver] : [receiver, sender];
     // The acceptance has changed the request and waits before it notifies the sender.
-    const lock = await lockRows(t, app, 'INSERT INTO notification_counts VALUES ($1, 0)', [sender.id]);
-    const [accepted, deleted] = await lock.queue(
-      () => transition(app, receiver, id, 'accept'),
-      () => deleteAccount(app, gone),
-    );
-    t.equal(accepted.status, 200, leaving);
-    t.equal(deleted.status, 200, leaving);
+    const count: [string, number] = ['INSERT INTO notification_counts VALUES ($1, 0)', sender.id];
+    const accept = () => transition(app, receiver, id, 'accept');
+    const [accepted, deleted] = await inOrder(t, app, count, accept, () => deleteAccount(app, gone));
+    t.strictSame([accepted.status, deleted.status], [200, 200], leaving);
     t.strictSame((await notifiedOf(app, left))[0], ['ended', id, '종료됨'], leaving);
     t.strictSame(await strandedRequests(app), []);
   }
@@ -100,15 +96,10 @@ t.test('an acceptance during the deletion of an account is ended by it', async (
 
 t.test('the deletion of a post withdraws an uncommitted request', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
-  const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [receiver.id]);
-  const [asked, deleted] = await lock.queue(
-    () => requestPartnership(app, sender, post),
-    () => deletePost(receiver, post.id),
-  );
-  t.equal(asked.status, 201);
-  t.equal(deleted.status, 200);
-  const id = asked.body.data.id;
-  t.strictSame(await notifiedOf(app, sender), [['withdrawn', id, '취소됨']]);
+  const ask = () => requestPartnership(app, sender, post);
+  const [asked, deleted] = await inOrder(t, app, receiver, ask, () => deletePost(receiver, post.id));
+  t.strictSame([asked.status, deleted.status], [201, 200]);
+  t.strictSame(await notifiedOf(app, sender), [['withdrawn', asked.body.data.id, '취소됨']]);
   t.strictSame(await strandedRequests(app), []);
 });
 
@@ -116,11 +107,9 @@ t.test('a request for a post in deletion is rejected', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const earlier = await openShop(app, '먼저 온 가게');
   const id = await sendRequest(app, earlier, post);
-  const lock = await lockRows(t, app, 'SELECT FROM partner_requests WHERE id = $1 FOR UPDATE', [id]);
-  const [deleted, asked] = await lock.queue(
-    () => deletePost(receiver, post.id),
-    () => requestPartnership(app, sender, post),
-  );
+  const row = rowOf('partner_requests', { id });
+  const remove = () => deletePost(receiver, post.id);
+  const [deleted, asked] = await inOrder(t, app, row, remove, () => requestPartnership(app, sender, post));
   t.equal(deleted.status, 200);
   rejected(t, asked, 404, 'post_not_found');
   t.strictSame(await strandedRequests(app), []);
@@ -129,13 +118,9 @@ t.test('a request for a post in deletion is rejected', async (t) => {
 t.test('a post deleted during an acceptance leaves the request accepted', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const id = await sendRequest(app, sender, post);
-  const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [sender.id]);
-  const [accepted, deleted] = await lock.queue(
-    () => transition(app, receiver, id, 'accept'),
-    () => deletePost(receiver, post.id),
-  );
-  t.equal(accepted.status, 200);
-  t.equal(deleted.status, 200);
+  const accept = () => transition(app, receiver, id, 'accept');
+  const [accepted, deleted] = await inOrder(t, app, sender, accept, () => deletePost(receiver, post.id));
+  t.strictSame([accepted.status, deleted.status], [200, 200]);
   t.strictSame(await notifiedOf(app, sender), [['accepted', id, '수락됨']]);
 });
 

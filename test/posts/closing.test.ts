@@ -5,7 +5,7 @@ import { cleanUp } from '../../src/infrastructure/database/clean-up.ts';
 import { sql } from '../../src/infrastructure/database/sql.ts';
 import { createTestApp, createUser } from '../support/app.ts';
 import { invalid, rejected } from '../support/assertions.ts';
-import { lockRows } from '../support/concurrency.ts';
+import { inOrder, rowOf } from '../support/concurrency.ts';
 import { openTestDatabase } from '../support/database.ts';
 import {
   openTwoShops,
@@ -166,11 +166,9 @@ t.test('a closed post takes no request; a pending one can be accepted', async (t
 
 t.test('a change of the status waits for a request that is being sent', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
-  const lock = await lockRows(t, app, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [receiver.id]);
-  const [asked, closed] = await lock.queue(
-    () => requestPartnership(app, sender, post),
-    () => patch(receiver, post.id, { status: 'closed' }),
-  );
+  const ask = () => requestPartnership(app, sender, post);
+  const close = () => patch(receiver, post.id, { status: 'closed' });
+  const [asked, closed] = await inOrder(t, app, receiver, ask, close);
   t.equal(asked.status, 201);
   t.equal(closed.body.data.status, 'closed');
   t.equal((await transition(app, receiver, asked.body.data.id, 'accept')).status, 200);
@@ -183,11 +181,9 @@ t.test('a request waits for a change of the status, and sees it', async (t) => {
   ] as const) {
     const { sender, receiver, post } = await openTwoShops(app);
     if (status === 'open') await patch(receiver, post.id, { status: 'closed' });
-    const lock = await lockRows(t, app, 'SELECT FROM posts WHERE id = $1 FOR UPDATE', [post.id]);
-    const [changing, asked] = await lock.queue(
-      () => patch(receiver, post.id, { status }),
-      () => requestPartnership(app, sender, post),
-    );
+    const change = () => patch(receiver, post.id, { status });
+    const ask = () => requestPartnership(app, sender, post);
+    const [changing, asked] = await inOrder(t, app, rowOf('posts', post), change, ask);
     t.equal(changing.body.data.status, status);
     t.equal(asked.status, result, status);
   }

@@ -1,14 +1,16 @@
 import t from 'tap';
 import { createTestApp, createUser } from '../support/app.ts';
-import { rejected, tally } from '../support/assertions.ts';
+import { invalid, rejected, tally } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
 import { openTwoShops, sendRequest, transition } from '../support/partner-requests.ts';
-import { createPost, idsIn, openShop } from '../support/stores.ts';
+import { production } from '../support/service.ts';
+import { createAuthor, createPost, idsIn, openShop } from '../support/stores.ts';
 
 const app = await createTestApp();
 const { call, pool } = app;
 const path = '/api/v1/posts/';
-const images = ['https://cdn.example.com/1.jpg', 'https://cdn.example.com/2.jpg'];
+const image = 'https://cdn.example.com/1.jpg';
+const images = [image, 'https://cdn.example.com/2.jpg'];
 
 t.test('writing a post answers 201 with exactly the fields of a Post', async (t) => {
   const { token, store } = await openShop(app, '두레 카페', { category_ids: [3, 1] });
@@ -64,8 +66,7 @@ t.test('a post shows whether it is mine, and the status of my newest request for
 });
 
 t.test('PATCH changes the given fields only', async (t) => {
-  const { token } = await openShop(app);
-  const post = await createPost(app, token, { images });
+  const { token, post } = await createAuthor(app, { images });
   const patch = (body: unknown) => call('PATCH', `${path}${post.id}/`, { token, body });
   const retitled = await patch({ title: '새 제목' });
   t.match(retitled.body.data, { ...post, title: '새 제목', updated_at: String });
@@ -77,8 +78,7 @@ t.test('PATCH changes the given fields only', async (t) => {
 });
 
 t.test('a post of another store is forbidden to change and to delete', async (t) => {
-  const owner = await openShop(app);
-  const post = await createPost(app, owner.token);
+  const { post, ...owner } = await createAuthor(app);
   const stranger = await openShop(app, '다른 가게');
   const { token: withoutStore } = await createUser(app);
   for (const token of [stranger.token, withoutStore]) {
@@ -93,8 +93,7 @@ t.test('a post of another store is forbidden to change and to delete', async (t)
 });
 
 t.test('concurrent changes of different fields are all kept', async (t) => {
-  const { token } = await openShop(app);
-  const post = await createPost(app, token);
+  const { token, post } = await createAuthor(app);
   const changes = [{ title: '새 제목' }, { content: '새 내용' }, { images: [images[1]] }];
   await Promise.all(changes.map((change) => call('PATCH', `${path}${post.id}/`, { token, body: change })));
   const left = (await call('GET', `${path}${post.id}/`, { token })).body.data;
@@ -142,8 +141,7 @@ t.test('a deleted post is not found, and its content is erased', async (t) => {
 });
 
 t.test('of concurrent deletions, one succeeds', async (t) => {
-  const { token } = await openShop(app);
-  const post = await createPost(app, token);
+  const { token, post } = await createAuthor(app);
   const responses = await inParallel(6, () => call('DELETE', `${path}${post.id}/`, { token }));
   t.strictSame(tally(responses), { '200': 1, '404 post_not_found': 5 });
 });
@@ -156,4 +154,57 @@ t.test('a withdrawal that fails leaves the post', async (t) => {
   t.teardown(() => pool.query('ALTER TABLE partner_requests DROP CONSTRAINT broken'));
   await t.rejects(call('DELETE', `${path}${post.id}/`, { token: receiver.token }), /internal_error/);
   t.equal((await call('GET', `${path}${post.id}/`, { token: receiver.token })).status, 200);
+});
+
+const valid = { title: '글', content: '내용', images: [image] };
+
+t.test('absolute URLs are kept as they were given', async (t) => {
+  const { token } = await openShop(app);
+  const hosts =
+    'https://cdn.example.com https://203.0.113.7/1.jpg https://[2001:db8::1]/1.jpg http://localhost:9000/1.jpg';
+  const urls = [
+    ...hosts.split(' '),
+    'HTTPS://CDN.example.com/A.jpg?w=1&h=2#x',
+    'https://cdn.example.com:8443/%20a.jpg',
+    'https://cdn.example.com/사진.jpg',
+    'https://cdn.example.com/@me/1.jpg',
+    `https://cdn.example.com/${'a'.repeat(2024)}`,
+    'https://cdn.example.com',
+  ];
+  const created = await createPost(app, token, { images: urls });
+  t.strictSame(created.images, urls);
+  t.equal(created.thumbnail, urls[0]);
+  t.equal((await createPost(app, token, { images: [`  ${image} `] })).thumbnail, image, 'trimmed');
+});
+
+t.test('images that are not absolute URLs are named by their JSON pointer', async (t) => {
+  const { token, post } = await createAuthor(app);
+  const rejects = async (images: unknown[], ...names: string[]) => {
+    invalid(t, await call('POST', path, { token, body: { ...valid, images } }), ...names);
+    invalid(t, await call('PATCH', `${path}${post.id}/`, { token, body: { images } }), ...names);
+  };
+  const relative =
+    'image.jpg /image.jpg //cdn.example.com/1.jpg cdn.example.com/1.jpg https:cdn.example.com/1.jpg';
+  const schemes =
+    'ftp://cdn.example.com/1.jpg javascript:alert(1) data:image/png;base64,AAAA blob:https://a.example/1';
+  const hosts = 'https:// https:///1.jpg https://?x https://a.example:99999/1.jpg https://[::1/1.jpg';
+  const users = 'https://user:secret@a.example/1.jpg https://user@a.example/1.jpg https://@a.example/1';
+  const paths = ['a b.jpg', 'a\tb.jpg', 'a\nb.jpg', '"><script>', '%zz.jpg', 'a'.repeat(2025)];
+  const wrong = [
+    ...[relative, schemes, hosts, users].flatMap((urls) => urls.split(' ')),
+    ...paths.map((rest) => `https://cdn.example.com/${rest}`),
+    'https://cdn.example.com\\1.jpg',
+  ];
+  for (const one of wrong) await rejects([image, one], '/images/1');
+  const many = [wrong[0], image, wrong[1], image, wrong[5]];
+  await rejects(many, '/images/0', '/images/2', '/images/4');
+});
+
+t.test('in production plain http is rejected', async (t) => {
+  const inProduction = await app.startInstance(production);
+  const { token } = await openShop(inProduction);
+  const images = [image, 'http://cdn.example.com/1.jpg', 'HTTP://cdn.example.com/1.jpg'];
+  const response = await inProduction.call('POST', path, { token, body: { ...valid, images } });
+  invalid(t, response, '/images/1', '/images/2');
+  t.equal((await inProduction.call('POST', path, { token, body: valid })).status, 201);
 });

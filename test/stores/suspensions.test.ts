@@ -1,7 +1,7 @@
 import t from 'tap';
 import { createTestApp, createUser, deleteAccount, logIn } from '../support/app.ts';
 import { rejected, tokenRejected } from '../support/assertions.ts';
-import { during, lockRows } from '../support/concurrency.ts';
+import { during, inOrder, rowOf } from '../support/concurrency.ts';
 import {
   notifiedOf,
   openTwoShops,
@@ -138,23 +138,17 @@ t.test('a request to an account that is being suspended waits, and is rejected',
 
 t.test('a request and a post of an account that is being suspended are rejected', async (t) => {
   const { sender, post } = await openTwoShops(app);
-  const lock = await lockRows(t, app, suspension, [sender.id]);
   const body = { title: '글', content: '내용', images: ['https://cdn.example.com/1.jpg'] };
-  const responses = await lock.queue(
-    () => requestPartnership(app, sender, post),
-    () => app.call('POST', posts, { token: sender.token, body }),
-    'COMMIT',
-  );
+  const ask = () => requestPartnership(app, sender, post);
+  const write = () => app.call('POST', posts, { token: sender.token, body });
+  const responses = await inOrder(t, app, [suspension, sender.id], ask, write, 'COMMIT');
   for (const response of responses) rejected(t, response, 403, 'store_required');
 });
 
 t.test('a suspension waits for a request that is being sent', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
-  const lock = await lockRows(t, app, 'SELECT FROM posts WHERE id = $1 FOR UPDATE', [post.id]);
-  const [asked] = await lock.queue(
-    () => requestPartnership(app, sender, post),
-    () => suspend(receiver),
-  );
+  const ask = () => requestPartnership(app, sender, post);
+  const [asked] = await inOrder(t, app, rowOf('posts', post), ask, () => suspend(receiver));
   t.equal(asked.status, 201);
   const { body } = await app.call('GET', `${requestsPath}?box=sent`, { token: sender.token });
   t.strictSame(body.data.items, [asked.body.data], 'it is from before the suspension');
@@ -174,8 +168,11 @@ t.test('a store that is registered during the suspension of its account is rejec
   t.equal((await register({ token })).status, 201, 'the key is free after the suspension');
 
   const second = await createUser(app);
-  const registering = await lockRows(t, app, 'LOCK TABLE store_category_links IN EXCLUSIVE MODE');
-  const [early] = await registering.queue(
+  const links: [string] = ['LOCK TABLE store_category_links IN EXCLUSIVE MODE'];
+  const [early] = await inOrder(
+    t,
+    app,
+    links,
     () => register(second),
     () => suspend(second),
   );
@@ -187,11 +184,9 @@ t.test('a store that is registered during the suspension of its account is rejec
 t.test('a suspension during the deletion of the account finds no account', async (t) => {
   const { sender, post } = await openTwoShops(app);
   const id = await sendRequest(app, sender, post);
-  const lock = await lockRows(t, app, 'SELECT FROM partner_requests WHERE id = $1 FOR UPDATE', [id]);
-  const [deleted, suspended] = await lock.queue(
-    () => deleteAccount(app, sender),
-    () => suspend(sender),
-  );
+  const remove = () => deleteAccount(app, sender);
+  const row = rowOf('partner_requests', { id });
+  const [deleted, suspended] = await inOrder(t, app, row, remove, () => suspend(sender));
   t.equal(deleted.status, 200);
   t.equal(suspended.rowCount, 0);
 });

@@ -39,38 +39,65 @@ export async function lockRows(t: Test, app: TestApp, statement: string, values:
   const waiters = (count: number) => waitForLockWait(app, count);
   /** Runs another statement in the transaction. */
   const run = (text: string, others: unknown[]) => client.query(text, others);
-  /** Starts a call that waits for the transaction, and ends that. @returns what the call returns */
-  async function during<Result>(call: () => Promise<Result>, end: 'COMMIT' | 'ROLLBACK' = 'COMMIT') {
-    const result = call();
-    await waiters(1);
-    await release(end);
-    return result;
-  }
-  /** Starts two calls, the second one while the first one waits, and releases once both wait. @returns what they return */
-  async function queue<A, B>(
-    first: () => Promise<A>,
-    second: () => Promise<B>,
-    end?: 'COMMIT',
-  ): Promise<[A, B]> {
-    const one = first();
-    await waiters(1);
-    const other = second();
-    await waiters(2);
-    await release(end);
-    return Promise.all([one, other]);
-  }
-  return { waiters, run, release, during, queue };
+  return { waiters, run, release };
+}
+
+type Statement = [text: string, ...values: unknown[]];
+
+/** A statement that locks a row. */
+export const rowOf = (table: string, { id }: { id: number }): Statement => [
+  `SELECT FROM ${table} WHERE id = $1 FOR UPDATE`,
+  id,
+];
+
+/** Runs PL/pgSQL before inserts into a table, of some rows or of all, until the test ends. @returns ends it earlier */
+export async function onInsert(t: Test, { pool }: TestApp, table: string, code: string, which = 'true') {
+  await pool.query(`
+    CREATE FUNCTION on_insert() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${code}; RETURN NEW; END $$;
+    CREATE TRIGGER on_insert BEFORE INSERT ON ${table} FOR EACH ROW WHEN (${which}) EXECUTE FUNCTION on_insert()`);
+  const end = () => pool.query('DROP FUNCTION IF EXISTS on_insert CASCADE');
+  t.teardown(end);
+  return end;
+}
+
+/** Makes inserts into a table, of some rows or of all, wait for a statement, until the test ends. @returns the statement */
+export async function pauseInserts(t: Test, app: TestApp, table: string, which?: string): Promise<Statement> {
+  await onInsert(t, app, table, 'PERFORM pg_advisory_xact_lock(1)', which);
+  return ['SELECT pg_advisory_xact_lock(1)'];
 }
 
 /** Starts a call that waits for the rows of a statement until its transaction ends. @returns what the call returns */
 export async function during<Result>(
   t: Test,
   app: TestApp,
-  [statement, ...values]: [string, ...unknown[]],
+  [statement, ...values]: Statement,
   call: () => Promise<Result>,
   end: 'COMMIT' | 'ROLLBACK' = 'COMMIT',
 ): Promise<Result> {
-  return (await lockRows(t, app, statement, values)).during(call, end);
+  const lock = await lockRows(t, app, statement, values);
+  const result = call();
+  await lock.waiters(1);
+  await lock.release(end);
+  return result;
+}
+
+/** Starts two calls that wait for the rows of a statement, or for an account, and get them in this order. @returns what they return */
+export async function inOrder<First, Second>(
+  t: Test,
+  app: TestApp,
+  locked: Statement | { id: number },
+  first: () => Promise<First>,
+  second: () => Promise<Second>,
+  end?: 'COMMIT',
+): Promise<[First, Second]> {
+  const [statement, ...values] = Array.isArray(locked) ? locked : rowOf('users', locked);
+  const lock = await lockRows(t, app, statement, values);
+  const one = first();
+  await lock.waiters(1);
+  const other = second();
+  await lock.waiters(2);
+  await lock.release(end);
+  return Promise.all([one, other]);
 }
 
 /**

@@ -34,6 +34,12 @@ export async function openShop(app: TestApp, name = '두레 카페', fields: Fie
   return { ...user, store: await createStore(app, user.token, { name, ...fields }) };
 }
 
+/** Creates a user with a store who writes a post. */
+export async function createAuthor(app: TestApp, fields: Fields = {}) {
+  const shop = await openShop(app);
+  return { ...shop, post: await createPost(app, shop.token, fields) };
+}
+
 /** Writes a post of a user who has a store. */
 export async function createPost({ call }: Api, token: string, fields: Fields = {}): Promise<TestPost> {
   const body = {

@@ -1,9 +1,9 @@
 import t from 'tap';
 import { createUser, logIn, password, resetLinkIn } from '../../support/app.ts';
 import { rejected, tally, tokenRejected } from '../../support/assertions.ts';
-import { during, inParallel } from '../../support/concurrency.ts';
+import { during, inOrder, inParallel } from '../../support/concurrency.ts';
 import { countRows } from '../../support/rows.ts';
-import { inOrder, newPassword } from '../accounts.ts';
+import { newPassword } from '../accounts.ts';
 import { passConfirmation } from '../authenticator.ts';
 import { createVerifiedUser } from '../mailbox.ts';
 import { newAccount, startProviders } from './setup.ts';

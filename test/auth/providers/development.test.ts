@@ -46,11 +46,8 @@ t.test('the callback takes forms, whatever is in them, and no JSON', async (t) =
     t.equal(response.body.message, 'The body must be application/x-www-form-urlencoded.');
   }
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-  for (const body of [
-    '',
-    'code=%00&state=s&user=x',
-    `code=c&state=${'s'.repeat(300)}&user=${'x'.repeat(5000)}`,
-  ]) {
+  const long = `code=c&state=${'s'.repeat(300)}&user=${'x'.repeat(5000)}`;
+  for (const body of ['', 'code=%00&state=s&user=x', long]) {
     const response = await call('POST', path, { body, headers });
     t.equal(response.status, 303, body);
     t.match(response.headers['location'], /[?&]error=invalid_request$/);
@@ -66,10 +63,8 @@ t.test('a name that leads to this machine from elsewhere is refused (DNS rebindi
 });
 
 t.test('its code is bound to the flow, and to a minute', async (t) => {
-  const [first, second] = [
-    await developmentLogin(app, { subject: 'a' }),
-    await developmentLogin(app, { subject: 'b' }),
-  ];
+  const first = await developmentLogin(app, { subject: 'a' });
+  const second = await developmentLogin(app, { subject: 'b' });
   const finish = (body: object) => call('POST', '/auth/providers/development/finish/', { body });
   rejected(t, await finish({ ...second.body, code: first.body.code }), 400, 'provider_refused');
   rejected(t, await finish({ ...first.body, code: `${first.body.code}x` }), 400, 'provider_refused');
