@@ -101,6 +101,8 @@ t.test('the eleventh stream of a user ends the oldest', async (t) => {
 t.test('a client that does not read is disconnected, with bounded memory, and delays no other', async (t) => {
   const stall = 20_000;
   const instance = await createListeningApp({}, { databaseUrl: here.url, streamTimes: { stall } });
+  // The next test counts the connections that listen.
+  t.teardown(instance.close);
   const { receiver, notify } = await createPair(there);
   const other = await createPair(there);
   await notify(1, there);
