@@ -84,7 +84,7 @@ export async function streams(args: string[]): Promise<void> {
 }
 
 /** Adds users without a store: they only listen. */
-function addListeners(url: string, count: number): Promise<void> {
+function addListeners(url: string, count: number): Promise<unknown> {
   return execute(
     url,
     `WITH made AS (

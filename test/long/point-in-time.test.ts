@@ -1,7 +1,5 @@
-import { execFile } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import t from 'tap';
 import { migrate } from '../../src/infrastructure/database/migrations.ts';
 import { createTestApp, logIn, signUpUser } from '../support/app.ts';
@@ -15,12 +13,10 @@ import {
   rolePassword,
   startServer,
 } from '../support/postgres.ts';
+import { run } from '../support/processes.ts';
 import { until } from '../support/until.ts';
-import { query } from '../system/embedded-postgres/support.ts';
 
 const { skip } = postgresPrograms;
-const run = promisify(execFile);
-const script = (name: string) => join(root, 'deploy/backup', name);
 
 t.test('the database goes back to the second before a mistake', { skip }, async (t) => {
   const folder = temporaryFolder(t);
@@ -29,7 +25,7 @@ t.test('the database goes back to the second before a mistake', { skip }, async 
   const settings = [
     'archive_mode=on',
     'archive_timeout=60',
-    `archive_command=WAL_ARCHIVE='${WAL_ARCHIVE}' '${script('archive-wal.sh')}' "%p" "%f"`,
+    `archive_command=WAL_ARCHIVE='${WAL_ARCHIVE}' '${root}/deploy/backup/archive-wal.sh' "%p" "%f"`,
   ];
   const server = await createServer(t, folder, settings);
   await migrate(server.url);
@@ -37,35 +33,34 @@ t.test('the database goes back to the second before a mistake', { skip }, async 
   t.teardown(before.close);
   const backedUp = await signUpUser(before);
   const environment = { ...server.superuser, WAL_ARCHIVE };
-  await run(script('base-backup.sh'), [], { env: environment });
+  await run('deploy/backup/base-backup.sh', [], { env: environment });
 
   const { sender, receiver, post } = await openTwoShops(before);
   const request = await sendRequest(before, sender, post);
-  const [time] = await query(server.url, 'SELECT clock_timestamp()::text');
+  const [time] = await execute(server.url, 'SELECT clock_timestamp()::text');
   await signUpUser(before, { username: 'too_late' });
-  await query(server.url, 'TRUNCATE posts CASCADE');
+  await execute(server.url, 'TRUNCATE posts CASCADE');
   // As archive_timeout does within a minute.
-  await query(server.superuserUrl, 'SELECT pg_switch_wal()');
+  await execute(server.superuserUrl, 'SELECT pg_switch_wal()');
   await before.close();
   await server.stop();
 
   const restored = join(folder, 'restored');
   const restore = (at: string) => {
-    const [command = '', ...args] = [...asPostgres, script('restore-to-time.sh'), at, restored];
+    const [command = '', ...args] = [...asPostgres, 'deploy/backup/restore-to-time.sh', at, restored];
     return run(command, args, { env: environment });
   };
   await t.rejects(restore('2001-01-01 00:00:00+00'), /no base backup is older/);
   await restore(String(time));
   const again = await startServer(t, restored, settings);
   await until('a server that accepts writes', async () =>
-    (await query(again.url, 'SELECT NOT pg_is_in_recovery()')).includes(true),
+    (await execute(again.url, 'SELECT NOT pg_is_in_recovery()')).includes(true),
   );
   const restoreSettings = ['restore_command', 'recovery_target_time', 'recovery_target_action'];
   await execute(again.superuserUrl, ...restoreSettings.map((name) => `ALTER SYSTEM RESET ${name}`));
   const env = { ...again.superuser, PGUSER: 'dure', PGPASSWORD: rolePassword, PGDATABASE: 'dure' };
-  await run('psql', ['--no-psqlrc', '--single-transaction', `--file=${script('after-restore.sql')}`], {
-    env,
-  });
+  const script = '--file=deploy/backup/after-restore.sql';
+  await run('psql', ['--no-psqlrc', '--single-transaction', script], { env });
   const after = await createTestApp({}, { databaseUrl: again.url });
   t.teardown(after.close);
   t.equal((await after.call('GET', '/health/ready')).status, 200);

@@ -228,6 +228,7 @@ t.test('what waits while a migration adds a column responds as before', async (t
     const add = `ALTER TABLE ${table} ADD COLUMN added_${app.logs.length} int`;
     t.strictSame((await during(t, app, [add], read)).body, before.body, `${path} and ${table}`);
   }
+});
 
 const lockCount = 'SELECT FROM notification_counts WHERE user_id = $1 FOR UPDATE';
 

@@ -1,5 +1,6 @@
 import { json } from 'node:stream/consumers';
 import type { Test } from 'tap';
+import type { Json } from './json.ts';
 import { serve } from './serve.ts';
 
 /** A span as OTLP/HTTP sends it in JSON. */
@@ -15,18 +16,6 @@ interface ReceivedSpan {
   links: { traceId: string; spanId: string }[];
 }
 
-interface Attribute {
-  key: string;
-  value: Record<string, unknown>;
-}
-
-interface Export {
-  resourceSpans: {
-    resource: { attributes: Attribute[] };
-    scopeSpans: { spans: (Omit<ReceivedSpan, 'attributes'> & { attributes: Attribute[] })[] }[];
-  }[];
-}
-
 /** Starts a receiver of OTLP/HTTP that keeps what it gets, and stops with the test. */
 export async function createCollector(t: Test) {
   const received: unknown[] = [];
@@ -34,13 +23,12 @@ export async function createCollector(t: Test) {
   /** Attributes of the processes that sent spans. */
   const resources: Record<string, unknown>[] = [];
   const url = await serve(t, async (request, response) => {
-    const body = (await json(request)) as Export;
+    const body: Json = await json(request);
     received.push(request.url, body);
     for (const { resource, scopeSpans } of body.resourceSpans) {
       resources.push(toObject(resource.attributes));
-      for (const span of scopeSpans.flatMap((scope) => scope.spans)) {
+      for (const span of scopeSpans.flatMap((scope: Json) => scope.spans))
         spans.push({ ...span, attributes: toObject(span.attributes), links: span.links ?? [] });
-      }
     }
     response.setHeader('content-type', 'application/json').end('{}');
   });
@@ -49,6 +37,6 @@ export async function createCollector(t: Test) {
   return { url, spans, resources, text };
 }
 
-function toObject(attributes: Attribute[]): Record<string, unknown> {
+function toObject(attributes: Json[]): Record<string, unknown> {
   return Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
 }

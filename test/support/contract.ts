@@ -176,14 +176,12 @@ function createContract() {
     if (operation) recordSeen(operation.operationId, status, status < 400 ? undefined : body?.data?.code);
     const isOtherError = /^\/(?:auth|api)\//.test(url) && method !== 'HEAD' && status >= 400;
     const other = isOtherError ? schemaProblems(['components', 'schemas', 'AnyFailure'], body) : [];
-    const found = operation ? problems(method, url, response) : other;
+    const found = operation ? problems(operation, response) : other;
     if (found.length > 0) throw new Error([`${method} ${url}`, ...found, response.text].join('\n'));
   }
 
   /** How a response differs from the document; empty when it conforms. */
-  function problems(method: string, url: string, response: TestResponse): string[] {
-    const operation = operationOf(method, url);
-    if (!operation) return [`${method} ${url} is not documented`];
+  function problems(operation: DocumentedOperation, response: TestResponse): string[] {
     const status = String(response.status);
     const key = [status, 'default'].find((one) => one in operation.responses);
     const documented = key === undefined ? undefined : operation.responses[key];
@@ -254,7 +252,7 @@ function createContract() {
     });
   }
 
-  return { document, operations, operationOf, check, problems, schemaProblems, codesOf };
+  return { document, operations, operationOf, check, schemaProblems, codesOf };
 }
 
 /**

@@ -139,12 +139,15 @@ export function databaseUrl(serverUrl: string, name: string): string {
 export const untilAccepted = (url: string) =>
   until(`a connection to ${new URL(url).host}`, () => succeeds(execute(url, 'SELECT 1')));
 
-/** Runs statements one after the other, each in a transaction of its own. */
-export async function execute(url: string, ...statements: string[]): Promise<void> {
+/** Runs statements one after the other, each in a transaction of its own. @returns the values of the last result, row by row */
+export async function execute(url: string, ...statements: string[]): Promise<unknown[]> {
   const client = new pg.Client({ connectionString: url });
+  client.on('error', () => undefined);
   await client.connect();
   try {
-    for (const statement of statements) await client.query(statement);
+    let result: pg.QueryArrayResult | undefined;
+    for (const text of statements) result = [await client.query({ text, rowMode: 'array' })].flat().at(-1);
+    return result?.rows.flat() ?? [];
   } finally {
     await client.end();
   }

@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,6 +15,7 @@ import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import type { Test } from 'tap';
+import { until } from './until.ts';
 
 /** The folder of the repository. */
 export const root = dirname(fileURLToPath(import.meta.resolve('#package/package.json')));
@@ -38,6 +40,23 @@ export function temporaryFolder(t: Test, parent = commonFolder()): string {
 /** An empty folder, until the run ends. */
 export function runFolder(): string {
   return makeFolder(commonFolder());
+}
+
+/**
+ * A folder whose content all processes of a run share, because it is expensive to make: the first one that asks for it fills it.
+ *
+ * @param fill must have ended all processes in the folder when it returns, because the folder is renamed then
+ */
+export async function sharedFolder(name: string, fill: (folder: string) => Promise<void>): Promise<string> {
+  const path = join(commonFolder(), name);
+  if (existsSync(path)) return path;
+  if (isFirst(`${path}.claimed`)) {
+    const draft = runFolder();
+    await fill(draft);
+    renameSync(draft, path);
+  }
+  await until(`the shared folder ${name}`, () => existsSync(path));
+  return path;
 }
 
 /**
@@ -75,7 +94,7 @@ export function isFirst(path: string): boolean {
 }
 
 /** The folder of the run, or one of this process, for a test file that runs by itself. */
-export function commonFolder(): string {
+function commonFolder(): string {
   const given = process.env['DURE_TEST_FOLDER'];
   if (given) return given;
   const { path, remove } = createRunFolder();

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import process from 'node:process';
 import t from 'tap';
-import { addCost, cpuSeconds } from './costs.ts';
 import { isFirst } from './files.ts';
+import { cpuSeconds } from './time.ts';
 
 /*
  * DURE_TEST_FILES=<compiled test files> node group.js <folder of the run> <name of this process>
@@ -14,10 +14,6 @@ import { isFirst } from './files.ts';
 const [folder = ''] = process.argv.slice(2);
 const files = process.env['DURE_TEST_FILES']?.split(' ') ?? [];
 
-let current: { file: string; cpu: number } | undefined;
-// What the last file leaves open is closed when the process ends.
-process.on('exit', endFile);
-
 // The tests have a limit each.
 t.setTimeout(0);
 // Timers of the service keep no process alive: a test that waits for one of them, and for nothing else, would end unfinished.
@@ -26,7 +22,7 @@ const alive = setInterval(() => undefined, longest);
 for (const [index, file] of files.entries()) {
   // Only the files of a group are shared.
   if (files.length > 1 && !isFirst(join(folder, String(index)))) continue;
-  current = { file, cpu: cpuSeconds() };
+  const before = cpuSeconds();
   await t.test(file, async () => {
     await import(`#package/${file}`);
   });
@@ -35,12 +31,7 @@ for (const [index, file] of files.entries()) {
     if (files.length === 1) return;
     const { closeApps } = await import('./app.ts');
     await closeApps();
-    endFile();
   });
+  t.comment(`${cpuSeconds() - before} s of CPU`);
 }
 clearInterval(alive);
-
-function endFile(): void {
-  if (current) addCost(folder, { file: current.file, seconds: cpuSeconds() - current.cpu });
-  current = undefined;
-}

@@ -1,11 +1,8 @@
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rename, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { findLastRelease, git, type Release, root } from '../../scripts/last-release.ts';
-
-const run = promisify(execFile);
+import { run } from './processes.ts';
 
 const kinds = ['dependencies', 'devDependencies', 'optionalDependencies'];
 
@@ -30,8 +27,7 @@ async function build(commit: string, folder: string): Promise<void> {
     await run('tar', ['-xf', 'source.tar'], { cwd: work });
     if (await needsOwnPackages(work)) await run('npm', ['ci', '--workspaces=false'], { cwd: work });
     else await symlink(join(root, 'node_modules'), join(work, 'node_modules'));
-    // The hooks of tap are not for the compiler.
-    await run('env', ['-u', 'NODE_OPTIONS', 'npm', 'run', 'build'], { cwd: work });
+    await run('npm', ['run', 'build'], { cwd: work });
     await rename(work, folder);
   } finally {
     await rm(work, { recursive: true, force: true });

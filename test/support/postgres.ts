@@ -1,19 +1,16 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
-import { promisify } from 'node:util';
 import type { Test } from 'tap';
 import { untilAccepted } from './database.ts';
-import { root } from './files.ts';
 import { freePort } from './free-port.ts';
+import { run } from './processes.ts';
 import { unless } from './requirements.ts';
 
 /** PostgreSQL as Debian installs it, with pg_basebackup, pg_dump and psql, which the embedded server does not have. */
-
-const run = promisify(execFile);
 
 const installed = '/usr/lib/postgresql';
 const needed = ['postgres', 'initdb', 'pg_basebackup', 'pg_dump', 'psql'];
@@ -47,7 +44,7 @@ export async function createServer(t: Test, folder: string, settings: string[] =
   ];
   await run(unshare, args);
   const server = await startServer(t, cluster, settings);
-  await run(join(root, 'deploy/postgres/create-role.sh'), {
+  await run('deploy/postgres/create-role.sh', [], {
     env: { ...server.superuser, POSTGRES_USER: 'postgres', DURE_PASSWORD: rolePassword },
   });
   return server;
@@ -62,7 +59,7 @@ export async function startServer(t: Test, cluster: string, settings: string[] =
       (setting) => ['-c', setting],
     ),
   ];
-  const child: ChildProcess = spawn(command, args, { stdio: 'ignore' });
+  const child = spawn(command, args, { stdio: 'ignore' });
   /** `SIGQUIT` ends it as a crash does. */
   async function stop(signal: NodeJS.Signals = 'SIGINT'): Promise<void> {
     child.kill(signal);

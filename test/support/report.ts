@@ -1,5 +1,6 @@
 import process from 'node:process';
 import { Parser, type Result } from 'tap-parser';
+import { cpuSeconds } from './time.ts';
 
 /** What a test file printed. */
 export interface FileReport {
@@ -10,6 +11,8 @@ export interface FileReport {
   failures: { name: string; text: string }[];
   /** What else it wrote. */
   output: string;
+  /** Of CPU. */
+  seconds: number;
 }
 
 /**
@@ -21,6 +24,9 @@ export function readReports(onFile: (report: FileReport) => void) {
   let report: FileReport = startReport('');
   const root = new Parser();
   root.on('extra', (text: string) => (report.output += text));
+  root.on('comment', (text: string) => {
+    report.seconds = Number(/^# (\S+) s of CPU/.exec(text)?.[1] ?? report.seconds);
+  });
   follow(root, []);
 
   function endFile(): void {
@@ -58,15 +64,16 @@ export function readReports(onFile: (report: FileReport) => void) {
   };
 }
 
-const startReport = (file: string): FileReport => ({ file, passed: 0, skipped: 0, failures: [], output: '' });
+const nothing = { passed: 0, skipped: 0, output: '', seconds: 0 };
+export const startReport = (file: string): FileReport => ({ file, ...nothing, failures: [] });
 
-const nameOf = ({ file }: Pick<FileReport, 'file'>) => file.replace(/^build\//, '').replace(/js$/, 'ts');
+const nameOf = ({ file }: FileReport) => file.replace(/^build\//, '').replace(/js$/, 'ts');
 const print = (...lines: string[]) => process.stdout.write(`${lines.join('\n')}\n`);
 const indent = (text: string) => text.replaceAll(/^/gm, '    ');
 
-/** Prints a line for a file, and its failures. @param seconds of CPU */
-export function printReport(report: FileReport, seconds = 0): void {
-  const { passed, skipped, failures, output } = report;
+/** Prints a line for a file, and its failures. */
+export function printReport(report: FileReport): void {
+  const { passed, skipped, failures, output, seconds } = report;
   const counts = `${passed} passed${skipped ? `, ${skipped} skipped` : ''}`;
   print(`${failures.length ? 'FAILED' : 'ok'}  ${nameOf(report)}  ${counts}, ${seconds.toFixed(1)} s of CPU`);
   if (failures.length === 0) return;
@@ -75,18 +82,12 @@ export function printReport(report: FileReport, seconds = 0): void {
   if (output.trim() !== '') print(indent(output.trim().split('\n').slice(-40).join('\n')), '');
 }
 
-/** Prints where the time went, every failure again, and the numbers of assertions. @param run seconds */
-export function printSummary(
-  reports: FileReport[],
-  run: { costs: Map<string, number>; cpu: number; wall: number },
-): void {
-  const slowest = [...run.costs].sort(([, one], [, other]) => other - one).slice(0, 10);
-  print(
-    '',
-    'Most CPU:',
-    ...slowest.map(([file, seconds]) => `  ${seconds.toFixed(1)} s  ${nameOf({ file })}`),
-  );
-  print(`${run.wall.toFixed(0)} s, ${run.cpu.toFixed(0)} s of CPU`, '');
+/** Prints where the time went, every failure again, and the numbers of assertions. */
+export function printSummary(reports: FileReport[]): void {
+  const slowest = reports.toSorted((one, other) => other.seconds - one.seconds).slice(0, 10);
+  const costs = slowest.map((report) => `  ${report.seconds.toFixed(1)} s  ${nameOf(report)}`);
+  print('', 'Most CPU:', ...costs);
+  print(`${(performance.now() / 1_000).toFixed(0)} s, ${cpuSeconds().toFixed(0)} s of CPU`, '');
   for (const report of reports)
     for (const failure of report.failures) print(`${nameOf(report)}: ${describeFailure(failure)}`, '');
   const sum = (count: (report: FileReport) => number) =>

@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { compileCache, root } from './files.ts';
+import { root } from './files.ts';
+import { minimalEnvironment } from './processes.ts';
 import { until } from './until.ts';
 
 /** What production requires, without the database. */
@@ -34,10 +35,9 @@ export function spawnService(
   script = ['build/src/server.js'],
   stdout: 'pipe' | number = 'pipe',
 ) {
-  const { PATH = '' } = process.env;
   const child = spawn(process.execPath, [...options, ...script], {
     cwd: root,
-    env: { PATH, NODE_COMPILE_CACHE: compileCache, PORT: '0', ARGON2_MEMORY_KIB: '1024', ...environment },
+    env: { ...minimalEnvironment, PORT: '0', ARGON2_MEMORY_KIB: '1024', ...environment },
     stdio: ['ignore', stdout, 'pipe'],
   });
   let output = '';

@@ -1,5 +1,6 @@
 import {
   createHash,
+  createPrivateKey,
   generateKeyPairSync,
   type KeyObject,
   type KeyPairKeyObjectResult,
@@ -16,6 +17,20 @@ const algorithms = {
   ES384: { id: -35, generate: () => generateKeyPairSync('ec', { namedCurve: 'P-384' }) },
   EdDSA: { id: -8, generate: () => generateKeyPairSync('ed25519') },
   RS256: { id: -257, generate: () => generateKeyPairSync('rsa', { modulusLength: 2048 }) },
+};
+
+/** A vendor of authenticators: its key, and a certificate as far as it is read (RFC 5280), which nothing signs, until 2049. */
+const vendor = {
+  key: createPrivateKey({
+    key: 'MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgi4cEJkj7cPjPv0G6Wi0U+NGAYnNTS7ug9YdAt7svD2ChRANCAAQpJ7o8ggjeG+6c9npCWnp0Yu7PRQoI2PhUeMzKQj5jB8T/ZY7kFWPeL+AH1FgusNvrzEGxlXVPbyMmwhYGp7KI',
+    encoding: 'base64',
+    format: 'der',
+    type: 'pkcs8',
+  }),
+  certificate: Buffer.from(
+    'MIIBWzCCAUegAwIBAgIBATAKBggqhkjOPQQDAjBaMQswCQYDVQQGDAJLUjEPMA0GA1UECgwGVmVuZG9yMSIwIAYDVQQLDBlBdXRoZW50aWNhdG9yIEF0dGVzdGF0aW9uMRYwFAYDVQQDDA1BdXRoZW50aWNhdG9yMB4XDTIwMDEwMTAwMDAwMFoXDTQ5MDEwMTAwMDAwMFowWjELMAkGA1UEBgwCS1IxDzANBgNVBAoMBlZlbmRvcjEiMCAGA1UECwwZQXV0aGVudGljYXRvciBBdHRlc3RhdGlvbjEWMBQGA1UEAwwNQXV0aGVudGljYXRvcjBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABCknujyCCN4b7pz2ekJaenRi7s9FCgjY+FR4zMpCPmMHxP9ljuQVY94v4AfUWC6w2+vMQbGVdU9vIybCFgansogwCgYIKoZIzj0EAwIDAgAA',
+    'base64',
+  ),
 };
 
 /** What a faulty or hostile browser or authenticator does; a correct one does nothing of it. */
@@ -58,12 +73,13 @@ export function createAuthenticator(
 ) {
   const { id: alg, generate } = algorithms[algorithm];
   const keys: KeyPairKeyObjectResult = generate();
+  const page = { origin, crossOrigin: false };
   let userHandle = '';
   let counter = 0;
 
-  function clientData(type: string, challenge: string, given: Deviations): Buffer {
-    const data = { type, challenge, origin, crossOrigin: false, ...pick(given) };
-    return Buffer.from(JSON.stringify(data));
+  function clientData(right: { type: string; challenge: string }, given: Deviations): Buffer {
+    const { type, challenge, origin, crossOrigin } = { ...page, ...right, ...given };
+    return Buffer.from(JSON.stringify({ type, challenge, origin, crossOrigin }));
   }
 
   function authenticatorData(rpId: string, given: Deviations, attested = Buffer.alloc(0)): Buffer {
@@ -86,11 +102,8 @@ export function createAuthenticator(
   function attest(signed: Buffer, attestation: Deviations['attestation']) {
     if (typeof attestation === 'object') return attestation;
     if (attestation === undefined) return { fmt: 'none', attStmt: new Map() };
-    const vendor = algorithms.ES256.generate();
     const [key, rest]: [KeyObject, [string, CborValue][]] =
-      attestation === 'self'
-        ? [keys.privateKey, []]
-        : [vendor.privateKey, [['x5c', [certificateOf(vendor.publicKey)]]]];
+      attestation === 'self' ? [keys.privateKey, []] : [vendor.key, [['x5c', [vendor.certificate]]]];
     const attStmt = new Map<string, CborValue>([['alg', -7], ['sig', signWith(key, signed)], ...rest]);
     return { fmt: 'packed', attStmt };
   }
@@ -108,7 +121,7 @@ export function createAuthenticator(
       const publicKey = encodeCbor(coseKey(alg, keys.publicKey));
       const attested = Buffer.concat([Buffer.alloc(16), length, rawId, publicKey]);
       const authData = authenticatorData(options.rp.id, given, attested);
-      const data = clientData('webauthn.create', options.challenge, given);
+      const data = clientData({ type: 'webauthn.create', challenge: options.challenge }, given);
       const { fmt, attStmt } = attest(Buffer.concat([authData, sha256(data)]), given.attestation);
       const object = encodeCbor(new Map(Object.entries<CborValue>({ fmt, attStmt, authData })));
       return {
@@ -128,7 +141,7 @@ export function createAuthenticator(
     /** As `navigator.credentials.get()` and `toJSON()`, with the options as JSON. */
     get(options: Json, given: Deviations = {}) {
       const authData = authenticatorData(options.rpId, given);
-      const data = clientData('webauthn.get', options.challenge, given);
+      const data = clientData({ type: 'webauthn.get', challenge: options.challenge }, given);
       const signed = Buffer.concat([authData, sha256(data)]);
       const signature = signWith(given.key ?? keys.privateKey, signed);
       return {
@@ -145,12 +158,6 @@ export function createAuthenticator(
 }
 
 const sha256 = (data: string | Buffer) => createHash('sha256').update(data).digest();
-
-/** The deviations of the browser. */
-function pick({ origin, challenge, type, crossOrigin }: Deviations) {
-  const all = { origin, challenge, type, crossOrigin };
-  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
-}
 
 const credential = (id: string) => ({
   id,
@@ -176,32 +183,6 @@ const cose = (kty: number, alg: number, ...rest: CborValue[]) =>
     [3, alg],
     ...rest.map((value, index): [number, CborValue] => [-1 - index, value]),
   ]);
-
-/** A certificate of an authenticator's vendor as far as it is read (RFC 5280); nothing signs it. */
-function certificateOf(key: KeyObject): Buffer {
-  const attribute = (type: number, text: string) =>
-    der(0x31, der(0x30, der(0x06, Buffer.from([0x55, 4, type])), der(0x0c, Buffer.from(text))));
-  const name = der(
-    0x30,
-    ...[attribute(6, 'KR'), attribute(10, 'Vendor'), attribute(11, 'Authenticator Attestation')],
-    attribute(3, 'Authenticator'),
-  );
-  const algorithm = der(0x30, der(0x06, Buffer.from('2a8648ce3d040302', 'hex')));
-  const times = ['200101000000Z', '490101000000Z'].map((time) => der(0x17, Buffer.from(time)));
-  const version = der(0xa0, der(0x02, Buffer.from([2])));
-  const serial = der(0x02, Buffer.from([1]));
-  const publicKey = key.export({ type: 'spki', format: 'der' });
-  const content = der(0x30, version, serial, algorithm, name, der(0x30, ...times), name, publicKey);
-  return der(0x30, content, algorithm, der(0x03, Buffer.alloc(2)));
-}
-
-/** One value in DER (ITU-T X.690), shorter than 64 KiB. */
-function der(tag: number, ...parts: Buffer[]): Buffer {
-  const content = Buffer.concat(parts);
-  const { length } = content;
-  const size = length < 128 ? [length] : [0x82, length >> 8, length & 255];
-  return Buffer.concat([Buffer.from([tag, ...size]), content]);
-}
 
 /** Encodes a value in CBOR (RFC 8949). */
 export const encodeCbor = (value: CborValue) => Buffer.from(isoCBOR.encode(value));

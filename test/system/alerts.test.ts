@@ -1,10 +1,10 @@
-import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { parse } from 'yaml';
 import { createTestApp, signUpUser } from '../support/app.ts';
 import { readText, root } from '../support/files.ts';
+import { run } from '../support/processes.ts';
 import { without } from '../support/requirements.ts';
 
 interface Rule {
@@ -34,13 +34,8 @@ t.test('promtool accepts the rules, and each fires when it should and only then'
     ['check', 'rules', 'alerts.yml'],
     ['test', 'rules', 'alerts.test.yml'],
     ['check', 'config', '--syntax-only', 'prometheus.yml'],
-  ]) {
-    const { status, stdout, stderr } = spawnSync('promtool', args, {
-      cwd: join(root, 'deploy/prometheus'),
-      encoding: 'utf8',
-    });
-    t.equal(status, 0, `${args.join(' ')}: ${stdout}${stderr}`);
-  }
+  ])
+    await t.resolves(run('promtool', args, { cwd: join(root, 'deploy/prometheus') }), args.join(' '));
   const groups: { name: string; alert_rule_test: { alertname: string; exp_alerts: unknown[] }[] }[] = parse(
     readText('deploy/prometheus/alerts.test.yml'),
   ).tests;

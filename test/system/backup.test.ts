@@ -1,13 +1,10 @@
-import { execFile } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import t from 'tap';
 import { migrate } from '../../src/infrastructure/database/migrations.ts';
-import { createTestApp, logIn, relayed, signUpUser, type TestApp } from '../support/app.ts';
+import { createTestApp, logIn, relayed, signUpUser, suspend, type TestApp } from '../support/app.ts';
 import { lockRows } from '../support/concurrency.ts';
 import { databaseUrl, execute } from '../support/database.ts';
-import { root } from '../support/files.ts';
 import { uploadImage } from '../support/images.ts';
 import {
   openTwoVerifiedShops,
@@ -17,11 +14,11 @@ import {
   transition,
 } from '../support/partner-requests.ts';
 import { createServer, postgresPrograms, rolePassword } from '../support/postgres.ts';
+import { run } from '../support/processes.ts';
+import { countRows } from '../support/rows.ts';
 import { createPost, idsIn } from '../support/stores.ts';
 
 const { skip } = postgresPrograms;
-const run = promisify(execFile);
-const script = (name: string) => join(root, 'deploy/backup', name);
 
 /** The status of the large file of an image. */
 async function statusOf({ call }: TestApp, { url }: { url: string }): Promise<number> {
@@ -32,14 +29,25 @@ t.test('a backup brings back the database and the images, and nothing else', { s
   const folder = t.testdir();
   const { superuser, superuserUrl, url } = await createServer(t, folder);
   await migrate(url);
+  await t.test('the role of the service owns its database only', async (t) => {
+    const rights = await execute(
+      url,
+      `SELECT rolsuper OR rolcreatedb OR rolcreaterole OR rolreplication OR rolbypassrls,
+         ARRAY(SELECT datname::text FROM pg_database WHERE datallowconn AND has_database_privilege(datname, 'CONNECT'))
+       FROM pg_roles WHERE rolname = current_user`,
+    );
+    t.strictSame(rights, [false, ['dure']]);
+    await t.rejects(execute(url, 'CREATE DATABASE other'), { code: '42501' });
+  });
+
   const environment = { DATA_DIR: join(folder, 'data') };
   const environmentOfScripts = { ...superuser, ...environment, DURE_PASSWORD: rolePassword };
   const backUp = async () => {
     const env = { ...environmentOfScripts, PGUSER: 'dure', PGPASSWORD: rolePassword, PGDATABASE: 'dure' };
-    return (await run(script('backup.sh'), [join(folder, 'backups')], { env })).stdout.trim();
+    return (await run('deploy/backup/backup.sh', [join(folder, 'backups')], { env })).stdout.trim();
   };
   const restore = (backup: string, other = {}) =>
-    run(script('restore.sh'), [backup], { env: { ...environmentOfScripts, ...other } });
+    run('deploy/backup/restore.sh', [backup], { env: { ...environmentOfScripts, ...other } });
 
   // A service with rows, images, and emails that wait.
   const before = await createTestApp({ ...environment, WORKER_ENABLED: 'false' }, { databaseUrl: url });
@@ -48,10 +56,7 @@ t.test('a backup brings back the database and the images, and nothing else', { s
   const pictured = await createPost(before, receiver.token, { title: '봄꽃 세트', images: [image.url] });
   const request = await sendRequest(before, sender, post);
   await relayed(before);
-  const { rows: waiting } = await before.pool.query(
-    'SELECT count(*)::int AS mails FROM graphile_worker.jobs',
-  );
-  t.ok(waiting[0].mails > 0);
+  t.ok((await countRows(before, 'graphile_worker.jobs')) > 0);
   await before.pool.query(`INSERT INTO outbox (mail) VALUES ('{"kind": "partner_request_ended"}')`);
   const relay = await lockRows(t, before, 'SELECT FROM outbox FOR UPDATE');
   // What an operator adds with the rights of a superuser is not the service's to restore.
@@ -85,7 +90,7 @@ t.test('a backup brings back the database and the images, and nothing else', { s
   });
   await execute(superuserUrl, 'DROP DATABASE dure');
   rmSync(environment.DATA_DIR, { recursive: true });
-  await run('mkdir', [environment.DATA_DIR]);
+  mkdirSync(environment.DATA_DIR);
   await restore(backup);
   t.strictSame(await migrate(url), [], 'no migration is left to apply');
 
@@ -130,7 +135,7 @@ t.test('a backup brings back the database and the images, and nothing else', { s
     const own = await logIn(after, receiver);
     const { body } = await after.call('GET', '/api/v1/notifications/unread-count/', { token: own.token });
     t.equal(body.data.unread_count, 2);
-    await after.pool.query('UPDATE users SET suspended_at = now() WHERE id = $1', [sender.id]);
+    await suspend(after, sender);
     t.equal((await after.call('GET', '/auth/me/', { token })).status, 401);
   });
 

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -9,9 +8,9 @@ import { loadConfig } from '../../src/infrastructure/config/config.ts';
 import { plannerSettings } from '../../src/infrastructure/database/client.ts';
 import { environmentNames } from '../config/environments.ts';
 import { readText, root, temporaryFolder } from '../support/files.ts';
+import { run } from '../support/processes.ts';
 import { without } from '../support/requirements.ts';
 
-const fileOf = (path: string) => join(root, path);
 const composeFile = readText('compose.yaml');
 
 /** What an operator puts into `.env`. */
@@ -68,10 +67,10 @@ t.test('.env.example has every setting and no value, and create-env.sh makes the
 
   const folder = temporaryFolder(t);
   mkdirSync(join(folder, 'deploy'));
-  for (const path of ['deploy/create-env.sh', 'package.json']) cpSync(fileOf(path), join(folder, path));
+  for (const path of ['deploy/create-env.sh', 'package.json']) cpSync(join(root, path), join(folder, path));
   writeFileSync(join(folder, '.env.example'), example);
-  const create = () => spawnSync(join(folder, 'deploy/create-env.sh'), { encoding: 'utf8' }).status;
-  t.equal(create(), 0);
+  const create = () => run(join(folder, 'deploy/create-env.sh'), []);
+  await create();
   const file = join(folder, '.env');
   const created = readFileSync(file, 'utf8');
   const secrets = [...created.matchAll(/^\w+=([0-9a-f]{64})$/gm)].map(([, secret]) => secret);
@@ -80,7 +79,7 @@ t.test('.env.example has every setting and no value, and create-env.sh makes the
   const vapid = { VAPID_PRIVATE_KEY: /^VAPID_PRIVATE_KEY=(.*)$/m.exec(created)?.[1] };
   t.ok(loadConfig({ ...settings, ...vapid }).vapid, 'a key of push messages');
   t.equal(statSync(file).mode & 0o077, 0, 'others cannot read it');
-  t.not(create(), 0);
+  await t.rejects(create());
   t.equal(readFileSync(file, 'utf8'), created, 'a second run changes nothing');
 });
 
@@ -122,12 +121,9 @@ const skip = without('caddy');
 
 t.test('the proxy routes to ready instances, and repeats nothing that changes rows', { skip }, async (t) => {
   const { environment } = readCompose();
-  const file = fileOf('deploy/caddy/Caddyfile');
-  const { stdout, status, stderr } = spawnSync('caddy', ['adapt', '--config', file], {
+  const { stdout, stderr } = await run('caddy', ['adapt', '--config', 'deploy/caddy/Caddyfile'], {
     env: { PATH: process.env.PATH, PUBLIC_URL: environment.PUBLIC_URL },
-    encoding: 'utf8',
   });
-  t.equal(status, 0, stderr);
   t.notMatch(stderr, /not formatted/);
   const [route] = JSON.parse(stdout).apps.http.servers.srv0.routes;
   t.strictSame(route.match, [{ host: ['api.example.com'] }]);
@@ -183,10 +179,12 @@ t.test('systemd reports nothing about the units', { skip: without('systemd-analy
     // The programs are not where an operator installs them.
     const text = readText(`deploy/systemd/${file}`).replace(/^ExecStart=\S+/m, 'ExecStart=/bin/true');
     writeFileSync(join(folder, unit), text);
-    const verify = (name: string) =>
-      spawnSync('systemd-analyze', ['verify', join(folder, name)], { encoding: 'utf8' }).stderr;
-    t.notMatch(verify(unit), 'dure');
+    const verify = async (name: string) => {
+      const { stderr } = await run('systemd-analyze', ['verify', join(folder, name)]).catch((error) => error);
+      return stderr;
+    };
+    t.notMatch(await verify(unit), 'dure');
     writeFileSync(join(folder, `broken-${unit}`), text.replace('User=', 'Usr='));
-    t.match(verify(`broken-${unit}`), 'dure');
+    t.match(await verify(`broken-${unit}`), 'dure');
   }
 });

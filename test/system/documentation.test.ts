@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { transform } from 'esbuild';
@@ -9,6 +7,7 @@ import { createDevMailbox, devMailboxRoutes } from '../../src/development/mailbo
 import { environmentNames } from '../config/environments.ts';
 import { createTestApp } from '../support/app.ts';
 import { readText, root, temporaryFolder } from '../support/files.ts';
+import { run, runScript } from '../support/processes.ts';
 import { listen } from '../support/raw-http.ts';
 
 /** The Markdown pages, relative to the repository. */
@@ -32,14 +31,6 @@ function blocksOf(page: string): { language: string; code: string }[] {
   const text = readText(page);
   const blocks = text.matchAll(/<!-- run -->\n```(\w+)\n([\s\S]*?)```/g);
   return Array.from(blocks, ([, language = '', code = '']) => ({ language, code }));
-}
-
-async function run(command: string, args: string[]): Promise<{ code: number; output: string }> {
-  const child = spawn(command, args, { cwd: root });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += data));
-  const [code] = await once(child, 'close');
-  return { code, output };
 }
 
 t.test('links between the pages lead somewhere', async (t) => {
@@ -78,12 +69,12 @@ t.test('the check detects a stale table of codes', async (t) => {
   const check = (name: string, content: string) => {
     const path = join(folder, name);
     writeFileSync(path, content);
-    return run(process.execPath, ['build/scripts/export-errors.js', '--check', path]);
+    return runScript('build/scripts/export-errors.js', ['--check', path]);
   };
-  t.strictSame(await check('fresh.md', committed), { code: 0, output: '' });
+  t.strictSame(await check('fresh.md', committed), { code: 0, stdout: '', stderr: '' });
   const stale = await check('stale.md', committed.replace('`own_post`', '`own_posts`'));
   t.equal(stale.code, 1);
-  t.match(stale.output, 'is stale: run `npm run openapi`');
+  t.match(stale.stderr, 'is stale: run `npm run openapi`');
 });
 
 t.test('the check detects a Korean page that differs from its source, and copies code', async (t) => {
@@ -93,17 +84,17 @@ t.test('the check detects a Korean page that differs from its source, and copies
   const korean = join(folder, 'page.ko.md');
   const check = (content: string, ...options: string[]) => {
     writeFileSync(korean, content);
-    return run(process.execPath, ['build/scripts/translations.js', relative(root, korean), ...options]);
+    return runScript('build/scripts/translations.js', [relative(root, korean), ...options]);
   };
   writeFileSync(join(folder, 'page.md'), page('##', 'limit', 'call(1); // one'));
   const same = page('##', 'limit', 'call(1); // 하나');
-  t.strictSame(await check(same, '--check'), { code: 0, output: '' }, 'comments are translated');
+  t.match(await check(same, '--check'), { code: 0, stderr: '' }, 'comments are translated');
   const wrong = async (heading: string, name: string) =>
-    (await check(page(heading, name, 'call(1);'), '--check')).output;
+    (await check(page(heading, name, 'call(1);'), '--check')).stderr;
   t.match(await wrong('###', 'limit'), 'headings of the levels 1,3, not 1,2');
   t.match(await wrong('##', 'limits'), '## Part: lacks limit');
   const stale = page('##', 'limit', 'call(2);');
-  t.match(await check(stale, '--check'), { code: 1, output: /other code/ });
+  t.match(await check(stale, '--check'), { code: 1, stderr: /other code/ });
   t.equal((await check(stale)).code, 0);
   t.equal(readFileSync(korean, 'utf8'), page('##', 'limit', 'call(1); // one'));
 });
@@ -127,15 +118,13 @@ t.test('docs/quickstart.md works as it is written', async (t) => {
 
   const shell = join(folder, 'quickstart.sh');
   writeFileSync(shell, codeIn('sh'));
-  const curl = await run('sh', [shell]);
-  t.equal(curl.code, 0, curl.output);
-  t.match(curl.output, /"username":"curl_shop","name":"김두레"/);
-  t.notMatch(curl.output, '"success":false');
+  const { stdout } = await run('sh', [shell]);
+  t.match(stdout, /"username":"curl_shop","name":"김두레"/);
+  t.notMatch(stdout, '"success":false');
 
   // The second block goes on where the first one ends. Node.js 20 runs no TypeScript.
   const script = join(folder, 'quickstart.mjs');
   writeFileSync(script, (await transform(codeIn('ts'), { loader: 'ts' })).code);
-  for (const output of ['김두레 false\ntrue\n', '김두레 true\ntrue\n']) {
-    t.strictSame(await run(process.execPath, [script]), { code: 0, output });
-  }
+  for (const stdout of ['김두레 false\ntrue\n', '김두레 true\ntrue\n'])
+    t.strictSame(await runScript(script, []), { code: 0, stdout, stderr: '' });
 });

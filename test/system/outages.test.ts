@@ -17,7 +17,6 @@ import {
   clusterFolder,
   postmasterPid,
   processesIn,
-  query,
   signalAll,
   temporaryFolder,
 } from './embedded-postgres/support.ts';
@@ -94,7 +93,7 @@ const readiness = (service: Service, expected: 200 | 503) =>
 
 /** PostgreSQL restarts all its processes when one of them is killed. */
 async function crashConnection(url: string): Promise<void> {
-  const [pid] = await query(
+  const [pid] = await execute(
     url,
     `SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() LIMIT 1`,
   );
@@ -166,7 +165,7 @@ t.test('PostgreSQL ends or hangs: nothing acknowledged is lost, each email is se
 
   for (const service of services)
     t.notMatch(service.output(), /already sent|reply\.sent/, 'the end of a late handler is not an error');
-  const accounts = await query(databaseUrl, 'SELECT count(*)::int FROM users');
+  const accounts = await execute(databaseUrl, 'SELECT count(*)::int FROM users');
   t.same(accounts, [signedUp.length], 'each account once, and no other');
   for (const username of [...signedUp.slice(0, 5), ...signedUp.slice(-5)]) {
     t.equal((await post(`${services[0].url}/auth/login/`, { username, password })).status, 200, username);
@@ -219,7 +218,7 @@ t.test('a full disk under the embedded database', { skip: cannotMount }, async (
   await fillDisk(DATA_DIR);
   const unanswered: unknown[] = [];
   for (let turn = 0; turn < 10 && unanswered.length === 0; turn++) {
-    if ((await query(url, 'SELECT pg_switch_wal()').catch(() => [])).length === 0) break;
+    if ((await execute(url, 'SELECT pg_switch_wal()').catch(() => [])).length === 0) break;
     const username = `log${turn}`;
     const accepted = await signUp(t, service, username).catch(() => void unanswered.push(username));
     if (accepted) signedUp.push(username);
@@ -234,7 +233,7 @@ t.test('a full disk under the embedded database', { skip: cannotMount }, async (
   t.teardown(() => restarted.end());
   await insist(t, restarted, 'restarted');
   signedUp.push('restarted');
-  const usernames = await query(await embeddedUrl(), 'SELECT username FROM users ORDER BY id');
+  const usernames = await execute(await embeddedUrl(), 'SELECT username FROM users ORDER BY id');
   const answered = usernames.filter((username) => !unanswered.includes(username));
   t.same(answered, signedUp, 'every acknowledged account, and none that was rejected');
 });

@@ -7,7 +7,7 @@ import { codeIn, createTestApp, logIn, password, signUpUser } from '../support/a
 import { unavailable } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
 import { createTestDatabase } from '../support/database.ts';
-import { openTwoShops, requestsPath } from '../support/partner-requests.ts';
+import { openTwoShops, requestPartnership } from '../support/partner-requests.ts';
 import { startPooler } from '../support/pooler.ts';
 import { without } from '../support/requirements.ts';
 import { createTcpProxy } from '../support/tcp-proxy.ts';
@@ -31,11 +31,8 @@ t.test('behind PgBouncer in transaction mode', { skip }, async (t) => {
     const { token } = receiver;
     t.equal((await app.call('POST', '/auth/email-verify/confirm/', { body: confirm, token })).status, 200);
     const stream = await openStream(t, app, receiver.token);
-    const body = { post_id: post.id, message: '함께 해요!' };
-    const headers = { 'idempotency-key': 'once' };
-    const sent = await inParallel(8, () =>
-      app.call('POST', requestsPath, { token: sender.token, body, headers }),
-    );
+    const key = { 'idempotency-key': 'once' };
+    const sent = await inParallel(8, () => requestPartnership(app, sender, post, key));
     t.strictSame(new Set(sent.map(({ status, text }) => `${status} ${text}`)).size, 1);
     t.equal(sent[0]?.status, 201);
     await stream.until(() => stream.ids().length === 1);

@@ -8,12 +8,12 @@ import { password } from '../support/app.ts';
 import { createEmptyDatabase, createTestDatabase, databaseUrl, execute } from '../support/database.ts';
 import { temporaryFolder } from '../support/files.ts';
 import { freePort } from '../support/free-port.ts';
+import { runScript } from '../support/processes.ts';
 import { rawConnection } from '../support/raw-http.ts';
 import { serve } from '../support/serve.ts';
 import { insist, post, production, type Service, spawnService, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
-import { runProcess } from './cli/process.ts';
-import { allEnd, query } from './embedded-postgres/support.ts';
+import { allEnd } from './embedded-postgres/support.ts';
 
 const login = { username: 'dure_cafe', password };
 const account = { username: 'dure_cafe', password, name: '김두레', email: 'owner@example.com' };
@@ -61,7 +61,7 @@ t.test('on the embedded database', async (t) => {
   });
 
   const listUsers = async () => {
-    const { code, stdout, stderr } = await runProcess('build/src/cli.js', ['users', 'list', '--json'], {
+    const { code, stdout, stderr } = await runScript('build/src/cli.js', ['users', 'list', '--json'], {
       DATA_DIR,
     });
     return { code, users: code === 0 ? JSON.parse(stdout).items : stderr };
@@ -87,13 +87,18 @@ t.test('on the embedded database', async (t) => {
     t.match(await listUsers(), { code: 0, users: [{ username: account.username }] });
     t.ok(await allEnd(DATA_DIR));
     const elsewhere = temporaryFolder(t);
-    const { code, stderr } = await runProcess('build/src/cli.js', ['stats'], { DATA_DIR: elsewhere });
+    const { code, stderr } = await runScript('build/src/cli.js', ['stats'], { DATA_DIR: elsewhere });
     t.match({ code, stderr }, { code: 1, stderr: /no embedded database in .*set DATABASE_URL/ });
     t.same(await readdir(elsewhere), [], 'nothing is created');
   });
 });
 
-t.test('instances that start together, as owner of an empty database, migrate it once', async (t) => {
+/** A script that moves the clock of a process. */
+function shiftClock(milliseconds: number): string {
+  return `const Real=Date;globalThis.Date=class extends Real{constructor(...a){if(a.length)super(...a);else super(Real.now()+${milliseconds})}static now(){return Real.now()+${milliseconds}}}`;
+}
+
+t.test('two instances whose clocks differ by a minute', async (t) => {
   const database = await createEmptyDatabase();
   const url = new URL(database);
   const name = url.pathname.slice(1);
@@ -109,13 +114,51 @@ t.test('instances that start together, as owner of an empty database, migrate it
   url.username = role;
   url.password = 'owns-one-database';
   const environment = { ...production, DATABASE_URL: url.href, MIGRATE_ON_START: 'true' };
-  const services = await Promise.all([1, 2].map(() => startService(environment)));
-  t.teardown(() => Promise.all(services.map((service) => service.end('SIGKILL'))));
-  for (const service of services) t.equal(await becomesReady(service), 200);
-  const [first, second] = services;
-  t.equal((await insist(`${first?.url}/auth/signup/`, account)).status, 201);
-  t.equal((await insist(`${second?.url}/auth/login/`, login)).status, 200);
-  for (const service of services) t.same(await service.end('SIGTERM'), { code: 0, signal: null });
+  const start = (milliseconds: number) => {
+    const script = encodeURIComponent(shiftClock(milliseconds));
+    return startService({ ...environment, NODE_OPTIONS: `--import=data:text/javascript,${script}` });
+  };
+  const [ahead, behind] = await Promise.all([start(60_000), start(0)]);
+  t.teardown(() => Promise.all([ahead.end('SIGKILL'), behind.end('SIGKILL')]));
+
+  await t.test('start together, as owner of an empty database, and migrate it once', async (t) => {
+    for (const service of [ahead, behind]) t.equal(await becomesReady(service), 200);
+    t.equal((await insist(`${ahead.url}/auth/signup/`, account)).status, 201);
+  });
+
+  await t.test('accept each other’s tokens', async (t) => {
+    const issuedAt: number[] = [];
+    for (const [one, other] of [
+      [ahead, behind],
+      [behind, ahead],
+    ] as const) {
+      const { data } = JSON.parse((await insist(`${one.url}/auth/login/`, login)).text);
+      const [, claims = ''] = data.access.split('.');
+      issuedAt.push(JSON.parse(Buffer.from(claims, 'base64url').toString()).iat);
+      const me = (access: string, url: string) =>
+        fetch(`${url}/auth/me/`, { headers: { authorization: `Bearer ${access}` } });
+      t.equal((await me(data.access, other.url)).status, 200);
+      const refreshed = await insist(`${other.url}/auth/token/refresh/`, { refresh: data.refresh });
+      t.equal(refreshed.status, 200);
+      const pair = JSON.parse(refreshed.text).data;
+      t.equal((await me(pair.access, one.url)).status, 200);
+      const late = await insist(`${one.url}/auth/token/refresh/`, { refresh: data.refresh });
+      t.equal(late.status, 200, 'the reuse grace does not depend on the clock of an instance');
+      t.equal((await insist(`${one.url}/auth/token/refresh/`, { refresh: pair.refresh })).status, 200);
+      await execute(database, `UPDATE sessions SET expires_at = now() + interval '50 seconds'`);
+      const headers = { authorization: `Bearer ${pair.access}` };
+      for (const { url } of [one, other]) {
+        const listed = await (await fetch(`${url}/auth/sessions/`, { headers })).json();
+        t.match(listed, { data: { items: [{ is_current: true }] } }, 'listed as long as it is taken');
+      }
+      t.equal((await post(`${one.url}/auth/logout/`, {}, headers)).status, 200);
+      t.equal((await me(pair.access, other.url)).status, 401, 'ended on both at once');
+    }
+    const [ofAhead = 0, ofBehind = 0] = issuedAt;
+    t.ok(ofAhead - ofBehind > 40, 'the clocks do differ');
+  });
+
+  for (const service of [ahead, behind]) t.same(await service.end('SIGTERM'), { code: 0, signal: null });
 });
 
 t.test('DATABASE_DIRECT_URL alone is enough; with PORT=0, URLs have the real port', async (t) => {
@@ -126,7 +169,7 @@ t.test('DATABASE_DIRECT_URL alone is enough; with PORT=0, URLs have the real por
   t.teardown(() => service.end());
   t.equal((await insist(`${service.url}/auth/signup/`, account)).status, 201);
   t.same(await readdir(DATA_DIR), ['jwt-secret'], 'no embedded database');
-  const users = await runProcess('build/src/cli.js', ['users', 'list', '--json'], environment);
+  const users = await runScript('build/src/cli.js', ['users', 'list', '--json'], environment);
   t.match(JSON.parse(users.stdout), { items: [{ username: account.username }] });
 
   const { data } = JSON.parse((await insist(`${service.url}/auth/login/`, login)).text);
@@ -151,7 +194,7 @@ t.test('a database that cannot keep Korean ends the start before anything is wri
   const latin = databaseUrl(server, name);
   const output = await startThatFails(t, { ...settings, DATABASE_URL: latin });
   t.match(output, /the database has the encoding LATIN1: create it with ENCODING 'UTF8'/);
-  t.strictSame(await query(latin, "SELECT FROM pg_tables WHERE schemaname = 'public'"), []);
+  t.strictSame(await execute(latin, "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"), []);
 });
 
 t.test('a port that is taken ends the start with one line that helps', async (t) => {
@@ -167,7 +210,7 @@ t.test('demo and seed data are rejected in production', async (t) => {
     const output = await startThatFails(t, settings, [`build/scripts/${script}.js`]);
     t.match(output, 'does not run in production');
   }
-  const usernames = await query(settings.DATABASE_URL, 'SELECT username FROM users');
+  const usernames = await execute(settings.DATABASE_URL, 'SELECT username FROM users');
   t.strictSame(usernames, [], 'nor does a migration make any');
 });
 

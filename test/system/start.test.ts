@@ -6,6 +6,7 @@ import { delimiter, join } from 'node:path';
 import process from 'node:process';
 import t, { type Test } from 'tap';
 import { root } from '../support/files.ts';
+import { run } from '../support/processes.ts';
 import { until } from '../support/until.ts';
 
 /** A service that prints how it was started and each signal that it gets, and ends half a second after the first one. */
@@ -63,6 +64,16 @@ t.test('npm start gives Node.js the settings of the image', async (t) => {
   }
 });
 
+t.test('the image gives Node.js threads for all cores, unless it has a number', async (t) => {
+  const { UV_THREADPOOL_SIZE: _, ...env } = process.env;
+  const threads = async (variables: Record<string, string>) => {
+    const command = ['deploy/entrypoint.sh', 'node', '--print', 'process.env.UV_THREADPOOL_SIZE'];
+    return (await run('sh', command, { env: { ...env, ...variables } })).stdout.trim();
+  };
+  t.equal(await threads({}), String(Math.max(4, 2 * availableParallelism())));
+  t.equal(await threads({ UV_THREADPOOL_SIZE: '7' }), '7');
+});
+
 t.test('a signal reaches the service, and its exit code is that of npm start', async (t) => {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     const { pid, lines, closed } = await start(t);
@@ -95,9 +106,6 @@ t.test('a SIGTERM that ends the shell of npm only ends the service, too', async 
 
 t.test('without packages, npm start says what to do', async (t) => {
   const script = join(root, 'scripts/start.mjs');
-  const child = spawn(process.execPath, [script], { cwd: t.testdir({}), stdio: ['ignore', 'pipe', 'pipe'] });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += data));
-  t.strictSame(await once(child, 'close'), [1, null]);
-  t.equal(output, 'The packages are not installed. Run: npm ci\n');
+  const stderr = 'The packages are not installed. Run: npm ci\n';
+  await t.rejects(run(process.execPath, [script], { cwd: t.testdir({}) }), { code: 1, stdout: '', stderr });
 });

@@ -7,9 +7,8 @@ import type { Test } from 'tap';
 import { preview } from 'vite';
 import { createTestApp, password } from '../../../test/support/app.ts';
 import { type BrowserOptions, launchBrowser } from '../../../test/support/browser.ts';
-import { root, temporaryFolder } from '../../../test/support/files.ts';
+import { root, sharedFolder, temporaryFolder } from '../../../test/support/files.ts';
 import { freePort } from '../../../test/support/free-port.ts';
-import { sharedFolder } from '../../../test/support/shared-folder.ts';
 
 /** What the shared build has in place of the URL of the service. */
 const anyApi = 'https://api.of.any.test.example';

@@ -1,21 +1,21 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { openSync } from 'node:fs';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
-import { parseEnv, promisify } from 'node:util';
+import { parseEnv } from 'node:util';
 import type { Test } from 'tap';
 import { untilAccepted } from '../../support/database.ts';
 import { root } from '../../support/files.ts';
 import type { Json } from '../../support/json.ts';
 import { asPostgres, postgresPrograms } from '../../support/postgres.ts';
+import { run } from '../../support/processes.ts';
 import { without } from '../../support/requirements.ts';
 import { atMost } from '../../support/time.ts';
 import { until } from '../../support/until.ts';
 import { signalAll, temporaryFolder } from '../../system/embedded-postgres/support.ts';
 
-const run = promisify(execFile);
 const patroniFile = join(root, 'deploy/patroni/patroni.yml');
 
 interface Member {
@@ -44,7 +44,7 @@ export async function startCluster(t: Test) {
   const folder = await temporaryFolder(t);
   // PgBouncer reads its files as another user.
   await chmod(folder, 0o755);
-  const { PATH = '' } = process.env;
+  const common = { PATH: process.env['PATH'], LANG: 'C.UTF-8' };
   // Each machine has a loopback address of its own, so that the ports are those of the files.
   const network = `127.${randomInt(1, 255)}.${randomInt(1, 255)}`;
   /** As deploy/ has them. */
@@ -70,7 +70,7 @@ export async function startCluster(t: Test) {
   function start(command: string[], environment: NodeJS.ProcessEnv = {}): ChildProcess {
     const [program = '', ...args] = command;
     const log = openSync(join(folder, 'log'), 'a');
-    const env = { PATH, LANG: 'C.UTF-8', ...environment };
+    const env = { ...common, ...environment };
     return spawn(program, args, { cwd: folder, env, stdio: ['ignore', log, log] });
   }
 
@@ -91,19 +91,17 @@ export async function startCluster(t: Test) {
     ]);
   }
 
+  const askPatroni = (name: string, path: string) =>
+    fetch(`http://${addressOf(name)}:8008/${path}`, { signal: AbortSignal.timeout(atMost(1_000)) });
+
   async function members(): Promise<Member[]> {
-    const ask = async (name: string): Promise<Member[]> => {
-      const response = await fetch(`http://${addressOf(name)}:8008/cluster`, {
-        signal: AbortSignal.timeout(atMost(1_000)),
-      });
-      const { members = [] }: Json = await response.json();
-      return members;
-    };
-    return Promise.any(names.map(ask)).catch(() => []);
+    const ask = async (name: string) => (await (await askPatroni(name, 'cluster')).json()) as Json;
+    const { members = [] } = await Promise.any(names.map(ask)).catch(() => ({}));
+    return members;
   }
 
   const isPrimary = (name: string) =>
-    fetch(`http://${addressOf(name)}:8008/primary`, { signal: AbortSignal.timeout(atMost(1_000)) }).then(
+    askPatroni(name, 'primary').then(
       ({ ok }) => ok,
       () => false,
     );
@@ -142,9 +140,9 @@ export async function startCluster(t: Test) {
   await whole();
   const superuser = `postgresql://postgres:${password}@${haproxy}:5000/postgres`;
   await untilAccepted(superuser);
-  await run(join(root, 'deploy/postgres/create-role.sh'), {
+  await run('deploy/postgres/create-role.sh', [], {
     env: {
-      ...{ PATH, PGHOST: haproxy, PGPORT: '5000', PGPASSWORD: password },
+      ...{ ...common, PGHOST: haproxy, PGPORT: '5000', PGPASSWORD: password },
       ...{ POSTGRES_USER: 'postgres', DURE_PASSWORD: password },
     },
   });
@@ -169,12 +167,7 @@ export async function startCluster(t: Test) {
     startNode,
     /** A planned switchover, as an operator does it. */
     async switchover(name: string): Promise<void> {
-      const env = {
-        PATH,
-        LANG: 'C.UTF-8',
-        ...(await environmentOf('patroni/patroni.env', name)),
-        ...passwords,
-      };
+      const env = { ...common, ...(await environmentOf('patroni/patroni.env', name)), ...passwords };
       const command = ['switchover', 'dure', '--leader', addressOf(name), '--force'];
       await run('patronictl', ['-c', patroniFile, ...command], { env });
     },

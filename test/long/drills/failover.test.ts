@@ -2,11 +2,11 @@ import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import t from 'tap';
+import { execute } from '../../support/database.ts';
 import { createProvider } from '../../support/provider.ts';
 import { production, startService } from '../../support/service.ts';
 import { atMost } from '../../support/time.ts';
 import { until } from '../../support/until.ts';
-import { query } from '../../system/embedded-postgres/support.ts';
 import { createBalancer, followStream } from '../upgrade/load.ts';
 import { cannotRun, startCluster } from './cluster.ts';
 import { type Acknowledged, type Answer, createClients, startLoad } from './load.ts';
@@ -98,7 +98,7 @@ t.test('failovers lose nothing, and no instance is restarted', { skip: cannotRun
   for (const { child } of services) t.equal(child.exitCode, null, 'no instance ended');
 
   for (const [index, { ids, ended }] of streams.entries()) {
-    const stored = await query(
+    const stored = await execute(
       cluster.directUrl,
       `SELECT n.id::int FROM notifications n JOIN users u ON u.id = n.user_id WHERE u.username = '${names[index]}' ORDER BY n.id`,
     );

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { password } from '../../support/app.ts';
 import type { Json } from '../../support/json.ts';
+import { requestsPath } from '../../support/partner-requests.ts';
 import { atMost } from '../../support/time.ts';
 
 /** One response, or 0 where a connection broke. */
@@ -73,8 +74,6 @@ type Clients = ReturnType<typeof createClients>;
 /** What was acknowledged, by table: each value belongs to one row. */
 export type Acknowledged = Record<'users' | 'posts' | 'partner_requests', string[]>;
 
-const requests = '/api/v1/notifications/partner-request/';
-
 /** People who write and read until they are stopped. */
 export async function startLoad({ insist, openStore }: Clients, receivers: string[]) {
   const acknowledged: Acknowledged = { users: [], posts: [], partner_requests: [] };
@@ -102,9 +101,9 @@ export async function startLoad({ insist, openStore }: Clients, receivers: strin
 
   const asks = (person: number, token: string, post_id: number) => async (round: number) => {
     const message = `요청 ${person}-${round}`;
-    const { id } = await insist('POST', requests, { token, body: { post_id, message } });
+    const { id } = await insist('POST', requestsPath, { token, body: { post_id, message } });
     acknowledged.partner_requests.push(message);
-    await insist('POST', `${requests}${id}/withdraw/`, { token, done: 409 });
+    await insist('POST', `${requestsPath}${id}/withdraw/`, { token, done: 409 });
   };
 
   const reads = (token: string) => async () => {

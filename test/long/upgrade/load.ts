@@ -4,13 +4,13 @@ import type { Test } from 'tap';
 import { root } from '../../../scripts/last-release.ts';
 import { imageErrors } from '../../../src/domains/images/schemas.ts';
 import { password } from '../../support/app.ts';
-import { createEmptyDatabase } from '../../support/database.ts';
+import { createEmptyDatabase, execute } from '../../support/database.ts';
 import { plainImage } from '../../support/images.ts';
 import type { Json } from '../../support/json.ts';
+import { requestsPath } from '../../support/partner-requests.ts';
 import { createProvider, type Provider } from '../../support/provider.ts';
 import { production, type Service, startService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
-import { query } from '../../system/embedded-postgres/support.ts';
 
 interface CallOptions {
   token?: string | undefined;
@@ -183,7 +183,6 @@ export async function openStore({ call }: Balancer, provider: Provider, username
   return { username, email, token: access, refresh, storeId: id };
 }
 
-const requests = '/api/v1/notifications/partner-request/';
 const imageFile = new Uint8Array(await plainImage());
 
 /** Milliseconds between two rounds of one of them. */
@@ -225,7 +224,7 @@ export function startLoad(balancer: Balancer, provider: Provider, owners: [Owner
         `/api/v1/stores/${writer.storeId}/`,
         '/api/v1/posts/?q=함께',
         '/api/v1/posts/?mine=true',
-        `${requests}?box=sent`,
+        `${requestsPath}?box=sent`,
         '/api/v1/notifications/mypage/',
         '/api/v1/notifications/unread-count/',
         '/api/v1/notifications/preferences/',
@@ -262,14 +261,14 @@ export function startLoad(balancer: Balancer, provider: Provider, owners: [Owner
       const body = { title, content: '함께할 가게를 찾습니다.' };
       const post = await call('POST', '/api/v1/posts/', { status: 201, token: receiver.token, body });
       const request = { post_id: post.id, message: '함께 해요!' };
-      const { id } = await call('POST', requests, { status: 201, token: sender.token, body: request });
+      const { id } = await call('POST', requestsPath, { status: 201, token: sender.token, body: request });
       // An email about a request that has changed meanwhile is not sent.
       await until(`the request: ${title}`, () => mailsAbout(provider, receiver, title) === 1);
-      await call('POST', `${requests}${id}/accept/`, { token: receiver.token });
-      await call('GET', `${requests}${id}/`, { token: sender.token });
+      await call('POST', `${requestsPath}${id}/accept/`, { token: receiver.token });
+      await call('GET', `${requestsPath}${id}/`, { token: sender.token });
       await until(`the response: ${title}`, () => mailsAbout(provider, sender, title) === 1);
       accepted.push({ title, receiver, sender });
-      await call('POST', `${requests}${id}/end/`, { token: sender.token });
+      await call('POST', `${requestsPath}${id}/end/`, { token: sender.token });
       const unread = { body: { up_to_id: 2 ** 31 - 1 } };
       await call('POST', '/api/v1/notifications/mark-read/', { ...unread, token: receiver.token });
     },
@@ -356,7 +355,7 @@ export async function startDeployment(t: Test) {
     const everyEvent = (t: Test, least: number) =>
       t.test('every stream had every notification once', async (t) => {
         for (const [index, { username }] of [sender, receiver].entries()) {
-          const ids = await query(
+          const ids = await execute(
             database,
             `SELECT n.id::int FROM notifications n JOIN users u ON u.id = n.user_id WHERE u.username = '${username}' ORDER BY n.id`,
           );

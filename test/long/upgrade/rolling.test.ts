@@ -1,8 +1,7 @@
-import { join } from 'node:path';
+import process from 'node:process';
 import t from 'tap';
-import { root } from '../../../scripts/last-release.ts';
+import { run } from '../../support/processes.ts';
 import { atMost } from '../../support/time.ts';
-import { runProcess } from '../../system/cli/process.ts';
 import { startDeployment } from './load.ts';
 
 /* Two instances are replaced one after the other under load: as for an update, and with each step of the rotation of each secret. */
@@ -13,18 +12,11 @@ t.test('a rolling update and the rotation of secrets do without a failed request
   const { balancer, environment, start, openStores } = await startDeployment(t);
   const secrets = { JWT_SECRET: environment.JWT_SECRET, JWT_PRIVATE_KEY: '' };
   const rotate = async (...args: string[]) => {
-    const variables = { ...environment, ...secrets };
-    const { code, stdout, stderr } = await runProcess(
-      'scripts/dure.mjs',
-      ['secrets', 'rotate', ...args],
-      variables,
-    );
-    t.equal(code, 0, stderr);
-    return stdout;
+    const command = ['scripts/dure.mjs', 'secrets', 'rotate', ...args];
+    return (await run(process.execPath, command, { env: { ...environment, ...secrets } })).stdout;
   };
   secrets.JWT_PRIVATE_KEY = await rotate('--asymmetric', 'es256');
-  const migrated = await runProcess(join(root, 'dist/migrate.js'), [], environment);
-  t.equal(migrated.code, 0, migrated.stderr);
+  await run(process.execPath, ['dist/migrate.js'], { env: environment });
 
   let instances = [await start(secrets), await start(secrets)];
   const { owners, load, streams, everyEvent } = await openStores();

@@ -1,11 +1,12 @@
 import { join } from 'node:path';
+import process from 'node:process';
 import t from 'tap';
 import { root } from '../../../scripts/last-release.ts';
 import { buildLastRelease } from '../../support/last-release.ts';
+import { run } from '../../support/processes.ts';
 import { unless } from '../../support/requirements.ts';
 import { atMost } from '../../support/time.ts';
 import { until } from '../../support/until.ts';
-import { runProcess } from '../../system/cli/process.ts';
 import { mailsAbout, startDeployment } from './load.ts';
 
 /*
@@ -21,11 +22,8 @@ const skip = unless(lastRelease !== undefined, 'this clone does not have the com
 t.test('an upgrade and the way back do without a failed request', { skip }, async (t) => {
   const before = lastRelease?.folder ?? '';
   const { balancer, provider, environment, start, openStores } = await startDeployment(t);
-  const migrate = async (folder: string) => {
-    const { code, stdout, stderr } = await runProcess(join(folder, 'dist/migrate.js'), [], environment);
-    t.equal(code, 0, stderr || 'the migrations are applied');
-    return stdout;
-  };
+  const migrate = async (folder: string) =>
+    (await run(process.execPath, [join(folder, 'dist/migrate.js')], { env: environment })).stdout;
 
   await migrate(before);
   let old = await start({}, before);

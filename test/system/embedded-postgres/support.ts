@@ -4,12 +4,11 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { cp, lstat, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import pg from 'pg';
 import type { Test } from 'tap';
 import { startEmbeddedServer } from '../../../src/development/embedded-postgres/server.ts';
 import { migrate } from '../../../src/infrastructure/database/migrations.ts';
-import { temporaryFolder as emptyFolder, root } from '../../support/files.ts';
-import { sharedFolder } from '../../support/shared-folder.ts';
+import { execute } from '../../support/database.ts';
+import { temporaryFolder as emptyFolder, root, sharedFolder } from '../../support/files.ts';
 import { succeeds, until } from '../../support/until.ts';
 
 const fixture = join(root, 'build/test/system/embedded-postgres/fixture.js');
@@ -141,30 +140,18 @@ export async function postmasterPid(directory: string): Promise<number> {
   return Number.parseInt(await readFile(join(directory, 'cluster/postmaster.pid'), 'utf8'), 10);
 }
 
-/** The values of the result, row by row. */
-export async function query(url: string, sql: string): Promise<unknown[]> {
-  const client = new pg.Client({ connectionString: url });
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
-    return (await client.query({ text: sql, rowMode: 'array' })).rows.flat();
-  } finally {
-    await client.end();
-  }
-}
-
 /** The user id of the running server. */
 export async function serverUser(directory: string): Promise<number> {
   return (await stat(`/proc/${await postmasterPid(directory)}`)).uid;
 }
 
-export const writeNote = (url: string) => query(url, "CREATE TABLE note AS SELECT 'kept' AS text");
+export const writeNote = (url: string) => execute(url, "CREATE TABLE note AS SELECT 'kept' AS text");
 
 /** Starts in the folder, checks that the note is there, and stops. */
 export async function checkNote(t: Test, directory: string, message: string): Promise<void> {
   const server = await startEmbeddedServer({ directory });
   try {
-    t.same(await query(server.url, 'SELECT text FROM note'), ['kept'], message);
+    t.same(await execute(server.url, 'SELECT text FROM note'), ['kept'], message);
   } finally {
     await server.stop();
   }

@@ -3,11 +3,16 @@ import t from 'tap';
 import { createTestApp, createUser, password } from '../../support/app.ts';
 import { rejected, unavailable } from '../../support/assertions.ts';
 import { inParallel, lockRows } from '../../support/concurrency.ts';
-import { createTestDatabase } from '../../support/database.ts';
+import { createTestDatabase, execute } from '../../support/database.ts';
+import { openTwoVerifiedShops, requestPartnership } from '../../support/partner-requests.ts';
 import { listen, rawConnection } from '../../support/raw-http.ts';
+import { countRows } from '../../support/rows.ts';
 import { createTcpProxy } from '../../support/tcp-proxy.ts';
 import { atMost } from '../../support/time.ts';
 import { until } from '../../support/until.ts';
+
+/** Without a limit of its own. */
+const patient = await createTestApp();
 
 t.test('a database that is unreachable or hangs', async (t) => {
   const database = await createTestDatabase();
@@ -62,17 +67,65 @@ t.test('a database that is unreachable or hangs', async (t) => {
   });
 });
 
+t.test('a database without free connections is service_unavailable', async (t) => {
+  const role = `limited_${process.pid}`;
+  const limited = new URL(patient.url);
+  limited.username = role;
+  limited.password = 'limited';
+  // A superuser would be let in even then.
+  await execute(
+    patient.url,
+    `CREATE ROLE ${role} LOGIN PASSWORD 'limited' CONNECTION LIMIT 0`,
+    `GRANT ALL ON ALL TABLES IN SCHEMA public TO ${role}`,
+    `GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO ${role}`,
+  );
+  t.teardown(() => execute(patient.url, `DROP OWNED BY ${role}`, `DROP ROLE ${role}`));
+  const { token } = await createUser(patient);
+  const app = await patient.startInstance({}, { serverErrors: true, databaseUrl: limited.href });
+  t.teardown(app.close);
+
+  const responses = await Promise.all([
+    app.call('GET', '/auth/me/', { token }),
+    app.call('POST', '/auth/login/', { body: { username: 'unknown', password } }),
+    app.call('GET', '/api/v1/stores/categories/'),
+  ]);
+  for (const response of responses) unavailable(t, response);
+  t.notMatch(app.logs.join(), 'no response after', 'none waits for its time to be over');
+  t.equal((await app.call('GET', '/health/live')).status, 200);
+  t.equal((await app.call('GET', '/health/ready')).status, 503);
+
+  await execute(patient.url, `ALTER ROLE ${role} CONNECTION LIMIT -1`);
+  t.equal((await app.call('GET', '/auth/me/', { token })).status, 200);
+});
+
+t.test('a serialization failure leaves nothing, and a retry succeeds', async (t) => {
+  const app = await createTestApp({}, { serverErrors: true });
+  const { sender, receiver, post: target } = await openTwoVerifiedShops(app);
+  await execute(
+    app.url,
+    `CREATE FUNCTION collide() RETURNS trigger LANGUAGE plpgsql AS
+       $$ BEGIN RAISE 'could not serialize access' USING ERRCODE = 'serialization_failure'; END $$`,
+    'CREATE TRIGGER collide AFTER INSERT ON notifications FOR EACH ROW EXECUTE FUNCTION collide()',
+  );
+  const request = () => requestPartnership(app, sender, target, { 'idempotency-key': 'once' });
+  unavailable(t, await request());
+  t.equal(await countRows(app, 'partner_requests'), 0);
+
+  await execute(app.url, 'DROP TRIGGER collide ON notifications');
+  t.equal((await request()).status, 201);
+  await app.mails.settled();
+  const mails = app.mails.sent.filter(({ to }) => to === receiver.email);
+  t.equal(mails.filter(({ subject }) => subject.includes('두레 베이커리')).length, 1);
+});
+
 /** Milliseconds in which a body must arrive. */
 const bodyTime = 30_000;
 
 t.test('a request is answered in time, however long its body takes', async (t) => {
   // Less than the database gives a lock, and enough for a request without one; a body may take twice as long.
   const timeLimit = Math.min(atMost(800), bodyTime / 2);
-  const patient = await createTestApp({}, { serverErrors: true });
-  t.teardown(patient.close);
   const { token } = await createUser(patient);
   const app = await patient.startInstance({}, { serverErrors: true, timeLimit });
-  t.teardown(app.close);
   const port = await listen(app.app);
 
   t.test('while it waits for a lock', async (t) => {
@@ -109,8 +162,7 @@ t.test('a request is answered in time, however long its body takes', async (t) =
 
 t.test('logins beyond the hashing queue are service_unavailable; no other request waits', async (t) => {
   const costs = { ARGON2_MEMORY_KIB: '8192', ARGON2_TIME_COST: '2' };
-  const app = await createTestApp(costs, { serverErrors: true });
-  t.teardown(app.close);
+  const app = await patient.startInstance(costs, { serverErrors: true });
   const { token } = await createUser(app);
   let running = 400;
   const logins = inParallel(running, async (index) => {
@@ -136,7 +188,7 @@ t.test('logins beyond the hashing queue are service_unavailable; no other reques
 });
 
 t.test('an overloaded process rejects requests with 503, and health still answers', async (t) => {
-  const { app, call } = await createTestApp({}, { serverErrors: true, maxEventLoopDelay: 300 });
+  const { app, call } = await patient.startInstance({}, { serverErrors: true, maxEventLoopDelay: 300 });
   const list = () => call('GET', '/api/v1/stores/categories/');
   t.equal((await list()).status, 200);
   // What is measured in the first ten seconds is the start itself.

@@ -92,10 +92,10 @@ t.test('requests, their statements and their emails are traced, without any valu
   const metrics = (await app.call('GET', '/metrics')).text;
   await app.close();
   const { spans } = collector;
+  const server = spans.find(({ traceId, name }) => traceId === trace.traceId && name.endsWith(reset));
 
   await t.test('the span of a request continues the trace of the client', async (t) => {
-    const span = spans.find(({ traceId, name }) => traceId === trace.traceId && name.endsWith(reset));
-    t.match(span, {
+    t.match(server, {
       name: `POST ${reset}`,
       kind: 2,
       parentSpanId: trace.spanId,
@@ -110,7 +110,6 @@ t.test('requests, their statements and their emails are traced, without any valu
   });
 
   await t.test('statements are below their request, by name', async (t) => {
-    const server = spans.find(({ traceId, name }) => traceId === trace.traceId && name.endsWith(reset));
     const statements = spans.filter(({ parentSpanId }) => parentSpanId === server?.spanId);
     const names = statements.map(({ name }) => name);
     for (const expected of ['BEGIN', 'SELECT users', 'mails.add', 'COMMIT']) {
@@ -135,7 +134,6 @@ t.test('requests, their statements and their emails are traced, without any valu
   });
 
   await t.test('each attempt to send an email is linked to the request that queued it', async (t) => {
-    const server = spans.find(({ traceId, name }) => traceId === trace.traceId && name.endsWith(reset));
     const attempts = spans.filter(
       ({ name, links }) => name === 'send_mail' && links.some(({ spanId }) => spanId === server?.spanId),
     );

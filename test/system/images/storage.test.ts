@@ -13,6 +13,7 @@ import {
   upload,
   uploadImage,
 } from '../../support/images.ts';
+import { countRows } from '../../support/rows.ts';
 import { serve } from '../../support/serve.ts';
 import { production, startService } from '../../support/service.ts';
 import { cannotMount, fillDisk, smallDisk } from '../../support/small-disk.ts';
@@ -72,8 +73,7 @@ t.test('while the store is down, slow or rejects, uploads are unavailable, and a
     const broken = await app.startInstance({ ...environment, ...overrides }, { serverErrors: true });
     unavailable(t, await upload(broken, token, await plainImage()));
     // The response does not wait for it when its time is over.
-    const givenUp = async () =>
-      (await app.pool.query(`SELECT FROM images WHERE state = 'deleted' AND user_id IS NULL`)).rowCount;
+    const givenUp = () => countRows(app, `images WHERE state = 'deleted' AND user_id IS NULL`);
     const count = await until(`an image that is given up: ${name}`, givenUp);
     t.equal(count, 1, name);
     await app.pool.query('UPDATE images SET check_after = now()');

@@ -46,8 +46,10 @@ function head(length: number, headers: Record<string, string> = {}): string {
 /** The same head, without a length. */
 const chunked = (text: string) => text.replace(/content-length: \d*\r\n/, 'transfer-encoding: chunked\r\n');
 
-async function rows(): Promise<{ state: string }[]> {
-  return (await app.pool.query('SELECT id, state FROM images WHERE user_id = $1', [userId])).rows;
+/** The states of the images of a user. */
+async function statesOf(id: number): Promise<string[]> {
+  const { rows } = await app.pool.query('SELECT state FROM images WHERE user_id = $1', [id]);
+  return rows.map(({ state }) => state);
 }
 
 /** The side of the service of the next connection, and how many bytes it has read. */
@@ -113,14 +115,13 @@ t.test('an upload may take minutes, as long as enough of it arrives', async (t) 
 });
 
 t.test('an upload that is cut in the middle is not kept, and counts for the quota', async (t) => {
-  const counted = async () => (await rows()).filter(({ state }) => state === 'erased').length;
+  const counted = async () => (await statesOf(userId)).filter((state) => state === 'erased').length;
   const before = await counted();
   for (const sent of [0, 60, smallImage.length - 30]) {
-    const connection = await rawConnection(port);
-    connection.send(head(smallImage.length));
-    connection.send(smallImage.subarray(0, sent));
+    const cut = await uploader(t, smallImage, { user: { id: userId, token } });
+    cut.start(sent);
     const received = app.logs.length;
-    connection.socket.destroy();
+    cut.socket.destroy();
     await until('the end of the request', () => app.logs.length > received);
   }
   // Before its first byte, an upload may not have begun.
@@ -134,24 +135,19 @@ t.test('the time of a slow client does not count, that of the storage does', asy
     { DATA_DIR: directory },
     { storage, serverErrors: true, timeLimit: atMost(500) },
   );
-  const limitedPort = await listen(limited.app);
-  const slow = await rawConnection(limitedPort);
-  slow.send(head(smallImage.length));
-  slow.send(smallImage.subarray(0, 100));
+  const at = await listen(limited.app);
+  const [slow, hung] = [await uploader(t, smallImage, { at }), await uploader(t, smallImage, { at })];
+  slow.start(100);
   // A second upload begins, hangs in the storage and is answered, while the first one is still being sent.
   const { open, opened } = gate();
   hanging = opened;
-  const hung = await rawConnection(limitedPort);
-  hung.send(head(smallImage.length));
-  hung.send(smallImage);
+  hung.start();
   unavailable(t, await hung.response());
   t.equal(slow.socket.bytesRead, 0, 'the slow one has its time');
   hanging = undefined;
   open();
   slow.send(smallImage.subarray(100));
   t.match(String((await slow.response()).status), /201|503/, 'and a response, also on a busy machine');
-  slow.socket.destroy();
-  hung.socket.destroy();
 });
 
 interface UploaderOptions {
@@ -170,11 +166,7 @@ async function uploader(t: Test, body: Buffer, options: UploaderOptions = {}) {
     connection.send(head(body.length, { authorization: `Bearer ${token}`, ...headers }));
     connection.send(body.subarray(0, sent));
   };
-  const states = async () =>
-    (await app.pool.query('SELECT state FROM images WHERE user_id = $1', [id])).rows.map(
-      ({ state }) => state,
-    );
-  return { ...connection, start, states };
+  return { ...connection, start, states: () => statesOf(id) };
 }
 
 t.test('uploads from one address that fill the memory lose it to those from others', async (t) => {

@@ -7,10 +7,10 @@ import {
   storedIds,
 } from '../../notifications/streams.ts';
 import { inParallel } from '../../support/concurrency.ts';
+import { execute } from '../../support/database.ts';
 import { createTcpProxy } from '../../support/tcp-proxy.ts';
 import { until } from '../../support/until.ts';
 import { startCluster } from '../database/standby.ts';
-import { query } from '../embedded-postgres/support.ts';
 
 t.test('after a failover that loses rows, streams get each new notification once', async (t) => {
   const { url, stop, standby } = await startCluster(t);
@@ -19,14 +19,14 @@ t.test('after a failover that loses rows, streams get each new notification once
   t.teardown(app.close);
   const { receiver, postId, notify } = await createPair(app);
   await notify(3);
-  const [position] = await query(url, 'SELECT pg_current_wal_lsn()');
+  const [position] = await execute(url, 'SELECT pg_current_wal_lsn()');
   await until('the standby', async () =>
-    (await query(standby.url, `SELECT pg_last_wal_replay_lsn() >= '${position}'`)).includes(true),
+    (await execute(standby.url, `SELECT pg_last_wal_replay_lsn() >= '${position}'`)).includes(true),
   );
   await standby.execute("ALTER SYSTEM SET primary_conninfo = ''");
   await standby.execute('SELECT pg_reload_conf()');
   await until('a standby that receives nothing', async () =>
-    (await query(url, 'SELECT count(*)::int FROM pg_stat_replication')).includes(0),
+    (await execute(url, 'SELECT count(*)::int FROM pg_stat_replication')).includes(0),
   );
 
   // More than the 32 ids of a sequence that one record of the WAL covers.

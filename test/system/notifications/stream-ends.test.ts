@@ -77,10 +77,8 @@ t.test('a stream outlives the access token that opened it', async (t) => {
   const { receiver, notify } = await createPair(there);
   const { token } = await logIn(here, { username: receiver.username, password });
   const stream = await openStream(t, here, token);
-  await until(
-    'the end of the access token',
-    async () => (await here.call('GET', '/auth/me/', { token })).status === 401,
-  );
+  const hasExpired = async () => (await here.call('GET', '/auth/me/', { token })).status === 401;
+  await until('the end of the access token', hasExpired);
   await notify(1, there);
   await stream.until(() => stream.ids().length === 1);
 });
@@ -103,6 +101,7 @@ t.test('the eleventh stream of a user ends the oldest', async (t) => {
 t.test('a client that does not read is disconnected, with bounded memory, and delays no other', async (t) => {
   const stall = 20_000;
   const instance = await createListeningApp({}, { databaseUrl: here.url, streamTimes: { stall } });
+  // The next test counts the connections that listen.
   t.teardown(instance.close);
   const { receiver, notify } = await createPair(there);
   const other = await createPair(there);
@@ -175,8 +174,7 @@ t.test('an instance that shuts down ends its streams at once', async (t) => {
   // No stream ends by itself, also not the one that is not read.
   const instance = await createListeningApp({}, { databaseUrl: here.url, streamTimes: { stall: 3_600_000 } });
   const { receiver } = await createPair(there);
-  const streams = [];
-  for (let opened = 0; opened < 3; opened++) streams.push(await openStream(t, instance, receiver.token));
+  const streams = await inParallel(3, () => openStream(t, instance, receiver.token));
   const lazy = await createPair(there);
   await lazy.notify(1, there);
   await connectWithoutReading(t, instance, lazy.receiver.token);

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
 import type { Test } from 'tap';
-import { root, temporaryFolder } from '../../../../test/support/files.ts';
-import { sharedFolder } from '../../../../test/support/shared-folder.ts';
+import { root, sharedFolder, temporaryFolder } from '../../../../test/support/files.ts';
 
 export const run = promisify(execFile);
 /** An app that has both packages as `npm pack` writes them. What these need of others is not installed. */
