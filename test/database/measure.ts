@@ -113,8 +113,8 @@ export function measureStatements(t: Test) {
     if (text === 'BEGIN') inTransaction.add(this);
     else if (/^(COMMIT|ROLLBACK)/.test(text)) inTransaction.delete(this);
     if (nameOf(text) === undefined && !isOfPrisma(text)) {
-      // Those of the queue, of the tests and of transactions are texts, or name the queue.
-      if (typeof statement !== 'string' && !text.includes('graphile_worker')) unnamed.add(text);
+      // Those of transactions and of the tests are not prepared, and those of the queue name it.
+      if (Object(statement).name !== undefined && !text.includes('graphile_worker')) unnamed.add(text);
       return Reflect.apply(query, this, args);
     }
     const callback = args.at(-1);
