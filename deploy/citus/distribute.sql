@@ -18,27 +18,18 @@ ALTER SEQUENCE notifications_id_seq OWNED BY notifications.id;
 SELECT create_distributed_table('notifications', 'user_id');
 INSERT INTO notifications SELECT * FROM notifications_before;
 
--- Indexes and functions as they are, with the new table.
+-- Constraints and indexes as they are, on the new table.
 CREATE TEMPORARY TABLE definitions ON COMMIT DROP AS
 SELECT 1 AS step, format('ALTER TABLE notifications ADD CONSTRAINT %I %s', conname, pg_get_constraintdef(oid)) AS statement
 FROM pg_constraint WHERE conrelid = 'notifications_before'::regclass AND contype IN ('p', 'c')
 UNION ALL
 SELECT 2, replace(replace(pg_get_indexdef(indexrelid), ' ON ONLY ', ' ON '), 'notifications_before', 'notifications')
-FROM pg_index WHERE indrelid = 'notifications_before'::regclass AND NOT indisprimary
-UNION ALL
-SELECT 3, replace(pg_get_functiondef(oid), 'notifications_before', 'notifications')
-FROM pg_proc WHERE prorettype = 'notifications_before'::regtype;
+FROM pg_index WHERE indrelid = 'notifications_before'::regclass AND NOT indisprimary;
 
 DO $$
 DECLARE
   statement text;
 BEGIN
-  FOR statement IN
-    SELECT format('DROP FUNCTION %s', oid::regprocedure) FROM pg_proc
-    WHERE prorettype = 'notifications_before'::regtype
-  LOOP
-    EXECUTE statement;
-  END LOOP;
   DROP TABLE notifications_before;
   FOR statement IN SELECT d.statement FROM definitions d ORDER BY step LOOP
     EXECUTE statement;

@@ -458,7 +458,7 @@ WHERE
   AND s.created_at > now() - make_interval(secs => 7776000);
 
 -- Pages: at most 64
-/* auth.issueEmailCode */
+/* auth.issueUndoLink */
 INSERT INTO
   email_changes (id, user_id, old_email, new_email, key_id, expires_at)
 VALUES

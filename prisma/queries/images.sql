@@ -1,5 +1,5 @@
 -- Returns: id bigint, key character varying
--- Pages: at most 64
+-- Pages: at most 4096
 /* images.claimDeleted */
 UPDATE images
 SET
@@ -58,7 +58,7 @@ FROM
   own;
 
 -- Returns: id bigint
--- Pages: at most 64
+-- Pages: at most 256
 /* images.lockDue */
 SELECT
   id
@@ -84,7 +84,7 @@ WHERE
   id = $1
   AND state = 'deleted';
 
--- Pages: at most 128
+-- Pages: at most 8192
 /* images.markUnused */
 UPDATE images i
 SET
@@ -115,7 +115,7 @@ FROM
 WHERE
   i.id = l.id;
 
--- Pages: at most 64
+-- Pages: at most 16384
 /* images.releaseAllOf */
 UPDATE images
 SET

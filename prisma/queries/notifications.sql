@@ -386,7 +386,7 @@ ORDER BY
 FOR NO KEY UPDATE;
 
 -- Returns: updated integer, last bigint
--- Pages: at most 128
+-- Pages: at most 65536
 -- Partitions of notifications: one
 -- Changes no index: notification_counts
 /* notifications.markRead */
@@ -397,8 +397,8 @@ FROM
   mark_notifications_read ($1, $2::bigint[], $3::bigint, $4::bigint, 5000);
 
 -- Returns: notify void
--- Pages: at most 64
--- Partitions of notifications: one
+-- Pages: at most 32768
+-- Partitions of notifications: several
 -- Changes no index: notification_counts
 /* notifications.notify */
 SELECT

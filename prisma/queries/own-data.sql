@@ -1,5 +1,6 @@
 -- Returns: id integer
 -- Pages: at most 64
+-- Changes no index: data_downloads
 /* own-data.countDownload */
 INSERT INTO
   data_downloads AS counter (user_id)
@@ -60,6 +61,25 @@ WHERE
   user_id = $1;
 
 -- Returns: id bigint, kind character varying, reason text, attempts smallint, created_at timestamp with time zone
+-- Pages: at most 128
+/* own-data.read */
+SELECT
+  id + 0 AS id,
+  kind,
+  reason,
+  attempts,
+  created_at
+FROM
+  failed_mails
+WHERE
+  user_id = $1
+  AND (id) > ($2)
+ORDER BY
+  id
+LIMIT
+  400;
+
+-- Returns: id bigint, kind character varying, reason text, attempts smallint, created_at timestamp with time zone
 -- Pages: at most 64
 /* own-data.read */
 SELECT
@@ -111,9 +131,54 @@ FROM
   consents
 WHERE
   user_id = $1
+  AND (kind, action, id) > ($2, $3, $4)
 ORDER BY
   kind,
   action,
+  id
+LIMIT
+  500;
+
+-- Returns: id bigint, kind consent_kind, action consent_action, version character varying, address character varying, created_at timestamp with time zone
+-- Pages: at most 64
+/* own-data.read */
+SELECT
+  id,
+  kind,
+  action,
+  version,
+  address,
+  created_at
+FROM
+  consents
+WHERE
+  user_id = $1
+ORDER BY
+  kind,
+  action,
+  id
+LIMIT
+  500;
+
+-- Returns: id bigint, kind notification_kind, is_read boolean, partner_request_id bigint, post_id bigint, saved_search_id integer, matches integer, created_at timestamp with time zone
+-- Pages: at most 128
+-- Partitions of notifications: one
+/* own-data.read */
+SELECT
+  id,
+  kind,
+  is_read,
+  partner_request_id,
+  post_id,
+  saved_search_id,
+  matches,
+  created_at
+FROM
+  notifications
+WHERE
+  user_id = $1
+  AND (id) > ($2)
+ORDER BY
   id
 LIMIT
   500;
@@ -212,7 +277,52 @@ WHERE
   user_id = $1;
 
 -- Returns: id bigint, post_id bigint, post_title character varying, receiver_store_id integer, receiver_store_name character varying, status text, message character varying, created_at timestamp with time zone, updated_at timestamp with time zone
--- Pages: at most 64
+-- Pages: at most 512
+/* own-data.read */
+SELECT
+  id,
+  post_id,
+  (
+    SELECT
+      title
+    FROM
+      posts
+    WHERE
+      id = r.post_id
+  ) AS post_title,
+  receiver_store_id,
+  (
+    SELECT
+      name
+    FROM
+      stores
+    WHERE
+      id = r.receiver_store_id
+  ) AS receiver_store_name,
+  $1::jsonb ->> status::text AS status,
+  message,
+  created_at,
+  updated_at
+FROM
+  partner_requests r
+WHERE
+  sender_store_id = (
+    SELECT
+      id
+    FROM
+      stores
+    WHERE
+      owner_id = $2
+  )
+  AND (created_at, id) > ($3, $4)
+ORDER BY
+  created_at,
+  id
+LIMIT
+  50;
+
+-- Returns: id bigint, post_id bigint, post_title character varying, receiver_store_id integer, receiver_store_name character varying, status text, message character varying, created_at timestamp with time zone, updated_at timestamp with time zone
+-- Pages: at most 512
 /* own-data.read */
 SELECT
   id,
@@ -256,7 +366,52 @@ LIMIT
   50;
 
 -- Returns: id bigint, post_id bigint, post_title character varying, sender_store_id integer, sender_store_name character varying, status text, message character varying, created_at timestamp with time zone, updated_at timestamp with time zone
--- Pages: at most 64
+-- Pages: at most 512
+/* own-data.read */
+SELECT
+  id,
+  post_id,
+  (
+    SELECT
+      title
+    FROM
+      posts
+    WHERE
+      id = r.post_id
+  ) AS post_title,
+  sender_store_id,
+  (
+    SELECT
+      name
+    FROM
+      stores
+    WHERE
+      id = r.sender_store_id
+  ) AS sender_store_name,
+  $1::jsonb ->> status::text AS status,
+  message,
+  created_at,
+  updated_at
+FROM
+  partner_requests r
+WHERE
+  receiver_store_id = (
+    SELECT
+      id
+    FROM
+      stores
+    WHERE
+      owner_id = $2
+  )
+  AND (created_at, id) > ($3, $4)
+ORDER BY
+  created_at,
+  id
+LIMIT
+  50;
+
+-- Returns: id bigint, post_id bigint, post_title character varying, sender_store_id integer, sender_store_name character varying, status text, message character varying, created_at timestamp with time zone, updated_at timestamp with time zone
+-- Pages: at most 512
 /* own-data.read */
 SELECT
   id,
@@ -300,7 +455,29 @@ LIMIT
   50;
 
 -- Returns: id bigint, post_id bigint, store_id integer, reason report_reason, text character varying, created_at timestamp with time zone, closed_at timestamp with time zone
--- Pages: at most 64
+-- Pages: at most 256
+/* own-data.read */
+SELECT
+  id,
+  post_id,
+  store_id,
+  reason,
+  text,
+  created_at,
+  closed_at
+FROM
+  reports
+WHERE
+  reporter_id = $1
+  AND (created_at, id) > ($2, $3)
+ORDER BY
+  created_at,
+  id
+LIMIT
+  50;
+
+-- Returns: id bigint, post_id bigint, store_id integer, reason report_reason, text character varying, created_at timestamp with time zone, closed_at timestamp with time zone
+-- Pages: at most 256
 /* own-data.read */
 SELECT
   id,
@@ -428,6 +605,49 @@ WHERE
       owner_id = $1
   )
   AND is_visible
+  AND (created_at, id) > ($2, $3)
+ORDER BY
+  created_at,
+  id
+LIMIT
+  5;
+
+-- Returns: id bigint, title character varying, content character varying, images text[], status text, closes_on text, closed_at timestamp with time zone, hidden_at timestamp with time zone, deleted_at timestamp with time zone, created_at timestamp with time zone, updated_at timestamp with time zone
+-- Pages: at most 64
+/* own-data.read */
+SELECT
+  id,
+  title,
+  content,
+  images,
+  CASE
+    WHEN (
+      p.closed_at IS NULL
+      AND (
+        p.closes_on IS NULL
+        OR p.closes_on >= (now() AT TIME ZONE 'Asia/Seoul')::date
+      )
+    ) THEN 'open'
+    ELSE 'closed'
+  END AS status,
+  closes_on::text,
+  closed_at,
+  hidden_at,
+  deleted_at,
+  created_at,
+  updated_at
+FROM
+  posts p
+WHERE
+  store_id = (
+    SELECT
+      id
+    FROM
+      stores
+    WHERE
+      owner_id = $1
+  )
+  AND is_visible
 ORDER BY
   created_at,
   id
@@ -435,7 +655,7 @@ LIMIT
   5;
 
 -- Returns: id uuid, user_agent character varying, ip character varying, methods text[], authenticated_at timestamp with time zone, created_at timestamp with time zone, last_used_at timestamp with time zone, expires_at timestamp with time zone
--- Pages: at most 64
+-- Pages: at most 128
 /* own-data.read */
 SELECT
   id,

@@ -74,7 +74,7 @@ ORDER BY
   "requestId";
 
 -- Returns: kind text, userId integer, requestId bigint
--- Pages: at most 64
+-- Pages: at most 65536
 /* partner-requests.close */
 WITH
   locked AS (

@@ -298,7 +298,7 @@ WHERE
   AND s.suspended_at IS NULL
   AND p.updated_at = coalesce($3::timestamptz, p.updated_at);
 
--- Pages: at most 64
+-- Pages: at most 512
 /* posts.removeHidden */
 UPDATE posts p
 SET
@@ -310,7 +310,7 @@ WHERE
   AND NOT is_visible
   AND deleted_at IS NULL;
 
--- Pages: at most 64
+-- Pages: at most 262144
 /* posts.removeVisible */
 UPDATE posts p
 SET

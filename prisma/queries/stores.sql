@@ -1,6 +1,6 @@
 -- Returns: id integer
--- Pages: at most 64
--- Changes no index: stores
+-- Pages: at most 128
+-- Changes no index: store_edits
 /* stores.change */
 WITH
   edited AS (

@@ -89,7 +89,8 @@ const rules: Rule[] = [
     name: 'returned-table',
     message:
       'When a column is added to the table, calls that wait for it fail. Name the columns: RETURNS TABLE (…).',
-    isBroken: ({ text }) => /\bRETURNS SETOF (?!(BIGINT|INTEGER|TEXT|UUID)\b)/.test(text),
+    isBroken: ({ text }) =>
+      /\bRETURNS SETOF (?!(BIGINT|BOOLEAN|INT|INTEGER|JSONB|RECORD|TEXT|TIMESTAMPTZ|UUID)\b)/.test(text),
   },
   {
     name: 'disabled-trigger',

@@ -66,7 +66,7 @@ async function* deleteExpired(database: Tx, rows: ExpiredRows): CleanUpTask {
 /** Rows that are locked are left to the next run. `ONLY`, because rows of several partitions may have one `ctid`. */
 function deletion({ table, erase }: ExpiredRows, condition: Sql): Sql {
   const name = raw(table);
-  return sql`/* cleanUp.delete */
+  return sql`/* clean-up.${name} */
     ${erase ? sql`UPDATE ${name} SET ${erase}` : sql`DELETE FROM ${name}`}
     WHERE ctid = ANY (ARRAY(SELECT ctid FROM ONLY ${name} WHERE ${condition} FOR UPDATE SKIP LOCKED))`;
 }
@@ -76,7 +76,7 @@ function deletion({ table, erase }: ExpiredRows, condition: Sql): Sql {
  * part, in each five minutes the next one.
  */
 export async function* pagesOfRun(database: Pick<Tx, 'query'>, table: string): AsyncGenerator<Sql, void> {
-  const [size] = await database.query<{ pages: number; period: number }>(sql`/* cleanUp.period */
+  const [size] = await database.query<{ pages: number; period: number }>(sql`/* clean-up.period */
     SELECT pg_relation_size(${table}::regclass) / current_setting('block_size')::int AS pages,
       floor(extract(epoch FROM now()) / 300)::float8 AS period`);
   const { pages: total, period } = size ?? { pages: 0, period: 0 };

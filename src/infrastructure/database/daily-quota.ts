@@ -20,7 +20,7 @@ export async function lockQuota(
   kind: keyof typeof quotaLocks,
   owner: Sql,
 ): Promise<number | undefined> {
-  const [locked] = await tx.query<{ id: number }>(sql`/* quotas.lock */
+  const [locked] = await tx.query<{ id: number }>(sql`/* quotas.lock_${raw(kind)} */
     SELECT owner.id FROM (${owner}) owner, pg_advisory_xact_lock(${constant(quotaLocks[kind])}, owner.id)`);
   return locked?.id;
 }
@@ -73,7 +73,7 @@ export function createDailyCounter({ table, owner, count }: DailyCounter) {
 
     /** The seconds until the owner has a new quota; undefined where nothing was counted. */
     async secondsUntilNext(tx: Tx, owners: Sql): Promise<number | undefined> {
-      const [counter] = await tx.query<{ seconds: number }>(sql`/* quotas.secondsUntilNext */
+      const [counter] = await tx.query<{ seconds: number }>(sql`/* quotas.${raw(table)} */
         SELECT ${secondsUntilDayAfter(raw('since'))} AS seconds FROM ${raw(table)} WHERE ${raw(owner)} = (${owners})`);
       return counter?.seconds;
     },

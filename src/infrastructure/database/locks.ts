@@ -31,7 +31,8 @@ export async function lockRow(
   strength: Strength,
 ): Promise<boolean> {
   return (
-    (await tx.execute(sql`/* locks.row */ SELECT FROM ${raw(table)} WHERE id = ${id} FOR ${raw(strength)}`)) >
-    0
+    (await tx.execute(
+      sql`/* locks.${raw(table)} */ SELECT FROM ${raw(table)} WHERE id = ${id} FOR ${raw(strength)}`,
+    )) > 0
   );
 }

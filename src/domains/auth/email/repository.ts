@@ -137,7 +137,7 @@ export function createEmailSecretRepository(
       const id = randomUUID();
       // By the clock of the database, as links are voided in this order, and not the time at which the transaction began: an
       // earlier change may have been waited for.
-      await tx.execute(sql`/* auth.issueEmailCode */
+      await tx.execute(sql`/* auth.issueUndoLink */
         INSERT INTO email_changes (id, user_id, old_email, new_email, key_id, expires_at)
         VALUES (${id}::uuid, ${userId}, ${change.oldEmail}, ${change.newEmail}, ${secrets.keyId},
           clock_timestamp() + make_interval(days => ${undoDays}))`);
