@@ -31,6 +31,7 @@ function isMail(t: Test, mail: OutgoingMail, language: string, ...texts: string[
   const { subject, text, html } = mail;
   t.match(subject, /^[^\r\n]+$/);
   t.equal(hangul.test(subject), language === 'ko', subject);
+  t.equal(hangul.test(text), language === 'ko', text);
   for (const part of texts) {
     t.ok(text.includes(part), `the text has ${part}`);
     t.ok(html.includes(part.replaceAll('&', '&amp;')), `the HTML has ${part}`);

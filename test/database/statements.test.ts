@@ -14,10 +14,11 @@ import { listJobs, recoverJobs, unlockJobs } from '../../src/infrastructure/jobs
 import { moveExhaustedMails, pauseMails } from '../../src/infrastructure/mail/queue.ts';
 import { createMetrics } from '../../src/infrastructure/telemetry/metrics.ts';
 import { tellStory } from '../openapi/story.ts';
-import { createTestApp, verifyEmails } from '../support/app.ts';
+import { createTestApp, deleteAccount, verifyEmails } from '../support/app.ts';
 import { openTestDatabase } from '../support/database.ts';
 import { readText, root } from '../support/files.ts';
 import { cleanUp, uploadImage } from '../support/images.ts';
+import { notificationsOf } from '../support/partner-requests.ts';
 import { createPost, openShop } from '../support/stores.ts';
 import { until } from '../support/until.ts';
 import { type Measure, measureStatements, nameOf } from './measure.ts';
@@ -32,11 +33,23 @@ import { fillWorld } from './world.ts';
 /** Tables that do not grow: their rows are constants, or live for milliseconds. */
 const small = ['store_categories', 'outbox'];
 
-/** The names of the statements in the source. */
-const named = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+const source = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.ts') && !file.includes('generated'))
-  .flatMap((file) => [...readText(`src/${file}`).matchAll(/\/\* ([\w-]+\.\w+) \*\//g)])
-  .map(([, name]) => name);
+  .map((file) => ({ file, text: readText(`src/${file}`) }));
+const namesIn = (text: string) => [...text.matchAll(/\/\* ([\w-]+\.\w+) \*\//g)].map(([, name = '']) => name);
+
+t.test('each statement in the source begins with its name, which begins with its domain', async (t) => {
+  for (const { file, text } of source) {
+    const [, domain] = /^domains\/([\w-]+)\//.exec(file) ?? [];
+    t.strictSame(text.match(/\.(query|execute)(<[^`]*>)?\(\s*sql`(?!\s*\/\* )/g), null, file);
+    if (domain)
+      t.strictSame(
+        namesIn(text).filter((name) => !name.startsWith(`${domain}.`)),
+        [],
+        file,
+      );
+  }
+});
 
 t.test('each statement touches what its budget allows', async (t) => {
   const first = await createTestApp({ WORKER_ENABLED: 'false' }, { isolated: true });
@@ -86,10 +99,18 @@ t.test('each statement touches what its budget allows', async (t) => {
   await ran('saved-searches.findMatch');
   await app.pool.query(`UPDATE users SET quiet_from = to_char(now() AT TIME ZONE 'Asia/Seoul' - interval '1 hour', 'HH24:MI'),
     quiet_to = to_char(now() AT TIME ZONE 'Asia/Seoul' + interval '1 hour', 'HH24:MI') WHERE id = ${sender.id}`);
-  await createPost(teller, receiver.token);
+  const post = await createPost(teller, receiver.token);
   await ran('notifications.defer');
   await send('PATCH', preferences, { quiet_hours: null }, sender);
   await teller.app.inject('/metrics');
+  // By the users with the most rows.
+  const [{ id: newest }] = (await notificationsOf(teller, receiver)).items;
+  await send('POST', '/api/v1/notifications/mark-read/', { up_to_id: newest }, receiver);
+  for (const name of ['새 카페', '새 가게']) await send('PATCH', '/api/v1/stores/me/', { name }, receiver);
+  for (const _ of ['first', 'second'])
+    for (const { token } of [receiver, sender]) await teller.call('GET', '/auth/me/data/', { token });
+  await teller.call('DELETE', `/api/v1/posts/${post.id}/`, { token: receiver.token });
+  await deleteAccount(teller, receiver);
 
   // What runs by itself, or for the command.
   const database = openTestDatabase(t, app.url);
@@ -138,7 +159,7 @@ t.test('each statement touches what its budget allows', async (t) => {
   t.equal(database.pool.options.maxLifetimeSeconds, 3_600, 'seconds of a connection');
   const executed = new Set([...measures.keys()].map(nameOf));
   none(
-    named.filter((name) => !executed.has(name)),
+    source.flatMap(({ text }) => namesIn(text)).filter((name) => !executed.has(name)),
     'every statement is measured',
   );
   none([...unnamed], 'every statement has a name');

@@ -226,8 +226,16 @@ t.test('what waits while a migration adds a column responds as before', async (t
     const read = () => app.call('GET', `/api/v1/${path}`, { token: receiver.token });
     const before = await read();
     const add = `ALTER TABLE ${table} ADD COLUMN added_${app.logs.length} int`;
-    t.strictSame((await during(t, app, [add], read)).body, before.body, `${path} and ${table}`);
+    const { status, body } = await during(t, app, [add], read);
+    t.strictSame([status, body], [200, before.body], `${path} and ${table}`);
   }
+  const { listAfter } = createNotificationRepository(openTestDatabase(t, app.url), { wake: () => undefined });
+  const add = 'ALTER TABLE notifications ADD COLUMN added int';
+  t.equal(
+    (await during(t, app, [add], () => listAfter(receiver.id, 0, 1))).length,
+    1,
+    'that of streams, too',
+  );
 });
 
 const lockCount = 'SELECT FROM notification_counts WHERE user_id = $1 FOR UPDATE';

@@ -88,7 +88,7 @@ t.test('the check detects a Korean page that differs from its source, and copies
   };
   writeFileSync(join(folder, 'page.md'), page('##', 'limit', 'call(1); // one'));
   const same = page('##', 'limit', 'call(1); // 하나');
-  t.match(await check(same, '--check'), { code: 0, stderr: '' }, 'comments are translated');
+  t.match(await check(same, '--check'), { code: 0, stdout: '', stderr: '' }, 'comments are translated');
   const wrong = async (heading: string, name: string) =>
     (await check(page(heading, name, 'call(1);'), '--check')).stderr;
   t.match(await wrong('###', 'limit'), 'headings of the levels 1,3, not 1,2');

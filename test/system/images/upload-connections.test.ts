@@ -136,7 +136,8 @@ t.test('the time of a slow client does not count, that of the storage does', asy
     { storage, serverErrors: true, timeLimit: atMost(500) },
   );
   const at = await listen(limited.app);
-  const [slow, hung] = [await uploader(t, smallImage, { at }), await uploader(t, smallImage, { at })];
+  const own = { at, user: { id: userId, token } };
+  const [slow, hung] = [await uploader(t, smallImage, own), await uploader(t, smallImage, own)];
   slow.start(100);
   // A second upload begins, hangs in the storage and is answered, while the first one is still being sent.
   const { open, opened } = gate();
