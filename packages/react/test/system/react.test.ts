@@ -161,12 +161,13 @@ t.test('in a browser', { skip: noBrowser }, async (t) => {
   t.test('a first read that began before a change is read again', async (t) => {
     const { dure, username } = await openShop(service, '다 가게');
     const page = await (await openContext(t))('/account');
-    let [isRead, isChanged] = [false, false];
+    let [isRead, isChanged, isAnswered] = [false, false, false];
     const hold = async (route: Route) => {
       const response = await route.fetch();
       isRead = true;
       await until('the change', () => isChanged);
       await route.fulfill({ response });
+      isAnswered = true;
     };
     await page.route('**/mypage/', hold, { times: 1 });
     await signIn(page, { username });
@@ -176,6 +177,7 @@ t.test('in a browser', { skip: noBrowser }, async (t) => {
     const shows = shownOn(page);
     await shows('the change', ({ renamed }) => renamed === '새 이름');
     isChanged = true;
+    await until('the old answer', () => isAnswered);
     await shows('the new name', ({ store }) => store === '라 가게');
   });
 
