@@ -186,12 +186,9 @@ export function createOwnDataRepository(database: Database) {
     /** Counts a download. @returns undefined, or the seconds until one may be counted */
     async countDownload(userId: number): Promise<number | undefined> {
       const user = sql`SELECT id FROM users WHERE id = ${userId} FOR KEY SHARE`;
-      if (
-        (await database.execute(
-          sql`/* own-data.countDownload */ ${downloads.count(user, downloadsPerDay)}`,
-        )) > 0
-      )
-        return undefined;
+      const counted = await database.execute(sql`/* own-data.countDownload */
+        ${downloads.count(user, downloadsPerDay)}`);
+      if (counted > 0) return undefined;
       return (await downloads.secondsUntilNext(database, sql`${userId}`)) ?? 0;
     },
 

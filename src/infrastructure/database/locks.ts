@@ -30,9 +30,7 @@ export async function lockRow(
   id: number | string,
   strength: Strength,
 ): Promise<boolean> {
-  return (
-    (await tx.execute(
-      sql`/* locks.${raw(table)} */ SELECT FROM ${raw(table)} WHERE id = ${id} FOR ${raw(strength)}`,
-    )) > 0
-  );
+  const locked = await tx.execute(sql`/* locks.${raw(table)} */
+    SELECT FROM ${raw(table)} WHERE id = ${id} FOR ${raw(strength)}`);
+  return locked > 0;
 }

@@ -124,7 +124,7 @@ t.test('photos, shared posts and what has expired in the example', { skip: noBro
     await requestCode(visitor);
     const code = codeIn(await mails.next(email));
     await page.getByLabel('인증번호').fill(code);
-    // Otherwise it may have asked for the account in between, so that there is no form any more.
+    // Otherwise the page may have asked for the account in between, and has no form any more.
     await page.route('**/auth/me/', (route) => route.abort());
     await pool.query('DELETE FROM sessions USING users u WHERE u.id = user_id AND username = $1', [username]);
     await page.getByRole('button', { name: '인증하기', exact: true }).click();

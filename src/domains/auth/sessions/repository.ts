@@ -208,20 +208,16 @@ export function createFlowRepository(secrets: DerivedSecrets) {
 
     /** @returns undefined when it is over */
     async find<Data>(tx: Tx, kind: LoginFlowKind, token: string) {
-      const where = rowOf(kind, token);
-      return (
-        await tx.query<LoginFlow<Data>>(sql`/* auth.findFlow */
-          SELECT ${columns} FROM login_flows WHERE ${where}`)
-      )[0];
+      const [flow] = await tx.query<LoginFlow<Data>>(sql`/* auth.findFlow */
+        SELECT ${columns} FROM login_flows WHERE ${rowOf(kind, token)}`);
+      return flow;
     },
 
     /** Ends a flow. Of concurrent calls one gets it. @returns undefined when it is over */
     async end<Data>(tx: Tx, kind: LoginFlowKind, token: string) {
-      const where = rowOf(kind, token);
-      return (
-        await tx.query<LoginFlow<Data>>(sql`/* auth.endFlow */
-          DELETE FROM login_flows WHERE ${where} RETURNING ${columns}`)
-      )[0];
+      const [flow] = await tx.query<LoginFlow<Data>>(sql`/* auth.endFlow */
+        DELETE FROM login_flows WHERE ${rowOf(kind, token)} RETURNING ${columns}`);
+      return flow;
     },
   };
 }
