@@ -20,14 +20,14 @@ import type { PushSubscriptions } from './repository.ts';
 /** graphile-worker's task identifier of all push messages. */
 export const sendPushTask = 'send_push';
 
-/** The jobs of push messages in the outbox, for `createOutbox`. */
+/** The jobs of push messages in the outbox, for `createOutbox`. Not `EXISTS`, for which the subscriptions of all may be read. */
 export const pushJobs = sql`
   SELECT taken.id, json_build_object(
     'identifier', ${sendPushTask}::text, 'max_attempts', ${maxAttempts}::int,
     'payload', json_build_object('user_id', user_id, 'notification_id', notification_id),
     'flags', ARRAY['user:' || user_id])
   FROM taken
-  WHERE notification_id IS NOT NULL AND EXISTS (SELECT FROM push_subscriptions s WHERE s.user_id = taken.user_id)`;
+  WHERE notification_id IS NOT NULL AND (SELECT true FROM push_subscriptions s WHERE s.user_id = taken.user_id LIMIT 1)`;
 
 /** All browsers of a user get a notification in one job; one whose push service failed has another job. */
 const Job = Type.Object({
