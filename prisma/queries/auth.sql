@@ -1,56 +1,3 @@
--- Returns: language language, version character varying, givenAt timestamp with time zone
--- Pages: at most 64
-/* auth.askMarketing */
-SELECT
-  u.language,
-  c.version,
-  c.created_at AS "givenAt"
-FROM
-  users u,
-  LATERAL (
-    SELECT
-      version,
-      created_at
-    FROM
-      consents
-    WHERE
-      user_id = u.id
-      AND kind = 'marketing'
-      AND action = 'given'
-    ORDER BY
-      id DESC
-    LIMIT
-      1
-  ) c
-WHERE
-  u.id = $1
-  AND u.is_verified
-  AND u.suspended_at IS NULL
-  AND u.marketing_asked_at < now() - interval '23 months'
-FOR NO KEY UPDATE OF
-  u SKIP LOCKED;
-
--- Returns: id uuid, keyId text, userId integer, sessionId uuid, data jsonb, attempts smallint
--- Pages: at most 64
--- Changes no index: login_flows
-/* auth.attemptFlow */
-UPDATE login_flows
-SET
-  attempts = attempts + 1
-WHERE
-  id = $1::uuid
-  AND key_id = $2
-  AND kind = $3::login_flow_kind
-  AND expires_at > now()
-  AND attempts < $4
-RETURNING
-  id,
-  key_id AS "keyId",
-  user_id AS "userId",
-  session_id AS "sessionId",
-  data,
-  attempts;
-
 -- Pages: at most 64
 /* auth.beginFlow */
 INSERT INTO
@@ -136,23 +83,6 @@ FROM
 WHERE
   f.key = n.key;
 
--- Returns: id uuid, keyId text, userId integer, sessionId uuid, data jsonb, attempts smallint
--- Pages: at most 64
-/* auth.endFlow */
-DELETE FROM login_flows
-WHERE
-  id = $1::uuid
-  AND key_id = $2
-  AND kind = $3::login_flow_kind
-  AND expires_at > now()
-RETURNING
-  id,
-  key_id AS "keyId",
-  user_id AS "userId",
-  session_id AS "sessionId",
-  data,
-  attempts;
-
 -- Pages: at most 64
 /* auth.endReusedSession */
 DELETE FROM sessions s USING users u
@@ -231,24 +161,6 @@ FROM
   AND s.created_at > now() - make_interval(secs => 7776000)
 WHERE
   s.id = $2::uuid;
-
--- Returns: id uuid, keyId text, userId integer, sessionId uuid, data jsonb, attempts smallint
--- Pages: at most 64
-/* auth.findFlow */
-SELECT
-  id,
-  key_id AS "keyId",
-  user_id AS "userId",
-  session_id AS "sessionId",
-  data,
-  attempts
-FROM
-  login_flows
-WHERE
-  id = $1::uuid
-  AND key_id = $2
-  AND kind = $3::login_flow_kind
-  AND expires_at > now();
 
 -- Returns: id uuid
 -- Pages: at most 64
@@ -419,22 +331,6 @@ FROM
 WHERE
   username = $3
   OR email = $4;
-
--- Returns: id integer
--- Pages: at most 64
-/* auth.findMarketingDue */
-SELECT
-  u.id
-FROM
-  users u
-WHERE
-  u.is_verified
-  AND u.suspended_at IS NULL
-  AND u.marketing_asked_at < now() - interval '23 months'
-ORDER BY
-  u.marketing_asked_at
-LIMIT
-  $1;
 
 -- Returns: id integer, username character varying, name character varying, email character varying, role role, isVerified boolean, sessionId uuid
 -- Pages: at most 64

@@ -1,4 +1,4 @@
--- Returns: id bigint, key character varying
+-- Returns: id bigint, key character varying, createdAt timestamp with time zone
 -- Pages: at most 4096
 /* images.claimDeleted */
 UPDATE images
@@ -24,7 +24,8 @@ WHERE
   )
 RETURNING
   id,
-  key;
+  key,
+  created_at AS "createdAt";
 
 -- Returns: key character varying
 -- Pages: at most 128
@@ -73,47 +74,6 @@ LIMIT
   $1::int
 FOR UPDATE
   SKIP LOCKED;
-
--- Pages: at most 64
-/* images.markErased */
-UPDATE images
-SET
-  state = 'erased',
-  check_after = created_at + interval '24 hours'
-WHERE
-  id = $1
-  AND state = 'deleted';
-
--- Pages: at most 8192
-/* images.markUnused */
-UPDATE images i
-SET
-  state = CASE
-    WHEN l.used THEN i.state
-    ELSE 'deleted'
-  END,
-  check_after = CASE
-    WHEN l.used THEN NULL
-    ELSE now()
-  END
-FROM
-  (
-    SELECT
-      id,
-      EXISTS (
-        SELECT
-        FROM
-          post_images p
-        WHERE
-          p.image_id = images.id
-      ) AS used
-    FROM
-      images
-    WHERE
-      id = ANY ($1::bigint[])
-  ) l
-WHERE
-  i.id = l.id;
 
 -- Pages: at most 16384
 /* images.releaseAllOf */

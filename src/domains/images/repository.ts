@@ -19,7 +19,7 @@ const checks = {
   day: 24 * 60,
 };
 
-const fromNow = (minutes: number) => new Date(Date.now() + minutes * 60_000);
+const fromNow = (minutes: number, now = new Date()) => new Date(now.getTime() + minutes * 60_000);
 
 /** Images that the clean-up looks at in one transaction. */
 export const cleanUpBatchSize = 100;
@@ -34,7 +34,7 @@ export type ImageRepository = ReturnType<typeof createImageRepository>;
 export type PostImages = Pick<ImageRepository, 'link' | 'findOwn'>;
 
 /** A deleted image whose files may still be there. */
-export type DeletedImage = Pick<ImageRow, 'id' | 'key'>;
+export type DeletedImage = Pick<ImageRow, 'id' | 'key'> & Pick<Image, 'createdAt'>;
 
 /** Uploaded images. All changes are conditional: races with posts, deletions and clean-ups depend on it. */
 export function createImageRepository(database: Database) {
@@ -74,16 +74,15 @@ export function createImageRepository(database: Database) {
       const [deleted] = await images.updateManyAndReturn({
         where: { id, userId, state: 'ready' },
         data: { state: 'deleted', checkAfter: new Date() },
-        select: { id: true, key: true },
+        select: { id: true, key: true, createdAt: true },
       });
       return deleted;
     },
 
     /** Marks a deleted image whose files are gone. Its row stays for 24 hours, for the quota of its owner; then the clean-up deletes it. */
-    async markErased(id: number): Promise<void> {
-      await database.execute(sql`/* images.markErased */
-        UPDATE images SET state = 'erased', check_after = created_at + interval '24 hours'
-        WHERE id = ${id} AND state = 'deleted'`);
+    async markErased({ id, createdAt }: DeletedImage): Promise<void> {
+      const data = { state: 'erased', checkAfter: fromNow(checks.day, createdAt) } as const;
+      await images.updateMany({ where: { id, state: 'deleted' }, data });
     },
 
     /** Gives up all images of an account that is being deleted; its posts must not use them any more. */
@@ -120,19 +119,17 @@ export function createImageRepository(database: Database) {
         const due = await tx.query<{ id: number }>(sql`/* images.lockDue */
           SELECT id FROM images WHERE check_after <= now() AND state IN ('pending', 'ready')
           ORDER BY check_after LIMIT ${cleanUpBatchSize}::int FOR UPDATE SKIP LOCKED`);
-        const ids = due.map(({ id }) => id);
-        // A statement of its own: it sees the links of all transactions that locked these images before.
-        if (ids.length > 0) {
-          await tx.execute(sql`/* images.markUnused */
-            UPDATE images i SET
-              state = CASE WHEN l.used THEN i.state ELSE 'deleted' END,
-              check_after = CASE WHEN l.used THEN NULL ELSE now() END
-            FROM (
-              SELECT id, EXISTS (SELECT FROM post_images p WHERE p.image_id = images.id) AS used
-              FROM images WHERE id = ANY (${ids}::bigint[])) l
-            WHERE i.id = l.id`);
-        }
-        return ids.length;
+        const ids = { in: due.map(({ id }) => id) };
+        // Statements of their own: they see the links of all transactions that locked these images before.
+        await tx.prisma.image.updateMany({
+          where: { id: ids, posts: { none: {} } },
+          data: { state: 'deleted', checkAfter: new Date() },
+        });
+        await tx.prisma.image.updateMany({
+          where: { id: ids, state: { not: 'deleted' } },
+          data: { checkAfter: null },
+        });
+        return due.length;
       });
     },
 
@@ -142,7 +139,7 @@ export function createImageRepository(database: Database) {
         UPDATE images SET check_after = now() + make_interval(mins => ${checks.leased}) WHERE id = ANY (ARRAY(
           SELECT id FROM images WHERE check_after <= now() AND state = 'deleted'
           ORDER BY check_after LIMIT ${cleanUpBatchSize}::int FOR UPDATE SKIP LOCKED))
-        RETURNING id, key`);
+        RETURNING id, key, created_at AS "createdAt"`);
     },
 
     categoryName: async (id: number) =>

@@ -73,13 +73,13 @@ export function createImageService({ images, storage, queue, logLeftFiles }: Ima
   }
 
   /** Deletes the files of a deleted image. @returns whether it could */
-  async function erase({ id, key }: DeletedImage): Promise<boolean> {
+  async function erase(image: DeletedImage): Promise<boolean> {
     try {
-      await deleteFiles(key);
-      await images.markErased(id);
+      await deleteFiles(image.key);
+      await images.markErased(image);
       return true;
     } catch (error) {
-      logLeftFiles(error, id);
+      logLeftFiles(error, image.id);
       return false;
     }
   }

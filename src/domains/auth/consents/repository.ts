@@ -1,5 +1,6 @@
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
 import type { Consent } from '../../../infrastructure/database/generated/client.ts';
+import { lockRow } from '../../../infrastructure/database/locks.ts';
 import { sql } from '../../../infrastructure/database/sql.ts';
 import type { MailQueue } from '../../../infrastructure/mail/queue.ts';
 
@@ -9,8 +10,11 @@ type AnswerRow = Answer & Pick<Consent, 'createdAt'> & { id: number };
 const askedAtOnce = 100;
 
 /** A month before two years have passed. The index of these users has the conditions, too. */
-const isDue = sql`
-  u.is_verified AND u.suspended_at IS NULL AND u.marketing_asked_at < now() - interval '23 months'`;
+function isDue() {
+  const asked = new Date();
+  asked.setUTCMonth(asked.getUTCMonth() - 23);
+  return { isVerified: true, suspendedAt: null, marketingAskedAt: { lt: asked } };
+}
 
 /** The answers of users, of which none is ever changed. Those of one user are added while the account is locked. */
 export function createConsentRepository(database: Database, mailQueue: MailQueue) {
@@ -38,8 +42,12 @@ export function createConsentRepository(database: Database, mailQueue: MailQueue
    */
   async function* askAgain(): AsyncGenerator<number, void> {
     for (let asked = askedAtOnce; asked > 0; yield asked) {
-      const due = await database.query<{ id: number }>(sql`/* auth.findMarketingDue */
-        SELECT u.id FROM users u WHERE ${isDue} ORDER BY u.marketing_asked_at LIMIT ${askedAtOnce}`);
+      const due = await database.prisma.user.findMany({
+        where: isDue(),
+        orderBy: { marketingAskedAt: 'asc' },
+        take: askedAtOnce,
+        select: { id: true },
+      });
       asked = 0;
       for (const { id } of due) if (await ask(id)) asked++;
     }
@@ -48,18 +56,18 @@ export function createConsentRepository(database: Database, mailQueue: MailQueue
   /** The row and the email are one transaction, and the row lock lets one instance ask. @returns whether the user is asked */
   function ask(userId: number): Promise<boolean> {
     return database.transaction(async (tx) => {
-      const [due] = await tx.query<Pick<Consent, 'version'> & { language: string; givenAt: Date }>(sql`
-        /* auth.askMarketing */ SELECT u.language, c.version, c.created_at AS "givenAt" FROM users u, LATERAL (
-          SELECT version, created_at FROM consents
-          WHERE user_id = u.id AND kind = 'marketing' AND action = 'given' ORDER BY id DESC LIMIT 1
-        ) c
-        WHERE u.id = ${userId} AND ${isDue} FOR NO KEY UPDATE OF u SKIP LOCKED`);
-      if (due === undefined) return false;
-      const payload = { language: due.language, given_at: due.givenAt.getTime() };
+      await lockRow(tx, 'users', userId, 'NO KEY UPDATE');
+      const due = await tx.prisma.user.findFirst({ where: { id: userId, ...isDue() } });
+      const given = await tx.prisma.consent.findFirst({
+        where: { userId, kind: 'marketing', action: 'given' },
+        orderBy: { id: 'desc' },
+      });
+      if (due === null || given === null) return false;
+      const payload = { language: due.language, given_at: given.createdAt.getTime() };
       const mail = { kind: 'marketing_consent', userId, payload };
       if (!(await mailQueue.addUnrequested(tx, mail))) return false;
       await tx.prisma.consent.create({
-        data: { userId, kind: 'marketing', action: 'asked', version: due.version },
+        data: { userId, kind: 'marketing', action: 'asked', version: given.version },
       });
       return true;
     });

@@ -9,7 +9,7 @@ import type {
 import type { LoginFlowKind } from '../../../infrastructure/database/generated/enums.ts';
 import { afterTime, type PageRequest } from '../../../infrastructure/database/keyset.ts';
 import { readTogether } from '../../../infrastructure/database/shared-reads.ts';
-import { constant, type Sql, sql } from '../../../infrastructure/database/sql.ts';
+import { constant, sql } from '../../../infrastructure/database/sql.ts';
 import type { UserRow } from '../accounts/repository.ts';
 import { type DerivedSecrets, type FlowSecret, noId } from '../secrets.ts';
 import type { TokenClaims } from '../tokens.ts';
@@ -163,7 +163,9 @@ interface FlowContent {
 }
 
 /** A flow that is not over. */
-export type LoginFlow<Data> = Omit<LoginFlowRow, 'kind' | 'data' | 'expiresAt'> & { data: Data };
+export type LoginFlow<Data> = Omit<LoginFlowRow, 'data'> & { data: Data };
+
+const toFlow = <Data>(row: LoginFlowRow): LoginFlow<Data> => ({ ...row, data: row.data as Data });
 
 /**
  * Logins, and additions of ways to log in, that take several requests. The client keeps the token of its flow; the database settles
@@ -171,12 +173,17 @@ export type LoginFlow<Data> = Omit<LoginFlowRow, 'kind' | 'data' | 'expiresAt'> 
  * deletes their flows after locking the user.
  */
 export function createFlowRepository(secrets: DerivedSecrets) {
-  const columns = sql`id, key_id AS "keyId", user_id AS "userId", session_id AS "sessionId", data, attempts`;
+  /** The row of a token, while it is not over. */
+  const rowOf = (kind: LoginFlowKind, token: string) => ({
+    ...secrets.open(`${kind} flow`, token),
+    kind,
+    expiresAt: { gt: new Date() },
+  });
 
-  /** The condition of the row of a token, while it is not over. */
-  function rowOf(kind: LoginFlowKind, token: string): Sql {
-    const { id, keyId } = secrets.open(`${kind} flow`, token);
-    return sql`id = ${id}::uuid AND key_id = ${keyId} AND kind = ${kind}::login_flow_kind AND expires_at > now()`;
+  /** @returns undefined when it is over */
+  async function find<Data>(tx: Tx, kind: LoginFlowKind, token: string) {
+    const flow = await tx.prisma.loginFlow.findFirst({ where: rowOf(kind, token) });
+    return flow === null ? undefined : toFlow<Data>(flow);
   }
 
   return {
@@ -200,24 +207,19 @@ export function createFlowRepository(secrets: DerivedSecrets) {
 
     /** Counts an attempt before it is checked, so that concurrent ones cannot exceed the limit. @returns undefined when it is over */
     async attempt<Data>(tx: Tx, kind: LoginFlowKind, token: string) {
-      const [flow] = await tx.query<LoginFlow<Data>>(sql`/* auth.attemptFlow */
-        UPDATE login_flows SET attempts = attempts + 1
-        WHERE ${rowOf(kind, token)} AND attempts < ${maxFlowAttempts} RETURNING ${columns}`);
-      return flow;
+      const where = { ...rowOf(kind, token), attempts: { lt: maxFlowAttempts } };
+      const data = { attempts: { increment: 1 } };
+      const [flow] = await tx.prisma.loginFlow.updateManyAndReturn({ where, data });
+      return flow && toFlow<Data>(flow);
     },
 
-    /** @returns undefined when it is over */
-    async find<Data>(tx: Tx, kind: LoginFlowKind, token: string) {
-      const [flow] = await tx.query<LoginFlow<Data>>(sql`/* auth.findFlow */
-        SELECT ${columns} FROM login_flows WHERE ${rowOf(kind, token)}`);
-      return flow;
-    },
+    find,
 
     /** Ends a flow. Of concurrent calls one gets it. @returns undefined when it is over */
     async end<Data>(tx: Tx, kind: LoginFlowKind, token: string) {
-      const [flow] = await tx.query<LoginFlow<Data>>(sql`/* auth.endFlow */
-        DELETE FROM login_flows WHERE ${rowOf(kind, token)} RETURNING ${columns}`);
-      return flow;
+      const flow = await find<Data>(tx, kind, token);
+      const { count } = await tx.prisma.loginFlow.deleteMany({ where: rowOf(kind, token) });
+      return count > 0 ? flow : undefined;
     },
   };
 }
