@@ -19,7 +19,6 @@ const benches: Record<string, () => Promise<void>> = {
   scale: async () => (await import('./scale.ts')).scale(args),
   sizing: async () => (await import('./sizing.ts')).sizing(args),
   soak: async () => (await import('./soak.ts')).soak(args),
-  statements: async () => (await import('./statements.ts')).countStatements(),
   streams: async () => (await import('./streams.ts')).streams(args),
 };
 
