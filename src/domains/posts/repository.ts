@@ -60,7 +60,7 @@ type PostVersion = OwnPost & { version?: string | undefined };
 type PostEdit = PostChanges & PostVersion & { quota: number };
 
 /** Which posts to list: of all stores, or of one by its id or owner. */
-export interface PostFilter extends Omit<SearchFilter, 'ofStore'> {
+interface PostFilter extends Omit<SearchFilter, 'ofStore'> {
   userId: number;
   ownerId: number | undefined;
   storeId: number | undefined;
