@@ -280,24 +280,6 @@ WHERE
   AND s.closed_at IS NULL
   AND s.suspended_at IS NULL;
 
--- Pages: at most 64
-/* posts.remove */
-UPDATE posts p
-SET
-  deleted_at = now(),
-  content = '',
-  images = '{}'
-FROM
-  stores s
-WHERE
-  p.id = $1
-  AND p.is_visible
-  AND s.id = p.store_id
-  AND s.owner_id = $2
-  AND s.closed_at IS NULL
-  AND s.suspended_at IS NULL
-  AND p.updated_at = coalesce($3::timestamptz, p.updated_at);
-
 -- Pages: at most 512
 /* posts.removeHidden */
 UPDATE posts p

@@ -5,7 +5,7 @@ import type { PartnerRequestStatus } from '../../infrastructure/database/generat
 import { raw, type Sql, sql } from '../../infrastructure/database/sql.ts';
 import { findPage } from '../../infrastructure/search/page.ts';
 import { type SearchableList, type SearchFilter, scanBudgets } from '../../infrastructure/search/sources.ts';
-import { isOpenStore, openStoreOf, storeEdits, storeSummarySql } from '../stores/index.ts';
+import { isOpenStore, openStore, openStoreOf, storeEdits, storeSummarySql } from '../stores/index.ts';
 import type { NewPost, Post, PostChanges, PostQuery } from './schemas.ts';
 
 const today = raw(`(now() AT TIME ZONE 'Asia/Seoul')::date`);
@@ -158,9 +158,11 @@ export function createPostRepository(database: Tx, budgets = scanBudgets) {
   }
 
   /** Deletes a post, whose row and title stay for the requests that answer it. @returns whether the user had such a post */
-  async function remove(tx: Tx, { version, ...own }: PostVersion): Promise<boolean> {
-    const removal = sql`/* posts.remove */ ${erasePosts} FROM stores s WHERE ${isOwn(own)} AND ${hasVersion(version)}`;
-    return (await tx.execute(removal)) > 0;
+  async function remove(tx: Tx, { id, userId, version }: PostVersion): Promise<boolean> {
+    const store = { ownerId: userId, ...openStore };
+    const where = { id, isVisible: true, store, ...(version && { updatedAt: version }) };
+    const data = { deletedAt: new Date(), content: '', images: [] };
+    return (await tx.prisma.post.updateMany({ where, data })).count > 0;
   }
 
   /** Deletes all posts of a locked store, hidden ones included; each kind is read by its own index. */

@@ -9,7 +9,7 @@ type AnswerRow = Answer & Pick<Consent, 'createdAt'> & { id: number };
 
 const askedAtOnce = 100;
 
-/** A month before two years have passed. The index of these users has the conditions, too. */
+/** A month before two years have passed. */
 function isDue() {
   const asked = new Date();
   asked.setUTCMonth(asked.getUTCMonth() - 23);
