@@ -161,7 +161,7 @@ LIMIT
   500;
 
 -- Returns: id bigint, kind notification_kind, is_read boolean, partner_request_id bigint, post_id bigint, saved_search_id integer, matches integer, created_at timestamp with time zone
--- Pages: at most 128
+-- Pages: at most 256
 -- Partitions of notifications: one
 /* own-data.read */
 SELECT
@@ -184,7 +184,7 @@ LIMIT
   500;
 
 -- Returns: id bigint, kind notification_kind, is_read boolean, partner_request_id bigint, post_id bigint, saved_search_id integer, matches integer, created_at timestamp with time zone
--- Pages: at most 128
+-- Pages: at most 256
 -- Partitions of notifications: one
 /* own-data.read */
 SELECT

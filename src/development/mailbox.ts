@@ -50,7 +50,8 @@ export const devMailboxRoutes: FastifyPluginAsync<{
       // A plus sign that is not encoded arrives as a space, which no address has.
       const to = query.to?.trim().replaceAll(' ', '+');
       const mails = mailbox.list(to);
-      if (headers.accept?.includes('application/json')) return { items: mails };
+      if (headers.accept?.includes('application/json'))
+        return { items: mails.map(({ language: _, ...mail }) => mail) };
       return sendMailboxPage(reply, mails, { language, to, from });
     },
   );

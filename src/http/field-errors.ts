@@ -181,7 +181,7 @@ const typeTexts: Record<string, [string, string]> = {
 const keywordProblems: Record<string, (error: ValidatorError) => Problem> = {
   required: () => problems.required,
   additionalProperties: () => problems.unknownField,
-  type: ({ params }) => problem('invalid_type', typeTexts[String(params['type'])] ?? stringTexts),
+  type: ({ params }) => problem('invalid_type', typeTexts[String([params['type']].flat()[0])] ?? stringTexts),
   enum: ({ params }) => problems.notAllowed([params['allowedValues']].flat().map(String)),
   uniqueItems: () =>
     problem('duplicate', ['같은 값이 두 번 있습니다.', 'Must not contain the same value twice.']),

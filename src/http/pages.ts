@@ -44,7 +44,7 @@ export function sendPage(
     "img-src data:; frame-ancestors 'none'; base-uri 'none'",
   ];
   return reply
-    .headers({ 'content-security-policy': policy.join('; '), 'cache-control': 'no-store' })
+    .header('content-security-policy', policy.join('; '))
     .type('text/html; charset=utf-8')
     .serializer(String)
     .send(`<!doctype html>

@@ -243,3 +243,24 @@ t.test('an idempotency key works during a rotation of the secret', async (t) => 
   const again = await signUp(body, headers, during);
   t.equal(again.text, one.text);
 });
+
+t.test('what is no token at all has the code of a wrong token', async (t) => {
+  const new_password = 'rice-cake-at-dawn-3';
+  for (const token of ['', ' ', 'a\u0000b', '\u200b', '\ud800', 'x'.repeat(5_000)])
+    for (const [path, body, code, caller] of [
+      ['email-verify/confirm', { token }, 'invalid_code'],
+      ['reset-password-confirm', { uid: token, token, new_password }, 'reset_link_invalid'],
+      ['change-email/undo', { token }, 'undo_link_invalid'],
+      ['signup', signUpBody({ verification_token: token }), 'verification_token_invalid'],
+      ['login/second-factor', { second_factor_token: token, code: '123456' }, 'second_factor_token_invalid'],
+      ['identities', { link_token: token }, 'link_token_invalid', user],
+    ] as const) {
+      const response = await app.call('POST', `/auth/${path}/`, { ...caller, body });
+      t.match(
+        response,
+        { status: 400, body: { data: { code } } },
+        `${path}: ${JSON.stringify(token.slice(0, 9))}`,
+      );
+    }
+  tokenRejected(t, await refresh(''), 'malformed', 'refresh');
+});

@@ -74,7 +74,7 @@ t.test('a stream has its own headers and the common ones', async (t) => {
   const stream = await openStream(t, here, receiver.token, own);
   const common = {
     'content-type': 'text/event-stream; charset=utf-8',
-    'cache-control': 'private, no-cache, no-transform',
+    'cache-control': 'private, no-cache',
     'x-accel-buffering': 'no',
     'content-language': 'ko',
     'x-request-id': 'mine',

@@ -203,7 +203,7 @@ t.test('opening the link changes nothing: its page has a button, whose response 
   ]) {
     const headers = { ...html, 'accept-language': language ?? '' };
     const page = await app.call('GET', path, { headers });
-    t.match(page, { status: 200, headers: { ...type, 'cache-control': 'no-store' } });
+    t.match(page, { status: 200, headers: { ...type, 'cache-control': 'private, no-cache' } });
     t.equal(page.headers['referrer-policy'], 'no-referrer');
     const policy = /default-src 'none'.*form-action 'self'.*frame-ancestors 'none'/;
     t.match(page.headers['content-security-policy'], policy);

@@ -42,7 +42,6 @@ export const emailChangeRoutes: FastifyPluginAsyncTypebox<EmailService> = async 
   app.post('/change-email/undo/', {
     config: {
       access: 'anyone',
-      limit: { group: 'change-email-undo', max: 30 },
       message: {
         ko: '이전 이메일로 되돌렸습니다. 비밀번호를 다시 설정하는 링크를 그 주소로 보내 드립니다.',
         en: 'The old email address is back. A link to set a new password is on its way to it.',

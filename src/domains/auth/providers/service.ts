@@ -54,8 +54,8 @@ export function createProviderLogin(auth: AuthContext, signUps: AccountService, 
   }
 
   async function start(providerId: string, purpose: LoginPurpose, caller: CurrentUser | null) {
-    const provider = require(providerId);
     const user = userFor(purpose, caller);
+    const provider = require(providerId);
     // Before the user goes to the provider.
     if (user && purpose === 'link') await confirmation.require(user);
     const flow = await flows.begin(database, 'provider', { user, data: { provider: providerId, purpose } });

@@ -61,7 +61,6 @@ export const streamRoutes: FastifyPluginAsyncTypebox<{ streams: StreamHub }> = a
       const lastEventId = request.headers['last-event-id'];
       reply.headers({
         'content-type': 'text/event-stream; charset=utf-8',
-        'cache-control': 'private, no-cache, no-transform',
         // Keeps nginx from buffering events.
         'x-accel-buffering': 'no',
         // The connection is of no use after the stream.

@@ -80,6 +80,12 @@ interface RequestFilter extends PageRequest {
   status: PartnerRequestStatus | undefined;
 }
 
+/** The states that a request may have reached before an email about one of them is sent. */
+const stillTrue: Partial<Record<PartnerRequestStatus, PartnerRequestStatus[]>> = {
+  requested: ['requested', 'accepted', 'declined'],
+  accepted: ['accepted', 'ended'],
+};
+
 export type PartnerRequests = ReturnType<typeof createPartnerRequestReader>;
 /** Partner requests and partners, as their sides see them. */
 export function createPartnerRequestReader(database: Database) {
@@ -172,7 +178,7 @@ export function createPartnerRequestReader(database: Database) {
     };
   }
 
-  /** A request and its stores, for an email. A store of a deleted account has no owner; one that is hidden is suspended. */
+  /** A request and its stores, for an email about a state. A store of a deleted account has no owner; one that is hidden is suspended. */
   function findForMail(id: number, status: PartnerRequestStatus) {
     const owner = { email: true, name: true, language: true, isVerified: true, suspendedAt: true };
     const store = {
@@ -180,7 +186,10 @@ export function createPartnerRequestReader(database: Database) {
     } as const;
     const post = { select: { title: true, isVisible: true } };
     const select = { id: true, message: true, post, senderStore: store, receiverStore: store } as const;
-    return database.prisma.partnerRequest.findFirst({ where: { id, status }, select });
+    return database.prisma.partnerRequest.findFirst({
+      where: { id, status: { in: stillTrue[status] ?? [status] } },
+      select,
+    });
   }
 
   return { list, findDetail, listPartners, findForMail };
