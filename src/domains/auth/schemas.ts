@@ -36,9 +36,9 @@ export const password = passwordField(1, 'The current password');
 const tokenPattern = '^[0-9a-f-]{36}[.][A-Za-z0-9_-]+$';
 /** A token of a login flow or a `verification_token`, in a response. */
 export const Token = (description: string) => t.Text(description, { pattern: tokenPattern, maxLength: 100 });
-/** What the service made and a client sends back; a wrong one has an error of its own. */
+/** What the service made and a client sends back; a wrong one, also an empty one, has an error of its own. */
 export const givenBack = (description: string, maxLength: number, pattern: string) =>
-  t.Text(description, { pattern, maxLength });
+  TextField('line', { ...t.documented({ pattern, maxLength }), description });
 export const flowToken = (description: string) => givenBack(description, 100, tokenPattern);
 export const proof = (description: string) => Type.Optional(flowToken(description));
 /** An account with a password always gives it; one without it needs a recent login or confirmation. */

@@ -81,11 +81,8 @@ export function createEmailService(auth: AuthContext) {
 
   /** Checks a code or a link. It verifies the account of the session only: a stranger may have signed up with the address. */
   async function confirm(given: EmailConfirmation, user: CurrentUser | null, context: RequestContext) {
-    // A link that does not work has no address; its token, which is none, stands for it, without what PostgreSQL does not store.
-    const email =
-      'code' in given
-        ? given.email
-        : ((await emailCodes.addressOf(given.token)) ?? given.token.replace(/\W/g, ''));
+    // A link that does not work has no address; its token, which is none, stands for it.
+    const email = 'code' in given ? given.email : ((await emailCodes.addressOf(given.token)) ?? given.token);
     // Throwing inside the transaction would roll back the count of attempts.
     const outcome = await database.transaction(async (tx) => {
       await accounts.lockNames(tx, email);
