@@ -121,7 +121,7 @@ export async function fillWorld({ pool }: TestApp, most: Shop, partner: Shop): P
       'user_id, name, near, latitude, longitude',
       `n, '이름', '', 10 + n / 100.0, 10`,
     ),
-    // Of nobody, so that no message is sent.
+    // Of users who do not exist, so that no message is sent.
     eachUser(
       'push_subscriptions',
       'user_id, endpoint, p256dh, auth, user_agent',

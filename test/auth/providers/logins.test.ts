@@ -137,6 +137,8 @@ t.test('a provider is one factor: with a second one the login is not complete', 
 
 t.test('an unknown provider is not found', async (t) => {
   rejected(t, await post('providers/github/start', { purpose: 'login' }), 404, 'provider_not_found');
+  const link = await post('providers/github/start', { purpose: 'link' });
+  rejected(t, link, 401, 'not_authenticated');
   const body = { flow_token: 'x', code: 'x', state: 'x' };
   rejected(t, await post('providers/github/finish', body), 404, 'provider_not_found');
 });
