@@ -6,14 +6,13 @@ import { jwtOptions, securityEvents } from './domains/auth/index.ts';
 import type { ImageStorage } from './domains/images/index.ts';
 import { createDomains } from './domains/index.ts';
 import { type EventStreamTimes, sendPushTask } from './domains/notifications/index.ts';
-import { credentialsPlugin } from './http/authentication.ts';
+import { claimedUserId, credentialsPlugin } from './http/authentication.ts';
 import { rootRoutes } from './http/pages.ts';
 import { bodyLimit, bodyReaderPlugin } from './http/plugins/body-reader.ts';
 import { createClientErrorHandler, envelopePlugin, sendError } from './http/plugins/envelope.ts';
 import { healthRoutes, shutdownPlugin } from './http/plugins/health.ts';
 import { loggerOptions, logStream, requestId, requestLogPlugin } from './http/plugins/logging.ts';
 import { deadlinePlugin, overloadPlugin, userTurnsPlugin } from './http/plugins/overload.ts';
-import { ownWritesPlugin } from './http/plugins/own-writes.ts';
 import { rateLimitPlugin } from './http/plugins/rate-limits.ts';
 import { rewriteUrl, routerOptions, routingPlugin } from './http/plugins/routing.ts';
 import { securityHeadersPlugin } from './http/plugins/security-headers.ts';
@@ -23,10 +22,10 @@ import { validationPlugin } from './http/plugins/validation.ts';
 import { requestContextPlugin, trustedProxies } from './http/request-context.ts';
 import type { AppConfig, Config } from './infrastructure/config/config.ts';
 import { type Database, openDatabase } from './infrastructure/database/client.ts';
+import { endIfReadOnly } from './infrastructure/database/connection.ts';
 import { listenWithApp } from './infrastructure/database/listener.ts';
 import { pendingMigrations } from './infrastructure/database/migrations.ts';
 import { rememberHere, rememberInRedis } from './infrastructure/database/own-writes.ts';
-import { endIfReadOnly } from './infrastructure/database/pool.ts';
 import { openReplica } from './infrastructure/database/replica.ts';
 import { onceASecond } from './infrastructure/database/shared-reads.ts';
 import { startWorker, type Worker } from './infrastructure/jobs/worker.ts';
@@ -35,7 +34,7 @@ import { createMailLane } from './infrastructure/mail/sending.ts';
 import { createResendTransport, type MailTransport } from './infrastructure/mail/transport.ts';
 import { addDatabaseMetrics } from './infrastructure/telemetry/database-metrics.ts';
 import { addPoolMetrics, addProcessMetrics, createMetrics } from './infrastructure/telemetry/metrics.ts';
-import { openTracing, type Tracing } from './infrastructure/telemetry/tracing.ts';
+import type { Tracing } from './infrastructure/telemetry/tracing.ts';
 import { openApiPlugin, openApiRoutes } from './openapi/plugin.ts';
 
 /** Milliseconds; load balancers often wait two seconds. */
@@ -59,7 +58,11 @@ export interface AppOverrides {
 export async function buildApp(config: AppConfig, overrides: AppOverrides = {}): Promise<FastifyInstance> {
   const { limitFactor, redisUrl } = config;
   const { poolSize, directUrl, replica: replicaLocation } = config.database;
-  const tracing = await openTracing(config.otlpEndpoint);
+  // The libraries are large.
+  const tracing =
+    config.otlpEndpoint === undefined
+      ? undefined
+      : (await import('./infrastructure/telemetry/tracing.ts')).openTracing(config.otlpEndpoint);
   const metrics = createMetrics();
   const app = fastify(serverOptions(config, overrides.logStream ?? logStream(metrics), tracing));
   const logger = app.log;
@@ -91,7 +94,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   for (const { pool } of [database, ...(replica ? [replica] : [])]) tracing?.tracePool(pool);
   addProcessMetrics(metrics, config.commit);
   addPoolMetrics(metrics, database.pool);
-  addDatabaseMetrics(metrics, database, [sendMailTask, sendPushTask]);
+  addDatabaseMetrics(metrics, database, { tasks: [sendMailTask, sendPushTask], limitFactor });
 
   await app.register(jwt, jwtOptions(config));
   const shared = { config, database, metrics, tracing, logger };
@@ -111,7 +114,12 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   await app.register(credentialsPlugin, { authenticator: auth.authenticator });
   await app.register(rateLimitPlugin, { config, metrics, redis });
   await app.register(userTurnsPlugin, { config });
-  if (replica) await app.register(ownWritesPlugin, { ownWrites });
+  if (replica)
+    // Before the handler, because the process may end.
+    app.addHook('preHandler', async (request) => {
+      const userId = ['GET', 'HEAD'].includes(request.method) ? undefined : claimedUserId(request);
+      if (userId !== undefined) await ownWrites.remember(userId);
+    });
   await app.register(unreadResponsesPlugin);
   await app.register(bodyReaderPlugin);
   await app.register(validationPlugin);
@@ -126,7 +134,6 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   await app.register(stores.routes, { prefix: '/api/v1/stores/' });
   await app.register(myPage.routes, { prefix: '/api/v1/stores/' });
   await app.register(partnerRequests.partnerRoutes, { prefix: '/api/v1/stores/' });
-  await app.register(stores.directory, { prefix: '/api/v1/stores/' });
   await app.register(posts.routes, { prefix: '/api/v1/posts/' });
   await app.register(savedSearches.routes, { prefix: '/api/v1/saved-searches/' });
   await app.register(images.routes, { prefix: '/api/v1/images/' });
@@ -142,7 +149,9 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   await app.register(admin.routes, { prefix: '/api/v1/admin/' });
   if (config.metricsPort === undefined) await app.register(metricsRoutes, { metrics });
   else serveMetrics(app, { metrics, host: config.host, port: config.metricsPort });
-  await app.register(healthRoutes, { checkReady: onceASecond(() => checkReady(database)) });
+  await app.register(healthRoutes, {
+    checkReady: onceASecond(() => checkReady(database, readyTimeout * (limitFactor ?? 1))),
+  });
   await app.register(rootRoutes, { docsEnabled: config.docsEnabled });
   if (auth.developmentLogin) {
     const { developmentLoginRoutes } = await import('./development/login.ts');
@@ -155,7 +164,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   app.addHook('onClose', () => domains.outbox.stop());
   const transport = overrides.transport ?? (await openTransport(app, config));
   if (config.workerEnabled) {
-    const { checkMail } = notifications.mailPreferences;
+    const { checkMail } = notifications;
     const mailLane = createMailLane({ ...shared, transport, composers: domains.mails, checkMail });
     const { tasks, cleanUp } = domains;
     const { crontab } = savedSearches;
@@ -164,7 +173,12 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
     app.addHook('onReady', async () => {
       worker = startWorker({ ...jobs, connectionString: directUrl, database, metrics, logger, limitFactor });
     });
-    app.addHook('onClose', async () => worker?.stop());
+    // While the last requests end, which may take as long.
+    let stopped: Promise<void> | undefined;
+    app.addHook('preClose', async () => {
+      stopped = worker?.stop();
+    });
+    app.addHook('onClose', () => stopped);
   }
   return app;
 }
@@ -201,11 +215,11 @@ function serverOptions(
   };
 }
 
-/** @throws when the database takes no writes, lacks migrations, or does not respond within {@link readyTimeout} */
-async function checkReady({ pool }: Database): Promise<void> {
+/** @throws when the database takes no writes, lacks migrations, or does not respond within some milliseconds */
+async function checkReady({ pool }: Database, timeout: number): Promise<void> {
   const checks = Promise.all([pendingMigrations(pool), pool.query(endIfReadOnly)]);
-  const results = await Promise.race([checks, sleep(readyTimeout, undefined, { ref: false })]);
-  if (!results) throw new Error(`the database did not respond within ${readyTimeout} ms`);
+  const results = await Promise.race([checks, sleep(timeout, undefined, { ref: false })]);
+  if (!results) throw new Error(`the database did not respond within ${timeout} ms`);
   const [pending] = results;
   if (pending.length > 0) throw new Error(`pending migrations: ${pending.join(', ')}`);
 }

@@ -4,7 +4,7 @@ import type { LocalizedText } from '../http/language.ts';
 import { sendPage } from '../http/pages.ts';
 import { readForm } from '../http/plugins/body-reader.ts';
 import { escapeHtml } from '../infrastructure/mail/rendering.ts';
-import { requireOwnHost } from './own-host.ts';
+import { requireOwnHost } from './mailbox.ts';
 
 interface LoginPageOptions {
   callbackUrl: string;

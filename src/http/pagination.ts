@@ -30,24 +30,14 @@ export function Page<T extends TSchema, Fields extends TProperties = Record<neve
   item: T,
   fields = {} as Fields,
 ) {
-  const nextCursor = 'Send it as `cursor` for the next page; `null` on the last page';
-  return Type.Object(
-    { ...pageFields(item, nextCursor), ...fields },
-    { $id, description: 'One page of a list' },
-  );
-}
-
-/** One page of a list that examines a bounded number of rows; only `next_cursor` tells whether it is the last one. */
-export function BoundedPageOf<T extends TSchema>($id: string, item: T) {
   const nextCursor =
     'Send it as `cursor` for the next page. A page may have fewer items than `limit`, or none: only `null` is the end.';
-  return Type.Object(pageFields(item, nextCursor), { $id, description: 'One page of a list' });
+  const page = {
+    items: List(item, maxItems, 'Newest first, where the operation says nothing else'),
+    next_cursor: OrNull(Base64url(nextCursor, 100)),
+  };
+  return Type.Object({ ...page, ...fields }, { $id, description: 'One page of a list' });
 }
-
-const pageFields = <T extends TSchema>(item: T, nextCursor: string) => ({
-  items: List(item, maxItems, 'Newest first, where the operation says nothing else'),
-  next_cursor: OrNull(Base64url(nextCursor, 100)),
-});
 
 interface ListedRow {
   id: string | number | bigint;

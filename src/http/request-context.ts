@@ -22,6 +22,8 @@ export interface RequestContext {
   ip: string;
   /** The client's address as limits and counters use it: IPv6 by its /64. */
   clientAddress: string;
+  /** The same with IPv6 by its /48. */
+  clientNetwork: string;
   /** The `User-Agent` without control characters, at most 400 characters. */
   userAgent: string;
   /** Logs a security event with the request's id, and counts it. Must not get anything secret. */
@@ -34,6 +36,7 @@ export function requestContext(request: FastifyRequest): RequestContext {
     language: request.language,
     ip: request.clientIp,
     clientAddress: clientAddress(request),
+    clientNetwork: clientAddress(request, 48),
     userAgent: (request.headers['user-agent'] ?? '').replace(/\p{Cc}/gu, '').slice(0, 400),
     logSecurityEvent(event, { id: userId, sessionId }) {
       request.server.countSecurityEvent(event);
@@ -100,7 +103,11 @@ export const requestContextPlugin = fastifyPlugin(async (app: FastifyInstance) =
   app.addHook('onRequest', (request, reply, done) => {
     request.clientIp = findClientIp(request);
     request.language = negotiateLanguage(request.headers['accept-language']);
-    reply.header('content-language', request.language).header('vary', 'Accept-Language');
+    reply.headers({
+      'x-request-id': request.id,
+      'content-language': request.language,
+      vary: 'Accept-Language',
+    });
     // Once, because every client can send the header.
     if (!isWarned && isForwardedByStranger(request)) {
       isWarned = true;

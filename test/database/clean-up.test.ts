@@ -16,53 +16,41 @@ await query(`INSERT INTO stores (id, owner_id, name) VALUES (1, 1, 'Mina'), (2, 
   INSERT INTO store_category_links (store_id, category_id, position) VALUES (1, 1, 1), (2, 1, 1);
   UPDATE stores SET hidden_at = now() WHERE id = 2`);
 
-/** Per table, rows of which the first has just expired and the second is about to. */
-const rows: Record<string, (age: string) => string> = {
-  sessions: (age) => `(id, user_id, user_agent, ip, expires_at)
-    VALUES (gen_random_uuid(), 1, '', '', now() - interval '${age}')`,
-  login_flows: (age) => `(id, kind, key_id, expires_at)
-    VALUES (gen_random_uuid(), 'sign_up', '', now() - interval '${age}')`,
-  email_codes: (age) => `(email, id, key_id, expires_at)
-    VALUES (gen_random_uuid(), gen_random_uuid(), '', now() - interval '${age}')`,
-  email_proofs: (age) => `(id, email, key_id, expires_at)
-    VALUES (gen_random_uuid(), '', '', now() - interval '${age}')`,
-  password_resets: (age) => `(email, id, key_id, expires_at)
-    VALUES (gen_random_uuid(), gen_random_uuid(), '', now() - interval '${age}')`,
-  email_changes: (age) => `(id, user_id, old_email, new_email, key_id, expires_at)
-    VALUES (gen_random_uuid(), 1, '', '', '', now() - interval '${age}')`,
-  idempotency_keys: (age) => `(scope, key, request_hash, created_at)
-    VALUES ('', gen_random_uuid(), '', now() - interval '24 hours' - interval '${age}')`,
-  mail_sends: (age) => `(purpose, email, updated_at)
-    VALUES ('find_id', gen_random_uuid(), now() - interval '1 hour' - interval '${age}')`,
-  login_failures: (age) => `(key, updated_at)
-    VALUES (gen_random_uuid(), now() - interval '1 hour' - interval '${age}')`,
-  known_addresses: (age) => `(user_id, address, last_used_at)
-    VALUES (1, gen_random_uuid(), now() - interval '30 days' - interval '${age}')`,
-  images: (age) => `(key, state, check_after)
-    VALUES (substr(gen_random_uuid()::text, 1, 33), 'erased', now() - interval '${age}')`,
-  failed_mails: (age) => `(kind, payload, reason, attempts, created_at)
-    VALUES ('', '{}', '', 1, now() - interval '90 days' - interval '${age}')`,
-  audit_entries: (age) => `(operator, action, created_at)
-    VALUES ('', '', now() - interval '1 year' - interval '${age}')`,
-  store_edits: (age) => `(store_id, since)
-    VALUES ((SELECT coalesce(max(store_id), 0) + 1 FROM store_edits), now() - interval '24 hours' - interval '${age}')`,
-  data_downloads: (age) => `(user_id, since)
-    VALUES ((SELECT count(*) + 1 FROM data_downloads), now() - interval '24 hours' - interval '${age}')`,
-  post_alerts: (age) => `(post_id, after_user_id, created_at)
-    VALUES ((SELECT count(*) + 1 FROM post_alerts), 1, now() - interval '30 days' - interval '${age}')`,
-  reports: (age) => `(store_id, reason, action, closed_by, closed_at)
-    VALUES (1, 'spam', 'none', '', now() - interval '1 year' - interval '${age}')`,
+/** Per table, the columns and values of a row that expires AT. */
+const rows: Record<string, string> = {
+  sessions: "(id, user_id, user_agent, ip, expires_at) VALUES (gen_random_uuid(), 1, '', '', AT)",
+  login_flows: "(id, kind, key_id, expires_at) VALUES (gen_random_uuid(), 'sign_up', '', AT)",
+  email_codes: "(email, id, key_id, expires_at) VALUES (gen_random_uuid(), gen_random_uuid(), '', AT)",
+  email_proofs: "(id, email, key_id, expires_at) VALUES (gen_random_uuid(), '', '', AT)",
+  password_resets: "(email, id, key_id, expires_at) VALUES (gen_random_uuid(), gen_random_uuid(), '', AT)",
+  email_changes:
+    "(id, user_id, old_email, new_email, key_id, expires_at) VALUES (gen_random_uuid(), 1, '', '', '', AT)",
+  idempotency_keys:
+    "(scope, key, request_hash, created_at) VALUES ('', gen_random_uuid(), '', AT - interval '24 hours')",
+  mail_sends: "(purpose, email, updated_at) VALUES ('find_id', gen_random_uuid(), AT - interval '1 hour')",
+  login_failures: "(key, updated_at) VALUES (gen_random_uuid(), AT - interval '1 hour')",
+  known_addresses: "(user_id, address, last_used_at) VALUES (1, gen_random_uuid(), AT - interval '30 days')",
+  failed_mails:
+    "(kind, payload, reason, attempts, created_at) VALUES ('', '{}', '', 1, AT - interval '90 days')",
+  audit_entries: "(operator, action, created_at) VALUES ('', '', AT - interval '1 year')",
+  daily_counts:
+    "(kind, owner_id, since) VALUES ('post', (SELECT count(*) + 1 FROM daily_counts), AT - interval '24 hours')",
+  post_alerts:
+    "(post_id, after_user_id, created_at) VALUES ((SELECT count(*) + 1 FROM post_alerts), 1, AT - interval '30 days')",
+  reports:
+    "(store_id, reason, action, closed_by, closed_at) VALUES (1, 'spam', 'none', '', AT - interval '1 year')",
 };
+const insert = (table: string, age: string) =>
+  query(`INSERT INTO ${table} ${rows[table]?.replace('AT', `now() - interval '${age}'`)}`);
 
 t.test('expired rows of each table are deleted, and no others', async (t) => {
   const found = await query(`SELECT table_name FROM information_schema.columns
     WHERE table_schema = 'public' AND column_name = 'expires_at'`);
   const forgotten = found.filter(({ table_name: table }) => !(table in rows));
   t.strictSame(forgotten, [], 'an expires_at without clean-up');
-  for (const [table, values] of Object.entries(rows)) {
-    await query(`INSERT INTO ${table} ${values('5 seconds')}`);
-    await query(`INSERT INTO ${table} ${values('-60 seconds')}`);
-  }
+  // The first has just expired, the second is about to.
+  for (const table of Object.keys(rows))
+    for (const age of ['5 seconds', '-60 seconds']) await insert(table, age);
   await query(`INSERT INTO login_failures (key, updated_at, locked_until)
     VALUES ('locked', now() - interval '2 hours', now() + interval '1 minute'),
       ('not locked any more', now() - interval '2 hours', now() - interval '1 minute')`);
@@ -89,10 +77,17 @@ t.test('open reports and those that hide something are kept', async (t) => {
   t.equal((await run()).reports, 2);
 });
 
+t.test('a table that fails leaves the others to be deleted', async (t) => {
+  await insert('failed_mails', '1 day');
+  const failing = { table: 'sessions', condition: sql`1 / 0 = 1` };
+  await t.rejects(cleanUp(database, [failing, ...expiredRows]), { message: /division by zero/ });
+  t.strictSame(await query('SELECT FROM failed_mails'), []);
+});
+
 t.test('thousands of rows are deleted in batches, by turns of the tables', async (t) => {
   await query(`INSERT INTO email_proofs (id, email, key_id, expires_at)
     SELECT gen_random_uuid(), '', '', now() - interval '1 day' FROM generate_series(1, 3500)`);
-  await query(`INSERT INTO audit_entries ${rows['audit_entries']?.('1 day')}`);
+  await insert('audit_entries', '1 day');
   await query(`
     CREATE TABLE batches (id serial, batch text);
     CREATE FUNCTION count_deleted() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN

@@ -5,6 +5,7 @@ import { inParallel, lockRows } from '../support/concurrency.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
 import { listen, rawConnection } from '../support/raw-http.ts';
+import { countRows } from '../support/rows.ts';
 import { createTcpProxy } from '../support/tcp-proxy.ts';
 import { holdTimers } from '../support/timers.ts';
 import { until } from '../support/until.ts';
@@ -33,13 +34,6 @@ t.test('health', async (t) => {
     const scrape = async () => (await app.call('GET', '/metrics')).text;
     t.equal(new Set(await inParallel(20, scrape)).size, 1, 'scrapes at once share one');
     forget();
-  });
-
-  t.test('a working process is live and ready', async (t) => {
-    for (const response of [await live(), await ready()])
-      t.match(response, { status: 200, body: { status: 'ok' } });
-    t.equal((await app.call('HEAD', '/health/ready')).status, 200);
-    t.equal((await app.call('GET', '/health')).status, 404);
   });
 
   t.test('without the database it is live and not ready, which alone is in the log', async (t) => {
@@ -75,28 +69,21 @@ t.test('health', async (t) => {
     const { rows } = await app.pool.query(
       'SELECT * FROM _prisma_migrations ORDER BY migration_name DESC LIMIT 1',
     );
-    const [{ id, finished_at: finishedAt, migration_name: name }] = rows;
+    const [{ id, migration_name: name }] = rows;
     await app.pool.query('UPDATE _prisma_migrations SET rolled_back_at = now() WHERE id = $1', [id]);
     // A result is used again for a second.
-    const becomes = (status: number) =>
-      until(`ready is ${status}`, async () => (await ready()).status === status);
-    await becomes(503);
+    await until('not ready', async () => (await ready()).status === 503);
     t.equal((await live()).status, 200);
-    await app.pool.query('UPDATE _prisma_migrations SET rolled_back_at = NULL WHERE id = $1', [id]);
-    await becomes(200);
-    await app.pool.query('UPDATE _prisma_migrations SET finished_at = NULL WHERE id = $1', [id]);
-    await becomes(503);
-    await app.pool.query('UPDATE _prisma_migrations SET finished_at = $2 WHERE id = $1', [id, finishedAt]);
-    await becomes(200);
-    await app.pool.query('DELETE FROM _prisma_migrations WHERE id = $1', [id]);
-    await becomes(503);
     t.notMatch((await ready()).text, name, 'the name is for the log');
     t.ok(app.logs.some((line) => line.includes(name)));
   });
 });
 
-t.test('during shutdown it is not ready, and requests in flight are finished', async (t) => {
-  const app = await (await createTestApp()).startInstance({}, { serverErrors: true });
+t.test('during shutdown it is not ready, takes no jobs, and finishes requests in flight', async (t) => {
+  const app = await createTestApp({}, { isolated: true, serverErrors: true });
+  const ofWorker = "pg_stat_activity WHERE application_name = 'dure-worker' AND datname = current_database()";
+  const workers = () => countRows(app, ofWorker);
+  await until('the worker', async () => (await workers()) > 0);
   const { token } = await createUser(app);
   const port = await listen(app.app);
   const waiting = await rawConnection(port);
@@ -113,6 +100,7 @@ t.test('during shutdown it is not ready, and requests in flight are finished', a
   const ready = await waiting.response();
   t.has(ready, { status: 503, body: { status: 'unavailable' }, headers: { connection: 'close' } });
   await t.rejects(rawConnection(port), 'no new connection is accepted');
+  await until('the end of the worker', async () => (await workers()) === 0);
   await lock.release();
   t.has(await busy.response(), { status: 200, headers: { connection: 'close' } });
   await closed;

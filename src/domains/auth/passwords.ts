@@ -2,6 +2,7 @@ import { dictionary } from '@zxcvbn-ts/language-common';
 import argon2 from 'argon2';
 import type { FastifyBaseLogger } from 'fastify';
 import PQueue from 'p-queue';
+import { Histogram } from 'prom-client';
 import { invalidFields, serviceUnavailable } from '../../http/errors.ts';
 import { type FieldError, limitProblems, type Problem } from '../../http/field-errors.ts';
 import type { Config } from '../../infrastructure/config/config.ts';
@@ -9,13 +10,14 @@ import type { Metrics } from '../../infrastructure/telemetry/metrics.ts';
 
 /** Hashes that may wait: at about 30 ms each they take seconds, more would only time out. Logins find room beside all others. */
 const maxWaiting = { login: 256, other: 128 };
-/** Hashes of one user or one address that may wait. */
+/** Hashes of one user or one address that may wait. A /48 of IPv6 has the limits of ten addresses. */
 const maxWaitingOfOne = 2;
 /** Milliseconds after a request of a logged-in user in which one core is left to the event loop. */
 const yieldTime = 250;
 
 interface HashRequest {
   clientAddress: string;
+  clientNetwork: string;
   userId?: number | undefined;
   /** A login is served before all others. */
   isLogin?: boolean;
@@ -63,11 +65,12 @@ export function createPasswords(options: { config: Config; logger: FastifyBaseLo
     parallelism: 1,
   } as const;
 
-  const duration = metrics.addHistogram(
-    'password_hashing_duration_seconds',
-    'Time of computing one password hash, without waiting for its turn',
-    { buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5] },
-  );
+  const duration = new Histogram({
+    name: 'password_hashing_duration_seconds',
+    help: 'Time of computing one password hash, without waiting for its turn',
+    buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
+    registers: [metrics.registry],
+  });
   metrics.addGauge('password_hashing_active', 'Passwords that are being hashed', () => queue.pending);
   metrics.addGauge('password_hashing_waiting', 'Passwords that wait to be hashed', () => queue.size);
 
@@ -85,11 +88,12 @@ export function createPasswords(options: { config: Config; logger: FastifyBaseLo
     return queue.add(run, { priority: isLogin ? 1 : 0 });
   }
 
-  function isCrowded({ clientAddress, userId }: HashRequest): boolean {
+  function isCrowded({ clientAddress, clientNetwork, userId }: HashRequest): boolean {
     if (!rateLimitEnabled) return false;
     const ofAddress = [...waiting].filter((other) => other.clientAddress === clientAddress);
+    const ofNetwork = [...waiting].filter((other) => other.clientNetwork === clientNetwork);
     const ofUser = [...waiting].filter((other) => userId !== undefined && other.userId === userId);
-    return Math.max(ofAddress.length, ofUser.length) >= maxWaitingOfOne;
+    return Math.max(ofAddress.length, ofUser.length, ofNetwork.length / 10) >= maxWaitingOfOne;
   }
 
   // Against which a password for a name without an account is verified: a salt and a hash of zeros.

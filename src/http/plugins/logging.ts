@@ -97,12 +97,8 @@ export function requestId(request: IncomingMessage): string {
   return typeof given === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(given) ? given : randomUUID();
 }
 
-/** Sends the request id, which is in the log, and logs one line per request. Health checks and scrapes that succeed are at `debug`. */
+/** Logs one line per request. Health checks and scrapes that succeed are at `debug`. */
 export const requestLogPlugin = fastifyPlugin(async (app: FastifyInstance) => {
-  app.addHook('onRequest', (request, reply, done) => {
-    reply.header('x-request-id', request.id);
-    done();
-  });
   app.addHook('onResponse', (request, reply, done) => {
     const isProbe = request.routeOptions.config?.probe && reply.statusCode < 400;
     request.log[isProbe ? 'debug' : 'info'](

@@ -12,21 +12,16 @@ const allowedHeaders =
 /** Seconds for which a browser may keep the response to a preflight; Chromium keeps none for longer. */
 const preflightMaxAge = 7_200;
 
-/** The security headers of every response, with Helmet's defaults for an API without pages. */
+/** The security headers of every response. */
 export function securityHeaders({ production, corsOrigins }: Config): Record<string, string> {
   return {
     'content-security-policy': "default-src 'none';frame-ancestors 'none';base-uri 'none';form-action 'none'",
     'cross-origin-opener-policy': 'same-origin',
     'cross-origin-resource-policy': corsOrigins.length > 0 ? 'cross-origin' : 'same-origin',
-    'origin-agent-cluster': '?1',
     'referrer-policy': 'no-referrer',
     'x-content-type-options': 'nosniff',
-    'x-dns-prefetch-control': 'off',
-    'x-download-options': 'noopen',
     // For browsers without `frame-ancestors`.
     'x-frame-options': 'DENY',
-    'x-permitted-cross-domain-policies': 'none',
-    'x-xss-protection': '0',
     ...(production && { 'strict-transport-security': 'max-age=31536000; includeSubDomains' }),
   };
 }

@@ -1,5 +1,6 @@
 import { type FastifyInstance, fastify, LogController } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
+import { Histogram } from 'prom-client';
 import type { Metrics } from '../../infrastructure/telemetry/metrics.ts';
 import type { Tracing } from '../../infrastructure/telemetry/tracing.ts';
 
@@ -15,14 +16,13 @@ interface MetricsOptions {
 /** Measures every request. Routes are labelled by their pattern, so that ids add no series; unknown paths are one. */
 export const metricsPlugin = fastifyPlugin(
   async (app: FastifyInstance, { metrics, preregistered }: MetricsOptions) => {
-    const duration = metrics.addHistogram(
-      'http_request_duration_seconds',
-      'Time from the request to the end of its response',
-      {
-        labelNames: ['method', 'route', 'status'],
-        buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
-      },
-    );
+    const duration = new Histogram({
+      name: 'http_request_duration_seconds',
+      help: 'Time from the request to the end of its response',
+      labelNames: ['method', 'route', 'status'],
+      buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+      registers: [metrics.registry],
+    });
     app.addHook('onResponse', (request, reply, done) => {
       const method = methods.has(request.method) ? request.method : 'other';
       const route = request.routeOptions.url ?? 'unknown';

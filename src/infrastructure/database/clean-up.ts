@@ -24,10 +24,12 @@ const rowsPerStep = 1_000;
 const pages = { run: 65_536, step: 64 };
 
 /**
- * Deletes or erases what has expired, by turns of the tables, so that none waits for a large one. Instances may run it at once.
+ * Deletes or erases what has expired, by turns of the tables, so that none waits for a large one, or for one that fails. Instances
+ * may run it at once.
  *
  * @param others what takes more than deleting rows of one table, by the name in the result
  * @returns rows per table, and whether nothing was left when the time was over
+ * @throws the first error, when the others are done
  */
 export async function cleanUp(
   database: Tx,
@@ -36,6 +38,7 @@ export async function cleanUp(
 ): Promise<{ deleted: Record<string, number>; isComplete: boolean }> {
   const end = performance.now() + runTime;
   const deleted: Record<string, number> = {};
+  const failures: unknown[] = [];
   const tasks = new Set([
     ...expired.map((rows) => [rows.table, deleteExpired(database, rows)] as const),
     ...Object.entries(others),
@@ -43,11 +46,15 @@ export async function cleanUp(
   while (tasks.size > 0 && performance.now() < end) {
     for (const task of tasks) {
       const [name, steps] = task;
-      const { done, value } = await steps.next();
+      const { done, value } = await steps.next().catch((error: unknown) => {
+        failures.push(error);
+        return { done: true, value: undefined };
+      });
       if (done) tasks.delete(task);
       deleted[name] = (deleted[name] ?? 0) + (value ?? 0);
     }
   }
+  if (failures.length > 0) throw failures[0];
   return { deleted, isComplete: tasks.size === 0 };
 }
 

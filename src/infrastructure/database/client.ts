@@ -2,8 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { ITXClientDenyList } from '@prisma/client/runtime/client';
 import pg from 'pg';
+import { openPool } from './connection.ts';
 import { PrismaClient } from './generated/client.ts';
-import { openPool } from './pool.ts';
 import { type Sql, statementName } from './sql.ts';
 
 type Prisma = ReturnType<typeof createPrisma>;

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import pg from 'pg';
+import { endIfReadOnly } from './connection.ts';
 import { keepRunning } from './keep-running.ts';
-import { endIfReadOnly } from './pool.ts';
 
 /** What is listened to. */
 export interface Subscription {

@@ -1,20 +1,16 @@
 import type { Redis } from 'ioredis';
 
-/** How long a write of a user is remembered, in milliseconds. */
-export const ownWriteTimes = {
-  /** After its response. */
-  done: 5_000,
+export const ownWrites = {
   /**
-   * From its beginning, and from a response that does not tell whether it was made: requests end after 9 seconds, and a
-   * transaction that began before that may commit up to 14 seconds later.
+   * Milliseconds for which a write of a user is remembered, from its beginning. The request ends after 9 seconds; a transaction that
+   * began before that may commit up to 14 seconds later, and its user has 5 more.
    */
-  pending: 20_000,
+  time: 30_000,
 };
 
 /** Who wrote lately: these users read from the primary, so that they see what they wrote. */
 export interface OwnWrites {
-  /** @param milliseconds from now, in place of what was remembered before */
-  remember(userId: number, milliseconds: number): Promise<void>;
+  remember(userId: number): Promise<void>;
   isRecent(userId: number): Promise<boolean>;
 }
 
@@ -22,9 +18,9 @@ export interface OwnWrites {
 export function rememberHere(): OwnWrites {
   const timers = new Map<number, NodeJS.Timeout>();
   return {
-    async remember(userId, milliseconds) {
+    async remember(userId) {
       clearTimeout(timers.get(userId));
-      timers.set(userId, setTimeout(() => timers.delete(userId), milliseconds).unref());
+      timers.set(userId, setTimeout(() => timers.delete(userId), ownWrites.time).unref());
     },
     isRecent: async (userId) => timers.has(userId),
   };
@@ -35,14 +31,14 @@ export function rememberInRedis(redis: Redis): OwnWrites {
   const keyOf = (userId: number) => `dure:write:${userId}`;
   let unknownUntil = 0;
   const setUnknown = () => {
-    unknownUntil = performance.now() + ownWriteTimes.pending;
+    unknownUntil = performance.now() + ownWrites.time;
     return true;
   };
   // A server that was started again may have lost its keys.
   redis.on('close', setUnknown);
   return {
-    async remember(userId, milliseconds) {
-      await redis.set(keyOf(userId), '', 'PX', milliseconds).catch(setUnknown);
+    async remember(userId) {
+      await redis.set(keyOf(userId), '', 'PX', ownWrites.time).catch(setUnknown);
     },
     async isRecent(userId) {
       if (performance.now() < unknownUntil) return true;

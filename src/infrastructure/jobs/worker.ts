@@ -5,9 +5,9 @@ import type { LogFunctionFactory, Runner, Task, WorkerEvents } from 'graphile-wo
 import type pg from 'pg';
 import type { cleanUp } from '../database/clean-up.ts';
 import type { Tx } from '../database/client.ts';
+import { openPool } from '../database/connection.ts';
 import { reasonOf } from '../database/errors.ts';
 import { keepRunning } from '../database/keep-running.ts';
-import { openPool } from '../database/pool.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { cleanUpTask, recoverJobs, staleLock } from './jobs.ts';
 

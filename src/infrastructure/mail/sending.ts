@@ -6,7 +6,7 @@ import type { Database } from '../database/client.ts';
 import { isForeignKeyViolation, reasonOf } from '../database/errors.ts';
 import type { Lane } from '../jobs/worker.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { inSpan, type Tracing } from '../telemetry/tracing.ts';
+import type { Tracing } from '../telemetry/tracing.ts';
 import type { WrittenMail } from './content.ts';
 import {
   endOfMailPause,
@@ -61,6 +61,7 @@ const outcomes = ['sent', 'retried', 'held_back', 'failed', 'obsolete'] as const
  */
 export function createMailLane(options: MailLaneOptions): Lane {
   const { transport, composers, checkMail, database, metrics, tracing, attemptLimit = 30_000 } = options;
+  const inSpan: Tracing['inSpan'] = tracing?.inSpan ?? ((_span, work) => work());
   const workerLogger = options.logger.child({ part: 'worker' });
   const kinds = Object.keys(composers);
   const labels = { kind: kinds, outcome: outcomes };
@@ -84,7 +85,7 @@ export function createMailLane(options: MailLaneOptions): Lane {
     const span = { name: sendMailTask, kind: 'CONSUMER', attributes, cause } as const;
     try {
       await Promise.race([
-        inSpan(tracing, span, () => attempt({ ...mail, jobId: job.id }, job.attempts, signal)),
+        inSpan(span, () => attempt({ ...mail, jobId: job.id }, job.attempts, signal)),
         sleep(attemptLimit, undefined, { signal }).then(fail(`not sent within ${attemptLimit} ms`)),
         once(abortSignal, 'abort', { signal }).then(fail('the worker was stopped')),
       ]);
@@ -137,7 +138,7 @@ export function createMailLane(options: MailLaneOptions): Lane {
       };
       const headers = url === undefined ? {} : { headers: oneClick };
       const outgoing = { to: composed.to, ...rendered, ...headers, idempotencyKey };
-      await inSpan(tracing, { name: 'deliver mail', kind: 'CLIENT' }, () => transport.send(outgoing));
+      await inSpan({ name: 'deliver mail', kind: 'CLIENT' }, () => transport.send(outgoing));
       countMail(kind, 'sent');
       logger.info({ job, kind, attempts, idempotencyKey }, 'mail sent');
     } catch (error) {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../database/client.ts';
+import { endIfReadOnly } from '../database/connection.ts';
 import { pendingMigrations } from '../database/migrations.ts';
-import { endIfReadOnly } from '../database/pool.ts';
 import { onceASecond } from '../database/shared-reads.ts';
 import { sql } from '../database/sql.ts';
 import { mailPauseTask } from '../mail/queue.ts';
@@ -9,6 +9,13 @@ import type { Metrics, Reading } from './metrics.ts';
 
 /** Milliseconds for which a scrape waits for the database. */
 const timeout = 2_000;
+
+interface DatabaseMetricsOptions {
+  /** Whose oldest age is shown also while there is none. */
+  tasks: string[];
+  /** How many times longer than in production the database may take. */
+  limitFactor?: number | undefined;
+}
 
 /** Jobs of the queue that are counted. More would take longer than they are worth. */
 const maxCounted = 100_000;
@@ -41,11 +48,15 @@ interface JobsRow {
 
 /**
  * What the database knows: the queue, failed emails, pending migrations. Without a response within two seconds, and without writes,
- * there is `database_up 0` alone. @param tasks whose oldest age is shown also while there is none
+ * there is `database_up 0` alone.
  */
-export function addDatabaseMetrics({ addGauge }: Metrics, database: Database, tasks: string[]): void {
+export function addDatabaseMetrics(
+  { addGauge }: Metrics,
+  database: Database,
+  { tasks, limitFactor = 1 }: DatabaseMetricsOptions,
+): void {
   const readOnce = onceASecond(() => readDatabase(database).catch(() => undefined));
-  const read = () => Promise.race([readOnce(), sleep(timeout, undefined, { ref: false })]);
+  const read = () => Promise.race([readOnce(), sleep(timeout * limitFactor, undefined, { ref: false })]);
 
   addGauge(
     'database_up',

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { version } from '../config/version.ts';
 
 /** Where the parts of the service put what they measure; `GET /metrics` shows it. */
@@ -50,16 +50,7 @@ export function createMetrics() {
     return counter;
   }
 
-  /** Adds a histogram; its name ends with the unit. @param buckets upper bounds */
-  function addHistogram<Label extends string>(
-    name: string,
-    help: string,
-    { buckets, labelNames = [] }: { buckets: number[]; labelNames?: readonly Label[] },
-  ) {
-    return new Histogram({ name, help, buckets, labelNames, registers });
-  }
-
-  return { registry, addGauge, addCounter, addHistogram };
+  return { registry, addGauge, addCounter };
 }
 
 /** Memory, processor time, garbage collection and event-loop delay as prom-client names them, and which build runs. */

@@ -1,35 +1,28 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { ownWriteTimes } from '../../../src/infrastructure/database/own-writes.ts';
+import { ownWrites } from '../../../src/infrastructure/database/own-writes.ts';
 import { createTestApp, createUser, type TestApp } from '../../support/app.ts';
 import { inParallel, lockRows } from '../../support/concurrency.ts';
-import { createTestDatabase } from '../../support/database.ts';
+import { createTestDatabase, databaseUrl } from '../../support/database.ts';
 import { freePort } from '../../support/free-port.ts';
 import { openTwoShops } from '../../support/partner-requests.ts';
 import { startPooler } from '../../support/pooler.ts';
 import { startRedis } from '../../support/redis.ts';
 import { without } from '../../support/requirements.ts';
-import { createPost, openShop, type Shop, type TestPost } from '../../support/stores.ts';
+import { createAuthor, createPost, openShop, type TestPost } from '../../support/stores.ts';
 import { createTcpProxy } from '../../support/tcp-proxy.ts';
 import { atMost, pause } from '../../support/time.ts';
+import { replace } from '../../support/timers.ts';
 import { until } from '../../support/until.ts';
 import { readsOf, sourceOf, startCluster, untilRead } from './standby.ts';
 
-ownWriteTimes.pending = atMost(ownWriteTimes.pending);
+ownWrites.time = atMost(6_000);
 
 const skip = without('redis-server');
 const settings = { QUOTA_POSTS_PER_DAY: '0', QUOTA_EDITS_PER_DAY: '0', WORKER_ENABLED: 'false' };
 
-interface Author extends Shop {
-  post: TestPost;
-}
-
-async function createAuthors(app: TestApp, count: number): Promise<Author[]> {
-  return inParallel(count, async () => {
-    const shop = await openShop(app);
-    return { ...shop, post: await createPost(app, shop.token) };
-  });
-}
+type Author = Awaited<ReturnType<typeof createAuthor>>;
+const createAuthors = (app: TestApp, count: number) => inParallel(count, () => createAuthor(app));
 
 /** The title of a post as a user sees it: alone, or in a list. */
 async function titleOf(
@@ -120,9 +113,8 @@ t.test('a primary with two standbys', async (t) => {
     t.strictSame(await standby.statements(), []);
 
     await t.test('without Redis, the writes of this instance count', async (t) => {
-      const [author] = await createAuthors(app, 1);
-      if (!author) throw new Error('there is no author');
-      const { token, post } = author;
+      replace(t, ownWrites, { time: 5_000 });
+      const { token, post } = await createAuthor(app);
       const path = `/api/v1/posts/${post.id}/`;
       const source = () => sourceOf(app, () => titleOf(app, token, post));
       const write = () => app.call('PATCH', path, { token, body: { title: '새 제목' } });
@@ -131,7 +123,7 @@ t.test('a primary with two standbys', async (t) => {
           t.equal((await write()).status, 200);
           return (await source()) === 'own_write';
         });
-        await until('five seconds', async () => (await source()) === 'replica');
+        await until('the end of its time', async () => (await source()) === 'replica');
       }
     });
   });
@@ -146,12 +138,11 @@ t.test('a primary with two standbys', async (t) => {
     };
     const create = (options = {}) => createTestApp(environment, { databaseUrl: url, ...options });
     const apps = [await create(), await create()] as const;
-    const authors = await createAuthors(apps[0], 5);
-    const [author] = authors;
+    const author = await createAuthor(apps[0]);
+    const authors = [author, ...(await createAuthors(apps[0], 4))];
     const stranger = await createUser(apps[0]);
-    if (!author) throw new Error('there is no author');
     const { token, post } = author;
-    const patch = (app: TestApp, title: string) =>
+    const patch = (app: TestApp, title: string, { token, post } = author) =>
       app.call('PATCH', `/api/v1/posts/${post.id}/`, { token, body: { title } });
     const becomes = (source: string, app: TestApp, user: { token: string }) =>
       until(source, async () => (await sourceOf(app, () => titleOf(app, user.token, post))) === source);
@@ -189,24 +180,20 @@ t.test('a primary with two standbys', async (t) => {
 
     await t.test('while a write is in progress, and after a response without its end', async (t) => {
       const impatient = await create({ timeLimit: 1_500, serverErrors: true });
-      const quiet = { token: (await createAuthors(apps[0], 1))[0]?.token ?? '' };
-      for (const user of [quiet, author]) await becomes('replica', apps[1], user);
+      const { time } = ownWrites;
+      ownWrites.time = 1;
+      const other = await createAuthor(apps[0]);
+      ownWrites.time = time;
+      const { token, post } = other;
+      await becomes('replica', apps[1], other);
       const lock = await lockRows(t, apps[0], 'SELECT FROM posts WHERE id = $1 FOR UPDATE', [post.id]);
-      const writing = patch(impatient, '더 늦은 제목');
+      const writing = patch(impatient, '더 늦은 제목', other);
       await lock.waiters(1);
-      await becomes('own_write', apps[1], author);
-      // Its five seconds must not replace the longer time of the first one.
-      const rename = (token: string) =>
-        apps[0].call('PATCH', '/auth/me/', { token, body: { name: '김두레' } });
-      t.equal((await rename(token)).status, 200);
-      await becomes('replica', apps[1], quiet);
+      await becomes('own_write', apps[1], other);
       t.equal((await writing).status, 503);
       await lock.release();
       await until('the commit', async () => (await titleOf(apps[1], token, post)) === '더 늦은 제목');
-      // A write of now is over, the one of before is not.
-      t.equal((await rename(quiet.token)).status, 200);
-      await becomes('replica', apps[1], quiet);
-      await becomes('own_write', apps[1], author);
+      await becomes('own_write', apps[1], other);
     });
 
     await t.test('while Redis is not reachable, and after it lost its keys', async (t) => {
@@ -228,11 +215,10 @@ t.test('a primary with two standbys', async (t) => {
   t.test('a replica that ends, hangs or comes back causes no error and no delay', async (t) => {
     const proxy = await createTcpProxy(t, standby.url);
     const app = await createTestApp({ ...settings, DATABASE_REPLICA_URL: proxy.url }, { databaseUrl: url });
-    const shop = await openShop(app);
-    const post = await createPost(app, shop.token);
+    const { post, store } = await createAuthor(app);
     const { token } = await createUser(app);
     const readPost = () => app.call('GET', `/api/v1/posts/${post.id}/`, { token });
-    const paths = ['posts/', `posts/${post.id}/`, 'stores/?q=카페', `stores/${shop.store.id}/`];
+    const paths = ['posts/', `posts/${post.id}/`, 'stores/?q=카페', `stores/${store.id}/`];
 
     const failures: [string, () => Promise<void>, () => Promise<void>][] = [
       ['killed', () => standby.kill(), () => standby.start()],
@@ -298,9 +284,7 @@ t.test('a primary with two standbys', async (t) => {
       });
 
     await rejects(await create(url), 'it is no standby');
-    const template = new URL(standby.url);
-    template.pathname = '/postgres';
-    await rejects(await create(template.href), 'it is a copy of another database');
+    await rejects(await create(databaseUrl(standby.url, 'postgres')), 'it is a copy of another database');
     const otherServer = await createTestDatabase();
     await rejects(await create(standby.url, otherServer), 'it is a copy of another database');
 

@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import t from 'tap';
+import { json } from 'node:stream/consumers';
+import t, { type Test } from 'tap';
 import { MailRejectedError } from '../../../src/infrastructure/mail/transport.ts';
-import { statementSummary } from '../../../src/infrastructure/telemetry/traced-pool.ts';
+import { statementSummary } from '../../../src/infrastructure/telemetry/tracing.ts';
 import { createTestApp, signUpUser, verifyEmails } from '../../support/app.ts';
-import { createCollector } from '../../support/collector.ts';
 import { inParallel } from '../../support/concurrency.ts';
-import { listen, rawConnection } from '../../support/raw-http.ts';
+import type { Json } from '../../support/json.ts';
+import { listen, rawConnection, rawRequest } from '../../support/raw-http.ts';
+import { serve } from '../../support/serve.ts';
 
 const hex = (bytes: number) => randomBytes(bytes).toString('hex');
 
@@ -14,6 +16,44 @@ function newTrace() {
   const traceId = hex(16);
   const spanId = hex(8);
   return { traceId, spanId, headers: { traceparent: `00-${traceId}-${spanId}-01` } };
+}
+
+/** A span as OTLP/HTTP sends it in JSON. */
+interface ReceivedSpan {
+  traceId: string;
+  spanId: string;
+  parentSpanId?: string;
+  name: string;
+  /** 2: server, 3: client, 5: consumer. */
+  kind: number;
+  status: { code?: number };
+  attributes: Record<string, unknown>;
+  links: { traceId: string; spanId: string }[];
+}
+
+/** Starts a receiver of OTLP/HTTP that keeps what it gets, and stops with the test. */
+async function createCollector(t: Test) {
+  const received: unknown[] = [];
+  const spans: ReceivedSpan[] = [];
+  /** Attributes of the processes that sent spans. */
+  const resources: Record<string, unknown>[] = [];
+  const url = await serve(t, async (request, response) => {
+    const body: Json = await json(request);
+    received.push(request.url, body);
+    for (const { resource, scopeSpans } of body.resourceSpans) {
+      resources.push(toObject(resource.attributes));
+      for (const span of scopeSpans.flatMap((scope: Json) => scope.spans))
+        spans.push({ ...span, attributes: toObject(span.attributes), links: span.links ?? [] });
+    }
+    response.setHeader('content-type', 'application/json').end('{}');
+  });
+  /** Everything as it came. */
+  const text = () => JSON.stringify(received);
+  return { url, spans, resources, text };
+}
+
+function toObject(attributes: Json[]): Record<string, unknown> {
+  return Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
 }
 
 t.test('requests, their statements and their emails are traced, without any value', async (t) => {
@@ -79,14 +119,12 @@ t.test('requests, their statements and their emails are traced, without any valu
   t.equal(response.status, 400);
   const inPieces = newTrace();
   const connection = await rawConnection(port);
-  const body = JSON.stringify({ email: user.email });
-  connection.send(
-    `POST ${reset} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\ntraceparent: ${inPieces.headers.traceparent}\r\n\r\n`,
-  );
+  const headers = { ...inPieces.headers, connection: 'close' };
+  const request = rawRequest('POST', reset, headers, JSON.stringify({ email: user.email }));
   // The rest of the body comes when its beginning was read.
-  for (const piece of [body.slice(0, 5), body.slice(5)]) {
-    await fetch(`http://127.0.0.1:${port}/health/live`);
+  for (const piece of [request.slice(0, -9), request.slice(-9)]) {
     connection.send(piece);
+    await fetch(`http://127.0.0.1:${port}/health/live`);
   }
   t.equal((await connection.response()).status, 200);
   const metrics = (await app.call('GET', '/metrics')).text;
