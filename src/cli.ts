@@ -22,5 +22,4 @@ process.exitCode = await runProgram(args, {
   output: createOutput({ json: args.includes('--json'), stdout: process.stdout, stderr: process.stderr }),
   log: process.stderr,
   isInteractive: process.stdin.isTTY === true && process.stderr.isTTY === true,
-  isTerminal: process.stdout.isTTY === true,
 });

@@ -13,7 +13,6 @@ export interface Invocation {
   log: Sink;
   /** Whether a person is at a terminal, who can be asked. */
   isInteractive: boolean;
-  isTerminal: boolean;
 }
 
 export const exitCodes = {

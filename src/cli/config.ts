@@ -1,10 +1,9 @@
 import type { Command } from 'commander';
 import type { Config } from '../infrastructure/config/config.ts';
 import { textsOf } from '../infrastructure/config/readers.ts';
-import { addCommand, addGroup, CommandError, type Invocation, table } from './command.ts';
+import { addCommand, addGroup, CommandError, type Invocation } from './command.ts';
 
 interface CheckOptions {
-  settings?: true;
   strict?: true;
 }
 
@@ -17,12 +16,11 @@ export function addConfigCommands(program: Command, invocation: Invocation): voi
     details: `It reads them as the service does at its start, and prints
   problem  stops the start of the service
   warning  weak, or still the value of an example
-  note     what is switched off
-and with --settings every setting that is in effect. Never prints a password, key or secret. Run it where the service runs, with NODE_ENV=production, because the rules of production hold only there. It connects to nothing.`,
-    examples: ['dure config check', 'NODE_ENV=production dure config check --settings --strict'],
+  note     what is switched off, and the ids of secrets and private keys
+Never prints a password, key or secret. Run it where the service runs, with NODE_ENV=production, because the rules of production hold only there. It connects to nothing.`,
+    examples: ['dure config check', 'NODE_ENV=production dure config check --strict'],
     exitCodes: ['4  there are problems, or warnings with --strict'],
   })
-    .option('--settings', 'print the settings that are in effect, too')
     .option('--strict', 'fail on warnings')
     .action((options: CheckOptions) => checkConfig(invocation, options));
 }
@@ -32,16 +30,14 @@ async function checkConfig({ environment: given, output }: Invocation, options: 
   const { inspectConfig } = await import('../infrastructure/config/environment.ts');
   const { texts, config, problems } = inspectConfig(given);
   const warnings = config.production ? [...config.warnings, ...exampleValues(texts)] : [];
-  const notes = switchedOff(config);
-  const settings = options.settings ? effectiveSettings(given, texts, config) : undefined;
-  const document = { is_usable: problems.length === 0, problems, warnings, notes, settings };
+  const notes = notesOn(config);
+  const document = { is_usable: problems.length === 0, problems, warnings, notes };
   output.result(document, () => {
     const lines = [
       ...problems.map((text) => `problem  ${text}`),
       ...warnings.map((text) => `warning  ${text}`),
       ...notes.map((text) => `note     ${text}`),
     ];
-    if (settings) lines.push('', table(settings, ['name', 'source', 'value'], ''));
     return lines.length > 0 ? lines.join('\n') : 'nothing is wrong or switched off';
   });
   if (problems.length > 0) {
@@ -64,8 +60,11 @@ function exampleValues(texts: Record<string, string | undefined>): string[] {
     .map((name) => `${name} is still the one of an example`);
 }
 
-/** What the service does not do with this configuration, or each instance by itself. */
-function switchedOff({ production, mail, vapid, redisUrl, images, ...config }: Config): string[] {
+const idsOf = (keys: readonly { id: string }[]) => keys.map(({ id }) => id).join(', ');
+
+/** What the service does not do with this configuration, or each instance by itself; and ids, which are public: tokens have them. */
+function notesOn({ production, mail, vapid, redisUrl, images, ...config }: Config): string[] {
+  const { secrets, privateKeys } = config;
   return textsOf({
     'NODE_ENV is not production: the rules of production are not checked': !production,
     'RESEND_API_KEY is not set: emails are not sent, but shown in the dev mailbox':
@@ -77,56 +76,11 @@ function switchedOff({ production, mail, vapid, redisUrl, images, ...config }: C
     'RATE_LIMIT_ENABLED is false: requests are not limited': !config.rateLimitEnabled,
     'WORKER_ENABLED is false: other instances must send emails and delete expired rows':
       !config.workerEnabled,
+    [`JWT_SECRET has the ids ${idsOf(secrets)}; the first one signs`]: secrets[0].key.length > 0,
+    [`JWT_PRIVATE_KEY has the ids ${idsOf(privateKeys)}; the first one signs`]: privateKeys.length > 0,
   });
 }
 
 function count({ length }: readonly string[], noun: string): string {
   return `${length} ${noun}${length === 1 ? '' : 's'}`;
-}
-
-const secretNames = new Set(['RESEND_API_KEY', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY']);
-
-/** Every setting that is in effect; null where it is not set and has no default. */
-function effectiveSettings(given: NodeJS.ProcessEnv, texts: Record<string, unknown>, config: Config) {
-  // Defaults that depend on other variables.
-  const computed: Record<string, unknown> = {
-    JWT_SECRET: given['JWT_SECRET'] || undefined,
-    DATABASE_DIRECT_URL: config.database.directUrl,
-    PUBLIC_URL: config.publicUrl,
-    MEDIA_BASE_URL: config.images.baseUrl,
-    VAPID_SUBJECT: config.vapid?.subject,
-    LOGIN_PROVIDERS: config.loginProviders.map(({ id }) => id).join(','),
-    CORS_ORIGINS: config.corsOrigins.join(','),
-  };
-  return Object.entries(texts).map(([name, text]) => {
-    const source = given[name] ? 'environment' : 'default';
-    return { name, value: show(name, text ?? computed[name], config), source };
-  });
-}
-
-function show(name: string, value: unknown, config: Config): string | null {
-  if (name === 'JWT_SECRET') return showSecrets(value, config);
-  if (value === undefined || value === '') return null;
-  if (name === 'JWT_PRIVATE_KEY') return `(set) ids ${idsOf(config.privateKeys)}`;
-  if (secretNames.has(name) || /_CLIENT_SECRET$|_PRIVATE_KEY$/.test(name)) return '(set)';
-  return withoutPassword(String(value));
-}
-
-/** The ids of secrets are public: every token contains one. */
-function showSecrets(value: unknown, { secrets, production }: Config): string | null {
-  if (value === undefined && (production || secrets[0].key.length === 0)) return null;
-  return `${value === undefined ? '(generated)' : '(set)'} ids ${idsOf(secrets)}`;
-}
-
-const idsOf = (keys: readonly { id: string }[]) => keys.map(({ id }) => id).join(', ');
-
-/** A URL without its password, and without parameters, which can hold one too. */
-function withoutPassword(text: string): string {
-  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return text;
-  if (!URL.canParse(text)) return '(not a URL)';
-  const url = new URL(text);
-  const mode = url.searchParams.get('sslmode');
-  if (url.password !== '') url.password = '***';
-  url.search = mode === null ? '' : `?sslmode=${encodeURIComponent(mode)}`;
-  return url.href;
 }

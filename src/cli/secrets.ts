@@ -20,8 +20,8 @@ interface Rotation {
   /** Why they cannot be kept beside a new one. */
   problem: [code: string, message: string] | undefined;
   create(): Value;
-  /** Seconds to wait before a step when all instances have the one before. */
-  waits: { switch: number; finish: number };
+  /** Seconds to wait after a step, when all instances have its value, before the next one. */
+  waits: { [Name in Step]?: number };
 }
 
 /** The values after each step, from those before it. */
@@ -29,15 +29,16 @@ const steps = {
   add: (values: Value[], next: Value) => [...values, next],
   switch: (values: Value[]) => [...values.slice(-1), ...values.slice(0, -1)],
   finish: (values: Value[]) => values.slice(0, 1),
+  replace: (_values: Value[], next: Value) => [next],
 };
+type Step = keyof typeof steps;
 
 type Inspected = ReturnType<typeof inspectConfig>;
 
 const algorithms = { es256: 'ES256', eddsa: 'EdDSA' } as const;
 
 interface RotateOptions {
-  step?: keyof typeof steps;
-  leaked?: true;
+  step: Step;
   asymmetric?: true | keyof typeof algorithms;
 }
 
@@ -47,28 +48,22 @@ export function addSecretCommands(program: Command, invocation: Invocation): voi
 
   addCommand(group, 'rotate', {
     summary: 'print the next JWT_SECRET or JWT_PRIVATE_KEY and what to do with it',
-    details: `Prints the values that it takes one after the other while a new secret replaces the current one. Changes nothing: you deploy each value to all instances, see docs/operations/command.md. It reads the current value from the environment, never from an argument.
+    details: `A new secret replaces the current one in three steps. Each prints the next value of the variable, and on standard error what comes after it. Changes nothing: you deploy the value to all instances, see docs/operations/command.md. It reads the current value from the environment, never from an argument.
 
-  1  add     the new secret last: every instance accepts it, none uses it yet
-  2  switch  the new secret first: it signs, and the old one still verifies
-  3  finish  the new secret alone, once everything that the old one signed has expired
-
-Without --step it prints all three values, one a line. With --step it prints one, without a line feed where standard output is no terminal, for a secret store; switch and finish continue from the value that is deployed.`,
+  add      the new secret last: every instance accepts it, none uses it yet
+  switch   the new secret first: it signs, and the old one still verifies
+  finish   the new secret alone, once everything that the old one signed has expired
+  replace  a new secret alone, for one that leaked: every token of the old one is rejected`,
     examples: [
-      'dure secrets rotate',
-      'dure secrets rotate --json',
-      'dure secrets rotate --step add > /run/secrets/jwt-secret',
-      'dure secrets rotate --leaked',
+      'dure secrets rotate --step add > jwt-secret.new',
+      'dure secrets rotate --step switch --json',
+      'dure secrets rotate --step replace',
       'dure secrets rotate --asymmetric eddsa --step add > jwt-private-key.new',
     ],
     exitCodes: ['4  the value is missing, weak or invalid, or not in the state that the step continues'],
   })
-    .addOption(new Option('--step <name>', 'print the value of one step only').choices(Object.keys(steps)))
     .addOption(
-      new Option(
-        '--leaked',
-        'print a new value alone, for one that leaked: every token of it is rejected',
-      ).conflicts('step'),
+      new Option('--step <name>', 'whose value to print').choices(Object.keys(steps)).makeOptionMandatory(),
     )
     .addOption(
       new Option(
@@ -80,23 +75,27 @@ Without --step it prints all three values, one a line. With --step it prints one
 }
 
 /** @throws {CommandError} `no_secret`, `weak_secret`, `invalid_key`, `nothing_to_switch` */
-async function rotate(invocation: Invocation, { step, leaked, asymmetric }: RotateOptions): Promise<void> {
+async function rotate({ environment, output }: Invocation, options: RotateOptions): Promise<void> {
+  const { step, asymmetric } = options;
   const { inspectConfig } = await import('../infrastructure/config/environment.ts');
   const { publicKeysMaxAge, undoDays } = await import('../domains/auth/index.ts');
-  const inspected = inspectConfig(invocation.environment);
+  const inspected = inspectConfig(environment);
   const rotation = asymmetric
     ? rotationOfKeys(inspected, asymmetric, publicKeysMaxAge)
-    : rotationOfSecrets(inspected, invocation.environment['JWT_SECRET'] ?? '', undoDays);
-  const { source, values, problem, create } = rotation;
-  if (leaked) return printValue(invocation, 'replace', rotation, [create()]);
-  if (problem) throw new CommandError(...problem);
-  if (step !== undefined && step !== 'add' && values.length < 2) {
+    : rotationOfSecrets(inspected, environment['JWT_SECRET'] ?? '', undoDays);
+  const { source, separator, values, problem, create, waits } = rotation;
+  if (problem && step !== 'replace') throw new CommandError(...problem);
+  if ((step === 'switch' || step === 'finish') && values.length < 2) {
     const rule = `--step ${step} continues from the value of the step before`;
     throw new CommandError('nothing_to_switch', `${source} holds fewer than two values: ${rule}`);
   }
-  if (step === undefined && values.length > 0) return printPlan(invocation, rotation);
-  const name = step ?? 'add';
-  printValue(invocation, name, rotation, steps[name](values, create()));
+  const next = steps[step](values, create());
+  const key_ids = next.map(({ id }) => id);
+  const value = next.map(({ text }) => text).join(separator);
+  const wait_seconds = waits[step] ?? 0;
+  output.note(`${step}: ${source} with the ids ${key_ids.join(', ')}; the first one signs.`);
+  output.note(whatFollows(step, next.length, wait_seconds));
+  output.result({ step, source, wait_seconds, value, key_ids }, () => value);
 }
 
 function rotationOfSecrets({ config }: Inspected, given: string, undoDays: number): Rotation {
@@ -106,14 +105,14 @@ function rotationOfSecrets({ config }: Inspected, given: string, undoDays: numbe
   const source = isFile ? path : 'JWT_SECRET';
   // Without a usable one the configuration has one that is empty.
   const values = secrets.filter(({ key }) => key.length > 0).map(secretValue);
-  const missing = `there is no secret in ${source}: run the command with the environment of the service, or print a first one with --leaked`;
-  const weak = `${source} is weak or a placeholder, so that it must not be kept beside a new one: use --leaked`;
+  const missing = `there is no secret in ${source}: run the command with the environment of the service, or print a first one with --step replace`;
+  const weak = `${source} is weak or a placeholder, so that it must not be kept beside a new one: use --step replace`;
   const isThere = isFile ? existsSync(path) : given !== '';
   let problem: Rotation['problem'];
   if (!isThere) problem = ['no_secret', missing];
   else if (values.length === 0) problem = ['weak_secret', weak];
   // Until the last thing that a secret signed or derived has expired, unsubscribe links excepted.
-  const finish = Math.max(
+  const lifetime = Math.max(
     tokens.accessTtl,
     Math.min(tokens.refreshTtl, tokens.sessionMaxAge),
     email.codeTtl,
@@ -127,7 +126,7 @@ function rotationOfSecrets({ config }: Inspected, given: string, undoDays: numbe
     values,
     problem,
     create: () => secretValue(keys.toSecrets(keys.generateSecret())[0]),
-    waits: { switch: 0, finish },
+    waits: { switch: lifetime },
   };
 }
 
@@ -146,47 +145,17 @@ function rotationOfKeys(
     values: privateKeys.map(keyValue),
     problem: problem === undefined ? undefined : ['invalid_key', problem],
     create: () => keyValue(keys.generatePrivateKey(chosen)),
-    waits: { switch: publicKeysMaxAge, finish: tokens.accessTtl },
+    waits: { add: publicKeysMaxAge, switch: tokens.accessTtl },
   };
 }
 
-/** Prints one value, in a pipe without a line feed, which would become a part of the last secret where a store keeps it. */
-function printValue(
-  { output, isTerminal }: Invocation,
-  step: string,
-  rotation: Rotation,
-  values: Value[],
-): void {
-  const { source } = rotation;
-  const shown = describe(rotation, values);
-  output.note(`${step}: ${source} with the ids ${shown.key_ids.join(', ')}; the first one signs.`);
-  if (values.length === 1 && step !== 'finish')
-    output.note('Deploy it to all instances at once: one without it rejects what it signs.');
-  if (!output.json && !isTerminal) output.raw(shown.value);
-  else output.result({ step, source, ...shown }, () => shown.value);
-}
-
-function printPlan({ output }: Invocation, rotation: Rotation): void {
-  const { source, values, create, waits } = rotation;
-  const added = create();
-  let current = values;
-  const plan = Object.entries(steps).map(([step, change]) => {
-    current = change(current, added);
-    return { step, ...describe(rotation, current) };
-  });
-  output.note(
-    `Three values of ${source}, one a line. Deploy each to all instances before the next:`,
-    '  1  add     now',
-    `  2  switch  ${waits.switch > 0 ? `${durationOf(waits.switch)} after` : 'when'} all instances have 1`,
-    `  3  finish  ${durationOf(waits.finish)} after all instances have 2`,
-    `The new id (kid in the header of tokens) is ${added.id}.`,
-  );
-  const document = { source, wait_seconds: waits.finish, switch_wait_seconds: waits.switch, steps: plan };
-  output.result(document, () => plan.map(({ value }) => value).join('\n'));
-}
-
-function describe({ separator }: Rotation, values: Value[]) {
-  return { value: values.map(({ text }) => text).join(separator), key_ids: values.map(({ id }) => id) };
+/** What an operator does with the value of a step. */
+function whatFollows(step: Step, count: number, wait: number): string {
+  if (step === 'finish') return 'Deploy it to all instances.';
+  if (count === 1) return 'Deploy it to all instances at once: one without it rejects what it signs.';
+  const next = step === 'add' ? 'switch' : 'finish';
+  const pause = wait > 0 ? `wait ${durationOf(wait)}, ` : '';
+  return `Deploy it to all instances, ${pause}then continue with --step ${next}.`;
 }
 
 /** A time in words, rounded up. */

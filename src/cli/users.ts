@@ -176,19 +176,16 @@ export function addUserCommands(program: Command, invocation: Invocation): void 
     .option('--reason <text>', 'why, for the audit entry');
 }
 
-const maxReasonLength = 1_000;
-
 /** Cleans the text of `--reason` as the API does. @throws {CommandError} `validation_error` */
 async function cleanReason(text: string): Promise<string> {
   const { cleanText } = await import('../http/text.ts');
   const cleaned = cleanText('block', text);
-  if ('problem' in cleaned || cleaned.text === '') {
-    throw new CommandError('validation_error', 'the reason is empty or has characters that cannot be stored');
+  const reason = 'text' in cleaned ? cleaned.text : '';
+  if (reason === '' || [...reason].length > 1_000) {
+    const message = 'the reason must have 1 to 1,000 characters that can be stored';
+    throw new CommandError('validation_error', message);
   }
-  if ([...cleaned.text].length > maxReasonLength) {
-    throw new CommandError('validation_error', `the reason is longer than ${maxReasonLength} characters`);
-  }
-  return cleaned.text;
+  return reason;
 }
 
 /** @returns what was typed; empty after Ctrl-C and Ctrl-D. @throws {CommandError} `confirmation_required`, without a terminal */

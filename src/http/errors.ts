@@ -1,6 +1,13 @@
 import { randomInt } from 'node:crypto';
-import { type TProperties, Type } from '@sinclair/typebox';
-import { type FieldError, FieldErrorSchema, maxFieldErrors } from './field-errors.ts';
+import { type TProperties, type TSchema, Type } from '@sinclair/typebox';
+import type { FastifySchemaValidationError } from 'fastify';
+import {
+  describeErrors,
+  type FieldError,
+  FieldErrorSchema,
+  maxFieldErrors,
+  problems,
+} from './field-errors.ts';
 import type { Language, LocalizedText } from './language.ts';
 import { documented, Int32, Message, NamedEnum, NamedObject, Ref, StringEnum } from './schemas.ts';
 
@@ -66,6 +73,32 @@ export function invalidFields(
 ): ApiError {
   return new ApiError(definition, { localizedData: (language) => fieldsOf(fieldErrors, language) });
 }
+
+/**
+ * A `schemaErrorFormatter` for a body that has one of several forms: the validator reports the errors of all, but only those of the
+ * form that was meant are shown.
+ *
+ * @param forms by the field that only this form has
+ */
+export const errorsOfForms =
+  (forms: Record<string, TSchema>) =>
+  (errors: FastifySchemaValidationError[], part: string): ApiError => {
+    const isNoObject = errors.some(({ keyword, instancePath }) => keyword === 'type' && instancePath === '');
+    if (part !== 'body' || isNoObject) return invalidFields(describeErrors(errors));
+    const names = Object.keys(forms);
+    const missing = errors.flatMap(({ keyword, params }) =>
+      keyword === 'required' ? [params['missingProperty']] : [],
+    );
+    const given = names.filter((name) => !missing.includes(name));
+    const [meant = names[0] ?? ''] = given;
+    const found = describeErrors(
+      errors.filter(({ schemaPath }) => schemaPath.startsWith(`${forms[meant]?.$id}#`)),
+    );
+    if (given.length === 1) return invalidFields(found);
+    const problem = given.length === 0 ? problems.oneOf(names) : problems.onlyOneOf(names);
+    const others = found.filter(({ field }) => !names.includes(field));
+    return invalidFields([...names.map((field) => ({ field, ...problem })), ...others]);
+  };
 
 /** The texts by field for people, and one entry for each of them in the same order for programs. */
 function fieldsOf(fieldErrors: readonly FieldError[], language: Language) {

@@ -120,6 +120,16 @@ export const problems = {
       { allowed },
     ),
   required: problem('required', ['필수 항목입니다.', 'This field is required.']),
+  oneOf: (names: string[]) =>
+    problem('required', [
+      `다음 중 하나를 보내 주세요: ${names.join(', ')}`,
+      `Send one of: ${names.join(', ')}.`,
+    ]),
+  onlyOneOf: (names: string[]) =>
+    problem('unknown_field', [
+      `다음 중 하나만 보내 주세요: ${names.join(', ')}`,
+      `Send only one of: ${names.join(', ')}.`,
+    ]),
   unknownField: problem('unknown_field', ['알 수 없는 항목입니다.', 'This field is not known.']),
   file: problem('invalid_type', ['파일이어야 합니다.', 'Must be a file.']),
   multipart: invalidFormat(

@@ -1,17 +1,9 @@
 import t from 'tap';
 import { MailRejectedError, type OutgoingMail } from '../../src/infrastructure/mail/transport.ts';
 import { accountsOf, newPassword, signUpBody } from '../auth/accounts.ts';
-import { createSettledUser, latestCode, newResetLink, passTime } from '../auth/mailbox.ts';
+import { latestCode, newResetLink, passTime } from '../auth/mailbox.ts';
 import { notificationsIn } from '../notifications/notified.ts';
-import {
-  createTestApp,
-  createUser,
-  deleteAccount,
-  logIn,
-  password,
-  signUpUser,
-  verifyEmails,
-} from '../support/app.ts';
+import { createTestApp, createUser, deleteAccount, logIn, signUpUser, verifyEmails } from '../support/app.ts';
 import { rejected, tally, tokenRejected } from '../support/assertions.ts';
 import { during, gate, inOrder, inParallel, lockRows, pauseInserts, rowOf } from '../support/concurrency.ts';
 import {
@@ -144,7 +136,7 @@ t.test('a post written during the deletion of its account is deleted', async (t)
 });
 
 t.test('a password reset of an account in deletion is rejected', async (t) => {
-  const user = await createSettledUser(app);
+  const user = await createUser(app);
   const link = await newResetLink(app, user.email);
   const deletion: [string, number] = ['DELETE FROM users WHERE id = $1', user.id];
   const reset = await during(t, app, deletion, () => confirmReset(link));
@@ -190,14 +182,6 @@ t.test('a request in progress is withdrawn by the deletion of the account that i
   t.strictSame(await notifiedOf(app, sender), [['withdrawn', asked.body.data.id, '취소됨']]);
 });
 
-t.test('the codes of a verified account that is deleted are void', async (t) => {
-  const user = await signUpUser(app);
-  const code = await latestCode(app, user.email);
-  await verifyEmails(app, user);
-  await deleteAccount(app, user);
-  rejected(t, await confirm({ email: user.email, code }), 400, 'invalid_code', { attempts_left: 0 });
-});
-
 t.test('a verification_token is void after the account of its address is deleted', async (t) => {
   const user = await signUpUser(app);
   const proof = await confirm({ email: user.email, code: await latestCode(app, user.email) }, user.token);
@@ -207,16 +191,19 @@ t.test('a verification_token is void after the account of its address is deleted
   rejected(t, response, 400, 'verification_token_invalid');
 });
 
-t.test('a reset link is void after deletion, also when a new account has the address', async (t) => {
-  const user = await createSettledUser(app);
+t.test('code and reset link of a deleted account are void, also for the next one', async (t) => {
+  const user = await signUpUser(app);
   const { email, username } = user;
+  const code = await latestCode(app, email);
+  await verifyEmails(app, user);
   const link = await newResetLink(app, email);
   t.equal((await deleteAccount(app, user)).status, 200);
-  rejected(t, await validateReset(link), 400, 'reset_link_invalid');
-  rejected(t, await confirmReset(link), 400, 'reset_link_invalid');
-  await createSettledUser(app, { email, username });
-  rejected(t, await validateReset(link), 400, 'reset_link_invalid');
-  rejected(t, await confirmReset(link), 400, 'reset_link_invalid');
+  for (const isTaken of [false, true]) {
+    if (isTaken) await createUser(app, { email, username });
+    rejected(t, await confirm({ email, code }), 400, 'invalid_code', { attempts_left: 0 });
+    rejected(t, await validateReset(link), 400, 'reset_link_invalid');
+    rejected(t, await confirmReset(link), 400, 'reset_link_invalid');
+  }
   t.ok((await logIn(app, user)).token);
 });
 
@@ -254,7 +241,7 @@ t.test('failed emails are deleted with their account', async (t) => {
   await createStore(app, token);
   const { sender } = await openTwoShops(app);
   await requestPartnership(app, sender, await createPost(app, token));
-  await changePassword(token, password);
+  await changePassword(token, user.password);
   await post('email-verify/send', { email: stranger });
   await app.mails.settled();
   const codes = ['verification_code', 'verification_code', 'verification_code'];
@@ -266,16 +253,18 @@ t.test('failed emails are deleted with their account', async (t) => {
 
 t.test('a verified address gets an email that its account is deleted, as the last one', async (t) => {
   const app = withProvider;
+  // The one about the account above.
+  await app.mails.settled();
   const verified = 'verified@example.com';
   for (const [email, language, isVerified, expected] of [
     [verified, 'ko', true, [`${verified} [두레] 회원 탈퇴가 완료되었습니다`]],
     ['unverified@example.com', 'ko', false, []],
     [rejecting, 'en', true, [`${rejecting} Your Dure account was deleted`]],
   ] as const) {
-    const user = await createSettledUser(app, { email });
+    const user = await createUser(app, { email });
     deliveries.length = 0;
     if (isVerified) await verifyEmails(app, user);
-    const body = { password };
+    const body = { password: user.password };
     const headers = { 'accept-language': language };
     t.equal((await app.call('DELETE', '/auth/me/', { token: user.token, body, headers })).status, 200);
     await app.mails.settled();
@@ -303,8 +292,7 @@ t.test('nothing of an account is left at rest after it was deleted', async (t) =
   const key = { 'idempotency-key': 'a-post' };
   const body = { title: '제목', content: '내용', images: ['https://cdn.example.com/1.jpg'] };
   t.equal((await app.call('POST', '/api/v1/posts/', { token, headers: key, body })).status, 201);
-  const tables = ['idempotency_keys', 'known_addresses', 'notification_counts'];
-  tables.push('notifications', 'sessions');
+  const tables = ['idempotency_keys', 'known_addresses', 'notification_counts', 'notifications', 'sessions'];
   const other = await openShop(app);
   for (const post of [content, await createPost(app, token)])
     t.equal((await requestPartnership(app, other, post, { 'idempotency-key': `${post.id}` })).status, 201);

@@ -1,22 +1,11 @@
 import type { Test } from 'tap';
-import { type CallOptions, codeIn, password, type TestApp, type TestResponse } from '../support/app.ts';
+import { type CallOptions, password, type TestApp, type TestResponse } from '../support/app.ts';
 import { rejected, tokenRejected } from '../support/assertions.ts';
 import { during } from '../support/concurrency.ts';
 import { latestCode } from './mailbox.ts';
 
 /** A good password other than the one of `createUser`. */
 export const newPassword = 'rice-cake-at-dawn-3';
-
-interface Session {
-  token: string;
-  refresh: string;
-}
-
-/** What the link to reset a password has in its query. */
-interface ResetLink {
-  uid: string;
-  token: string;
-}
 
 let emails = 0;
 /** An address that no account has. */
@@ -59,9 +48,9 @@ export function accountsOf(app: TestApp) {
     confirm: (body: object, token?: string) => post('email-verify/confirm', body, { token }),
     requestReset: (email: unknown, headers: Record<string, string> = {}) =>
       post('reset-password-request', { email }, { headers }),
-    validateReset: ({ uid, token }: ResetLink, { call } = app) =>
+    validateReset: ({ uid, token }: { uid: string; token: string }, { call } = app) =>
       call('GET', `/auth/reset-password-validate/?${new URLSearchParams({ uid, token })}`),
-    confirmReset: ({ uid, token }: ResetLink, new_password: unknown = newPassword) =>
+    confirmReset: ({ uid, token }: { uid: string; token: string }, new_password: unknown = newPassword) =>
       post('reset-password-confirm', { uid, token, new_password }),
     undoEmailChange: (token: unknown) => post('change-email/undo', { token }),
 
@@ -74,8 +63,8 @@ export function accountsOf(app: TestApp) {
     },
 
     /** Asserts that a session has ended, on every instance. */
-    async ended(t: Test, session: Session, ...instances: TestApp[]): Promise<void> {
-      for (const instance of [app, ...instances]) {
+    async ended(t: Test, session: { token: string; refresh: string }, ...others: TestApp[]) {
+      for (const instance of [app, ...others]) {
         tokenRejected(t, await me(session.token, instance), 'revoked');
         tokenRejected(t, await refresh(session.refresh, instance), 'revoked', 'refresh');
       }
@@ -96,10 +85,8 @@ export function signUpBody(
 
 /** Verifies an email with the code that is sent to it. @returns the `verification_token` */
 export async function verifyAddress(app: TestApp, email: string): Promise<string> {
-  const { sendCode, confirm } = accountsOf(app);
-  const before = app.mails.sent.filter(({ to }) => to === email).length;
-  await sendCode(email);
-  const confirmed = await confirm({ email, code: codeIn(await app.mails.next(email, before)) });
+  const { newCode, confirm } = accountsOf(app);
+  const confirmed = await confirm({ email, code: await newCode(email) });
   if (confirmed.status !== 200) throw new Error(`confirming failed: ${confirmed.text}`);
   return confirmed.body.data.verification_token;
 }
@@ -130,16 +117,3 @@ export function whileSessionsEnd(
 
 /** A code of six digits that is another one. */
 export const otherThan = (code: string) => String((Number(code) + 1) % 1_000_000).padStart(6, '0');
-
-/** The accounts whose deletion is in the log, oldest first. */
-export const deletedIds = ({ logs }: TestApp): number[] =>
-  logs.filter((line) => line.includes('"account_deleted"')).map((line) => JSON.parse(line).userId);
-
-/** What makes an account, given by its id, one that is kept. */
-export const statements = {
-  openStore: `
-    WITH store AS (INSERT INTO stores (owner_id, name)
-      (SELECT id, '두레 카페' FROM users WHERE id = $1 FOR SHARE) RETURNING id)
-    INSERT INTO store_category_links (store_id, category_id, position) SELECT id, 1, 1 FROM store`,
-  verify: 'UPDATE users SET is_verified = true WHERE id = $1',
-};

@@ -31,13 +31,17 @@ function confirmed(t: Test, { status, body, text }: TestResponse): void {
   t.ok(seconds > 480 && seconds <= 601, `${seconds} s`);
 }
 
-t.test('the password confirms the session, and no other one', async (t) => {
+t.test('the password confirms the session, and no other one, for ten minutes', async (t) => {
   const user = await createUser(app);
   const other = await logIn(app, user);
   await passConfirmation(app, user);
   confirmed(t, await confirmUser(user.token, { password }));
+  const age = "UPDATE sessions SET confirmed_at = confirmed_at - interval '8 minutes' WHERE user_id = $1";
+  await pool.query(age, [user.id]);
   t.equal((await begin(user.token)).status, 200);
   rejected(t, await begin(other.token), 403, 'confirmation_required', { methods: ['password'] });
+  await passConfirmation(app, user);
+  rejected(t, await begin(user.token), 403, 'confirmation_required', { methods: ['password'] });
 });
 
 t.test('so does a code of the app or a recovery code, once, which the session then shows', async (t) => {
@@ -57,22 +61,10 @@ t.test('so does a code of the app or a recovery code, once, which the session th
   rejected(t, await confirmUser(user.token, { code: wrong() }), 400, 'invalid_code', { attempts_left: 7 });
 });
 
-t.test('a confirmation is over after ten minutes', async (t) => {
-  const user = await createUser(app);
-  await passConfirmation(app, user);
-  await confirmUser(user.token, { password });
-  const age = "UPDATE sessions SET confirmed_at = confirmed_at - interval '8 minutes' WHERE user_id = $1";
-  await pool.query(age, [user.id]);
-  t.equal((await begin(user.token)).status, 200);
-  await passConfirmation(app, user);
-  rejected(t, await begin(user.token), 403, 'confirmation_required', { methods: ['password'] });
-});
-
 t.test('exactly one of password and code confirms', async (t) => {
   const { code, ...user } = await createProtected();
   invalid(t, await confirmUser(user.token, {}), 'password', 'code');
   invalid(t, await confirmUser(user.token, { password, code: code() }), 'password', 'code');
-  invalid(t, await confirmUser(user.token, { code: '12345' }), 'code');
   t.equal((await confirmUser(user.token, { code: code() })).status, 200, 'the code was not used');
 });
 
@@ -126,7 +118,6 @@ t.test('after an undone change of email a code confirms nothing', async (t) => {
   await pool.query('UPDATE users SET needs_reset = true WHERE id = $1', [user.id]);
   rejected(t, await confirmUser(user.token, { code: code() }), 403, 'forbidden');
   rejected(t, await confirmUser(user.token, { password }), 403, 'forbidden');
-  rejected(t, await begin(user.token), 403, 'forbidden');
 });
 
 t.test('the password of an account that has one takes the place of a confirmation', async (t) => {

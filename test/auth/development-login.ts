@@ -1,17 +1,14 @@
-import type { TestApp } from '../support/app.ts';
+import type { Api } from '../support/app.ts';
 
-/** Whom one types on the page of the development login. */
-interface DevelopmentUser {
-  subject: string;
-  email?: string;
-  name?: string;
-  is_email_proved?: string;
-}
-
-/** Logs in on the page of the provider for development. @returns what the page of the callback sends to `finish` */
+/**
+ * Logs in on the page of the provider for development.
+ *
+ * @param user what one types there
+ * @returns what the page of the callback sends to `finish`
+ */
 export async function developmentLogin(
-  { call }: Pick<TestApp, 'call'>,
-  user: DevelopmentUser,
+  { call }: Api,
+  user: { subject: string; email?: string; name?: string; is_email_proved?: string },
   { purpose = 'login', token }: { purpose?: string; token?: string } = {},
 ) {
   const path = '/auth/providers/development';
@@ -28,5 +25,5 @@ export async function developmentLogin(
   const callback = await call('GET', `${back.pathname}${back.search}`);
   const page = new URL(String(callback.headers['location'])).searchParams;
   const body = { flow_token, code: page.get('code') ?? '', state: page.get('state') ?? '' };
-  return { page, body, finish: () => call('POST', `${path}/finish/`, { body, token }) };
+  return { body, finish: () => call('POST', `${path}/finish/`, { body, token }) };
 }

@@ -1,24 +1,9 @@
 import t from 'tap';
-import {
-  createTestApp,
-  createUser,
-  deleteAccount,
-  queuedFor,
-  suspend,
-  verifyEmails,
-} from '../support/app.ts';
+import { createTestApp, createUser, deleteAccount, suspend, verifyEmails } from '../support/app.ts';
 import { tally } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
 import { accountsOf } from './accounts.ts';
-import {
-  about,
-  comparable,
-  createVerifiedUser,
-  latestMail,
-  mailsTo,
-  newResetLink,
-  passTime,
-} from './mailbox.ts';
+import { about, comparable, createVerifiedUser, mailsTo, newResetLink, passTime } from './mailbox.ts';
 
 /** Seconds, so many that none passes by itself while a test runs. */
 const cooldown = 600;
@@ -102,20 +87,6 @@ for (const path of paths) {
   });
 }
 
-t.test('the username is mailed to its own address only', async (t) => {
-  const user = await createUser(app, { username: 'forgotten.name-7' });
-  await app.mails.settled();
-  const before = app.mails.sent.length;
-  const response = await post('find-id', { email: user.email });
-  await post('find-id', { email: 'find-stranger@example.com' });
-  const mail = await latestMail(app, user.email);
-  t.match(mail.subject, '아이디');
-  for (const part of [mail.text, mail.html]) t.match(part, 'forgotten.name-7');
-  t.notMatch(response.text + JSON.stringify(response.headers), 'forgotten');
-  const receivers = app.mails.sent.slice(before).map(({ to }) => to);
-  t.strictSame(receivers, [user.email]);
-});
-
 type User = Awaited<ReturnType<typeof createUser>>;
 
 const notice = /비밀번호가 변경/;
@@ -159,27 +130,21 @@ t.test('an address gets at most five notices an hour, also after its account was
 });
 
 t.test('a suspended account gets no email of any kind, and the responses are the same', async (t) => {
-  const user = await createVerifiedUser(app);
-  const link = await newResetLink(app, user.email);
-  await passTime(app, user.email, 3600);
-  await suspend(app, user);
-  const before = (await mailsTo(app, user.email)).length;
-  for (const path of paths) {
-    const response = await recover(path, user.email);
-    // No other test has asked for this address, which would have its own countdown.
-    const unknown = await recover(path, 'never-suspended@example.com');
-    t.strictSame(comparable(response), comparable(unknown));
-    for (const { body } of [response, unknown]) about(t, body.data.resend_after, 60);
+  for (const user of [await createVerifiedUser(app), await createUser(app)]) {
+    const link = await newResetLink(app, user.email);
+    await passTime(app, user.email, 3600);
+    await suspend(app, user);
+    const before = (await mailsTo(app, user.email)).length;
+    for (const path of paths) {
+      const response = await recover(path, user.email);
+      // No other test has asked for this address, which would have its own countdown.
+      const unknown = await recover(path, `never-${user.email}`);
+      t.strictSame(comparable(response), comparable(unknown));
+      for (const { body } of [response, unknown]) about(t, body.data.resend_after, 60);
+    }
+    await confirmReset(link);
+    t.equal((await mailsTo(app, user.email)).length, before);
   }
-  await confirmReset(link);
-  t.equal((await mailsTo(app, user.email)).length, before);
-});
-
-t.test('an unverified suspended account gets no code', async (t) => {
-  const user = await createUser(app);
-  await suspend(app, user);
-  await recover('email-verify/send', user.email);
-  t.strictSame(await mailsTo(app, user.email), []);
 });
 
 t.test('queued emails follow what happens to their account before they are sent', async (t) => {
@@ -196,10 +161,7 @@ t.test('queued emails follow what happens to their account before they are sent'
     offline.pool.query(`UPDATE users SET ${change} WHERE email = $1`, [email]);
   await update('suspended_at = now()', suspended);
   await update("email = 'moved-user@example.com'", moved);
-  for (const user of users.slice(3)) {
-    t.strictSame(await queuedFor(offline, user), ['password_changed', 'user_id']);
-    t.equal((await deleteAccount(offline, user)).status, 200);
-  }
+  for (const user of users.slice(3)) t.equal((await deleteAccount(offline, user)).status, 200);
 
   const online = await createTestApp({}, { databaseUrl: offline.url });
   t.teardown(online.close);

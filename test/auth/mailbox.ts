@@ -4,7 +4,6 @@ import {
   codeIn,
   createUser,
   resetLinkIn,
-  signUpUser,
   type TestApp,
   type TestResponse,
   verifyEmails,
@@ -36,6 +35,10 @@ export async function latestCode(app: TestApp, email: string): Promise<string> {
   return codeIn(await latestMail(app, email));
 }
 
+/** The reset link in the newest email to an address. */
+export const latestResetLink = async (app: TestApp, email: string) =>
+  resetLinkIn(await latestMail(app, email));
+
 /** The token of the link to undo a change of email, in the newest notice to the old one. */
 export async function latestUndoToken(app: TestApp, email: string): Promise<string> {
   const link = /https:\/\/app\.example\.com\/undo-email-change\?token=(\S+)/;
@@ -59,13 +62,6 @@ export async function newResetLink(app: TestApp, email: string): Promise<{ uid: 
   await app.call('POST', '/auth/reset-password-request/', { body: { email } });
   const { uid, token } = resetLinkIn(await app.mails.next(email, skip));
   return { uid, token };
-}
-
-/** An account whose sign-up mail is sent, so that the next mail is the one that the test causes. */
-export async function createSettledUser(app: TestApp, fields: Record<string, unknown> = {}) {
-  const user = await signUpUser(app, fields);
-  await app.mails.settled();
-  return user;
 }
 
 /** An account with a verified address. */

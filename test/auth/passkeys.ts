@@ -5,16 +5,10 @@ import { createAuthenticator, type Deviations, type TestAuthenticator } from '..
 /** Of the frontend in the tests. */
 export const origin = 'https://app.example.com';
 
-interface Owner {
-  id: number;
-  token: string;
-}
-
 /** The operations of `/auth/passkeys/`. */
 export function passkeysOf(app: TestApp) {
-  const { pool, call } = app;
   const send = (method: string, path: string, body?: unknown, token?: string) =>
-    call(method, `/auth/passkeys/${path}`, { body, token });
+    app.call(method, `/auth/passkeys/${path}`, { body, token });
   const startRegistration = (token: string) => send('POST', 'register/start/', {}, token);
   const finishRegistration = (token: string, body: unknown) => send('POST', 'register/finish/', body, token);
   const startLogin = () => send('POST', 'login/start/', {});
@@ -38,7 +32,7 @@ export function passkeysOf(app: TestApp) {
 
   /** Registers the passkey of an authenticator. */
   async function register(
-    { token }: Owner,
+    { token }: { token: string },
     authenticator?: TestAuthenticator,
     deviations?: Deviations,
     fields: Record<string, unknown> = {},
@@ -72,8 +66,5 @@ export function passkeysOf(app: TestApp) {
       if (registered.status !== 201) throw new Error(registered.text);
       return { ...user, authenticator, passkey: registered.body.data as Json };
     },
-
-    removePassword: ({ id }: Owner) =>
-      pool.query('UPDATE users SET password_hash = NULL WHERE id = $1', [id]),
   };
 }

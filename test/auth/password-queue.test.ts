@@ -12,8 +12,8 @@ const app = await startInstance({ RATE_LIMIT_ENABLED: 'true' }, { serverErrors: 
 
 const anywhere = fromAnywhere(app);
 const user = await signUpUser(anywhere);
-const logIn = (given: string, remoteAddress = newAddress()) =>
-  app.call('POST', '/auth/login/', { body: { username: user.username, password: given }, remoteAddress });
+const logIn = (given: string, remoteAddress = newAddress(), username = user.username) =>
+  app.call('POST', '/auth/login/', { body: { username, password: given }, remoteAddress });
 
 /** Waits until a number of hashes run or wait. */
 const hashes = (count: number, of = app) =>
@@ -46,7 +46,7 @@ t.test('ten operations a minute take the password of a user, from all addresses 
   t.equal((await app.call('GET', '/auth/me/', { token })).status, 200, 'other operations of the user');
 });
 
-t.test('one user or one address has at most two hashes waiting, and logins come first', async (t) => {
+t.test('a user or address has at most two hashes waiting, a /48 twenty, and logins come first', async (t) => {
   const { open, opened } = gate();
   const verify = argon2.verify.bind(argon2);
   const calls = t.capture(argon2, 'verify', async (hash: string, given: string) => {
@@ -57,24 +57,32 @@ t.test('one user or one address has at most two hashes waiting, and logins come 
   const crowd = inParallel(9, () => logIn(password));
   await hashes(9);
 
+  let answered = 0;
+  const count = () => answered++;
   const body = { current_password: 'of the user', new_password: `${password}-new` };
   const changes = inParallel(9, () =>
-    anywhere.call('POST', '/auth/change-password/', { token: user.token, body }),
+    anywhere.call('POST', '/auth/change-password/', { token: user.token, body }).finally(count),
   );
   await hashes(11);
   const address = '2001:db8:1:2::';
-  const neighbours = inParallel(4, (index) => logIn('of the address', `${address}${index}`));
+  const neighbours = inParallel(4, (index) => logIn('of the address', `${address}${index}`).finally(count));
   await hashes(13);
+  const customer = inParallel(23, (index) =>
+    logIn('of the network', `2001:db8:2:${index}::`, `nobody-${index}`).finally(count),
+  );
+  await hashes(33);
   const last = logIn(password);
-  await hashes(14);
+  await hashes(34);
+  await until('the others are rejected', () => answered === 12);
   open();
 
   t.strictSame(tally(await crowd), { 200: 9 });
   t.strictSame(tally(await changes), { '401 invalid_credentials': 2, '503 service_unavailable': 7 });
   t.strictSame(tally(await neighbours), { '401 invalid_credentials': 2, '503 service_unavailable': 2 });
+  t.strictSame(tally(await customer), { '401 invalid_credentials': 20, '503 service_unavailable': 3 });
   t.equal((await last).status, 200);
   const order = calls().map(({ args: [, given] }) => given);
-  t.strictSame(order.slice(-5), ['of the address', 'of the address', password, 'of the user', 'of the user']);
+  t.strictSame(order.slice(-5), ['of the network', 'of the network', password, 'of the user', 'of the user']);
 });
 
 /** Milliseconds after a request of a logged-in user in which one core is left to such requests. */

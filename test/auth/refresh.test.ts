@@ -1,12 +1,5 @@
 import t, { type Test } from 'tap';
-import {
-  createTestApp,
-  createUser,
-  logIn,
-  suspend,
-  type TestResponse,
-  testEnvironment,
-} from '../support/app.ts';
+import { createTestApp, createUser, logIn, type TestResponse, testEnvironment } from '../support/app.ts';
 import { tally, tokenRejected } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
 import { accountsOf } from './accounts.ts';
@@ -183,14 +176,6 @@ t.test('user and session must belong together', async (t) => {
     tokenRejected(t, await refresh(forge({ claims })), 'revoked', 'refresh');
   t.equal((await refresh(session.refresh)).status, 200);
   t.equal((await refresh(stranger.refresh)).status, 200);
-});
-
-t.test('a suspended account is revoked, not reused', async (t) => {
-  const suspended = await createUser(app);
-  const next = await rotate(suspended.refresh);
-  await suspend(app, suspended);
-  tokenRejected(t, await refresh(suspended.refresh), 'revoked', 'refresh');
-  tokenRejected(t, await refresh(next), 'revoked', 'refresh');
 });
 
 /** One instance or the other. */

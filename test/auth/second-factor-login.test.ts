@@ -4,7 +4,7 @@ import { delayed, rejected, tally } from '../support/assertions.ts';
 import { during, inOrder, inParallel, lockRows } from '../support/concurrency.ts';
 import { countRows } from '../support/rows.ts';
 import { accountsOf } from './accounts.ts';
-import { asPasted, authenticatorOf, forgetSteps, secondFactorOf, stopClock } from './authenticator.ts';
+import { asPasted, authenticatorOf, secondFactorOf, stopClock } from './authenticator.ts';
 import { sessionIdIn } from './tokens.ts';
 
 const app = await createTestApp();
@@ -28,9 +28,9 @@ async function fail(user: Pick<User, 'username'> & { wrong(): string }, times: n
 }
 
 /** Asserts that a code begins no session, because it is wrong or was used. */
-async function isWrong(t: Test, user: User, code: string, at = finishLogin) {
+async function isWrong(t: Test, user: User, code: string) {
   const before = await countSessions(user);
-  rejected(t, await at(await firstFactor(user), code), 400, 'invalid_code', { attempts_left: 4 });
+  rejected(t, await finishLogin(await firstFactor(user), code), 400, 'invalid_code', { attempts_left: 4 });
   t.equal(await countSessions(user), before);
 }
 
@@ -48,45 +48,29 @@ t.test('a password alone begins no session, and keeps failures of before', async
   delayed(t, await tryLogin(user.username), 31);
 });
 
-t.test('a code completes the login, and the session knows how', async (t) => {
-  const user = await createProtected();
-  const login = await finishLogin(await firstFactor(user), user.code());
-  const { access, refresh: given, user: shown } = login.body.data;
-  t.equal(shown.id, user.id);
-  t.equal((await me(access)).status, 200);
-  t.equal((await refresh(given)).status, 200);
-  const { items } = (await app.call('GET', '/auth/sessions/', { token: access })).body.data;
-  const session = items.find(({ id }: { id: string }) => id === sessionIdIn(access));
-  t.strictSame(session.methods, ['password', 'totp']);
-});
-
-t.test('a recovery code completes the login, in any case and with or without hyphens', async (t) => {
+t.test('a code or recovery code, in any form, completes the login, and the session knows how', async (t) => {
   const user = await createProtected();
   const [one = '', two = '', three = '', four = ''] = user.recoveryCodes;
   const pasted = ` ${asPasted(four.replaceAll('-', ' '))} `;
-  for (const form of [one, two.toUpperCase(), three.replaceAll('-', ''), pasted]) {
+  const forms = [one, two.toUpperCase(), three.replaceAll('-', ''), pasted];
+  const recovery = forms.map((form) => [form, 'recovery_code']);
+  for (const [form = '', method] of [[user.code(), 'totp'], ...recovery]) {
     const login = await finishLogin(await firstFactor(user), form);
-    const id = sessionIdIn(login.body.data.access);
-    const { rows } = await pool.query('SELECT methods FROM sessions WHERE id = $1', [id]);
-    t.strictSame(rows, [{ methods: ['password', 'recovery_code'] }]);
+    const { access, refresh: given, user: shown } = login.body.data;
+    t.equal(shown.id, user.id);
+    t.equal((await me(access)).status, 200);
+    t.equal((await refresh(given)).status, 200);
+    const { rows } = await pool.query('SELECT methods FROM sessions WHERE id = $1', [sessionIdIn(access)]);
+    t.strictSame(rows, [{ methods: ['password', method] }]);
   }
   await isWrong(t, user, one);
 });
 
-t.test('codes of one step before and after are accepted, others are not', async (t) => {
-  stopClock(t);
-  const user = await createProtected();
-  t.equal((await finishLogin(await firstFactor(user), asPasted(user.code(-1)))).status, 200);
-  await forgetSteps(app, user);
-  t.equal((await finishLogin(await firstFactor(user), user.code(1))).status, 200);
-  await forgetSteps(app, user);
-  for (const step of [-2, 2]) await isWrong(t, user, user.code(step));
-});
-
-t.test('a code works once, and so do those of earlier steps after it', async (t) => {
+t.test('codes from one step before to one after are accepted, each once and in order', async (t) => {
   stopClock(t);
   const user = await createProtected();
   const [previous, present, next] = [user.code(-1), user.code(), user.code(1)];
+  for (const step of [-2, 2]) await isWrong(t, user, user.code(step));
   t.equal((await finishLogin(await firstFactor(user), previous)).status, 200);
   await isWrong(t, user, previous);
   t.equal((await finishLogin(await firstFactor(user), present)).status, 200);

@@ -1,16 +1,9 @@
 import t, { type Test } from 'tap';
-import {
-  createTestApp,
-  createUser,
-  logIn,
-  password,
-  readPages,
-  type TestResponse,
-  testEnvironment,
-} from '../support/app.ts';
+import { createTestApp, createUser, logIn, password, readPages, testEnvironment } from '../support/app.ts';
 import { invalid, rejected, tally, tokenRejected } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
 import { countRows } from '../support/rows.ts';
+import { idsIn } from '../support/stores.ts';
 import { accountsOf } from './accounts.ts';
 import { isRecent } from './mailbox.ts';
 import { createForge, decode, now, sessionIdIn } from './tokens.ts';
@@ -22,8 +15,6 @@ const { post, me, refresh, logOut, ended } = accountsOf(app);
 const list = (token: string, query = '') => app.call('GET', `/auth/sessions/${query}`, { token });
 const end = (token: string, sessionId = '', { call } = app) =>
   call('DELETE', `/auth/sessions/${sessionId}/`, { token });
-
-const idsOf = ({ body }: TestResponse): string[] => body.data.items.map(({ id }: { id: string }) => id);
 
 /** A user with so many sessions besides the first, oldest first. */
 async function createSessions(count: number) {
@@ -66,7 +57,7 @@ t.test('a refresh changes last_used_at, but not created_at or the order', async 
   await refresh(user.refresh);
   const response = await list(user.token);
   const after = response.body.data.items;
-  t.strictSame(idsOf(response), ids.toReversed());
+  t.strictSame(idsIn<string>(response), ids.toReversed());
   t.strictSame(after[0], before[0]);
   t.equal(after[1].created_at, before[1].created_at);
   t.ok(Date.parse(after[1].last_used_at) > Date.parse(before[1].last_used_at) + 3_500_000);
@@ -76,7 +67,7 @@ t.test('only live sessions of the caller are listed', async (t) => {
   const { user, ids } = await createSessions(3);
   await app.pool.query('UPDATE sessions SET expires_at = now() WHERE id = $1', [ids[1]]);
   await end(user.token, ids[2]);
-  t.strictSame(idsOf(await list(user.token)), [ids[3], ids[0]]);
+  t.strictSame(idsIn<string>(await list(user.token)), [ids[3], ids[0]]);
 });
 
 t.test('a login above 100 sessions ends the one used longest ago, also of logins at once', async (t) => {
@@ -112,7 +103,7 @@ t.test('the cursor of another user shows none of their sessions', async (t) => {
   const { user } = await createSessions(1);
   const { next_cursor } = (await list(user.token, '?limit=1')).body.data;
   const stranger = await createSessions(1);
-  const seen = idsOf(await list(stranger.user.token, `?cursor=${next_cursor}`));
+  const seen = idsIn<string>(await list(stranger.user.token, `?cursor=${next_cursor}`));
   t.ok(seen.every((one) => stranger.ids.includes(one)));
 });
 

@@ -28,8 +28,6 @@ t.test('a sign-up returns exactly the six fields of a user and sends a code', as
   t.strictSame(response.body.data, { ...user, is_verified: false });
   t.ok(Number.isSafeInteger(id));
   t.match(codeIn(await app.mails.next('owner@example.com')), /^\d{6}$/);
-  const withoutSlash = await app.call('POST', '/auth/signup', { body: signUpBody() });
-  t.equal(withoutSlash.status, 201, 'the path without its slash answers the same');
 });
 
 for (const field of ['username', 'email'] as const) {
@@ -58,15 +56,11 @@ for (const field of ['username', 'email'] as const) {
 }
 
 t.test('the language of a user is set at sign-up', async (t) => {
-  for (const [header, language, message, text] of [
-    ['en-US', 'en', /account/, /code/],
-    ['ko-KR,en;q=0.9', 'ko', /회원가입/, /인증/],
-  ] as const) {
+  for (const [header, language] of Object.entries({ 'en-US': 'en', 'ko-KR,en;q=0.9': 'ko' })) {
     const body = signUpBody();
-    t.match((await signUp(body, { 'accept-language': header })).body, { message });
+    await signUp(body, { 'accept-language': header });
     const { rows } = await app.pool.query('SELECT language FROM users WHERE username = $1', [body.username]);
     t.strictSame(rows, [{ language }], header);
-    t.match((await app.mails.next(body.email)).text, text);
   }
 });
 
@@ -100,15 +94,6 @@ t.test('a token lives for VERIFICATION_TOKEN_TTL, by default 30 minutes', async 
   t.ok(seconds > 1740 && seconds <= 1800, `${seconds} s`);
   await app.pool.query('UPDATE email_proofs SET expires_at = now() WHERE email = $1', [body.email]);
   rejected(t, await signUp(body), 400, 'verification_token_invalid');
-});
-
-t.test('a sign-up that is rejected does not use the token up', async (t) => {
-  const { username } = signUpBody();
-  await signUp(signUpBody({ username }));
-  const body = await provenBody();
-  rejected(t, await signUp({ ...body, username }), 409, 'username_taken');
-  invalid(t, await signUp({ ...body, password: 'password' }), 'password');
-  t.equal((await signUp(body)).status, 201);
 });
 
 t.test('of 20 concurrent sign-ups with one token, one succeeds', async (t) => {

@@ -1,28 +1,19 @@
 import t from 'tap';
-import {
-  createTestApp,
-  createUser,
-  deleteAccount,
-  logIn,
-  password,
-  resetLinkIn,
-  suspend,
-} from '../support/app.ts';
+import { createTestApp, createUser, deleteAccount, logIn, password, suspend } from '../support/app.ts';
 import { rejected, tally, tokenRejected } from '../support/assertions.ts';
 import { during, inOrder, inParallel } from '../support/concurrency.ts';
 import { countRows } from '../support/rows.ts';
 import { createStore } from '../support/stores.ts';
+import { createAuthenticator } from '../support/webauthn.ts';
 import { accountsOf, insertUser, isTaken, newEmail, newPassword, signUpBody } from './accounts.ts';
-import { createVerifiedUser, latestMail, latestUndoToken, mailsTo, newResetLink } from './mailbox.ts';
+import { createVerifiedUser, latestResetLink, latestUndoToken, mailsTo, newResetLink } from './mailbox.ts';
+import { origin, passkeysOf } from './passkeys.ts';
 
 const app = await createTestApp();
 
 const { me, signUp, tryLogin, newProof, changeEmail, moveTo, undoEmailChange } = accountsOf(app);
 const { changePassword, requestReset, confirmReset } = accountsOf(app);
 const linkInvalid = [400, 'undo_link_invalid'] as const;
-
-/** The reset link in the newest email to an address. */
-const mailedLink = async (email: string) => resetLinkIn(await latestMail(app, email));
 
 /** An account whose verified email was changed, and the link that undoes it. */
 async function createChanged() {
@@ -56,7 +47,7 @@ t.test('the owner gets an account back that an intruder took over', async (t) =>
   rejected(t, await tryLogin(email, intruderPassword), 401, 'invalid_credentials');
   rejected(t, await confirmReset(intruderLink), 400, 'reset_link_invalid');
 
-  t.equal((await confirmReset(await mailedLink(owner.email))).status, 200);
+  t.equal((await confirmReset(await latestResetLink(app, owner.email))).status, 200);
   const { user } = (await tryLogin(owner.email, newPassword)).body.data;
   t.match(user, { id: owner.id, email: owner.email, is_verified: true });
   rejected(t, await tryLogin(owner.username, intruderPassword), 401, 'invalid_credentials');
@@ -65,7 +56,7 @@ t.test('the owner gets an account back that an intruder took over', async (t) =>
 t.test('after an undo only a reset changes the account', async (t) => {
   const { undoToken, ...user } = await createChanged();
   t.equal((await undoEmailChange(undoToken)).status, 200);
-  const link = await mailedLink(user.email);
+  const link = await latestResetLink(app, user.email);
   const { token } = await logIn(app, user);
   const proof = await newProof();
   const attempts = [
@@ -81,13 +72,23 @@ t.test('after an undo only a reset changes the account', async (t) => {
   t.equal((await changePassword(own, newPassword, password)).status, 200);
 });
 
+t.test('an undo removes ways to log in that were added since the change, with a notice', async (t) => {
+  const { undoToken, ...user } = await createChanged();
+  const authenticator = createAuthenticator(origin);
+  t.equal((await passkeysOf(app).register(user, authenticator)).status, 201);
+  t.equal((await undoEmailChange(undoToken)).status, 200);
+  rejected(t, await passkeysOf(app).logIn(authenticator), 401, 'invalid_credentials');
+  const subjects = (await mailsTo(app, user.email)).map(({ subject }) => subject);
+  t.ok(subjects.includes('[두레] 패스키가 삭제되었습니다'));
+});
+
 t.test('a change of the password that waits for an undo does not void its reset link', async (t) => {
   const { undoToken, token, ...user } = await createChanged();
   const undo = () => undoEmailChange(undoToken);
   const [undone, changed] = await inOrder(t, app, user, undo, () => changePassword(token, password));
   t.equal(undone.status, 200);
   tokenRejected(t, changed, 'revoked');
-  t.equal((await confirmReset(await mailedLink(user.email))).status, 200);
+  t.equal((await confirmReset(await latestResetLink(app, user.email))).status, 200);
 });
 
 t.test('a reset by a link to the new address that waits for an undo does not win', async (t) => {
@@ -128,7 +129,7 @@ t.test('after an undo the next change has a link, however many notices there wer
   const sends = "mail_sends SET sent_at = array_fill(now(), ARRAY[5]) WHERE purpose = 'email_change'";
   await app.pool.query(`UPDATE ${sends} AND email = $1`, [user.email]);
   t.equal((await undoEmailChange(undoToken)).status, 200);
-  t.equal((await confirmReset(await mailedLink(user.email), password)).status, 200);
+  t.equal((await confirmReset(await latestResetLink(app, user.email), password)).status, 200);
   const { token } = await logIn(app, user);
   await moveTo(token, newEmail());
   const next = await latestUndoToken(app, user.email);

@@ -3,6 +3,7 @@ import { createOutput } from '../../src/cli/command.ts';
 import { runProgram } from '../../src/cli/program.ts';
 import { type TestApp, testEnvironment } from '../support/app.ts';
 import type { Json } from '../support/json.ts';
+import { atMost } from '../support/time.ts';
 
 /** What a command left. */
 interface Run {
@@ -30,7 +31,6 @@ export async function dureText(environment: Record<string, string>, ...args: str
     output: createOutput({ json: args.includes('--json'), stdout: sinkOf(stdout), stderr: sinkOf(stderr) }),
     log: sinkOf(log),
     isInteractive: false,
-    isTerminal: false,
   });
   return {
     code,
@@ -41,9 +41,12 @@ export async function dureText(environment: Record<string, string>, ...args: str
   };
 }
 
-/** Runs commands on the database of an app. */
+/** Runs commands on the database of an app, with the limits of a busy machine: the driver takes those of the URL. */
 export function commandsOn({ url }: Pick<TestApp, 'url'>) {
-  const environment = { ...testEnvironment, DATABASE_URL: url };
+  const limited = new URL(url);
+  for (const [name, limit] of Object.entries({ lock: 3_000, statement: 5_000, query: 6_000 }))
+    limited.searchParams.set(`${name}_timeout`, String(atMost(limit)));
+  const environment = { ...testEnvironment, DATABASE_URL: limited.href };
   return (...args: string[]) => dure(environment, ...args);
 }
 

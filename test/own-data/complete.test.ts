@@ -24,8 +24,7 @@ const otherTables: Record<string, string> = {
   notification_counts: copy,
   post_images: copy,
   post_alerts: internal,
-  store_edits: 'a count, for a day',
-  data_downloads: 'a count, for a day',
+  daily_counts: 'counts, for a day',
   audit_entries: ofOperators,
 };
 
@@ -77,7 +76,6 @@ const otherColumns: Record<string, string> = {
 const shown: Record<string, string> = {
   'users.muted_mails':
     '"email":{"saved_search_match":true,"partner_request_ended":true,"partner_request_answered":false,',
-  'users.has_match_mails': '"saved_search_match":true',
   'users.muted_pushes': '"push":{"saved_search_match":true,"partner_request_ended":false,',
   'users.quiet_from': '"from":"22:15"',
   'users.quiet_to': '"to":"07:45"',
@@ -105,7 +103,7 @@ const user = await createUser(app);
 await app.pool.query(`
   INSERT INTO users (id, username, email, name) VALUES (1000, 'other', 'other@example.com', 'x');
   INSERT INTO stores (id, owner_id, name) VALUES (2, 1000, '옆집');
-  UPDATE users SET language = 'en', has_chosen_language = true, is_verified = true, role = 'admin', has_match_mails = true,
+  UPDATE users SET language = 'en', has_chosen_language = true, is_verified = true, role = 'admin',
     muted_mails = '{partner_request_answered}', muted_pushes = '{partner_request_ended}', quiet_from = '22:15', quiet_to = '07:45'
   WHERE id = ${user.id};
   INSERT INTO sessions (id, user_id, rotated_at, user_agent, ip, expires_at, confirmed_at) VALUES
@@ -121,8 +119,8 @@ await app.pool.query(`
   INSERT INTO recovery_codes (user_id, hash) VALUES (${user.id}, 'recovery-hash');
   INSERT INTO saved_searches (user_id, name, q, category_id, region, near, latitude, longitude, radius_m)
     VALUES (${user.id}, '꽃집', '꽃', 7, '망원동', '37.55,126.9', 37.55, 126.9, 1234);
-  INSERT INTO push_subscriptions (user_id, endpoint, p256dh, auth, user_agent, delivered_at)
-    VALUES (${user.id}, 'https://push.example.com/sealed-endpoint', 'sealed', 'sealed', 'Phone/1.0', '2026-03-01T00:00:00.004Z');
+  INSERT INTO push_subscriptions (user_id, endpoint, p256dh, auth, user_agent)
+    VALUES (${user.id}, 'https://push.example.com/sealed-endpoint', 'sealed', 'sealed', 'Phone/1.0');
   INSERT INTO stores (id, owner_id, name, description, address, phone_number, business_hours, sido, sigungu, dong, latitude,
       longitude, show_exact_location, hidden_at)
     VALUES (1, ${user.id}, '두레 카페', '설명', '서울 마포구 망원동 1', '02-123-4567', '9-18', '서울', '마포구', '망원동',

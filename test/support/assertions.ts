@@ -54,17 +54,11 @@ function takenFields(code: string, message: string): Record<string, unknown> {
 }
 
 /** The parameter that comes with a code of a field error; the others have none. */
-const paramOf: Record<string, string> = {
-  ...{
-    too_short: 'min',
-    too_long: 'max',
-    too_small: 'min',
-    too_large: 'max',
-    too_few: 'min',
-    too_many: 'max',
-  },
-  not_allowed: 'allowed',
-};
+function paramOf(code: string): string {
+  if (code === 'not_allowed') return 'allowed';
+  if (/^too_(?:short|small|few)$/.test(code)) return 'min';
+  return /^too_(?:long|large|many)$/.test(code) ? 'max' : '';
+}
 
 /** Texts that say only that something is wrong. */
 const vagueText =
@@ -93,10 +87,8 @@ export function fieldErrorProblems({ fields = {}, errors = [] }: Record<string, 
     ...(isSame ? [] : [`the errors are not those of the fields: ${JSON.stringify({ fields, errors })}`]),
     ...(given.length <= 20 ? [] : [`${given.length} errors`]),
     ...given.flatMap(({ code, message, params = {} }) => [
-      // `ids` and `up_to_id` exclude each other, so there is no list of values that are allowed.
       // `too_small` of a date has no parameter.
-      ...(Object.keys(params).join() === (paramOf[code] ?? '') ||
-      /up_to_id/.test(message) ||
+      ...(Object.keys(params).join() === paramOf(code) ||
       (code === 'too_small' && !/\d/.test(message) && Object.keys(params).length === 0)
         ? []
         : [`${code} has the parameters ${JSON.stringify(params)}`]),

@@ -1,4 +1,4 @@
-import { createHash, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { createHash, generateKeyPairSync } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { exportJWK, jwtVerify, SignJWT, UnsecuredJWT } from 'jose';
@@ -30,8 +30,8 @@ interface Grant {
 }
 
 const newKey = () => generateKeyPairSync('rsa', { modulusLength: 2048 });
-let key: { publicKey: KeyObject; privateKey: KeyObject } | undefined;
-let foreignKey: typeof key;
+/** Of all providers. The first one makes them before it answers, because that takes long. */
+let keys: Record<'own' | 'foreign', ReturnType<typeof newKey>> | undefined;
 const appleKey = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
 export type IdentityProvider = Awaited<ReturnType<typeof createIdentityProvider>>;
@@ -41,9 +41,9 @@ export type IdentityProvider = Awaited<ReturnType<typeof createIdentityProvider>
  * used once.
  */
 export async function createIdentityProvider(t: Test, kind: Kind, id: string = kind) {
-  key ??= newKey();
-  const { publicKey, privateKey } = key;
-  const jwk = { ...(await exportJWK(publicKey)), kid: 'key-1', alg: 'RS256', use: 'sig' };
+  keys ??= { own: newKey(), foreign: newKey() };
+  const { own, foreign } = keys;
+  const jwk = { ...(await exportJWK(own.publicKey)), kid: 'key-1', alg: 'RS256', use: 'sig' };
   const codes = new Map<string, Grant>();
   const refreshTokens = new Map<string, string>();
   const accessTokens = new Map<string, ProviderAccount>();
@@ -168,10 +168,8 @@ export async function createIdentityProvider(t: Test, kind: Kind, id: string = k
     if (sign === 'none') return new UnsecuredJWT(payload).encode();
     const token = new SignJWT(payload);
     if (sign === 'secret') return token.setProtectedHeader({ alg: 'HS256' }).sign(Buffer.from(clientSecret));
-    foreignKey ??= newKey();
-    return token
-      .setProtectedHeader({ alg: 'RS256', kid: 'key-1' })
-      .sign(sign === 'foreign key' ? foreignKey.privateKey : privateKey);
+    const { privateKey } = sign === 'foreign key' ? foreign : own;
+    return token.setProtectedHeader({ alg: 'RS256', kid: 'key-1' }).sign(privateKey);
   }
 
   const tokenPath = kind === 'naver' ? '/oauth2.0/token' : '/token';

@@ -74,7 +74,7 @@ function createBase(options: AuthOptions) {
     sessions: createSessionRepository(database, config.tokens),
     logins: createLoginRepository(database, config),
     flows: createFlowRepository(secrets),
-    identities: createIdentityRepository(database),
+    identities: createIdentityRepository(database, sealer),
     passkeys: createPasskeyRepository(database),
     secondFactors: createSecondFactorRepository(database, sealer),
     consents: createConsentRepository(database, mailQueue),

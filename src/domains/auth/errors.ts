@@ -1,14 +1,10 @@
-import type { TSchema } from '@sinclair/typebox';
-import type { FastifySchemaValidationError } from 'fastify';
 import {
   type ApiError,
   defineError,
   type ErrorDefinition,
   fieldErrorFields,
-  httpErrors,
   invalidFields,
 } from '../../http/errors.ts';
-import { describeErrors } from '../../http/field-errors.ts';
 import type { LocalizedText } from '../../http/language.ts';
 import { Email, Flag, Int32, List, NamedEnum, NamedObject, OrNull, Ref, Text } from '../../http/schemas.ts';
 import { LoginMethods, Token } from './schemas.ts';
@@ -144,13 +140,6 @@ export const authErrors = {
     ko: '로그인하지 못했습니다. 처음부터 다시 시도해 주세요.',
     en: 'The login with the provider did not work. Please start again.',
   }),
-  notForm: {
-    ...httpErrors.unsupportedMediaType,
-    text: {
-      ko: '본문은 application/x-www-form-urlencoded여야 합니다.',
-      en: 'The body must be application/x-www-form-urlencoded.',
-    },
-  },
   signUpRequired: defineError(403, 'sign_up_required', {
     ko: '아직 가입되어 있지 않습니다. 회원가입을 마쳐 주세요.',
     en: 'There is no account yet. Please finish the sign-up.',
@@ -223,16 +212,4 @@ export const passwordLimit = { group: 'password', max: 10, per: 'user' } as cons
 /** `username_taken` or `email_taken`, about the field of the request that has the username or the address. */
 export function takenError(field: string, definition: ErrorDefinition): ApiError {
   return invalidFields([{ field, code: 'taken', text: definition.text }], definition);
-}
-
-/** Whether a validator found that a body has no such field. */
-export function lacks(errors: FastifySchemaValidationError[], field: string): boolean {
-  return errors.some(({ keyword, params }) => keyword === 'required' && params['missingProperty'] === field);
-}
-
-/** What is wrong with a body of the one of several forms that was meant; the validator reports the errors of all. */
-export function errorsOfForm(form: TSchema, errors: FastifySchemaValidationError[]): ApiError {
-  return invalidFields(
-    describeErrors(errors.filter(({ schemaPath }) => schemaPath.startsWith(`${form.$id}#`))),
-  );
 }

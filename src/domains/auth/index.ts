@@ -6,7 +6,7 @@ import { consentRoutes } from './consents/routes.ts';
 import { createConsents } from './consents/service.ts';
 import { type AuthOptions, createAuthContext } from './context.ts';
 import { expiredCodesAndLinks } from './email/repository.ts';
-import { emailChangeRoutes, emailRoutes } from './email/routes.ts';
+import { emailRoutes } from './email/routes.ts';
 import { createEmailService } from './email/service.ts';
 import { authMails } from './mails.ts';
 import { passkeyRoutes } from './passkeys/routes.ts';
@@ -27,7 +27,6 @@ export { securityEvents } from './context.ts';
 export { undoDays } from './email/repository.ts';
 export { confirmationErrors } from './errors.ts';
 export { authKinds } from './kinds.ts';
-export type { DevelopmentLogin } from './providers/clients/development.ts';
 export { toSession, toUser, User } from './schemas.ts';
 export { publicKeysMaxAge } from './sessions/public-keys.ts';
 export { jwtOptions } from './tokens.ts';
@@ -51,11 +50,10 @@ export function createAuth(options: AuthOptions) {
   async function routes(scope: FastifyInstance): Promise<void> {
     await scope.register(refreshCookie.plugin);
     await scope.register(accountRoutes, accounts);
-    await scope.register(emailChangeRoutes, emails);
+    await scope.register(emailRoutes, emails);
     await scope.register(consentRoutes, consents);
     await scope.register(sessionRoutes, { ...auth, refreshCookie });
     await scope.register(secondFactorRoutes, secondFactor);
-    await scope.register(emailRoutes, emails);
     await scope.register(passkeyRoutes, auth);
     await scope.register(providerRoutes, providerLogin);
   }
@@ -82,7 +80,8 @@ export function createAuth(options: AuthOptions) {
       removeSecondFactor: secondFactor.removeByOperator,
     },
     askAboutMarketing: auth.consents.askAgain,
-    sealSecondFactorsAgain: auth.secondFactors.sealAgain,
+    sealSecretsAgain: auth.secondFactors.sealAgain,
+    sealTokensAgain: auth.identities.sealAgain,
     deleteAbandonedAccounts:
       config.email.unverifiedAccountTtl === 0 ? async function* () {} : removal.removeAbandoned,
   };

@@ -1,7 +1,10 @@
 import * as crypto from 'node:crypto';
 import { serviceUnavailable } from '../../http/errors.ts';
 import type { Secret } from '../../infrastructure/config/config.ts';
+import { pagesOfRun } from '../../infrastructure/database/clean-up.ts';
+import type { Database } from '../../infrastructure/database/client.ts';
 import type { LoginFlowKind } from '../../infrastructure/database/generated/enums.ts';
+import type { Sql } from '../../infrastructure/database/sql.ts';
 
 /** What a derived secret is for. Part of the HMAC, so that the id of a code gives no link. */
 type Purpose = 'email code' | FlowSecret | LinkPurpose;
@@ -99,6 +102,31 @@ export function createSealer(secrets: readonly [Secret, ...Secret[]]) {
 
   /** `prefix` is the start of everything that the first secret sealed. */
   return { seal, unseal, unsealNeeded, prefix: `${sealing.id}.` };
+}
+
+/** Where sealed values are. */
+interface SealedTable<Row extends { sealed: string }> {
+  table: string;
+  /** Those in some pages of the table that do not begin with a prefix. */
+  find(pages: Sql, prefix: string): Promise<Row[]>;
+  contextOf(row: Row): string;
+  /** Replaces a value that is still the same. */
+  save(row: Row, sealed: string): Promise<unknown>;
+}
+
+/** Part of the clean-up: seals with the first JWT_SECRET what an earlier one sealed, so that a rotation can drop that. */
+export async function* sealAgain<Row extends { sealed: string }>(
+  database: Database,
+  { seal, unseal, prefix }: Sealer,
+  { table, find, contextOf, save }: SealedTable<Row>,
+): AsyncGenerator<number, void> {
+  for await (const pages of pagesOfRun(database, table)) {
+    for (const row of await find(pages, prefix)) {
+      const text = unseal(row.sealed, contextOf(row));
+      if (text !== undefined) await save(row, seal(text, contextOf(row)));
+    }
+    yield 0;
+  }
 }
 
 /** Compares in constant time. An undefined expected value equals nothing. */

@@ -40,18 +40,25 @@ t.test('its page is a form without a script, in both languages, that one can can
 t.test('the callback takes forms, whatever is in them, and no JSON', async (t) => {
   const path = '/auth/providers/development/callback/';
   for (const body of ['{"a":', '{"code":"c","state":"s"}']) {
-    const headers = { 'content-type': 'application/json', 'accept-language': 'en' };
-    const response = await call('POST', path, { body, headers });
-    rejected(t, response, 415, 'unsupported_media_type');
-    t.equal(response.body.message, 'The body must be application/x-www-form-urlencoded.');
+    const headers = { 'content-type': 'application/json' };
+    rejected(t, await call('POST', path, { body, headers }), 415, 'unsupported_media_type');
   }
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
   const long = `code=c&state=${'s'.repeat(300)}&user=${'x'.repeat(5000)}`;
-  for (const body of ['', 'code=%00&state=s&user=x', long]) {
-    const response = await call('POST', path, { body, headers });
-    t.equal(response.status, 303, body);
-    t.match(response.headers['location'], /[?&]error=invalid_request$/);
-  }
+  for (const sent of ['', 'code=%00&state=s&user=x', 'code=c&code=%00&state=s', 'state=s&state=%F0', long])
+    for (const response of [
+      await call('POST', `${path}?x=1`, { body: sent, headers }),
+      await call('GET', `${path}?${sent.slice(0, 1_000)}`),
+    ]) {
+      t.equal(response.status, 303, sent);
+      t.match(response.headers['location'], /[?&]error=invalid_request$/);
+    }
+  const more = 'code=c&state=s&scope=openid&x=1&x=2';
+  for (const response of [
+    await call('POST', path, { body: more, headers }),
+    await call('GET', `${path}?${more}`),
+  ])
+    t.match(response.headers['location'], /\?provider=development&code=c&state=s$/);
 });
 
 t.test('a name that leads to this machine from elsewhere is refused (DNS rebinding)', async (t) => {

@@ -102,14 +102,6 @@ t.test('a flow to log in gives no identity to the user of an access token', asyn
   t.strictSame(await app.identitiesOf(owner), []);
 });
 
-t.test('an ended session links nothing', async (t) => {
-  const owner = await createUser(app);
-  const sent = await app.answer(acme, await app.begin(acme, 'link', owner.token), newAccount());
-  await post('logout', {}, { token: owner.token });
-  tokenRejected(t, await app.finish(acme, sent, owner.token), 'revoked');
-  t.strictSame(await app.identitiesOf(owner), []);
-});
-
 t.test('a flow stays open while the client refreshes its token or confirms', async (t) => {
   const user = newAccount();
   const owner = await createUser(app);

@@ -45,6 +45,12 @@ export function createAccountRemoval(auth: AuthBase) {
     return accounts.remove(tx, id);
   }
 
+  /** Removes the ways to log in that were added since a time, by default all. @returns their kinds, of which notices are due */
+  async function removeLoginMethods(tx: Tx, id: number, since = new Date(0)) {
+    await identities.queueRevocations(tx, id, { since });
+    return accounts.removeLoginMethods(tx, id, since);
+  }
+
   /** Locks the address of an account, the account and its store. @returns the id of the store; none is registered meanwhile */
   async function lockAccount(tx: Tx, { id, email }: { id: number; email: string }) {
     await accounts.lockNames(tx, email);
@@ -97,5 +103,5 @@ export function createAccountRemoval(auth: AuthBase) {
     return 1;
   }
 
-  return { remove, lockAccount, removeById, removeUnverified, removeAbandoned };
+  return { remove, removeLoginMethods, lockAccount, removeById, removeUnverified, removeAbandoned };
 }

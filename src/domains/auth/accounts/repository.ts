@@ -44,15 +44,19 @@ export function createAccountRepository({ unverifiedAccountTtl }: Config['email'
       return (await tx.prisma.user.updateManyAndReturn({ where, data }))[0];
     },
 
-    /** Removes the identities, passkeys and second factor that were added since a time; all of them without one. */
-    async removeLoginMethods(tx: Tx, userId: number, since = new Date(0)): Promise<void> {
+    /** Removes the identities, passkeys and second factor that were added since a time. @returns which kinds there were */
+    async removeLoginMethods(tx: Tx, userId: number, since: Date) {
       const where = { userId, createdAt: { gte: since } };
-      await tx.prisma.identity.deleteMany({ where });
-      await tx.prisma.passkey.deleteMany({ where });
-      // One that is not confirmed has no time.
-      await tx.prisma.secondFactor.deleteMany({
-        where: { userId, OR: [{ confirmedAt: null }, { confirmedAt: { gte: since } }] },
-      });
+      const removed = {
+        identity: await tx.prisma.identity.deleteMany({ where }),
+        passkey: await tx.prisma.passkey.deleteMany({ where }),
+        second_factor: await tx.prisma.secondFactor.deleteMany({
+          where: { userId, confirmedAt: { gte: since } },
+        }),
+      };
+      // One that is not confirmed is no way to log in yet.
+      await tx.prisma.secondFactor.deleteMany({ where: { userId, confirmedAt: null } });
+      return (['identity', 'passkey', 'second_factor'] as const).filter((kind) => removed[kind].count > 0);
     },
 
     /** Whether an account has a way to log in besides one of its identities or passkeys. Lock it first, so that this stays true. */

@@ -26,7 +26,7 @@ export const accountRoutes: FastifyPluginAsyncTypebox<AccountService> = async (a
     },
     handler: async (request, reply) => {
       const key = idempotencyKey(request);
-      return sendCreated(reply, await accounts.signUp(request.body, requestContext(request), key));
+      return sendCreated(reply, accounts.signUp(request.body, requestContext(request), key));
     },
   });
 

@@ -38,6 +38,8 @@ export const consentRoutes: FastifyPluginAsyncTypebox<ConsentService> = async (a
   app.patch('/me/consents/', {
     config: {
       access: 'user',
+      // Answers are kept as long as the account.
+      limit: { group: 'consents', max: 10, per: 'user' },
       message: { ko: '동의 내역을 변경했습니다.', en: 'Your answers have been saved.' },
     },
     schema: {

@@ -1,11 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import type { FastifySchemaValidationError } from 'fastify';
 import { currentUser } from '../../../http/authentication.ts';
-import { type ApiError, invalidFields } from '../../../http/errors.ts';
-import { describeErrors } from '../../../http/field-errors.ts';
+import { errorsOfForms } from '../../../http/errors.ts';
 import { requestContext } from '../../../http/request-context.ts';
 import { EmptyData, emptyData, Ref } from '../../../http/schemas.ts';
-import { authErrors, authorizationErrors, errorsOfForm, lacks, passwordLimit } from '../errors.ts';
+import { authErrors, authorizationErrors, passwordLimit } from '../errors.ts';
 import { User } from '../schemas.ts';
 import * as schemas from './schemas.ts';
 import type { EmailService } from './service.ts';
@@ -15,7 +13,7 @@ const alreadyRequested = {
   en: 'This was requested already. Please check your inbox; if there is no mail, try again in a while.',
 };
 
-export const emailChangeRoutes: FastifyPluginAsyncTypebox<EmailService> = async (app, emails) => {
+export const emailRoutes: FastifyPluginAsyncTypebox<EmailService> = async (app, emails) => {
   app.post('/change-email/', {
     config: {
       access: 'user',
@@ -58,9 +56,7 @@ export const emailChangeRoutes: FastifyPluginAsyncTypebox<EmailService> = async 
     },
     handler: async (request) => emptyData(emails.undo(request.body.token, requestContext(request))),
   });
-};
 
-export const emailRoutes: FastifyPluginAsyncTypebox<EmailService> = async (app, emails) => {
   app.post('/email-verify/send/', {
     config: {
       access: 'optional',
@@ -92,7 +88,7 @@ export const emailRoutes: FastifyPluginAsyncTypebox<EmailService> = async (app, 
       message: { ko: '이메일이 인증되었습니다.', en: 'The email address is verified.' },
       errors: [authErrors.invalidCode, authErrors.tooManyCodeAttempts],
     },
-    schemaErrorFormatter: confirmationError,
+    schemaErrorFormatter: errorsOfForms({ code: schemas.EmailCode, token: schemas.EmailLink }),
     schema: {
       operationId: 'confirmEmail',
       summary: 'Confirm email verification',
@@ -184,9 +180,3 @@ export const emailRoutes: FastifyPluginAsyncTypebox<EmailService> = async (app, 
     handler: async (request) => emails.findUsername(request.body.email, requestContext(request)),
   });
 };
-
-/** With a token the link is meant, else the code. */
-function confirmationError(errors: FastifySchemaValidationError[], part: string): ApiError {
-  if (part !== 'body') return invalidFields(describeErrors(errors));
-  return errorsOfForm(lacks(errors, 'token') ? schemas.EmailCode : schemas.EmailLink, errors);
-}

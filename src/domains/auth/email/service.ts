@@ -8,6 +8,7 @@ import { isUniqueViolation } from '../../../infrastructure/database/errors.ts';
 import type { RemovableAccount } from '../accounts/repository.ts';
 import type { AuthContext } from '../context.ts';
 import { authErrors, takenError } from '../errors.ts';
+import type { LoginMethodChange } from '../notices.ts';
 import { toUser, type User } from '../schemas.ts';
 import { type UndoLink, undoDays, type WrongCode } from './repository.ts';
 import type { EmailChange, EmailConfirmation, PasswordReset, ResetLinkParts } from './schemas.ts';
@@ -23,6 +24,7 @@ const currentAddress = {
 
 type Attempt = Pick<RemovableAccount, 'email' | 'isVerified'> & { user: CurrentUser; input: EmailChange };
 
+type LoginMethod = LoginMethodChange['method'];
 type Send = (userId: number | undefined) => Promise<void>;
 type RequestedMail = { purpose: 'email_verify' | 'reset_password' | 'find_id'; email: string };
 
@@ -130,17 +132,22 @@ export function createEmailService(auth: AuthContext) {
       await passwordResets.revoke(tx, email);
       await logins.clearFailures(tx, [username, email]);
       // Ways to log in that were added before were added without a proof of the address.
-      if (await accounts.change(tx, { id, email, isVerified: false }, { isVerified: true })) {
-        await accounts.removeLoginMethods(tx, id);
-      }
+      const isFirstProof = await accounts.change(tx, { id, email, isVerified: false }, { isVerified: true });
+      const removed = isFirstProof ? await removal.removeLoginMethods(tx, id) : [];
       // Since the link was opened, the account may have been deleted or have got its old address back.
       const isReset = await accounts.change(tx, { id, email }, { passwordHash, needsReset: false });
       if (!isReset) throw new ApiError(authErrors.resetLinkInvalid);
       await sessions.endAll(tx, id);
       await logins.forgetAddresses(tx, id);
       await sendNotice(tx, { id, language: context.language }, { kind: 'password_changed', ended: 'all' });
+      await sendRemovals(tx, id, removed, context);
     });
     context.logSecurityEvent('password_reset', { id });
+  }
+
+  async function sendRemovals(tx: Tx, id: number, methods: LoginMethod[], { language }: RequestContext) {
+    for (const method of methods)
+      await sendNotice(tx, { id, language }, { kind: 'login_method_changed', change: 'removed', method });
   }
 
   /** Changes the address; every other session ends, and the old address gets a notice if it was verified. */
@@ -149,7 +156,7 @@ export function createEmailService(auth: AuthContext) {
     const { wrong, changed } = await confirmation
       .runLocked(user, async (current) => {
         if (newEmail === current.email) throw invalidFields([currentAddress]);
-        if (!input.code && !input.verification_token)
+        if (input.code === undefined && input.verification_token === undefined)
           throw invalidFields([{ field: 'code', ...problems.required }]);
         return {
           verifiedHash: await confirmation.authorize(current, input.password, context),
@@ -228,9 +235,10 @@ export function createEmailService(auth: AuthContext) {
     await sessions.endAll(tx, userId);
     await logins.forgetAddresses(tx, userId);
     const changedAt = new Date(link.expiresAt.getTime() - undoDays * 86_400_000);
-    await accounts.removeLoginMethods(tx, userId, changedAt);
+    const removed = await removal.removeLoginMethods(tx, userId, changedAt);
     const id = await passwordResets.issue(tx, email);
     await mailQueue.add(tx, 'reset_link', { id, language: context.language });
+    await sendRemovals(tx, userId, removed, context);
   }
 
   return { enqueueCode, sendCode, requestLink, findUsername, confirm, openLink, reset, change, undo };

@@ -2,6 +2,7 @@ import type { Database, Tx } from '../../../infrastructure/database/client.ts';
 import type { Identity as IdentityRow } from '../../../infrastructure/database/generated/client.ts';
 import { olderThan, type PageRequest } from '../../../infrastructure/database/keyset.ts';
 import { sql } from '../../../infrastructure/database/sql.ts';
+import { type Sealer, sealAgain } from '../secrets.ts';
 
 /** graphile-worker's task that takes back the consent to a provider. */
 export const revokeIdentityTask = 'revoke_identity';
@@ -10,6 +11,8 @@ const maxRevocations = 8;
 
 export type { IdentityRow };
 
+type Some = { id?: number; since?: Date };
+
 /** What a provider said about a user, of whom the issuer and the subject are the only key. `token` is sealed. */
 export interface ProviderIdentity
   extends Pick<IdentityRow, 'provider' | 'issuer' | 'subject' | 'email' | 'token'> {
@@ -17,8 +20,11 @@ export interface ProviderIdentity
   isEmailProved: boolean;
 }
 
+/** What the refresh token of a provider is sealed for. */
+export const tokenContext = (provider: string) => `refresh token of ${provider}`;
+
 /** Identities: accounts at providers, each of one account here. */
-export function createIdentityRepository(database: Database) {
+export function createIdentityRepository(database: Database, sealer: Sealer) {
   return {
     /** @returns undefined when an account has it, also the same one; of concurrent calls one succeeds */
     async add(tx: Tx, userId: number, identity: ProviderIdentity): Promise<IdentityRow | undefined> {
@@ -47,9 +53,21 @@ export function createIdentityRepository(database: Database) {
 
     remove: (tx: Tx, id: number) => tx.prisma.identity.delete({ where: { id } }),
 
-    /** Has the providers take back what the user consented to, after the commit: of one identity, or of all. */
-    async queueRevocations(tx: Tx, userId: number, id?: number): Promise<void> {
-      const one = id === undefined ? sql`true` : sql`id = ${id}`;
+    sealAgain: () =>
+      sealAgain(database, sealer, {
+        table: 'identities',
+        find: (pages, prefix) =>
+          database.query<{ id: number; provider: string; sealed: string }>(sql`/* auth.findTokensToSeal */
+            SELECT id, provider, token AS sealed FROM identities
+            WHERE ${pages} AND NOT starts_with(token, ${prefix})`),
+        contextOf: ({ provider }) => tokenContext(provider),
+        save: ({ id, sealed: token }, next) =>
+          database.prisma.identity.updateMany({ where: { id, token }, data: { token: next } }),
+      }),
+
+    /** Has the providers take back what the user consented to, after the commit: of one identity, or of all since a time. */
+    async queueRevocations(tx: Tx, userId: number, { id, since = new Date(0) }: Some = {}): Promise<void> {
+      const one = id === undefined ? sql`created_at >= ${since}` : sql`id = ${id}`;
       await tx.execute(sql`/* auth.queueRevocations */
         INSERT INTO outbox (job)
         SELECT jsonb_build_object('identifier', ${revokeIdentityTask}::text, 'max_attempts', ${maxRevocations}::int,

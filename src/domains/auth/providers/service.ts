@@ -12,13 +12,11 @@ import type { TokenPairWithUser } from '../schemas.ts';
 import { secretsEqual } from '../secrets.ts';
 import { flowLifetimes, type LoginFlow } from '../sessions/repository.ts';
 import type { LoginAttempt, ProviderClient, ProviderUser } from './clients/openid-connect.ts';
-import type { IdentityRow, ProviderIdentity } from './repository.ts';
+import { type IdentityRow, type ProviderIdentity, tokenContext } from './repository.ts';
 import type { FinishedFlow, LoginPurpose, NewUserOfProvider } from './schemas.ts';
 import { toIdentity } from './schemas.ts';
 
 const Revocation = Type.Object({ provider: Type.String(), token: Type.String() });
-
-const tokenContext = (provider: string) => `refresh token of ${provider}`;
 
 type BegunLogin = { provider: string; purpose: LoginPurpose };
 /** The request that finishes a login; the purpose `login` needs no access token, without which there is no `caller`. */
@@ -28,7 +26,7 @@ export type ProviderLogin = ReturnType<typeof createProviderLogin>;
 /** Logins with providers, and identities. An account is found by issuer and subject, never by an address: it may be another's. */
 export function createProviderLogin(auth: AuthContext, signUps: AccountService, providers: ProviderClient[]) {
   const { config, database, accounts, identities, flows, logins, login, confirmation, sealer } = auth;
-  const refused = () => new ApiError(authErrors.providerRefused);
+  const refused = (cause?: Error) => new ApiError(authErrors.providerRefused, { cause });
   const find = (providerId: string) => providers.find(({ id }) => id === providerId);
 
   function require(id: string): ProviderClient {
@@ -94,7 +92,9 @@ export function createProviderLogin(auth: AuthContext, signUps: AccountService, 
       return 'text' in cleaned && cleaned.text !== '' ? cleaned.text : null;
     };
     const { issuer, subject, refreshToken } = user;
-    if (clean('line', subject) !== subject || subject.length > 255) throw refused();
+    if (clean('line', subject) !== subject || subject.length > 255) {
+      throw refused(new Error(`${provider}: the subject cannot be stored`));
+    }
     const email = clean('email', user.email);
     const isEmailProved = email !== null && user.isEmailProved;
     const name = clean('line', user.name?.slice(0, 50));
@@ -175,7 +175,7 @@ export function createProviderLogin(auth: AuthContext, signUps: AccountService, 
       const identity = await identities.find(tx, user.id, id);
       if (identity === null) throw new ApiError(authErrors.identityNotFound);
       if (!(await accounts.hasOtherLoginMethod(tx, user.id))) throw new ApiError(authErrors.lastLoginMethod);
-      await identities.queueRevocations(tx, user.id, id);
+      await identities.queueRevocations(tx, user.id, { id });
       await identities.remove(tx, id);
       return { label: labelOf(identity, context) };
     });

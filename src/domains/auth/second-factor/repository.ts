@@ -1,14 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
-import type { Sealer } from '../secrets.ts';
+import { sql } from '../../../infrastructure/database/sql.ts';
+import { type Sealer, sealAgain } from '../secrets.ts';
 
 /** The only parameters that all authenticator apps know (RFC 6238). */
 const parameters = { issuer: 'Dure', algorithm: 'SHA1', digits: 6, period: 30 };
 /** Steps before and after the current one, for clocks that differ. */
 const window = 1;
 const recoveryCodeCount = 10;
-const batchSize = 100;
 
 /** Secrets of authenticator apps, and recovery codes. The rows reveal none of them. */
 export function createSecondFactorRepository(database: Database, sealer: Sealer) {
@@ -68,23 +68,17 @@ export function createSecondFactorRepository(database: Database, sealer: Sealer)
       return codes.map((code) => code.replace(/.{4}(?!$)/g, '$&-'));
     },
 
-    /** Part of the clean-up: seals with the first JWT_SECRET what an earlier one sealed, so that a rotation can drop that. */
-    async *sealAgain(): AsyncGenerator<number, void> {
-      const outdated = { secret: { not: { startsWith: sealer.prefix } } };
-      for (let last = 0, found = batchSize; found === batchSize; yield 0) {
-        const where = { ...outdated, userId: { gt: last } };
-        const query = { where, orderBy: { userId: 'asc' }, take: batchSize } as const;
-        const factors = await database.prisma.secondFactor.findMany(query);
-        for (const { userId, secret: sealed } of factors) {
-          const secret = sealer.unseal(sealed, contextOf(userId));
-          if (secret === undefined) continue;
-          const data = { secret: sealer.seal(secret, contextOf(userId)) };
-          await database.prisma.secondFactor.updateMany({ where: { userId, secret: sealed }, data });
-        }
-        found = factors.length;
-        last = factors.at(-1)?.userId ?? last;
-      }
-    },
+    sealAgain: () =>
+      sealAgain(database, sealer, {
+        table: 'second_factors',
+        find: (pages, prefix) =>
+          database.query<{ userId: number; sealed: string }>(sql`/* auth.findSecretsToSeal */
+            SELECT user_id AS "userId", secret AS sealed FROM second_factors
+            WHERE ${pages} AND NOT starts_with(secret, ${prefix})`),
+        contextOf: ({ userId }) => contextOf(userId),
+        save: ({ userId, sealed: secret }, next) =>
+          database.prisma.secondFactor.updateMany({ where: { userId, secret }, data: { secret: next } }),
+      }),
 
     /** Removes the second factor with its recovery codes. @returns whether it was on */
     async remove(tx: Tx, userId: number): Promise<boolean> {

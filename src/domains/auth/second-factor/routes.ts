@@ -1,18 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import type { FastifySchemaValidationError } from 'fastify';
 import { currentUser } from '../../../http/authentication.ts';
-import { type ApiError, invalidFields } from '../../../http/errors.ts';
-import { describeErrors } from '../../../http/field-errors.ts';
+import { errorsOfForms } from '../../../http/errors.ts';
 import { requestContext } from '../../../http/request-context.ts';
 import { EmptyData, emptyData, Ref } from '../../../http/schemas.ts';
-import {
-  authErrors,
-  confirmationErrors,
-  errorsOfForm,
-  lacks,
-  passwordErrors,
-  passwordLimit,
-} from '../errors.ts';
+import { authErrors, confirmationErrors, passwordErrors, passwordLimit } from '../errors.ts';
 import { Confirmation, TokenPairWithUser } from '../schemas.ts';
 import * as schemas from './schemas.ts';
 import type { SecondFactorService } from './service.ts';
@@ -45,7 +36,10 @@ export const secondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorService> 
       message: { ko: '본인 확인이 완료되었습니다.', en: 'Thank you, it is you.' },
       errors: [...passwordErrors, ...codeErrors],
     },
-    schemaErrorFormatter: confirmationError,
+    schemaErrorFormatter: errorsOfForms({
+      password: schemas.PasswordConfirmation,
+      code: schemas.CodeConfirmation,
+    }),
     schema: {
       operationId: 'confirmUser',
       summary: 'Confirm who the user is',
@@ -142,19 +136,4 @@ export const secondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorService> 
     },
     handler: async (request) => emptyData(service.remove(currentUser(request), requestContext(request))),
   });
-};
-
-function confirmationError(errors: FastifySchemaValidationError[], part: string): ApiError {
-  const isNoObject = errors.some(({ instancePath, keyword }) => instancePath === '' && keyword === 'type');
-  if (part !== 'body' || isNoObject) return invalidFields(describeErrors(errors));
-  const [noPassword, noCode] = [lacks(errors, 'password'), lacks(errors, 'code')];
-  if (noPassword !== noCode)
-    return errorsOfForm(noCode ? schemas.PasswordConfirmation : schemas.CodeConfirmation, errors);
-  const code = noCode ? 'required' : 'unknown_field';
-  return invalidFields(['password', 'code'].map((field) => ({ field, code, text: onlyOne })));
-}
-
-const onlyOne = {
-  ko: '비밀번호와 인증번호 중 하나만 보내 주세요.',
-  en: 'Send either the password or a code.',
 };

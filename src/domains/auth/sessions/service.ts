@@ -32,12 +32,11 @@ export function createLogin(auth: AuthBase) {
   /** @throws {ApiError} `invalid_credentials`, `too_many_attempts`, and as {@link startSession} */
   async function logIn(credentials: Credentials, context: RequestContext): Promise<TokenPairWithUser> {
     const { username: login, password } = credentials;
-    const { clientAddress } = context;
-    const subject = await logins.find(login.toLowerCase(), clientAddress);
+    const subject = await logins.find(login.toLowerCase(), context.clientAddress);
     const account = await verifyAttempt({ subject, password }, context);
     const isOutdated = !account.isSuspended && passwords.needsRehash(account.passwordHash);
     const passwordHash = isOutdated
-      ? await passwords.hash(password, { clientAddress, isLogin: true })
+      ? await passwords.hash(password, { ...context, isLogin: true })
       : account.passwordHash;
     const proof = { methods: ['password'], counters: subject.counters, passwordHash };
     // A delay began, or the account was suspended or its hash replaced meanwhile, for example by a concurrent login.
@@ -99,9 +98,8 @@ export function createLogin(auth: AuthBase) {
       throw retryLater(user ? authErrors.tooManyPasswords : authErrors.tooManyLogins, seconds);
     };
     rejectFor(delay);
-    const { clientAddress } = context;
     const passwordHash = account?.passwordHash ?? undefined;
-    const request = { clientAddress, userId: user?.id, isLogin: user === undefined };
+    const request = { ...context, userId: user?.id, isLogin: user === undefined };
     const isRight = await passwords.verify(passwordHash, password, request);
     if (account === undefined || passwordHash === undefined || !isRight) {
       rejectFor(await logins.countFailure(counters));

@@ -1,9 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import type { FastifySchemaValidationError } from 'fastify';
 import { currentUser } from '../../../http/authentication.ts';
 import { NotModified, ReadConditions, sendIfChanged } from '../../../http/entity-tags.ts';
-import { type ApiError, invalidFields } from '../../../http/errors.ts';
-import { describeErrors, type Problem } from '../../../http/field-errors.ts';
+import { errorsOfForms } from '../../../http/errors.ts';
 import { paginate } from '../../../http/pagination.ts';
 import { isBigId, Ref } from '../../../http/schemas.ts';
 import type { ImageUrls } from '../../images/index.ts';
@@ -50,7 +48,7 @@ export const inboxRoutes: FastifyPluginAsyncTypebox<{
       access: 'user',
       message: { ko: '알림을 읽음으로 표시했습니다.', en: 'Your notifications have been marked as read.' },
     },
-    schemaErrorFormatter: markReadError,
+    schemaErrorFormatter: errorsOfForms({ ids: schemas.MarkReadByIds, up_to_id: schemas.MarkReadUpTo }),
     schema: {
       operationId: 'markNotificationsRead',
       summary: 'Mark as read',
@@ -84,33 +82,3 @@ export const inboxRoutes: FastifyPluginAsyncTypebox<{
     },
   });
 };
-
-const neither: Problem = {
-  code: 'required',
-  text: { ko: 'ids와 up_to_id 중 하나를 보내 주세요.', en: 'Send either ids or up_to_id.' },
-};
-const both: Problem = {
-  code: 'not_allowed',
-  text: {
-    ko: 'ids와 up_to_id를 함께 보낼 수 없습니다. 둘 중 하나만 보내 주세요.',
-    en: 'Send only one of ids and up_to_id.',
-  },
-};
-
-/** The validator reports the errors of both forms; only those of the form that was meant are shown. */
-function markReadError(errors: FastifySchemaValidationError[], part: string): ApiError {
-  const isNoObject = errors.some(({ keyword, instancePath }) => keyword === 'type' && instancePath === '');
-  if (part !== 'body' || isNoObject) return invalidFields(describeErrors(errors));
-  const missing = errors.filter(({ keyword }) => keyword === 'required');
-  if (missing.length !== 1) {
-    const problem = missing.length === 0 ? both : neither;
-    const forms = ['ids', 'up_to_id'];
-    const others = describeErrors(errors).filter(({ field }) => !forms.includes(field));
-    return invalidFields([...forms.map((field) => ({ field, ...problem })), ...others]);
-  }
-  const meant =
-    missing[0]?.params['missingProperty'] === 'ids' ? schemas.MarkReadUpTo : schemas.MarkReadByIds;
-  return invalidFields(
-    describeErrors(errors.filter(({ schemaPath }) => schemaPath.startsWith(`${meant.$id}#`))),
-  );
-}

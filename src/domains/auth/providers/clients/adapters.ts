@@ -1,15 +1,17 @@
-import { Type } from '@sinclair/typebox';
+import { type Static, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import { createSigner } from 'fast-jwt';
-import type { LoginProviderSettings } from '../../../../infrastructure/config/config.ts';
+import { ApiError } from '../../../../http/errors.ts';
+import type { Config, LoginProviderSettings } from '../../../../infrastructure/config/config.ts';
 import type { AuthContext } from '../../context.ts';
+import { authErrors } from '../../errors.ts';
+import { type Sealer, secretsEqual } from '../../secrets.ts';
 import { parseAnswer } from './calls.ts';
-import { createDevelopmentProvider, type DevelopmentLogin } from './development.ts';
 import { claimsOf, createOpenIdProvider, type ProviderClient, textOf } from './openid-connect.ts';
 
 /** The configured providers, in their order; with the page of the one for development, where that is among them. */
 export function createLoginProviders({ config, sealer }: Pick<AuthContext, 'config' | 'sealer'>) {
-  let developmentLogin: DevelopmentLogin | undefined;
+  let developmentLogin: ReturnType<typeof createDevelopmentProvider>['page'] | undefined;
   const providers = config.loginProviders.map((settings) => {
     if (settings.kind === 'kakao') return createKakao(settings);
     if (settings.kind === 'naver') return createNaver(settings);
@@ -176,4 +178,48 @@ const secretLifetime = 300_000;
 function appleClientSecret(settings: SettingsOf<'apple'>): string {
   const { teamId: iss, clientId: sub, issuer: aud, keyId: kid, privateKey: key } = settings;
   return createSigner({ algorithm: 'ES256', key, kid, iss, sub, aud, expiresIn: secretLifetime })({});
+}
+
+/** Milliseconds; of a code of the development login. */
+const codeLifetime = 60_000;
+const codeContext = 'code of a development login';
+
+const DevelopmentUser = Type.Object({
+  subject: Type.String(),
+  email: Type.Optional(Type.String()),
+  isEmailProved: Type.Boolean(),
+  name: Type.Optional(Type.String()),
+});
+const Code = Type.Object({ nonce: Type.String(), expiresAt: Type.Number(), user: DevelopmentUser });
+
+/** A provider that needs no account anywhere: a page of this service, on which one types who one is. Never in production. */
+function createDevelopmentProvider(settings: LoginProviderSettings, config: Config, sealer: Sealer) {
+  const { id, name } = settings;
+  const { publicUrl, frontendUrl } = config;
+  const issuer = `${publicUrl}/dev/login/`;
+  const provider: ProviderClient = {
+    id,
+    name,
+    authorizationUrl: async ({ state, nonce }) =>
+      new URL(`${issuer}?${new URLSearchParams({ state, nonce })}`),
+    async readUser({ nonce }, sealed) {
+      const opened = sealer.unseal(sealed, codeContext);
+      const code: unknown = opened === undefined ? undefined : JSON.parse(opened);
+      if (!Value.Check(Code, code) || code.expiresAt < Date.now() || !secretsEqual(nonce, code.nonce)) {
+        throw new ApiError(authErrors.providerRefused);
+      }
+      const { email, name, ...user } = code.user;
+      return { issuer, ...user, email, name };
+    },
+  };
+  return {
+    provider,
+    page: {
+      callbackUrl: `${publicUrl}/auth/providers/${id}/callback/`,
+      /** Where the browser goes on after the login or its cancellation. */
+      frontendOrigin: new URL(frontendUrl).origin,
+      issueCode: (nonce: string, user: Static<typeof DevelopmentUser>) =>
+        sealer.seal(JSON.stringify({ nonce, expiresAt: Date.now() + codeLifetime, user }), codeContext),
+    },
+  };
 }
