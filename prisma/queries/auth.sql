@@ -332,6 +332,19 @@ WHERE
   username = $3
   OR email = $4;
 
+-- Returns: userId integer, sealed text
+-- Pages: at most 64
+/* auth.findSecretsToSeal */
+SELECT
+  user_id AS "userId",
+  secret AS sealed
+FROM
+  second_factors
+WHERE
+  ctid >= $1::tid
+  AND ctid < $2::tid
+  AND NOT starts_with(secret, $3);
+
 -- Returns: id integer, username character varying, name character varying, email character varying, role role, isVerified boolean, sessionId uuid
 -- Pages: at most 64
 /* auth.findSessionUsers */
@@ -352,6 +365,20 @@ WHERE
   AND u.suspended_at IS NULL
   AND s.expires_at > now()
   AND s.created_at > now() - make_interval(secs => 7776000);
+
+-- Returns: id integer, provider character varying, sealed text
+-- Pages: at most 64
+/* auth.findTokensToSeal */
+SELECT
+  id,
+  provider,
+  token AS sealed
+FROM
+  identities
+WHERE
+  ctid >= $1::tid
+  AND ctid < $2::tid
+  AND NOT starts_with(token, $3);
 
 -- Pages: at most 64
 /* auth.issueUndoLink */
@@ -502,7 +529,7 @@ FROM
 WHERE
   user_id = $3
   AND token IS NOT NULL
-  AND id = $4;
+  AND created_at >= $4;
 
 -- Pages: at most 64
 /* auth.queueRevocations */
@@ -522,7 +549,7 @@ FROM
 WHERE
   user_id = $3
   AND token IS NOT NULL
-  AND true;
+  AND id = $4;
 
 -- Pages: at most 128
 -- Changes no index: known_addresses, users

@@ -56,7 +56,7 @@ SELECT
         SELECT
           'sent' AS box,
           r.id,
-          r.post_id AS "postId",
+          r.post_id,
           (
             SELECT
               title
@@ -64,12 +64,12 @@ SELECT
               posts
             WHERE
               id = r.post_id
-          ) AS "postTitle",
+          ) AS post_title,
           r.status,
           r.message,
           r.created_at AS "createdAt",
           r.updated_at AS "updatedAt",
-          r.receiver_store_id AS "receiverStoreId",
+          r.receiver_store_id,
           (
             SELECT
               name
@@ -77,7 +77,7 @@ SELECT
               stores
             WHERE
               id = r.receiver_store_id
-          ) AS "receiverStoreName"
+          ) AS receiver_store_name
         FROM
           (
             SELECT

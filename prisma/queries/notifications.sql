@@ -6,37 +6,36 @@ SET
   language = coalesce($1::language, language),
   has_chosen_language = has_chosen_language
   OR $2::language IS NOT NULL,
-  has_match_mails = coalesce($3, has_match_mails),
   muted_mails = ARRAY(
     SELECT
       unnest(muted_mails)
     EXCEPT
     SELECT
-      unnest($4::mail_topic[])
+      unnest($3::mail_topic[])
     UNION
     SELECT
-      unnest($5::mail_topic[])
+      unnest($4::mail_topic[])
   ),
   muted_pushes = ARRAY(
     SELECT
       unnest(muted_pushes)
     EXCEPT
     SELECT
-      unnest($6::mail_topic[])
+      unnest($5::mail_topic[])
     UNION
     SELECT
-      unnest($7::mail_topic[])
+      unnest($6::mail_topic[])
   ),
   quiet_from = CASE
-    WHEN $8 THEN quiet_from
-    ELSE $9
+    WHEN $7 THEN quiet_from
+    ELSE $8
   END,
   quiet_to = CASE
-    WHEN $10 THEN quiet_to
-    ELSE $11
+    WHEN $9 THEN quiet_to
+    ELSE $10
   END
 WHERE
-  id = $12;
+  id = $11;
 
 -- Returns: id integer, isOfDigest boolean
 -- Pages: at most 64
@@ -143,22 +142,6 @@ WHERE
   id = $1
   AND suspended_at IS NULL
   AND $2::mail_topic <> ALL (muted_mails);
-
--- Returns: language language, now timestamp with time zone, hours json
--- Pages: at most 64
-/* notifications.findDelivery */
-SELECT
-  language,
-  clock_timestamp() AS now,
-  CASE
-    WHEN quiet_from IS NOT NULL THEN json_build_object('from', quiet_from, 'to', quiet_to)
-  END AS hours
-FROM
-  users
-WHERE
-  id = $1
-  AND suspended_at IS NULL
-  AND has_match_mails;
 
 -- Returns: id bigint, kind notification_kind, isRead boolean, createdAt timestamp with time zone, request json, toSender boolean, match json, matches integer
 -- Pages: at most 512

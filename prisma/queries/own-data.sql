@@ -1,31 +1,32 @@
 -- Returns: id integer
 -- Pages: at most 64
--- Changes no index: data_downloads
+-- Changes no index: daily_counts
 /* own-data.countDownload */
 INSERT INTO
-  data_downloads AS counter (user_id)
+  daily_counts AS counter (kind, owner_id)
 SELECT
+  'download',
   id
 FROM
-  users
-WHERE
-  id = $1
-FOR KEY SHARE
-ON CONFLICT (user_id) DO UPDATE
+  (
+    SELECT
+      $1::int AS id
+  ) owner
+ON CONFLICT (kind, owner_id) DO UPDATE
 SET
   since = CASE
     WHEN counter.since < now() - interval '24 hours' THEN now()
     ELSE counter.since
   END,
-  downloads = CASE
+  count = CASE
     WHEN counter.since < now() - interval '24 hours' THEN 1
-    ELSE counter.downloads + 1
+    ELSE counter.count + 1
   END
 WHERE
   counter.since < now() - interval '24 hours'
-  OR counter.downloads < $2
+  OR counter.count < $2
 RETURNING
-  user_id AS id;
+  owner_id AS id;
 
 -- Returns: address character varying, last_used_at timestamp with time zone
 -- Pages: at most 64
@@ -513,15 +514,14 @@ FROM
 WHERE
   user_id = $1;
 
--- Returns: id integer, host text, user_agent character varying, created_at timestamp with time zone, delivered_at timestamp with time zone
+-- Returns: id integer, host text, user_agent character varying, created_at timestamp with time zone
 -- Pages: at most 64
 /* own-data.read */
 SELECT
   id,
   split_part(endpoint, '/', 3) AS host,
   user_agent,
-  created_at,
-  delivered_at
+  created_at
 FROM
   push_subscriptions
 WHERE
@@ -705,7 +705,7 @@ SELECT
       jsonb_object_agg(topic, topic <> ALL (muted_mails))
     FROM
       unnest($1::mail_topic[]) topic
-  ) || jsonb_build_object('saved_search_match', has_match_mails) AS email,
+  ) AS email,
   (
     SELECT
       jsonb_object_agg(topic, topic <> ALL (muted_pushes))

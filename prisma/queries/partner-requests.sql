@@ -175,7 +175,7 @@ WHERE
 ORDER BY
   "requestId";
 
--- Returns: box text, id bigint, postId bigint, postTitle character varying, status partner_request_status, message character varying, createdAt timestamp with time zone, updatedAt timestamp with time zone, receiverStoreId integer, receiverStoreName character varying, senderStore json, receiverStore json, post json, contact json
+-- Returns: box text, id bigint, post_id bigint, post_title character varying, status partner_request_status, message character varying, createdAt timestamp with time zone, updatedAt timestamp with time zone, receiver_store_id integer, receiver_store_name character varying, sender_store json, receiver_store json, post json, contact json
 -- Pages: at most 128
 /* partner-requests.findDetail */
 SELECT
@@ -184,7 +184,7 @@ SELECT
     ELSE 'sent'
   END AS box,
   r.id,
-  r.post_id AS "postId",
+  r.post_id,
   (
     SELECT
       title
@@ -192,12 +192,12 @@ SELECT
       posts
     WHERE
       id = r.post_id
-  ) AS "postTitle",
+  ) AS post_title,
   r.status,
   r.message,
   r.created_at AS "createdAt",
   r.updated_at AS "updatedAt",
-  r.receiver_store_id AS "receiverStoreId",
+  r.receiver_store_id,
   (
     SELECT
       name
@@ -205,7 +205,7 @@ SELECT
       stores
     WHERE
       id = r.receiver_store_id
-  ) AS "receiverStoreName",
+  ) AS receiver_store_name,
   (
     SELECT
       json_build_object(
@@ -235,7 +235,7 @@ SELECT
       stores s
     WHERE
       s.id = r.sender_store_id
-  ) AS "senderStore",
+  ) AS sender_store,
   (
     SELECT
       json_build_object(
@@ -265,7 +265,7 @@ SELECT
       stores s
     WHERE
       s.id = r.receiver_store_id
-  ) AS "receiverStore",
+  ) AS receiver_store,
   CASE
     WHEN p.is_visible
     AND v.closed_at IS NULL
@@ -578,13 +578,13 @@ ORDER BY
   found."createdAt" DESC,
   found.id DESC;
 
--- Returns: box text, id bigint, postId bigint, postTitle character varying, status partner_request_status, message character varying, createdAt timestamp with time zone, updatedAt timestamp with time zone, senderStore json
+-- Returns: box text, id bigint, post_id bigint, post_title character varying, status partner_request_status, message character varying, createdAt timestamp with time zone, updatedAt timestamp with time zone, sender_store json
 -- Pages: at most 512
 /* partner-requests.listReceived */
 SELECT
   'received' AS box,
   r.id,
-  r.post_id AS "postId",
+  r.post_id,
   (
     SELECT
       title
@@ -592,7 +592,7 @@ SELECT
       posts
     WHERE
       id = r.post_id
-  ) AS "postTitle",
+  ) AS post_title,
   r.status,
   r.message,
   r.created_at AS "createdAt",
@@ -626,7 +626,7 @@ SELECT
       stores s
     WHERE
       s.id = r.sender_store_id
-  ) AS "senderStore"
+  ) AS sender_store
 FROM
   (
     SELECT
@@ -653,13 +653,13 @@ ORDER BY
   r.created_at DESC,
   r.id DESC;
 
--- Returns: box text, id bigint, postId bigint, postTitle character varying, status partner_request_status, message character varying, createdAt timestamp with time zone, updatedAt timestamp with time zone, senderStore json
+-- Returns: box text, id bigint, post_id bigint, post_title character varying, status partner_request_status, message character varying, createdAt timestamp with time zone, updatedAt timestamp with time zone, sender_store json
 -- Pages: at most 512
 /* partner-requests.listReceived */
 SELECT
   'received' AS box,
   r.id,
-  r.post_id AS "postId",
+  r.post_id,
   (
     SELECT
       title
@@ -667,7 +667,7 @@ SELECT
       posts
     WHERE
       id = r.post_id
-  ) AS "postTitle",
+  ) AS post_title,
   r.status,
   r.message,
   r.created_at AS "createdAt",
@@ -701,7 +701,7 @@ SELECT
       stores s
     WHERE
       s.id = r.sender_store_id
-  ) AS "senderStore"
+  ) AS sender_store
 FROM
   (
     SELECT
@@ -729,13 +729,13 @@ ORDER BY
   r.created_at DESC,
   r.id DESC;
 
--- Returns: box text, id bigint, postId bigint, postTitle character varying, status partner_request_status, message character varying, createdAt timestamp with time zone, updatedAt timestamp with time zone, receiverStoreId integer, receiverStoreName character varying
+-- Returns: box text, id bigint, post_id bigint, post_title character varying, status partner_request_status, message character varying, createdAt timestamp with time zone, updatedAt timestamp with time zone, receiver_store_id integer, receiver_store_name character varying
 -- Pages: at most 256
 /* partner-requests.listSent */
 SELECT
   'sent' AS box,
   r.id,
-  r.post_id AS "postId",
+  r.post_id,
   (
     SELECT
       title
@@ -743,12 +743,12 @@ SELECT
       posts
     WHERE
       id = r.post_id
-  ) AS "postTitle",
+  ) AS post_title,
   r.status,
   r.message,
   r.created_at AS "createdAt",
   r.updated_at AS "updatedAt",
-  r.receiver_store_id AS "receiverStoreId",
+  r.receiver_store_id,
   (
     SELECT
       name
@@ -756,7 +756,7 @@ SELECT
       stores
     WHERE
       id = r.receiver_store_id
-  ) AS "receiverStoreName"
+  ) AS receiver_store_name
 FROM
   (
     SELECT
@@ -783,13 +783,13 @@ ORDER BY
   r.created_at DESC,
   r.id DESC;
 
--- Returns: box text, id bigint, postId bigint, postTitle character varying, status partner_request_status, message character varying, createdAt timestamp with time zone, updatedAt timestamp with time zone, receiverStoreId integer, receiverStoreName character varying
+-- Returns: box text, id bigint, post_id bigint, post_title character varying, status partner_request_status, message character varying, createdAt timestamp with time zone, updatedAt timestamp with time zone, receiver_store_id integer, receiver_store_name character varying
 -- Pages: at most 256
 /* partner-requests.listSent */
 SELECT
   'sent' AS box,
   r.id,
-  r.post_id AS "postId",
+  r.post_id,
   (
     SELECT
       title
@@ -797,12 +797,12 @@ SELECT
       posts
     WHERE
       id = r.post_id
-  ) AS "postTitle",
+  ) AS post_title,
   r.status,
   r.message,
   r.created_at AS "createdAt",
   r.updated_at AS "updatedAt",
-  r.receiver_store_id AS "receiverStoreId",
+  r.receiver_store_id,
   (
     SELECT
       name
@@ -810,7 +810,7 @@ SELECT
       stores
     WHERE
       id = r.receiver_store_id
-  ) AS "receiverStoreName"
+  ) AS receiver_store_name
 FROM
   (
     SELECT
@@ -864,7 +864,7 @@ FROM
     $12::int
   );
 
--- Returns: box text, id bigint, postId bigint, postTitle character varying, status partner_request_status, message character varying, createdAt timestamp with time zone, updatedAt timestamp with time zone, receiverStoreId integer, receiverStoreName character varying, senderStore json, otherUserId integer, sentWithinHour integer
+-- Returns: box text, id bigint, post_id bigint, post_title character varying, status partner_request_status, message character varying, createdAt timestamp with time zone, updatedAt timestamp with time zone, receiver_store_id integer, receiver_store_name character varying, sender_store json, otherUserId integer, sentWithinHour integer
 -- Pages: at most 128
 /* partner-requests.transition */
 WITH
@@ -894,7 +894,7 @@ SELECT
     ELSE 'received'
   END AS box,
   r.id,
-  r.post_id AS "postId",
+  r.post_id,
   (
     SELECT
       title
@@ -902,12 +902,12 @@ SELECT
       posts
     WHERE
       id = r.post_id
-  ) AS "postTitle",
+  ) AS post_title,
   r.status,
   r.message,
   r.created_at AS "createdAt",
   r.updated_at AS "updatedAt",
-  r.receiver_store_id AS "receiverStoreId",
+  r.receiver_store_id,
   (
     SELECT
       name
@@ -915,7 +915,7 @@ SELECT
       stores
     WHERE
       id = r.receiver_store_id
-  ) AS "receiverStoreName",
+  ) AS receiver_store_name,
   (
     SELECT
       json_build_object(
@@ -945,7 +945,7 @@ SELECT
       stores s
     WHERE
       s.id = r.sender_store_id
-  ) AS "senderStore",
+  ) AS sender_store,
   (
     SELECT
       owner_id
@@ -970,7 +970,7 @@ SELECT
 FROM
   changed r;
 
--- Returns: box text, id bigint, postId bigint, postTitle character varying, status partner_request_status, message character varying, createdAt timestamp with time zone, updatedAt timestamp with time zone, receiverStoreId integer, receiverStoreName character varying, senderStore json, otherUserId integer, sentWithinHour integer
+-- Returns: box text, id bigint, post_id bigint, post_title character varying, status partner_request_status, message character varying, createdAt timestamp with time zone, updatedAt timestamp with time zone, receiver_store_id integer, receiver_store_name character varying, sender_store json, otherUserId integer, sentWithinHour integer
 -- Pages: at most 128
 /* partner-requests.transition */
 WITH
@@ -1000,7 +1000,7 @@ SELECT
     ELSE 'received'
   END AS box,
   r.id,
-  r.post_id AS "postId",
+  r.post_id,
   (
     SELECT
       title
@@ -1008,12 +1008,12 @@ SELECT
       posts
     WHERE
       id = r.post_id
-  ) AS "postTitle",
+  ) AS post_title,
   r.status,
   r.message,
   r.created_at AS "createdAt",
   r.updated_at AS "updatedAt",
-  r.receiver_store_id AS "receiverStoreId",
+  r.receiver_store_id,
   (
     SELECT
       name
@@ -1021,7 +1021,7 @@ SELECT
       stores
     WHERE
       id = r.receiver_store_id
-  ) AS "receiverStoreName",
+  ) AS receiver_store_name,
   (
     SELECT
       json_build_object(
@@ -1051,7 +1051,7 @@ SELECT
       stores s
     WHERE
       s.id = r.sender_store_id
-  ) AS "senderStore",
+  ) AS sender_store,
   (
     SELECT
       owner_id
@@ -1076,7 +1076,7 @@ SELECT
 FROM
   changed r;
 
--- Returns: box text, id bigint, postId bigint, postTitle character varying, status partner_request_status, message character varying, createdAt timestamp with time zone, updatedAt timestamp with time zone, receiverStoreId integer, receiverStoreName character varying, senderStore json, otherUserId integer, sentWithinHour integer
+-- Returns: box text, id bigint, post_id bigint, post_title character varying, status partner_request_status, message character varying, createdAt timestamp with time zone, updatedAt timestamp with time zone, receiver_store_id integer, receiver_store_name character varying, sender_store json, otherUserId integer, sentWithinHour integer
 -- Pages: at most 128
 /* partner-requests.transition */
 WITH
@@ -1106,7 +1106,7 @@ SELECT
     ELSE 'received'
   END AS box,
   r.id,
-  r.post_id AS "postId",
+  r.post_id,
   (
     SELECT
       title
@@ -1114,12 +1114,12 @@ SELECT
       posts
     WHERE
       id = r.post_id
-  ) AS "postTitle",
+  ) AS post_title,
   r.status,
   r.message,
   r.created_at AS "createdAt",
   r.updated_at AS "updatedAt",
-  r.receiver_store_id AS "receiverStoreId",
+  r.receiver_store_id,
   (
     SELECT
       name
@@ -1127,7 +1127,7 @@ SELECT
       stores
     WHERE
       id = r.receiver_store_id
-  ) AS "receiverStoreName",
+  ) AS receiver_store_name,
   (
     SELECT
       json_build_object(
@@ -1157,7 +1157,7 @@ SELECT
       stores s
     WHERE
       s.id = r.sender_store_id
-  ) AS "senderStore",
+  ) AS sender_store,
   (
     SELECT
       owner_id

@@ -1,37 +1,42 @@
--- Returns: id bigint, title character varying, content character varying, images text[], createdAt timestamp with time zone, updatedAt timestamp with time zone, store json, closesOn text, isOpen boolean, isMine boolean, myRequestStatus partner_request_status
--- Pages: at most 512
+-- Returns: id bigint, title character varying, content character varying, images text[], createdAt timestamp with time zone, updatedAt timestamp with time zone, store json, closes_on text, isOpen boolean, is_mine boolean, my_request_status partner_request_status
+-- Pages: at most 256
 /* posts.change */
 WITH
   edited AS (
     INSERT INTO
-      store_edits AS counter (store_id)
+      daily_counts AS counter (kind, owner_id)
     SELECT
-      s.id
+      'edit',
+      id
     FROM
-      posts p,
-      stores s
-    WHERE
-      p.id = $1
-      AND p.is_visible
-      AND s.id = p.store_id
-      AND s.owner_id = $2
-      AND s.closed_at IS NULL
-      AND s.suspended_at IS NULL
-    ON CONFLICT (store_id) DO UPDATE
+      (
+        SELECT
+          s.id
+        FROM
+          posts p
+          JOIN stores s ON s.id = p.store_id
+        WHERE
+          p.id = $1
+          AND p.is_visible
+          AND s.owner_id = $2
+          AND s.closed_at IS NULL
+          AND s.suspended_at IS NULL
+      ) owner
+    ON CONFLICT (kind, owner_id) DO UPDATE
     SET
       since = CASE
         WHEN counter.since < now() - interval '24 hours' THEN now()
         ELSE counter.since
       END,
-      edits = CASE
+      count = CASE
         WHEN counter.since < now() - interval '24 hours' THEN 1
-        ELSE counter.edits + 1
+        ELSE counter.count + 1
       END
     WHERE
       counter.since < now() - interval '24 hours'
-      OR counter.edits < $3
+      OR counter.count < $3
     RETURNING
-      store_id AS id
+      owner_id AS id
   ),
   changed AS (
     UPDATE posts p
@@ -90,7 +95,7 @@ SELECT
       '[]'
     )
   ) AS store,
-  to_char(p.closes_on, 'YYYY-MM-DD') AS "closesOn",
+  to_char(p.closes_on, 'YYYY-MM-DD') AS closes_on,
   (
     p.closed_at IS NULL
     AND (
@@ -98,7 +103,7 @@ SELECT
       OR p.closes_on >= (now() AT TIME ZONE 'Asia/Seoul')::date
     )
   ) AS "isOpen",
-  s.owner_id = $9 AS "isMine",
+  s.owner_id = $9 AS is_mine,
   (
     SELECT
       r.status
@@ -118,31 +123,66 @@ SELECT
       r.id DESC
     LIMIT
       1
-  ) AS "myRequestStatus"
+  ) AS my_request_status
 FROM
   changed p
   JOIN stores s ON s.id = p.store_id;
 
--- Returns: id bigint, title character varying, content character varying, images text[], createdAt timestamp with time zone, updatedAt timestamp with time zone, store json, closesOn text, isOpen boolean, isMine boolean, myRequestStatus partner_request_status
+-- Returns: id bigint, title character varying, content character varying, images text[], createdAt timestamp with time zone, updatedAt timestamp with time zone, store json, closes_on text, isOpen boolean, is_mine boolean, my_request_status partner_request_status
 -- Pages: at most 256
+-- Changes no index: daily_counts
 /* posts.create */
 WITH
+  counted AS (
+    INSERT INTO
+      daily_counts AS counter (kind, owner_id)
+    SELECT
+      'post',
+      id
+    FROM
+      (
+        SELECT
+          s.id
+        FROM
+          stores s
+        WHERE
+          s.owner_id = $1
+          AND s.closed_at IS NULL
+          AND s.suspended_at IS NULL
+      ) owner
+    ON CONFLICT (kind, owner_id) DO UPDATE
+    SET
+      since = CASE
+        WHEN counter.since < now() - interval '24 hours' THEN now()
+        ELSE counter.since
+      END,
+      count = CASE
+        WHEN counter.since < now() - interval '24 hours' THEN 1
+        ELSE counter.count + 1
+      END
+    WHERE
+      counter.since < now() - interval '24 hours'
+      OR counter.count < $2
+    RETURNING
+      owner_id AS id
+  ),
   created AS (
     INSERT INTO
       posts (store_id, title, content, images, closes_on)
     SELECT
       s.id,
-      $1,
-      $2,
-      $3::text[],
-      $4::date
+      $3,
+      $4,
+      $5::text[],
+      $6::date
     FROM
-      stores s
+      counted
+      JOIN stores s USING (id)
     WHERE
-      s.id = $5
-      AND s.closed_at IS NULL
+      s.closed_at IS NULL
       AND s.suspended_at IS NULL
-    FOR SHARE
+    FOR SHARE OF
+      s
     RETURNING
       *
   )
@@ -176,7 +216,7 @@ SELECT
       '[]'
     )
   ) AS store,
-  to_char(p.closes_on, 'YYYY-MM-DD') AS "closesOn",
+  to_char(p.closes_on, 'YYYY-MM-DD') AS closes_on,
   (
     p.closed_at IS NULL
     AND (
@@ -184,7 +224,7 @@ SELECT
       OR p.closes_on >= (now() AT TIME ZONE 'Asia/Seoul')::date
     )
   ) AS "isOpen",
-  s.owner_id = $6 AS "isMine",
+  s.owner_id = $7 AS is_mine,
   (
     SELECT
       r.status
@@ -197,19 +237,19 @@ SELECT
         FROM
           stores
         WHERE
-          owner_id = $7
+          owner_id = $8
       )
       AND r.post_id = p.id
     ORDER BY
       r.id DESC
     LIMIT
       1
-  ) AS "myRequestStatus"
+  ) AS my_request_status
 FROM
   created p
   JOIN stores s ON s.id = p.store_id;
 
--- Returns: id bigint, title character varying, content character varying, images text[], createdAt timestamp with time zone, updatedAt timestamp with time zone, store json, closesOn text, isOpen boolean, isMine boolean, myRequestStatus partner_request_status
+-- Returns: id bigint, title character varying, content character varying, images text[], createdAt timestamp with time zone, updatedAt timestamp with time zone, store json, closes_on text, isOpen boolean, is_mine boolean, my_request_status partner_request_status
 -- Pages: at most 64
 /* posts.find */
 SELECT
@@ -242,7 +282,7 @@ SELECT
       '[]'
     )
   ) AS store,
-  to_char(p.closes_on, 'YYYY-MM-DD') AS "closesOn",
+  to_char(p.closes_on, 'YYYY-MM-DD') AS closes_on,
   (
     p.closed_at IS NULL
     AND (
@@ -250,7 +290,7 @@ SELECT
       OR p.closes_on >= (now() AT TIME ZONE 'Asia/Seoul')::date
     )
   ) AS "isOpen",
-  s.owner_id = $1 AS "isMine",
+  s.owner_id = $1 AS is_mine,
   (
     SELECT
       r.status
@@ -270,7 +310,7 @@ SELECT
       r.id DESC
     LIMIT
       1
-  ) AS "myRequestStatus"
+  ) AS my_request_status
 FROM
   posts p
   JOIN stores s ON s.id = p.store_id
@@ -282,7 +322,7 @@ WHERE
 
 -- Pages: at most 512
 /* posts.removeHidden */
-UPDATE posts p
+UPDATE posts
 SET
   deleted_at = now(),
   content = '',
@@ -294,7 +334,7 @@ WHERE
 
 -- Pages: at most 262144
 /* posts.removeVisible */
-UPDATE posts p
+UPDATE posts
 SET
   deleted_at = now(),
   content = '',
@@ -303,7 +343,7 @@ WHERE
   store_id = $1
   AND is_visible;
 
--- Returns: id bigint, title character varying, content character varying, images text[], createdAt timestamp with time zone, updatedAt timestamp with time zone, store json, closesOn text, isOpen boolean, isMine boolean, myRequestStatus partner_request_status, distance bigint, stoppedTime bigint, stoppedId bigint, isUsable boolean
+-- Returns: id bigint, title character varying, content character varying, images text[], createdAt timestamp with time zone, updatedAt timestamp with time zone, store json, closes_on text, isOpen boolean, is_mine boolean, my_request_status partner_request_status, distance bigint, stoppedTime bigint, stoppedId bigint, isUsable boolean
 -- Pages: at most 8192
 /* posts.search */
 WITH
@@ -607,7 +647,7 @@ FROM
           '[]'
         )
       ) AS store,
-      to_char(p.closes_on, 'YYYY-MM-DD') AS "closesOn",
+      to_char(p.closes_on, 'YYYY-MM-DD') AS closes_on,
       (
         p.closed_at IS NULL
         AND (
@@ -615,7 +655,7 @@ FROM
           OR p.closes_on >= (now() AT TIME ZONE 'Asia/Seoul')::date
         )
       ) AS "isOpen",
-      s.owner_id = $27 AS "isMine",
+      s.owner_id = $27 AS is_mine,
       (
         SELECT
           r.status
@@ -635,7 +675,7 @@ FROM
           r.id DESC
         LIMIT
           1
-      ) AS "myRequestStatus",
+      ) AS my_request_status,
       page.distance
     FROM
       page
@@ -646,7 +686,7 @@ ORDER BY
   found.distance,
   found.id DESC;
 
--- Returns: id bigint, title character varying, content character varying, images text[], createdAt timestamp with time zone, updatedAt timestamp with time zone, store json, closesOn text, isOpen boolean, isMine boolean, myRequestStatus partner_request_status, distance bigint, stoppedTime bigint, stoppedId bigint, isUsable boolean
+-- Returns: id bigint, title character varying, content character varying, images text[], createdAt timestamp with time zone, updatedAt timestamp with time zone, store json, closes_on text, isOpen boolean, is_mine boolean, my_request_status partner_request_status, distance bigint, stoppedTime bigint, stoppedId bigint, isUsable boolean
 -- Pages: at most 128
 /* posts.search */
 WITH
@@ -933,7 +973,7 @@ FROM
           '[]'
         )
       ) AS store,
-      to_char(p.closes_on, 'YYYY-MM-DD') AS "closesOn",
+      to_char(p.closes_on, 'YYYY-MM-DD') AS closes_on,
       (
         p.closed_at IS NULL
         AND (
@@ -941,7 +981,7 @@ FROM
           OR p.closes_on >= (now() AT TIME ZONE 'Asia/Seoul')::date
         )
       ) AS "isOpen",
-      s.owner_id = $15 AS "isMine",
+      s.owner_id = $15 AS is_mine,
       (
         SELECT
           r.status
@@ -961,7 +1001,7 @@ FROM
           r.id DESC
         LIMIT
           1
-      ) AS "myRequestStatus",
+      ) AS my_request_status,
       page.distance
     FROM
       page
@@ -972,7 +1012,7 @@ ORDER BY
   found."createdAt" DESC,
   found.id DESC;
 
--- Returns: id bigint, title character varying, content character varying, images text[], createdAt timestamp with time zone, updatedAt timestamp with time zone, store json, closesOn text, isOpen boolean, isMine boolean, myRequestStatus partner_request_status, distance bigint, stoppedTime bigint, stoppedId bigint, isUsable boolean
+-- Returns: id bigint, title character varying, content character varying, images text[], createdAt timestamp with time zone, updatedAt timestamp with time zone, store json, closes_on text, isOpen boolean, is_mine boolean, my_request_status partner_request_status, distance bigint, stoppedTime bigint, stoppedId bigint, isUsable boolean
 -- Pages: at most 1024
 /* posts.search */
 WITH
@@ -1301,7 +1341,7 @@ FROM
           '[]'
         )
       ) AS store,
-      to_char(p.closes_on, 'YYYY-MM-DD') AS "closesOn",
+      to_char(p.closes_on, 'YYYY-MM-DD') AS closes_on,
       (
         p.closed_at IS NULL
         AND (
@@ -1309,7 +1349,7 @@ FROM
           OR p.closes_on >= (now() AT TIME ZONE 'Asia/Seoul')::date
         )
       ) AS "isOpen",
-      s.owner_id = $20 AS "isMine",
+      s.owner_id = $20 AS is_mine,
       (
         SELECT
           r.status
@@ -1329,7 +1369,7 @@ FROM
           r.id DESC
         LIMIT
           1
-      ) AS "myRequestStatus",
+      ) AS my_request_status,
       page.distance
     FROM
       page
@@ -1340,7 +1380,7 @@ ORDER BY
   found.distance,
   found.id DESC;
 
--- Returns: id bigint, title character varying, content character varying, images text[], createdAt timestamp with time zone, updatedAt timestamp with time zone, store json, closesOn text, isOpen boolean, isMine boolean, myRequestStatus partner_request_status, distance bigint, stoppedTime bigint, stoppedId bigint, isUsable boolean
+-- Returns: id bigint, title character varying, content character varying, images text[], createdAt timestamp with time zone, updatedAt timestamp with time zone, store json, closes_on text, isOpen boolean, is_mine boolean, my_request_status partner_request_status, distance bigint, stoppedTime bigint, stoppedId bigint, isUsable boolean
 -- Pages: at most 1024
 /* posts.search */
 WITH
@@ -1727,7 +1767,7 @@ FROM
           '[]'
         )
       ) AS store,
-      to_char(p.closes_on, 'YYYY-MM-DD') AS "closesOn",
+      to_char(p.closes_on, 'YYYY-MM-DD') AS closes_on,
       (
         p.closed_at IS NULL
         AND (
@@ -1735,7 +1775,7 @@ FROM
           OR p.closes_on >= (now() AT TIME ZONE 'Asia/Seoul')::date
         )
       ) AS "isOpen",
-      s.owner_id = $17 AS "isMine",
+      s.owner_id = $17 AS is_mine,
       (
         SELECT
           r.status
@@ -1755,7 +1795,7 @@ FROM
           r.id DESC
         LIMIT
           1
-      ) AS "myRequestStatus",
+      ) AS my_request_status,
       page.distance
     FROM
       page
@@ -1766,7 +1806,7 @@ ORDER BY
   found."createdAt" DESC,
   found.id DESC;
 
--- Returns: id bigint, title character varying, content character varying, images text[], createdAt timestamp with time zone, updatedAt timestamp with time zone, store json, closesOn text, isOpen boolean, isMine boolean, myRequestStatus partner_request_status, distance bigint, stoppedTime bigint, stoppedId bigint, isUsable boolean
+-- Returns: id bigint, title character varying, content character varying, images text[], createdAt timestamp with time zone, updatedAt timestamp with time zone, store json, closes_on text, isOpen boolean, is_mine boolean, my_request_status partner_request_status, distance bigint, stoppedTime bigint, stoppedId bigint, isUsable boolean
 -- Pages: at most 512
 /* posts.search */
 WITH
@@ -2194,7 +2234,7 @@ FROM
           '[]'
         )
       ) AS store,
-      to_char(p.closes_on, 'YYYY-MM-DD') AS "closesOn",
+      to_char(p.closes_on, 'YYYY-MM-DD') AS closes_on,
       (
         p.closed_at IS NULL
         AND (
@@ -2202,7 +2242,7 @@ FROM
           OR p.closes_on >= (now() AT TIME ZONE 'Asia/Seoul')::date
         )
       ) AS "isOpen",
-      s.owner_id = $20 AS "isMine",
+      s.owner_id = $20 AS is_mine,
       (
         SELECT
           r.status
@@ -2222,7 +2262,7 @@ FROM
           r.id DESC
         LIMIT
           1
-      ) AS "myRequestStatus",
+      ) AS my_request_status,
       page.distance
     FROM
       page
@@ -2233,7 +2273,7 @@ ORDER BY
   found.distance,
   found.id DESC;
 
--- Returns: id bigint, title character varying, content character varying, images text[], createdAt timestamp with time zone, updatedAt timestamp with time zone, store json, closesOn text, isOpen boolean, isMine boolean, myRequestStatus partner_request_status, distance bigint, stoppedTime bigint, stoppedId bigint, isUsable boolean
+-- Returns: id bigint, title character varying, content character varying, images text[], createdAt timestamp with time zone, updatedAt timestamp with time zone, store json, closes_on text, isOpen boolean, is_mine boolean, my_request_status partner_request_status, distance bigint, stoppedTime bigint, stoppedId bigint, isUsable boolean
 -- Pages: at most 256
 /* posts.search */
 WITH
@@ -2623,7 +2663,7 @@ FROM
           '[]'
         )
       ) AS store,
-      to_char(p.closes_on, 'YYYY-MM-DD') AS "closesOn",
+      to_char(p.closes_on, 'YYYY-MM-DD') AS closes_on,
       (
         p.closed_at IS NULL
         AND (
@@ -2631,7 +2671,7 @@ FROM
           OR p.closes_on >= (now() AT TIME ZONE 'Asia/Seoul')::date
         )
       ) AS "isOpen",
-      s.owner_id = $18 AS "isMine",
+      s.owner_id = $18 AS is_mine,
       (
         SELECT
           r.status
@@ -2651,7 +2691,7 @@ FROM
           r.id DESC
         LIMIT
           1
-      ) AS "myRequestStatus",
+      ) AS my_request_status,
       page.distance
     FROM
       page
@@ -2662,7 +2702,7 @@ ORDER BY
   found."createdAt" DESC,
   found.id DESC;
 
--- Returns: id bigint, title character varying, content character varying, images text[], createdAt timestamp with time zone, updatedAt timestamp with time zone, store json, closesOn text, isOpen boolean, isMine boolean, myRequestStatus partner_request_status, distance bigint, stoppedTime bigint, stoppedId bigint, isUsable boolean
+-- Returns: id bigint, title character varying, content character varying, images text[], createdAt timestamp with time zone, updatedAt timestamp with time zone, store json, closes_on text, isOpen boolean, is_mine boolean, my_request_status partner_request_status, distance bigint, stoppedTime bigint, stoppedId bigint, isUsable boolean
 -- Pages: at most 128
 /* posts.search */
 WITH
@@ -3102,7 +3142,7 @@ FROM
           '[]'
         )
       ) AS store,
-      to_char(p.closes_on, 'YYYY-MM-DD') AS "closesOn",
+      to_char(p.closes_on, 'YYYY-MM-DD') AS closes_on,
       (
         p.closed_at IS NULL
         AND (
@@ -3110,7 +3150,7 @@ FROM
           OR p.closes_on >= (now() AT TIME ZONE 'Asia/Seoul')::date
         )
       ) AS "isOpen",
-      s.owner_id = $26 AS "isMine",
+      s.owner_id = $26 AS is_mine,
       (
         SELECT
           r.status
@@ -3130,7 +3170,7 @@ FROM
           r.id DESC
         LIMIT
           1
-      ) AS "myRequestStatus",
+      ) AS my_request_status,
       page.distance
     FROM
       page
@@ -3141,7 +3181,7 @@ ORDER BY
   found."createdAt" DESC,
   found.id DESC;
 
--- Returns: id bigint, title character varying, content character varying, images text[], createdAt timestamp with time zone, updatedAt timestamp with time zone, store json, closesOn text, isOpen boolean, isMine boolean, myRequestStatus partner_request_status, distance bigint, stoppedTime bigint, stoppedId bigint, isUsable boolean
+-- Returns: id bigint, title character varying, content character varying, images text[], createdAt timestamp with time zone, updatedAt timestamp with time zone, store json, closes_on text, isOpen boolean, is_mine boolean, my_request_status partner_request_status, distance bigint, stoppedTime bigint, stoppedId bigint, isUsable boolean
 -- Pages: at most 64
 /* posts.search */
 WITH
@@ -3475,7 +3515,7 @@ FROM
           '[]'
         )
       ) AS store,
-      to_char(p.closes_on, 'YYYY-MM-DD') AS "closesOn",
+      to_char(p.closes_on, 'YYYY-MM-DD') AS closes_on,
       (
         p.closed_at IS NULL
         AND (
@@ -3483,7 +3523,7 @@ FROM
           OR p.closes_on >= (now() AT TIME ZONE 'Asia/Seoul')::date
         )
       ) AS "isOpen",
-      s.owner_id = $15 AS "isMine",
+      s.owner_id = $15 AS is_mine,
       (
         SELECT
           r.status
@@ -3503,7 +3543,7 @@ FROM
           r.id DESC
         LIMIT
           1
-      ) AS "myRequestStatus",
+      ) AS my_request_status,
       page.distance
     FROM
       page
@@ -3514,7 +3554,7 @@ ORDER BY
   found."createdAt" DESC,
   found.id DESC;
 
--- Returns: id bigint, title character varying, content character varying, images text[], createdAt timestamp with time zone, updatedAt timestamp with time zone, store json, closesOn text, isOpen boolean, isMine boolean, myRequestStatus partner_request_status, distance bigint, stoppedTime bigint, stoppedId bigint, isUsable boolean
+-- Returns: id bigint, title character varying, content character varying, images text[], createdAt timestamp with time zone, updatedAt timestamp with time zone, store json, closes_on text, isOpen boolean, is_mine boolean, my_request_status partner_request_status, distance bigint, stoppedTime bigint, stoppedId bigint, isUsable boolean
 -- Pages: at most 4096
 /* posts.search */
 WITH
@@ -3727,7 +3767,7 @@ FROM
           '[]'
         )
       ) AS store,
-      to_char(p.closes_on, 'YYYY-MM-DD') AS "closesOn",
+      to_char(p.closes_on, 'YYYY-MM-DD') AS closes_on,
       (
         p.closed_at IS NULL
         AND (
@@ -3735,7 +3775,7 @@ FROM
           OR p.closes_on >= (now() AT TIME ZONE 'Asia/Seoul')::date
         )
       ) AS "isOpen",
-      s.owner_id = $15 AS "isMine",
+      s.owner_id = $15 AS is_mine,
       (
         SELECT
           r.status
@@ -3755,7 +3795,7 @@ FROM
           r.id DESC
         LIMIT
           1
-      ) AS "myRequestStatus",
+      ) AS my_request_status,
       page.distance
     FROM
       page
@@ -3766,7 +3806,7 @@ ORDER BY
   found."createdAt" DESC,
   found.id DESC;
 
--- Returns: id bigint, title character varying, content character varying, images text[], createdAt timestamp with time zone, updatedAt timestamp with time zone, store json, closesOn text, isOpen boolean, isMine boolean, myRequestStatus partner_request_status, distance bigint, stoppedTime bigint, stoppedId bigint, isUsable boolean
+-- Returns: id bigint, title character varying, content character varying, images text[], createdAt timestamp with time zone, updatedAt timestamp with time zone, store json, closes_on text, isOpen boolean, is_mine boolean, my_request_status partner_request_status, distance bigint, stoppedTime bigint, stoppedId bigint, isUsable boolean
 -- Pages: at most 4096
 /* posts.search */
 WITH
@@ -4079,7 +4119,7 @@ FROM
           '[]'
         )
       ) AS store,
-      to_char(p.closes_on, 'YYYY-MM-DD') AS "closesOn",
+      to_char(p.closes_on, 'YYYY-MM-DD') AS closes_on,
       (
         p.closed_at IS NULL
         AND (
@@ -4087,7 +4127,7 @@ FROM
           OR p.closes_on >= (now() AT TIME ZONE 'Asia/Seoul')::date
         )
       ) AS "isOpen",
-      s.owner_id = $31 AS "isMine",
+      s.owner_id = $31 AS is_mine,
       (
         SELECT
           r.status
@@ -4107,7 +4147,7 @@ FROM
           r.id DESC
         LIMIT
           1
-      ) AS "myRequestStatus",
+      ) AS my_request_status,
       page.distance
     FROM
       page
@@ -4118,7 +4158,7 @@ ORDER BY
   found."createdAt" DESC,
   found.id DESC;
 
--- Returns: id bigint, title character varying, content character varying, images text[], createdAt timestamp with time zone, updatedAt timestamp with time zone, store json, closesOn text, isOpen boolean, isMine boolean, myRequestStatus partner_request_status, distance bigint, stoppedTime bigint, stoppedId bigint, isUsable boolean
+-- Returns: id bigint, title character varying, content character varying, images text[], createdAt timestamp with time zone, updatedAt timestamp with time zone, store json, closes_on text, isOpen boolean, is_mine boolean, my_request_status partner_request_status, distance bigint, stoppedTime bigint, stoppedId bigint, isUsable boolean
 -- Pages: at most 4096
 /* posts.search */
 WITH
@@ -4328,7 +4368,7 @@ FROM
           '[]'
         )
       ) AS store,
-      to_char(p.closes_on, 'YYYY-MM-DD') AS "closesOn",
+      to_char(p.closes_on, 'YYYY-MM-DD') AS closes_on,
       (
         p.closed_at IS NULL
         AND (
@@ -4336,7 +4376,7 @@ FROM
           OR p.closes_on >= (now() AT TIME ZONE 'Asia/Seoul')::date
         )
       ) AS "isOpen",
-      s.owner_id = $14 AS "isMine",
+      s.owner_id = $14 AS is_mine,
       (
         SELECT
           r.status
@@ -4356,7 +4396,7 @@ FROM
           r.id DESC
         LIMIT
           1
-      ) AS "myRequestStatus",
+      ) AS my_request_status,
       page.distance
     FROM
       page
@@ -4367,7 +4407,7 @@ ORDER BY
   found."createdAt" DESC,
   found.id DESC;
 
--- Returns: id bigint, title character varying, content character varying, images text[], createdAt timestamp with time zone, updatedAt timestamp with time zone, store json, closesOn text, isOpen boolean, isMine boolean, myRequestStatus partner_request_status, distance bigint, stoppedTime bigint, stoppedId bigint, isUsable boolean
+-- Returns: id bigint, title character varying, content character varying, images text[], createdAt timestamp with time zone, updatedAt timestamp with time zone, store json, closes_on text, isOpen boolean, is_mine boolean, my_request_status partner_request_status, distance bigint, stoppedTime bigint, stoppedId bigint, isUsable boolean
 -- Pages: at most 8192
 /* posts.search */
 WITH
@@ -4580,7 +4620,7 @@ FROM
           '[]'
         )
       ) AS store,
-      to_char(p.closes_on, 'YYYY-MM-DD') AS "closesOn",
+      to_char(p.closes_on, 'YYYY-MM-DD') AS closes_on,
       (
         p.closed_at IS NULL
         AND (
@@ -4588,7 +4628,7 @@ FROM
           OR p.closes_on >= (now() AT TIME ZONE 'Asia/Seoul')::date
         )
       ) AS "isOpen",
-      s.owner_id = $15 AS "isMine",
+      s.owner_id = $15 AS is_mine,
       (
         SELECT
           r.status
@@ -4608,7 +4648,7 @@ FROM
           r.id DESC
         LIMIT
           1
-      ) AS "myRequestStatus",
+      ) AS my_request_status,
       page.distance
     FROM
       page
@@ -4619,7 +4659,7 @@ ORDER BY
   found."createdAt" DESC,
   found.id DESC;
 
--- Returns: id bigint, title character varying, content character varying, images text[], createdAt timestamp with time zone, updatedAt timestamp with time zone, store json, closesOn text, isOpen boolean, isMine boolean, myRequestStatus partner_request_status, distance bigint, stoppedTime bigint, stoppedId bigint, isUsable boolean
+-- Returns: id bigint, title character varying, content character varying, images text[], createdAt timestamp with time zone, updatedAt timestamp with time zone, store json, closes_on text, isOpen boolean, is_mine boolean, my_request_status partner_request_status, distance bigint, stoppedTime bigint, stoppedId bigint, isUsable boolean
 -- Pages: at most 32768
 /* posts.search */
 WITH
@@ -4932,7 +4972,7 @@ FROM
           '[]'
         )
       ) AS store,
-      to_char(p.closes_on, 'YYYY-MM-DD') AS "closesOn",
+      to_char(p.closes_on, 'YYYY-MM-DD') AS closes_on,
       (
         p.closed_at IS NULL
         AND (
@@ -4940,7 +4980,7 @@ FROM
           OR p.closes_on >= (now() AT TIME ZONE 'Asia/Seoul')::date
         )
       ) AS "isOpen",
-      s.owner_id = $31 AS "isMine",
+      s.owner_id = $31 AS is_mine,
       (
         SELECT
           r.status
@@ -4960,7 +5000,7 @@ FROM
           r.id DESC
         LIMIT
           1
-      ) AS "myRequestStatus",
+      ) AS my_request_status,
       page.distance
     FROM
       page
@@ -4971,7 +5011,7 @@ ORDER BY
   found."createdAt" DESC,
   found.id DESC;
 
--- Returns: id bigint, title character varying, content character varying, images text[], createdAt timestamp with time zone, updatedAt timestamp with time zone, store json, closesOn text, isOpen boolean, isMine boolean, myRequestStatus partner_request_status, distance bigint, stoppedTime bigint, stoppedId bigint, isUsable boolean
+-- Returns: id bigint, title character varying, content character varying, images text[], createdAt timestamp with time zone, updatedAt timestamp with time zone, store json, closes_on text, isOpen boolean, is_mine boolean, my_request_status partner_request_status, distance bigint, stoppedTime bigint, stoppedId bigint, isUsable boolean
 -- Pages: at most 8192
 /* posts.search */
 WITH
@@ -5181,7 +5221,7 @@ FROM
           '[]'
         )
       ) AS store,
-      to_char(p.closes_on, 'YYYY-MM-DD') AS "closesOn",
+      to_char(p.closes_on, 'YYYY-MM-DD') AS closes_on,
       (
         p.closed_at IS NULL
         AND (
@@ -5189,7 +5229,7 @@ FROM
           OR p.closes_on >= (now() AT TIME ZONE 'Asia/Seoul')::date
         )
       ) AS "isOpen",
-      s.owner_id = $14 AS "isMine",
+      s.owner_id = $14 AS is_mine,
       (
         SELECT
           r.status
@@ -5209,7 +5249,7 @@ FROM
           r.id DESC
         LIMIT
           1
-      ) AS "myRequestStatus",
+      ) AS my_request_status,
       page.distance
     FROM
       page

@@ -1,34 +1,40 @@
 -- Returns: id integer
 -- Pages: at most 128
--- Changes no index: store_edits
+-- Changes no index: daily_counts
 /* stores.change */
 WITH
   edited AS (
     INSERT INTO
-      store_edits AS counter (store_id)
+      daily_counts AS counter (kind, owner_id)
     SELECT
-      s.id
+      'edit',
+      id
     FROM
-      stores s
-    WHERE
-      s.owner_id = $1
-      AND s.closed_at IS NULL
-      AND s.suspended_at IS NULL
-    ON CONFLICT (store_id) DO UPDATE
+      (
+        SELECT
+          s.id
+        FROM
+          stores s
+        WHERE
+          s.owner_id = $1
+          AND s.closed_at IS NULL
+          AND s.suspended_at IS NULL
+      ) owner
+    ON CONFLICT (kind, owner_id) DO UPDATE
     SET
       since = CASE
         WHEN counter.since < now() - interval '24 hours' THEN now()
         ELSE counter.since
       END,
-      edits = CASE
+      count = CASE
         WHEN counter.since < now() - interval '24 hours' THEN 1
-        ELSE counter.edits + 1
+        ELSE counter.count + 1
       END
     WHERE
       counter.since < now() - interval '24 hours'
-      OR counter.edits < $2
+      OR counter.count < $2
     RETURNING
-      store_id AS id
+      owner_id AS id
   )
 UPDATE stores s
 SET
@@ -227,7 +233,7 @@ WHERE
   AND s.closed_at IS NULL
   AND s.suspended_at IS NULL;
 
--- Returns: id integer, name character varying, categories json, address character varying, description character varying, firstImage text, createdAt timestamp with time zone, distance bigint, stoppedTime bigint, stoppedId integer, isUsable boolean
+-- Returns: id integer, name character varying, store_categories json, address character varying, description character varying, firstImage text, createdAt timestamp with time zone, distance bigint, stoppedTime bigint, stoppedId integer, isUsable boolean
 -- Pages: at most 8192
 /* stores.search */
 WITH
@@ -466,7 +472,7 @@ FROM
             l.store_id = s.id
         ),
         '[]'
-      ) AS categories,
+      ) AS store_categories,
       s.address,
       s.description,
       (
@@ -493,7 +499,7 @@ ORDER BY
   found.distance,
   found.id DESC;
 
--- Returns: id integer, name character varying, categories json, address character varying, description character varying, firstImage text, createdAt timestamp with time zone, distance bigint, stoppedTime bigint, stoppedId integer, isUsable boolean
+-- Returns: id integer, name character varying, store_categories json, address character varying, description character varying, firstImage text, createdAt timestamp with time zone, distance bigint, stoppedTime bigint, stoppedId integer, isUsable boolean
 -- Pages: at most 128
 /* stores.search */
 WITH
@@ -731,7 +737,7 @@ FROM
             l.store_id = s.id
         ),
         '[]'
-      ) AS categories,
+      ) AS store_categories,
       s.address,
       s.description,
       (
@@ -758,7 +764,7 @@ ORDER BY
   found."createdAt" DESC,
   found.id DESC;
 
--- Returns: id integer, name character varying, categories json, address character varying, description character varying, firstImage text, createdAt timestamp with time zone, distance bigint, stoppedTime bigint, stoppedId integer, isUsable boolean
+-- Returns: id integer, name character varying, store_categories json, address character varying, description character varying, firstImage text, createdAt timestamp with time zone, distance bigint, stoppedTime bigint, stoppedId integer, isUsable boolean
 -- Pages: at most 128
 /* stores.search */
 WITH
@@ -1038,7 +1044,7 @@ FROM
             l.store_id = s.id
         ),
         '[]'
-      ) AS categories,
+      ) AS store_categories,
       s.address,
       s.description,
       (
@@ -1065,7 +1071,7 @@ ORDER BY
   found.distance,
   found.id DESC;
 
--- Returns: id integer, name character varying, categories json, address character varying, description character varying, firstImage text, createdAt timestamp with time zone, distance bigint, stoppedTime bigint, stoppedId integer, isUsable boolean
+-- Returns: id integer, name character varying, store_categories json, address character varying, description character varying, firstImage text, createdAt timestamp with time zone, distance bigint, stoppedTime bigint, stoppedId integer, isUsable boolean
 -- Pages: at most 128
 /* stores.search */
 WITH
@@ -1321,7 +1327,7 @@ FROM
             l.store_id = s.id
         ),
         '[]'
-      ) AS categories,
+      ) AS store_categories,
       s.address,
       s.description,
       (
@@ -1348,7 +1354,7 @@ ORDER BY
   found."createdAt" DESC,
   found.id DESC;
 
--- Returns: id integer, name character varying, categories json, address character varying, description character varying, firstImage text, createdAt timestamp with time zone, distance bigint, stoppedTime bigint, stoppedId integer, isUsable boolean
+-- Returns: id integer, name character varying, store_categories json, address character varying, description character varying, firstImage text, createdAt timestamp with time zone, distance bigint, stoppedTime bigint, stoppedId integer, isUsable boolean
 -- Pages: at most 32768
 /* stores.search */
 WITH
@@ -1646,7 +1652,7 @@ FROM
             l.store_id = s.id
         ),
         '[]'
-      ) AS categories,
+      ) AS store_categories,
       s.address,
       s.description,
       (
@@ -1673,7 +1679,7 @@ ORDER BY
   found.distance,
   found.id DESC;
 
--- Returns: id integer, name character varying, categories json, address character varying, description character varying, firstImage text, createdAt timestamp with time zone, distance bigint, stoppedTime bigint, stoppedId integer, isUsable boolean
+-- Returns: id integer, name character varying, store_categories json, address character varying, description character varying, firstImage text, createdAt timestamp with time zone, distance bigint, stoppedTime bigint, stoppedId integer, isUsable boolean
 -- Pages: at most 128
 /* stores.search */
 WITH
@@ -1958,7 +1964,7 @@ FROM
             l.store_id = s.id
         ),
         '[]'
-      ) AS categories,
+      ) AS store_categories,
       s.address,
       s.description,
       (
@@ -1985,7 +1991,7 @@ ORDER BY
   found."createdAt" DESC,
   found.id DESC;
 
--- Returns: id integer, name character varying, categories json, address character varying, description character varying, firstImage text, createdAt timestamp with time zone, distance bigint, stoppedTime bigint, stoppedId integer, isUsable boolean
+-- Returns: id integer, name character varying, store_categories json, address character varying, description character varying, firstImage text, createdAt timestamp with time zone, distance bigint, stoppedTime bigint, stoppedId integer, isUsable boolean
 -- Pages: at most 2048
 /* stores.search */
 WITH
@@ -2146,7 +2152,7 @@ FROM
             l.store_id = s.id
         ),
         '[]'
-      ) AS categories,
+      ) AS store_categories,
       s.address,
       s.description,
       (
@@ -2173,7 +2179,7 @@ ORDER BY
   found."createdAt" DESC,
   found.id DESC;
 
--- Returns: id integer, name character varying, categories json, address character varying, description character varying, firstImage text, createdAt timestamp with time zone, distance bigint, stoppedTime bigint, stoppedId integer, isUsable boolean
+-- Returns: id integer, name character varying, store_categories json, address character varying, description character varying, firstImage text, createdAt timestamp with time zone, distance bigint, stoppedTime bigint, stoppedId integer, isUsable boolean
 -- Pages: at most 512
 /* stores.search */
 WITH
@@ -2334,7 +2340,7 @@ FROM
             l.store_id = s.id
         ),
         '[]'
-      ) AS categories,
+      ) AS store_categories,
       s.address,
       s.description,
       (

@@ -3,6 +3,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { Config, Patience } from '../infrastructure/config/config.ts';
 import { cleanUp } from '../infrastructure/database/clean-up.ts';
 import type { Database } from '../infrastructure/database/client.ts';
+import { expiredCounts } from '../infrastructure/database/daily-quota.ts';
 import { createIdempotency, expiredIdempotencyKeys } from '../infrastructure/database/idempotency.ts';
 import type { Read } from '../infrastructure/database/replica.ts';
 import { createOutbox } from '../infrastructure/jobs/outbox.ts';
@@ -12,15 +13,15 @@ import type { Metrics } from '../infrastructure/telemetry/metrics.ts';
 import type { Tracing } from '../infrastructure/telemetry/tracing.ts';
 import { createAdmin, createAudit, expiredAuditEntries } from './admin/index.ts';
 import { authKinds, createAuth, expiredAuthRows } from './auth/index.ts';
-import { createImages, createImageUrls, erasedImages, type ImageStorage } from './images/index.ts';
+import { createImages, createImageUrls, type ImageStorage } from './images/index.ts';
 import { createMyPage } from './my-page/index.ts';
 import { createNotifications, pushJobs } from './notifications/index.ts';
-import { createOwnData, expiredDataDownloads } from './own-data/index.ts';
-import { createPartnerRequests, erasedMessages, partnerRequestKinds } from './partner-requests/index.ts';
+import { createOwnData } from './own-data/index.ts';
+import { createPartnerRequests, partnerRequestKinds } from './partner-requests/index.ts';
 import { createPosts, duePosts } from './posts/index.ts';
 import { createReports, expiredReports } from './reports/index.ts';
 import { createSavedSearches, expiredPostAlerts, savedSearchKinds } from './saved-searches/index.ts';
-import { createStores, storeEdits } from './stores/index.ts';
+import { createStores } from './stores/index.ts';
 
 interface DomainsOptions {
   config: Config & Patience;
@@ -40,11 +41,9 @@ export const expiredRows = [
   expiredIdempotencyKeys,
   expiredMailSends,
   expiredFailedMails,
-  erasedImages,
   expiredAuditEntries,
   expiredReports,
-  expiredDataDownloads,
-  storeEdits.expired,
+  expiredCounts,
   expiredPostAlerts,
 ];
 
@@ -64,8 +63,7 @@ export async function createDomains(options: DomainsOptions) {
   /** What most of them need. */
   const base = { config, database, idempotency, imageUrls, logger, metrics };
   const notifications = createNotifications({ ...base, outbox, mailKinds });
-  const { keyId } = notifications.mailPreferences;
-  const mailQueue = createMailQueue({ kinds: mailKinds, keyId, outbox, tracing });
+  const mailQueue = createMailQueue({ kinds: mailKinds, outbox, tracing });
   const partnerRequests = createPartnerRequests({ ...base, outbox, mailQueue, notifications });
   const stores = createStores({ ...base, read });
   const { checkCategoryFilter } = stores;
@@ -96,7 +94,7 @@ export async function createDomains(options: DomainsOptions) {
   const auth = createAuth({ ...base, mailQueue, jwt, deletionSteps });
   const { requireConfirmation } = auth;
   const audit = createAudit(database);
-  const expired = [...expiredRows, erasedMessages, duePosts];
+  const expired = [...expiredRows, duePosts];
   return {
     auth,
     ownData: createOwnData({ database, imageUrls, requireConfirmation }),
@@ -114,7 +112,8 @@ export async function createDomains(options: DomainsOptions) {
       cleanUp(database, expired, {
         users: auth.deleteAbandonedAccounts(),
         consents: auth.askAboutMarketing(),
-        second_factors: auth.sealSecondFactorsAgain(),
+        second_factors: auth.sealSecretsAgain(),
+        identities: auth.sealTokensAgain(),
         images: images.cleanUpImages(),
         notifications: notifications.deleteOld('read', config.notificationTtl),
         old_matches: notifications.deleteOld('unread matches', config.matchTtl),

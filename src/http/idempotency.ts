@@ -33,10 +33,11 @@ export function idempotencyKey(request: FastifyRequest): IdempotencyKey | undefi
 }
 
 /** Responds to an idempotent operation with 201. A replay keeps the language of the first response and has a header. */
-export function sendCreated<Data extends { id: number }>(
+export async function sendCreated<Data extends { id: number }>(
   reply: FastifyReply,
-  { data, replayedIn }: Created<Data>,
-): Data {
+  created: Promise<Created<Data>>,
+): Promise<Data> {
+  const { data, replayedIn } = await created;
   reply.code(201);
   const { url, config } = reply.request.routeOptions;
   if (config.location) reply.header('location', `${url}${data.id}/`);

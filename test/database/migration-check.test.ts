@@ -13,78 +13,60 @@ const outside = '-- Outside a transaction\n';
 const update = "UPDATE posts SET title = '글' WHERE id = n AND title = '';";
 const block = (body: string) => `DO $$ BEGIN FOR n IN 1..9 LOOP ${body} END LOOP; END $$;`;
 
-/** One of each class, by the rule that it breaks. */
-const dangerous: [rule: string, sql: string][] = [
-  ['ban-drop-column', 'ALTER TABLE "users" DROP COLUMN "name";'],
-  ['ban-drop-table', 'DROP TABLE "users";'],
-  ['renaming-column', 'ALTER TABLE "users" RENAME COLUMN "name" TO "full_name";'],
-  ['renaming-table', 'ALTER TABLE "users" RENAME TO "accounts";'],
-  ['changing-column-type', 'ALTER TABLE "users" ALTER COLUMN "name" TYPE TEXT;'],
-  ['adding-not-nullable-field', 'ALTER TABLE "posts" ALTER COLUMN "deleted_at" SET NOT NULL;'],
-  ['adding-required-field', 'ALTER TABLE "users" ADD COLUMN "age" INTEGER NOT NULL;'],
-  ['adding-field-with-default', 'ALTER TABLE "users" ADD COLUMN "token" UUID DEFAULT gen_random_uuid();'],
-  ['ban-drop-not-null', 'ALTER TABLE "users" ALTER COLUMN "name" DROP NOT NULL;'],
-  ['require-concurrent-index-creation', 'CREATE INDEX "users_name_idx" ON "users"("name");'],
-  ['require-concurrent-index-deletion', 'DROP INDEX "users_name_idx";'],
-  ['constraint-missing-not-valid', 'ALTER TABLE "users" ADD CONSTRAINT "c" CHECK ("name" <> \'\');'],
-  [
-    'constraint-missing-not-valid',
-    'ALTER TABLE "users" ADD CONSTRAINT "c" CHECK ("id" > 0) NOT VALID; ALTER TABLE "users" VALIDATE CONSTRAINT "c";',
-  ],
-  ['constraint-missing-not-valid', 'ALTER TABLE "posts" ADD FOREIGN KEY ("id") REFERENCES "users"("id");'],
-  ['disallowed-unique-constraint', 'ALTER TABLE "users" ADD CONSTRAINT "c" UNIQUE ("name");'],
-  ['transaction-nesting', 'BEGIN; CREATE TABLE "notes" ("id" INTEGER); COMMIT;'],
-  ['syntax-error', 'ALTR TABLE "users";'],
-  ['drop-used', 'DROP FUNCTION search_key(text);'],
-  ['drop-used', 'drop  trigger if exists "t" on "posts";'],
-  ['drop-used', 'DROP TYPE "mail_topic";'],
-  ['drop-used', `${outside}DROP INDEX CONCURRENTLY IF EXISTS "users_email_key";`],
-  ['drop-used', 'ALTER TABLE "posts" DROP CONSTRAINT "posts_images_check";'],
-  ['rename-used', "ALTER TYPE \"mail_topic\" RENAME VALUE 'a' TO 'b';"],
-  ['rename-used', 'ALTER FUNCTION search_key RENAME TO search_text;'],
-  [
-    'returned-table',
-    'CREATE FUNCTION newest() RETURNS SETOF posts LANGUAGE sql STABLE AS $$ SELECT * FROM posts $$;',
-  ],
-  ['rename-used', 'ALTER TABLE "users" SET SCHEMA old;'],
-  ['drop-default', 'ALTER TABLE "users" ALTER COLUMN "language" DROP DEFAULT;'],
-  ['enum-value', 'ALTER TYPE "mail_topic" ADD VALUE \'news\';'],
-  ['long-lock', 'LOCK TABLE "users";'],
-  ['long-lock', 'TRUNCATE "users";'],
-  ['long-lock', `${outside}VACUUM FULL "users";`],
-  ['long-lock', 'ALTER TABLE "users" ADD COLUMN "number" SERIAL;'],
-  ['second-lock', 'ALTER TABLE "users" ADD COLUMN "a" TEXT; ALTER TABLE "posts" ADD COLUMN "a" TEXT;'],
-  [
-    'second-lock',
-    'ALTER TABLE "posts" ADD COLUMN "a" TEXT; CREATE OR REPLACE VIEW "titles" AS SELECT "title" FROM "posts";',
-  ],
-  ['disabled-trigger', 'ALTER TABLE "posts" DISABLE TRIGGER ALL;'],
-  ['rows-in-transaction', 'UPDATE "posts" SET "title" = \'\';'],
-  [
-    'rows-in-transaction',
-    'WITH old AS (SELECT 1 AS id) DELETE FROM "posts" USING old WHERE posts.id = old.id;',
-  ],
-  ['rows-in-transaction', 'INSERT INTO "notes" SELECT "id" FROM "users";'],
-  ['rows-in-transaction', block(update)],
-  ['own-timeouts', "SET lock_timeout = '1min';"],
-  ['outside-transaction', 'CREATE INDEX CONCURRENTLY IF NOT EXISTS "i" ON "users"("name");'],
-  ['outside-transaction', `${outside}CREATE TABLE "notes" ("id" INTEGER);`],
-  ['outside-transaction', `${outside}SELECT 1; SELECT 2;`],
-  ['outside-transaction', `${outside}-- Repeatable: it sets what was not set before\n${block(update)}`],
-  [
-    'outside-transaction',
-    `${outside}-- Repeatable: it sets what was not set before\n${block('DROP TABLE x; COMMIT;')}`,
-  ],
-  ['repeatable', `${outside}CREATE INDEX CONCURRENTLY "i" ON "users"("name");`],
-  ['repeatable', `${outside}${block(`${update} COMMIT;`)}`],
-  ['unexplained', '-- squawk-ignore ban-drop-column\nALTER TABLE "users" DROP COLUMN "name";'],
-  ['ban-drop-column', '-- Allow ban-drop-column: no\nALTER TABLE "users" DROP COLUMN "name";'],
-  [
-    'ban-drop-column',
-    '-- Allow ban-drop-column: nothing has read it since 0.1.0\nALTER TABLE "users" DROP COLUMN "a";\nALTER TABLE "users" DROP COLUMN "name";',
-  ],
-  ['useless-exception', '-- Allow ban-drop-column: nothing has read it since 0.1.0\nSELECT 1;'],
-];
+/** One of each class, after the rule that it breaks. */
+const dangerous = [
+  'ban-drop-column: ALTER TABLE "users" DROP COLUMN "name";',
+  'ban-drop-table: DROP TABLE "users";',
+  'renaming-column: ALTER TABLE "users" RENAME COLUMN "name" TO "full_name";',
+  'renaming-table: ALTER TABLE "users" RENAME TO "accounts";',
+  'changing-column-type: ALTER TABLE "users" ALTER COLUMN "name" TYPE TEXT;',
+  'adding-not-nullable-field: ALTER TABLE "posts" ALTER COLUMN "deleted_at" SET NOT NULL;',
+  'adding-required-field: ALTER TABLE "users" ADD COLUMN "age" INTEGER NOT NULL;',
+  'adding-field-with-default: ALTER TABLE "users" ADD COLUMN "token" UUID DEFAULT gen_random_uuid();',
+  'ban-drop-not-null: ALTER TABLE "users" ALTER COLUMN "name" DROP NOT NULL;',
+  'require-concurrent-index-creation: CREATE INDEX "users_name_idx" ON "users"("name");',
+  'require-concurrent-index-deletion: DROP INDEX "users_name_idx";',
+  'constraint-missing-not-valid: ALTER TABLE "users" ADD CONSTRAINT "c" CHECK ("name" <> \'\');',
+  'constraint-missing-not-valid: ALTER TABLE "users" ADD CONSTRAINT "c" CHECK ("id" > 0) NOT VALID; ALTER TABLE "users" VALIDATE CONSTRAINT "c";',
+  'constraint-missing-not-valid: ALTER TABLE "posts" ADD FOREIGN KEY ("id") REFERENCES "users"("id");',
+  'disallowed-unique-constraint: ALTER TABLE "users" ADD CONSTRAINT "c" UNIQUE ("name");',
+  'transaction-nesting: BEGIN; CREATE TABLE "notes" ("id" INTEGER); COMMIT;',
+  'syntax-error: ALTR TABLE "users";',
+  'drop-used: DROP FUNCTION search_key(text);',
+  'drop-used: drop  trigger if exists "t" on "posts";',
+  'drop-used: DROP TYPE "mail_topic";',
+  `drop-used: ${outside}DROP INDEX CONCURRENTLY IF EXISTS "users_email_key";`,
+  'drop-used: ALTER TABLE "posts" DROP CONSTRAINT "posts_images_check";',
+  "rename-used: ALTER TYPE \"mail_topic\" RENAME VALUE 'a' TO 'b';",
+  'rename-used: ALTER FUNCTION search_key RENAME TO search_text;',
+  'returned-table: CREATE FUNCTION newest() RETURNS SETOF posts LANGUAGE sql STABLE AS $$ SELECT * FROM posts $$;',
+  'rename-used: ALTER TABLE "users" SET SCHEMA old;',
+  'drop-default: ALTER TABLE "users" ALTER COLUMN "language" DROP DEFAULT;',
+  'enum-value: ALTER TYPE "mail_topic" ADD VALUE \'news\';',
+  'long-lock: LOCK TABLE "users";',
+  'long-lock: TRUNCATE "users";',
+  `long-lock: ${outside}VACUUM FULL "users";`,
+  'long-lock: ALTER TABLE "users" ADD COLUMN "number" SERIAL;',
+  'second-lock: ALTER TABLE "users" ADD COLUMN "a" TEXT; ALTER TABLE "posts" ADD COLUMN "a" TEXT;',
+  'second-lock: ALTER TABLE "posts" ADD COLUMN "a" TEXT; CREATE OR REPLACE VIEW "titles" AS SELECT "title" FROM "posts";',
+  'disabled-trigger: ALTER TABLE "posts" DISABLE TRIGGER ALL;',
+  'rows-in-transaction: UPDATE "posts" SET "title" = \'\';',
+  'rows-in-transaction: WITH old AS (SELECT 1 AS id) DELETE FROM "posts" USING old WHERE posts.id = old.id;',
+  'rows-in-transaction: INSERT INTO "notes" SELECT "id" FROM "users";',
+  `rows-in-transaction: ${block(update)}`,
+  "own-timeouts: SET lock_timeout = '1min';",
+  'outside-transaction: CREATE INDEX CONCURRENTLY IF NOT EXISTS "i" ON "users"("name");',
+  `outside-transaction: ${outside}CREATE TABLE "notes" ("id" INTEGER);`,
+  `outside-transaction: ${outside}SELECT 1; SELECT 2;`,
+  `outside-transaction: ${outside}-- Repeatable: it sets what was not set before\n${block(update)}`,
+  `outside-transaction: ${outside}-- Repeatable: it sets what was not set before\n${block('DROP TABLE x; COMMIT;')}`,
+  `repeatable: ${outside}CREATE INDEX CONCURRENTLY "i" ON "users"("name");`,
+  `repeatable: ${outside}${block(`${update} COMMIT;`)}`,
+  'unexplained: -- squawk-ignore ban-drop-column\nALTER TABLE "users" DROP COLUMN "name";',
+  'ban-drop-column: -- Allow ban-drop-column: no\nALTER TABLE "users" DROP COLUMN "name";',
+  'ban-drop-column: -- Allow ban-drop-column: nothing has read it since 0.1.0\nALTER TABLE "users" DROP COLUMN "a";\nALTER TABLE "users" DROP COLUMN "name";',
+  'useless-exception: -- Allow ban-drop-column: nothing has read it since 0.1.0\nSELECT 1;',
+].map((line) => line.split(/: (.*)/s, 2));
 
 const harmless = [
   `CREATE TABLE "notes" ("id" SERIAL NOT NULL, "post_id" INTEGER NOT NULL, "text" VARCHAR(500) NOT NULL, CONSTRAINT "notes_pkey" PRIMARY KEY ("id"));
@@ -107,17 +89,14 @@ const harmless = [
 ];
 
 t.test('each class of dangerous statement is rejected by its rule, and sound ones pass', async (t) => {
-  const { folder } = await writeMigrations(
-    t,
-    Object.fromEntries(
-      [...dangerous.map(([, sql]) => sql), ...harmless].map((sql, index) => [`file_${index}`, sql]),
-    ),
-  );
+  const statements = [...dangerous.map(([, sql = '']) => sql), ...harmless];
+  const scripts = Object.fromEntries(statements.map((sql, index) => [`file_${index}`, sql]));
+  const { folder } = await writeMigrations(t, scripts);
   const path = (index: number) => join(folder, `file_${index}`, 'migration.sql');
-  const problems = await checkMigrations([...dangerous, ...harmless].map((_, index) => path(index)));
+  const problems = await checkMigrations(statements.map((_, index) => path(index)));
   const found = (index: number) =>
     problems.filter((problem) => problem.startsWith(`${path(index)}:`)).join('\n');
-  for (const [index, [rule, sql]] of dangerous.entries()) {
+  for (const [index, [rule = '', sql = '']] of dangerous.entries()) {
     t.match(found(index), new RegExp(`:\\d+ ${rule}: \\S`), `${rule}: ${sql}`);
   }
   for (const [index, sql] of harmless.entries()) t.equal(found(dangerous.length + index), '', sql);
@@ -150,11 +129,11 @@ const drifts: [text: string, replacement: string, sql: string][] = [
   ],
   [' @default(ko)', ' @default(en)', `ALTER TABLE "users" ALTER COLUMN "language" SET DEFAULT 'en';`],
   [
-    '  hasMatchMails     Boolean     @default(false) @map("has_match_mails")\n',
+    '  hasChosenLanguage Boolean     @default(false) @map("has_chosen_language")\n',
     '',
-    'ALTER TABLE "users" DROP COLUMN "has_match_mails";',
+    'ALTER TABLE "users" DROP COLUMN "has_chosen_language";',
   ],
-  ['  @@index([since])\n', '', 'DROP INDEX "data_downloads_since_idx";'],
+  ['  @@index([since])\n', '', 'DROP INDEX "daily_counts_since_idx";'],
 ];
 
 t.test('a change of schema.prisma that no migration makes is found, with its SQL', async (t) => {

@@ -6,8 +6,9 @@ import t from 'tap';
 import { createSessionRepository } from '../../src/domains/auth/sessions/repository.ts';
 import { createImageRepository } from '../../src/domains/images/repository.ts';
 import { createNotificationRepository } from '../../src/domains/notifications/inbox/repository.ts';
-import { secondsUntilEdits } from '../../src/domains/stores/index.ts';
+import { openStoreOf } from '../../src/domains/stores/index.ts';
 import { plannerSettings } from '../../src/infrastructure/database/client.ts';
+import { secondsUntilNext } from '../../src/infrastructure/database/daily-quota.ts';
 import { rememberHere } from '../../src/infrastructure/database/own-writes.ts';
 import { openReplica } from '../../src/infrastructure/database/replica.ts';
 import { listJobs, recoverJobs, unlockJobs } from '../../src/infrastructure/jobs/jobs.ts';
@@ -120,12 +121,12 @@ t.test('each statement touches what its budget allows', async (t) => {
   await endReused({ userId: sender.id, sessionId: randomUUID(), count: 0 });
   await createNotificationRepository(database, { wake: () => undefined }).listAfter(sender.id, 0, 10);
   await app.pool.query(`INSERT INTO images (user_id, key, state, check_after)
-    SELECT ${sender.id}, 'used-' || n, CASE n WHEN 1 THEN 'pending' ELSE 'erased' END::image_state, now()
+    SELECT ${sender.id}, 'used-' || n, CASE n WHEN 1 THEN 'pending' ELSE 'deleted' END::image_state, now()
     FROM generate_series(1, 200) n`);
   await images.insertPending(sender.id, 'rejected');
   await app.pool.query(`UPDATE users SET marketing_asked_at = '2020-01-01' WHERE id = ${sender.id}`);
   await cleanUp(app);
-  await secondsUntilEdits(database, sender.id);
+  await secondsUntilNext(database, 'edit', openStoreOf(sender.id));
   await listJobs(database, { failed: false, locked: false, limit: 10 });
   await unlockJobs(database, {});
   const parts = { primary: database, ownWrites: rememberHere(), logger: pino({ enabled: false }) };

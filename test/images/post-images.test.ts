@@ -40,13 +40,8 @@ t.test('a post shows own uploaded images beside others, and may have none', asyn
 t.test('a text with an image that is not an own one is not written, not even for a moment', async (t) => {
   const { token } = await openShop(app);
   const { id } = await createPost(app, token);
-  const state = async () => {
-    const { rows } = await app.pool.query(
-      `SELECT xmax, pg_sequence_last_value('posts_id_seq') AS last FROM posts WHERE id = $1`,
-      [id],
-    );
-    return rows[0];
-  };
+  const statement = `SELECT xmax, pg_sequence_last_value('posts_id_seq') AS last FROM posts WHERE id = $1`;
+  const state = async () => (await app.pool.query(statement, [id])).rows;
   const before = await state();
   const notUploaded = [`https://api.example.com/media/aa/${'0'.repeat(30)}.webp`];
   invalid(t, await change(token, id, notUploaded), '/images/0');
@@ -108,8 +103,6 @@ t.test('an image is deleted by its owner only, once, and not while a post has it
   t.equal((await call('DELETE', `${posts}${other.id}/`, { token })).status, 200);
   const deletions = await inParallel(10, () => remove(token, image.id));
   t.strictSame(tally(deletions), { '200': 1, '404 image_not_found': 9 });
-  const [deleted] = deletions.filter(({ status }) => status === 200);
-  t.strictSame(deleted?.body, { success: true, message: '사진을 삭제했습니다.', data: {} });
   for (const url of [image.url, image.thumbnail_url]) {
     t.equal((await call('GET', new URL(url).pathname)).status, 404);
   }

@@ -27,7 +27,6 @@ const verifyUrl = 'https://dure.example/verify-email?token=aB_-9.cD';
 export const resetUrl = 'https://dure.example/reset-password?uid=7&token=aB_-9';
 const undoUrl = 'https://dure.example/undo-email-change?token=aB_-9.cD';
 export const requestUrl = 'https://dure.example/requests/3?a=1&b=2';
-export const languages: Language[] = ['ko', 'en'];
 
 const name = '김민지';
 const changedAt = new Date('2026-03-04T18:05:59.000Z');

@@ -1,7 +1,9 @@
 import t from 'tap';
 import type { Language } from '../../src/http/language.ts';
 import { escapeHtml } from '../../src/infrastructure/mail/rendering.ts';
-import { code, languages, type Mail, mails, render, requestUrl, resetUrl } from './samples.ts';
+import { code, type Mail, mails, render, requestUrl, resetUrl } from './samples.ts';
+
+const languages: Language[] = ['ko', 'en'];
 
 /** Fields that choose the words. */
 const words = ['kind', 'change', 'method', 'ended'];

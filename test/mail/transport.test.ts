@@ -24,11 +24,6 @@ const mail: OutgoingMail = {
   idempotencyKey: 'verification-42',
 };
 
-/** Starts a fake Resend that responds to every request in the same way; by default it accepts the email. */
-async function startFakeResend(t: Test, behaviour: ProviderBehaviour = 'ok') {
-  return Object.assign(await createProvider(t), { behaviour });
-}
-
 const transportTo = (baseUrl: string, timeoutMs = atMost(5_000)) =>
   createResendTransport({ apiKey: 're_key', from: 'Dure <no-reply@dure.example>', baseUrl, timeoutMs });
 
@@ -39,7 +34,7 @@ function respond(status: number, body: unknown): (response: ServerResponse) => v
 
 /** The error that `send` throws for a response of the provider. */
 async function failure(t: Test, response: ProviderBehaviour, timeoutMs?: number): Promise<Error> {
-  const { url } = await startFakeResend(t, response);
+  const { url } = await createProvider(t, response);
   const sending = transportTo(url, timeoutMs).send(mail);
   const error: unknown = await sending.catch((thrown: unknown) => thrown);
   if (!(error instanceof Error)) throw new Error('the email was accepted');
@@ -51,7 +46,7 @@ function rejection(statusCode: number, name: string, message = 'Something is wro
 }
 
 t.test('sends the email with the key, the idempotency key, all its parts and its headers', async (t) => {
-  const { url, attempts } = await startFakeResend(t);
+  const { url, attempts } = await createProvider(t);
   const { language, idempotencyKey, ...parts } = mail;
   await transportTo(`${url}/`).send(mail);
   const headers = { 'List-Unsubscribe': '<https://api.example.com/?token=a>' };
@@ -70,7 +65,7 @@ t.test('sends the email with the key, the idempotency key, all its parts and its
 });
 
 t.test('reads nothing from the environment', async (t) => {
-  const [elsewhere, { url, attempts }] = [await startFakeResend(t), await startFakeResend(t)];
+  const [elsewhere, { url, attempts }] = [await createProvider(t), await createProvider(t)];
   const other = { RESEND_BASE_URL: elsewhere.url, RESEND_USER_AGENT: 'else', RESEND_API_KEY: 're_else' };
   t.intercept(process, 'env', { value: { ...process.env, ...other } });
   await transportTo(url).send(mail);
@@ -136,7 +131,7 @@ t.test('a 429 says when to try again, in seconds and within ten minutes', async 
 });
 
 t.test('an email whose key was used with another body was sent', async (t) => {
-  const { url } = await startFakeResend(t, rejection(409, 'invalid_idempotent_request'));
+  const { url } = await createProvider(t, rejection(409, 'invalid_idempotent_request'));
   await t.resolves(transportTo(url).send(mail));
 });
 
@@ -164,7 +159,7 @@ t.test('a malformed response is temporary', async (t) => {
 });
 
 t.test('a redirect is not followed', async (t) => {
-  const elsewhere = await startFakeResend(t);
+  const elsewhere = await createProvider(t);
   const redirect = (response: ServerResponse) =>
     response.writeHead(307, { location: `${elsewhere.url}/emails` }).end();
   const error = await failure(t, redirect);

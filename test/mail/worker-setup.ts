@@ -37,7 +37,7 @@ export const composers: MailComposers = {
 /** An outbox of emails, and their queue. */
 export function createQueue(database: Database, log: FastifyBaseLogger) {
   const outbox = createOutbox(database, log, [mailJobs(authKinds)]);
-  return { outbox, queue: createMailQueue({ kinds: authKinds, keyId: 'a-key', outbox }) };
+  return { outbox, queue: createMailQueue({ kinds: authKinds, outbox }) };
 }
 
 type LaneOptions = Parameters<typeof createMailLane>[0];

@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net';
 import type { Test } from 'tap';
-import { createTestApp, type TestApp, type TestResponse } from '../support/app.ts';
+import { createTestApp, type TestApp } from '../support/app.ts';
 import type { Json } from '../support/json.ts';
-import { requestPartnership, transition } from '../support/partner-requests.ts';
+import { sendRequest, transition } from '../support/partner-requests.ts';
 import { createPost, openShop } from '../support/stores.ts';
 import { until } from '../support/until.ts';
 
@@ -108,17 +108,14 @@ export async function createNotifier(app: TestApp, postId: number) {
   let pending: number | undefined;
   return async (times = 1, through: TestApp = app): Promise<void> => {
     for (let sent = 0; sent < times; sent++) {
-      if (pending === undefined)
-        pending = (await mustSucceed(requestPartnership(through, sender, { id: postId }))).id;
-      else pending = void (await mustSucceed(transition(through, sender, pending, 'withdraw')));
+      if (pending === undefined) pending = await sendRequest(through, sender, { id: postId });
+      else {
+        const { status, text } = await transition(through, sender, pending, 'withdraw');
+        if (status !== 200) throw new Error(text);
+        pending = undefined;
+      }
     }
   };
-}
-
-async function mustSucceed(response: Promise<TestResponse>) {
-  const { status, text, body } = await response;
-  if (status >= 300) throw new Error(text);
-  return body.data;
 }
 
 /** Ids of a user's notifications, oldest first. */

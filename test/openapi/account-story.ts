@@ -3,6 +3,7 @@ import { authenticatorOf, forgetSteps } from '../auth/authenticator.ts';
 import {
   latestCode,
   latestMail,
+  latestResetLink,
   latestUndoToken,
   mailsTo,
   passTime,
@@ -73,7 +74,7 @@ async function resetStory(app: TestApp, show: Show): Promise<string> {
   const change = { password, new_email, code };
   await show('POST', '/auth/change-email/', { token: mover.body.data.access, body: change });
   await show('POST', '/auth/change-email/undo/', { body: { token: await latestUndoToken(app, email) } });
-  const link = resetLinkIn(await latestMail(app, email));
+  const link = await latestResetLink(app, email);
   const again = { uid: link.uid, token: link.token, new_password: password };
   await app.call('POST', '/auth/reset-password-confirm/', { body: again });
 

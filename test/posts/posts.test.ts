@@ -12,28 +12,6 @@ const path = '/api/v1/posts/';
 const image = 'https://cdn.example.com/1.jpg';
 const images = [image, 'https://cdn.example.com/2.jpg'];
 
-t.test('writing a post answers 201 with exactly the fields of a Post', async (t) => {
-  const { token, store } = await openShop(app, '두레 카페', { category_ids: [3, 1] });
-  const body = { title: ' 공동 할인 ', content: '첫 줄\r\n둘째 줄', images };
-  const response = await call('POST', path, { token, body });
-  t.equal(response.body.message, '글을 등록했습니다.');
-  const { id, created_at: _, updated_at: __, ...data } = response.body.data;
-  t.strictSame(data, {
-    title: '공동 할인',
-    thumbnail: images[0],
-    content: '첫 줄\n둘째 줄',
-    images,
-    store: { id: store.id, name: store.name, store_categories: store.store_categories },
-    status: 'open',
-    closes_on: null,
-    is_mine: true,
-    my_request_status: null,
-  });
-  const reader = await createUser(app);
-  const read = (await call('GET', `${path}${id}/`, { token: reader.token })).body.data;
-  t.strictSame(read, { ...response.body.data, is_mine: false });
-});
-
 t.test('a post shows whether it is mine, and the status of my newest request for it', async (t) => {
   const { sender, receiver, post } = await openTwoShops(app);
   const other = await openShop(app, '다른 가게');
@@ -72,9 +50,8 @@ t.test('PATCH changes the given fields only', async (t) => {
   t.match(retitled.body.data, { ...post, title: '새 제목', updated_at: String });
   t.ok(retitled.body.data.updated_at >= post.updated_at);
 
-  const all = await patch({ title: '다', content: '다른 내용', images });
-  t.match(all.body.data, { title: '다', content: '다른 내용', thumbnail: images[0], images });
-  t.strictSame((await call('GET', `${path}${post.id}/`, { token })).body.data, all.body.data);
+  const all = await patch({ title: ' 다 ', content: '첫 줄\r\n둘째 줄', images });
+  t.match(all.body.data, { title: /^다$/, content: '첫 줄\n둘째 줄', thumbnail: images[0], images });
 });
 
 t.test('a post of another store is forbidden to change and to delete', async (t) => {
@@ -127,8 +104,7 @@ t.test('a deleted post is not found, and its content is erased', async (t) => {
   const { token, store } = await openShop(app);
   const kept = await createPost(app, token, { title: '남은 글' });
   const post = await createPost(app, token, { title: '지운 글' });
-  const deleted = await call('DELETE', `${path}${post.id}/`, { token });
-  t.strictSame(deleted.body, { success: true, message: '글을 삭제했습니다.', data: {} });
+  await call('DELETE', `${path}${post.id}/`, { token });
   for (const [method, body] of [['GET'], ['PATCH', { title: '글' }], ['DELETE']] as const) {
     rejected(t, await call(method, `${path}${post.id}/`, { token, body }), 404, 'post_not_found');
   }
@@ -144,16 +120,6 @@ t.test('of concurrent deletions, one succeeds', async (t) => {
   const { token, post } = await createAuthor(app);
   const responses = await inParallel(6, () => call('DELETE', `${path}${post.id}/`, { token }));
   t.strictSame(tally(responses), { '200': 1, '404 post_not_found': 5 });
-});
-
-t.test('a withdrawal that fails leaves the post', async (t) => {
-  const { sender, receiver, post } = await openTwoShops(app);
-  await sendRequest(app, sender, post);
-  const broken = "CONSTRAINT broken CHECK (status <> 'withdrawn') NOT VALID";
-  await pool.query(`ALTER TABLE partner_requests ADD ${broken}`);
-  t.teardown(() => pool.query('ALTER TABLE partner_requests DROP CONSTRAINT broken'));
-  await t.rejects(call('DELETE', `${path}${post.id}/`, { token: receiver.token }), /internal_error/);
-  t.equal((await call('GET', `${path}${post.id}/`, { token: receiver.token })).status, 200);
 });
 
 const valid = { title: '글', content: '내용', images: [image] };

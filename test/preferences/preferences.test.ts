@@ -1,6 +1,4 @@
 import t from 'tap';
-import { createUnsubscribeLinks } from '../../src/domains/notifications/preferences/routes.ts';
-import { loadConfig } from '../../src/infrastructure/config/config.ts';
 import type { OutgoingMail } from '../../src/infrastructure/mail/transport.ts';
 import { mailsTo } from '../auth/mailbox.ts';
 import { mails, render } from '../mail/samples.ts';
@@ -167,9 +165,8 @@ t.test('an email about a request has the headers of RFC 8058, and the link in it
     t.match(mail.html, `href="${link}"`);
   }
   t.not(unsubscribePathIn(accepted), path);
-  const { text, html } = render(mails.partner_request_received, 'en', 'https://x.example/?a=1&b=2');
+  const { text } = render(mails.partner_request_received, 'en', 'https://x.example/?a=1&b=2');
   t.match(text, 'Stop emails of this kind: https://x.example/?a=1&b=2');
-  t.match(html, 'href="https://x.example/?a=1&amp;b=2"');
   const others = app.mails.sent.filter(({ text }) => !text.includes('/requests/'));
   t.ok(others.length > 0);
   t.notOk(others.some(({ text, headers }) => headers !== undefined || text.includes('unsubscribe')));
@@ -247,7 +244,7 @@ t.test('a token that the service did not sign is rejected and changes nothing', 
   for (const shop of [sender, receiver]) t.strictSame((await preferencesOf(shop)).email, everyMail);
 });
 
-t.test('a queued email has the link of its secret, and is not sent if it was switched off', async (t) => {
+t.test('a queued email is not sent if it was switched off; links of every secret work', async (t) => {
   const waiting = await createTestApp({ WORKER_ENABLED: 'false' });
   const [wanted, unwanted] = [await openTwoVerifiedShops(waiting), await openTwoVerifiedShops(waiting)];
   for (const { sender, receiver, post } of [wanted, unwanted]) {
@@ -256,21 +253,13 @@ t.test('a queued email has the link of its secret, and is not sent if it was swi
   }
   await setPreferences(waiting, unwanted.receiver, { email: { partner_request_received: false } });
   const secrets = { JWT_SECRET: `${newSecret},${oldSecret}` };
-  const { mails } = await createTestApp(secrets, { databaseUrl: waiting.url });
-  await mails.settled();
-  const [mail, ...others] = mails.sent;
+  const sending = await createTestApp(secrets, { databaseUrl: waiting.url });
+  await sending.mails.settled();
+  const [mail, ...others] = sending.mails.sent;
   t.equal(mail?.to, wanted.receiver.email);
   t.strictSame(others, []);
-  t.equal((await waiting.call('POST', unsubscribePathIn(mail), oneClick)).status, 200);
-});
-
-t.test('a queued email has the link of the current secret if its own was removed', async (t) => {
-  const linksOf = (JWT_SECRET: string) =>
-    createUnsubscribeLinks(loadConfig({ ...testEnvironment, DATABASE_URL: app.url, JWT_SECRET }));
-  const [before, after] = [linksOf(oldSecret), linksOf(newSecret)];
-  const subscription = { userId: 1, topic: 'saved_search_match' } as const;
-  t.equal(after.url(subscription, before.keyId), after.url(subscription, after.keyId));
-  t.not(after.url(subscription, before.keyId), before.url(subscription, before.keyId));
+  for (const path of [unsubscribePathIn(mail), (await exchangeMails()).path])
+    t.equal((await sending.call('POST', path, oneClick)).status, 200);
 });
 
 t.test('the token is neither logged nor stored, and works for a deleted account, too', async (t) => {

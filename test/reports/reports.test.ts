@@ -10,29 +10,19 @@ const { call, pool } = app;
 const reportsPath = '/api/v1/admin/reports/';
 
 const admin = await createAdmin(app);
-const shop = await openShop(app, '신고된 빵집', { category_ids: [3] });
+const shop = await openShop(app);
 const reader = await createUser(app);
 const report = (path: string, body: unknown = { reason: 'spam' }, { token } = reader) =>
   call('POST', `/api/v1/${path}/report/`, { token, body });
 
-t.test('a post and a store are reported, and admins see both', async (t) => {
-  const post = await createPost(app, shop.token, { title: '가짜 할인' });
-  const first = await report(`posts/${post.id}`, { reason: 'fraud', text: ' 첫 줄\r\n둘째 줄 ' });
+t.test('the text of a report keeps its lines, and may be empty', async (t) => {
+  const { id } = await createPost(app, shop.token);
+  await report(`posts/${id}`, { reason: 'fraud', text: ' 첫 줄\r\n둘째 줄 ' });
   // As a form sends an empty text.
-  const second = await report(`stores/${shop.store.id}`, { reason: 'other', text: ' ' });
-  const { body } = await call('GET', reportsPath, { token: admin.token });
-  const open = {
-    reporter: { id: reader.id, username: reader.username },
-    store: { id: shop.store.id, name: '신고된 빵집', store_categories: [{ id: 3, name: '베이커리' }] },
-    ...{ status: 'open', action: null, note: '', closed_at: null, closed_by: null },
-  };
-  const [newest, older] = body.data.items;
-  const ofStore = { id: second.body.data.id, target: 'store', post: null, reason: 'other', text: '' };
-  t.strictSame(newest, { ...open, ...ofStore, created_at: newest.created_at });
-  const shown = { id: post.id, title: '가짜 할인' };
-  const text = '첫 줄\n둘째 줄';
-  const ofPost = { id: first.body.data.id, target: 'post', post: shown, reason: 'fraud', text };
-  t.strictSame(older, { ...open, ...ofPost, created_at: older.created_at });
+  await report(`stores/${shop.store.id}`, { reason: 'other', text: ' ' });
+  const { body } = await call('GET', `${reportsPath}?limit=2`, { token: admin.token });
+  const texts = body.data.items.map(({ text }: { text: string }) => text);
+  t.strictSame(texts, ['', '첫 줄\n둘째 줄']);
 });
 
 t.test('reports are listed by status, newest first, in pages', async (t) => {
@@ -84,11 +74,8 @@ t.test('a user has one open report about a target, and another one after it was 
 
 t.test('reports about posts count for those about stores', async (t) => {
   const user = await createUser(app);
-  await pool.query(
-    `INSERT INTO reports (reporter_id, post_id, reason, action, closed_at, closed_by)
-     SELECT $1, $2, 'spam', 'none', now(), 'admin:1' FROM generate_series(1, 20)`,
-    [user.id, (await createPost(app, shop.token)).id],
-  );
+  await report(`posts/${(await createPost(app, shop.token)).id}`, undefined, user);
+  await pool.query("UPDATE daily_counts SET count = 20 WHERE kind = 'report' AND owner_id = $1", [user.id]);
   exhausted(t, await report(`stores/${shop.store.id}`, undefined, user), 86_400, 82_800);
 });
 

@@ -1,5 +1,4 @@
 import type { TestApp } from '../support/app.ts';
-import { stopCron } from '../support/database.ts';
 import { countRows } from '../support/rows.ts';
 import { until } from '../support/until.ts';
 
@@ -34,9 +33,6 @@ export function savedSearchesIn(app: TestApp) {
     },
 
     matched,
-
-    /** A test that runs at 19:00 sends none. */
-    stopDigests: () => pool.query(stopCron('send_saved_search_digests')),
 
     /** Begins a day of a user that lasts over midnight, as after a transaction that began tomorrow. */
     pinDay: (userId: number, matches = 0) =>

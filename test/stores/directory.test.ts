@@ -32,25 +32,6 @@ async function findsByText(
 
 const neutral = (categoryId: number) => new RegExp(`/media/categories/${categoryId}\\.webp$`);
 
-t.test('the list has where a store is, what it is like and a thumbnail, newest first', async (t) => {
-  const { stores, list, token } = await createDirectory([
-    ['하나', 1],
-    ['둘', 3, 2],
-    ['셋', 13],
-  ]);
-  await app.call('PATCH', `${path}me/`, { token, body: { description: '골목\n안', address: '와우산로 1' } });
-  const [third, second, first] = (await list()).body.data.items;
-  const { id, name, store_categories } = stores[0] ?? {};
-  t.strictSame(first, {
-    ...{ id, name, store_categories, address: '와우산로 1', description: '골목\n안' },
-    thumbnail: first.thumbnail,
-    distance_m: null,
-  });
-  t.match(second, { name: '둘', address: '', description: '' });
-  t.match(third, { name: '셋', store_categories: [{ id: 13, name: '꽃·식물' }] });
-  t.match(second.thumbnail, neutral(3), 'without a post: the first category');
-});
-
 t.test('the thumbnail is that of the newest post that was not deleted', async (t) => {
   const { token, list } = await createDirectory([['두레 카페', 2, 1]]);
   const thumbnail = async () => (await list()).body.data.items[0].thumbnail;

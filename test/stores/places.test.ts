@@ -6,7 +6,7 @@ import { openTestDatabase } from '../support/database.ts';
 import { createPost, idsIn, openShop, type TestPost, type TestStore } from '../support/stores.ts';
 
 const app = await createTestApp();
-const { call, pool } = app;
+const { call } = app;
 const path = '/api/v1/stores/';
 const location = { latitude: 37.5561234, longitude: 126.9104567 };
 const exact = { latitude: 37.556123, longitude: 126.910457 };
@@ -74,22 +74,6 @@ t.test('stores and their posts are found by the words of a region, as people typ
   await call('PATCH', `${path}me/`, { token, body: { address: '경기 성남시 분당구 느티3동 1' } });
   t.strictSame(await names('느티1동'), [], 'after it moved');
   t.strictSame(await names('느티3동'), ['느티나무']);
-});
-
-t.test('the words of a region are kept, and a metric counts addresses that tell none', async (t) => {
-  const unread = async () =>
-    /^store_addresses_unread_total (\d+)/m.exec((await call('GET', '/metrics')).text)?.[1];
-  const before = Number(await unread());
-  const ids: number[] = [];
-  for (const address of ['마포구 망원동', '서울 은평구', '골목'])
-    ids.push((await openShop(app, '전', { address })).store.id);
-  t.equal(Number(await unread()), before + 1);
-  const { rows } = await pool.query('SELECT region_keys FROM stores WHERE id = ANY ($1) ORDER BY id', [ids]);
-  t.strictSame(rows, [
-    { region_keys: ['서울', '서울특별시', '서울시', '마포구', '망원동', '마포', '망원'] },
-    { region_keys: ['서울', '서울특별시', '서울시', '은평구', '은평'] },
-    { region_keys: [''] },
-  ]);
 });
 
 t.test('posts are found by name and address of their store, not by its description', async (t) => {

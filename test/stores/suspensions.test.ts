@@ -181,16 +181,6 @@ t.test('a store that is registered during the suspension of its account is rejec
   t.type(rows[0].suspended_at, Date);
 });
 
-t.test('a suspension during the deletion of the account finds no account', async (t) => {
-  const { sender, post } = await openTwoShops(app);
-  const id = await sendRequest(app, sender, post);
-  const remove = () => deleteAccount(app, sender);
-  const row = rowOf('partner_requests', { id });
-  const [deleted, suspended] = await inOrder(t, app, row, remove, () => suspend(sender));
-  t.equal(deleted.status, 200);
-  t.equal(suspended.rowCount, 0);
-});
-
 t.test('a deletion that waits for a suspension is rejected, as the session has ended', async (t) => {
   const shop = await openShop(app, '떠나는 가게');
   const deleted = await during(t, app, [suspension, shop.id], () => deleteAccount(app, shop));

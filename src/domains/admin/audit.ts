@@ -40,37 +40,55 @@ export type AuditAction =
 type Subject = { kind: 'user' | 'failed_mail' | 'report'; id: number };
 export interface AuditedAction {
   action: AuditAction;
-  /** Undefined for lists, except a list of one account. */
+  /** Undefined for lists, except those about one account. */
   subject?: Subject | undefined;
   reason?: string | undefined;
 }
-type Entry<Result> = AuditedAction | ((result: Result) => AuditedAction);
-type Work<Result> = (tx: Tx) => Promise<Result>;
+/** Who does it, and why. */
+type By = { operator: Operator; reason: string | undefined };
 
 export type Audit = ReturnType<typeof createAudit>;
 /** Work of operators, none of which happens without an audit entry. */
 export function createAudit(database: Database) {
-  /** Does an operator's work and writes its audit entry in one transaction, then a line of the log, without the reason. */
-  async function audited<Result>(operator: Operator, entry: Entry<Result>, work: Work<Result>) {
+  /**
+   * Does an operator's work and writes its audit entry in one transaction, then a line of the log, without the reason. What an admin
+   * could not do has no entry, and another line.
+   */
+  async function audited<Result>(
+    operator: Operator,
+    { action, subject, reason }: AuditedAction,
+    work: (tx: Tx) => Promise<Result>,
+  ): Promise<Result> {
     const { name, requestId = null, address = null, log } = operator;
-    const { result, action, subject } = await database.transaction(async (tx) => {
-      const result = await work(tx);
-      const { action, subject, reason = null } = typeof entry === 'function' ? entry(result) : entry;
-      const about = { subjectKind: subject?.kind ?? null, subjectId: subject?.id ?? null, reason };
-      await addAuditEntry(tx, { operator: name, action, ...about, requestId, address });
-      return { result, action, subject };
-    });
-    const event = `admin_${action}`;
-    log.info({ event, operator: name, subject, address: operator.address }, `security event: ${event}`);
-    return result;
+    const logEvent = (event: string) =>
+      log.info(
+        { event, action, operator: name, subject, address: operator.address },
+        `security event: ${event}`,
+      );
+    try {
+      const result = await database.transaction(async (tx) => {
+        const result = await work(tx);
+        const about = { subjectKind: subject?.kind ?? null, subjectId: subject?.id ?? null };
+        const by = { operator: name, reason: reason ?? null, requestId, address };
+        await addAuditEntry(tx, { action, ...about, ...by });
+        return result;
+      });
+      logEvent(`admin_${action}`);
+      return result;
+    } catch (error) {
+      if (operator.userId !== undefined) logEvent('admin_failed');
+      throw error;
+    }
   }
 
   /** Makes work on one subject a function for operators, who may say why. */
   const on =
     (kind: Subject['kind']) =>
-    <Result>(action: AuditAction, work: (tx: Tx, id: number) => Promise<Result>) =>
+    <Result>(action: AuditAction, work: (tx: Tx, id: number, by: By) => Promise<Result>) =>
     (operator: Operator, id: number, reason?: string): Promise<Result> =>
-      audited(operator, { action, subject: { kind, id }, reason }, (tx) => work(tx, id));
+      audited(operator, { action, subject: { kind, id }, reason }, (tx) =>
+        work(tx, id, { operator, reason }),
+      );
 
   return { audited, on };
 }

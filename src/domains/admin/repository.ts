@@ -33,7 +33,6 @@ export type FailedMailRow = Prisma.Result<
 
 /** What an operator calls an account: perhaps its id, or its username or email address. */
 type Reference = { id: number | undefined; name: string };
-type Suspension = { id: number; reason: string | null; sparesAdmins: boolean };
 type AuditQuery = { limit: number; userId: number | undefined };
 
 export async function findUserId(tx: Tx, { id, name }: Reference): Promise<number | undefined> {
@@ -69,14 +68,13 @@ export async function listUsers(tx: Tx, { q, after, limit }: PageRequest & { q: 
 
 export const findUser = (tx: Tx, id: number) => tx.prisma.user.findFirst({ where: { id }, select: columns });
 
-/** Suspends an account, or changes why; null lifts it. Triggers do the rest. With `sparesAdmins`, nothing happens to an admin's. */
-export async function setSuspension(tx: Tx, { id, reason, sparesAdmins }: Suspension): Promise<void> {
-  const where = { id, ...(sparesAdmins && { role: 'user' as const }) };
+/** Suspends an account, or changes why; null lifts it. Triggers do the rest. */
+export async function setSuspension(tx: Tx, id: number, reason: string | null): Promise<void> {
   const suspendedAt = reason === null ? null : new Date();
   // The time is that of the first suspension.
   const isOther = suspendedAt ? null : { not: null };
-  await tx.prisma.user.updateMany({ where: { ...where, suspendedAt: isOther }, data: { suspendedAt } });
-  await tx.prisma.user.updateMany({ where, data: { suspendedReason: reason } });
+  await tx.prisma.user.updateMany({ where: { id, suspendedAt: isOther }, data: { suspendedAt } });
+  await tx.prisma.user.updateMany({ where: { id }, data: { suspendedReason: reason } });
 }
 
 export async function setRole(tx: Tx, id: number, role: Role): Promise<void> {

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { defineError } from '../../http/errors.ts';
-import { BoundedPageOf, Page, PageQuery } from '../../http/pagination.ts';
+import { Page, PageQuery } from '../../http/pagination.ts';
 import * as t from '../../http/schemas.ts';
 import { Block, OptionalLine } from '../../http/text.ts';
 import { User } from '../auth/index.ts';
@@ -24,7 +24,7 @@ export const AdminUser = t.NamedObject('AdminUser', 'An account as admins see it
   store: t.RefOrNull(StoreSummary, 'The store of the user, also where it is hidden; `null` without one'),
 });
 export type AdminUser = Static<typeof AdminUser>;
-export const AdminUserPage = BoundedPageOf('AdminUserPage', t.Ref(AdminUser));
+export const AdminUserPage = Page('AdminUserPage', t.Ref(AdminUser));
 
 export const AdminUserQuery = Type.Object({
   q: OptionalLine(

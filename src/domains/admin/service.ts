@@ -6,7 +6,7 @@ import type { PageRequest } from '../../infrastructure/database/keyset.ts';
 import type { MailQueue } from '../../infrastructure/mail/queue.ts';
 import { type AccountAdministration, toSession, toUser } from '../auth/index.ts';
 import { toStoreSummary } from '../stores/index.ts';
-import type { Audit, AuditedAction, Operator } from './audit.ts';
+import type { Audit, Operator } from './audit.ts';
 import * as repository from './repository.ts';
 import { type AdminUser, adminErrors } from './schemas.ts';
 
@@ -28,38 +28,39 @@ export function createUserAdministration({ database, audit, accounts }: AdminOpt
     return toAdminUser(user);
   }
 
+  const show = onUser('user_shown', find);
+
   /** Suspends, or lifts it without a reason. Only the command does so with admins, so that one of them cannot lock out the others. */
-  function setSuspension(operator: Operator, id: number, reason?: string): Promise<AdminUser> {
-    const isByAdmin = operator.userId !== undefined;
-    const set = onUser(reason === undefined ? 'user_reactivated' : 'user_suspended', async (tx) => {
-      await repository.setSuspension(tx, { id, reason: reason ?? null, sparesAdmins: isByAdmin });
+  const setSuspension = (action: 'user_suspended' | 'user_reactivated') =>
+    onUser(action, async (tx, id, { operator, reason = null }) => {
+      await repository.setSuspension(tx, id, reason);
       const user = await find(tx, id);
-      if (user.role === 'admin' && isByAdmin) throw new ApiError(adminErrors.adminAccount);
+      if (user.role === 'admin' && operator.userId !== undefined)
+        throw new ApiError(adminErrors.adminAccount);
       return user;
     });
-    return set(operator, id, reason);
-  }
 
   return {
     /** The account whose id, username or email address a text is; undefined where there is none. */
     findId: (reference: string) => repository.findUserId(database, toReference(reference)),
 
-    /** Accounts, newest first. An id or a whole email address finds that account only. @throws {ApiError} `invalid_cursor` */
-    list(operator: Operator, { q = '', ...query }: PageQuery & { q?: string | undefined }) {
-      return audit.audited(operator, usersListed, async (tx) => {
-        const id = isId(q) || q.includes('@') ? await repository.findUserId(tx, toReference(q)) : undefined;
-        if (id !== undefined) return { items: [await find(tx, id)], next_cursor: null };
+    /** Accounts, newest first. An id or a whole email address shows that account. @throws {ApiError} `invalid_cursor` */
+    async list(operator: Operator, { q = '', ...query }: PageQuery & { q?: string | undefined }) {
+      const isExact = isId(q) || q.includes('@');
+      const id = isExact ? await repository.findUserId(database, toReference(q)) : undefined;
+      if (id !== undefined) return { items: [await show(operator, id)], next_cursor: null };
+      return audit.audited(operator, { action: 'users_listed' }, (tx) => {
         const listed = (page: PageRequest) => repository.listUsers(tx, { q, ...page });
         return paginate(query, { isId, find: listed, present: toAdminUser });
       });
     },
 
-    show: onUser('user_shown', find),
+    show,
 
     /** Suspends an account, or changes why. @throws {ApiError} `not_found`; `forbidden` for an admin's, unless by the command */
-    suspend: (operator: Operator, id: number, reason: string) => setSuspension(operator, id, reason),
+    suspend: setSuspension('user_suspended'),
 
-    reactivate: (operator: Operator, id: number) => setSuspension(operator, id),
+    reactivate: setSuspension('user_reactivated'),
 
     listSessions(operator: Operator, id: number, query: PageQuery) {
       const list = onUser('sessions_listed', async (tx) => {
@@ -130,12 +131,6 @@ function assertFound<Found>(found: Found): asserts found is NonNullable<Found> {
 
 /** The id or the name that a text is; no username begins with a digit. */
 const toReference = (text: string) => ({ id: isId(text) ? Number(text) : undefined, name: text });
-
-/** Where one account is shown, the entry names it. */
-function usersListed({ items }: { items: AdminUser[] }): AuditedAction {
-  const [only] = items.length === 1 ? items : [];
-  return { action: 'users_listed', subject: only && { kind: 'user', id: only.id } };
-}
 
 function toAdminUser({ store, ...row }: repository.AdminUserRow): AdminUser {
   return {

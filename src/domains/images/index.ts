@@ -12,7 +12,7 @@ import type { ImageUrls } from './schemas.ts';
 import { createImageService } from './service.ts';
 import { createDiskStorage, type ImageStorage, openS3Storage } from './storage.ts';
 
-export { erasedImages, type PostImages } from './repository.ts';
+export type { PostImages } from './repository.ts';
 export { createImageUrls, type ImageUrls } from './schemas.ts';
 export type { ImageStorage } from './storage.ts';
 

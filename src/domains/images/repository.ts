@@ -1,10 +1,10 @@
 import type { Database, Tx } from '../../infrastructure/database/client.ts';
-import { lockQuota, secondsUntilRoom } from '../../infrastructure/database/daily-quota.ts';
+import { countDaily, secondsUntilNext } from '../../infrastructure/database/daily-quota.ts';
 import type { Image, Prisma } from '../../infrastructure/database/generated/client.ts';
 import { lockRow } from '../../infrastructure/database/locks.ts';
 import { sql } from '../../infrastructure/database/sql.ts';
 
-/** Uploads of one user within any 24 hours, also of images that were deleted or rejected, and those that were cut. */
+/** Uploads of one user in 24 hours, also of images that were deleted or rejected, and those that were cut. */
 const imagesPerDay = 200;
 
 /** In minutes: when the clean-up looks at an image. */
@@ -15,17 +15,14 @@ const checks = {
   abandoned: 10,
   /** Images belong to the run that deletes their files; after a crash, another run takes them then. */
   leased: 10,
-  /** An image may be without a post, and a deleted one counts for the quota. */
+  /** An image may be without a post. */
   day: 24 * 60,
 };
 
-const fromNow = (minutes: number, now = new Date()) => new Date(now.getTime() + minutes * 60_000);
+const fromNow = (minutes: number) => new Date(Date.now() + minutes * 60_000);
 
-/** Images that the clean-up looks at in one transaction. */
-export const cleanUpBatchSize = 100;
-
-/** Rows of images whose files are gone and that do not count for a quota any more. */
-export const erasedImages = { table: 'images', condition: sql`state = 'erased' AND check_after <= now()` };
+/** Images that the clean-up looks at in one step: few, because a storage that does not respond takes seconds for each. */
+export const cleanUpBatchSize = 20;
 
 export type ImageRow = Pick<Image, 'key' | 'width' | 'height'> & { id: number };
 
@@ -34,7 +31,7 @@ export type ImageRepository = ReturnType<typeof createImageRepository>;
 export type PostImages = Pick<ImageRepository, 'link' | 'findOwn'>;
 
 /** A deleted image whose files may still be there. */
-export type DeletedImage = Pick<ImageRow, 'id' | 'key'> & Pick<Image, 'createdAt'>;
+export type DeletedImage = Pick<ImageRow, 'id' | 'key'>;
 
 /** Uploaded images. All changes are conditional: races with posts, deletions and clean-ups depend on it. */
 export function createImageRepository(database: Database) {
@@ -45,14 +42,13 @@ export function createImageRepository(database: Database) {
     (await images.updateMany({ where: { id, state: 'pending', ...owner }, data })).count > 0;
 
   return {
-    /** Adds the row of an image. @returns its id, or the seconds until the next upload; neither when the account is deleted */
-    insertPending(userId: number, key: string): Promise<{ id?: number; seconds?: number | undefined }> {
+    /** Counts an upload and adds its row. @returns its id, or the seconds until the next upload; neither when the account is deleted */
+    insertPending(userId: number, key: string): Promise<{ id?: number; seconds?: number }> {
       return database.transaction(async (tx) => {
-        await lockQuota(tx, 'user', sql`SELECT id FROM users WHERE id = ${userId}`);
-        const uploads = sql`SELECT created_at FROM images WHERE user_id = ${userId}`;
-        const seconds = await secondsUntilRoom(tx, uploads, imagesPerDay);
-        if (seconds !== undefined) return { seconds };
         if (!(await lockRow(tx, 'users', userId, 'KEY SHARE'))) return {};
+        const counted = await tx.execute(sql`/* images.count */
+          ${countDaily('image', sql`SELECT ${userId}::int AS id`, imagesPerDay)}`);
+        if (counted === 0) return { seconds: await secondsUntilNext(tx, 'image', sql`${userId}`) };
         const data = { userId, key, checkAfter: fromNow(checks.pending) };
         return tx.prisma.image.create({ data, select: { id: true } });
       });
@@ -63,26 +59,31 @@ export function createImageRepository(database: Database) {
       settle(id, { state: 'ready', ...size, checkAfter: fromNow(checks.day) }, { userId: { not: null } }),
 
     /** Gives up an upload whose files may have been written: the clean-up deletes them. It does not count for the quota. */
-    abandon: (id: number) =>
-      settle(id, { state: 'deleted', userId: null, checkAfter: fromNow(checks.abandoned) }),
+    async abandon(id: number, userId: number): Promise<void> {
+      const data = { state: 'deleted', userId: null, checkAfter: fromNow(checks.abandoned) } as const;
+      if (!(await settle(id, data))) return;
+      const where = { kind: 'image', ownerId: userId, count: { gt: 0 } };
+      await database.prisma.dailyCount.updateMany({ where, data: { count: { decrement: 1 } } });
+    },
 
-    /** Gives up an upload that was cut or rejected. It has no files, and counts for the quota. */
-    markRejected: (id: number) => settle(id, { state: 'erased', checkAfter: fromNow(checks.day) }),
+    /** Deletes the row of an upload that was cut or rejected. It has no files, and counts for the quota. */
+    async deleteRejected(id: number): Promise<void> {
+      await images.deleteMany({ where: { id, state: 'pending' } });
+    },
 
     /** Marks an own image as deleted; waits for a post that gets it. @throws of a foreign key when a post uses it */
     async markDeleted(id: number, userId: number): Promise<DeletedImage | undefined> {
       const [deleted] = await images.updateManyAndReturn({
         where: { id, userId, state: 'ready' },
         data: { state: 'deleted', checkAfter: new Date() },
-        select: { id: true, key: true, createdAt: true },
+        select: { id: true, key: true },
       });
       return deleted;
     },
 
-    /** Marks a deleted image whose files are gone. Its row stays for 24 hours, for the quota of its owner; then the clean-up deletes it. */
-    async markErased({ id, createdAt }: DeletedImage): Promise<void> {
-      const data = { state: 'erased', checkAfter: fromNow(checks.day, createdAt) } as const;
-      await images.updateMany({ where: { id, state: 'deleted' }, data });
+    /** Deletes the row of a deleted image whose files are gone. */
+    async deleteErased(id: number): Promise<void> {
+      await images.deleteMany({ where: { id, state: 'deleted' } });
     },
 
     /** Gives up all images of an account that is being deleted; its posts must not use them any more. */
@@ -139,7 +140,7 @@ export function createImageRepository(database: Database) {
         UPDATE images SET check_after = now() + make_interval(mins => ${checks.leased}) WHERE id = ANY (ARRAY(
           SELECT id FROM images WHERE check_after <= now() AND state = 'deleted'
           ORDER BY check_after LIMIT ${cleanUpBatchSize}::int FOR UPDATE SKIP LOCKED))
-        RETURNING id, key, created_at AS "createdAt"`);
+        RETURNING id, key`);
     },
 
     categoryName: async (id: number) =>

@@ -37,7 +37,7 @@ export function createImageService({ images, storage, queue, logLeftFiles }: Ima
     const converted = await read()
       .then((file) => queue.convert(userId, file, isObsolete))
       .catch(async (error: unknown) => {
-        await (isServiceFault(error) ? images.abandon(id) : images.markRejected(id));
+        await (isServiceFault(error) ? images.abandon(id, userId) : images.deleteRejected(id));
         throw error;
       });
     const { large, thumbnail, ...size } = converted;
@@ -45,19 +45,19 @@ export function createImageService({ images, storage, queue, logLeftFiles }: Ima
     try {
       await settleAll([storage.put(files.large, large), storage.put(files.thumbnail, thumbnail)]);
     } catch (cause) {
-      await undo(id, key);
+      await undo({ id, userId, key });
       throw serviceUnavailable(cause);
     }
     if (await images.markReady(id, size)) return { id, key, ...size };
     // The account was deleted meanwhile; the clean-up may have taken the row before the files were there.
-    await undo(id, key);
+    await undo({ id, userId, key });
     throw tokenNotValid('access', 'revoked');
   }
 
   /** Deletes what a failed upload left. Its row remains for the clean-up: a storage that timed out may still write the file. */
-  async function undo(id: number, key: string): Promise<void> {
+  async function undo({ id, userId, key }: DeletedImage & { userId: number }): Promise<void> {
     try {
-      await images.abandon(id);
+      await images.abandon(id, userId);
       await deleteFiles(key);
     } catch (error) {
       logLeftFiles(error, id);
@@ -76,7 +76,7 @@ export function createImageService({ images, storage, queue, logLeftFiles }: Ima
   async function erase(image: DeletedImage): Promise<boolean> {
     try {
       await deleteFiles(image.key);
-      await images.markErased(image);
+      await images.deleteErased(image.id);
       return true;
     } catch (error) {
       logLeftFiles(error, image.id);

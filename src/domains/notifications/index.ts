@@ -64,7 +64,7 @@ export function createNotifications(options: NotificationsOptions) {
       return undefined;
     const delivery = await preferences.decideDelivery({ channel: 'email', ...subscription, jobId });
     if (delivery === undefined || 'until' in delivery) return delivery;
-    return { unsubscribeUrl: unsubscribeLinks.url(subscription, String(payload['key_id'] ?? '')) };
+    return { unsubscribeUrl: unsubscribeLinks.url(subscription) };
   }
 
   return {
@@ -74,7 +74,7 @@ export function createNotifications(options: NotificationsOptions) {
     deleteOld: notifications.deleteOld,
     countMatches,
     takeWaitingMatches,
-    mailPreferences: { keyId: unsubscribeLinks.keyId, checkMail },
+    checkMail,
     pushLane: createPushDelivery({ ...options, notifications, preferences, subscriptions }),
   };
 }

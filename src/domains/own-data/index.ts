@@ -11,8 +11,6 @@ import { confirmationErrors } from '../auth/index.ts';
 import type { ImageUrls } from '../images/index.ts';
 import { createOwnDataRepository, sections } from './repository.ts';
 
-export { expiredDataDownloads } from './repository.ts';
-
 /** Bytes in memory of a download that is not read: a page of rows, and buffers. */
 const readAhead = 256 * 1024;
 

@@ -1,5 +1,5 @@
 import type { Database } from '../../infrastructure/database/client.ts';
-import { createDailyCounter } from '../../infrastructure/database/daily-quota.ts';
+import { countDaily, secondsUntilNext } from '../../infrastructure/database/daily-quota.ts';
 import { MailTopic } from '../../infrastructure/database/generated/enums.ts';
 import { constant, empty, join, raw, type Sql, sql } from '../../infrastructure/database/sql.ts';
 import type { ImageUrls } from '../images/index.ts';
@@ -69,8 +69,7 @@ export const sections: Record<string, Section> = {
     description: 'How the user wants to get emails and push messages',
     rows: (userId) => sql`
       SELECT language, has_chosen_language,
-        ${switches(sql`muted_mails`)} || jsonb_build_object('saved_search_match', has_match_mails) AS email,
-        ${switches(sql`muted_pushes`)} AS push,
+        ${switches(sql`muted_mails`)} AS email, ${switches(sql`muted_pushes`)} AS push,
         CASE WHEN quiet_from IS NOT NULL THEN jsonb_build_object('from', quiet_from, 'to', quiet_to) END AS quiet_hours
       FROM users WHERE id = ${userId}`,
     isSingle: true,
@@ -119,10 +118,7 @@ export const sections: Record<string, Section> = {
   },
   push_subscriptions: {
     description: 'Browsers that get push messages',
-    rows: own(
-      'push_subscriptions',
-      `id, split_part(endpoint, '/', 3) AS host, user_agent, created_at, delivered_at`,
-    ),
+    rows: own('push_subscriptions', `id, split_part(endpoint, '/', 3) AS host, user_agent, created_at`),
   },
   store: {
     description: 'The store',
@@ -177,19 +173,15 @@ export const sections: Record<string, Section> = {
 };
 
 const downloadsPerDay = 5;
-const downloads = createDailyCounter({ table: 'data_downloads', owner: 'user_id', count: 'downloads' });
-export const expiredDataDownloads = downloads.expired;
 
 /** What the service has about a user. */
 export function createOwnDataRepository(database: Database) {
   return {
     /** Counts a download. @returns undefined, or the seconds until one may be counted */
     async countDownload(userId: number): Promise<number | undefined> {
-      const user = sql`SELECT id FROM users WHERE id = ${userId} FOR KEY SHARE`;
       const counted = await database.execute(sql`/* own-data.countDownload */
-        ${downloads.count(user, downloadsPerDay)}`);
-      if (counted > 0) return undefined;
-      return (await downloads.secondsUntilNext(database, sql`${userId}`)) ?? 0;
+        ${countDaily('download', sql`SELECT ${userId}::int AS id`, downloadsPerDay)}`);
+      return counted > 0 ? undefined : secondsUntilNext(database, 'download', sql`${userId}`);
     },
 
     async *readPages({ rows: select, pages }: Section, userId: number): AsyncGenerator<Row[]> {

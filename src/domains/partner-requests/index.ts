@@ -7,7 +7,6 @@ import { partnerRequestRoutes, partnerRoutes } from './routes.ts';
 import { createPartnerRequestService, type PartnerRequestServiceOptions } from './service.ts';
 
 export { type PartnerRequestKind, partnerRequestKinds, partnerRequestTopics, requestPage } from './kinds.ts';
-export { erasedMessages } from './repository/changes.ts';
 export { type SentRequestRow, sentColumns } from './repository/requests.ts';
 export { PartnerRequest, requestFields, toPartnerRequest } from './schemas.ts';
 

@@ -43,7 +43,7 @@ export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (a
       response: { 201: Ref(schemas.PartnerRequest) },
     },
     handler: async (request, reply) =>
-      sendCreated(reply, await service.send(currentUser(request).id, request.body, idempotencyKey(request))),
+      sendCreated(reply, service.send(currentUser(request).id, request.body, idempotencyKey(request))),
   });
 
   app.get('/partner-request/', {

@@ -1,6 +1,6 @@
 import { type Static, type TProperties, Type } from '@sinclair/typebox';
 import { defineError } from '../../http/errors.ts';
-import { BoundedPageOf, Page, PageQuery } from '../../http/pagination.ts';
+import { Page, PageQuery } from '../../http/pagination.ts';
 import * as t from '../../http/schemas.ts';
 import { Block } from '../../http/text.ts';
 import { type InJson, toUtc } from '../../infrastructure/times.ts';
@@ -42,10 +42,7 @@ export const requestFields = {
   sender_store_name: t.Text('Its name', 50),
   receiver_store_id: t.Id('The store that wrote the post'),
   receiver_store_name: t.Text('Its name', 50),
-  message: t.Text(
-    'What the sender wrote. Empty once it was erased, a year after the request was declined, withdrawn or ended',
-    1000,
-  ),
+  message: t.Text('What the sender wrote', 1000),
 };
 
 export const NewPartnerRequest = t.Body('NewPartnerRequest', 'A request to send', {
@@ -152,38 +149,27 @@ export const Partner = t.NamedObject('Partner', 'A store with which a partnershi
   since: t.Timestamp('When that request was accepted'),
 });
 
-export const PartnerPage = BoundedPageOf('PartnerPage', t.Ref(Partner));
+export const PartnerPage = Page('PartnerPage', t.Ref(Partner));
 export const PartnerQuery = Type.Object(PageQuery);
 
 /** A request as the API shows it to one of its sides. */
 export function toPartnerRequest(row: SentRequestRow | InJson<SentRequestRow>): PartnerRequest;
 export function toPartnerRequest(row: RequestRow): PartnerRequest | ReceivedPartnerRequest;
-export function toPartnerRequest(row: RequestRow | InJson<SentRequestRow>) {
-  const { id, postId, postTitle, status, message, createdAt, updatedAt } = row;
-  const shared = {
-    id,
-    post_id: postId,
-    post_title: postTitle,
-    status: partnerRequestStatuses[status],
-    message,
-    created_at: toUtc(createdAt),
-    updated_at: toUtc(updatedAt),
-  };
-  if (row.box === 'received') return { box: row.box, ...shared, sender_store: row.senderStore };
-  const { box, receiverStoreId, receiverStoreName } = row;
-  return { box, ...shared, receiver_store_id: receiverStoreId, receiver_store_name: receiverStoreName };
+export function toPartnerRequest({
+  status,
+  createdAt,
+  updatedAt,
+  ...row
+}: RequestRow | InJson<SentRequestRow>) {
+  const times = { created_at: toUtc(createdAt), updated_at: toUtc(updatedAt) };
+  return { ...row, status: partnerRequestStatuses[status], ...times };
 }
 
 /** A request with all that the API shows of it to one of its sides. */
 export function toPartnerRequestDetail(row: RequestDetailRow, imageUrls: ImageUrls): PartnerRequestDetail {
-  const { post, senderStore, receiverStore, contact } = row;
-  return {
-    ...toPartnerRequest(row),
-    post: post && toPostSummary(post, receiverStore, imageUrls),
-    sender_store: senderStore,
-    receiver_store: receiverStore,
-    contact,
-  };
+  const { sender_store, receiver_store, contact } = row;
+  const post = row.post && toPostSummary(row.post, receiver_store, imageUrls);
+  return { ...toPartnerRequest(row), post, sender_store, receiver_store, contact };
 }
 
 export function toPartner({ id, createdAt, store, contact }: PartnerRow) {

@@ -1,11 +1,11 @@
 import type { ExpiredRows } from '../../infrastructure/database/clean-up.ts';
 import type { Reader, Tx } from '../../infrastructure/database/client.ts';
-import { lockQuota, secondsUntilRoom } from '../../infrastructure/database/daily-quota.ts';
+import { countDaily } from '../../infrastructure/database/daily-quota.ts';
 import type { PartnerRequestStatus } from '../../infrastructure/database/generated/enums.ts';
 import { raw, type Sql, sql } from '../../infrastructure/database/sql.ts';
 import { findPage } from '../../infrastructure/search/page.ts';
 import { type SearchableList, type SearchFilter, scanBudgets } from '../../infrastructure/search/sources.ts';
-import { isOpenStore, openStore, openStoreOf, storeEdits, storeSummarySql } from '../stores/index.ts';
+import { isOpenStore, openStore, openStoreOf, storeSummarySql } from '../stores/index.ts';
 import type { NewPost, Post, PostChanges, PostQuery } from './schemas.ts';
 
 const today = raw(`(now() AT TIME ZONE 'Asia/Seoul')::date`);
@@ -36,16 +36,15 @@ function setClosing({ status, closes_on: date }: PostChanges): Sql {
 /** The post `p` of the store `s`, as a user sees it. Requests of a store are created one by one, so the newest has the largest id. */
 const postColumns = (userId: number) => sql`
   p.id, p.title, p.content, p.images, p.created_at AS "createdAt", p.updated_at AS "updatedAt", ${storeSummarySql} AS store,
-  to_char(p.closes_on, 'YYYY-MM-DD') AS "closesOn", ${isOpenPost('p')} AS "isOpen", s.owner_id = ${userId} AS "isMine", (
+  to_char(p.closes_on, 'YYYY-MM-DD') AS closes_on, ${isOpenPost('p')} AS "isOpen", s.owner_id = ${userId} AS is_mine, (
     SELECT r.status FROM partner_requests r
     WHERE r.sender_store_id = (SELECT id FROM stores WHERE owner_id = ${userId}) AND r.post_id = p.id
-    ORDER BY r.id DESC LIMIT 1) AS "myRequestStatus"`;
+    ORDER BY r.id DESC LIMIT 1) AS my_request_status`;
 
-export interface PostRow extends Pick<Post, 'id' | 'title' | 'content' | 'images' | 'store'> {
-  closesOn: string | null;
+export interface PostRow
+  extends Pick<Post, 'id' | 'title' | 'content' | 'images' | 'store' | 'closes_on' | 'is_mine'> {
   isOpen: boolean;
-  isMine: boolean;
-  myRequestStatus: PartnerRequestStatus | null;
+  my_request_status: PartnerRequestStatus | null;
   createdAt: Date;
   updatedAt: Date;
 }
@@ -97,16 +96,6 @@ function ofStatus(status: PostFilter['status']): Pick<SearchableList, 'isExamine
   return { isListed: sql`(${status === 'all'}::bool OR NOT ${isOpenPost('item')})` };
 }
 
-/** Also checked again when a concurrent change was waited for, so that of two changes of one version one succeeds. */
-const hasVersion = (version: string | undefined) =>
-  sql`p.updated_at = coalesce(${version ?? null}::timestamptz, p.updated_at)`;
-
-/** The post `p` of a user, whose store is the open `s`. */
-const isOwn = ({ id, userId }: OwnPost) => sql`
-  p.id = ${id} AND p.is_visible AND s.id = p.store_id AND s.owner_id = ${userId} AND ${isOpenStore('s')}`;
-
-const erasePosts = raw(`UPDATE posts p SET deleted_at = now(), content = '', images = '{}'`);
-
 export type Posts = ReturnType<typeof createPostRepository>;
 /** Posts. Deleted and hidden posts and those of closed or suspended stores do not exist for readers. */
 export function createPostRepository(database: Tx, budgets = scanBudgets) {
@@ -117,40 +106,38 @@ export function createPostRepository(database: Tx, budgets = scanBudgets) {
     return row;
   }
 
-  /** Writes a post; waits for a store that is being closed. @returns it, the seconds until the quota has room, or without a store neither */
+  /** Writes a post; waits for a store that is being closed. @returns undefined without a store, or when its quota is used up */
   async function create(tx: Tx, { userId, quota, ...input }: NewPost & { userId: number; quota: number }) {
     const { title, content, images = [], closes_on: closesOn = null } = input;
-    const storeId = await lockQuota(tx, 'store', openStoreOf(userId));
-    if (storeId === undefined) return {};
-    const written = sql`SELECT created_at FROM posts WHERE store_id = ${storeId}`;
-    const all = sql`${written} AND is_visible UNION ALL ${written} AND NOT is_visible`;
-    const seconds = await secondsUntilRoom(tx, all, quota);
-    if (seconds !== undefined) return { seconds };
     const [post] = await tx.query<PostRow>(sql`/* posts.create */
-      WITH created AS (
+      WITH counted AS (${countDaily('post', openStoreOf(userId), quota)}), created AS (
         INSERT INTO posts (store_id, title, content, images, closes_on)
-        SELECT s.id, ${title}, ${content}, ${images}::text[], ${closesOn}::date FROM stores s
-        WHERE s.id = ${storeId} AND ${isOpenStore('s')}
-        FOR SHARE
+        SELECT s.id, ${title}, ${content}, ${images}::text[], ${closesOn}::date
+        FROM counted JOIN stores s USING (id) WHERE ${isOpenStore('s')}
+        FOR SHARE OF s
         RETURNING *
       )
       SELECT ${postColumns(userId)} FROM created p JOIN stores s ON s.id = p.store_id`);
-    return { post };
+    return post;
   }
 
   /** Changes the given fields. @returns undefined when the user has no such post, or the quota of edits is used up; 0: no quota */
   async function change(tx: Tx, { id, userId, version, quota, ...changes }: PostEdit) {
     const { title, content, images } = changes;
-    const store = sql`SELECT s.id FROM posts p, stores s WHERE ${isOwn({ id, userId })}`;
+    const store = sql`
+      SELECT s.id FROM posts p JOIN stores s ON s.id = p.store_id
+      WHERE p.id = ${id} AND p.is_visible AND s.owner_id = ${userId} AND ${isOpenStore('s')}`;
+    // The version is checked again after a concurrent change was waited for, so that of two changes of one version one succeeds.
     const [row] = await tx.query<PostRow>(sql`/* posts.change */
-      WITH edited AS (${storeEdits.count(store, quota)}), changed AS (
+      WITH edited AS (${countDaily('edit', store, quota)}), changed AS (
         UPDATE posts p SET
           title = coalesce(${title ?? null}, p.title),
           content = coalesce(${content ?? null}, p.content),
           images = coalesce(${images ?? null}::text[], p.images),
           ${setClosing(changes)},
           updated_at = clock_timestamp()
-        FROM edited WHERE p.id = ${id} AND p.is_visible AND p.store_id = edited.id AND ${hasVersion(version)}
+        FROM edited WHERE p.id = ${id} AND p.is_visible AND p.store_id = edited.id
+          AND p.updated_at = coalesce(${version ?? null}::timestamptz, p.updated_at)
         RETURNING p.*
       )
       SELECT ${postColumns(userId)} FROM changed p JOIN stores s ON s.id = p.store_id`);
@@ -167,7 +154,8 @@ export function createPostRepository(database: Tx, budgets = scanBudgets) {
 
   /** Deletes all posts of a locked store, hidden ones included; each kind is read by its own index. */
   async function removeOfStore(tx: Tx, storeId: number): Promise<void> {
-    const removal = sql`${erasePosts} WHERE store_id = ${storeId}`;
+    const removal = sql`
+      UPDATE posts SET deleted_at = now(), content = '', images = '{}' WHERE store_id = ${storeId}`;
     await tx.execute(sql`/* posts.removeVisible */ ${removal} AND is_visible`);
     await tx.execute(sql`/* posts.removeHidden */ ${removal} AND NOT is_visible AND deleted_at IS NULL`);
   }

@@ -48,10 +48,7 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (a
       response: { 201: Ref(schemas.Post) },
     },
     handler: async (request, reply) =>
-      sendCreated(
-        reply,
-        await service.create(currentUser(request).id, request.body, idempotencyKey(request)),
-      ),
+      sendCreated(reply, service.create(currentUser(request).id, request.body, idempotencyKey(request))),
   });
 
   app.get('/', {

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { defineError } from '../../http/errors.ts';
-import { BoundedPageOf } from '../../http/pagination.ts';
+import { Page } from '../../http/pagination.ts';
 import * as t from '../../http/schemas.ts';
 import { Block, Line, OptionalLine, TextField, whenEmpty } from '../../http/text.ts';
 import { PartnerRequestStatus as PartnerRequestState } from '../../infrastructure/database/generated/enums.ts';
@@ -137,7 +137,7 @@ export const PostListItem = t.NamedObject('PostListItem', 'A post in a list', {
   distance_m: Distance,
 });
 
-export const PostPage = BoundedPageOf('PostPage', t.Ref(PostListItem));
+export const PostPage = Page('PostPage', t.Ref(PostListItem));
 
 /** A post in JSON, for {@link toPostSummary}. */
 export interface PostSummaryRow extends Pick<PostSummary, 'id' | 'title'> {
@@ -155,24 +155,19 @@ export function toPostSummary(
 }
 
 /** A post as the API shows it to a user. */
-export function toPost(row: PostRow, imageUrls: ImageUrls): Post {
+export function toPost({ isOpen, createdAt, updatedAt, ...row }: PostRow, imageUrls: ImageUrls): Post {
   return {
-    id: row.id,
-    title: row.title,
-    content: row.content,
+    ...row,
     thumbnail: imageUrls.thumbnailOf(row.images[0], row.store),
     images: row.images.map(imageUrls.url),
-    store: row.store,
-    status: row.isOpen ? 'open' : 'closed',
-    closes_on: row.closesOn,
-    is_mine: row.isMine,
-    my_request_status: row.myRequestStatus && partnerRequestStatuses[row.myRequestStatus],
-    created_at: row.createdAt.toISOString(),
-    updated_at: row.updatedAt.toISOString(),
+    status: isOpen ? 'open' : 'closed',
+    my_request_status: row.my_request_status && partnerRequestStatuses[row.my_request_status],
+    created_at: createdAt.toISOString(),
+    updated_at: updatedAt.toISOString(),
   };
 }
 
 /** A post in a list. */
-export function toPostListItem(row: ListedPostRow, imageUrls: ImageUrls) {
-  return { ...toPost(row, imageUrls), distance_m: row.distance && Math.round(row.distance / 1_000) };
+export function toPostListItem({ distance, ...row }: ListedPostRow, imageUrls: ImageUrls) {
+  return { ...toPost(row, imageUrls), distance_m: distance && Math.round(distance / 1_000) };
 }

@@ -3,10 +3,11 @@ import { ApiError, httpErrors, invalidFields, retryLater } from '../../http/erro
 import type { Problem } from '../../http/field-errors.ts';
 import type { Config } from '../../infrastructure/config/config.ts';
 import type { Database, Tx } from '../../infrastructure/database/client.ts';
+import { secondsUntilNext } from '../../infrastructure/database/daily-quota.ts';
 import type { Created, Idempotency, IdempotencyKey } from '../../infrastructure/database/idempotency.ts';
 import { koreanOffset } from '../../infrastructure/times.ts';
 import type { ImageUrls, PostImages } from '../images/index.ts';
-import { secondsUntilEdits } from '../stores/index.ts';
+import { openStoreOf } from '../stores/index.ts';
 import type { OwnPost, Posts } from './repository.ts';
 import { type NewPost, type Post, type PostChanges, postErrors, toPost } from './schemas.ts';
 
@@ -42,9 +43,13 @@ export function createPostService(options: PostServiceOptions) {
     return idempotency.run(key, async (tx) => {
       // Before the post is written: after a rollback its entries would stay in the indexes.
       checkUsable(stored, await postImages.findOwn(tx, userId, stored.keys));
-      const { post, seconds } = await posts.create(tx, { ...input, images: stored.images, userId, quota });
-      if (seconds !== undefined) throw retryLater(httpErrors.quotaExceeded, seconds);
-      if (post === undefined) throw new ApiError(postErrors.storeRequired);
+      const post = await posts.create(tx, { ...input, images: stored.images, userId, quota });
+      if (post === undefined) {
+        const seconds = await secondsUntilNext(tx, 'post', openStoreOf(userId));
+        throw seconds > 0
+          ? retryLater(httpErrors.quotaExceeded, seconds)
+          : new ApiError(postErrors.storeRequired);
+      }
       checkUsable(stored, await postImages.link(tx, { postId: post.id, userId, keys: stored.keys }));
       await savedSearches.queueMatching(tx, post.id);
       return toPost(post, imageUrls);
@@ -80,7 +85,7 @@ export function createPostService(options: PostServiceOptions) {
   async function findOwn(tx: Tx, own: OwnPost, precondition?: Precondition): Promise<Post> {
     const found = await posts.find(own, tx);
     if (found === undefined) throw new ApiError(postErrors.postNotFound);
-    if (!found.isMine) throw new ApiError(postErrors.notYourPost);
+    if (!found.is_mine) throw new ApiError(postErrors.notYourPost);
     const post = toPost(found, imageUrls);
     precondition?.(post);
     return post;
@@ -88,7 +93,7 @@ export function createPostService(options: PostServiceOptions) {
 
   async function changeError(tx: Tx, own: OwnPost, precondition?: Precondition): Promise<ApiError> {
     await findOwn(tx, own, precondition);
-    return retryLater(httpErrors.quotaExceeded, await secondsUntilEdits(tx, own.userId));
+    return retryLater(httpErrors.quotaExceeded, await secondsUntilNext(tx, 'edit', openStoreOf(own.userId)));
   }
 
   return { create, change, remove };

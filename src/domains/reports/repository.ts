@@ -1,6 +1,6 @@
 import type { ExpiredRows } from '../../infrastructure/database/clean-up.ts';
 import type { Database, Tx } from '../../infrastructure/database/client.ts';
-import { lockQuota, secondsUntilRoom } from '../../infrastructure/database/daily-quota.ts';
+import { countDaily, secondsUntilNext } from '../../infrastructure/database/daily-quota.ts';
 import type { Prisma } from '../../infrastructure/database/generated/client.ts';
 import { olderThan, type PageRequest } from '../../infrastructure/database/keyset.ts';
 import { lockRow } from '../../infrastructure/database/locks.ts';
@@ -21,7 +21,7 @@ export const expiredReports: ExpiredRows = {
       SELECT FROM stores s WHERE s.id = reports.store_id AND s.hidden_at IS NOT NULL))`,
 };
 
-/** Reports of one user within any 24 hours, closed ones included. */
+/** Reports of one user in 24 hours, closed ones included. */
 const reportsPerDay = 20;
 
 const related = {
@@ -49,16 +49,16 @@ export function create(
   { userId, target, reason, text = '' }: NewReport & { userId: number; target: Target },
 ) {
   return database.transaction<Created>(async (tx) => {
-    await lockQuota(tx, 'user', sql`SELECT id FROM users WHERE id = ${userId}`);
+    // Concurrent calls of a user are looked at one after the other.
+    if (!(await lockRow(tx, 'users', userId, 'NO KEY UPDATE'))) return { refusal: 'account_deleted' };
     // Before the insert, which would take an id from the sequence for a report that is rejected.
     if (!(await isVisible(tx, target))) return { refusal: 'not_found' };
     const report = { reporterId: userId, ...isAbout(target) };
     if ((await tx.prisma.report.count({ where: { ...report, closedAt: null } })) > 0)
       return { refusal: 'already_reported' };
-    const sent = sql`SELECT created_at FROM reports WHERE reporter_id = ${userId}`;
-    const seconds = await secondsUntilRoom(tx, sent, reportsPerDay);
-    if (seconds !== undefined) return { seconds };
-    if (!(await lockRow(tx, 'users', userId, 'KEY SHARE'))) return { refusal: 'account_deleted' };
+    const counted = await tx.execute(sql`/* reports.count */
+      ${countDaily('report', sql`SELECT ${userId}::int AS id`, reportsPerDay)}`);
+    if (counted === 0) return { seconds: await secondsUntilNext(tx, 'report', sql`${userId}`) };
     return tx.prisma.report.create({ data: { ...report, reason, text }, select: { id: true } });
   });
 }

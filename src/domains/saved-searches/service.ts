@@ -51,7 +51,7 @@ export function createSavedSearchService(options: SavedSearchServiceOptions) {
 
   /** Has a worker match a post after the commit of the transaction that writes it. */
   async function queueMatching(tx: Tx, postId: number): Promise<void> {
-    await outbox.add(tx, { identifier: matchTask, payload: { post_id: postId }, priority: 5 });
+    await outbox.add(tx, { identifier: matchTask, payload: { post_id: postId } });
   }
 
   /** Notifies the users of a new post once. Each batch is saved with its notifications, so that a run after a crash continues. */

@@ -1,13 +1,13 @@
 import type { Database, Reader, Tx } from '../../infrastructure/database/client.ts';
-import { createDailyCounter } from '../../infrastructure/database/daily-quota.ts';
+import { countDaily } from '../../infrastructure/database/daily-quota.ts';
 import type { Prisma } from '../../infrastructure/database/generated/client.ts';
 import { newestFirst } from '../../infrastructure/database/keyset.ts';
 import { lockRow } from '../../infrastructure/database/locks.ts';
 import { raw, type Sql, sql } from '../../infrastructure/database/sql.ts';
 import { findPage } from '../../infrastructure/search/page.ts';
 import { type SearchableList, type SearchFilter, scanBudgets } from '../../infrastructure/search/sources.ts';
-import type { ReadAddress } from './regions.ts';
-import type { NewStore, Store, StoreCategory, StoreChanges, StoreListItem } from './schemas.ts';
+import { readAddress } from './regions.ts';
+import type { NewStore, Store, StoreChanges, StoreListItem } from './schemas.ts';
 
 /** True where a store, by its alias, exists for readers: its account was not deleted, and its owner is not suspended. */
 export function isOpenStore(alias: 's' | 'v' | 'item'): Sql {
@@ -31,9 +31,6 @@ export const storeCategoriesSql = sql`
 /** The store `s` as a StoreSummary in JSON, for the queries of every domain. */
 export const storeSummarySql = sql`
   json_build_object('id', s.id, 'name', s.name, 'store_categories', ${storeCategoriesSql})`;
-
-/** Edits of a store and of its posts. They are counted before the edit, because a rollback leaves what it added to the indexes. */
-export const storeEdits = createDailyCounter({ table: 'store_edits', owner: 'store_id', count: 'edits' });
 
 /** What Prisma's client reads of a store for `toStoreSummary`. */
 export const storeSummarySelect = {
@@ -68,7 +65,7 @@ interface StoreEdit {
 
 export type Stores = ReturnType<typeof createStoreRepository>;
 /** Single stores, and the categories. Closed stores and those of suspended accounts do not exist for readers. */
-export function createStoreRepository(database: Database, readAddress: ReadAddress) {
+export function createStoreRepository(database: Database) {
   /** A store that exists for readers. Its owner sees the exact location. */
   async function findOpen({ userId, id }: WantedStore, tx: Reader = database): Promise<StoreRow | undefined> {
     const isAskedFor = id === undefined ? sql`s.owner_id = ${userId}` : sql`s.id = ${id}`;
@@ -127,7 +124,7 @@ export function createStoreRepository(database: Database, readAddress: ReadAddre
    */
   async function change(tx: Tx, changes: StoreChanges, { ownerId, version, quota }: StoreEdit) {
     const [changed] = await tx.query<{ id: number }>(sql`/* stores.change */
-      WITH edited AS (${storeEdits.count(openStoreOf(ownerId), quota)})
+      WITH edited AS (${countDaily('edit', openStoreOf(ownerId), quota)})
       UPDATE stores s SET
         (${columns}) = (SELECT ${columns} FROM jsonb_populate_record(s, ${columnsOf(changes)})),
         updated_at = clock_timestamp()
@@ -171,13 +168,7 @@ export function createStoreRepository(database: Database, readAddress: ReadAddre
   return { findOpen, categories, knownCategories, create, exists, change, lockStore, close };
 }
 
-/** When the store of a user has a new quota of edits. */
-export async function secondsUntilEdits(tx: Tx, ownerId: number): Promise<number> {
-  return (await storeEdits.secondsUntilNext(tx, openStoreOf(ownerId))) ?? 0;
-}
-
-export interface ListedStoreRow extends Pick<StoreListItem, 'id' | 'name' | 'address' | 'description'> {
-  categories: StoreCategory[];
+export interface ListedStoreRow extends Omit<StoreListItem, 'thumbnail' | 'distance_m'> {
   /** The first image of the newest post, as it is stored; null where there is none. */
   firstImage: string | null;
   /** In millimetres from the place of the filter; null without one. */
@@ -199,7 +190,7 @@ const openStores: SearchableList = {
     ${hasCategory(sql`item.id`)} AND ${isInRegion(sql`item.region_keys`)} AND ${contains(sql`item.search_text`)}`,
   textBytes: sql`octet_length(item.search_text)`,
   select: sql`
-    SELECT s.id, s.name, ${storeCategoriesSql} AS categories, s.address, s.description,
+    SELECT s.id, s.name, ${storeCategoriesSql} AS store_categories, s.address, s.description,
       ${newestImageSql} AS "firstImage", s.created_at AS "createdAt", page.distance
     FROM page JOIN stores s USING (id)`,
 };

@@ -13,11 +13,88 @@ import * as schemas from './schemas.ts';
 import { readNear, StoreQuery } from './search.ts';
 import type { StoreService } from './service.ts';
 
-export type DirectoryOptions = { stores: Stores; service: StoreService; imageUrls: ImageUrls; read: Read };
+export type StoreRoutesOptions = { stores: Stores; service: StoreService; imageUrls: ImageUrls; read: Read };
 
-/** Search for stores, and reading one. */
-export const directoryRoutes: FastifyPluginAsyncTypebox<DirectoryOptions> = async (app, options) => {
+/** The categories, the store of the logged-in user, search for stores, and reading one. */
+export const storeRoutes: FastifyPluginAsyncTypebox<StoreRoutesOptions> = async (app, options) => {
   const { stores, service, imageUrls, read } = options;
+
+  app.get('/categories/', {
+    config: {
+      access: 'anyone',
+      message: { ko: '카테고리 목록을 조회했습니다.', en: 'Here are the categories.' },
+    },
+    schema: {
+      operationId: 'listStoreCategories',
+      summary: 'List store categories',
+      description: 'Every category that a store can have, in the order to show them.',
+      response: { 200: Ref(schemas.StoreCategoryList) },
+    },
+    handler: async () => ({
+      items: (await stores.categories()).map(({ nameEn, ...category }) => ({ ...category, name_en: nameEn })),
+    }),
+  });
+
+  app.post('/', {
+    config: {
+      access: 'user',
+      message: { ko: '가게를 등록했습니다.', en: 'Your store has been registered.' },
+      errors: [schemas.storeErrors.storeExists],
+      idempotent: true,
+      location: true,
+    },
+    schema: {
+      operationId: 'createStore',
+      summary: 'Register a store',
+      description:
+        'A user has one store. Unknown categories are named by their JSON pointer, such as `/category_ids/1`.',
+      body: Ref(schemas.NewStore),
+      response: { 201: Ref(schemas.Store) },
+    },
+    handler: async (request, reply) =>
+      sendCreated(reply, service.register(currentUser(request).id, request.body, idempotencyKey(request))),
+  });
+
+  app.get('/me/', {
+    config: {
+      access: 'user',
+      message: { ko: '내 가게를 조회했습니다.', en: 'Here is your store.' },
+      errors: [schemas.storeErrors.storeNotFound],
+    },
+    schema: {
+      operationId: 'getOwnStore',
+      summary: 'Read own store',
+      description: 'The store that the user registered.',
+      headers: entityTags.ReadConditions,
+      response: { 200: Ref(schemas.Store), 304: entityTags.NotModified },
+    },
+    handler: async (request, reply) =>
+      entityTags.sendIfChanged(reply, await service.find({ userId: currentUser(request).id })),
+  });
+
+  app.patch('/me/', {
+    config: {
+      access: 'user',
+      message: { ko: '가게 정보를 수정했습니다.', en: 'Your store has been updated.' },
+      errors: [schemas.storeErrors.storeNotFound, httpErrors.preconditionFailed, httpErrors.quotaExceeded],
+    },
+    schema: {
+      operationId: 'updateOwnStore',
+      summary: 'Change own store',
+      description:
+        'Changes the given fields. `category_ids` replaces all categories. A store can change itself and its posts 60 times in the 24 hours from the first change; an installation may have another number.',
+      headers: entityTags.WriteConditions,
+      body: Ref(schemas.StoreChanges),
+      response: { 200: Ref(schemas.Store) },
+    },
+    handler: async (request, reply) => {
+      const precondition = entityTags.preconditionOf(request);
+      return entityTags.sendTagged(
+        reply,
+        await service.change(currentUser(request).id, request.body, precondition),
+      );
+    },
+  });
 
   app.get('/', {
     config: { access: 'user', message: { ko: '가게 목록을 조회했습니다.', en: 'Here are the stores.' } },
@@ -61,92 +138,6 @@ export const directoryRoutes: FastifyPluginAsyncTypebox<DirectoryOptions> = asyn
       const store = await read(wanted.userId, (tx) => stores.findOpen(wanted, tx));
       if (store === undefined) throw new ApiError(schemas.storeErrors.storeNotFound);
       return schemas.toStore(store);
-    },
-  });
-};
-
-/** The categories, and the store of the logged-in user. */
-export const storeRoutes: FastifyPluginAsyncTypebox<Pick<DirectoryOptions, 'stores' | 'service'>> = async (
-  app,
-  { stores, service },
-) => {
-  app.get('/categories/', {
-    config: {
-      access: 'anyone',
-      message: { ko: '카테고리 목록을 조회했습니다.', en: 'Here are the categories.' },
-    },
-    schema: {
-      operationId: 'listStoreCategories',
-      summary: 'List store categories',
-      description: 'Every category that a store can have, in the order to show them.',
-      response: { 200: Ref(schemas.StoreCategoryList) },
-    },
-    handler: async () => ({
-      items: (await stores.categories()).map(({ nameEn, ...category }) => ({ ...category, name_en: nameEn })),
-    }),
-  });
-
-  app.post('/', {
-    config: {
-      access: 'user',
-      message: { ko: '가게를 등록했습니다.', en: 'Your store has been registered.' },
-      errors: [schemas.storeErrors.storeExists],
-      idempotent: true,
-      location: true,
-    },
-    schema: {
-      operationId: 'createStore',
-      summary: 'Register a store',
-      description:
-        'A user has one store. Unknown categories are named by their JSON pointer, such as `/category_ids/1`.',
-      body: Ref(schemas.NewStore),
-      response: { 201: Ref(schemas.Store) },
-    },
-    handler: async (request, reply) =>
-      sendCreated(
-        reply,
-        await service.register(currentUser(request).id, request.body, idempotencyKey(request)),
-      ),
-  });
-
-  app.get('/me/', {
-    config: {
-      access: 'user',
-      message: { ko: '내 가게를 조회했습니다.', en: 'Here is your store.' },
-      errors: [schemas.storeErrors.storeNotFound],
-    },
-    schema: {
-      operationId: 'getOwnStore',
-      summary: 'Read own store',
-      description: 'The store that the user registered.',
-      headers: entityTags.ReadConditions,
-      response: { 200: Ref(schemas.Store), 304: entityTags.NotModified },
-    },
-    handler: async (request, reply) =>
-      entityTags.sendIfChanged(reply, await service.find({ userId: currentUser(request).id })),
-  });
-
-  app.patch('/me/', {
-    config: {
-      access: 'user',
-      message: { ko: '가게 정보를 수정했습니다.', en: 'Your store has been updated.' },
-      errors: [schemas.storeErrors.storeNotFound, httpErrors.preconditionFailed, httpErrors.quotaExceeded],
-    },
-    schema: {
-      operationId: 'updateOwnStore',
-      summary: 'Change own store',
-      description:
-        'Changes the given fields. `category_ids` replaces all categories. A store can change itself and its posts 60 times in the 24 hours from the first change; an installation may have another number.',
-      headers: entityTags.WriteConditions,
-      body: Ref(schemas.StoreChanges),
-      response: { 200: Ref(schemas.Store) },
-    },
-    handler: async (request, reply) => {
-      const precondition = entityTags.preconditionOf(request);
-      return entityTags.sendTagged(
-        reply,
-        await service.change(currentUser(request).id, request.body, precondition),
-      );
     },
   });
 };

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { defineError } from '../../http/errors.ts';
-import { BoundedPageOf } from '../../http/pagination.ts';
+import { Page } from '../../http/pagination.ts';
 import * as t from '../../http/schemas.ts';
 import { Line, OptionalBlock, OptionalLine, TextField, whenEmpty, whenUnnamed } from '../../http/text.ts';
 import type { ImageUrls } from '../images/index.ts';
@@ -23,7 +23,6 @@ export const StoreCategory = t.NamedObject('StoreCategory', 'What kind of busine
   id: t.Id('Identifier'),
   name: t.Text('In Korean', 50),
 });
-export type StoreCategory = Static<typeof StoreCategory>;
 
 const StoreCategoryListItem = t.NamedObject('StoreCategoryListItem', 'A category in the list of all', {
   ...StoreCategory.properties,
@@ -145,7 +144,7 @@ export type StoreChanges = Static<typeof StoreChanges>;
 export const StoreCategoryList = t.NamedObject('StoreCategoryList', 'Every category', {
   items: t.List(t.Ref(StoreCategoryListItem), 1000, 'All of them, in the order to show them'),
 });
-export const StorePage = BoundedPageOf('StorePage', t.Ref(StoreListItem));
+export const StorePage = Page('StorePage', t.Ref(StoreListItem));
 
 /** A store as the API shows it. */
 export function toStore({ created_at, updated_at, ...row }: StoreRow): Store {
@@ -153,9 +152,10 @@ export function toStore({ created_at, updated_at, ...row }: StoreRow): Store {
 }
 
 /** A store in the directory. */
-export function toStoreListItem(row: ListedStoreRow, { thumbnailOf }: ImageUrls): StoreListItem {
-  const { id, name, categories, description, address, firstImage, distance } = row;
-  const store = { id, name, store_categories: categories, description, address };
+export function toStoreListItem(
+  { createdAt: _, firstImage, distance, ...store }: ListedStoreRow,
+  { thumbnailOf }: ImageUrls,
+): StoreListItem {
   const distance_m = distance && Math.round(distance / 1_000);
   return { ...store, thumbnail: thumbnailOf(firstImage, store), distance_m };
 }

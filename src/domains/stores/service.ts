@@ -4,8 +4,9 @@ import { ApiError, httpErrors, invalidFields, retryLater } from '../../http/erro
 import type { Problem } from '../../http/field-errors.ts';
 import type { Config } from '../../infrastructure/config/config.ts';
 import type { Database, Reader, Tx } from '../../infrastructure/database/client.ts';
+import { secondsUntilNext } from '../../infrastructure/database/daily-quota.ts';
 import type { Created, Idempotency, IdempotencyKey } from '../../infrastructure/database/idempotency.ts';
-import { type Stores, secondsUntilEdits, type WantedStore } from './repository.ts';
+import { openStoreOf, type Stores, type WantedStore } from './repository.ts';
 import { type NewStore, type Store, type StoreChanges, storeErrors, toStore } from './schemas.ts';
 
 const unknownCategory: Problem = {
@@ -41,7 +42,7 @@ export function createStoreService({ config, database, stores, idempotency }: St
       const id = await stores.change(tx, changes, edit);
       if (id !== undefined) return find({ userId, id }, tx);
       await find({ userId }, tx, precondition);
-      throw retryLater(httpErrors.quotaExceeded, await secondsUntilEdits(tx, userId));
+      throw retryLater(httpErrors.quotaExceeded, await secondsUntilNext(tx, 'edit', openStoreOf(userId)));
     });
   }
 

@@ -12,10 +12,8 @@ export const advisoryLocks = {
    * of emails that it did not request.
    */
   names: 1_851_878_757,
-  /** With the id of a store: uses one of its daily quotas. */
+  /** With the id of a store: `send_partner_request` looks at its quota. */
   storeQuotas: 1_903_521_652,
-  /** With the id of a user: uses one of its daily quotas. */
-  userQuotas: 1_903_521_653,
   /** `skip_lost_notification_ids` skips ids. */
   timeline: 1_953_066_341,
 } as const;

@@ -95,8 +95,8 @@ export function createOutbox(database: Database, logger: FastifyBaseLogger, jobs
 
   return {
     wake,
-    /** Queues a job of graphile-worker after the commit of the transaction. */
-    async add(tx: Tx, job: { identifier: string; payload: object; priority: number }): Promise<void> {
+    /** Queues a job of graphile-worker after the commit of the transaction; its turn is before jobs that are added later. */
+    async add(tx: Tx, job: { identifier: string; payload: object }): Promise<void> {
       await tx.execute(sql`/* outbox.addJob */
         INSERT INTO outbox (job) VALUES (${JSON.stringify(job)}::jsonb)`);
       tx.afterCommit(wake);

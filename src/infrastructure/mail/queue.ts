@@ -48,18 +48,13 @@ export interface UnrequestedMail {
 
 export type MailQueue = ReturnType<typeof createMailQueue>;
 
-/**
- * The queue is graphile-worker's table of jobs. Emails get there through the outbox, after the commit.
- *
- * @param options.keyId of the secret that signs links in emails, so that an email that is sent again has the same ones
- */
+/** The queue is graphile-worker's table of jobs. Emails get there through the outbox, after the commit. */
 export function createMailQueue(options: {
   kinds: MailKinds;
-  keyId: string;
   outbox: Pick<Outbox, 'wake'>;
   tracing?: Tracing | undefined;
 }) {
-  const { kinds, keyId, outbox, tracing } = options;
+  const { kinds, outbox, tracing } = options;
 
   /** The payload of a job. */
   const job = (kind: string, payload: MailPayload): Sql =>
@@ -75,7 +70,7 @@ export function createMailQueue(options: {
   function unrequested(kind: string) {
     const { cap, topic = null } = kinds[kind] ?? {};
     if (cap === undefined) throw new Error(`emails of the kind ${kind} have no cap`);
-    return { ...cap, topic, mail: job(kind, topic === null ? {} : { key_id: keyId }) };
+    return { ...cap, topic, mail: job(kind, {}) };
   }
 
   /**

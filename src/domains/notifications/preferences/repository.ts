@@ -5,7 +5,7 @@ import {
   MailTopic,
   NotificationKind,
 } from '../../../infrastructure/database/generated/enums.ts';
-import { type Sql, sql } from '../../../infrastructure/database/sql.ts';
+import { raw, type Sql, sql } from '../../../infrastructure/database/sql.ts';
 import type { MailPayload } from '../../../infrastructure/mail/queue.ts';
 import { koreanOffset } from '../../../infrastructure/times.ts';
 import type { MailPreferenceChanges, MailPreferences } from './schemas.ts';
@@ -15,7 +15,6 @@ export type PreferencesRow = Pick<User, keyof typeof columns>;
 const columns = {
   language: true,
   mutedMails: true,
-  hasMatchMails: true,
   mutedPushes: true,
   quietFrom: true,
   quietTo: true,
@@ -35,14 +34,12 @@ export function createPreferencesRepository(database: Database) {
   /** Changes what is given in one statement, so that concurrent changes all count. A language that was chosen here stays. */
   async function change(userId: number, changes: MailPreferenceChanges): Promise<PreferencesRow | null> {
     const { language = null, email = {}, push = {}, quiet_hours: hours } = changes;
-    const { saved_search_match: matchMails = null, ...mails } = email;
     const keepsHours = hours === undefined;
     await database.transaction(async (tx) => {
       await tx.execute(sql`/* notifications.changePreferences */
         UPDATE users SET language = coalesce(${language}::language, language),
           has_chosen_language = has_chosen_language OR ${language}::language IS NOT NULL,
-          has_match_mails = coalesce(${matchMails}, has_match_mails),
-          muted_mails = ${muted(sql`muted_mails`, mails)},
+          muted_mails = ${muted(sql`muted_mails`, email)},
           muted_pushes = ${muted(sql`muted_pushes`, push)},
           quiet_from = CASE WHEN ${keepsHours} THEN quiet_from ELSE ${hours?.from ?? null} END,
           quiet_to = CASE WHEN ${keepsHours} THEN quiet_to ELSE ${hours?.to ?? null} END
@@ -108,12 +105,8 @@ function muted(column: Sql, switches: Partial<Record<MailTopic, boolean>>): Sql 
 }
 
 /** A condition on a row of `users`: that the user gets messages about a topic. */
-function wants({ channel, topic }: Pick<Message, 'channel' | 'topic'>): Sql {
-  if (channel === 'push') return sql`${topic}::mail_topic <> ALL (muted_pushes)`;
-  return topic === 'saved_search_match'
-    ? sql`has_match_mails`
-    : sql`${topic}::mail_topic <> ALL (muted_mails)`;
-}
+const wants = ({ channel, topic }: Pick<Message, 'channel' | 'topic'>) =>
+  sql`${topic}::mail_topic <> ALL (${raw(channel === 'push' ? 'muted_pushes' : 'muted_mails')})`;
 
 /** Makes the messages due that wait for the end of a user's quiet hours: after a change of these, in its transaction. */
 async function wakeWaiting(tx: Tx, userId: number): Promise<void> {

@@ -73,10 +73,8 @@ export function createUnsubscribeLinks({ secrets, publicUrl }: Pick<Config, 'sec
     return `${userId}.${topic}.${digest.digest('base64url')}`;
   }
 
-  /** @param keyId of the secret that signed the queued mail, so that a retry sends the same; without it the first one signs */
-  function url(subscription: Subscription, keyId: string): string {
-    const secret = secrets.find(({ id }) => id === keyId) ?? secrets[0];
-    const query = new URLSearchParams({ token: sign(subscription, secret) });
+  function url(subscription: Subscription): string {
+    const query = new URLSearchParams({ token: sign(subscription, secrets[0]) });
     return `${publicUrl}/api/v1/notifications/unsubscribe/?${query}`;
   }
 
@@ -92,7 +90,7 @@ export function createUnsubscribeLinks({ secrets, publicUrl }: Pick<Config, 'sec
       : undefined;
   }
 
-  return { keyId: secrets[0].id, url, read };
+  return { url, read };
 }
 
 const wrongToken = {

@@ -84,10 +84,7 @@ export function toMailPreferences(row: PreferencesRow | null): MailPreferences {
   const { quietFrom, quietTo } = row;
   return {
     language: row.language,
-    email: {
-      ...ofEachTopic((topic) => !row.mutedMails.includes(topic)),
-      saved_search_match: row.hasMatchMails,
-    },
+    email: ofEachTopic((topic) => !row.mutedMails.includes(topic)),
     push: ofEachTopic((topic) => !row.mutedPushes.includes(topic)),
     quiet_hours: quietFrom === null || quietTo === null ? null : { from: quietFrom, to: quietTo },
   };

@@ -122,7 +122,7 @@ export function createPushDelivery(options: PushDeliveryOptions): Lane {
 
   /** Makes an attempt, unless the next one is due later. @returns when to make the next one; undefined when none is needed */
   async function deliver(subscription: PushSubscription, message: PushMessage): Promise<Date | undefined> {
-    const { id, userId, endpoint, deliveredAt, failures, retryAt: due } = subscription;
+    const { id, userId, endpoint, failures, retryAt: due } = subscription;
     if (due !== null && due > new Date()) return due;
     const { outcome, reason, pause } = await sendToPushService(subscription, message, service);
     const host = new URL(endpoint).host;
@@ -130,8 +130,7 @@ export function createPushDelivery(options: PushDeliveryOptions): Lane {
     pushes.inc({ outcome });
     if (outcome === 'sent') {
       logger.info(line, 'push message sent');
-      const sent = { deliveredAt: new Date(), failures: 0, retryAt: null };
-      if (deliveredAt === null) await subscriptions.saveAttempt(id, failures, sent);
+      if (failures > 0) await subscriptions.saveAttempt(id, failures, { failures: 0, retryAt: null });
       return undefined;
     }
     if (outcome === 'rejected') {
@@ -146,7 +145,7 @@ export function createPushDelivery(options: PushDeliveryOptions): Lane {
     const delay = Math.max(pause, retryDelay(failures + 1));
     const retryAt = new Date(Date.now() + delay * 1_000);
     logger.warn({ ...line, failures: failures + 1, retryAt }, 'push message not sent, will retry');
-    await subscriptions.saveAttempt(id, failures, { deliveredAt: null, failures: failures + 1, retryAt });
+    await subscriptions.saveAttempt(id, failures, { failures: failures + 1, retryAt });
     return retryAt;
   }
 

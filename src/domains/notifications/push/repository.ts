@@ -9,7 +9,7 @@ export type SubscriptionRow = Pick<PushSubscription, 'id' | 'userAgent' | 'creat
 type NewRow = Pick<PushSubscription, 'userId' | 'endpoint' | 'p256dh' | 'auth' | 'userAgent'> & {
   sessionId: string;
 };
-type Attempt = Pick<PushSubscription, 'deliveredAt' | 'failures' | 'retryAt'>;
+type Attempt = Pick<PushSubscription, 'failures' | 'retryAt'>;
 
 export type PushSubscriptions = ReturnType<typeof createPushSubscriptions>;
 /** Browsers that get push messages. */

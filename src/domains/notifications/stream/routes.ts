@@ -33,7 +33,7 @@ const description = `Server-sent events for as long as the client reads them, in
 - \`unread_count\`: at the start, after new notifications, and when notifications are marked as read anywhere.
 - A comment every 25 seconds shows that the connection is alive.
 
-Without \`Last-Event-ID\`, the stream begins with the next new notification; with it, the stream resumes after that notification, without gaps or repetition. Where 500 or more were missed, it ends after 500 of them; reconnect for the rest.
+Without \`Last-Event-ID\`, the stream begins with the next new notification; with it, the stream resumes after that notification, without gaps or repetition.
 
 The stream lives as long as the session: it outlasts the access token that opened it, and ends within 5 seconds when the session ends (logout, new password, deletion, suspension). It also ends when the server shuts down and when the client does not read for 30 seconds. A user has at most 10 streams: opening another one ends the oldest. To resume, reconnect with the last \`id\` as \`Last-Event-ID\`. A browser's \`EventSource\` cannot send the \`Authorization\` header: use \`fetch\`, or a library built on it.`;
 

@@ -1,4 +1,3 @@
-import type { ExpiredRows } from '../../../infrastructure/database/clean-up.ts';
 import type { Tx } from '../../../infrastructure/database/client.ts';
 import type { PartnerRequestStatus } from '../../../infrastructure/database/generated/enums.ts';
 import type { StoredKey } from '../../../infrastructure/database/idempotency.ts';
@@ -46,14 +45,6 @@ export interface Recipient {
   userId: number;
   requestId: number;
 }
-
-/** Requests that came to an end long ago: their messages are erased, and the rest stays for the lists of both sides. */
-export const erasedMessages: ExpiredRows = {
-  table: 'partner_requests',
-  condition: sql`
-    status IN ('declined', 'withdrawn', 'ended') AND message <> '' AND updated_at < now() - interval '1 year'`,
-  erase: sql`message = ''`,
-};
 
 const pending = raw(`status = 'requested'`);
 const accepted = raw(`status = 'accepted'`);

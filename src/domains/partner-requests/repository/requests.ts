@@ -1,5 +1,5 @@
 import type { Database } from '../../../infrastructure/database/client.ts';
-import type { PartnerRequest } from '../../../infrastructure/database/generated/client.ts';
+import type { PartnerRequest as Model } from '../../../infrastructure/database/generated/client.ts';
 import type { PartnerRequestStatus } from '../../../infrastructure/database/generated/enums.ts';
 import {
   afterId,
@@ -10,37 +10,30 @@ import {
 import { empty, raw, type Sql, sql } from '../../../infrastructure/database/sql.ts';
 import type { PostSummaryRow } from '../../posts/index.ts';
 import { isOpenStore, type StoreSummary, storeSummarySql } from '../../stores/index.ts';
-import type { Contact } from '../schemas.ts';
+import type { Contact, PartnerRequest, ReceivedPartnerRequest } from '../schemas.ts';
 
-interface RequestFields extends Pick<PartnerRequest, 'status' | 'message' | 'createdAt' | 'updatedAt'> {
-  id: number;
-  postId: number;
-  postTitle: string;
-}
+/** What the API shows of a request, its state and its times as the database has them. */
+type RowOf<Shown> = Omit<Shown, 'status' | 'created_at' | 'updated_at'> &
+  Pick<Model, 'status' | 'createdAt' | 'updatedAt'>;
 
 /** A request as its sender sees it. */
-export interface SentRequestRow extends RequestFields {
-  box: 'sent';
-  receiverStoreId: number;
-  receiverStoreName: string;
-}
+export type SentRequestRow = RowOf<PartnerRequest>;
 
-type ReceivedRequestRow = RequestFields & { box: 'received'; senderStore: StoreSummary };
+type ReceivedRequestRow = RowOf<ReceivedPartnerRequest>;
 
 /** A request as one of its sides sees it; `box` tells which. */
 export type RequestRow = SentRequestRow | ReceivedRequestRow;
 
 /** What both sides see of the request `r`. What belongs to other tables is selected by id, because a join may read all rows. */
 export const requestColumns = sql`
-  r.id, r.post_id AS "postId", (SELECT title FROM posts WHERE id = r.post_id) AS "postTitle",
+  r.id, r.post_id, (SELECT title FROM posts WHERE id = r.post_id) AS post_title,
   r.status, r.message, r.created_at AS "createdAt", r.updated_at AS "updatedAt"`;
 
 export const receiverColumns = sql`
-  r.receiver_store_id AS "receiverStoreId",
-  (SELECT name FROM stores WHERE id = r.receiver_store_id) AS "receiverStoreName"`;
+  r.receiver_store_id, (SELECT name FROM stores WHERE id = r.receiver_store_id) AS receiver_store_name`;
 
 export const senderColumn = sql`
-  (SELECT ${storeSummarySql} FROM stores s WHERE s.id = r.sender_store_id) AS "senderStore"`;
+  (SELECT ${storeSummarySql} FROM stores s WHERE s.id = r.sender_store_id) AS sender_store`;
 
 export const sentColumns = sql`'sent' AS box, ${requestColumns}, ${receiverColumns}`;
 
@@ -51,8 +44,8 @@ const contactSql = sql`json_build_object('name', u.name, 'email', u.email, 'phon
 
 /** A request with all that one of its sides sees of it. */
 export type RequestDetailRow = RequestRow & {
-  senderStore: StoreSummary;
-  receiverStore: StoreSummary;
+  sender_store: StoreSummary;
+  receiver_store: StoreSummary;
   /** Null when the post was deleted or hidden, or its store is. */
   post: PostSummaryRow | null;
   /** Null unless the request is accepted and both stores are open. */
@@ -110,7 +103,7 @@ export function createPartnerRequestReader(database: Database) {
   async function findDetail(id: number, userId: number): Promise<RequestDetailRow | undefined> {
     const [request] = await database.query<RequestDetailRow>(sql`/* partner-requests.findDetail */
       SELECT CASE WHEN o.id = s.id THEN 'received' ELSE 'sent' END AS box, ${requestColumns}, ${receiverColumns},
-        ${senderColumn}, (SELECT ${storeSummarySql} FROM stores s WHERE s.id = r.receiver_store_id) AS "receiverStore",
+        ${senderColumn}, (SELECT ${storeSummarySql} FROM stores s WHERE s.id = r.receiver_store_id) AS receiver_store,
         CASE WHEN p.is_visible AND ${isOpenStore('v')} THEN json_build_object(
           'id', p.id, 'title', p.title, 'firstImage', p.images[1], 'createdAt', p.created_at) END AS post,
         CASE WHEN r.status = 'accepted' AND ${isOpenStore('s')} AND ${isOpenStore('v')} THEN (

@@ -29,7 +29,7 @@ CREATE TYPE "partner_request_status" AS ENUM ('requested', 'accepted', 'declined
 CREATE TYPE "notification_kind" AS ENUM ('partner_request_received', 'partner_request_accepted', 'partner_request_declined', 'partner_request_withdrawn', 'partner_request_ended', 'saved_search_match', 'saved_search_digest');
 
 -- CreateEnum
-CREATE TYPE "image_state" AS ENUM ('pending', 'ready', 'deleted', 'erased');
+CREATE TYPE "image_state" AS ENUM ('pending', 'ready', 'deleted');
 
 -- CreateEnum
 CREATE TYPE "report_reason" AS ENUM ('spam', 'fraud', 'abuse', 'other');
@@ -47,8 +47,7 @@ CREATE TABLE "users" (
     "role" "role" NOT NULL DEFAULT 'user',
     "language" "language" NOT NULL DEFAULT 'ko',
     "has_chosen_language" BOOLEAN NOT NULL DEFAULT false,
-    "muted_mails" "mail_topic"[] DEFAULT ARRAY[]::"mail_topic"[],
-    "has_match_mails" BOOLEAN NOT NULL DEFAULT false,
+    "muted_mails" "mail_topic"[] DEFAULT ARRAY['saved_search_match']::"mail_topic"[],
     "muted_pushes" "mail_topic"[] DEFAULT ARRAY[]::"mail_topic"[],
     "quiet_from" VARCHAR(5),
     "quiet_to" VARCHAR(5),
@@ -74,15 +73,6 @@ CREATE TABLE "consents" (
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
 
     CONSTRAINT "consents_pkey" PRIMARY KEY ("id")
-);
-
--- CreateTable
-CREATE TABLE "data_downloads" (
-    "user_id" INTEGER NOT NULL,
-    "since" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
-    "downloads" INTEGER NOT NULL DEFAULT 1,
-
-    CONSTRAINT "data_downloads_pkey" PRIMARY KEY ("user_id")
 );
 
 -- CreateTable
@@ -327,12 +317,13 @@ CREATE TABLE "post_alerts" (
 );
 
 -- CreateTable
-CREATE TABLE "store_edits" (
-    "store_id" INTEGER NOT NULL,
+CREATE TABLE "daily_counts" (
+    "kind" VARCHAR(10) NOT NULL,
+    "owner_id" INTEGER NOT NULL,
     "since" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
-    "edits" INTEGER NOT NULL DEFAULT 1,
+    "count" INTEGER NOT NULL DEFAULT 1,
 
-    CONSTRAINT "store_edits_pkey" PRIMARY KEY ("store_id")
+    CONSTRAINT "daily_counts_pkey" PRIMARY KEY ("kind","owner_id")
 );
 
 -- CreateTable
@@ -447,7 +438,6 @@ CREATE TABLE "push_subscriptions" (
     "auth" VARCHAR(22) NOT NULL,
     "user_agent" VARCHAR(400) NOT NULL,
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
-    "delivered_at" TIMESTAMPTZ(3),
     "failures" SMALLINT NOT NULL DEFAULT 0,
     "retry_at" TIMESTAMPTZ(3),
 
@@ -494,9 +484,6 @@ CREATE UNIQUE INDEX "users_email_key" ON "users"("email");
 
 -- CreateIndex
 CREATE INDEX "consents_user_id_kind_action_id_idx" ON "consents"("user_id", "kind", "action", "id");
-
--- CreateIndex
-CREATE INDEX "data_downloads_since_idx" ON "data_downloads"("since");
 
 -- CreateIndex
 CREATE INDEX "sessions_user_id_created_at_id_idx" ON "sessions"("user_id", "created_at" DESC, "id" DESC);
@@ -565,7 +552,7 @@ CREATE INDEX "saved_searches_user_id_id_idx" ON "saved_searches"("user_id", "id"
 CREATE INDEX "post_alerts_created_at_idx" ON "post_alerts"("created_at");
 
 -- CreateIndex
-CREATE INDEX "store_edits_since_idx" ON "store_edits"("since");
+CREATE INDEX "daily_counts_since_idx" ON "daily_counts"("since");
 
 -- CreateIndex
 CREATE UNIQUE INDEX "store_categories_name_key" ON "store_categories"("name");
@@ -638,9 +625,6 @@ CREATE INDEX "audit_entries_subject_kind_subject_id_created_at_id_idx" ON "audit
 
 -- AddForeignKey
 ALTER TABLE "consents" ADD CONSTRAINT "consents_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE NO ACTION;
-
--- AddForeignKey
-ALTER TABLE "data_downloads" ADD CONSTRAINT "data_downloads_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE NO ACTION;
 
 -- AddForeignKey
 ALTER TABLE "sessions" ADD CONSTRAINT "sessions_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE NO ACTION;
@@ -733,7 +717,7 @@ ALTER TABLE "users" SET (fillfactor = 90, autovacuum_vacuum_scale_factor = 0.02,
 ALTER TABLE "known_addresses" SET (fillfactor = 90, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
 ALTER TABLE "mail_sends" SET (fillfactor = 70);
 ALTER TABLE "login_failures" SET (fillfactor = 70);
-ALTER TABLE "store_edits" SET (fillfactor = 80);
+ALTER TABLE "daily_counts" SET (fillfactor = 80);
 
 -- Read rows are frozen soon after they are added, so that no vacuum ever has all of them to do.
 DO $$ BEGIN
@@ -815,8 +799,7 @@ ALTER TABLE "images"
   ADD CONSTRAINT "images_size_check" CHECK ("state" <> 'ready' OR "width" BETWEEN 1 AND 1600 AND "height" BETWEEN 1 AND 1600);
 
 ALTER TABLE "partner_requests"
-  ADD CONSTRAINT "partner_requests_message_check" CHECK (
-    char_length("message") >= 1 OR "status" IN ('declined', 'withdrawn', 'ended')),
+  ADD CONSTRAINT "partner_requests_message_check" CHECK (char_length("message") >= 1),
   ADD CONSTRAINT "partner_requests_own_post_check" CHECK ("sender_store_id" <> "receiver_store_id");
 
 -- Rows live for milliseconds: without frequent vacuuming, the relay reads past thousands of dead ones.
@@ -844,7 +827,7 @@ CREATE INDEX "posts_store_open_feed_idx" ON "posts" ("store_id", "created_at" DE
   WHERE "is_visible" AND "closed_at" IS NULL;
 CREATE INDEX "posts_due_idx" ON "posts" ("closes_on") WHERE "closes_on" IS NOT NULL AND "closed_at" IS NULL;
 
--- Deleted and hidden posts count against the daily quota of their store, too. `posts_store_feed_idx` has the others.
+-- Deleted and hidden posts of a store. `posts_store_feed_idx` has the others.
 CREATE INDEX "posts_invisible_idx" ON "posts" ("store_id", "created_at" DESC) WHERE NOT "is_visible";
 
 -- Where a region is searched for: all stores, and a sample that tells how frequent it is.
@@ -864,10 +847,6 @@ CREATE UNIQUE INDEX "partner_requests_open_key" ON "partner_requests" ("sender_s
 
 -- What is withdrawn when a post is deleted.
 CREATE INDEX "partner_requests_pending_idx" ON "partner_requests" ("post_id") WHERE "status" = 'requested';
-
--- What the clean-up looks for: messages that nothing can come of any more.
-CREATE INDEX "partner_requests_erasable_idx" ON "partner_requests" ("updated_at")
-  WHERE "status" IN ('declined', 'withdrawn', 'ended') AND "message" <> '';
 
 -- The partners of a store, by the time at which their requests were accepted. The other store is in the index, so that
 -- finding the newest request of each pair of stores reads no other table.

@@ -432,8 +432,7 @@ BEGIN
   WITH reachable AS MATERIALIZED (
     SELECT u.id, u.email, recipient.payload
     FROM unnest(users, payloads) AS recipient(id, payload) JOIN users u USING (id)
-    WHERE u.is_verified AND u.suspended_at IS NULL AND CASE wanted
-      WHEN 'saved_search_match' THEN u.has_match_mails ELSE coalesce(wanted <> ALL (u.muted_mails), true) END
+    WHERE u.is_verified AND u.suspended_at IS NULL AND coalesce(wanted <> ALL (u.muted_mails), true)
     ORDER BY u.id
   ), counted AS (
     INSERT INTO mail_sends AS m (purpose, email, sent_at)
@@ -530,9 +529,9 @@ BEGIN
       ARRAY[receiving.owner_id], ARRAY[jsonb_build_object('request_id', created.id)]);
   END IF;
   PERFORM notify(ARRAY[receiving.owner_id], ARRAY['partner_request_received'::notification_kind], ARRAY[created.id], '{}', '{}', '{}');
-  request := jsonb_build_object('box', 'sent', 'id', created.id, 'postId', wanted_post, 'postTitle', post.title,
+  request := jsonb_build_object('box', 'sent', 'id', created.id, 'post_id', wanted_post, 'post_title', post.title,
     'status', 'requested', 'message', words, 'createdAt', created.created_at, 'updatedAt', created.created_at,
-    'receiverStoreId', receiver, 'receiverStoreName', receiving.name);
+    'receiver_store_id', receiver, 'receiver_store_name', receiving.name);
   IF of_scope IS NOT NULL THEN
     INSERT INTO idempotency_keys (scope, key, request_hash, body)
     VALUES (of_scope, of_key, hashes[1], jsonb_build_object('data', request, 'language', language))
