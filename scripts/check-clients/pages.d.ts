@@ -20,7 +20,9 @@ declare function Feed(): import('react').ReactElement;
 declare function askForCode(token?: string): Promise<string>;
 declare function explain(): void;
 declare function readTokens(): import('@dure/client').Tokens | null;
-declare function render(element: import('react').ReactElement): void;
+declare function render(element: import('react').ReactElement): {
+  findByText(text: string): Promise<Element>;
+};
 declare function retryIn(seconds: number | undefined): void;
 declare function setBadge(count: number): void;
 declare function setStatus(status: import('@dure/client').StreamStatus): void;
