@@ -1,18 +1,14 @@
 import { loadConfig } from '../../src/infrastructure/config/config.ts';
 import { inspectConfig } from '../../src/infrastructure/config/environment.ts';
+import { production as ofService } from '../support/service.ts';
 
 export const secret = 'kX2v8Jw0rTq5YbN7mZc4LpD9sGh1FaUe3Ri6';
 
+const { HOST: _host, RESEND_BASE_URL: _url, ...needed } = ofService;
+const DATABASE_URL = 'postgresql://dure@db.example.com/dure';
+
 /** What production requires. */
-export const production = {
-  NODE_ENV: 'production',
-  DATABASE_URL: 'postgresql://dure@db.example.com/dure',
-  JWT_SECRET: secret,
-  RESEND_API_KEY: 're_dK3vQ8wZ_unused',
-  MAIL_FROM: 'Dure <no-reply@example.com>',
-  FRONTEND_URL: 'https://app.example.com',
-  PUBLIC_URL: 'https://api.example.com',
-};
+export const production = { ...needed, DATABASE_URL, JWT_SECRET: secret };
 
 /** The configuration of an environment, with a secret so that none is generated. */
 export function load(environment: Record<string, string> = {}) {

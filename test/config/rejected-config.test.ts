@@ -1,4 +1,4 @@
-import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
+import { createHash, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -39,7 +39,8 @@ t.test('production without what it needs fails with one message that lists every
     FRONTEND_URL: 'http://app.example.com',
   };
   t.strictSame(namesOf(weak).sort(), needed.toSorted());
-  const wrong = { PORT: 'x', LOG_LEVEL: 'x', ACCESS_TOKEN_TTL: '15', TRUST_PROXY: 'true', CORS_ORIGINS: '*' };
+  const texts = { PORT: 'x', LOG_LEVEL: 'x', JWT_PRIVATE_KEY: 'x' };
+  const wrong = { ...texts, ACCESS_TOKEN_TTL: '15', TRUST_PROXY: 'true', CORS_ORIGINS: '*' };
   const others = needed.filter((name) => name !== 'JWT_SECRET');
   t.strictSame(namesOf({ ...wrong, JWT_SECRET: secret }).sort(), [...Object.keys(wrong), ...others].sort());
 });
@@ -64,7 +65,6 @@ t.test('URLs that the driver of the database would misread are rejected', async 
 t.test('weak secrets are rejected in every environment', async (t) => {
   const weak = ['x', 'x'.repeat(64), 'abc'.repeat(20), secret.slice(0, 31), `${secret},short`, `${secret},`];
   rejected(t, 'JWT_SECRET', ...weak);
-  t.doesNotThrow(() => load({ JWT_SECRET: ` ${secret} , ${secret.toLowerCase()} ` }));
   const bytes = `${'비밀'.repeat(3)}abcdefghijklmnopq`;
   t.equal(load({ JWT_SECRET: bytes }).secrets[0].key.length, 35, 'bytes are counted');
 });
@@ -102,8 +102,6 @@ t.test('private keys that cannot sign are rejected, and the message says why', a
   const message = /JWT_PRIVATE_KEY and JWT_PRIVATE_KEY_FILE must not both/;
   t.match(problems(t, { JWT_SECRET: secret, ...both }), [message]);
   rejected(t, 'JWT_PRIVATE_KEY_FILE', '/nowhere/key.pem', file, dirname(file));
-  const listed = problems(t, { JWT_PRIVATE_KEY: 'x', JWT_SECRET: 'x', PORT: 'x' });
-  t.equal(listed.length, 3, 'they are listed with all other problems');
 });
 
 t.test('placeholder secrets are rejected in production', async (t) => {
@@ -124,7 +122,9 @@ t.test('placeholder secrets are rejected in production', async (t) => {
     t.doesNotThrow(() => load({ JWT_SECRET: placeholder }), 'outside production it is only a secret');
   }
   for (let count = 0; count < 200; count++) {
-    const random = [randomBytes(48).toString('base64'), randomBytes(32).toString('hex')].join();
+    // The same ones in each run: one in a million random texts looks like a placeholder.
+    const bytes = createHash('sha512').update(String(count)).digest();
+    const random = [bytes.toString('base64').slice(0, 64), bytes.toString('hex').slice(0, 64)].join();
     t.doesNotThrow(() => loadConfig({ ...production, JWT_SECRET: random }), random);
   }
 });

@@ -17,6 +17,7 @@ function secured(t: Test, { headers }: TestResponse): void {
   t.equal(headers['x-frame-options'], 'DENY');
   t.equal(headers['x-powered-by'], undefined);
   t.equal(headers.server, undefined);
+  t.notOk(Object.keys(headers).some((name) => name.startsWith('ratelimit-')));
 }
 
 const app = await createTestApp();

@@ -167,7 +167,7 @@ export async function createOperationsApp() {
     return app.call(operation.method, (path ?? pathOf(operation)) + query, options);
   }
 
-  return { app, shop, send, pathOf, tokenFor };
+  return { app, send, pathOf, tokenFor };
 }
 
 /**

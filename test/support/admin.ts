@@ -1,10 +1,10 @@
-import { type Api, createUser, type TestApp } from './app.ts';
+import { type Api, createUser, type Fields, type TestApp } from './app.ts';
 
 type Caller = { token: string };
 
 /** Creates a user who is an admin. */
-export async function createAdmin(app: TestApp) {
-  const user = await createUser(app);
+export async function createAdmin(app: TestApp, fields: Fields = {}) {
+  const user = await createUser(app, fields);
   await app.pool.query("UPDATE users SET role = 'admin' WHERE id = $1", [user.id]);
   return user;
 }

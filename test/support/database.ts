@@ -76,8 +76,8 @@ export async function startTestServer(): Promise<TestServer & { stop(): Promise<
   await execute(url, ...settings.map((name) => `ALTER SYSTEM SET ${name} = off`), 'SELECT pg_reload_conf()');
   await execute(url, `CREATE DATABASE ${template}`);
   await migrate(databaseUrl(url, template));
-  // It would change what a test has prepared.
-  await execute(databaseUrl(url, template), stopCron('clean_up'));
+  // They would change what a test has prepared.
+  await execute(databaseUrl(url, template), ...['clean_up', 'send_saved_search_digests'].map(stopCron));
   // PostgreSQL copies a database only while it has no connection.
   await execute(url, `ALTER DATABASE ${template} WITH ALLOW_CONNECTIONS false`);
   return { url, template, stop: server.stop };

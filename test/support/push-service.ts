@@ -92,7 +92,7 @@ function createBrowser(url: string, path: string, answer: PushAnswer) {
  * Why one of the services of Apple, Mozilla and Google refuses a message, which each read some of it more strictly than RFC 8030,
  * 8188 and 8292; undefined when all of them take it.
  */
-export function refusalOf(headers: IncomingHttpHeaders, claims: Json, size: number): string | undefined {
+function refusalOf(headers: IncomingHttpHeaders, claims: Json, size: number): string | undefined {
   const { topic = 'none', ttl = '', urgency = 'normal' } = headers;
   const secondsLeft = claims.exp - Date.now() / 1_000;
   const problems = {

@@ -59,6 +59,15 @@ export async function rawConnection(port: number) {
   };
 }
 
+/** The bytes of a request, whose body is JSON unless a header says otherwise. */
+export function rawRequest(method: string, target: string, headers: Record<string, string>, body = '') {
+  const size = String(Buffer.byteLength(body));
+  const ofBody = body === '' ? {} : { 'content-type': 'application/json', 'content-length': size };
+  const fields = Object.entries({ host: 'x', ...ofBody, ...headers });
+  const head = [`${method} ${target} HTTP/1.1`, ...fields.map((field) => field.join(': '))];
+  return `${head.join('\r\n')}\r\n\r\n${body}`;
+}
+
 /** Sends bytes on a new connection and returns the response. */
 export async function rawCall(port: number, data: string | Buffer): Promise<RawResponse> {
   const connection = await rawConnection(port);

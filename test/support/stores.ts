@@ -5,9 +5,9 @@ import { type Api, createUser, type Fields, type TestApp, type TestResponse } fr
 export type { TestPost, TestStore };
 
 /** The ids of a page of a list. @throws when that is rejected */
-export function idsIn({ status, body, text }: TestResponse): number[] {
+export function idsIn<Id = number>({ status, body, text }: TestResponse): Id[] {
   if (status !== 200) throw new Error(text);
-  return body.data.items.map(({ id }: { id: number }) => id);
+  return body.data.items.map(({ id }: { id: Id }) => id);
 }
 
 /** Registers the store of a user. */

@@ -4,26 +4,13 @@ import t from 'tap';
 import { parse } from 'yaml';
 import { createTestApp, signUpUser } from '../support/app.ts';
 import { readText, root } from '../support/files.ts';
+import type { Json } from '../support/json.ts';
 import { run } from '../support/processes.ts';
 import { without } from '../support/requirements.ts';
 
-interface Rule {
-  alert: string;
-  expr: string;
-  labels: { severity: string };
-  annotations: { runbook_url: string };
-}
-
-const rules: Rule[] = parse(readText('deploy/prometheus/alerts.yml')).groups.flatMap(
-  (group: { rules: Rule[] }) => group.rules,
-);
-
-interface Dashboard {
-  uid: string;
-  panels: { title: string; targets: { expr: string }[] }[];
-}
-
-const dashboards: Dashboard[] = readdirSync(join(root, 'deploy/grafana/dashboards')).map((file) =>
+const { groups } = parse(readText('deploy/prometheus/alerts.yml'));
+const rules: Json[] = groups.flatMap(({ rules }: Json) => rules);
+const dashboards: Json[] = readdirSync(join(root, 'deploy/grafana/dashboards')).map((file) =>
   JSON.parse(readText(`deploy/grafana/dashboards/${file}`)),
 );
 
@@ -36,11 +23,10 @@ t.test('promtool accepts the rules, and each fires when it should and only then'
     ['check', 'config', '--syntax-only', 'prometheus.yml'],
   ])
     await t.resolves(run('promtool', args, { cwd: join(root, 'deploy/prometheus') }), args.join(' '));
-  const groups: { name: string; alert_rule_test: { alertname: string; exp_alerts: unknown[] }[] }[] = parse(
-    readText('deploy/prometheus/alerts.test.yml'),
-  ).tests;
+  const { tests: groups } = parse(readText('deploy/prometheus/alerts.test.yml'));
+  const all: Json[] = groups.flatMap((group: Json) => group.alert_rule_test);
   for (const { alert } of rules) {
-    const tests = groups.flatMap(({ alert_rule_test: all }) => all).filter((one) => one.alertname === alert);
+    const tests = all.filter(({ alertname }) => alertname === alert);
     const fires = new Set(tests.map(({ exp_alerts: expected }) => expected.length > 0));
     t.ok(fires.has(true), `${alert} fires in a test`);
     t.ok(fires.has(false), `${alert} does not fire in another`);
@@ -87,8 +73,8 @@ t.test('rules and dashboards ask for metrics, labels and values that the service
   const queries = [
     ...rules.map(({ alert, expr }): [string, string] => [alert, expr]),
     ...dashboards.flatMap(({ uid, panels }) =>
-      panels.flatMap((panel) =>
-        panel.targets.map(({ expr }): [string, string] => [`${uid}: ${panel.title}`, expr]),
+      panels.flatMap((panel: Json) =>
+        panel.targets.map(({ expr }: Json): [string, string] => [`${uid}: ${panel.title}`, expr]),
       ),
     ),
   ];

@@ -8,7 +8,7 @@ import { reachEmbeddedServer, startEmbeddedServer } from '../../src/development/
 import { password } from '../support/app.ts';
 import { execute } from '../support/database.ts';
 import { createProvider } from '../support/provider.ts';
-import { post, production, type Service, startService } from '../support/service.ts';
+import { post, production, insist as repeat, type Service, startService } from '../support/service.ts';
 import { cannotMount, fillDisk, smallDisk } from '../support/small-disk.ts';
 import { atMost, pause } from '../support/time.ts';
 import { until } from '../support/until.ts';
@@ -168,7 +168,8 @@ t.test('PostgreSQL ends or hangs: nothing acknowledged is lost, each email is se
   const accounts = await execute(databaseUrl, 'SELECT count(*)::int FROM users');
   t.same(accounts, [signedUp.length], 'each account once, and no other');
   for (const username of [...signedUp.slice(0, 5), ...signedUp.slice(-5)]) {
-    t.equal((await post(`${services[0].url}/auth/login/`, { username, password })).status, 200, username);
+    const login = await repeat(`${services[0].url}/auth/login/`, { username, password });
+    t.equal(login.status, 200, username);
   }
   const allTaken = async () => {
     // Those that failed several times would wait for a minute, those of lost connections until their lock is 45 seconds old.
@@ -207,7 +208,8 @@ t.test('a full disk under the embedded database', { skip: cannotMount }, async (
   const fill = await fillDisk(DATA_DIR);
   t.ok(await signUpUntilRejected('full'), 'what cannot be kept is rejected');
   t.equal(await status(service, '/health/live'), 200);
-  t.equal(await status(service, '/api/v1/stores/categories/'), 200, 'what is there can be read');
+  const readable = async () => (await status(service, '/api/v1/stores/categories/')) === 200;
+  await until('what is there can be read', readable);
   await rm(fill);
   await insist(t, service, 'after');
   signedUp.push('after');

@@ -39,6 +39,8 @@ t.test('failovers lose nothing, and no instance is restarted', { skip: cannotRun
     DATABASE_DIRECT_URL: cluster.directUrl,
     RESEND_BASE_URL: provider.url,
     MIGRATE_ON_START: 'true',
+    // Longer than the test, because each logs in once.
+    ACCESS_TOKEN_TTL: '2h',
     RATE_LIMIT_ENABLED: 'false',
     QUOTA_POSTS_PER_DAY: '0',
     QUOTA_REQUESTS_PER_DAY: '0',

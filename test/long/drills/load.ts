@@ -4,6 +4,7 @@ import { password } from '../../support/app.ts';
 import type { Json } from '../../support/json.ts';
 import { requestsPath } from '../../support/partner-requests.ts';
 import { atMost } from '../../support/time.ts';
+import { repeatAll } from '../upgrade/load.ts';
 
 /** One response, or 0 where a connection broke. */
 export interface Answer {
@@ -77,14 +78,6 @@ export type Acknowledged = Record<'users' | 'posts' | 'partner_requests', string
 /** People who write and read until they are stopped. */
 export async function startLoad({ insist, openStore }: Clients, receivers: string[]) {
   const acknowledged: Acknowledged = { users: [], posts: [], partner_requests: [] };
-  let isStopped = false;
-
-  async function repeat(act: (round: number) => Promise<void>): Promise<void> {
-    for (let round = 0; !isStopped; round++) {
-      await act(round);
-      await sleep(pause.next);
-    }
-  }
 
   const signsUp = (person: number) => async (round: number) => {
     const username = `new_${person}_${round}`;
@@ -118,14 +111,6 @@ export async function startLoad({ insist, openStore }: Clients, receivers: strin
     const sender = await openStore(`sender_${index}`);
     people.push(asks(index, sender, id), writes(index, sender), reads(token));
   }
-  const running = Promise.all(people.map(repeat));
-  running.catch(() => undefined);
-
-  return {
-    acknowledged,
-    async stop(): Promise<void> {
-      isStopped = true;
-      await running;
-    },
-  };
+  const { stop } = repeatAll(Object.fromEntries(people.entries()), pause.next);
+  return { acknowledged, stop };
 }

@@ -36,32 +36,20 @@ const omittedParameters: Record<string, string> = {
 /** What stands in a path besides ids. */
 const pathValues: Record<string, string> = { provider: 'development' };
 
-/** Operations whose positive scenarios fail, but for what chance makes right, and why. */
-const withoutSuccess: Record<string, string> = {
-  addIdentity: 'needs a login at a provider',
-  changeEmail: 'needs the code of an email',
-  confirmEmail: 'needs the code of an email',
-  confirmPasswordReset: 'needs the link of an email',
-  confirmTotp: 'needs a code of an authenticator app',
-  createStore: 'Specmatic sends numbers that are no categories',
-  deleteImage: 'needs an image',
-  deletePasskey: 'needs an authenticator',
-  downloadOwnData: 'Specmatic rejects properties that a form in `anyOf` does not name',
-  endSession: 'needs the id of a session',
-  finishLogin: 'needs a code of an authenticator app',
-  finishPasskeyLogin: 'needs an authenticator',
-  finishPasskeyRegistration: 'needs an authenticator',
-  finishProviderLogin: 'needs a login at a provider',
-  refreshToken: 'needs the refresh token of a login',
-  removeIdentity: 'needs a login at a provider',
-  replaceRecoveryCodes: 'needs an account with a second factor',
-  showUnsubscribePage: 'needs the link of an email',
-  signUpWithProvider: 'needs a login at a provider',
-  undoEmailChange: 'needs the link of an email',
-  unsubscribe: 'needs the link of an email',
-  updatePasskey: 'needs an authenticator',
-  uploadImage: 'needs an image',
-  validatePasswordReset: 'needs the link of an email',
+/** Operations whose positive scenarios fail, but for what chance makes right, by the reason. */
+const withoutSuccess = {
+  'needs a login at a provider': 'addIdentity finishProviderLogin removeIdentity signUpWithProvider',
+  'needs the code of an email': 'changeEmail confirmEmail',
+  'needs the link of an email':
+    'confirmPasswordReset showUnsubscribePage undoEmailChange unsubscribe validatePasswordReset',
+  'needs a code of an authenticator app': 'confirmTotp finishLogin',
+  'needs an authenticator': 'deletePasskey finishPasskeyLogin finishPasskeyRegistration updatePasskey',
+  'needs an image': 'deleteImage uploadImage',
+  'needs the id of a session': 'endSession',
+  'needs the refresh token of a login': 'refreshToken',
+  'needs an account with a second factor': 'replaceRecoveryCodes',
+  'Specmatic sends numbers that are no categories': 'createStore',
+  'Specmatic rejects properties that a form in `anyOf` does not name': 'downloadOwnData',
 };
 
 /** One request of Specmatic. */
@@ -95,7 +83,8 @@ t.test('Specmatic finds that the service does what the document says', { skip },
   const succeeded = positives.filter(({ passed }) => passed);
   t.comment(`${succeeded.length} of ${positives.length} positive scenarios succeed`);
   const successful = new Set(succeeded.map(({ operationId }) => operationId));
-  const expected = positives.filter(({ operationId = '' }) => !(operationId in withoutSuccess));
+  const failing = Object.values(withoutSuccess).join(' ').split(' ');
+  const expected = positives.filter(({ operationId = '' }) => !failing.includes(operationId));
   const missing = new Set(
     expected.map(({ operationId }) => operationId).filter((operationId) => !successful.has(operationId)),
   );

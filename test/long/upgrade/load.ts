@@ -171,7 +171,7 @@ async function mailedCode(provider: Provider, email: string): Promise<string> {
 }
 
 /** Signs up, logs in, confirms the address with the mailed code and opens a store. */
-export async function openStore({ call }: Balancer, provider: Provider, username: string): Promise<Owner> {
+async function openStore({ call }: Balancer, provider: Provider, username: string): Promise<Owner> {
   const email = `${username}@example.com`;
   await call('POST', '/auth/signup/', { status: 201, body: { username, password, name: '김두레', email } });
   const code = await mailedCode(provider, email);
@@ -201,14 +201,36 @@ export function mailsAbout(provider: Provider, { email }: Owner, text: string): 
   return new Set(found.map(({ key }) => key)).size;
 }
 
-/** People who do everything that matters repeatedly. Each of them stops at its first failure, which the balancer has. */
-export function startLoad(balancer: Balancer, provider: Provider, owners: [Owner, Owner, Owner, Owner]) {
+/**
+ * Lets people repeat what they do until they are stopped. Each of them stops at its first failure.
+ *
+ * @returns the `rounds` that each has completed, and `stop`, which throws the first failure
+ */
+export function repeatAll(people: Record<string, (round: number) => Promise<void>>, pause: number) {
+  const rounds = new Map<string, number>();
+  let isStopped = false;
+  const each = Object.entries(people).map(async ([name, act]) => {
+    for (let round = 1; !isStopped; round++) {
+      await act(round);
+      rounds.set(name, round);
+      await sleep(pause);
+    }
+  });
+  const running = Promise.all(each);
+  running.catch(() => undefined);
+  async function stop(): Promise<void> {
+    isStopped = true;
+    await running;
+  }
+  return { rounds, stop };
+}
+
+/** People who do everything that matters repeatedly. The balancer has their failures. */
+function startLoad(balancer: Balancer, provider: Provider, owners: [Owner, Owner, Owner, Owner]) {
   const { call } = balancer;
   const [reader, writer] = owners;
-  const rounds = new Map<string, number>();
   const signedUp: string[] = [];
   const accepted: AcceptedRequest[] = [];
-  let isStopped = false;
 
   const refreshed = (refresh: string) => call('POST', '/auth/token/refresh/', { body: { refresh } });
   const people: Record<string, (round: number) => Promise<void>> = {
@@ -283,18 +305,7 @@ export function startLoad(balancer: Balancer, provider: Provider, owners: [Owner
     },
   };
 
-  async function repeat(name: string, act: (round: number) => Promise<void>): Promise<void> {
-    for (let round = 1; !isStopped; round++) {
-      await act(round);
-      rounds.set(name, round);
-      await sleep(pause);
-    }
-  }
-
-  const running = Object.entries(people).map(([name, act]) => repeat(name, act));
-  const all = Promise.all(running);
-  all.catch(() => undefined);
-
+  const { rounds, stop } = repeatAll(people, pause);
   return {
     signedUp,
     accepted,
@@ -306,10 +317,7 @@ export function startLoad(balancer: Balancer, provider: Provider, owners: [Owner
         return [...goal].every(([name, round]) => (rounds.get(name) ?? 0) >= round);
       });
     },
-    async stop(): Promise<void> {
-      isStopped = true;
-      await all;
-    },
+    stop,
   };
 }
 
@@ -323,6 +331,8 @@ export async function startDeployment(t: Test) {
     DATABASE_URL: database,
     DATA_DIR: t.testdir(),
     RESEND_BASE_URL: provider.url,
+    // Longer than the test, because most log in once.
+    ACCESS_TOKEN_TTL: '2h',
     RATE_LIMIT_ENABLED: 'false',
     QUOTA_POSTS_PER_DAY: '0',
     QUOTA_EDITS_PER_DAY: '0',
@@ -333,7 +343,7 @@ export async function startDeployment(t: Test) {
   async function start(variables: Record<string, string> = {}, folder = root): Promise<Service> {
     const service = await startService({ ...environment, ...variables }, [join(folder, 'dist/server.js')]);
     t.teardown(() => service.end('SIGKILL'));
-    t.equal((await fetch(`${service.url}/health/ready`)).status, 200, 'ready');
+    await until('ready', async () => (await fetch(`${service.url}/health/ready`)).ok);
     balancer.add(service);
     return service;
   }

@@ -15,7 +15,7 @@ t.test('a rolling update and the rotation of secrets do without a failed request
     const command = ['scripts/dure.mjs', 'secrets', 'rotate', ...args];
     return (await run(process.execPath, command, { env: { ...environment, ...secrets } })).stdout;
   };
-  secrets.JWT_PRIVATE_KEY = await rotate('--asymmetric', 'es256');
+  secrets.JWT_PRIVATE_KEY = await rotate('--asymmetric', 'es256', '--step', 'add');
   await run(process.execPath, ['dist/migrate.js'], { env: environment });
 
   let instances = [await start(secrets), await start(secrets)];

@@ -39,7 +39,7 @@ t.test('an upgrade and the way back do without a failed request', { skip }, asyn
   await balancer.remove(old);
   t.same(await old.end('SIGTERM'), { code: 0, signal: null });
   await load.goOn(2);
-  for (const stream of streams) t.ok(stream.isOpenAt(current), 'a stream goes on at the new one');
+  for (const stream of streams) await until('the stream at the new one', () => stream.isOpenAt(current));
 
   t.comment('the way back');
   old = await start({}, before);

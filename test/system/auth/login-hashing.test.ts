@@ -17,15 +17,10 @@ async function hashOf(id: number): Promise<string> {
   return rows[0].password_hash;
 }
 
-t.test('a password is hashed with argon2id, 19 MiB, t=2, p=1', async (t) => {
-  const { id } = await signUpUser(costly);
-  t.match(await hashOf(id), /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
-});
-
 t.test('raised parameters rehash at the next login', async (t) => {
   const { username, id } = await signUpUser(cheap);
   const before = await hashOf(id);
-  t.match(before, /m=1024,t=1,p=1/);
+  t.match(before, /^\$argon2id\$v=19\$m=1024,t=1,p=1\$/);
   rejected(t, await logIn(costly, username, 'not the password'), 401, 'invalid_credentials');
   t.equal(await hashOf(id), before, 'but not after a wrong password');
   t.equal((await logIn(costly, username)).status, 200);

@@ -230,15 +230,6 @@ function problemsOf({ logs }: TestApp): unknown[] {
   return logs.map((line) => JSON.parse(line)).filter(({ level }) => level >= 40);
 }
 
-interface Worker {
-  port: number;
-  /** Its server, as the superuser. */
-  superuserUrl: string;
-  /** As in a crash: it recovers at its next start. */
-  crash(): Promise<void>;
-  start(): Promise<void>;
-}
-
 /** Starts a coordinator and workers, as deploy/citus sets them up, until the test ends. Each database has the first two of them. */
 async function startCitus(t: Test) {
   const folder = await clusterFolder(t);
@@ -250,12 +241,13 @@ async function startCitus(t: Test) {
   const [first, second, third] = [await start('first'), await start('second'), await start('third')];
   const servers = [coordinator, first, second, third];
 
-  function workerIn(name: string, server: typeof first): Worker {
+  function workerIn(name: string, server: typeof first) {
     const port = server.superuser.PGPORT;
     let { stop } = server;
     return {
       port: Number(port),
       superuserUrl: server.superuserUrl,
+      /** It recovers at its next start. */
       crash: () => stop('SIGQUIT'),
       async start() {
         ({ stop } = await startServer(t, join(folder, name, 'cluster'), serverSettings, port));
@@ -275,7 +267,7 @@ async function startCitus(t: Test) {
     await addWorkers(name, [first, second]);
     const url = databaseUrl(coordinator.url, name);
     await migrate(url);
-    await execute(url, stopCron('clean_up'));
+    await execute(url, ...['clean_up', 'send_saved_search_digests'].map(stopCron));
     await fill?.(url);
     const file = '--file=deploy/citus/distribute.sql';
     await run('psql', ['--no-psqlrc', '--quiet', '--single-transaction', file, url], {
@@ -287,7 +279,7 @@ async function startCitus(t: Test) {
   return {
     /** The coordinator, as the superuser. */
     superuserUrl: coordinator.superuserUrl,
-    workers: [workerIn('first', first), workerIn('second', second)] satisfies [Worker, Worker],
+    workers: [workerIn('first', first), workerIn('second', second)] as const,
     createDatabase,
     /** Adds the third worker to a database. */
     addThird: (name: string) => addWorkers(name, [third]),

@@ -6,6 +6,13 @@ import { createTestDatabase } from '../../support/database.ts';
 import { until } from '../../support/until.ts';
 
 const tables = "SELECT tablename AS value FROM pg_tables WHERE schemaname = 'public' ORDER BY 1";
+/** The connections of runs. */
+const runs =
+  "SELECT pid AS value FROM pg_stat_activity WHERE application_name = 'dure-migrate' AND datname = current_database()";
+
+/** Asserts that a run fails with a message. */
+const fails = (t: Test, run: Promise<unknown>, message: string | RegExp) =>
+  t.rejects(run, { name: 'MigrationError', message });
 
 t.test('an empty database gets all migrations and the worker schema, a second run nothing', async (t) => {
   const { url, client, values } = await connect(t);
@@ -40,15 +47,11 @@ t.test('a run waits for the lock until its timeout, or until the lock holder die
   holder.on('error', () => undefined);
   await holder.connect();
   const locked = await holder.query('SELECT pg_advisory_lock(72707369), pg_backend_pid() AS pid');
-  await t.rejects(migrate(url, { patience: 100 }), {
-    name: 'MigrationError',
-    message: 'a concurrent migration did not finish within 0.1 s',
-  });
+  const message = 'a concurrent migration did not finish within 0.1 s';
+  await fails(t, migrate(url, { patience: 100 }), message);
 
   const migrating = migrate(url);
-  const waiting =
-    "SELECT 1 AS value FROM pg_stat_activity WHERE application_name = 'dure-migrate' AND datname = current_database()";
-  await until('the run waits for the lock', async () => (await values(waiting)).length > 0);
+  await until('the run waits for the lock', async () => (await values(runs)).length > 0);
   t.same(await pendingMigrations(client), committed);
   await client.query('SELECT pg_terminate_backend($1)', [locked.rows[0]?.pid]);
   t.same(await migrating, committed);
@@ -73,10 +76,8 @@ t.test('a failed migration is named, is rolled back and is retried', async (t) =
     '20260102000000_broken': 'CREATE TABLE partial (id int);\nCREATE TABLE other (\n  id integger\n);',
     '20260103000000_last': 'CREATE TABLE last (id int);',
   });
-  await t.rejects(migrate(url, { folder }), {
-    name: 'MigrationError',
-    message: 'migration 20260102000000_broken failed: type "integger" does not exist',
-  });
+  const message = 'migration 20260102000000_broken failed: type "integger" does not exist';
+  await fails(t, migrate(url, { folder }), message);
   t.same(await values(tables), ['_prisma_migrations', 'first']);
   t.same(await pendingMigrations(client, folder), ['20260102000000_broken', '20260103000000_last']);
 
@@ -91,9 +92,7 @@ t.test('a migration is rolled back when its row cannot be inserted', async (t) =
     '20260101000000_first':
       "CREATE TABLE first (id int); ALTER TABLE _prisma_migrations ADD CHECK (checksum = '');",
   });
-  await t.rejects(migrate(url, { folder }), {
-    message: /^migration 20260101000000_first failed: .*check constraint/,
-  });
+  await fails(t, migrate(url, { folder }), /^migration 20260101000000_first failed: .*check constraint/);
   t.same(await values(tables), ['_prisma_migrations']);
 });
 
@@ -102,7 +101,7 @@ t.test('a migration whose connection is lost is rolled back and retried', async 
   const { folder, write } = await writeMigrations(t, {
     '20260101000000_slow': 'CREATE TABLE slow (id int); SELECT pg_sleep(600);',
   });
-  const failing = t.rejects(migrate(url, { folder }), { name: 'MigrationError', message: /_slow failed/ });
+  const failing = fails(t, migrate(url, { folder }), /_slow failed/);
   const sleeping =
     "SELECT pid AS value FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()";
   await until('the migration runs', async () => (await values(sleeping)).length > 0);
@@ -117,17 +116,14 @@ t.test('a migration whose connection is lost is rolled back and retried', async 
 t.test('a failure of the worker schema is reported with its name', async (t) => {
   const { url, client } = await connect(t);
   await client.query('CREATE SCHEMA graphile_worker; CREATE TABLE graphile_worker.jobs (id int)');
-  await t.rejects(migrate(url), { name: 'MigrationError', message: /^migration graphile_worker failed: / });
+  await fails(t, migrate(url), /^migration graphile_worker failed: /);
 });
 
 t.test('a migration recorded as started but not finished stops the run', async (t) => {
   const { url, client } = await connect(t, createTestDatabase);
   await client.query('UPDATE _prisma_migrations SET finished_at = NULL');
   t.same(await pendingMigrations(client), committed);
-  await t.rejects(migrate(url), {
-    name: 'MigrationError',
-    message: /^migration \d{14}_\w+ was started and not/,
-  });
+  await fails(t, migrate(url), /^migration \d{14}_\w+ was started and not/);
   await client.query('UPDATE _prisma_migrations SET finished_at = now()');
   t.same(await migrate(url), []);
 });
@@ -141,10 +137,8 @@ t.test('a migration edited after it was applied stops the run; other line ending
 
   await write('20260101000000_first', '-- 1\nSELECT 2;\n');
   await write('20260102000000_second', 'CREATE TABLE second (id int);');
-  await t.rejects(migrate(url, { folder }), {
-    name: 'MigrationError',
-    message: /^migration 20260101000000_first was edited after it was applied/,
-  });
+  const message = /^migration 20260101000000_first was edited after it was applied/;
+  await fails(t, migrate(url, { folder }), message);
   t.same(await values(tables), ['_prisma_migrations']);
 });
 
@@ -183,12 +177,10 @@ t.test('a migration that waits for its lock lets readers pass and tries again', 
   const transaction = await openTransaction(t, url);
   const waiting = "SELECT pid AS value FROM pg_locks WHERE relation = 'notes'::regclass AND NOT granted";
 
-  await t.rejects(migrate(url, { folder, patience: 0 }), {
-    name: 'MigrationError',
-    message: new RegExp(
-      `^migration ${alteration} failed: canceling statement due to lock timeout, repeatedly for 0 s\\. Nothing was changed; run it again\\. Open transactions by process id: ${transaction.pid} \\(report\\), open for \\d+ s$`,
-    ),
-  });
+  const message = new RegExp(
+    `^migration ${alteration} failed: canceling statement due to lock timeout, repeatedly for 0 s\\. Nothing was changed; run it again\\. Open transactions by process id: ${transaction.pid} \\(report\\), open for \\d+ s$`,
+  );
+  await fails(t, migrate(url, { folder, patience: 0 }), message);
   t.same(await pendingMigrations(client, folder), [alteration]);
 
   const migrating = migrate(url, { folder });
@@ -214,9 +206,7 @@ t.test('an index is created concurrently, and again where a run was interrupted'
   const builders = "SELECT pid AS value FROM pg_locks WHERE locktype = 'virtualxid' AND NOT granted";
   const valid = "SELECT indisvalid AS value FROM pg_index WHERE indexrelid = to_regclass('notes_id_key')";
 
-  const interrupted = t.rejects(migrate(url, { folder }), {
-    message: new RegExp(`^migration ${index} failed: `),
-  });
+  const interrupted = fails(t, migrate(url, { folder }), new RegExp(`^migration ${index} failed: `));
   const builder = await until('the index is built', async () => (await values(builders))[0]);
   await client.query('INSERT INTO notes VALUES (10)');
   await client.query('SELECT pg_terminate_backend($1)', [builder]);
@@ -224,14 +214,12 @@ t.test('an index is created concurrently, and again where a run was interrupted'
   t.same(await values(valid), [false]);
   t.same(await pendingMigrations(client, folder), [index]);
 
-  const runs = [1, 2].map(() => migrate(url, { folder }));
+  const both = [1, 2].map(() => migrate(url, { folder }));
   await until('the index is built again, while the other run waits', async () => {
-    const connections = await values(
-      "SELECT pid AS value FROM pg_stat_activity WHERE application_name = 'dure-migrate' AND datname = current_database()",
-    );
-    return connections.length === 2 && (await values(builders)).length === 1;
+    const [running, building] = [await values(runs), await values(builders)];
+    return running.length === 2 && building.length === 1;
   });
   await transaction.end();
-  t.same((await Promise.all(runs)).flat(), [index]);
+  t.same((await Promise.all(both)).flat(), [index]);
   t.same(await values(valid), [true]);
 });

@@ -42,13 +42,13 @@ t.test('a second role replaces the database password, without a failed request',
   };
   const pooler = startPooler();
 
-  const start = ({ DURE_ROLE, DURE_PASSWORD }: typeof old) => {
-    const login = `postgresql://${DURE_ROLE}:${DURE_PASSWORD}@127.0.0.1`;
-    const DATABASE_DIRECT_URL = `${login}:${server.superuser.PGPORT}/dure`;
-    return createTestApp({ DATABASE_DIRECT_URL }, { databaseUrl: `${login}:${port}/dure` });
+  const urlOf = ({ DURE_ROLE, DURE_PASSWORD }: typeof old, at: number | string = port) =>
+    `postgresql://${DURE_ROLE}:${DURE_PASSWORD}@127.0.0.1:${at}/dure`;
+  const start = (login: typeof old) => {
+    const DATABASE_DIRECT_URL = urlOf(login, server.superuser.PGPORT);
+    return createTestApp({ DATABASE_DIRECT_URL }, { databaseUrl: urlOf(login) });
   };
-  const accepted = ({ DURE_ROLE, DURE_PASSWORD }: typeof old) =>
-    untilAccepted(`postgresql://${DURE_ROLE}:${DURE_PASSWORD}@127.0.0.1:${port}/dure`);
+  const accepted = (login: typeof old) => untilAccepted(urlOf(login));
   await accepted(old);
   await execute(`postgresql://stats:${STATS_PASSWORD}@127.0.0.1:${port}/pgbouncer`, 'SHOW POOLS');
   await t.rejects(execute(`postgresql://dure:${rolePassword}@127.0.0.1:${port}/pgbouncer`, 'SHOW POOLS'));
@@ -57,9 +57,7 @@ t.test('a second role replaces the database password, without a failed request',
 
   // Of an instance that stays until the other one is ready. A response of 500 or more fails the test.
   let rotated = false;
-  t.teardown(() => {
-    rotated = true;
-  });
+  t.teardown(() => (rotated = true));
   const statuses: number[] = [];
   const traffic = (async () => {
     while (!rotated) statuses.push((await before.call('GET', '/auth/me/', user)).status);

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import argon2 from 'argon2';
 import t from 'tap';
 import { createTestApp, createUser, password } from '../../support/app.ts';
 import { rejected, unavailable } from '../../support/assertions.ts';
@@ -22,6 +23,8 @@ t.test('a database that is unreachable or hangs', async (t) => {
   t.teardown(app.close);
   const { token } = await createUser(app);
   const body = { username: 'unknown', password };
+  const served = () =>
+    until('the database', async () => (await app.call('GET', '/auth/me/', { token })).status === 200);
 
   t.test('unreachable: service_unavailable with Retry-After until it is back', async (t) => {
     await proxy.cut();
@@ -45,7 +48,7 @@ t.test('a database that is unreachable or hangs', async (t) => {
     const counted = [...leftOut(), ...waiting].reduce((sum, count) => sum + count, leftOut().length);
     t.equal(counted, failed, 'each line counts those that were left out before it');
     await proxy.restore();
-    t.equal((await app.call('GET', '/auth/me/', { token })).status, 200);
+    await served();
   });
 
   t.test('hanging: service_unavailable within ten seconds', async (t) => {
@@ -63,7 +66,7 @@ t.test('a database that is unreachable or hangs', async (t) => {
     t.notOk(late.aborted);
     for (const response of responses) unavailable(t, response);
     await proxy.restore();
-    t.equal((await app.call('GET', '/auth/me/', { token })).status, 200);
+    await served();
   });
 });
 
@@ -164,12 +167,19 @@ t.test('logins beyond the hashing queue are service_unavailable; no other reques
   const costs = { ARGON2_MEMORY_KIB: '8192', ARGON2_TIME_COST: '2' };
   const app = await patient.startInstance(costs, { serverErrors: true });
   const { token } = await createUser(app);
+  let [rounds, most] = [0, 0];
+  const verify = argon2.verify.bind(argon2);
+  t.capture(argon2, 'verify', async (hash: string, given: string) => {
+    const before = rounds;
+    const result = await verify(hash, given);
+    most = Math.max(most, rounds - before);
+    return result;
+  });
   let running = 400;
   const logins = inParallel(running, async (index) => {
     const body = { username: `unknown${index}`, password };
     return app.call('POST', '/auth/login/', { body }).finally(() => running--);
   });
-  let rounds = 0;
   for (; running > 0; rounds++) t.equal((await app.call('GET', '/auth/me/', { token })).status, 200);
   const responses = await logins;
   t.notOk(app.logs.some((line) => line.includes('no response after')));
@@ -181,8 +191,8 @@ t.test('logins beyond the hashing queue are service_unavailable; no other reques
   const others = responses.filter(({ status }) => status !== 503);
   t.ok(others.length > 0, 'the others are served');
   t.ok(others.every(({ status }) => status === 401));
-  // Hashes on the event loop would let one request through at a time.
-  t.ok(rounds > 2 * others.length, `${rounds} other requests while ${others.length} hashes were made`);
+  // A hash on the event loop would let one request through at most.
+  t.ok(most > 2, `${most} other requests during one hash`);
   const find = () => app.call('POST', '/auth/find-id/', { body: { email: 'later@example.com' } });
   await until('later requests succeed', async () => (await find()).status === 200);
 });

@@ -12,13 +12,8 @@ const cookieName = '__Host-dure-refresh';
 const json = { 'content-type': 'application/json' };
 const mode = { ...json, 'x-refresh-token': 'cookie' };
 
-interface Request {
-  url: string;
-  init: RequestInit;
-}
-
 /** Runs in a page. @returns all that its scripts can read, or the error where the browser blocks the request or the response */
-async function send({ url, init }: Request) {
+async function send({ url, init }: { url: string; init: RequestInit }) {
   try {
     const response = await fetch(url, { method: 'POST', credentials: 'include', ...init });
     const { status, type, headers } = response;
@@ -82,16 +77,6 @@ t.test('the refresh token in a cookie, in Chromium', { skip: noBrowser }, async 
 
   t.test('the frontend logs in, refreshes and logs out, and reads the token nowhere', async (t) => {
     const { context, page, login, token = 'none' } = await logIn(t);
-    t.match(await context.cookies(), [
-      {
-        name: cookieName,
-        domain: 'api.shop.localhost',
-        path: '/',
-        httpOnly: true,
-        secure: true,
-        sameSite: 'Strict',
-      },
-    ]);
     await page.reload();
     const refreshed = await post(page, 'token/refresh');
     const next = String(await tokenIn(context));

@@ -322,13 +322,6 @@ t.test('a response names the headers that others do not have', async (t) => {
     t.match(document.info.description, name, 'those of all');
 });
 
-t.test('the form of a provider is documented', async (t) => {
-  const form = operations.find(({ operationId }) => operationId === 'receiveProviderForm');
-  const { schema = {} } = form?.requestBody?.content['application/x-www-form-urlencoded'] ?? {};
-  t.strictSame(Object.keys(schemas[nameOf(schema)]?.properties ?? {}), ['code', 'state', 'error', 'user']);
-  t.match(form?.responses['415']?.description, 'must be application/x-www-form-urlencoded');
-});
-
 t.test('optional parameters and bodies are documented as optional', async (t) => {
   const find = (id: string) => operations.find(({ operationId }) => operationId === id);
   for (const { name, required, schema } of operations.flatMap(({ parameters = [] }) => parameters)) {

@@ -10,7 +10,7 @@ import {
   validBody,
 } from '../../http/operations.ts';
 import type { DocumentedOperation, DocumentedParameter } from '../../support/contract.ts';
-import { listen, rawCall } from '../../support/raw-http.ts';
+import { listen, rawCall, rawRequest } from '../../support/raw-http.ts';
 
 /*
  * The rules that every query parameter, path id, method and path has, for every operation of the OpenAPI document.
@@ -197,16 +197,9 @@ t.test('a path that only resembles that of an operation does not reach it', asyn
     /^(?:not_found|(?:store|post|session|partner_request|image|passkey|identity|saved_search|subscription)_not_found|method_not_allowed|malformed_request)$/;
   await eachOperation(t, operations, 60, (operation) =>
     eachValue(variants(pathOf(operation)), async (target) => {
+      const headers = { authorization: `Bearer ${tokenFor(operation.path)}`, connection: 'close' };
       const body = JSON.stringify(validBody(operation) ?? {});
-      const head = [
-        `${operation.method} ${target} HTTP/1.1`,
-        'Host: x',
-        `Authorization: Bearer ${tokenFor(operation.path)}`,
-        'Content-Type: application/json',
-        `Content-Length: ${Buffer.byteLength(body)}`,
-        'Connection: close',
-      ];
-      const response = await rawCall(port, `${head.join('\r\n')}\r\n\r\n${body}`);
+      const response = await rawCall(port, rawRequest(operation.method, target, headers, body));
       return unreached.test(response.body?.data?.code) ? [] : [response.text];
     }),
   );

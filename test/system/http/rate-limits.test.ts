@@ -5,6 +5,8 @@ import { type CallOptions, logIn, signUpUser, type TestApp } from '../../support
 import { invalid, rejected, tally } from '../../support/assertions.ts';
 import { inParallel, lockRows } from '../../support/concurrency.ts';
 import { listen } from '../../support/raw-http.ts';
+import { atMost } from '../../support/time.ts';
+import { replace } from '../../support/timers.ts';
 
 type Call = [method: string, path: string, options: CallOptions];
 
@@ -32,12 +34,8 @@ async function served(app: TestApp, count: number, request: (index: number) => C
 t.test('limits', async (t) => {
   const app = await createLimitedApp();
   // The counters in memory read this clock: no window of a minute ends while it is counted.
-  const { now } = Date;
-  let time = now();
-  Date.now = () => time;
-  t.teardown(() => {
-    Date.now = now;
-  });
+  let time = Date.now();
+  replace(t, Date, { now: () => time });
 
   for (const [method, path, limit] of groups) {
     t.test(`${path} is served ${limit} times a minute for one address`, async (t) => {
@@ -239,17 +237,6 @@ t.test('behind a trusted proxy the address of the client counts', async (t) => {
   t.equal(await remaining('10.9.9.9', '203.0.113.1:4711'), 8, 'by another proxy and port, the same client');
   t.equal(await remaining('198.51.100.7', '203.0.113.1'), 9, 'of a stranger it is not believed');
   t.equal(await remaining('198.51.100.7', '203.0.113.50'), 8);
-  t.equal(await remaining('10.1.2.3', '2001:db8:5:6::1'), 9);
-  t.equal(await remaining('10.1.2.3', '2001:db8:5:6::2'), 8);
-  t.equal(await remaining('10.7.7.7', 'unknown'), 9, 'what is no address counts for the proxy that sent it');
-  t.equal(await remaining('10.7.7.7', '999.1.1.1'), 8);
-});
-
-t.test('limits can be turned off', async (t) => {
-  const app = await createLimitedApp({ RATE_LIMIT_ENABLED: 'false' });
-  t.equal(await served(app, 40, () => ['POST', '/auth/login/', { body: {} }]), 40);
-  const { headers } = await app.call('POST', '/auth/login/', { body: {} });
-  t.notOk(Object.keys(headers).some((name) => name.startsWith('ratelimit-')));
 });
 
 /** A user whose row is locked, so that its changes wait. */
@@ -273,7 +260,7 @@ t.test('four requests of one user are worked on at once; more wait and delay no 
 });
 
 t.test('requests that wait too long are 503, and neither they nor open streams keep a turn', async (t) => {
-  const app = await createLimitedApp({}, { serverErrors: true, timeLimit: 5_000 });
+  const app = await createLimitedApp({}, { serverErrors: true, timeLimit: atMost(1_000) });
   const { user, rename, lock } = await lockUser(t, app);
   t.strictSame(tally(await inParallel(9, rename)), { '503 service_unavailable': 9 });
   await lock.release();

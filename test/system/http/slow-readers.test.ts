@@ -9,82 +9,85 @@ import { until } from '../../support/until.ts';
 /** More than the buffers of the system take, and so that two are above the limit of a client. */
 const large = 'x'.repeat(7 * 1024 * 1024);
 
-/** Looks at what was read, which the service does every 5 seconds. */
-const look = holdTimers(t, 5_000);
-const app = await createTestApp(
-  { WORKER_ENABLED: 'false', TRUST_PROXY: '127.0.0.1' },
-  {
-    streamTimes: { heartbeat: 100 },
-    async routes(scope) {
-      scope.get('/large/', async () => large);
+t.test('responses that are not read', async (t) => {
+  /** Looks at what was read, which the service does every 5 seconds. */
+  const look = holdTimers(t, 5_000);
+  const app = await createTestApp(
+    { WORKER_ENABLED: 'false', TRUST_PROXY: '127.0.0.1' },
+    {
+      streamTimes: { heartbeat: 100 },
+      async routes(scope) {
+        scope.get('/large/', async () => large);
+      },
     },
-  },
-);
-const port = await listen(app.app);
-const { server } = app.app;
-const closings = () => app.logs.filter((line) => line.includes('connection closed during a response')).length;
+  );
+  const port = await listen(app.app);
+  const { server } = app.app;
+  const closings = () =>
+    app.logs.filter((line) => line.includes('connection closed during a response')).length;
 
-/** Asks on a new connection for a path, and reads nothing. */
-async function ask(path: string, token?: string, address = '192.0.2.1'): Promise<RawConnection> {
-  const connection = await rawConnection(port);
-  const authorization = token === undefined ? '' : `Authorization: Bearer ${token}\r\n`;
-  const arrived = once(server, 'request');
-  connection.socket.pause();
-  connection.send(`GET ${path} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${address}\r\n${authorization}\r\n`);
-  await arrived;
-  // Until its response is being sent.
-  await app.call('GET', '/health/live');
-  return connection;
-}
-
-t.test('a client, an address and all have a bounded number of unread bytes', async (t) => {
-  const users = await inParallel(9, () => createUser(app));
-  const connections: RawConnection[] = [];
-  t.teardown(() => connections.map(({ socket }) => socket.destroy()));
-  const asked = async (path: string, token?: string, address?: string) =>
-    void connections.push(await ask(path, token, address));
-  const closed = (count: number) => until(`${count} closed connections`, () => closings() === count);
-  const [first, ...others] = users.map(({ token }) => token);
-  const last = others.pop();
-  await asked('/large/');
-  // A user is not its address.
-  await asked('/large/', first);
-  t.equal(closings(), 0);
-  await asked('/large/');
-  await closed(1);
-  for (const [index, token] of others.entries()) await asked('/large/', token, `192.0.2.${index + 2}`);
-  // 63 MiB in all.
-  t.equal(closings(), 1);
-  await asked('/large/', last, '192.0.2.9');
-  await closed(2);
-  await asked('/health/live');
-  let received = 0;
-  connections[9]?.socket.on('data', (chunk) => (received += chunk.length)).resume();
-  await until('a complete response, read in the end', () => received > large.length);
-  t.equal(closings(), 2, 'the older one of the address, and the one that has been sending the longest');
-});
-
-t.test('a connection that reads nothing for 30 seconds while a response waits is closed', async (t) => {
-  const users = await inParallel(4, () => createUser(app));
-  const idle = await ask('/health/live');
-  const stream = await ask('/api/v1/notifications/stream/', users[0]?.token);
-  const before = closings();
-  const stalled: RawConnection[] = [];
-  for (const { token } of users.slice(0, 3)) stalled.push(await ask('/large/', token));
-  t.equal(closings(), before);
-  stalled.push(await ask('/large/', users[3]?.token));
-  await until('the oldest one of four users with one address', () => closings() === before + 1);
-  for (let seconds = 0; seconds < 30; seconds += 5) look();
-  await new Promise(setImmediate);
-  t.equal(closings(), before + 1);
-  look();
-  await until('the end of the others', () => closings() === before + 4);
-  for (const { socket } of [idle, stream]) {
-    const data = once(socket, 'data');
-    socket.resume();
-    await data;
-    t.notOk(socket.destroyed);
-    socket.destroy();
+  /** Asks on a new connection for a path, and reads nothing. */
+  async function ask(path: string, token?: string, address = '192.0.2.1'): Promise<RawConnection> {
+    const connection = await rawConnection(port);
+    const authorization = token === undefined ? '' : `Authorization: Bearer ${token}\r\n`;
+    const arrived = once(server, 'request');
+    connection.socket.pause();
+    connection.send(`GET ${path} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${address}\r\n${authorization}\r\n`);
+    await arrived;
+    // Until its response is being sent.
+    await app.call('GET', '/health/live');
+    return connection;
   }
-  for (const { socket } of stalled) socket.destroy();
+
+  t.test('a client, an address and all have a bounded number of unread bytes', async (t) => {
+    const users = await inParallel(9, () => createUser(app));
+    const connections: RawConnection[] = [];
+    t.teardown(() => connections.map(({ socket }) => socket.destroy()));
+    const asked = async (path: string, token?: string, address?: string) =>
+      void connections.push(await ask(path, token, address));
+    const closed = (count: number) => until(`${count} closed connections`, () => closings() === count);
+    const [first, ...others] = users.map(({ token }) => token);
+    const last = others.pop();
+    await asked('/large/');
+    // A user is not its address.
+    await asked('/large/', first);
+    t.equal(closings(), 0);
+    await asked('/large/');
+    await closed(1);
+    for (const [index, token] of others.entries()) await asked('/large/', token, `192.0.2.${index + 2}`);
+    // 63 MiB in all.
+    t.equal(closings(), 1);
+    await asked('/large/', last, '192.0.2.9');
+    await closed(2);
+    await asked('/health/live');
+    let received = 0;
+    connections[9]?.socket.on('data', (chunk) => (received += chunk.length)).resume();
+    await until('a complete response, read in the end', () => received > large.length);
+    t.equal(closings(), 2, 'the older one of the address, and the one that has been sending the longest');
+  });
+
+  t.test('a connection that reads nothing for 30 seconds while a response waits is closed', async (t) => {
+    const users = await inParallel(4, () => createUser(app));
+    const idle = await ask('/health/live');
+    const stream = await ask('/api/v1/notifications/stream/', users[0]?.token);
+    const before = closings();
+    const stalled: RawConnection[] = [];
+    for (const { token } of users.slice(0, 3)) stalled.push(await ask('/large/', token));
+    t.equal(closings(), before);
+    stalled.push(await ask('/large/', users[3]?.token));
+    await until('the oldest one of four users with one address', () => closings() === before + 1);
+    for (let seconds = 0; seconds < 30; seconds += 5) look();
+    await new Promise(setImmediate);
+    t.equal(closings(), before + 1);
+    look();
+    await until('the end of the others', () => closings() === before + 4);
+    for (const { socket } of [idle, stream]) {
+      const data = once(socket, 'data');
+      socket.resume();
+      await data;
+      t.notOk(socket.destroyed);
+      socket.destroy();
+    }
+    for (const { socket } of stalled) socket.destroy();
+  });
 });

@@ -10,7 +10,7 @@ import { createTestApp, createUser } from '../../support/app.ts';
 import { noErrorLogged, rejected, unavailable } from '../../support/assertions.ts';
 import { gate, inParallel } from '../../support/concurrency.ts';
 import { multipart, multipartType, plainImage } from '../../support/images.ts';
-import { listen, rawConnection } from '../../support/raw-http.ts';
+import { listen, rawConnection, rawRequest } from '../../support/raw-http.ts';
 import { atMost } from '../../support/time.ts';
 import { holdTimers } from '../../support/timers.ts';
 import { until } from '../../support/until.ts';
@@ -31,16 +31,9 @@ const { token, id: userId } = await createUser(app);
 const fileOf = (content: Buffer, name = 'image') => multipart({ name, content, filename: 'a.jpg' });
 const smallImage = fileOf(await plainImage());
 
-function head(length: number, headers: Record<string, string> = {}): string {
-  const lines = {
-    host: 'localhost',
-    authorization: `Bearer ${token}`,
-    ...multipartType,
-    'content-length': String(length),
-    ...headers,
-  };
-  const fields = Object.entries(lines).map(([name, value]) => `${name}: ${value}\r\n`);
-  return `POST /api/v1/images/ HTTP/1.1\r\n${fields.join('')}\r\n`;
+function head(length: number, given: Record<string, string> = {}): string {
+  const own = { authorization: `Bearer ${token}`, 'content-length': String(length) };
+  return rawRequest('POST', '/api/v1/images/', { ...own, ...multipartType, ...given });
 }
 
 /** The same head, without a length. */
@@ -115,7 +108,9 @@ t.test('an upload may take minutes, as long as enough of it arrives', async (t) 
 });
 
 t.test('an upload that is cut in the middle is not kept, and counts for the quota', async (t) => {
-  const counted = async () => (await statesOf(userId)).filter((state) => state === 'erased').length;
+  const counted = async () =>
+    (await app.pool.query('SELECT count FROM daily_counts WHERE owner_id = $1', [userId])).rows[0]?.count ??
+    0;
   const before = await counted();
   for (const sent of [0, 60, smallImage.length - 30]) {
     const cut = await uploader(t, smallImage, { user: { id: userId, token } });
@@ -227,7 +222,7 @@ t.test('uploads of one user that stall do not stop those of others', async (t) =
     rejected(t, late, 408, 'request_timeout');
     t.ok(late.closed);
   }
-  t.strictSame(await first.states(), ['erased', 'erased'], 'they count for the quota');
+  t.strictSame(await first.states(), [], 'nothing is kept of them');
 });
 
 t.test('users take turns, one large image at a time, and no more wait than time allows', async (t) => {
@@ -260,23 +255,33 @@ t.test('users take turns, one large image at a time, and no more wait than time 
   t.equal(queue.waiting(), 0);
 });
 
-/** The process that converts an image, which is stopped at once. */
-async function stopConversion(): Promise<number> {
-  return until('the process of a conversion', () => {
-    const children = readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').split(' ');
-    const isConversion = (pid: string) =>
-      existsSync(`/proc/${pid}/cmdline`) &&
-      readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith(`${process.execPath}\0`);
-    const [pid] = children.filter((child) => child !== '' && isConversion(child)).map(Number);
-    if (pid !== undefined) process.kill(pid, 'SIGSTOP');
-    return pid;
-  });
+/** Stops the process that converts an image, where there is one. @returns its id */
+function stopProcess(): number | undefined {
+  const children = readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').split(' ');
+  const isConversion = (pid: string) =>
+    existsSync(`/proc/${pid}/cmdline`) &&
+    readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith(`${process.execPath}\0`);
+  const [pid] = children.filter((child) => child !== '' && isConversion(child)).map(Number);
+  if (pid !== undefined) process.kill(pid, 'SIGSTOP');
+  return pid;
+}
+
+/** Uploads until a conversion is stopped, because on a busy machine one may be over before it is seen. */
+async function stopConversion(t: Test, at: number, body: Buffer) {
+  for (;;) {
+    const upload = await uploader(t, body, { at });
+    upload.start();
+    const isAnswered = () => upload.socket.bytesRead > 0;
+    const pid = await until('a conversion', () => stopProcess() ?? (isAnswered() ? -1 : undefined));
+    if (pid > 0) return { pid, upload };
+  }
 }
 
 t.test('what an image does to its decoder ends the conversion, and nothing else', async (t) => {
   const limited = await app.startInstance(
     { DATA_DIR: directory },
-    { storage, serverErrors: true, productionLimits: true },
+    // Longer than the conversion has, also where the test itself is paused.
+    { storage, serverErrors: true, productionLimits: true, timeLimit: atMost(9_000) },
   );
   const at = await listen(limited.app);
   const phoneImage = fileOf(await plainImage(4_000, 3_000));
@@ -285,21 +290,17 @@ t.test('what an image does to its decoder ends the conversion, and nothing else'
     ['SIGKILL', 503, 'service_unavailable'],
   ] as const;
   for (const [signal, status, code] of cases) {
-    const victim = await uploader(t, phoneImage, { at });
-    victim.start();
-    const pid = await stopConversion();
+    const { pid, upload: victim } = await stopConversion(t, at, phoneImage);
     t.match(await readFile(`/proc/${pid}/limits`, 'utf8'), /^Max data size +402653184 .*$/m);
     t.match(await readFile(`/proc/${pid}/limits`, 'utf8'), /^Max cpu time +8 .*$/m);
     t.notMatch(await readFile(`/proc/${pid}/environ`, 'utf8'), /PATH|SECRET|URL/);
     process.kill(pid, signal);
     process.kill(pid, 'SIGCONT');
     rejected(t, await victim.response(), status, code);
-    t.strictSame(await victim.states(), ['erased'], 'it counts for the quota');
+    t.strictSame(await victim.states(), []);
   }
   // One that hangs has half of the turns, until it is killed.
-  const hung = await uploader(t, phoneImage, { at });
-  hung.start();
-  const pid = await stopConversion();
+  const { pid, upload: hung } = await stopConversion(t, at, phoneImage);
   for (let index = 0; index < 3; index++)
     await until('an image beside it', async () => {
       const other = await uploader(t, smallImage, { at });
@@ -310,7 +311,7 @@ t.test('what an image does to its decoder ends the conversion, and nothing else'
   rejected(t, response, 503, 'service_unavailable');
   t.match(response.body.message, '사진을 처리하는 데 시간이 너무 오래 걸립니다.');
   t.notOk(existsSync(`/proc/${pid}`));
-  await until('the row', async () => (await hung.states())[0] === 'erased');
+  await until('the end of its row', async () => (await hung.states()).length === 0);
 });
 
 t.test('none of this is an error of the service', async (t) => {

@@ -205,9 +205,7 @@ t.test('stopping lets a running send finish', async (t) => {
   await add('code');
   await until('the send began', () => sent.length === 1);
   let isStopped = false;
-  const stopped = stop().finally(() => {
-    isStopped = true;
-  });
+  const stopped = stop().finally(() => (isStopped = true));
   const aWhile = 1_000;
   await sleep(aWhile);
   t.notOk(isStopped);
