@@ -130,7 +130,6 @@ export type Output = ReturnType<typeof createOutput>;
 export function createOutput(options: { json: boolean; stdout: Sink; stderr: Sink }) {
   const { json, stdout, stderr } = options;
   return {
-    json,
     /** Writes the result. @param text what it looks like without `--json`; not called otherwise */
     result(document: unknown, text: () => string): void {
       stdout.write(withLineFeed(json ? JSON.stringify(document, null, 2) : text()));

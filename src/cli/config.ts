@@ -38,7 +38,7 @@ async function checkConfig({ environment: given, output }: Invocation, options: 
       ...warnings.map((text) => `warning  ${text}`),
       ...notes.map((text) => `note     ${text}`),
     ];
-    return lines.length > 0 ? lines.join('\n') : 'nothing is wrong or switched off';
+    return lines.join('\n');
   });
   if (problems.length > 0) {
     const message = `${count(problems, 'problem')}: the service does not work with this configuration`;

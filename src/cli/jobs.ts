@@ -47,7 +47,7 @@ export function addJobCommands(program: Command, invocation: Invocation): void {
   addCommand(jobs, 'unlock', {
     summary: 'release the jobs of workers that died',
     details:
-      'Running instances do this for emails and push messages by themselves, 45 seconds after a worker took a job. So it is of use when no instance runs. Others are released after four hours; the clean-up does not wait for them, because a new one is added every five minutes. Without an option only those that were taken more than 45 seconds ago are released: no living worker has them.',
+      'Running instances do this by themselves, 45 seconds after a worker took a job, so it is of use when no instance runs. Only a clean-up is released after four hours, and nothing waits for it, because a new one is added every five minutes. Without an option only those that were taken more than 45 seconds ago are released: no living worker has them.',
     examples: ['dure jobs unlock', 'dure jobs unlock --worker worker-0a1b2c3d', 'dure jobs unlock --all'],
     exitCodes: ['4  nothing to unlock'],
     isAudited: true,

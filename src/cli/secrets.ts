@@ -26,10 +26,10 @@ interface Rotation {
 
 /** The values after each step, from those before it. */
 const steps = {
-  add: (values: Value[], next: Value) => [...values, next],
+  add: (values: Value[], create: () => Value) => [...values, create()],
   switch: (values: Value[]) => [...values.slice(-1), ...values.slice(0, -1)],
   finish: (values: Value[]) => values.slice(0, 1),
-  replace: (_values: Value[], next: Value) => [next],
+  replace: (_values: Value[], create: () => Value) => [create()],
 };
 type Step = keyof typeof steps;
 
@@ -89,7 +89,7 @@ async function rotate({ environment, output }: Invocation, options: RotateOption
     const rule = `--step ${step} continues from the value of the step before`;
     throw new CommandError('nothing_to_switch', `${source} holds fewer than two values: ${rule}`);
   }
-  const next = steps[step](values, create());
+  const next = steps[step](values, create);
   const key_ids = next.map(({ id }) => id);
   const value = next.map(({ text }) => text).join(separator);
   const wait_seconds = waits[step] ?? 0;

@@ -112,8 +112,7 @@ export async function createDomains(options: DomainsOptions) {
       cleanUp(database, expired, {
         users: auth.deleteAbandonedAccounts(),
         consents: auth.askAboutMarketing(),
-        second_factors: auth.sealSecretsAgain(),
-        identities: auth.sealTokensAgain(),
+        ...auth.sealAgain(),
         images: images.cleanUpImages(),
         notifications: notifications.deleteOld('read', config.notificationTtl),
         old_matches: notifications.deleteOld('unread matches', config.matchTtl),

@@ -95,7 +95,10 @@ export function withoutPort(text: string): string {
   return (ipv6 ?? ipv4 ?? text).replace(/%.*$/, '');
 }
 
-/** Finds the address of the client, for limits, sessions and the log, and the language, at the start: a closed socket has no address. */
+/**
+ * Finds the address of the client, for limits, sessions and the log, and the language, at the start: a closed socket has no address.
+ * Sends the id and the language.
+ */
 export const requestContextPlugin = fastifyPlugin(async (app: FastifyInstance) => {
   let isWarned = false;
   app.decorateRequest('clientIp', '');

@@ -1,4 +1,5 @@
 import type { Test } from 'tap';
+import type { ResetLinkParts } from '../../src/domains/auth/email/schemas.ts';
 import { type CallOptions, password, type TestApp, type TestResponse } from '../support/app.ts';
 import { rejected, tokenRejected } from '../support/assertions.ts';
 import { during } from '../support/concurrency.ts';
@@ -48,9 +49,9 @@ export function accountsOf(app: TestApp) {
     confirm: (body: object, token?: string) => post('email-verify/confirm', body, { token }),
     requestReset: (email: unknown, headers: Record<string, string> = {}) =>
       post('reset-password-request', { email }, { headers }),
-    validateReset: ({ uid, token }: { uid: string; token: string }, { call } = app) =>
+    validateReset: ({ uid, token }: ResetLinkParts, { call } = app) =>
       call('GET', `/auth/reset-password-validate/?${new URLSearchParams({ uid, token })}`),
-    confirmReset: ({ uid, token }: { uid: string; token: string }, new_password: unknown = newPassword) =>
+    confirmReset: ({ uid, token }: ResetLinkParts, new_password: unknown = newPassword) =>
       post('reset-password-confirm', { uid, token, new_password }),
     undoEmailChange: (token: unknown) => post('change-email/undo', { token }),
 

@@ -123,6 +123,9 @@ t.test('each statement touches what its budget allows', async (t) => {
   await app.pool.query(`INSERT INTO images (user_id, key, state, check_after)
     SELECT ${sender.id}, 'used-' || n, CASE n WHEN 1 THEN 'pending' ELSE 'deleted' END::image_state, now()
     FROM generate_series(1, 200) n`);
+  await app.pool.query(
+    `INSERT INTO daily_counts (kind, owner_id, count) VALUES ('image', ${sender.id}, 200)`,
+  );
   await images.insertPending(sender.id, 'rejected');
   await app.pool.query(`UPDATE users SET marketing_asked_at = '2020-01-01' WHERE id = ${sender.id}`);
   await cleanUp(app);

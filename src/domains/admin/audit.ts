@@ -11,7 +11,7 @@ export interface Operator {
   userId?: number;
   requestId?: string;
   address?: string;
-  /** Gets one line for each audit entry. */
+  /** Gets one line for each audit entry, and for what an admin could not do. */
   log: Pick<FastifyBaseLogger, 'info'>;
 }
 
@@ -59,17 +59,14 @@ export function createAudit(database: Database) {
     { action, subject, reason }: AuditedAction,
     work: (tx: Tx) => Promise<Result>,
   ): Promise<Result> {
-    const { name, requestId = null, address = null, log } = operator;
+    const { name, requestId = null, address, log } = operator;
     const logEvent = (event: string) =>
-      log.info(
-        { event, action, operator: name, subject, address: operator.address },
-        `security event: ${event}`,
-      );
+      log.info({ event, action, operator: name, subject, address }, `security event: ${event}`);
     try {
       const result = await database.transaction(async (tx) => {
         const result = await work(tx);
         const about = { subjectKind: subject?.kind ?? null, subjectId: subject?.id ?? null };
-        const by = { operator: name, reason: reason ?? null, requestId, address };
+        const by = { operator: name, reason: reason ?? null, requestId, address: address ?? null };
         await addAuditEntry(tx, { action, ...about, ...by });
         return result;
       });

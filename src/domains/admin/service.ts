@@ -30,10 +30,10 @@ export function createUserAdministration({ database, audit, accounts }: AdminOpt
 
   const show = onUser('user_shown', find);
 
-  /** Suspends, or lifts it without a reason. Only the command does so with admins, so that one of them cannot lock out the others. */
+  /** Only the command does so with admins, so that one of them cannot lock out the others. */
   const setSuspension = (action: 'user_suspended' | 'user_reactivated') =>
-    onUser(action, async (tx, id, { operator, reason = null }) => {
-      await repository.setSuspension(tx, id, reason);
+    onUser(action, async (tx, id, { operator, reason = '' }) => {
+      await repository.setSuspension(tx, id, action === 'user_suspended' ? reason : null);
       const user = await find(tx, id);
       if (user.role === 'admin' && operator.userId !== undefined)
         throw new ApiError(adminErrors.adminAccount);

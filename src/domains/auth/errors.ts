@@ -3,6 +3,7 @@ import {
   defineError,
   type ErrorDefinition,
   fieldErrorFields,
+  httpErrors,
   invalidFields,
 } from '../../http/errors.ts';
 import type { LocalizedText } from '../../http/language.ts';
@@ -140,6 +141,13 @@ export const authErrors = {
     ko: '로그인하지 못했습니다. 처음부터 다시 시도해 주세요.',
     en: 'The login with the provider did not work. Please start again.',
   }),
+  notForm: {
+    ...httpErrors.unsupportedMediaType,
+    text: {
+      ko: '본문은 application/x-www-form-urlencoded여야 합니다.',
+      en: 'The body must be application/x-www-form-urlencoded.',
+    },
+  },
   signUpRequired: defineError(403, 'sign_up_required', {
     ko: '아직 가입되어 있지 않습니다. 회원가입을 마쳐 주세요.',
     en: 'There is no account yet. Please finish the sign-up.',

@@ -80,8 +80,10 @@ export function createAuth(options: AuthOptions) {
       removeSecondFactor: secondFactor.removeByOperator,
     },
     askAboutMarketing: auth.consents.askAgain,
-    sealSecretsAgain: auth.secondFactors.sealAgain,
-    sealTokensAgain: auth.identities.sealAgain,
+    sealAgain: () => ({
+      second_factors: auth.secondFactors.sealAgain(),
+      identities: auth.identities.sealAgain(),
+    }),
     deleteAbandonedAccounts:
       config.email.unverifiedAccountTtl === 0 ? async function* () {} : removal.removeAbandoned,
   };

@@ -90,10 +90,11 @@ export function createPasswords(options: { config: Config; logger: FastifyBaseLo
 
   function isCrowded({ clientAddress, clientNetwork, userId }: HashRequest): boolean {
     if (!rateLimitEnabled) return false;
-    const ofAddress = [...waiting].filter((other) => other.clientAddress === clientAddress);
-    const ofNetwork = [...waiting].filter((other) => other.clientNetwork === clientNetwork);
-    const ofUser = [...waiting].filter((other) => userId !== undefined && other.userId === userId);
-    return Math.max(ofAddress.length, ofUser.length, ofNetwork.length / 10) >= maxWaitingOfOne;
+    const count = (isSame: (other: HashRequest) => boolean) => [...waiting].filter(isSame).length;
+    const ofAddress = count((other) => other.clientAddress === clientAddress);
+    const ofNetwork = count((other) => other.clientNetwork === clientNetwork);
+    const ofUser = count((other) => userId !== undefined && other.userId === userId);
+    return Math.max(ofAddress, ofUser, ofNetwork / 10) >= maxWaitingOfOne;
   }
 
   // Against which a password for a name without an account is verified: a salt and a hash of zeros.

@@ -1,5 +1,5 @@
 import type { Database, Tx } from '../../infrastructure/database/client.ts';
-import { countDaily, secondsUntilNext } from '../../infrastructure/database/daily-quota.ts';
+import { countOfUser, uncountOfUser } from '../../infrastructure/database/daily-quota.ts';
 import type { Image, Prisma } from '../../infrastructure/database/generated/client.ts';
 import { lockRow } from '../../infrastructure/database/locks.ts';
 import { sql } from '../../infrastructure/database/sql.ts';
@@ -46,9 +46,8 @@ export function createImageRepository(database: Database) {
     insertPending(userId: number, key: string): Promise<{ id?: number; seconds?: number }> {
       return database.transaction(async (tx) => {
         if (!(await lockRow(tx, 'users', userId, 'KEY SHARE'))) return {};
-        const counted = await tx.execute(sql`/* images.count */
-          ${countDaily('image', sql`SELECT ${userId}::int AS id`, imagesPerDay)}`);
-        if (counted === 0) return { seconds: await secondsUntilNext(tx, 'image', sql`${userId}`) };
+        const seconds = await countOfUser(tx, 'image', { userId, quota: imagesPerDay });
+        if (seconds !== undefined) return { seconds };
         const data = { userId, key, checkAfter: fromNow(checks.pending) };
         return tx.prisma.image.create({ data, select: { id: true } });
       });
@@ -61,9 +60,9 @@ export function createImageRepository(database: Database) {
     /** Gives up an upload whose files may have been written: the clean-up deletes them. It does not count for the quota. */
     async abandon(id: number, userId: number): Promise<void> {
       const data = { state: 'deleted', userId: null, checkAfter: fromNow(checks.abandoned) } as const;
-      if (!(await settle(id, data))) return;
-      const where = { kind: 'image', ownerId: userId, count: { gt: 0 } };
-      await database.prisma.dailyCount.updateMany({ where, data: { count: { decrement: 1 } } });
+      await database.transaction(async (tx) => {
+        if (await settle(id, data)) await uncountOfUser(tx, 'image', userId);
+      });
     },
 
     /** Deletes the row of an upload that was cut or rejected. It has no files, and counts for the quota. */

@@ -43,7 +43,7 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<{
       operationId: 'uploadImage',
       summary: 'Upload an image',
       description:
-        'Keeps an image for posts of the user: put its `url` into `images` of a post. It is turned upright, encoded again as WebP in two sizes, and loses all metadata, such as the place where it was taken. What it is decides, not what it is called; of an animated image, the first frame is kept. An image that no post uses 24 hours after the upload is deleted. A user can upload 200 images within 24 hours, deleted, rejected and cancelled ones included, and two at once (429 `rate_limited`). In every 5 seconds of an upload at least 80 kB must arrive, else it ends with 408.',
+        'Keeps an image for posts of the user: put its `url` into `images` of a post. It is turned upright, encoded again as WebP in two sizes, and loses all metadata, such as the place where it was taken. What it is decides, not what it is called; of an animated image, the first frame is kept. An image that no post uses 24 hours after the upload is deleted. A user can upload 200 images in the 24 hours from the first, deleted, rejected and cancelled ones included, and two at once (429 `rate_limited`). In every 5 seconds of an upload at least 80 kB must arrive, else it ends with 408.',
       consumes: ['multipart/form-data'],
       body: Ref(NewImage),
       response: { 201: Ref(Image) },

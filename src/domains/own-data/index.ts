@@ -54,7 +54,7 @@ const ownDataRoutes: FastifyPluginAsyncTypebox<Options> = async (app, options) =
       operationId: 'downloadOwnData',
       summary: 'Download the own data',
       description:
-        'Everything that the service has about the user, as one JSON file without the envelope; images are URLs, and secrets are left out. It is written while it is read, so that a change meanwhile may be in one part and not in another. Needs a confirmation; five downloads within 24 hours. A connection that ends before the last brace has not transferred all of it.',
+        'Everything that the service has about the user, as one JSON file without the envelope; images are URLs, and secrets are left out. It is written while it is read, so that a change meanwhile may be in one part and not in another. Needs a confirmation; five downloads in the 24 hours from the first. A connection that ends before the last brace has not transferred all of it.',
       response: {
         200: {
           description: 'The file',

@@ -1,5 +1,5 @@
 import type { Database } from '../../infrastructure/database/client.ts';
-import { countDaily, secondsUntilNext } from '../../infrastructure/database/daily-quota.ts';
+import { countOfUser } from '../../infrastructure/database/daily-quota.ts';
 import { MailTopic } from '../../infrastructure/database/generated/enums.ts';
 import { constant, empty, join, raw, type Sql, sql } from '../../infrastructure/database/sql.ts';
 import type { ImageUrls } from '../images/index.ts';
@@ -178,11 +178,7 @@ const downloadsPerDay = 5;
 export function createOwnDataRepository(database: Database) {
   return {
     /** Counts a download. @returns undefined, or the seconds until one may be counted */
-    async countDownload(userId: number): Promise<number | undefined> {
-      const counted = await database.execute(sql`/* own-data.countDownload */
-        ${countDaily('download', sql`SELECT ${userId}::int AS id`, downloadsPerDay)}`);
-      return counted > 0 ? undefined : secondsUntilNext(database, 'download', sql`${userId}`);
-    },
+    countDownload: (userId: number) => countOfUser(database, 'download', { userId, quota: downloadsPerDay }),
 
     async *readPages({ rows: select, pages }: Section, userId: number): AsyncGenerator<Row[]> {
       for (let last: Row | undefined, isFull = true; isFull; ) {

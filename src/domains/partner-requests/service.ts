@@ -73,7 +73,10 @@ export function createPartnerRequestService(
       await notify(tx, [recipient]);
       return changed;
     });
-    if (request !== undefined) return schemas.toPartnerRequest(request);
+    if (request !== undefined) {
+      const { otherUserId: _, sentWithinHour: __, ...shown } = request;
+      return schemas.toPartnerRequest(shown);
+    }
     const found = await findDetail(id, userId);
     const isAllowed = found && (rule.box === 'either' || rule.box === found.box);
     const { invalidTransition, partnerRequestNotFound } = schemas.partnerRequestErrors;

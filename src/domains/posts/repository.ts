@@ -20,7 +20,7 @@ export function isOpenPost(alias: 'p' | 'item'): Sql {
 export const duePosts: ExpiredRows = {
   table: 'posts',
   condition: sql`closed_at IS NULL AND closes_on < ${today}`,
-  erase: sql`closed_at = now()`,
+  update: sql`closed_at = now()`,
 };
 
 /** Sets `closed_at` and `closes_on` of the post `p` to what its author asks for. What is closed stays closed until it is opened. */

@@ -43,7 +43,7 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (a
       operationId: 'createPost',
       summary: 'Write a post',
       description:
-        "Publishes what kind of partnership the user's store is looking for. Rejected images are named by their JSON pointer, such as `/images/1`; one that is not an uploaded image of the user, although its URL looks like one, has the code `not_found`. A store can write 30 posts within 24 hours, deleted ones included; an installation may have another number. It takes partnership requests until the end of the day `closes_on` in Korea, which must not be over.",
+        "Publishes what kind of partnership the user's store is looking for. Rejected images are named by their JSON pointer, such as `/images/1`; one that is not an uploaded image of the user, although its URL looks like one, has the code `not_found`. A store can write 30 posts in the 24 hours from the first, deleted ones included; an installation may have another number. It takes partnership requests until the end of the day `closes_on` in Korea, which must not be over.",
       body: Ref(schemas.NewPost),
       response: { 201: Ref(schemas.Post) },
     },

@@ -1,6 +1,6 @@
 import type { ExpiredRows } from '../../infrastructure/database/clean-up.ts';
 import type { Database, Tx } from '../../infrastructure/database/client.ts';
-import { countDaily, secondsUntilNext } from '../../infrastructure/database/daily-quota.ts';
+import { countOfUser } from '../../infrastructure/database/daily-quota.ts';
 import type { Prisma } from '../../infrastructure/database/generated/client.ts';
 import { olderThan, type PageRequest } from '../../infrastructure/database/keyset.ts';
 import { lockRow } from '../../infrastructure/database/locks.ts';
@@ -56,9 +56,8 @@ export function create(
     const report = { reporterId: userId, ...isAbout(target) };
     if ((await tx.prisma.report.count({ where: { ...report, closedAt: null } })) > 0)
       return { refusal: 'already_reported' };
-    const counted = await tx.execute(sql`/* reports.count */
-      ${countDaily('report', sql`SELECT ${userId}::int AS id`, reportsPerDay)}`);
-    if (counted === 0) return { seconds: await secondsUntilNext(tx, 'report', sql`${userId}`) };
+    const seconds = await countOfUser(tx, 'report', { userId, quota: reportsPerDay });
+    if (seconds !== undefined) return { seconds };
     return tx.prisma.report.create({ data: { ...report, reason, text }, select: { id: true } });
   });
 }

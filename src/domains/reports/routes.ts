@@ -29,7 +29,7 @@ export const reportRoutes: FastifyPluginAsyncTypebox<ReportService> = async (app
         operationId: `report${name}`,
         summary: `Report a ${kind}`,
         description:
-          'Admins look at the report. A user has at most one open report about it; after that was closed, another one can be sent. A user can send 20 reports within 24 hours.',
+          'Admins look at the report. A user has at most one open report about it; after that was closed, another one can be sent. A user can send 20 reports in the 24 hours from the first.',
         params: Type.Object({ [`${kind}_id`]: id }),
         body: Ref(schemas.NewReport),
         response: { 201: Ref(schemas.ReportReceipt) },

@@ -1,4 +1,5 @@
 import type { Tx } from './client.ts';
+import { reasonOf } from './errors.ts';
 import { raw, type Sql, sql } from './sql.ts';
 
 /** Rows of a table that may be deleted. The domain that owns the table says which. */
@@ -7,7 +8,7 @@ export interface ExpiredRows {
   table: string;
   condition: Sql;
   /** What is changed of these rows in place of deleting them, so that the condition is false afterwards. */
-  erase?: Sql;
+  update?: Sql;
   /** Whether no index has the condition, so that updates of its columns change no index: the pages of the table are read. */
   isScanned?: true;
 }
@@ -24,12 +25,12 @@ const rowsPerStep = 1_000;
 const pages = { run: 65_536, step: 64 };
 
 /**
- * Deletes or erases what has expired, by turns of the tables, so that none waits for a large one, or for one that fails. Instances
+ * Deletes or changes what has expired, by turns of the tables, so that none waits for a large one, or for one that fails. Instances
  * may run it at once.
  *
  * @param others what takes more than deleting rows of one table, by the name in the result
  * @returns rows per table, and whether nothing was left when the time was over
- * @throws the first error, when the others are done
+ * @throws Error which tables failed, when the others are done
  */
 export async function cleanUp(
   database: Tx,
@@ -38,23 +39,24 @@ export async function cleanUp(
 ): Promise<{ deleted: Record<string, number>; isComplete: boolean }> {
   const end = performance.now() + runTime;
   const deleted: Record<string, number> = {};
-  const failures: unknown[] = [];
+  const failures: string[] = [];
   const tasks = new Set([
     ...expired.map((rows) => [rows.table, deleteExpired(database, rows)] as const),
     ...Object.entries(others),
   ]);
   while (tasks.size > 0 && performance.now() < end) {
     for (const task of tasks) {
+      if (performance.now() >= end) break;
       const [name, steps] = task;
       const { done, value } = await steps.next().catch((error: unknown) => {
-        failures.push(error);
+        failures.push(`${name}: ${reasonOf(error)}`);
         return { done: true, value: undefined };
       });
       if (done) tasks.delete(task);
       deleted[name] = (deleted[name] ?? 0) + (value ?? 0);
     }
   }
-  if (failures.length > 0) throw failures[0];
+  if (failures.length > 0) throw new Error(`the clean-up failed of ${failures.join(', ')}`);
   return { deleted, isComplete: tasks.size === 0 };
 }
 
@@ -71,10 +73,10 @@ async function* deleteExpired(database: Tx, rows: ExpiredRows): CleanUpTask {
 }
 
 /** Rows that are locked are left to the next run. `ONLY`, because rows of several partitions may have one `ctid`. */
-function deletion({ table, erase }: ExpiredRows, condition: Sql): Sql {
+function deletion({ table, update }: ExpiredRows, condition: Sql): Sql {
   const name = raw(table);
   return sql`/* clean-up.${name} */
-    ${erase ? sql`UPDATE ${name} SET ${erase}` : sql`DELETE FROM ${name}`}
+    ${update ? sql`UPDATE ${name} SET ${update}` : sql`DELETE FROM ${name}`}
     WHERE ctid = ANY (ARRAY(SELECT ctid FROM ONLY ${name} WHERE ${condition} FOR UPDATE SKIP LOCKED))`;
 }
 

@@ -3,10 +3,10 @@ import type { Tx } from './client.ts';
 import { raw, type Sql, sql } from './sql.ts';
 
 /** What is counted: posts and edits of a store, and what a user does. */
-type DailyKind = 'post' | 'edit' | 'report' | 'image' | 'download';
+type DailyKind = 'post' | 'edit' | 'report' | 'image' | 'download' | 'consent';
 
 const isOver = raw(`counter.since < now() - interval '24 hours'`);
-const nameOf = (kind: DailyKind) => raw(`'${kind}'`);
+const literalOf = (kind: DailyKind) => raw(`'${kind}'`);
 
 /** Counts whose 24 hours are over. */
 export const expiredCounts: ExpiredRows = {
@@ -24,7 +24,7 @@ export const expiredCounts: ExpiredRows = {
 export function countDaily(kind: DailyKind, owners: Sql, quota: number): Sql {
   if (quota === 0) return owners;
   return sql`
-    INSERT INTO daily_counts AS counter (kind, owner_id) SELECT ${nameOf(kind)}, id FROM (${owners}) owner
+    INSERT INTO daily_counts AS counter (kind, owner_id) SELECT ${literalOf(kind)}, id FROM (${owners}) owner
     ON CONFLICT (kind, owner_id) DO UPDATE SET
       since = CASE WHEN ${isOver} THEN now() ELSE counter.since END,
       count = CASE WHEN ${isOver} THEN 1 ELSE counter.count + 1 END
@@ -32,10 +32,27 @@ export function countDaily(kind: DailyKind, owners: Sql, quota: number): Sql {
     RETURNING owner_id AS id`;
 }
 
+/** Counts what a user does. @returns undefined, or the seconds until it may be counted */
+export async function countOfUser(
+  tx: Tx,
+  kind: DailyKind,
+  { userId, quota }: { userId: number; quota: number },
+): Promise<number | undefined> {
+  const counted = await tx.execute(sql`/* quotas.count */
+    ${countDaily(kind, sql`SELECT ${userId}::int AS id`, quota)}`);
+  return counted > 0 ? undefined : secondsUntilNext(tx, kind, sql`${userId}`);
+}
+
+/** Takes back one count. */
+export async function uncountOfUser(tx: Tx, kind: DailyKind, userId: number): Promise<void> {
+  const where = { kind, ownerId: userId, count: { gt: 0 } };
+  await tx.prisma.dailyCount.updateMany({ where, data: { count: { decrement: 1 } } });
+}
+
 /** The seconds until an owner has a new quota; 0 without an owner. */
 export async function secondsUntilNext(tx: Tx, kind: DailyKind, owner: Sql): Promise<number> {
   const [counter] = await tx.query<{ seconds: number }>(sql`/* quotas.secondsUntilNext */
     SELECT greatest(0, extract(epoch FROM since + interval '24 hours' - now()))::float8 AS seconds
-    FROM daily_counts WHERE kind = ${nameOf(kind)} AND owner_id = (${owner})`);
+    FROM daily_counts WHERE kind = ${literalOf(kind)} AND owner_id = (${owner})`);
   return counter?.seconds ?? 0;
 }

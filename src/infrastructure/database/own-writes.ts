@@ -1,11 +1,11 @@
 import type { Redis } from 'ioredis';
 
-export const ownWrites = {
+export const ownWriteTime = {
   /**
    * Milliseconds for which a write of a user is remembered, from its beginning. The request ends after 9 seconds; a transaction that
    * began before that may commit up to 14 seconds later, and its user has 5 more.
    */
-  time: 30_000,
+  milliseconds: 30_000,
 };
 
 /** Who wrote lately: these users read from the primary, so that they see what they wrote. */
@@ -20,7 +20,7 @@ export function rememberHere(): OwnWrites {
   return {
     async remember(userId) {
       clearTimeout(timers.get(userId));
-      timers.set(userId, setTimeout(() => timers.delete(userId), ownWrites.time).unref());
+      timers.set(userId, setTimeout(() => timers.delete(userId), ownWriteTime.milliseconds).unref());
     },
     isRecent: async (userId) => timers.has(userId),
   };
@@ -31,14 +31,14 @@ export function rememberInRedis(redis: Redis): OwnWrites {
   const keyOf = (userId: number) => `dure:write:${userId}`;
   let unknownUntil = 0;
   const setUnknown = () => {
-    unknownUntil = performance.now() + ownWrites.time;
+    unknownUntil = performance.now() + ownWriteTime.milliseconds;
     return true;
   };
   // A server that was started again may have lost its keys.
   redis.on('close', setUnknown);
   return {
     async remember(userId) {
-      await redis.set(keyOf(userId), '', 'PX', ownWrites.time).catch(setUnknown);
+      await redis.set(keyOf(userId), '', 'PX', ownWriteTime.milliseconds).catch(setUnknown);
     },
     async isRecent(userId) {
       if (performance.now() < unknownUntil) return true;

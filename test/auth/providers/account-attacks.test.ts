@@ -11,13 +11,6 @@ import { newAccount, startProviders } from './setup.ts';
 const app = await startProviders();
 const { acme, other, kakao, naver, call, post } = app;
 
-t.test('an address is no way into an account, however well it is proved', async (t) => {
-  const owner = await createVerifiedUser(app);
-  const login = await app.logInWith(acme, newAccount({ email: owner.email.toUpperCase() }));
-  rejected(t, login, 409, 'link_required', { link_token: login.body.data.link_token, expires_in: 600 });
-  t.strictSame(await app.identitiesOf(owner), []);
-});
-
 t.test('an address that the provider has not proved does not even offer to link', async (t) => {
   const owner = await createVerifiedUser(app);
   const user = newAccount({ email: owner.email, isEmailProved: false });
@@ -101,11 +94,14 @@ t.test('a token is bound to its identity, and an error does not use it up', asyn
 
 t.test('a link token works with the account whose address it has, and with no other one', async (t) => {
   const [owner, attacker] = [await createVerifiedUser(app), await createVerifiedUser(app)];
-  const user = newAccount({ email: owner.email });
-  const { link_token } = (await app.logInWith(acme, user)).body.data;
+  const user = newAccount({ email: owner.email.toUpperCase() });
+  const login = await app.logInWith(acme, user);
+  const { link_token } = login.body.data;
+  rejected(t, login, 409, 'link_required', { link_token, expires_in: 600 });
   const { link_token: second } = (await app.logInWith(acme, user)).body.data;
   rejected(t, await post('identities', { link_token }, { token: attacker.token }), 400, 'link_token_invalid');
   rejected(t, await post('identities', { link_token }), 401, 'not_authenticated');
+  t.strictSame(await app.identitiesOf(owner), []);
   const { token } = owner;
   const linked = await post('identities', { link_token }, { token });
   t.match(linked, { status: 201, body: { data: { provider: 'acme' } } });
@@ -150,17 +146,19 @@ t.test('a login with an identity of another account confirms nothing', async (t)
   rejected(t, start, 403, 'confirmation_required', { methods: ['acme'] });
 });
 
-t.test('the last way to log in stays, and the identity of another account is not found', async (t) => {
+t.test('one way to log in stays, also under concurrent use; a foreign identity is not found', async (t) => {
   const [account, stranger] = [await app.signUpWith(acme, newAccount()), await createVerifiedUser(app)];
   const remove = (id: number | string, { token }: { token: string } = account) =>
     app.removeIdentity(id, token);
   const [identity] = await app.identitiesOf(account);
-  rejected(t, await remove(identity.id), 409, 'last_login_method');
   rejected(t, await remove(identity.id, stranger), 404, 'identity_not_found');
   for (const id of ['0', 'x', '99999999999']) rejected(t, await remove(id), 404, 'identity_not_found');
   const second = newAccount();
   const linked = await app.logInWith(kakao, second, 'link', account.token);
-  t.equal((await remove(linked.body.data.id)).status, 200);
+  const remover = (id: number) => () => remove(id);
+  const removals = await inOrder(t, app, account, remover(linked.body.data.id), remover(identity.id));
+  t.strictSame(tally(removals), { '200': 1, '409 last_login_method': 1 });
+  t.equal((await app.identitiesOf(account)).length, 1);
   t.equal((await app.logInWith(kakao, second)).body.data.code, 'sign_up_required', 'it logs in no more');
   await app.mailTo(account.email, '카카오');
 });
@@ -201,17 +199,6 @@ t.test('of two accounts that link one identity at once, one gets it', async (t) 
     app.finish(acme, flows[index] ?? {}, owners[index]?.token),
   );
   t.strictSame(tally(responses), { '201': 1, '409 identity_taken': 1 });
-});
-
-t.test('of the last two ways to log in, concurrent removals leave one', async (t) => {
-  const account = await app.signUpWith(acme, newAccount());
-  const { token } = account;
-  await app.logInWith(kakao, newAccount(), 'link', token);
-  const [one, two] = await app.identitiesOf(account);
-  const remove = (id: number) => () => app.removeIdentity(id, token);
-  const removals = await inOrder(t, app, account, remove(one.id), remove(two.id));
-  t.strictSame(tally(removals), { '200': 1, '409 last_login_method': 1 });
-  t.equal((await app.identitiesOf(account)).length, 1);
 });
 
 t.test('of concurrent uses of a link token, one adds the identity', async (t) => {

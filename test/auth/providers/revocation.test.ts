@@ -8,7 +8,7 @@ import { newResetLink } from '../mailbox.ts';
 import { newAccount, startProviders } from './setup.ts';
 
 const app = await startProviders({}, { hasWorker: true });
-const { kakao, naver, apple, acme, call, pool } = app;
+const { kakao, naver, apple, call, pool } = app;
 
 const remove = ({ token }: { token: string }) => call('DELETE', '/auth/me/', { token, body: {} });
 
@@ -115,12 +115,6 @@ t.test('only an answer that there is no consent counts as done', async (t) => {
     await pool.query(`DELETE FROM ${jobs}`);
     provider.faults = {};
   }
-});
-
-t.test('an identity without a refresh token has nothing to revoke', async (t) => {
-  const account = await app.signUpWith(acme, newAccount());
-  const [identity, ...others] = await app.identitiesOf(account);
-  t.strictSame([identity.token, others], [null, []]);
 });
 
 t.test('refresh tokens of providers are in no table, job or log line as they are', async (t) => {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { ownWrites } from '../../../src/infrastructure/database/own-writes.ts';
+import { ownWriteTime } from '../../../src/infrastructure/database/own-writes.ts';
 import { createTestApp, createUser, type TestApp } from '../../support/app.ts';
 import { inParallel, lockRows } from '../../support/concurrency.ts';
 import { createTestDatabase, databaseUrl } from '../../support/database.ts';
@@ -16,7 +16,7 @@ import { replace } from '../../support/timers.ts';
 import { until } from '../../support/until.ts';
 import { readsOf, sourceOf, startCluster, untilRead } from './standby.ts';
 
-ownWrites.time = atMost(6_000);
+ownWriteTime.milliseconds = atMost(6_000);
 
 const skip = without('redis-server');
 const settings = { QUOTA_POSTS_PER_DAY: '0', QUOTA_EDITS_PER_DAY: '0', WORKER_ENABLED: 'false' };
@@ -113,7 +113,7 @@ t.test('a primary with two standbys', async (t) => {
     t.strictSame(await standby.statements(), []);
 
     await t.test('without Redis, the writes of this instance count', async (t) => {
-      replace(t, ownWrites, { time: 5_000 });
+      replace(t, ownWriteTime, { milliseconds: 5_000 });
       const { token, post } = await createAuthor(app);
       const path = `/api/v1/posts/${post.id}/`;
       const source = () => sourceOf(app, () => titleOf(app, token, post));
@@ -180,10 +180,10 @@ t.test('a primary with two standbys', async (t) => {
 
     await t.test('while a write is in progress, and after a response without its end', async (t) => {
       const impatient = await create({ timeLimit: 1_500, serverErrors: true });
-      const { time } = ownWrites;
-      ownWrites.time = 1;
+      const { milliseconds } = ownWriteTime;
+      ownWriteTime.milliseconds = 1;
       const other = await createAuthor(apps[0]);
-      ownWrites.time = time;
+      ownWriteTime.milliseconds = milliseconds;
       const { token, post } = other;
       await becomes('replica', apps[1], other);
       const lock = await lockRows(t, apps[0], 'SELECT FROM posts WHERE id = $1 FOR UPDATE', [post.id]);

@@ -41,7 +41,7 @@ export function createAccountRemoval(auth: AuthBase) {
       await steps.closeStore(tx, storeId);
       await steps.closeRequestsOfStore(tx, { id: storeId, ownerId: id });
     }
-    await identities.queueRevocations(tx, id);
+    await identities.queueRevocations(tx, id, { since: new Date(0) });
     return accounts.remove(tx, id);
   }
 

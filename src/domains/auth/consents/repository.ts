@@ -1,4 +1,5 @@
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
+import { countOfUser } from '../../../infrastructure/database/daily-quota.ts';
 import type { Consent } from '../../../infrastructure/database/generated/client.ts';
 import { lockRow } from '../../../infrastructure/database/locks.ts';
 import { sql } from '../../../infrastructure/database/sql.ts';
@@ -8,6 +9,8 @@ export type Answer = Pick<Consent, 'kind' | 'action' | 'version'>;
 type AnswerRow = Answer & Pick<Consent, 'createdAt'> & { id: number };
 
 const askedAtOnce = 100;
+/** Of one user in 24 hours: answers are kept as long as the account. */
+const changesPerDay = 50;
 
 /** A month before two years have passed. */
 function isDue() {
@@ -34,6 +37,10 @@ export function createConsentRepository(database: Database, mailQueue: MailQueue
     const data = answers.map((answer) => ({ ...by, ...answer }));
     await tx.prisma.consent.createMany({ data });
   }
+
+  /** Counts a change of answers. @returns undefined, or the seconds until one may be counted */
+  const countChange = (tx: Tx, userId: number) =>
+    countOfUser(tx, 'consent', { userId, quota: changesPerDay });
 
   /**
    * Part of the clean-up: asks users by email whether their marketing consent still stands, before two years have passed since they
@@ -73,5 +80,5 @@ export function createConsentRepository(database: Database, mailQueue: MailQueue
     });
   }
 
-  return { latest, record, askAgain };
+  return { latest, countChange, record, askAgain };
 }

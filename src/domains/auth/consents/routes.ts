@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { currentUser } from '../../../http/authentication.ts';
+import { httpErrors } from '../../../http/errors.ts';
 import { requestContext } from '../../../http/request-context.ts';
 import { Ref } from '../../../http/schemas.ts';
 import { ConsentChanges, ConsentList, GivenConsents } from './schemas.ts';
@@ -38,8 +39,7 @@ export const consentRoutes: FastifyPluginAsyncTypebox<ConsentService> = async (a
   app.patch('/me/consents/', {
     config: {
       access: 'user',
-      // Answers are kept as long as the account.
-      limit: { group: 'consents', max: 10, per: 'user' },
+      errors: [httpErrors.quotaExceeded],
       message: { ko: '동의 내역을 변경했습니다.', en: 'Your answers have been saved.' },
     },
     schema: {

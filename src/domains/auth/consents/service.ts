@@ -1,5 +1,5 @@
 import { type CurrentUser, tokenNotValid } from '../../../http/authentication.ts';
-import { invalidFields } from '../../../http/errors.ts';
+import { httpErrors, invalidFields, retryLater } from '../../../http/errors.ts';
 import { type FieldError, problems } from '../../../http/field-errors.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
 import type { Tx } from '../../../infrastructure/database/client.ts';
@@ -82,7 +82,10 @@ export function createConsents({ config, database, accounts, consents }: AuthCon
         const last = known.findLast((row) => row.kind === kind);
         return last?.action !== action || last.version !== version;
       };
-      await consents.record(tx, { userId: user.id, address }, toAnswers(changes).filter(isNew));
+      const answers = toAnswers(changes).filter(isNew);
+      const seconds = answers.length > 0 ? await consents.countChange(tx, user.id) : undefined;
+      if (seconds !== undefined) throw retryLater(httpErrors.quotaExceeded, seconds);
+      await consents.record(tx, { userId: user.id, address }, answers);
       return find(user.id, tx);
     });
   }

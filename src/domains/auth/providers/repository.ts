@@ -11,8 +11,6 @@ const maxRevocations = 8;
 
 export type { IdentityRow };
 
-type Some = { id?: number; since?: Date };
-
 /** What a provider said about a user, of whom the issuer and the subject are the only key. `token` is sealed. */
 export interface ProviderIdentity
   extends Pick<IdentityRow, 'provider' | 'issuer' | 'subject' | 'email' | 'token'> {
@@ -66,13 +64,13 @@ export function createIdentityRepository(database: Database, sealer: Sealer) {
       }),
 
     /** Has the providers take back what the user consented to, after the commit: of one identity, or of all since a time. */
-    async queueRevocations(tx: Tx, userId: number, { id, since = new Date(0) }: Some = {}): Promise<void> {
-      const one = id === undefined ? sql`created_at >= ${since}` : sql`id = ${id}`;
+    async queueRevocations(tx: Tx, userId: number, which: { id: number } | { since: Date }): Promise<void> {
+      const isMeant = 'id' in which ? sql`id = ${which.id}` : sql`created_at >= ${which.since}`;
       await tx.execute(sql`/* auth.queueRevocations */
         INSERT INTO outbox (job)
         SELECT jsonb_build_object('identifier', ${revokeIdentityTask}::text, 'max_attempts', ${maxRevocations}::int,
           'payload', jsonb_build_object('provider', provider, 'token', token))
-        FROM identities WHERE user_id = ${userId} AND token IS NOT NULL AND ${one}`);
+        FROM identities WHERE user_id = ${userId} AND token IS NOT NULL AND ${isMeant}`);
     },
   };
 }

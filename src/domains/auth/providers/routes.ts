@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import type { FastifyRequest } from 'fastify';
 import { currentUser } from '../../../http/authentication.ts';
-import { httpErrors } from '../../../http/errors.ts';
+import { ApiError, httpErrors } from '../../../http/errors.ts';
 import { PageQuery, paginate } from '../../../http/pagination.ts';
 import { readForm } from '../../../http/plugins/body-reader.ts';
 import { requestContext } from '../../../http/request-context.ts';
@@ -193,23 +193,36 @@ const callbackRoutes: FastifyPluginAsyncTypebox<ProviderLogin> = async (app, log
   app.addContentTypeParser('application/x-www-form-urlencoded', async (request: FastifyRequest) =>
     Object.fromEntries(await readForm(request)),
   );
-  for (const [method, operationId, how] of [
-    ['GET', 'receiveProviderRedirect', 'with a query'],
-    ['POST', 'receiveProviderForm', 'with a form, as Apple does'],
-  ] as const)
-    app.route({
-      method,
-      url: '/providers/:provider/callback/',
-      config: { access: 'anyone' },
-      schema: {
-        operationId,
-        summary: `Where providers send the browser ${how}`,
-        description:
-          'Sends the browser on to `{FRONTEND_URL}/login/callback`, with `provider`, and `code` and `state` or `error`. Changes nothing.',
-        params: schemas.ProviderPath,
-        response: { 303: Type.Null({ description: 'To the callback page' }) },
-      },
-      handler: async ({ params, query, body }, reply) =>
-        reply.redirect(callbackPage(login, params.provider, method === 'GET' ? query : body), 303),
-    });
+  app.addContentTypeParser('*', async () => {
+    throw new ApiError(authErrors.notForm);
+  });
+
+  const schemaOf = (operationId: string, summary: string, note = '') => ({
+    operationId,
+    summary,
+    description: `Sends the browser on to \`{FRONTEND_URL}/login/callback\`, with \`provider\`, and \`code\` and \`state\` or \`error\`. Changes nothing.${note}`,
+    params: schemas.ProviderPath,
+    response: { 303: Type.Null({ description: 'To the callback page' }) },
+  });
+
+  app.get('/providers/:provider/callback/', {
+    config: { access: 'anyone' },
+    schema: schemaOf('receiveProviderRedirect', 'Where providers send the browser'),
+    handler: async (request, reply) =>
+      reply.redirect(callbackPage(login, request.params.provider, request.query), 303),
+  });
+
+  const formSummary = 'Where providers that send a form send the browser';
+  app.post('/providers/:provider/callback/', {
+    config: { access: 'anyone', errors: [authErrors.notForm] },
+    // Whatever is wrong with the form, the page says so.
+    attachValidation: true,
+    schema: {
+      ...schemaOf('receiveProviderForm', formSummary, ' Apple does so.'),
+      consumes: ['application/x-www-form-urlencoded'],
+      body: Ref(schemas.ProviderForm),
+    },
+    handler: async (request, reply) =>
+      reply.redirect(callbackPage(login, request.params.provider, request.body), 303),
+  });
 };

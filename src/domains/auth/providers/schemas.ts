@@ -10,6 +10,15 @@ const providerId = t.Text('`id` of a provider', { pattern: '^[a-z][a-z0-9-]*$', 
 /** What no provider has is 404. */
 export const ProviderPath = Type.Object({ provider: { ...providerId, examples: ['kakao'] } });
 
+const sent = (description: string, pattern: string, maxLength: number) =>
+  Type.Optional(Type.String({ ...t.documented({ pattern, maxLength }), description }));
+export const ProviderForm = t.NamedObject('ProviderForm', 'What a provider sends; other fields are ignored', {
+  code: sent('What the login is finished with', '^[ -~]+$', 2000),
+  state: sent('Of the `authorization_url`', '^[A-Za-z0-9_-]+$', 200),
+  error: sent('Why there is no `code`', '^[A-Za-z0-9_]+$', 100),
+  user: sent('JSON with the name of the user, at the first login', '^[{]', 4000),
+});
+
 const LoginProvider = t.NamedObject('LoginProvider', 'With what users can log in', {
   id: providerId,
   name: t.Text('For a button, in the language of the response', 1000),

@@ -19,8 +19,9 @@ const streamsPerUser = 10;
 const reconnectAfter = { min: 2_000, max: 6_000 };
 /** Streams that are being opened, per instance. More are rejected. Those that are open do not count, however many read. */
 const maxOpening = 300;
-/** Milliseconds between two checks of the sessions of all streams. */
+/** Milliseconds between two checks of the sessions of all streams, and without a successful one until the streams end. */
 const checkInterval = 3_000;
+const maxUnchecked = 60_000;
 /** Notifications per query. With the sizes of texts, this bounds the memory of a client that does not read, however many it missed. */
 const pageSize = 50;
 /** Milliseconds after a failed query: random, so that the streams of an instance do not retry at once. */
@@ -63,6 +64,7 @@ export function createStreamHub(options: HubOptions) {
   const reads = new PQueue({ concurrency: maxConcurrentReads });
   const streams = new Map<number, Set<OpenStream>>();
   const checks = setInterval(() => void checkSessions(), checkInterval).unref();
+  let checkedAt = Date.now();
   let opening = 0;
   let isClosing = false;
 
@@ -98,9 +100,12 @@ export function createStreamHub(options: HubOptions) {
     try {
       const sessionIds = [...new Set(open.map(({ sessionId }) => sessionId))];
       const live = sessionIds.length > 0 ? await findLiveSessions(sessionIds) : new Set();
+      checkedAt = Date.now();
       for (const { sessionId, end } of open) if (!live.has(sessionId)) end('session ended');
     } catch (error) {
       logger.warn({ err: error }, 'sessions of open streams could not be checked');
+      if (Date.now() - checkedAt > maxUnchecked)
+        for (const { end } of open) end('session could not be checked');
     }
   }
 
