@@ -1,7 +1,5 @@
 import { TOTP } from 'otpauth';
-import type { Test } from 'tap';
 import { createUser, type TestApp } from '../support/app.ts';
-import { replace } from '../support/timers.ts';
 import { accountsOf } from './accounts.ts';
 
 /** The codes of an authenticator app. */
@@ -33,12 +31,6 @@ export function authenticatorOf(secret: string): Authenticator {
 /** A code as a keyboard for Korean, a web page or a mail may give it. */
 export const asPasted = (code: string) =>
   `\u202a${code.slice(0, 3)} - ${code.slice(3).replace(/\d/g, (digit) => String.fromCodePoint(digit.charCodeAt(0) + 0xfee0))}\u202c`;
-
-/** Stops the clock of the process, until the test ends: the current step does not end. */
-export function stopClock(t: Test): void {
-  const now = Date.now();
-  replace(t, Date, { now: () => now });
-}
 
 /** Lets codes be used again, so that no test waits for the next one. */
 export async function forgetSteps({ pool }: TestApp, { id }: { id: number }): Promise<void> {

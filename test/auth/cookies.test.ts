@@ -246,18 +246,16 @@ t.test('a failed login keeps the cookie', async (t) => {
 
 t.test('the cookie survives 429 and 503', async (t) => {
   const user = await createUser(app);
-  const limited = await app.startInstance(
-    { RATE_LIMIT_ENABLED: 'true' },
-    { timeLimit: 1_000, serverErrors: true },
-  );
+  const limited = await app.startInstance({}, { timeLimit: 1_000, serverErrors: true });
+  const counted = await app.startInstance({ RATE_LIMIT_ENABLED: 'true' });
   const lock = await lockRows(t, app, 'SELECT FROM sessions WHERE user_id = $1 FOR UPDATE', [user.id]);
   const unavailable = await send('token/refresh', { cookie: user.refresh }, limited);
   rejected(t, unavailable, 503, 'service_unavailable');
   await lock.release();
   t.equal(unavailable.headers['set-cookie'], undefined);
-  const responses = await inParallel(60, () => send('token/refresh', {}, limited));
-  t.strictSame(tally(responses), { '401 not_authenticated': 59, '429 rate_limited': 1 });
-  const refused = await send('token/refresh', { cookie: user.refresh }, limited);
+  const responses = await inParallel(60, () => send('token/refresh', {}, counted));
+  t.strictSame(tally(responses), { '401 not_authenticated': 60 });
+  const refused = await send('token/refresh', { cookie: user.refresh }, counted);
   t.strictSame([refused.status, refused.headers['set-cookie']], [429, undefined]);
 });
 

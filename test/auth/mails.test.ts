@@ -9,7 +9,6 @@ const app = await createTestApp({
   EMAIL_CODE_TTL: '5m',
   PASSWORD_RESET_TTL: '2h',
   VERIFICATION_TOKEN_TTL: '90s',
-  EMAIL_COOLDOWN: '2m',
 });
 
 const hangul = /[가-힣]/;
@@ -26,16 +25,11 @@ async function mailAfter(email: string, request: () => Promise<{ status: number;
   return app.mails.next(email, skip);
 }
 
-/** Asserts that an email is complete, in a language, and has some texts in both parts. */
+/** Asserts that an email is in a language, and has some texts. */
 function isMail(t: Test, mail: OutgoingMail, language: string, ...texts: string[]) {
-  const { subject, text, html } = mail;
-  t.match(subject, /^[^\r\n]+$/);
-  t.equal(hangul.test(subject), language === 'ko', subject);
+  const { text } = mail;
   t.equal(hangul.test(text), language === 'ko', text);
-  for (const part of texts) {
-    t.ok(text.includes(part), `the text has ${part}`);
-    t.ok(html.includes(part.replaceAll('&', '&amp;')), `the HTML has ${part}`);
-  }
+  for (const part of texts) t.ok(text.includes(part), `the text has ${part}`);
   t.match(mail.idempotencyKey, /^\S{1,256}$/);
 }
 
@@ -82,12 +76,8 @@ t.test('the durations are configurable', async (t) => {
   const email = 'durations@example.com';
   const sent = await post('email-verify/send', { email }, 'ko');
   t.match(sent.body.data, { accepted: true, expires_in: 300 });
-  about(t, sent.body.data.resend_after, 120);
   const code = codeIn(await latestMail(app, email));
   t.equal((await auth.confirm({ email, code })).body.data.expires_in, 90);
-  await passTime(app, email, 120);
-  t.match((await post('email-verify/send', { email }, 'ko')).body.data, { accepted: true });
-  t.equal((await mailsTo(app, email)).length, 2, 'the cooldown is two minutes');
 
   const user = await createUser(app);
   const { expires_at } = (await auth.validateReset(await newResetLink(app, user.email))).body.data;

@@ -19,16 +19,18 @@ const { me, refresh, confirmReset } = accountsOf(app);
 /** Milliseconds in which a browser may finish what it began. */
 const flowTime = 300_000;
 
-t.test('a passkey of each algorithm is registered and logs in as a password does', async (t) => {
-  for (const algorithm of ['ES256', 'EdDSA', 'RS256'] as const) {
-    const { authenticator, username } = await createOwner({ algorithm });
+t.test('a passkey of each kind is registered, and logs in again and again as a password does', async (t) => {
+  const algorithms = [{ algorithm: 'ES256' }, { algorithm: 'EdDSA' }, { algorithm: 'RS256' }] as const;
+  for (const kind of [...algorithms, { hasCounter: false }]) {
+    const { authenticator, username } = await createOwner(kind);
     const { access, refresh: token, user, ...rest } = (await logIn(authenticator)).body.data;
-    t.strictSame(rest, { token_type: 'Bearer', expires_in: 900, refresh_expires_in: 1209600 }, algorithm);
+    t.strictSame(rest, { token_type: 'Bearer', expires_in: 900, refresh_expires_in: 1209600 });
     t.equal(user.username, username);
     t.equal((await me(access)).status, 200);
     t.equal((await refresh(token)).status, 200);
     const sessions = await app.call('GET', '/auth/sessions/', { token: access });
     t.strictSame(sessions.body.data.items[0].methods, ['passkey']);
+    t.equal((await logIn(authenticator)).status, 200, 'again');
   }
 });
 
@@ -110,11 +112,6 @@ t.test('a login updates when a passkey was used and whether it is synced', async
   const [after] = (await list(token)).body.data.items;
   t.equal(after.is_synced, true);
   isRecent(t, after.last_used_at);
-});
-
-t.test('an authenticator without a counter logs in again and again', async (t) => {
-  const { authenticator } = await createOwner({ hasCounter: false });
-  for (const _ of ['first', 'second']) t.equal((await logIn(authenticator)).status, 200);
 });
 
 t.test('a passkey counts as both factors', async (t) => {
@@ -264,18 +261,6 @@ t.test('a login is refused with', async (t) => {
   t.strictSame(rows, [{ counter: 2 + Object.keys(refused).length }], 'none of them counted');
 });
 
-t.test('what was signed cannot be changed', async (t) => {
-  const { authenticator } = await createOwner();
-  for (const field of ['clientDataJSON', 'authenticatorData', 'signature'] as const) {
-    const { flow_token, credential } = await beginLogin(authenticator);
-    const bytes = Buffer.from(credential.response[field], 'base64url');
-    bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1;
-    const response = { ...credential.response, [field]: bytes.toString('base64url') };
-    const changed = await finishLogin({ flow_token, credential: { ...credential, response } });
-    rejected(t, changed, 401, 'invalid_credentials');
-  }
-});
-
 t.test('a flow works once, also for parallel requests and after a failed attempt', async (t) => {
   const { authenticator, token } = await createOwner({ hasCounter: false });
   const signed = await beginLogin(authenticator);
@@ -340,17 +325,13 @@ t.test('a credential belongs to one account', async (t) => {
   rejected(t, await logIn(copied, { userHandle: handleOf(other.id) }), 401, 'invalid_credentials');
 });
 
-t.test('a counter that does not grow is refused', async (t) => {
+t.test('a counter that does not grow is refused, also under concurrent use', async (t) => {
   const { authenticator } = await createOwner();
   t.equal((await logIn(authenticator, { counter: 4_000_000_000 })).status, 200);
   for (const counter of [4_000_000_000, 3_999_999_999, 1, 0])
     rejected(t, await logIn(authenticator, { counter }), 401, 'invalid_credentials');
   t.equal((await logIn(authenticator, { counter: 4_000_000_001 })).status, 200);
-});
-
-t.test('of parallel logins with the same counter one succeeds', async (t) => {
-  const { authenticator } = await createOwner();
-  const logins = await inParallel(5, () => logIn(authenticator, { counter: 7 }));
+  const logins = await inParallel(5, () => logIn(authenticator, { counter: 4_000_000_002 }));
   t.strictSame(tally(logins), { '200': 1, '401 invalid_credentials': 4 });
 });
 

@@ -1,6 +1,6 @@
 import argon2 from 'argon2';
 import t from 'tap';
-import { createTestApp, createUser, logIn, password, resetLinkIn, testEnvironment } from '../support/app.ts';
+import { createTestApp, createUser, logIn, password, resetLinkIn } from '../support/app.ts';
 import { delayed, invalid, rejected, tally, tokenRejected } from '../support/assertions.ts';
 import { during, inParallel } from '../support/concurrency.ts';
 import { accountsOf, newPassword } from './accounts.ts';
@@ -10,7 +10,7 @@ const app = await createTestApp();
 const other = await app.startInstance();
 
 const hour = 3600;
-const { post, me, refresh, tryLogin, newCode, changePassword, ended } = accountsOf(app);
+const { post, me, refresh, tryLogin, changePassword, ended } = accountsOf(app);
 const { requestReset, validateReset, confirmReset } = accountsOf(app);
 
 /** An account, and a link in its mailbox. */
@@ -91,7 +91,7 @@ t.test('a wrong link is rejected, and the right one still works', async (t) => {
 });
 
 t.test('a link works for an hour', async (t) => {
-  for (const seconds of [hour - 10, hour]) {
+  for (const seconds of [hour - 600, hour]) {
     const { link, email } = await createUserWithLink();
     const age = `expires_at = expires_at - interval '${seconds} seconds'`;
     await app.pool.query(`UPDATE password_resets SET ${age} WHERE email = $1`, [email]);
@@ -110,18 +110,6 @@ t.test('a link is void after a newer request, but not after one inside the coold
   rejected(t, await validateReset(link), 400, 'reset_link_invalid');
   rejected(t, await confirmReset(link), 400, 'reset_link_invalid');
   t.equal((await confirmReset(newer)).status, 200);
-});
-
-t.test('a link works after a rotation of JWT_SECRET while the old secret is kept', async (t) => {
-  const { link, email } = await createUserWithLink();
-  const newer = 'a newer secret that only tests have 9876543210';
-  const rotated = await app.startInstance({ JWT_SECRET: `${newer},${testEnvironment.JWT_SECRET}` });
-  t.equal((await validateReset(link, rotated)).status, 200);
-  const after = await app.startInstance({ JWT_SECRET: newer });
-  rejected(t, await validateReset(link, after), 400, 'reset_link_invalid');
-  const code = await newCode(email);
-  const confirmed = await post('email-verify/confirm', { email, code }, {}, after);
-  rejected(t, confirmed, 400, 'invalid_code', { attempts_left: 4 });
 });
 
 t.test('of 20 concurrent uses of a link, one succeeds and sets its password', async (t) => {

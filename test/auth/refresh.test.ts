@@ -156,7 +156,7 @@ t.test('an expired token is rejected as expired, an access token as one of anoth
   await rejectedAsOver(t, session.refresh);
 });
 
-t.test('a refresh token with another head, count, end or signature than issued is malformed', async (t) => {
+t.test('a refresh token with another head, count, end, signature or user is rejected', async (t) => {
   const session = await logIn(app, user);
   const genuine = decode(session.refresh);
   const forge = createForge({ secret, ...genuine });
@@ -166,16 +166,11 @@ t.test('a refresh token with another head, count, end or signature than issued i
   const others = [{ secret: 'not the secret' }, { header: { alg: 'none' } }, { header: { kid: 'x' } }];
   for (const other of [...others, { claims: { exp: undefined } }])
     tokenRejected(t, await refresh(forge(other)), 'malformed', 'refresh');
-  t.equal((await refresh(forge())).status, 200, 'one that the test signs is as good as the genuine one');
-});
-
-t.test('user and session must belong together', async (t) => {
-  const [session, stranger] = [await logIn(app, user), await createUser(app)];
-  const forge = createForge({ secret, ...decode(session.refresh) });
+  const stranger = await createUser(app);
   for (const claims of [{ sub: String(stranger.id) }, { sid: sessionIdIn(stranger.token) }])
     tokenRejected(t, await refresh(forge({ claims })), 'revoked', 'refresh');
-  t.equal((await refresh(session.refresh)).status, 200);
   t.equal((await refresh(stranger.refresh)).status, 200);
+  t.equal((await refresh(forge())).status, 200, 'one that the test signs is as good as the genuine one');
 });
 
 /** One instance or the other. */
@@ -194,14 +189,7 @@ async function livesOn(t: Test, token: string, responses: TestResponse[]) {
   t.equal(countIn(await rotate(newest)), countIn(newest) + 1, 'the newest token works');
 }
 
-t.test('20 concurrent refreshes of one token leave one session whose newest token works', async (t) => {
-  const { refresh: token } = await logIn(app, user);
-  const responses = await inParallel(20, (index) => refresh(token, either(index)));
-  for (const { body } of responses) t.equal(countIn(body.data.refresh), 1, 'one rotation');
-  await livesOn(t, token, responses);
-});
-
-t.test('concurrent refreshes of recently current tokens leave one session', async (t) => {
+t.test('concurrent refreshes of one token, and of recently current ones, leave one session', async (t) => {
   const { refresh: first } = await logIn(app, user);
   const tokens = [first];
   const all: TestResponse[] = [];
@@ -209,6 +197,7 @@ t.test('concurrent refreshes of recently current tokens leave one session', asyn
     const responses = await inParallel(20, (index) =>
       refresh(tokens[(index * 7) % tokens.length] ?? first, either(index)),
     );
+    if (round === 0) for (const { body } of responses) t.equal(countIn(body.data.refresh), 1, 'one rotation');
     all.push(...responses);
     tokens.push(...responses.map(({ body }) => String(body.data.refresh)));
   }

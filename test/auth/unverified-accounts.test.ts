@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { createTestApp, createUser, deleteAccount, logIn, suspend, verifyEmails } from '../support/app.ts';
 import { invalid, rejected, tally, tokenRejected } from '../support/assertions.ts';
-import { during, inOrder, inParallel, lockRows } from '../support/concurrency.ts';
+import { during, inOrder, inParallel } from '../support/concurrency.ts';
 import { cleanUp } from '../support/images.ts';
 import { countRows, tablesWith } from '../support/rows.ts';
 import { createStore } from '../support/stores.ts';
@@ -148,20 +148,6 @@ t.test('a sign-up waits for a store or a verification in progress, and replaces 
 t.test('a sign-up waits for a concurrent deletion, and succeeds either way', async (t) => {
   for (const end of ['COMMIT', 'ROLLBACK'] as const)
     t.equal((await signUpDuring(t, remove, end)).response.status, 201, end);
-});
-
-t.test('an account that is verified or gets a store before it is locked is not replaced', async (t) => {
-  for (const statement of [statements.verify, statements.openStore]) {
-    const { squatter, body } = await createRivals();
-    const account = 'SELECT FROM users WHERE id = $1 FOR UPDATE';
-    const lock = await lockRows(t, app, account, [squatter.id]);
-    const response = signUp(body);
-    await lock.waiters(1);
-    await lock.run(statement, [squatter.id]);
-    await lock.release('COMMIT');
-    rejected(t, await response, 409, 'email_taken');
-    t.equal((await me(squatter.token)).status, 200);
-  }
 });
 
 t.test('a store cannot be opened in an account that is replaced', async (t) => {

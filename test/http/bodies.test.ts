@@ -20,7 +20,7 @@ t.test('JSON in UTF-8 is read under every spelling of its name', async (t) => {
   const parameters = ['', '; charset=utf-8', ';charset=UTF-8', ' ; charset=utf8', '; version=1'];
   const types = parameters.map((one) => `application/json${one}`);
   for (const type of [...types, 'APPLICATION/JSON; charset="utf-8"'])
-    invalid(t, await logIn('{}', { 'content-type': type }), ...required);
+    for (const body of ['{}', '']) invalid(t, await logIn(body, { 'content-type': type }), ...required);
 });
 
 t.test('any other media type is unsupported_media_type', async (t) => {
@@ -63,6 +63,9 @@ t.test('a body that is not JSON in UTF-8 is malformed_json', async (t) => {
     ...['{', '}', '{"username":}', '{"username":"a",}', "{'username':'a'}", '{username:"a"}', '[1,2'],
     '"open',
     ...['{"username":"a"} {}', '{"username":"a\nb"}', 'undefined', 'NaN', '\u0000', ' ', '// comment\n{}'],
+    // Prototypes cannot be reached.
+    '{"username":"a","password":{"__proto__":{"isAdmin":true}}}',
+    '{"\\u005f_proto__":{"isAdmin":true}}',
     Buffer.from('{"username":"caf\u00e9"}', 'latin1'),
     Buffer.from('{"username":"a"}', 'utf16le'),
     Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]),
@@ -70,19 +73,6 @@ t.test('a body that is not JSON in UTF-8 is malformed_json', async (t) => {
     Buffer.concat([Buffer.from('{"username":"'), Buffer.from('한').subarray(0, 2), Buffer.from('"}')]),
   ];
   for (const body of bodies) rejected(t, await logIn(body), 400, 'malformed_json');
-});
-
-t.test('a missing body, an empty one and an empty object name every missing field', async (t) => {
-  for (const body of [undefined, '', '{}']) invalid(t, await logIn(body), ...required);
-});
-
-t.test('prototypes cannot be reached', async (t) => {
-  const bodies = [
-    '{"username":"a","password":{"__proto__":{"isAdmin":true}}}',
-    '{"\\u005f_proto__":{"isAdmin":true}}',
-  ];
-  for (const body of bodies) rejected(t, await logIn(body), 400, 'malformed_json');
-  t.notOk(Object.hasOwn(Object.prototype, 'isAdmin'));
 });
 
 t.test('nesting deeper than any schema is malformed_json', async (t) => {
@@ -116,17 +106,6 @@ t.test('a post may be larger', async (t) => {
   rejected(t, await write('PATCH', path, tooLong), 413, 'payload_too_large');
 });
 
-t.test('a list with too many items is one error', async (t) => {
-  const { token } = await openShop(app);
-  const send = (path: string, body: unknown) => call('POST', `/api/v1${path}`, { token, body });
-  const store = { name: '두레 카페', category_ids: Array(6).fill('x') };
-  const post = { title: '제목', content: '내용', images: Array(200).fill(1) };
-  invalid(t, await send('/stores/', store), 'category_ids');
-  invalid(t, await send('/posts/', post), 'images');
-  const many = await send('/notifications/mark-read/', { ids: Array(5_000).fill('x') });
-  t.strictSame(invalid(t, many, 'ids').ids, ['100개 이하여야 합니다.']);
-});
-
 t.test('more values than any schema allows are rejected before they are parsed', async (t) => {
   const fields = (count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`f${index}`, 1]));
@@ -139,6 +118,9 @@ t.test('more values than any schema allows are rejected before they are parsed',
   invalid(t, await post(Array(1_001).fill({})), 'body');
   invalid(t, await logIn(`${'[1'.padEnd(20_010, ',1')}]`), 'body');
   invalid(t, await post(Array(10_002).fill(1)), 'body');
+  const body = { ids: Array(5_000).fill('x') };
+  const marked = await call('POST', '/api/v1/notifications/mark-read/', { token, body });
+  t.strictSame(invalid(t, marked, 'ids').ids, ['100개 이하여야 합니다.'], 'one error');
   // Punctuation inside strings is text.
   const text = '\\" : , [ { \\\\'.repeat(1_000);
   invalid(t, await logIn(JSON.stringify({ username: text })), 'username', 'password');

@@ -1,17 +1,13 @@
-import Fastify from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import t from 'tap';
-import { credentialsPlugin } from '../../src/http/authentication.ts';
 import { createTestApp, createUser, password, type TestResponse } from '../support/app.ts';
 import { rejected } from '../support/assertions.ts';
-import { contract } from '../support/contract.ts';
 import { listen, rawCall } from '../support/raw-http.ts';
 import { production } from '../support/service.ts';
-import { operations, unknownPath } from './operations.ts';
 
 /** The headers of a response that do not depend on the request. */
 const securityHeadersOf = ({ headers }: TestResponse) => {
-  const names =
-    /^(x-(?!request-id|ratelimit)|cross-origin-|content-security-|referrer-|origin-agent-|strict-transport-)/;
+  const names = /^(x-(?!request-id|ratelimit)|cross-origin-|content-security-|referrer-|strict-transport-)/;
   return Object.fromEntries(Object.entries(headers).filter(([name]) => names.test(name)));
 };
 
@@ -29,17 +25,6 @@ t.test('what is not HTTP has the security headers of other responses', async (t)
       t.strictSame(securityHeadersOf(response), expected);
     }
     t.equal('strict-transport-security' in expected, 'NODE_ENV' in environment);
-  }
-});
-
-t.test('at the paths that are not of the API, what is not HTTP has a documented response, too', async () => {
-  const port = await listen((await createTestApp()).app);
-  const others = contract.operations.filter((one) => !operations.includes(one));
-  for (const { method, path } of others.map((one) => ({ ...one, path: unknownPath(one) }))) {
-    for (const rest of ['Bad Header: 1', `X-Large: ${'a'.repeat(20_000)}`]) {
-      const response = await rawCall(port, `${method} ${path} HTTP/1.1\r\nHost: x\r\n${rest}\r\n\r\n`);
-      contract.check(method, path, response);
-    }
   }
 });
 
@@ -61,15 +46,9 @@ t.test('an unexpected error is internal_error; the log has its cause, no values 
 });
 
 t.test('an operation that does not say who may call it stops the start', async (t) => {
-  const app = Fastify();
-  t.teardown(() => app.close());
-  const authenticator = {
-    verifyAccessToken: () => ({ problem: 'malformed' }) as const,
-    findUser: async () => undefined,
+  const routes = async (app: FastifyInstance) => {
+    const add = () => app.get('/secrets/', { schema: { operationId: 'listSecrets' } }, async () => ({}));
+    t.throws(add, /\/secrets\/ does not say who may call it/);
   };
-  await app.register(credentialsPlugin, { authenticator });
-  const schema = { operationId: 'listSecrets' };
-  const handler = async () => ({});
-  t.throws(() => app.get('/secrets/', { schema, handler }), /\/secrets\/ does not say who may call it/);
-  t.doesNotThrow(() => app.get('/public/', { config: { access: 'anyone' }, schema, handler }));
+  await (await createTestApp()).startInstance({}, { routes });
 });

@@ -1,8 +1,5 @@
 import process from 'node:process';
-import { Type } from '@sinclair/typebox';
-import type { FastifyInstance } from 'fastify';
 import t from 'tap';
-import { TextField } from '../../src/http/text.ts';
 import { createTestApp, createUser, password } from '../support/app.ts';
 import { invalid } from '../support/assertions.ts';
 import { openShop } from '../support/stores.ts';
@@ -15,40 +12,16 @@ import { openShop } from '../support/stores.ts';
 const json = { 'content-type': 'application/json' };
 const english = { 'accept-language': 'en' };
 
-/** A route with types that no operation has. */
-async function probeRoutes(app: FastifyInstance): Promise<void> {
-  const Item = Type.Object(
-    { text: TextField('block', { minLength: 1, maxLength: 5 }), count: Type.Optional(Type.Integer()) },
-    { additionalProperties: false },
-  );
-  app.post(
-    '/api/probe/',
-    {
-      config: { message: { ko: '확인', en: 'ok' } },
-      schema: {
-        hide: true,
-        querystring: Type.Object({
-          number: Type.Optional(Type.Integer({ minimum: -5, maximum: 100 })),
-          flag: Type.Optional(Type.Boolean()),
-        }),
-        body: Type.Object(
-          { items: Type.Array(Item, { minItems: 1, maxItems: 3 }), on: Type.Optional(Type.Boolean()) },
-          { additionalProperties: false },
-        ),
-        response: { 200: Type.Unknown() },
-      },
-    },
-    async ({ body, query }) => ({ body, query }),
-  );
-}
-
-const app = await (await createTestApp()).startInstance({}, { routes: probeRoutes });
+const app = await createTestApp();
 const { call } = app;
 const { token } = await createUser(app);
+const shop = await openShop(app);
 const account = { username: 'somebody', password, name: '김두레', email: 'somebody@example.com' };
 const signUp = (body: unknown, headers = {}) => call('POST', '/auth/signup/', { body, headers });
 const rename = (name: unknown) => call('PATCH', '/auth/me/', { token, body: { name } });
-const probe = (body: unknown, query = '') => call('POST', `/api/probe/${query}`, { body });
+/** Sends a post, valid but for these fields. */
+const write = (fields: object) =>
+  call('POST', '/api/v1/posts/', { token: shop.token, body: { title: '글', content: '내용', ...fields } });
 
 t.test('the texts are Korean, or English on request', async (t) => {
   const body = { username: 'x'.repeat(31), password: 1, email: 'x', role: 'admin' };
@@ -69,8 +42,8 @@ t.test('the texts are Korean, or English on request', async (t) => {
 });
 
 t.test('an empty text or list has one text, which says what is missing', async (t) => {
-  const { token } = await openShop(app);
-  const create = (path: string, body: object) => call('POST', `/api/v1/${path}/`, { token, body });
+  const create = (path: string, body: object) =>
+    call('POST', `/api/v1/${path}/`, { token: shop.token, body });
   for (const empty of ['', ' ', '\u3164']) {
     const account = await signUp({ username: empty, name: empty, email: 'x@example.com', password });
     t.match(account.body.data.errors, [
@@ -115,31 +88,24 @@ t.test('every wrong field is named at once, with a code and the parameters of it
   t.match(byField('email'), [{ code: 'invalid_format' }]);
   t.match(byField('role'), [{ code: 'unknown_field' }]);
 
-  const errorsOf = async (value: unknown, query = '') => (await probe(value, query)).body.data.errors;
-  const item = { text: 'a' };
-  t.match(await errorsOf({ items: [] }), [{ field: 'items', code: 'too_few', params: { min: 1 } }]);
-  t.match(await errorsOf({ items: Array(4).fill(item) }), [
-    { field: 'items', code: 'too_many', params: { max: 3 } },
-  ]);
-  t.match(await errorsOf({ items: [{ text: 'long text' }] }), [
-    { field: '/items/0/text', code: 'too_long', params: { max: 5 } },
-  ]);
-  t.match(await errorsOf({ items: [{ text: 1 }], on: 1 }), [
-    { field: '/items/0/text', code: 'invalid_type' },
-    { field: 'on', code: 'invalid_type' },
-  ]);
-  t.match(await errorsOf({ items: [item] }, '?number=-6'), [{ code: 'too_small', params: { min: -5 } }]);
-  t.match(await errorsOf({ items: [item] }, '?number=101'), [{ code: 'too_large', params: { max: 100 } }]);
-  t.match(await errorsOf({ items: [{ text: 'a\u200b' }] }), [{ code: 'invalid_characters' }]);
-  t.match(await errorsOf({}), [{ field: 'items', code: 'required' }]);
+  for (const [fields, error] of [
+    [{ images: Array(11).fill('https://a.example/1.jpg') }, { code: 'too_many', params: { max: 10 } }],
+    [{ title: 'x'.repeat(101) }, { field: 'title', code: 'too_long', params: { max: 100 } }],
+    [{ images: [1] }, { field: '/images/0', code: 'invalid_type' }],
+    [{ content: 'a\u200b' }, { field: 'content', code: 'invalid_characters' }],
+    [{ content: undefined }, { field: 'content', code: 'required' }],
+  ] as const) {
+    t.match((await write(fields)).body.data.errors, [error]);
+  }
+  for (const [limit, error] of [
+    [0, { code: 'too_small', params: { min: 1 } }],
+    [101, { code: 'too_large', params: { max: 100 } }],
+  ] as const) {
+    const list = await call('GET', `/api/v1/posts/?limit=${limit}`, { token });
+    t.match(list.body.data.errors, [{ field: 'limit', ...error }]);
+  }
   const box = await call('GET', '/api/v1/notifications/partner-request/?box=other', { token });
   t.match(box.body.data.errors, [{ code: 'not_allowed', params: { allowed: ['sent', 'received'] } }]);
-});
-
-t.test('integers and booleans of a query are converted', async (t) => {
-  const body = { items: [{ text: 'a' }] };
-  t.strictSame((await probe(body, '?number=-5&flag=true')).body.data.query, { number: -5, flag: true });
-  t.strictSame((await probe(body, '?number=0&flag=false')).body.data.query, { number: 0, flag: false });
 });
 
 t.test('a rejection names at most 20 fields, by at most 120 characters each', async (t) => {
@@ -205,14 +171,16 @@ t.test('control, invisible and direction-changing characters are rejected', asyn
 });
 
 t.test('a block may have line feeds; a tab becomes a space; no other control character', async (t) => {
-  const text = async (value: string) => probe({ items: [{ text: value }] });
-  t.equal((await text('a\nb')).body.data.body.items[0].text, 'a\nb');
-  t.equal((await text('a\r\nb')).body.data.body.items[0].text, 'a\nb');
-  t.equal((await text('\n a\n\nb \r\n')).body.data.body.items[0].text, 'a\n\nb');
-  t.equal((await text('a\t\tb')).body.data.body.items[0].text, 'a  b');
-  t.equal((await text('a\tb\n\t')).body.data.body.items[0].text, 'a b');
+  for (const [given, kept] of [
+    ['a\nb', 'a\nb'],
+    ['a\r\nb', 'a\nb'],
+    ['\n a\n\nb \r\n', 'a\n\nb'],
+    ['a\t\tb', 'a  b'],
+    ['a\tb\n\t', 'a b'],
+  ])
+    t.equal((await write({ content: given })).body.data.content, kept);
   const wrong = ['a\rb', 'a\u000bb', 'a\u0085b', 'a\u0000', '\u3164\n\u3164', '\n\n', '\u202ea'];
-  for (const value of wrong) invalid(t, await text(value), '/items/0/text');
+  for (const content of wrong) invalid(t, await write({ content }), 'content');
 });
 
 t.test('no text takes long to reject', async (t) => {

@@ -37,18 +37,6 @@ t.test('a post shows own uploaded images beside others, and may have none', asyn
   t.match([without.status, without.body.data], [201, { images: [], thumbnail: neutral }]);
 });
 
-t.test('a text with an image that is not an own one is not written, not even for a moment', async (t) => {
-  const { token } = await openShop(app);
-  const { id } = await createPost(app, token);
-  const statement = `SELECT xmax, pg_sequence_last_value('posts_id_seq') AS last FROM posts WHERE id = $1`;
-  const state = async () => (await app.pool.query(statement, [id])).rows;
-  const before = await state();
-  const notUploaded = [`https://api.example.com/media/aa/${'0'.repeat(30)}.webp`];
-  invalid(t, await change(token, id, notUploaded), '/images/0');
-  invalid(t, await write(token, notUploaded), '/images/0');
-  t.strictSame(await state(), before, 'what is rolled back stays in the indexes until VACUUM');
-});
-
 t.test('an image that the user cannot use is named by its place, in new posts and in changes', async (t) => {
   const shop = await openShop(app);
   const { token } = shop;

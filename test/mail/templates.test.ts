@@ -177,16 +177,6 @@ t.test('times are in Seoul, in English in UTC as well', async (t) => {
   }
 });
 
-t.test('a line of HTML never begins with the particle of a bracket or quotation mark', async (t) => {
-  const joined = (text: string) => `<span style="white-space:nowrap">${text}</span>`;
-  const htmlOf = (mail: Mail) => render(mail, 'ko').html;
-  t.ok(htmlOf(mails.password_changed).includes(`(한국 시간${joined(')에')} 두레`));
-  const accepted = { ...mails.partner_request_accepted, storeName: '두레 카페(본점)' };
-  t.ok(htmlOf(accepted).includes(`두레 카페(본점${joined(')에서')} 수락했습니다`));
-  t.ok(htmlOf({ ...mails.user_id, name: '민지♥' }).includes(`민지${joined('♥님')}, 안녕하세요.`));
-  t.notMatch(htmlOf({ ...accepted, storeName: '<빵>' }), /<span/, 'an escaped character is not split');
-});
-
 const greeted = (name: string, language: Language) =>
   render({ kind: 'reset_link', name, url: resetUrl, minutes: 60 }, language).text.split('\n')[2];
 

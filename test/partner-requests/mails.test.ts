@@ -1,12 +1,5 @@
 import t from 'tap';
-import {
-  createTestApp,
-  createUser,
-  deleteAccount,
-  queuedFor,
-  suspend,
-  verifyEmails,
-} from '../support/app.ts';
+import { createTestApp, createUser, deleteAccount, suspend, verifyEmails } from '../support/app.ts';
 import { tally } from '../support/assertions.ts';
 import { inParallel } from '../support/concurrency.ts';
 import {
@@ -43,16 +36,12 @@ async function openTwoQuietShops() {
   return shops;
 }
 
-/** Waits until every email waits for the end of quiet hours. */
-const allWait = () =>
-  until('every email waits', async () => {
+/** Ends all quiet hours, once every email waits for that. */
+async function endQuietHours() {
+  await until('every email waits', async () => {
     const due = 'graphile_worker.jobs WHERE run_at <= now() OR locked_at IS NOT NULL';
     return (await countRows(app, `outbox UNION ALL SELECT FROM ${due}`)) === 0;
   });
-
-/** Ends all quiet hours, once every email waits for that. */
-async function endQuietHours() {
-  await allWait();
   await app.pool.query(`UPDATE users SET quiet_from = NULL, quiet_to = NULL;
     UPDATE graphile_worker._private_jobs SET run_at = now();
     NOTIFY "jobs:insert"`);
@@ -112,45 +101,6 @@ t.test("emails are in the recipient's language; withdrawals and rejected actions
   const other = await sendRequest(app, sender, post);
   await app.call('POST', `${requestsPath}${other}/accept/`, { token: receiver.token, headers });
   t.match(await mailsTo(sender), [{ subject: '[두레] 제휴 요청이 수락되었습니다 · 햇살카페' }]);
-});
-
-t.test('a queued email has ids only', async (t) => {
-  const { sender, receiver, post } = await openTwoQuietShops();
-  const id = await sendRequest(app, sender, post);
-  await allWait();
-  t.strictSame(await queuedFor(app, receiver), ['partner_request_received']);
-  const { rows } = await app.pool.query(
-    `SELECT payload::jsonb - '{is_deferred,traceparent}'::text[] AS payload
-     FROM graphile_worker._private_jobs WHERE payload->>'user_id' = $1`,
-    [receiver.id],
-  );
-  const { idempotency_key, ...ids } = rows[0].payload;
-  t.strictSame(ids, { kind: 'partner_request_received', request_id: id, user_id: receiver.id });
-  t.type(idempotency_key, 'string');
-  await endQuietHours();
-});
-
-t.test('no email is queued for an unverified or suspended account; its owner is notified', async (t) => {
-  const { sender, receiver, post } = await openTwoQuietShops();
-  const isVerified = (shop: Shop, value: boolean) =>
-    app.pool.query('UPDATE users SET is_verified = $2 WHERE id = $1', [shop.id, value]);
-  await isVerified(sender, false);
-  await isVerified(receiver, false);
-  await transition(app, receiver, await sendRequest(app, sender, post), 'decline');
-  await becomePartners(app, { sender, receiver, post });
-  for (const shop of [sender, receiver]) {
-    t.strictSame(await queuedFor(app, shop), []);
-    t.equal((await notifiedOf(app, shop)).length, 2);
-  }
-  await isVerified(receiver, true);
-  const id = await sendRequest(app, sender, await createPost(app, receiver.token));
-  await allWait();
-  t.strictSame(await queuedFor(app, receiver), ['partner_request_received']);
-  await isVerified(sender, true);
-  await suspend(app, sender);
-  await transition(app, receiver, id, 'accept');
-  t.strictSame(await queuedFor(app, sender), []);
-  await endQuietHours();
 });
 
 t.test('queued emails follow what happens to the request and its accounts meanwhile', async (t) => {
@@ -276,7 +226,7 @@ t.test('answers count for the address of the sender, requests for that of the re
   t.equal((await mailsTo(receiver)).length, 2);
 });
 
-t.test('the cap of an address outlives the accounts of both sides', async (t) => {
+t.test('the cap of an address outlives its account', async (t) => {
   const { sender, receiver, post } = await openTwoVerifiedShops(app);
   const openAgain = async ({ username, email }: Shop): Promise<Shop> => {
     const user = await createUser(app, { username, email });
@@ -284,33 +234,10 @@ t.test('the cap of an address outlives the accounts of both sides', async (t) =>
     return { ...user, store: await createStore(app, user.token) };
   };
   await sendAndMail(sender, post);
-  await countMails(receiver, 58);
-  t.equal((await deleteAccount(app, sender)).status, 200);
-  for (const _ of [60, 61]) {
-    const again = await openAgain(sender);
-    await sendAndMail(again, post);
-    t.equal((await deleteAccount(app, again)).status, 200);
-  }
-  t.equal((await mailsTo(receiver)).length, 2, 'the first and the sixtieth');
+  await countMails(receiver, 59);
   t.equal((await deleteAccount(app, receiver)).status, 200);
   const again = await openAgain(receiver);
-  await sendRequest(app, await openAgain(sender), await createPost(app, again.token));
-  t.equal((await mailsTo(again)).length, 2, 'those before the deletion');
+  await sendRequest(app, sender, await createPost(app, again.token));
+  t.equal((await mailsTo(again)).length, 1, 'the one before the deletion');
   t.equal((await notifiedOf(app, again)).length, 1);
-});
-
-t.test('concurrent requests and responses between two stores cause no deadlock', async (t) => {
-  const { sender: one, receiver: other } = await openTwoVerifiedShops(app);
-  const ids = await inParallel(4, async (index) => {
-    const [from, to] = index % 2 ? [one, other] : [other, one];
-    return { from, to, id: await sendRequest(app, from, await createPost(app, to.token)) };
-  });
-  const posts = await inParallel(10, (index) => createPost(app, (index % 2 ? one : other).token));
-  await app.mails.settled();
-  const responses = await Promise.all([
-    ...ids.map(({ to, id }, index) => transition(app, to, id, index < 2 ? 'accept' : 'decline')),
-    ...posts.map((post, index) => requestPartnership(app, index % 2 ? other : one, post)),
-  ]);
-  t.strictSame(tally(responses), { '200': 4, '201': 10 });
-  t.equal((await mailsTo(one)).length + (await mailsTo(other)).length, 18);
 });

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { mailsTo } from '../auth/mailbox.ts';
-import { createTestApp, deleteAccount } from '../support/app.ts';
+import { createTestApp, deleteAccount, suspend } from '../support/app.ts';
 import { exhausted, rejected, tally } from '../support/assertions.ts';
 import { inOrder, inParallel, rowOf } from '../support/concurrency.ts';
 import {
@@ -112,14 +112,15 @@ t.test('a post deleted during an acceptance leaves the request accepted', async 
   t.strictSame(await notifiedOf(app, sender), [['accepted', id, '수락됨']]);
 });
 
-t.test('requests, transitions and deletions at once leave no open request of what is deleted', async (t) => {
-  for (const [receiverLeaves, senderLeaves] of [
+t.test('requests, answers and deletions at once leave no open request of what is deleted', async (t) => {
+  for (const [receiverLeaves, senderLeaves, isSuspended] of [
     [false, false],
     [false, true],
     [true, false],
     [true, true],
+    [true, true, true],
   ]) {
-    const { sender, receiver, post } = await openTwoShops(app);
+    const { sender, receiver, post } = await openTwoVerifiedShops(app);
     const shops = await Promise.all([1, 2, 3].map((index) => openShop(app, `가게 ${index}`)));
     const own = await createPost(app, sender.token);
     const pending = await sendRequest(app, receiver, own);
@@ -133,10 +134,12 @@ t.test('requests, transitions and deletions at once leave no open request of wha
       transition(app, sender, pending, 'accept'),
       transition(app, receiver, pending, 'withdraw'),
       transition(app, receiver, partnership, 'end'),
+      ...(isSuspended ? [sender, receiver].map((one) => suspend(app, one).then(() => [])) : []),
+      transition(app, receiver, partnership, 'end'),
       transition(app, sender, partnership, 'end'),
       app.call('GET', requestsPath, { token: receiver.token }),
     ]);
-    t.notMatch(JSON.stringify(tally(crossing)), /"5\d\d/);
+    t.notMatch(JSON.stringify(tally(crossing.flat())), /"5\d\d/);
     t.strictSame(await strandedRequests(app), []);
   }
 });

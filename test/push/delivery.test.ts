@@ -93,16 +93,6 @@ t.test('each change of a request is pushed to every browser of the side that did
   t.strictSame([browser.received.length, ofSender.received.length], [4, 3], 'once each');
 });
 
-t.test('push services take a message whatever its id is', async (t) => {
-  const { browser, request, sender } = await openSubscribedShops();
-  for (const [index, id] of [1_000, 99_999, 1_000_000, 10_000_000, 100_000_000_000].entries()) {
-    await app.pool.query(`SELECT setval(pg_get_serial_sequence('notifications', 'id'), $1, false)`, [id]);
-    await transition(app, sender, await request(), 'withdraw');
-    const both = [await browser.next(2 * index), await browser.next(2 * index + 1)];
-    t.ok(both.map(({ message }) => message.id).includes(id), `${id}`);
-  }
-});
-
 t.test('a message is in the language of its user', async (t) => {
   const { receiver, browser, request } = await openSubscribedShops();
   await setPreferences(app, receiver, { language: 'en' });

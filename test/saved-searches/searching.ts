@@ -50,13 +50,11 @@ export function savedSearchesIn(app: TestApp) {
     },
 
     /** Matches a post again, as the worker does when the job of the post ran before. */
-    async matchAgain({ id }: { id: number }, times = 1): Promise<void> {
-      await pool.query(
-        `SELECT graphile_worker.add_job('match_saved_searches', json_build_object('post_id', $1::bigint))
-         FROM generate_series(1, $2)`,
-        [id, times],
-      );
-    },
+    matchAgain: ({ id }: { id: number }) =>
+      pool.query(
+        `SELECT graphile_worker.add_job('match_saved_searches', json_build_object('post_id', $1::bigint))`,
+        [id],
+      ),
 
     /** The ids of posts of which users were notified, with those of the searches: by user, each user's oldest first. */
     async matchesOf(...users: { id: number }[]): Promise<[number, number][][]> {

@@ -1,16 +1,18 @@
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { createTestApp, createUser, type TestResponse } from '../support/app.ts';
 import { invalid, rejected, tally } from '../support/assertions.ts';
-import { during, inParallel } from '../support/concurrency.ts';
+import { inParallel } from '../support/concurrency.ts';
 import { countRows } from '../support/rows.ts';
-import { createAuthor, createStore, openShop } from '../support/stores.ts';
+import { createStore, openShop } from '../support/stores.ts';
 
 const app = await createTestApp();
-const { call, pool } = app;
+const { call } = app;
 const path = '/api/v1/stores/';
 
 t.test('PATCH changes the given fields only', async (t) => {
   const { token } = await createUser(app);
+  const name = '가게 없음';
+  rejected(t, await call('PATCH', `${path}me/`, { token, body: { name } }), 404, 'store_not_found');
   const store = await createStore(app, token, { address: '옛 주소', phone_number: '1588-1234' });
   const changes = { name: '새 이름', phone_number: '', business_hours: '24시간' };
   const body = { ...changes, name: ' 새 이름 ', description: '첫 줄\r\n둘째 줄' };
@@ -126,47 +128,4 @@ t.test('concurrent changes of different fields are all kept', async (t) => {
   });
   const left = (await call('GET', `${path}me/`, { token })).body.data;
   t.match(left, { ...texts, store_categories: [{ id: 7, name: '미용' }] });
-});
-
-async function violates(t: Test, statement: Promise<unknown>, constraint: string): Promise<void> {
-  t.match(await statement.catch((error: unknown) => error), { constraint });
-}
-
-t.test('a store cannot be committed without a category, nor lose its last one', async (t) => {
-  const { id } = await createUser(app);
-  const insert = pool.query(`INSERT INTO stores (owner_id, name) VALUES ($1, '가게')`, [id]);
-  await violates(t, insert, 'stores_category_check');
-  const { store } = await openShop(app);
-  const taken = pool.query('DELETE FROM store_category_links WHERE store_id = $1', [store.id]);
-  await violates(t, taken, 'stores_category_check');
-});
-
-t.test('concurrent transactions cannot take away both of two categories', async (t) => {
-  const { store } = await openShop(app, '가게', { category_ids: [1, 2] });
-  const take = (category: number) =>
-    `DELETE FROM store_category_links WHERE store_id = ${store.id} AND category_id = ${category}`;
-  const first = `${take(1)}; SET CONSTRAINTS ALL IMMEDIATE`;
-  await during(t, app, [first], () => violates(t, pool.query(take(2)), 'stores_category_check'));
-});
-
-t.test('the database checks positions of categories, phone numbers and locations', async (t) => {
-  const { id } = (await openShop(app)).store;
-  const link = (category: number, position: number) =>
-    pool.query('INSERT INTO store_category_links VALUES ($1, $2, $3)', [id, category, position]);
-  await violates(t, link(2, 6), 'store_category_links_position_check');
-  await violates(t, link(2, 1), 'store_category_links_store_id_position_key');
-  const set = (change: string) => pool.query(`UPDATE stores SET ${change} WHERE id = $1`, [id]);
-  for (const number of ['02--123-4567', '123', '+82-2-123-4567'])
-    await violates(t, set(`phone_number = '${number}'`), 'stores_phone_number_check');
-  for (const place of ['37.5, NULL', 'NULL, 126.9', '90.1, 126.9', '37.5, -180.1'])
-    await violates(t, set(`(latitude, longitude) = (${place})`), 'stores_location_check');
-});
-
-t.test('the search text of a post is always that of its title and content', async (t) => {
-  const { token, post } = await createAuthor(app, { title: '고쳐 단 간판' });
-  await pool.query(`UPDATE posts SET search_text = '몰래' WHERE id = $1`, [post.id]);
-  for (const [q, count] of Object.entries({ 몰래: 0, '고쳐 단 간판': 1 })) {
-    const { body } = await call('GET', `/api/v1/posts/?q=${encodeURIComponent(q)}`, { token });
-    t.equal(body.data.items.length, count, q);
-  }
 });

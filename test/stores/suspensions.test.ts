@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createTestApp, createUser, deleteAccount, logIn } from '../support/app.ts';
+import { createTestApp, createUser, logIn } from '../support/app.ts';
 import { rejected, tokenRejected } from '../support/assertions.ts';
 import { during, inOrder, rowOf } from '../support/concurrency.ts';
 import {
@@ -179,28 +179,4 @@ t.test('a store that is registered during the suspension of its account is rejec
   t.equal(early.status, 201);
   const { rows } = await app.pool.query('SELECT suspended_at FROM stores WHERE owner_id = $1', [second.id]);
   t.type(rows[0].suspended_at, Date);
-});
-
-t.test('a deletion that waits for a suspension is rejected, as the session has ended', async (t) => {
-  const shop = await openShop(app, '떠나는 가게');
-  const deleted = await during(t, app, [suspension, shop.id], () => deleteAccount(app, shop));
-  tokenRejected(t, deleted, 'revoked');
-  t.equal(await countRows(app, 'users WHERE id = $1', shop.id), 1);
-});
-
-t.test('suspensions, deletions and requests of two accounts at once do not deadlock', async (t) => {
-  for (let round = 0; round < 3; round++) {
-    const { sender, receiver, post } = await openTwoShops(app);
-    const own = await createPost(app, sender.token);
-    const pending = await sendRequest(app, receiver, own);
-    const responses = await Promise.all([
-      requestPartnership(app, sender, post),
-      deleteAccount(app, receiver),
-      suspend(receiver).then(() => []),
-      transition(app, sender, pending, 'accept'),
-      suspend(sender).then(() => []),
-      deleteAccount(app, sender),
-    ]);
-    for (const { status, text } of responses.flat()) t.ok(status < 500, text);
-  }
 });
