@@ -1,6 +1,4 @@
 import t from 'tap';
-import type { Tx } from '../../src/infrastructure/database/client.ts';
-import { sql } from '../../src/infrastructure/database/sql.ts';
 import { developmentLogin } from '../auth/development-login.ts';
 import { origin, passkeysOf } from '../auth/passkeys.ts';
 import { notificationsIn } from '../notifications/notified.ts';
@@ -8,7 +6,6 @@ import { pushesOf } from '../push/subscribed.ts';
 import { addFailedMail, closeReport, createAdmin, sendReport } from '../support/admin.ts';
 import { createTestApp, readPages, verifyEmails } from '../support/app.ts';
 import { rejected } from '../support/assertions.ts';
-import { openTestDatabase } from '../support/database.ts';
 import { uploadImage } from '../support/images.ts';
 import {
   notificationsOf,
@@ -100,29 +97,6 @@ t.test('reports and failed mails', async (t) => {
   t.strictSame(await walk('/api/v1/admin/failed-mails/', admin), mails.reverse());
   const retried = await call('POST', `/api/v1/admin/failed-mails/${first}/retry/`, { token: admin.token });
   t.equal(retried.status, 200);
-});
-
-t.test("SQL and Prisma's client read 64 bits as numbers, in and outside a transaction", async (t) => {
-  const database = openTestDatabase(t, app.url);
-  const statement = sql`SELECT id, count(*) OVER () AS posts, 0.5::float8 AS half FROM posts WHERE id = ${first + 1}::bigint`;
-  const expected = [{ id: first + 1, posts: 1, half: 0.5 }];
-  t.strictSame(await database.query(statement), expected);
-  t.strictSame(await database.transaction((tx) => tx.query(statement)), expected);
-  t.strictSame((await pool.query(statement.text, statement.values)).rows, expected);
-  const select = { id: true, postId: true, post: { select: { id: true } } };
-  const request = (one: Tx = database) =>
-    one.prisma.partnerRequest.findFirst({ where: { id: first }, select });
-  for (const found of [await request(), await database.transaction(request)]) {
-    const read = JSON.parse(JSON.stringify(found));
-    t.strictSame(read, { id: first, postId: first + 2, post: { id: first + 2 } });
-    t.type({ ...found }.id, 'number');
-  }
-  const change = { where: { id: first + 1 }, data: { note: 'x' } };
-  const [report] = await database.prisma.report.updateManyAndReturn(change);
-  t.match(report, { id: first + 1, postId: Number, note: 'x' });
-  t.strictSame(await database.prisma.postImage.findMany(), []);
-  t.match(await database.prisma.auditEntry.findFirst(), { id: Number, subjectId: null });
-  t.match(await database.prisma.failedMail.findMany({ orderBy: { id: 'asc' } }), [{ id: first + 1 }]);
 });
 
 t.test('what is refused takes no id of 32 bits', async (t) => {

@@ -48,16 +48,6 @@ function listen(t: Test, connectionString: string, times = {}) {
   return { listener, received, logs, connected: () => connected };
 }
 
-t.test('notifications of the channel are received in order, others are not', async (t) => {
-  const { received, connected } = listen(t, url);
-  await until('a connection', () => connected() === 1);
-  await notify('news', 'one');
-  await notify('other', 'two');
-  await notify('news', 'three');
-  await until('the notifications', () => received.length === 2);
-  t.strictSame(received, ['one', 'three']);
-});
-
 t.test('an error of a handler does not stop the listener', async (t) => {
   const { received, logs, connected } = listen(t, url);
   await until('a connection', () => connected() === 1);

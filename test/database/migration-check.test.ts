@@ -13,25 +13,14 @@ const outside = '-- Outside a transaction\n';
 const update = "UPDATE posts SET title = '글' WHERE id = n AND title = '';";
 const block = (body: string) => `DO $$ BEGIN FOR n IN 1..9 LOOP ${body} END LOOP; END $$;`;
 
-/** One of each class, after the rule that it breaks. */
+/** Each after the rule that it breaks. Of the rules of squawk alone, there are few. */
 const dangerous = [
   'ban-drop-column: ALTER TABLE "users" DROP COLUMN "name";',
-  'ban-drop-table: DROP TABLE "users";',
-  'renaming-column: ALTER TABLE "users" RENAME COLUMN "name" TO "full_name";',
-  'renaming-table: ALTER TABLE "users" RENAME TO "accounts";',
-  'changing-column-type: ALTER TABLE "users" ALTER COLUMN "name" TYPE TEXT;',
-  'adding-not-nullable-field: ALTER TABLE "posts" ALTER COLUMN "deleted_at" SET NOT NULL;',
-  'adding-required-field: ALTER TABLE "users" ADD COLUMN "age" INTEGER NOT NULL;',
-  'adding-field-with-default: ALTER TABLE "users" ADD COLUMN "token" UUID DEFAULT gen_random_uuid();',
-  'ban-drop-not-null: ALTER TABLE "users" ALTER COLUMN "name" DROP NOT NULL;',
-  'require-concurrent-index-creation: CREATE INDEX "users_name_idx" ON "users"("name");',
   'require-concurrent-index-deletion: DROP INDEX "users_name_idx";',
   'constraint-missing-not-valid: ALTER TABLE "users" ADD CONSTRAINT "c" CHECK ("name" <> \'\');',
   'constraint-missing-not-valid: ALTER TABLE "users" ADD CONSTRAINT "c" CHECK ("id" > 0) NOT VALID; ALTER TABLE "users" VALIDATE CONSTRAINT "c";',
   'constraint-missing-not-valid: ALTER TABLE "posts" ADD FOREIGN KEY ("id") REFERENCES "users"("id");',
-  'disallowed-unique-constraint: ALTER TABLE "users" ADD CONSTRAINT "c" UNIQUE ("name");',
   'transaction-nesting: BEGIN; CREATE TABLE "notes" ("id" INTEGER); COMMIT;',
-  'syntax-error: ALTR TABLE "users";',
   'drop-used: DROP FUNCTION search_key(text);',
   'drop-used: drop  trigger if exists "t" on "posts";',
   'drop-used: DROP TYPE "mail_topic";',
@@ -88,7 +77,7 @@ const harmless = [
   '-- Allow ban-drop-column: nothing has read it since 0.1.0\nALTER TABLE "users" DROP COLUMN "name";',
 ];
 
-t.test('each class of dangerous statement is rejected by its rule, and sound ones pass', async (t) => {
+t.test('dangerous statements are rejected by their rule, and sound ones pass', async (t) => {
   const statements = [...dangerous.map(([, sql = '']) => sql), ...harmless];
   const scripts = Object.fromEntries(statements.map((sql, index) => [`file_${index}`, sql]));
   const { folder } = await writeMigrations(t, scripts);

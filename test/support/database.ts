@@ -61,18 +61,12 @@ async function testServer(): Promise<TestServer> {
   return ownServer;
 }
 
-/**
- * Starts an embedded server, which ends with this process, or uses that of DATABASE_URL; `stop` leaves nothing there.
- */
+/** Starts an embedded server, which ends with this process. */
 export async function startTestServer(): Promise<TestServer & { stop(): Promise<void> }> {
-  const given = process.env.DATABASE_URL;
   const template = `dure_test_${randomBytes(4).toString('hex')}`;
-  const server = given
-    ? await useServer(given, template)
-    : await startEmbeddedServer({ directory: runFolder() });
-  const { url } = server;
+  const { url, stop } = await startEmbeddedServer({ directory: runFolder() });
   // Durability and the maintenance of many small databases cost time and serve no test.
-  const settings = given ? [] : ['fsync', 'synchronous_commit', 'full_page_writes', 'autovacuum'];
+  const settings = ['fsync', 'synchronous_commit', 'full_page_writes', 'autovacuum'];
   await execute(url, ...settings.map((name) => `ALTER SYSTEM SET ${name} = off`), 'SELECT pg_reload_conf()');
   await execute(url, `CREATE DATABASE ${template}`);
   await migrate(databaseUrl(url, template));
@@ -80,36 +74,7 @@ export async function startTestServer(): Promise<TestServer & { stop(): Promise<
   await execute(databaseUrl(url, template), ...['clean_up', 'send_saved_search_digests'].map(stopCron));
   // PostgreSQL copies a database only while it has no connection.
   await execute(url, `ALTER DATABASE ${template} WITH ALLOW_CONNECTIONS false`);
-  return { url, template, stop: server.stop };
-}
-
-/**
- * Drops the databases of killed runs from a server that stays. A run keeps a session there with the name of its template, because
- * runs of several machines may share the server, so that the ids of their processes say nothing.
- *
- * @returns `stop`, which drops those of this run, too
- */
-async function useServer(url: string, template: string) {
-  const session = new pg.Client({ connectionString: url, application_name: template });
-  session.on('error', () => undefined);
-  await session.connect();
-  const dropUnused = async () => {
-    const { rows } = await session.query<{ name: string }>(
-      `SELECT d.datname AS name FROM pg_database d WHERE d.datname ~ '^dure_test_[0-9a-f]{8}(_|$)' AND NOT EXISTS (
-         SELECT FROM pg_stat_activity a
-         WHERE a.application_name = left(d.datname, $1) AND a.pid <> pg_backend_pid())`,
-      [template.length],
-    );
-    for (const { name } of rows) await session.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
-  };
-  await dropUnused();
-  return {
-    url,
-    async stop() {
-      await dropUnused();
-      await session.end();
-    },
-  };
+  return { url, template, stop };
 }
 
 async function createDatabase({ url, template }: TestServer, source: string): Promise<string> {

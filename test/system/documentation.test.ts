@@ -1,5 +1,5 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { transform } from 'esbuild';
 import type { FastifyInstance } from 'fastify';
 import t from 'tap';
@@ -61,42 +61,6 @@ t.test('the page about the configuration has one row for each variable', async (
   );
   const expected = environmentNames.filter((name) => name !== 'NODE_ENV');
   t.strictSame(firstCells.sort(), expected.sort());
-});
-
-t.test('the check detects a stale table of codes', async (t) => {
-  const folder = temporaryFolder(t, join(root, 'build'));
-  const committed = readText('docs/client/errors.md');
-  const check = (name: string, content: string) => {
-    const path = join(folder, name);
-    writeFileSync(path, content);
-    return runScript('build/scripts/export-errors.js', ['--check', path]);
-  };
-  t.strictSame(await check('fresh.md', committed), { code: 0, stdout: '', stderr: '' });
-  const stale = await check('stale.md', committed.replace('`own_post`', '`own_posts`'));
-  t.equal(stale.code, 1);
-  t.match(stale.stderr, 'is stale: run `npm run openapi`');
-});
-
-t.test('the check detects a Korean page that differs from its source, and copies code', async (t) => {
-  const folder = temporaryFolder(t, join(root, 'build'));
-  const page = (heading: string, name: string, code: string) =>
-    `# Title\n\n${heading} Part\n\n\`${name}\`\n\n\`\`\`ts\n${code}\n\`\`\`\n`;
-  const korean = join(folder, 'page.ko.md');
-  const check = (content: string, ...options: string[]) => {
-    writeFileSync(korean, content);
-    return runScript('build/scripts/translations.js', [relative(root, korean), ...options]);
-  };
-  writeFileSync(join(folder, 'page.md'), page('##', 'limit', 'call(1); // one'));
-  const same = page('##', 'limit', 'call(1); // 하나');
-  t.match(await check(same, '--check'), { code: 0, stdout: '', stderr: '' }, 'comments are translated');
-  const wrong = async (heading: string, name: string) =>
-    (await check(page(heading, name, 'call(1);'), '--check')).stderr;
-  t.match(await wrong('###', 'limit'), 'headings of the levels 1,3, not 1,2');
-  t.match(await wrong('##', 'limits'), '## Part: lacks limit');
-  const stale = page('##', 'limit', 'call(2);');
-  t.match(await check(stale, '--check'), { code: 1, stderr: /other code/ });
-  t.equal((await check(stale)).code, 0);
-  t.equal(readFileSync(korean, 'utf8'), page('##', 'limit', 'call(1); // one'));
 });
 
 // `npm run check -- document` holds that the Korean page has the same code.

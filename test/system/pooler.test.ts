@@ -38,17 +38,6 @@ t.test('behind PgBouncer in transaction mode', { skip }, async (t) => {
     await stream.until(() => stream.ids().length === 1);
     t.match(await app.mails.next(receiver.email, 1), { subject: /두레 베이커리/ });
   });
-
-  await t.test('concurrent requests get their own responses', async (t) => {
-    const { sender, receiver } = await openTwoShops(app);
-    const responses = await inParallel(200, (index) =>
-      app.call('GET', '/auth/me/', { token: (index % 2 ? sender : receiver).token }),
-    );
-    responses.forEach(({ status, body }, index) => {
-      t.equal(status, 200);
-      t.equal(body.data.id, (index % 2 ? sender : receiver).id);
-    });
-  });
 });
 
 t.test('a planned switchover, after which connections stay on the demoted server', { skip }, async (t) => {

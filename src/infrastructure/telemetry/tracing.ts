@@ -169,7 +169,7 @@ function failSpan(span: Span, error: unknown): void {
  * A readable name of a statement: that of its comment, such as `posts.change`; of one of Prisma's client its verb and its table, such
  * as `SELECT users`; of others the first word.
  */
-export function statementSummary(text: string): string {
+function statementSummary(text: string): string {
   const [, name] = /^\s*\/\* ([\w.-]+) \*\//.exec(text) ?? [];
   if (name) return name;
   const [, verb = 'statement', table = ''] = /^\s*(\w+)(?:.*?"public"\."(\w+)")?/s.exec(text) ?? [];

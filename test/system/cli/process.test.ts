@@ -50,10 +50,6 @@ t.test('migrations need the variables of the database only, in production too', 
   });
 });
 
-t.test('help is no failure', async (t) => {
-  t.match(await runScript('build/src/cli.js', ['--help']), { code: 0, stdout: /^Usage: dure /, stderr: '' });
-});
-
 t.test('a reader that closes the pipe is no failure', async (t) => {
   const child = spawn(process.execPath, ['build/src/cli.js', 'config', 'check'], {
     cwd: root,

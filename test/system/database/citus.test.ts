@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import pg from 'pg';
 import t, { type Test } from 'tap';
 import { migrate } from '../../../src/infrastructure/database/migrations.ts';
 import { createPair } from '../../notifications/streams.ts';
@@ -79,18 +78,6 @@ t.test('on a Citus cluster', { skip: withoutCitus }, async (t) => {
     t.strictSame((await app.pool.query(names)).rows, (await single.pool.query(names)).rows);
   });
 
-  await t.test('a page reads one shard, with any filter', async (t) => {
-    const { receiver, notify } = await createPair(app);
-    await notify(4);
-    for (const query of ['', '?is_read=true', '?is_read=false', '?limit=2']) {
-      const before = await executionsIn(url);
-      await notificationsOf(app, receiver, query);
-      const after = await executionsIn(url);
-      t.equal(after.ofOneShard - before.ofOneShard, 1, query);
-      t.equal(after.ofSeveral, before.ofSeveral);
-    }
-  });
-
   await t.test('clean-up and deletion of an account delete notifications on all workers', async (t) => {
     const receivers = [await shopOn(app, workers[0].port), await shopOn(app, workers[1].port)];
     const sender = await openShop(app, '두레 베이커리');
@@ -109,30 +96,6 @@ t.test('on a Citus cluster', { skip: withoutCitus }, async (t) => {
     const left = 'SELECT FROM notifications WHERE user_id = ANY ($1)';
     t.equal((await app.pool.query(left, [receivers.map(({ id }) => id)])).rowCount, 0);
     t.strictSame(problemsOf(app), []);
-  });
-
-  await t.test('what changes rows on both servers commits in two phases', async (t) => {
-    const { receiver, postId } = await createPair(app);
-    const sender = await openShop(app, '두레 베이커리');
-    const [token, path] = [receiver.token, '/api/v1/notifications/mark-read/'];
-    const body = { up_to_id: Number.MAX_SAFE_INTEGER };
-    const superuser = new pg.Client({ connectionString: databaseUrl(superuserUrl, 'grown') });
-    t.teardown(() => superuser.end());
-    await superuser.connect();
-    const waits = `SELECT FROM pg_locks JOIN pg_stat_activity USING (pid)
-      WHERE NOT granted AND relation = 'pg_dist_transaction'::regclass AND application_name = 'dure'`;
-    for (const change of [
-      () => requestPartnership(app, sender, { id: postId }),
-      () => app.call('POST', path, { token, body }),
-      () => deleteAccount(app, receiver),
-    ]) {
-      // Where the first phase is recorded.
-      await superuser.query('BEGIN; LOCK TABLE pg_dist_transaction');
-      const response = change();
-      await until('the first phase', async () => (await superuser.query(waits)).rowCount === 1);
-      await superuser.query('ROLLBACK');
-      t.ok((await response).status < 300);
-    }
   });
 
   await t.test('a worker crashes and comes back: no acknowledged request is lost', async (t) => {

@@ -1,16 +1,12 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { MigrationList } from '@prisma/schema-engine-wasm/schema_engine_bg';
 import type pg from 'pg';
 import t from 'tap';
-import { differenceSql } from '../../../scripts/schema-difference.ts';
 import { withSchemaEngine } from '../../../scripts/schema-engine.ts';
 import { migrate } from '../../../src/infrastructure/database/migrations.ts';
 import { connect, writeMigrations } from '../../database/migration-folders.ts';
-import { createTestDatabase, execute } from '../../support/database.ts';
 
-const committed = fileURLToPath(import.meta.resolve('#package/prisma/migrations'));
 const filters = { externalTables: [], externalEnums: [] };
 
 async function readMigrations(folder: string): Promise<MigrationList> {
@@ -27,12 +23,6 @@ async function readMigrations(folder: string): Promise<MigrationList> {
   };
 }
 
-function diagnose(url: string, migrationsList: MigrationList) {
-  return withSchemaEngine(url, (engine) =>
-    engine.diagnoseMigrationHistory({ migrationsList, optInToShadowDatabase: false, filters }),
-  );
-}
-
 /** The table's definition and its rows, without what differs by chance: the ids and the times. */
 async function readHistory(client: pg.Client) {
   const columns = await client.query(`SELECT attname, format_type(atttypid, atttypmod), attnotnull,
@@ -46,29 +36,6 @@ async function readHistory(client: pg.Client) {
   return { columns: columns.rows, constraints: constraints.rows, rows: rows.rows };
 }
 
-t.test("Prisma's engine sees no pending, edited or failed migration", async (t) => {
-  const migrations = await readMigrations(committed);
-  const { url } = await connect(t, createTestDatabase);
-  const upToDate = {
-    editedMigrationNames: [],
-    failedMigrationNames: [],
-    hasMigrationsTable: true,
-    history: null,
-  };
-  t.strictSame(await diagnose(url, migrations), upToDate);
-  const applied = await withSchemaEngine(url, (engine) =>
-    engine.applyMigrations({ migrationsList: migrations, filters }),
-  );
-  t.strictSame(applied.appliedMigrationNames, []);
-
-  // The same call reports what is wrong when something is.
-  await execute(url, "UPDATE _prisma_migrations SET checksum = repeat('0', 64)");
-  const edited = migrations.migrationDirectories.map(({ path }) => path);
-  t.strictSame((await diagnose(url, migrations)).editedMigrationNames, edited);
-  await execute(url, 'DELETE FROM _prisma_migrations');
-  t.match((await diagnose(url, migrations)).history, { unappliedMigrationNames: edited });
-});
-
 t.test("the history table equals the one that Prisma's engine writes", async (t) => {
   const names = ['20260101000000_first', '20260102000000_second'];
   const scripts = names.map((name) => [name, `-- 가게\nCREATE TABLE "${name}" (id int);\n`]);
@@ -80,19 +47,4 @@ t.test("the history table equals the one that Prisma's engine writes", async (t)
   t.strictSame(await readHistory(byRunner.client), await readHistory(byPrisma.client));
 
   t.strictSame(await migrate(byPrisma.url, { folder }), [], 'the runner accepts the rows of Prisma');
-});
-
-t.test('a migration drops an index that schema.prisma lacks, and keeps what it cannot express', async (t) => {
-  const { url } = await connect(t, createTestDatabase);
-  await execute(
-    url,
-    "ALTER TABLE users ADD CONSTRAINT test_check CHECK (name <> '')",
-    'CREATE INDEX test_partial ON users (name) WHERE is_verified',
-    "CREATE INDEX test_expression ON users USING gin (to_tsvector('simple', name))",
-    'CREATE FUNCTION test_function() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$',
-    'CREATE TRIGGER test_trigger BEFORE INSERT ON users FOR EACH ROW EXECUTE FUNCTION test_function()',
-  );
-  t.equal(await differenceSql(url), '');
-  await execute(url, 'CREATE INDEX test_plain ON users (name)');
-  t.match(await differenceSql(url), 'DROP INDEX "test_plain"');
 });

@@ -90,14 +90,16 @@ t.test('an empty parameter is as if it were not there', (t) =>
 );
 
 t.test('an unknown parameter is rejected by name', (t) =>
-  eachOperation(t, operations, 60, (operation) =>
-    eachValue(['unknown', 'Limit', '__proto__', 'constructor', '_'], async (name) => {
+  eachOperation(t, operations, 60, (operation) => {
+    const brackets = queryParameters(operation).flatMap(({ name }) => [`${name}[]`, `${name}[gt]`]);
+    const names = ['unknown', 'Limit', '__proto__', 'constructor', 'constructor.prototype', '_', '%00'];
+    return eachValue([...names, ...brackets], async (name) => {
       const query = queryWith(operation, [name, '1']);
       const response = await send(operation, { query, body: validBody(operation) });
       const isUnknown = response.body?.data?.errors?.[0]?.code === 'unknown_field';
-      return [...notInvalid(response, name), ...(isUnknown ? [] : [response.text])];
-    }),
-  ),
+      return [...notInvalid(response, decodeURIComponent(name)), ...(isUnknown ? [] : [response.text])];
+    });
+  }),
 );
 
 const lists = withQuery.filter((one) => queryParameters(one).some(({ name }) => name === 'cursor'));
@@ -112,20 +114,6 @@ t.test('a cursor that was not issued is invalid_cursor', (t) =>
     ...notInvalid(await send(operation, { query: '?cursor=x&limit=0' }), 'limit'),
   ]),
 );
-
-t.test('an odd query string gets a documented response', async (t) => {
-  const odd = ['?__proto__=1', '?constructor.prototype=1', '?a=%', '?%00=1', `?${'a=1&'.repeat(400)}`];
-  const gets = operations.filter(
-    ({ method, operationId }) => method === 'GET' && operationId !== 'streamNotifications',
-  );
-  await eachOperation(t, gets, 18, (operation) => {
-    const brackets = queryParameters(operation).flatMap(({ name }) => [`?${name}[]=1`, `?${name}[gt]=1`]);
-    return eachValue([...odd, ...brackets], async (query) => {
-      await send(operation, { query });
-      return [];
-    });
-  });
-});
 
 t.test('a path id that cannot exist is the 404 of its resource', async (t) => {
   const impossible = [

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { json } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import { MailRejectedError } from '../../../src/infrastructure/mail/transport.ts';
-import { statementSummary } from '../../../src/infrastructure/telemetry/tracing.ts';
 import { createTestApp, signUpUser, verifyEmails } from '../../support/app.ts';
 import { inParallel } from '../../support/concurrency.ts';
 import type { Json } from '../../support/json.ts';
@@ -222,18 +221,4 @@ t.test('requests, their statements and their emails are traced, without any valu
     'service.instance.id': /^[\da-f-]{36}$/,
   });
   for (const secret of ['canary', name, user.token, '@example.com', user.password]) t.notMatch(text, secret);
-});
-
-t.test('a statement is named by what it does, never by a value', async (t) => {
-  for (const [text, summary] of [
-    ['/* posts.change */\n WITH changed AS (SELECT 1)', 'posts.change'],
-    ['\n  /* partner-requests.send */ INSERT INTO partner_requests', 'partner-requests.send'],
-    ['SELECT "public"."sessions"."id" FROM "public"."sessions" WHERE 1=1', 'SELECT sessions'],
-    ['INSERT INTO "public"."users" ("name") VALUES ($1)', 'INSERT users'],
-    ["SELECT graphile_worker.add_job('secret')", 'SELECT'],
-    ['begin', 'BEGIN'],
-    ['', 'STATEMENT'],
-  ]) {
-    t.equal(statementSummary(text ?? ''), summary);
-  }
 });
