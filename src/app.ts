@@ -1,7 +1,6 @@
-import type { Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import jwt from '@fastify/jwt';
-import { type FastifyHttpOptions, type FastifyInstance, fastify, LogController } from 'fastify';
+import { type FastifyInstance, fastify, LogController } from 'fastify';
 import { jwtOptions, securityEvents } from './domains/auth/index.ts';
 import type { ImageStorage } from './domains/images/index.ts';
 import { createDomains } from './domains/index.ts';
@@ -13,7 +12,7 @@ import { createClientErrorHandler, envelopePlugin, sendError } from './http/plug
 import { healthRoutes, shutdownPlugin } from './http/plugins/health.ts';
 import { loggerOptions, logStream, requestId, requestLogPlugin } from './http/plugins/logging.ts';
 import { deadlinePlugin, overloadPlugin, userTurnsPlugin } from './http/plugins/overload.ts';
-import { rateLimitPlugin } from './http/plugins/rate-limits.ts';
+import { connectRedis, rateLimitPlugin } from './http/plugins/rate-limits.ts';
 import { rewriteUrl, routerOptions, routingPlugin } from './http/plugins/routing.ts';
 import { securityHeadersPlugin } from './http/plugins/security-headers.ts';
 import { metricsPlugin, metricsRoutes, serveMetrics, tracingPlugin } from './http/plugins/telemetry.ts';
@@ -25,8 +24,7 @@ import { type Database, openDatabase } from './infrastructure/database/client.ts
 import { endIfReadOnly } from './infrastructure/database/connection.ts';
 import { listenWithApp } from './infrastructure/database/listener.ts';
 import { pendingMigrations } from './infrastructure/database/migrations.ts';
-import { rememberHere, rememberInRedis } from './infrastructure/database/own-writes.ts';
-import { openReplica } from './infrastructure/database/replica.ts';
+import { openReplica, rememberHere, rememberInRedis } from './infrastructure/database/replica.ts';
 import { onceASecond } from './infrastructure/database/shared-reads.ts';
 import { startWorker, type Worker } from './infrastructure/jobs/worker.ts';
 import { sendMailTask } from './infrastructure/mail/queue.ts';
@@ -34,7 +32,6 @@ import { createMailLane } from './infrastructure/mail/sending.ts';
 import { createResendTransport, type MailTransport } from './infrastructure/mail/transport.ts';
 import { addDatabaseMetrics } from './infrastructure/telemetry/database-metrics.ts';
 import { addPoolMetrics, addProcessMetrics, createMetrics } from './infrastructure/telemetry/metrics.ts';
-import type { Tracing } from './infrastructure/telemetry/tracing.ts';
 import { openApiPlugin, openApiRoutes } from './openapi/plugin.ts';
 
 /** Milliseconds; load balancers often wait two seconds. */
@@ -42,7 +39,6 @@ const readyTimeout = 1_800;
 
 /** What tests replace. */
 export interface AppOverrides {
-  /** Gets each line of the log. */
   logStream?: { write(line: string): void };
   transport?: MailTransport;
   storage?: ImageStorage;
@@ -64,7 +60,21 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
       ? undefined
       : (await import('./infrastructure/telemetry/tracing.ts')).openTracing(config.otlpEndpoint);
   const metrics = createMetrics();
-  const app = fastify(serverOptions(config, overrides.logStream ?? logStream(metrics), tracing));
+  const app = fastify({
+    logger: { ...loggerOptions(config.logLevel, tracing), stream: overrides.logStream ?? logStream(metrics) },
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: requestId,
+    trustProxy: config.trustProxy === false ? false : trustedProxies(config.trustProxy),
+    routerOptions,
+    rewriteUrl,
+    bodyLimit,
+    // Of a connection on which nothing moves while a request is served. Longer than a body may take, which gets 408, and than the
+    // time between two heartbeats of an event stream. Node's `requestTimeout` would end uploads: see `body-reader.ts`.
+    connectionTimeout: 33_000,
+    http: { headersTimeout: 10_000, connectionsCheckingInterval: 2_000 },
+    return503OnClosing: false,
+    clientErrorHandler: createClientErrorHandler(config),
+  });
   const logger = app.log;
   for (const warning of config.warnings) logger.warn(warning);
   if (tracing) {
@@ -78,11 +88,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   });
   app.addHook('onClose', () => database.close());
   const needsRedis = config.rateLimitEnabled || replicaLocation;
-  // The client is loaded only where it is needed.
-  const redis =
-    needsRedis && redisUrl
-      ? (await import('./http/plugins/redis.ts')).connectRedis(app, redisUrl, metrics)
-      : undefined;
+  const redis = needsRedis && redisUrl ? await connectRedis(app, redisUrl, metrics) : undefined;
   const ownWrites = redis ? rememberInRedis(redis) : rememberHere();
   const replica =
     replicaLocation &&
@@ -191,28 +197,6 @@ async function openTransport(app: FastifyInstance, { mail, production }: Config)
   const mailbox = createDevMailbox();
   await app.register(devMailboxRoutes, { mailbox, from: mail.from });
   return mailbox;
-}
-
-function serverOptions(
-  config: Config,
-  stream: NonNullable<AppOverrides['logStream']>,
-  tracing: Tracing | undefined,
-): FastifyHttpOptions<Server> {
-  return {
-    logger: { ...loggerOptions(config.logLevel, tracing), stream },
-    logController: new LogController({ disableRequestLogging: true }),
-    genReqId: requestId,
-    trustProxy: config.trustProxy === false ? false : trustedProxies(config.trustProxy),
-    routerOptions,
-    rewriteUrl,
-    bodyLimit,
-    // Of a connection on which nothing moves while a request is served. Longer than a body may take, which gets 408, and than the
-    // time between two heartbeats of an event stream. Node's `requestTimeout` would end uploads: see `body-reader.ts`.
-    connectionTimeout: 33_000,
-    http: { headersTimeout: 10_000, connectionsCheckingInterval: 2_000 },
-    return503OnClosing: false,
-    clientErrorHandler: createClientErrorHandler(config),
-  };
 }
 
 /** @throws when the database takes no writes, lacks migrations, or does not respond within some milliseconds */

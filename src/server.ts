@@ -8,7 +8,7 @@ import type { FastifyInstance } from 'fastify';
 import { buildApp } from './app.ts';
 import { flushLog } from './http/plugins/logging.ts';
 import { type Config, loadConfig, locateDatabase, withDatabase } from './infrastructure/config/config.ts';
-import { version } from './infrastructure/config/version.ts';
+import { version } from './infrastructure/config/readers.ts';
 import { checkServer } from './infrastructure/database/connection.ts';
 import { migrate } from './infrastructure/database/migrations.ts';
 

@@ -32,7 +32,7 @@ WHERE
   user_id = $1;
 
 -- Returns: id bigint, kind character varying, reason text, attempts smallint, created_at timestamp with time zone
--- Pages: at most 128
+-- Pages: at most 512
 /* own-data.read */
 SELECT
   id + 0 AS id,
@@ -51,7 +51,7 @@ LIMIT
   400;
 
 -- Returns: id bigint, kind character varying, reason text, attempts smallint, created_at timestamp with time zone
--- Pages: at most 64
+-- Pages: at most 512
 /* own-data.read */
 SELECT
   id + 0 AS id,

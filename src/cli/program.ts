@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { version } from '../infrastructure/config/version.ts';
+import { version } from '../infrastructure/config/readers.ts';
 import { addAuditCommand } from './audit.ts';
 import { CommandError, exitCodes, type Invocation } from './command.ts';
 import { addConfigCommands } from './config.ts';

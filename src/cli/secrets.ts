@@ -10,20 +10,6 @@ interface Value {
   text: string;
 }
 
-/** What is rotated. */
-interface Rotation {
-  /** The variable or the file of the values. */
-  source: string;
-  separator: string;
-  /** Those that are deployed; the first one signs. */
-  values: Value[];
-  /** Why they cannot be kept beside a new one. */
-  problem: [code: string, message: string] | undefined;
-  create(): Value;
-  /** Seconds to wait after a step, when all instances have its value, before the next one. */
-  waits: { [Name in Step]?: number };
-}
-
 /** The values after each step, from those before it. */
 const steps = {
   add: (values: Value[], create: () => Value) => [...values, create()],
@@ -83,7 +69,9 @@ async function rotate({ environment, output }: Invocation, options: RotateOption
   const rotation = asymmetric
     ? rotationOfKeys(inspected, asymmetric, publicKeysMaxAge)
     : rotationOfSecrets(inspected, environment['JWT_SECRET'] ?? '', undoDays);
-  const { source, separator, values, problem, create, waits } = rotation;
+  const { source, separator, values, problem, create } = rotation;
+  /** Seconds to wait after a step, when all instances have its value, before the next one. */
+  const waits: Partial<Record<Step, number>> = rotation.waits;
   if (problem && step !== 'replace') throw new CommandError(...problem);
   if ((step === 'switch' || step === 'finish') && values.length < 2) {
     const rule = `--step ${step} continues from the value of the step before`;
@@ -98,7 +86,7 @@ async function rotate({ environment, output }: Invocation, options: RotateOption
   output.result({ step, source, wait_seconds, value, key_ids }, () => value);
 }
 
-function rotationOfSecrets({ config }: Inspected, given: string, undoDays: number): Rotation {
+function rotationOfSecrets({ config }: Inspected, given: string, undoDays: number) {
   const { secrets, tokens, email, production, dataDirectory } = config;
   const path = keys.secretPath(dataDirectory);
   const isFile = given === '' && !production;
@@ -108,7 +96,7 @@ function rotationOfSecrets({ config }: Inspected, given: string, undoDays: numbe
   const missing = `there is no secret in ${source}: run the command with the environment of the service, or print a first one with --step replace`;
   const weak = `${source} is weak or a placeholder, so that it must not be kept beside a new one: use --step replace`;
   const isThere = isFile ? existsSync(path) : given !== '';
-  let problem: Rotation['problem'];
+  let problem: readonly [code: string, message: string] | undefined;
   if (!isThere) problem = ['no_secret', missing];
   else if (values.length === 0) problem = ['weak_secret', weak];
   // Until the last thing that a secret signed or derived has expired, unsubscribe links excepted.
@@ -134,7 +122,7 @@ function rotationOfKeys(
   { texts, config, problems }: Inspected,
   algorithm: NonNullable<RotateOptions['asymmetric']>,
   publicKeysMaxAge: number,
-): Rotation {
+) {
   const { privateKeys, tokens } = config;
   const problem = problems.find((text) => text.startsWith('JWT_PRIVATE_KEY'));
   const chosen = algorithm === true ? (privateKeys[0]?.algorithm ?? 'ES256') : algorithms[algorithm];
@@ -143,7 +131,7 @@ function rotationOfKeys(
     source: problem?.split(' ', 1)[0] ?? texts['JWT_PRIVATE_KEY_FILE'] ?? 'JWT_PRIVATE_KEY',
     separator: '',
     values: privateKeys.map(keyValue),
-    problem: problem === undefined ? undefined : ['invalid_key', problem],
+    problem: problem === undefined ? undefined : (['invalid_key', problem] as const),
     create: () => keyValue(keys.generatePrivateKey(chosen)),
     waits: { add: publicKeysMaxAge, switch: tokens.accessTtl },
   };

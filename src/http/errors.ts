@@ -142,7 +142,6 @@ const TokenNotValidMessage = NamedObject('TokenNotValidMessage', 'The token that
   message: Message('What is wrong with it, for people'),
 });
 
-/** Why a token is rejected. */
 export const TokenNotValidReason = NamedEnum(
   'TokenNotValidReason',
   'Why the token is rejected. Refresh on `expired` of an access token; after every other reason, and after any error of `refreshToken` with 401, log in again.',
@@ -242,3 +241,9 @@ export const httpErrors = {
     en: 'The service cannot answer right now. Please try again in a moment.',
   }),
 };
+
+/** A value that is there. @throws {ApiError} where it is not */
+export function found<Value>(value: Value, definition = httpErrors.notFound): NonNullable<Value> {
+  if (value === undefined || value === null) throw new ApiError(definition);
+  return value;
+}

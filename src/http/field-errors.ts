@@ -3,26 +3,12 @@ import type { FastifySchemaValidationError } from 'fastify';
 import type { LocalizedText } from './language.ts';
 import { documented, List, Message, NamedObject, Ref, StringEnum, Text } from './schemas.ts';
 
-/** The code of what is wrong with a single value. */
 const FieldErrorCode = StringEnum(
   [
-    'required',
-    'unknown_field',
-    'invalid_type',
-    'too_short',
-    'too_long',
-    'too_small',
-    'too_large',
-    'too_few',
-    'too_many',
-    'invalid_format',
-    'invalid_characters',
-    'not_allowed',
-    'not_found',
-    'duplicate',
-    'taken',
-    'password_too_common',
-    'password_contains_identity',
+    ...['required', 'unknown_field', 'invalid_type'],
+    ...['too_short', 'too_long', 'too_small', 'too_large', 'too_few', 'too_many'],
+    ...['invalid_format', 'invalid_characters', 'not_allowed', 'not_found', 'duplicate', 'taken'],
+    ...['password_too_common', 'password_contains_identity'],
   ],
   {
     $id: 'FieldErrorCode',
@@ -33,7 +19,6 @@ const FieldErrorCode = StringEnum(
 /** A validation error names no more than this. */
 export const maxFieldErrors = 20;
 
-/** What the text of a field error mentions. */
 const FieldErrorParams = NamedObject('FieldErrorParams', 'What the text mentions', {
   min: Type.Optional(Type.Number({ description: 'The smallest length, number or count' })),
   max: Type.Optional(Type.Number({ description: 'The largest length, number or count' })),
@@ -42,7 +27,6 @@ const FieldErrorParams = NamedObject('FieldErrorParams', 'What the text mentions
   ),
 });
 
-/** One thing that is wrong with one value, for programs. */
 export const FieldErrorSchema = NamedObject('FieldError', 'What is wrong with one value', {
   field: Text('Field name, or JSON pointer for a value inside a field; `body` for the body as a whole', 120),
   code: Ref(FieldErrorCode),

@@ -4,7 +4,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import Negotiator from 'negotiator';
-import { version } from '../infrastructure/config/version.ts';
+import { version } from '../infrastructure/config/readers.ts';
 import { ApiError, httpErrors } from './errors.ts';
 import type { Language } from './language.ts';
 import { sendError } from './plugins/envelope.ts';

@@ -10,7 +10,7 @@ export interface RateLimit {
   /** Requests per minute. */
   max: number;
   /** What is counted: the client's address by default. With `user`, requests without a user have the common limit. */
-  per?: 'client' | 'user';
+  per?: 'user';
 }
 
 /**
@@ -19,34 +19,32 @@ export interface RateLimit {
  */
 export type Access = 'anyone' | 'optional' | 'user' | 'admin';
 
-/** What a route says in its `config`; hooks read it from `request.routeOptions.config`. */
-export interface RouteConfig {
-  /** Who may call it; an operation without it stops the start. `security` of the document follows from it. */
-  access?: Access;
-  /** The `message` of a success. A route that has one responds in the envelope. */
-  message?: LocalizedText;
-  /** A second `message` of a success, for `data` whose `accepted` is false. */
-  alternateMessage?: LocalizedText;
-  /** Errors besides those that follow from schema and access. A streaming route has no `message`, and `[]` documents its errors. */
-  errors?: readonly ErrorDefinition[];
-  /** The operation takes an `Idempotency-Key`; its handler ends with `sendCreated`. */
-  idempotent?: boolean;
-  /** What such an operation creates is read at the path of the operation and its `id`: 201 has that as `Location`. */
-  location?: boolean;
-  /** Statuses with which the response may set or clear the cookie of the refresh token. */
-  setsCookie?: readonly number[];
-  /** The limit of the operation, in place of the common ones. */
-  limit?: RateLimit;
-  /** Monitoring calls the operation all the time: it is not counted, not traced, and logged only where it fails. */
-  probe?: boolean;
-  /** The handler reads the body, which may take as long as the client takes. It pauses the deadline. */
-  handlerReadsBody?: boolean;
-  /** The most bytes of a streamed response that are in memory at a time, where its length is not known. */
-  readAhead?: number;
-  /** The route is for what has no other one in its scope: handled after the hooks of the scope, with `unmatchedError`. */
-  catchAll?: boolean;
-}
-
 declare module 'fastify' {
-  interface FastifyContextConfig extends RouteConfig {}
+  /** What a route says in its `config`; hooks read it from `request.routeOptions.config`. */
+  interface FastifyContextConfig {
+    /** Who may call it; an operation without it stops the start. `security` of the document follows from it. */
+    access?: Access;
+    /** The `message` of a success. A route that has one responds in the envelope. */
+    message?: LocalizedText;
+    /** A second `message` of a success, for `data` whose `accepted` is false. */
+    alternateMessage?: LocalizedText;
+    /** Errors besides those that follow from schema and access. A streaming route has no `message`, and `[]` documents its errors. */
+    errors?: readonly ErrorDefinition[];
+    /** The operation takes an `Idempotency-Key`; its handler ends with `sendCreated`. */
+    idempotent?: boolean;
+    /** What such an operation creates is read at the path of the operation and its `id`: 201 has that as `Location`. */
+    location?: boolean;
+    /** Statuses with which the response may set or clear the cookie of the refresh token. */
+    setsCookie?: readonly number[];
+    /** The limit of the operation, in place of the common ones. */
+    limit?: RateLimit;
+    /** Monitoring calls the operation all the time: it is not counted, not traced, and logged only where it fails. */
+    probe?: boolean;
+    /** The handler reads the body, which may take as long as the client takes. It pauses the deadline. */
+    handlerReadsBody?: boolean;
+    /** The most bytes of a streamed response that are in memory at a time, where its length is not known. */
+    readAhead?: number;
+    /** The route is for what has no other one in its scope: handled after the hooks of the scope, with `unmatchedError`. */
+    catchAll?: boolean;
+  }
 }

@@ -65,7 +65,6 @@ export const whenEmpty = (ko: string, en: string) => ({
   [emptyTextKeyword]: { ko, en } satisfies LocalizedText,
 });
 
-/** Of the name of anything. */
 export const whenUnnamed = whenEmpty('이름을 입력해 주세요.', 'Enter a name.');
 
 /**

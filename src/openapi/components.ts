@@ -4,16 +4,6 @@ import { internalKeywords } from '../http/text.ts';
 
 export type JsonObject = Record<string, unknown>;
 
-/** Whether a value is an object, and neither a list nor null. */
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** `log_in` becomes `LogIn`. */
-export function toPascalCase(name: string): string {
-  return name.replace(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase());
-}
-
 type Kind = 'schemas' | 'responses' | 'parameters' | 'headers';
 
 type Reference = { $ref: string };
@@ -153,8 +143,8 @@ export function nameOf(part: JsonObject): string | undefined {
 /** Removes what only the validator understands, adds what only the document has, and writes constants as such: @fastify/swagger makes enums of them. */
 export function toJsonSchema(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(toJsonSchema);
-  if (!isObject(value)) return value;
-  const { [documentedKeyword]: documented, $id: _, ...keywords } = value;
+  if (typeof value !== 'object' || value === null) return value;
+  const { [documentedKeyword]: documented, $id: _, ...keywords } = value as JsonObject;
   const kept = Object.entries({ ...Object(documented), ...keywords }).filter(
     ([key]) => !internalKeywords.includes(key),
   );

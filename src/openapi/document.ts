@@ -27,11 +27,7 @@ interface Response extends JsonObject {
   content?: Record<string, Media>;
 }
 
-interface Example {
-  status: number;
-  request?: unknown;
-  response: unknown;
-}
+type Example = { status: number; request?: unknown; response: unknown };
 
 /** By operation, then by name: calls of the real service, which test/openapi/examples.test.ts writes and compares. */
 const examples: Record<string, Record<string, Example>> = recorded;

@@ -2,17 +2,9 @@ import { STATUS_CODES } from 'node:http';
 import { isDeepStrictEqual } from 'node:util';
 import type { FastifySchema, RouteOptions } from 'fastify';
 import { type ErrorDefinition, httpErrors } from '../http/errors.ts';
-import { maxId, NamedEnum } from '../http/schemas.ts';
-import {
-  type Components,
-  headerReferences,
-  isObject,
-  type JsonObject,
-  toJsonSchema,
-  toPascalCase,
-} from './components.ts';
+import { NamedEnum } from '../http/schemas.ts';
+import { type Components, headerReferences, type JsonObject, toJsonSchema } from './components.ts';
 
-/** A route of the document. */
 export interface DocumentedRoute extends Pick<RouteOptions, 'method' | 'config'> {
   schema: FastifySchema & { operationId: string; security?: JsonObject[]; querystring?: JsonObject };
 }
@@ -35,9 +27,7 @@ function errorsOf({ schema, method, config }: DocumentedRoute): ErrorDefinition[
     ...ofAll,
     // At least an unknown query parameter is rejected.
     httpErrors.validationError,
-    ...(isObject(querystring?.['properties']) && 'cursor' in querystring['properties']
-      ? [httpErrors.invalidCursor]
-      : []),
+    ...('cursor' in Object(querystring?.['properties']) ? [httpErrors.invalidCursor] : []),
     ...(readsBody && !consumes.includes('multipart/form-data') ? [httpErrors.malformedJson] : []),
     ...(security?.every((one) => 'bearer' in one) ? [httpErrors.notAuthenticated] : []),
     ...(security ? [httpErrors.tokenNotValid] : []),
@@ -68,6 +58,11 @@ const groups: Record<string, string> = {
   'rate_limited too_many_attempts': 'AttemptsExceeded',
   'quota_exceeded rate_limited': 'AllowanceExceeded',
 };
+
+/** `log_in` becomes `LogIn`. */
+function toPascalCase(name: string): string {
+  return name.replace(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+}
 
 /** `post_not_found` becomes `PostNotFoundError`, `validation_error` `ValidationError`. */
 const errorName = (code: string) => `${toPascalCase(code).replace(/Error$/, '')}Error`;
@@ -157,10 +152,7 @@ export function otherErrorResponse(components: Components) {
   return components.add('responses', 'OtherError', {
     description: `Any other error: ${statuses.join(', ')}.`,
     headers: {
-      'Retry-After': {
-        description: 'With 503',
-        schema: { type: 'integer', format: 'int32', minimum: 1, maximum: maxId },
-      },
+      'Retry-After': { description: 'With 503', schema: components.parts.headers['RetryAfter']?.['schema'] },
       Allow: {
         description: 'With 405: the methods of the path',
         schema: { type: 'string', pattern: '^[A-Z, ]+$', maxLength: 100 },

@@ -6,10 +6,28 @@ import { serveFixed } from '../http/pages.ts';
 import { clientLimit, userLimit } from '../http/plugins/rate-limits.ts';
 import { referencedSchemas } from '../http/schemas.ts';
 import type { Config } from '../infrastructure/config/config.ts';
-import { version } from '../infrastructure/config/version.ts';
+import { version } from '../infrastructure/config/readers.ts';
 import { completeDocument } from './document.ts';
 import { type DocumentedRoute, isDocumented } from './errors.ts';
 import { swaggerUiRoutes } from './swagger-ui.ts';
+
+const tags = {
+  auth: 'Accounts, sessions, verification of email addresses, forgotten passwords and usernames. `logIn` gives an access token (15 minutes) and a refresh token (14 days, replaced by each `refreshToken`). `reason` in the data of a 401 says what to do.',
+  passkeys: 'Login without a password (WebAuthn).',
+  'second-factor': 'Codes of an authenticator app, and recovery codes.',
+  stores: 'The store of a user, my-page, and finding other stores. A user has at most one store.',
+  posts: 'What kind of partnership a store is looking for. A store publishes posts, all users read them.',
+  'saved-searches': 'Searches for posts whose new matches their users are notified of.',
+  images: 'Images that users upload for their posts.',
+  'partner-requests':
+    'Partnership requests between stores: sent, received, accepted, declined, withdrawn, ended.',
+  notifications:
+    'What happened to partnership requests: as a list, as a count, as a live stream, and which emails are sent.',
+  push: 'The same on devices that are not open (Web Push).',
+  admin:
+    'For users with the role `admin`; for all others every path is 404 `not_found`. Every use writes an audit entry.',
+  system: 'Health checks for operators and load balancers',
+};
 
 /** What the document says about the service as a whole. */
 const information = {
@@ -37,46 +55,7 @@ Responses are \`{ success, message, data }\`: \`message\` is for people, \`data.
       variables: { baseUrl: { default: 'http://localhost:3000', description: 'Its scheme, host and port' } },
     },
   ],
-  tags: [
-    {
-      name: 'auth',
-      description:
-        'Accounts, sessions, verification of email addresses, forgotten passwords and usernames. `logIn` gives an access token (15 minutes) and a refresh token (14 days, replaced by each `refreshToken`). `reason` in the data of a 401 says what to do.',
-    },
-    { name: 'passkeys', description: 'Login without a password (WebAuthn).' },
-    { name: 'second-factor', description: 'Codes of an authenticator app, and recovery codes.' },
-    {
-      name: 'stores',
-      description: 'The store of a user, my-page, and finding other stores. A user has at most one store.',
-    },
-    {
-      name: 'posts',
-      description:
-        'What kind of partnership a store is looking for. A store publishes posts, all users read them.',
-    },
-    {
-      name: 'saved-searches',
-      description: 'Searches for posts whose new matches their users are notified of.',
-    },
-    { name: 'images', description: 'Images that users upload for their posts.' },
-    {
-      name: 'partner-requests',
-      description:
-        'Partnership requests between stores: sent, received, accepted, declined, withdrawn, ended.',
-    },
-    {
-      name: 'notifications',
-      description:
-        'What happened to partnership requests: as a list, as a count, as a live stream, and which emails are sent.',
-    },
-    { name: 'push', description: 'The same on devices that are not open (Web Push).' },
-    {
-      name: 'admin',
-      description:
-        'For users with the role `admin`; for all others every path is 404 `not_found`. Every use writes an audit entry.',
-    },
-    { name: 'system', description: 'Health checks for operators and load balancers' },
-  ],
+  tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
   components: {
     securitySchemes: {
       bearer: {

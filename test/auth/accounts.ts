@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import type { ResetLinkParts } from '../../src/domains/auth/email/schemas.ts';
+import type { ResetLinkParts } from '../../src/domains/auth/schemas.ts';
 import { type CallOptions, password, type TestApp, type TestResponse } from '../support/app.ts';
 import { rejected, tokenRejected } from '../support/assertions.ts';
 import { during } from '../support/concurrency.ts';

@@ -111,7 +111,12 @@ export async function fillWorld({ pool }: TestApp, most: Shop, partner: Shop): P
       'reporter_id, store_id, reason, created_at, closed_at, closed_by, action',
       `${ofUser}, ${first}, 'spam', now() - interval '2 days', now(), 'cli:operator', 'none'`,
     ),
-    manyOf('failed_mails', 'user_id, kind, payload, reason, attempts', `${ofUser}, 'user_id', '{}', '', 1`),
+    // As long as real reasons: where rows are short, counting them by the table costs as little as by an index.
+    manyOf(
+      'failed_mails',
+      'user_id, kind, payload, reason, attempts',
+      `${ofUser}, 'user_id', '{}', repeat('x', 200), 1`,
+    ),
     manyOf('idempotency_keys', 'scope, key, request_hash', `${ofUser} || ':createPost', n, ''`),
     eachUser('saved_searches', 'user_id, name, category_id', `n, '이름', 18`),
     eachUser('saved_searches', 'user_id, name, q', `n, '이름', '없는말' || n`),

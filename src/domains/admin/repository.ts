@@ -1,9 +1,8 @@
-import type { ExpiredRows } from '../../infrastructure/database/clean-up.ts';
+import { expiredAfter } from '../../infrastructure/database/clean-up.ts';
 import type { Database, Tx } from '../../infrastructure/database/client.ts';
 import type { Prisma } from '../../infrastructure/database/generated/client.ts';
 import type { Role } from '../../infrastructure/database/generated/enums.ts';
 import type { PageRequest } from '../../infrastructure/database/keyset.ts';
-import { sql } from '../../infrastructure/database/sql.ts';
 import type { MailPayload } from '../../infrastructure/mail/queue.ts';
 import { userColumns } from '../auth/index.ts';
 import { storeSummarySelect } from '../stores/index.ts';
@@ -99,10 +98,7 @@ export async function takeFailedMail(tx: Tx, id: number) {
 }
 
 /** Audit entries are kept for a year. */
-export const expiredAuditEntries: ExpiredRows = {
-  table: 'audit_entries',
-  condition: sql`created_at < now() - interval '1 year'`,
-};
+export const expiredAuditEntries = expiredAfter('1 year', 'audit_entries');
 
 export async function addAuditEntry(tx: Tx, data: Prisma.AuditEntryCreateManyInput): Promise<void> {
   await tx.prisma.auditEntry.create({ data });

@@ -1,4 +1,4 @@
-import { ApiError, httpErrors } from '../../http/errors.ts';
+import { ApiError, found, httpErrors } from '../../http/errors.ts';
 import { type PageQuery, paginate } from '../../http/pagination.ts';
 import { isBigId, isId, isUuid } from '../../http/schemas.ts';
 import type { Database, Tx } from '../../infrastructure/database/client.ts';
@@ -23,9 +23,7 @@ export function createUserAdministration({ database, audit, accounts }: AdminOpt
   const onUser = audit.on('user');
 
   async function find(tx: Tx, id: number): Promise<AdminUser> {
-    const user = await repository.findUser(tx, id);
-    assertFound(user);
-    return toAdminUser(user);
+    return toAdminUser(found(await repository.findUser(tx, id)));
   }
 
   const show = onUser('user_shown', find);
@@ -114,19 +112,14 @@ export function createFailedMailAdministration({ audit, mailQueue }: AdminOption
 
     /** Puts an email back into the queue: it leaves the failed ones in the same transaction. @throws {ApiError} `not_found` */
     retry: onMail('failed_mail_retried', async (tx, id) => {
-      const mail = await repository.takeFailedMail(tx, id);
-      assertFound(mail);
+      const mail = found(await repository.takeFailedMail(tx, id));
       await mailQueue.add(tx, mail.kind, mail.payload);
     }),
 
-    drop: onMail('failed_mail_dropped', async (tx, id) =>
-      assertFound(await repository.takeFailedMail(tx, id)),
-    ),
+    drop: onMail('failed_mail_dropped', async (tx, id) => {
+      found(await repository.takeFailedMail(tx, id));
+    }),
   };
-}
-
-function assertFound<Found>(found: Found): asserts found is NonNullable<Found> {
-  if (found === undefined || found === null) throw new ApiError(httpErrors.notFound);
 }
 
 /** The id or the name that a text is; no username begins with a digit. */

@@ -1,11 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import type { Authenticator } from '../../http/authentication.ts';
+import type { ExpiredRows } from '../../infrastructure/database/clean-up.ts';
+import { sql } from '../../infrastructure/database/sql.ts';
 import { accountRoutes } from './accounts/routes.ts';
 import { createAccounts } from './accounts/service.ts';
 import { consentRoutes } from './consents/routes.ts';
 import { createConsents } from './consents/service.ts';
 import { type AuthOptions, createAuthContext } from './context.ts';
-import { expiredCodesAndLinks } from './email/repository.ts';
 import { emailRoutes } from './email/routes.ts';
 import { createEmailService } from './email/service.ts';
 import { authMails } from './mails.ts';
@@ -16,10 +17,9 @@ import { providerRoutes } from './providers/routes.ts';
 import { createProviderLogin } from './providers/service.ts';
 import { secondFactorRoutes } from './second-factor/routes.ts';
 import { createSecondFactor } from './second-factor/service.ts';
-import { expiredLoginRows } from './sessions/login-repository.ts';
+import { knownAddressDays } from './sessions/login-repository.ts';
 import { publicKeyRoutes } from './sessions/public-keys.ts';
 import { createRefreshCookie } from './sessions/refresh-cookie.ts';
-import { expiredSessions } from './sessions/repository.ts';
 import { sessionRoutes } from './sessions/routes.ts';
 
 export { userColumns } from './accounts/repository.ts';
@@ -31,7 +31,25 @@ export { toSession, toUser, User } from './schemas.ts';
 export { publicKeysMaxAge } from './sessions/public-keys.ts';
 export { jwtOptions } from './tokens.ts';
 
-export const expiredAuthRows = [...expiredSessions, ...expiredCodesAndLinks, ...expiredLoginRows];
+const condition = sql`expires_at < now()`;
+const indexed = ['login_flows', 'email_codes', 'email_proofs', 'password_resets', 'email_changes'];
+
+export const expiredAuthRows: ExpiredRows[] = [
+  // Without an index of `expires_at`, which each refresh changes.
+  { table: 'sessions', condition, isScanned: true },
+  ...indexed.map((table) => ({ table, condition })),
+  {
+    table: 'login_failures',
+    // Delay and window together are over within half an hour.
+    condition: sql`updated_at < now() - interval '1 hour' AND (locked_until IS NULL OR locked_until < now())`,
+    isScanned: true,
+  },
+  {
+    table: 'known_addresses',
+    condition: sql`last_used_at < now() - make_interval(days => ${knownAddressDays})`,
+    isScanned: true,
+  },
+];
 
 export type AccountAdministration = ReturnType<typeof createAuth>['administration'];
 

@@ -3,8 +3,7 @@ import { type MailKind, writeMail } from '../../infrastructure/mail/content.ts';
 import type { MailPayload } from '../../infrastructure/mail/queue.ts';
 import type { MailComposers } from '../../infrastructure/mail/sending.ts';
 import type { AuthContext } from './context.ts';
-import { authKinds } from './kinds.ts';
-import { deletedAddress, type LoginMethodChange } from './notices.ts';
+import { authKinds, deletedAddress, type LoginMethodChange } from './kinds.ts';
 
 /** Composes emails when they are sent. Accounts are looked up here, so that a request takes the same time for every address. */
 export function authMails(auth: AuthContext) {

@@ -3,7 +3,6 @@ import { Page } from '../../http/pagination.ts';
 import * as t from '../../http/schemas.ts';
 import { Line, pattern, TextField, whenEmpty, whenUnnamed } from '../../http/text.ts';
 import type { UserRow } from './accounts/repository.ts';
-import { NewConsents } from './consents/schemas.ts';
 import type { SessionRow } from './sessions/repository.ts';
 
 const usernamePattern = '^[a-z][a-z0-9._-]*$';
@@ -20,9 +19,9 @@ export const username = TextField('username', {
   ...whenEmpty('아이디를 입력해 주세요.', 'Enter a username.'),
   description: 'Starts with a letter; letters, digits, `.`, `_`, `-`. Converted to lower case.',
 });
-export const emailField = (description: string) =>
+const emailField = (description: string) =>
   TextField('email', { format: 'email', maxLength: 254, description });
-export const email = emailField('An email address; converted to lower case');
+const email = emailField('An email address; converted to lower case');
 export const name = Line('How the user is called', { ...whenUnnamed, maxLength: 50 });
 const passwordField = (minLength: number, description: string) => {
   return TextField('secret', { minLength, maxLength: 128, format: 'password', description });
@@ -37,14 +36,14 @@ const tokenPattern = '^[0-9a-f-]{36}[.][A-Za-z0-9_-]+$';
 /** A token of a login flow or a `verification_token`, in a response. */
 export const Token = (description: string) => t.Text(description, { pattern: tokenPattern, maxLength: 100 });
 /** What the service made and a client sends back; a wrong one, also an empty one, has an error of its own. */
-export const givenBack = (description: string, maxLength: number, pattern: string) =>
+const givenBack = (description: string, maxLength: number, pattern: string) =>
   TextField('line', { ...t.documented({ pattern, maxLength }), description });
 export const flowToken = (description: string) => givenBack(description, 100, tokenPattern);
-export const proof = (description: string) => Type.Optional(flowToken(description));
+const proof = (description: string) => Type.Optional(flowToken(description));
 /** An account with a password always gives it; one without it needs a recent login or confirmation. */
-export const optionalPassword = Type.Optional(password);
+const optionalPassword = Type.Optional(password);
 /** Of an email or an authenticator app. */
-export const verificationCode = TextField('code', {
+const verificationCode = TextField('code', {
   ...pattern('^[0-9]{6}$', { ko: '숫자 여섯 자리를 입력해 주세요.', en: 'Must be six digits.' }),
   maxLength: 6,
   description: 'Six digits; blanks and hyphens do not matter',
@@ -68,6 +67,68 @@ export type User = Static<typeof User>;
 export function toUser({ id, username, name, email, role, isVerified }: UserRow): User {
   return { id, username, name, email, role, is_verified: isVerified };
 }
+
+const ConsentId = t.NamedEnum('ConsentId', 'What users agree to', {
+  terms: 'The terms of use',
+  privacy: 'The privacy policy',
+  marketing: 'Emails that advertise',
+});
+
+const Consent = t.NamedObject('Consent', 'What users can agree to', {
+  id: t.Ref(ConsentId),
+  version: t.Day('The current version, a date'),
+  url: t.Url('Where it can be read'),
+  required: t.Flag('Whether a sign-up needs it'),
+});
+export const ConsentList = t.NamedObject('ConsentList', 'What users can agree to', {
+  items: t.List(t.Ref(Consent), 3, 'In the order in which a page shows them'),
+});
+
+const version = (description: string) =>
+  TextField('line', {
+    ...pattern('^[0-9]{4}-[0-9]{2}-[0-9]{2}$', {
+      ko: '2026-01-31과 같은 날짜여야 합니다.',
+      en: 'Must be a date such as 2026-01-31.',
+    }),
+    maxLength: 10,
+    description,
+  });
+const answers = {
+  terms: version('The `version` of the terms of use that the user agrees to'),
+  privacy: version('The `version` of the privacy policy that the user agrees to'),
+  marketing: t.Flag('Whether the user wants emails that advertise'),
+};
+
+/** Which of them a sign-up needs depends on the configuration. */
+const NewConsents = t.Body(
+  'NewConsents',
+  'What the user agrees to: at least what `listConsents` says is required',
+  {
+    ...Type.Partial(Type.Object(answers)).properties,
+    is_14_or_older: Type.Optional(
+      Type.Unsafe<true>({
+        type: 'boolean',
+        enum: [true],
+        description: 'That the user is 14 or older; needed where something is required',
+      }),
+    ),
+  },
+);
+export type NewConsents = Static<typeof NewConsents>;
+
+export const ConsentChanges = t.Changes('ConsentChanges', 'At least one field', answers);
+export type ConsentChanges = Static<typeof ConsentChanges>;
+
+const GivenConsent = t.NamedObject('GivenConsent', 'The latest answer of a user', {
+  id: t.Ref(ConsentId),
+  version: t.OrNull(t.Day('What the answer is about; `null` where it had no version')),
+  given_at: t.OrNull(t.Timestamp('When the user last agreed; `null`: never')),
+  withdrawn_at: t.OrNull(t.Timestamp('When the user refused or withdrew it; `null` while it is given')),
+  is_current: t.Flag('Whether the user agrees to the current version'),
+});
+export const GivenConsents = t.NamedObject('GivenConsents', 'The answers of a user', {
+  items: t.List(t.Ref(GivenConsent), 3, 'The latest answer to each question'),
+});
 
 /** Fields of each kind of sign-up. */
 export const signUpFields = {
@@ -168,3 +229,106 @@ export function toSession({ id, userAgent, ip, methods, ...times }: SessionRow) 
   };
 }
 export const SessionPage = Page('SessionPage', t.Ref(Session));
+
+const uid = givenBack('`uid` of the link', 36, '^[0-9a-f-]{36}$');
+const linkToken = givenBack('`token` of the link', 100, '^[A-Za-z0-9._-]+$');
+
+export const EmailAddress = t.Body('EmailAddress', 'Where to send a mail', { email: email });
+const resendAfter = t.Int32('Seconds until another mail is sent to this address');
+const accepted = t.Flag(
+  'Whether the request was accepted; false within the cooldown and beyond the hourly cap of the address, where no mail is sent',
+);
+export const CodeSent = t.NamedObject('CodeSent', 'The same for any address, known or not', {
+  accepted,
+  expires_in: t.Int32('Seconds a code is valid'),
+  resend_after: resendAfter,
+});
+export const MailSent = t.NamedObject('MailSent', 'The same for any address, known or not', {
+  accepted,
+  resend_after: resendAfter,
+});
+
+export const EmailCode = t.Body('EmailCode', 'The code of a mail', { email: email, code: verificationCode });
+export const EmailLink = t.Body('EmailLink', 'The link of a mail', { token: linkToken });
+const eitherOfMail = 'Either the code or the link of a mail';
+export const EmailConfirmation = t.OneOf('EmailConfirmation', eitherOfMail, [EmailCode, EmailLink]);
+export type EmailConfirmation = Static<typeof EmailConfirmation>;
+export const EmailVerification = t.NamedObject('EmailVerification', 'A verified address', {
+  email: t.Email('The address that is verified'),
+  verification_token: Token('Proves the address, once, at `signUp`'),
+  expires_in: t.Int32('Seconds the token is valid'),
+});
+
+export const ResetLinkQuery = Type.Object({ uid, token: linkToken });
+export type ResetLinkParts = Static<typeof ResetLinkQuery>;
+export const ResetLink = t.NamedObject('ResetLink', 'A link that works', {
+  expires_at: t.Timestamp('When the link stops working'),
+});
+export const PasswordReset = t.Body('PasswordReset', 'The link of a mail and a new password', {
+  uid,
+  token: linkToken,
+  new_password: newPassword,
+});
+export type PasswordReset = Static<typeof PasswordReset>;
+
+export const EmailChange = t.Body(
+  'EmailChange',
+  'The password, and what proves the new address: the `code` that was mailed to it, or a `verification_token`',
+  {
+    password: optionalPassword,
+    new_email: emailField('The new address; converted to lower case'),
+    code: Type.Optional(verificationCode),
+    verification_token: proof('From the response of `confirmEmail`; without it, `code` is required'),
+  },
+);
+export type EmailChange = Static<typeof EmailChange>;
+
+/** Of an authenticator app, or a recovery code. */
+const secondFactorCode = TextField('code', {
+  minLength: 6,
+  maxLength: 30,
+  description: 'Six digits of the authenticator app, or a recovery code; blanks and hyphens do not matter',
+});
+
+export const PasswordConfirmation = t.Body('PasswordConfirmation', 'The password', { password });
+export const CodeConfirmation = t.Body('CodeConfirmation', 'A code of the second factor', {
+  code: secondFactorCode,
+});
+export const ConfirmationBody = t.OneOf('ConfirmationBody', 'Either the password or a code', [
+  PasswordConfirmation,
+  CodeConfirmation,
+]);
+export type ConfirmationBody = Static<typeof ConfirmationBody>;
+
+export const SecondFactor = t.NamedObject('SecondFactor', 'What a login needs besides the password', {
+  totp_enabled_at: t.OrNull(
+    t.Timestamp('Since when codes are asked for; `null` while the second factor is off'),
+  ),
+  recovery_codes_left: t.Int32('Recovery codes that were not used yet'),
+  passkeys: t.Int32('Passkeys of the account: a login with one needs no code'),
+});
+
+export const TotpSecret = t.NamedObject('TotpSecret', 'A secret for an authenticator app, shown once', {
+  secret: t.Text('In base32, to type it', { pattern: '^[A-Z2-7]+$', maxLength: 32 }),
+  otpauth_uri: t.Text('The same for a QR code', { format: 'uri', maxLength: 1000 }),
+});
+
+export const TotpCode = t.Body('TotpCode', 'A code of the authenticator app', { code: verificationCode });
+
+export const RecoveryCodes = t.NamedObject(
+  'RecoveryCodes',
+  'Codes in place of those of the app, shown once',
+  {
+    recovery_codes: t.List(
+      Type.String(t.documented({ pattern: '^[a-z2-7]{4}(-[a-z2-7]{4}){3}$', maxLength: 19 })),
+      10,
+      'Ten; each works once. Neither case nor hyphens matter',
+    ),
+  },
+);
+
+export const SecondFactorLogin = t.Body('SecondFactorLogin', 'What completes a login', {
+  second_factor_token: flowToken('Of `second_factor_required`'),
+  code: secondFactorCode,
+});
+export type SecondFactorLogin = Static<typeof SecondFactorLogin>;

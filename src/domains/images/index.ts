@@ -48,19 +48,14 @@ export async function createImages(options: ImagesOptions) {
     });
   }
 
-  async function routes(scope: FastifyInstance): Promise<void> {
-    await scope.register(uploadRoutes, { service, imageUrls });
-    await scope.register(imageRoutes, { service });
-  }
-
-  async function media(scope: FastifyInstance): Promise<void> {
-    const directory = config.images.s3 ? undefined : config.images.directory;
-    await scope.register(mediaRoutes, { directory, findPlaceholder });
-  }
-
   return {
-    routes,
-    media,
+    async routes(scope: FastifyInstance): Promise<void> {
+      await scope.register(uploadRoutes, { service, imageUrls });
+      await scope.register(imageRoutes, { service });
+    },
+    async media(scope: FastifyInstance): Promise<void> {
+      await scope.register(mediaRoutes, { directory: s3 ? undefined : directory, findPlaceholder });
+    },
     postImages: images,
     releaseImagesOf: images.releaseAllOf,
     cleanUpImages: service.cleanUp,

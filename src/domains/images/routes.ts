@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { currentUser } from '../../http/authentication.ts';
-import { ApiError, httpErrors } from '../../http/errors.ts';
+import { ApiError, found, httpErrors } from '../../http/errors.ts';
 import { staticFilesPlugin } from '../../http/pages.ts';
 import { BigPathId, EmptyData, emptyData, isId, Ref } from '../../http/schemas.ts';
 import type { createPlaceholders } from './placeholders.ts';
@@ -97,8 +97,7 @@ export async function mediaRoutes(
 
   app.get<{ Params: { file: string } }>('/categories/:file', mediaRoute, async (request, reply) => {
     const [, id = ''] = /^(\d+)\.webp$/.exec(request.params.file) ?? [];
-    const placeholder = isId(id) ? await findPlaceholder(Number(id)) : undefined;
-    if (placeholder === undefined) throw new ApiError(httpErrors.notFound);
+    const placeholder = found(isId(id) ? await findPlaceholder(Number(id)) : undefined);
     // Not for a year, because the URL remains when the drawing changes.
     showEverywhere(reply).header('cache-control', 'public, max-age=86400');
     return reply.type('image/webp').send(placeholder);

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { currentUser } from '../../http/authentication.ts';
-import { ApiError, httpErrors } from '../../http/errors.ts';
-import { idempotencyKey, sendCreated } from '../../http/idempotency.ts';
+import { idempotencyKey, sendCreated } from '../../http/conditions.ts';
+import { found, httpErrors } from '../../http/errors.ts';
 import { paginate } from '../../http/pagination.ts';
 import { BigPathId, isBigId, Ref } from '../../http/schemas.ts';
 import type { ImageUrls } from '../images/index.ts';
@@ -86,9 +86,9 @@ export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (a
     },
     handler: async (request) => {
       const { id: userId } = currentUser(request);
-      const found = await partnerRequests.findDetail(request.params.partner_request_id, userId);
-      if (found === undefined) throw new ApiError(partnerRequestErrors.partnerRequestNotFound);
-      return schemas.toPartnerRequestDetail(found, imageUrls);
+      const row = await partnerRequests.findDetail(request.params.partner_request_id, userId);
+      const detail = found(row, partnerRequestErrors.partnerRequestNotFound);
+      return schemas.toPartnerRequestDetail(detail, imageUrls);
     },
   });
 

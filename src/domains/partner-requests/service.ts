@@ -5,6 +5,7 @@ import type { Idempotency, IdempotencyKey } from '../../infrastructure/database/
 import { IdempotencyConflictError } from '../../infrastructure/database/idempotency.ts';
 import type { Outbox } from '../../infrastructure/jobs/outbox.ts';
 import type { MailQueue } from '../../infrastructure/mail/queue.ts';
+import type { createNotifications } from '../notifications/index.ts';
 import { postErrors } from '../posts/index.ts';
 import { type PartnerRequestKind, partnerRequestKinds } from './kinds.ts';
 import * as changes from './repository/changes.ts';
@@ -25,12 +26,7 @@ export interface PartnerRequestServiceOptions {
   outbox: Outbox;
   mailQueue: MailQueue;
   idempotency: Idempotency;
-  notifications: {
-    /** Adds notifications; the last statement of a transaction. */
-    notify(tx: Tx, recipients: changes.Recipient[]): Promise<void>;
-    /** Locks what `notify` locks, and the same of a user who is deleted after it. */
-    lockCounts(tx: Tx, userIds: number[]): Promise<void>;
-  };
+  notifications: Pick<ReturnType<typeof createNotifications>, 'notify' | 'lockCounts'>;
 }
 
 export type PartnerRequestService = ReturnType<typeof createPartnerRequestService>;

@@ -1,9 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { currentUser } from '../../http/authentication.ts';
-import * as entityTags from '../../http/entity-tags.ts';
-import { ApiError, httpErrors } from '../../http/errors.ts';
-import { idempotencyKey, sendCreated } from '../../http/idempotency.ts';
+import * as conditions from '../../http/conditions.ts';
+import { found, httpErrors } from '../../http/errors.ts';
 import { paginate } from '../../http/pagination.ts';
 import { BigPathId, EmptyData, emptyData, isBigId, Ref } from '../../http/schemas.ts';
 import type { Read } from '../../infrastructure/database/replica.ts';
@@ -48,7 +47,10 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (a
       response: { 201: Ref(schemas.Post) },
     },
     handler: async (request, reply) =>
-      sendCreated(reply, service.create(currentUser(request).id, request.body, idempotencyKey(request))),
+      conditions.sendCreated(
+        reply,
+        service.create(currentUser(request).id, request.body, conditions.idempotencyKey(request)),
+      ),
   });
 
   app.get('/', {
@@ -92,14 +94,13 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (a
       summary: 'Read a post',
       description: 'Any post that was neither deleted nor hidden, of a store that can be found.',
       params,
-      headers: entityTags.ReadConditions,
-      response: { 200: Ref(schemas.Post), 304: entityTags.NotModified },
+      headers: conditions.ReadConditions,
+      response: { 200: Ref(schemas.Post), 304: conditions.NotModified },
     },
     handler: async (request, reply) => {
       const { id: userId } = currentUser(request);
       const post = await read(userId, (tx) => posts.find({ id: request.params.post_id, userId }, tx));
-      if (post === undefined) throw new ApiError(postErrors.postNotFound);
-      return entityTags.sendIfChanged(reply, schemas.toPost(post, imageUrls));
+      return conditions.sendIfChanged(reply, schemas.toPost(found(post, postErrors.postNotFound), imageUrls));
     },
   });
 
@@ -121,15 +122,15 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (a
       description:
         'Changes the given fields of a post of the user. `images` replaces all images; an empty list removes them. `status` closes and opens the post; a `closes_on` that is over closes it at once. A closed post stays closed until `status` is `open`, which removes a `closes_on` that is over. A store can change its posts and itself 60 times in the 24 hours from the first change; an installation may have another number.',
       params,
-      headers: entityTags.WriteConditions,
+      headers: conditions.WriteConditions,
       body: Ref(schemas.PostChanges),
       response: { 200: Ref(schemas.Post) },
     },
     handler: async (request, reply) => {
       const own = { id: request.params.post_id, userId: currentUser(request).id };
-      return entityTags.sendTagged(
+      return conditions.sendTagged(
         reply,
-        await service.change(own, request.body, entityTags.preconditionOf(request)),
+        await service.change(own, request.body, conditions.preconditionOf(request)),
       );
     },
   });
@@ -146,12 +147,12 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (a
       description:
         'Deletes a post of the user. Pending partnership requests for it are withdrawn; answered ones stay. Its content is erased from the answer that is kept for its `Idempotency-Key`, too.',
       params,
-      headers: entityTags.WriteConditions,
+      headers: conditions.WriteConditions,
       response: { 200: Ref(EmptyData) },
     },
     handler: async (request) => {
       const own = { id: request.params.post_id, userId: currentUser(request).id };
-      return emptyData(service.remove(own, entityTags.preconditionOf(request)));
+      return emptyData(service.remove(own, conditions.preconditionOf(request)));
     },
   });
 };

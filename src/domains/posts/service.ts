@@ -1,5 +1,5 @@
-import type { Precondition } from '../../http/entity-tags.ts';
-import { ApiError, httpErrors, invalidFields, retryLater } from '../../http/errors.ts';
+import type { Precondition } from '../../http/conditions.ts';
+import { ApiError, found, httpErrors, invalidFields, retryLater } from '../../http/errors.ts';
 import type { Problem } from '../../http/field-errors.ts';
 import type { Config } from '../../infrastructure/config/config.ts';
 import type { Database, Tx } from '../../infrastructure/database/client.ts';
@@ -18,14 +18,8 @@ export interface PostServiceOptions {
   idempotency: Idempotency;
   imageUrls: ImageUrls;
   postImages: PostImages;
-  savedSearches: {
-    /** Has a worker find the saved searches that a new post matches. */
-    queueMatching(tx: Tx, postId: number): Promise<void>;
-  };
-  partnerRequests: {
-    /** Withdraws the pending requests for a post that was deleted in the same transaction. */
-    withdrawRequestsOfPost(tx: Tx, postId: number): Promise<void>;
-  };
+  savedSearches: { queueMatching(tx: Tx, postId: number): Promise<void> };
+  partnerRequests: { withdrawRequestsOfPost(tx: Tx, postId: number): Promise<void> };
 }
 
 /** What a stored response shows of a deleted post, beside its title; the thumbnail must be a URL. */
@@ -83,10 +77,9 @@ export function createPostService(options: PostServiceOptions) {
   }
 
   async function findOwn(tx: Tx, own: OwnPost, precondition?: Precondition): Promise<Post> {
-    const found = await posts.find(own, tx);
-    if (found === undefined) throw new ApiError(postErrors.postNotFound);
-    if (!found.is_mine) throw new ApiError(postErrors.notYourPost);
-    const post = toPost(found, imageUrls);
+    const row = found(await posts.find(own, tx), postErrors.postNotFound);
+    if (!row.is_mine) throw new ApiError(postErrors.notYourPost);
+    const post = toPost(row, imageUrls);
     precondition?.(post);
     return post;
   }

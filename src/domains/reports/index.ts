@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { tokenNotValid } from '../../http/authentication.ts';
-import { ApiError, type ErrorDefinition, httpErrors, retryLater } from '../../http/errors.ts';
+import { ApiError, type ErrorDefinition, found, httpErrors, retryLater } from '../../http/errors.ts';
 import { paginate } from '../../http/pagination.ts';
 import { isBigId } from '../../http/schemas.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
@@ -49,8 +49,7 @@ function createReportService(database: Database, { audited }: Audit) {
       const reason = note === '' ? undefined : note;
       return audited(operator, { action: `report_closed_${action}`, subject, reason }, async (tx) => {
         const closed = await reports.close(tx, id, { ...decision, closedBy: operator.name });
-        if (closed === null) throw new ApiError(httpErrors.notFound);
-        return schemas.toReport(closed);
+        return schemas.toReport(found(closed));
       });
     },
   };

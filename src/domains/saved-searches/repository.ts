@@ -1,4 +1,4 @@
-import type { ExpiredRows } from '../../infrastructure/database/clean-up.ts';
+import { expiredAfter } from '../../infrastructure/database/clean-up.ts';
 import type { Database, Tx } from '../../infrastructure/database/client.ts';
 import type { SavedSearch } from '../../infrastructure/database/generated/client.ts';
 import type { PageRequest } from '../../infrastructure/database/keyset.ts';
@@ -15,10 +15,7 @@ export type SavedSearchRow = Omit<SavedSearch, 'qKey'>;
 export type Match = { userId: number; savedSearchId: number };
 
 /** How far users were notified of posts. The job of a post is over long before. */
-export const expiredPostAlerts: ExpiredRows = {
-  table: 'post_alerts',
-  condition: sql`created_at < now() - interval '30 days'`,
-};
+export const expiredPostAlerts = expiredAfter('30 days', 'post_alerts');
 
 const radius = sql`coalesce(f.radius_m, ${constant(defaultRadius)})`;
 

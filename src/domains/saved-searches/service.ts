@@ -1,4 +1,4 @@
-import { ApiError, invalidFields } from '../../http/errors.ts';
+import { found, invalidFields } from '../../http/errors.ts';
 import type { Database, Tx } from '../../infrastructure/database/client.ts';
 import type { Outbox } from '../../infrastructure/jobs/outbox.ts';
 import type { MailQueue } from '../../infrastructure/mail/queue.ts';
@@ -45,8 +45,7 @@ export function createSavedSearchService(options: SavedSearchServiceOptions) {
     await checkCategoryFilter(categoryId ?? undefined);
     const place = { latitude, longitude, radiusM: input.radius_m ?? null };
     const search = await savedSearches.create({ userId, name, ...filters, ...place });
-    if (search === undefined) throw new ApiError(savedSearchErrors.tooManySavedSearches);
-    return toSavedSearch(search);
+    return toSavedSearch(found(search, savedSearchErrors.tooManySavedSearches));
   }
 
   /** Has a worker match a post after the commit of the transaction that writes it. */

@@ -1,9 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { currentUser } from '../../http/authentication.ts';
-import * as entityTags from '../../http/entity-tags.ts';
-import { ApiError, httpErrors } from '../../http/errors.ts';
-import { idempotencyKey, sendCreated } from '../../http/idempotency.ts';
+import * as conditions from '../../http/conditions.ts';
+import { found, httpErrors } from '../../http/errors.ts';
 import { paginate } from '../../http/pagination.ts';
 import { isId, PathId, Ref } from '../../http/schemas.ts';
 import type { Read } from '../../infrastructure/database/replica.ts';
@@ -52,7 +51,10 @@ export const storeRoutes: FastifyPluginAsyncTypebox<StoreRoutesOptions> = async 
       response: { 201: Ref(schemas.Store) },
     },
     handler: async (request, reply) =>
-      sendCreated(reply, service.register(currentUser(request).id, request.body, idempotencyKey(request))),
+      conditions.sendCreated(
+        reply,
+        service.register(currentUser(request).id, request.body, conditions.idempotencyKey(request)),
+      ),
   });
 
   app.get('/me/', {
@@ -65,11 +67,11 @@ export const storeRoutes: FastifyPluginAsyncTypebox<StoreRoutesOptions> = async 
       operationId: 'getOwnStore',
       summary: 'Read own store',
       description: 'The store that the user registered.',
-      headers: entityTags.ReadConditions,
-      response: { 200: Ref(schemas.Store), 304: entityTags.NotModified },
+      headers: conditions.ReadConditions,
+      response: { 200: Ref(schemas.Store), 304: conditions.NotModified },
     },
     handler: async (request, reply) =>
-      entityTags.sendIfChanged(reply, await service.find({ userId: currentUser(request).id })),
+      conditions.sendIfChanged(reply, await service.find({ userId: currentUser(request).id })),
   });
 
   app.patch('/me/', {
@@ -83,13 +85,13 @@ export const storeRoutes: FastifyPluginAsyncTypebox<StoreRoutesOptions> = async 
       summary: 'Change own store',
       description:
         'Changes the given fields. `category_ids` replaces all categories. A store can change itself and its posts 60 times in the 24 hours from the first change; an installation may have another number.',
-      headers: entityTags.WriteConditions,
+      headers: conditions.WriteConditions,
       body: Ref(schemas.StoreChanges),
       response: { 200: Ref(schemas.Store) },
     },
     handler: async (request, reply) => {
-      const precondition = entityTags.preconditionOf(request);
-      return entityTags.sendTagged(
+      const precondition = conditions.preconditionOf(request);
+      return conditions.sendTagged(
         reply,
         await service.change(currentUser(request).id, request.body, precondition),
       );
@@ -136,8 +138,7 @@ export const storeRoutes: FastifyPluginAsyncTypebox<StoreRoutesOptions> = async 
     handler: async (request) => {
       const wanted = { id: request.params.store_id, userId: currentUser(request).id };
       const store = await read(wanted.userId, (tx) => stores.findOpen(wanted, tx));
-      if (store === undefined) throw new ApiError(schemas.storeErrors.storeNotFound);
-      return schemas.toStore(store);
+      return schemas.toStore(found(store, schemas.storeErrors.storeNotFound));
     },
   });
 };

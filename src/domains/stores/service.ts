@@ -1,6 +1,6 @@
 import { tokenNotValid } from '../../http/authentication.ts';
-import type { Precondition } from '../../http/entity-tags.ts';
-import { ApiError, httpErrors, invalidFields, retryLater } from '../../http/errors.ts';
+import type { Precondition } from '../../http/conditions.ts';
+import { ApiError, found, httpErrors, invalidFields, retryLater } from '../../http/errors.ts';
 import type { Problem } from '../../http/field-errors.ts';
 import type { Config } from '../../infrastructure/config/config.ts';
 import type { Database, Reader, Tx } from '../../infrastructure/database/client.ts';
@@ -47,9 +47,7 @@ export function createStoreService({ config, database, stores, idempotency }: St
   }
 
   async function find(wanted: WantedStore, tx: Reader = database, precondition?: Precondition) {
-    const found = await stores.findOpen(wanted, tx);
-    if (found === undefined) throw new ApiError(storeErrors.storeNotFound);
-    const store = toStore(found);
+    const store = toStore(found(await stores.findOpen(wanted, tx), storeErrors.storeNotFound));
     precondition?.(store);
     return store;
   }

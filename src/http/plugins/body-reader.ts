@@ -27,7 +27,6 @@ export interface Body {
   release(): void;
 }
 
-/** A body that counts. */
 interface Counted {
   address: string;
   bytes: number;

@@ -7,11 +7,10 @@ import fastifyPlugin from 'fastify-plugin';
 import type { Config } from '../../infrastructure/config/config.ts';
 import { unavailableReason } from '../../infrastructure/database/errors.ts';
 import { IdempotencyConflictError } from '../../infrastructure/database/idempotency.ts';
+import { IdempotencyHeaders } from '../conditions.ts';
 import { ApiError, type ErrorDefinition, httpErrors, invalidFields, serviceUnavailable } from '../errors.ts';
 import { describeErrors } from '../field-errors.ts';
-import { IdempotencyHeaders } from '../idempotency.ts';
 import { defaultLanguage, type Language } from '../language.ts';
-import { Message } from '../schemas.ts';
 import { maxLoggedLength } from './logging.ts';
 import { securityHeaders } from './security-headers.ts';
 
@@ -42,13 +41,9 @@ function wrapResponses(route: RouteOptions): void {
   route.schema = { ...route.schema, response: Object.fromEntries(wrapped) };
 }
 
-function envelopeOf(data: TSchema): TSchema {
-  return Type.Object({
-    success: Type.Literal(true, { description: 'Always `true`' }),
-    message: Message('For people, in the language of the response'),
-    data,
-  });
-}
+/** The document describes `success` and `message`: see `components.ts`. */
+const envelopeOf = (data: TSchema) =>
+  Type.Object({ success: Type.Literal(true), message: Type.String(), data });
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -17,7 +17,6 @@ const uncounted = 16 * 1024;
 /** The most bytes of a file that are read ahead of its client. */
 const readAhead = 128 * 1024;
 
-/** What a connection has to send. */
 interface Unread {
   client: string;
   address: string;

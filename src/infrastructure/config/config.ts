@@ -9,7 +9,6 @@ export { ConfigError } from './readers.ts';
 /** The configuration, validated and converted. Durations are in seconds. */
 export type Config = ReturnType<typeof inspectConfig>['config'];
 
-/** Where the database is, as the variables say it. */
 type DatabaseSettings = ReturnType<typeof readDatabase>;
 
 /** How many times longer than in production work may take: tests set it, for slow machines, and no variable does. */

@@ -1,14 +1,4 @@
-import {
-  createECDH,
-  createHash,
-  createHmac,
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPairSync,
-  hkdfSync,
-  type KeyObject,
-  randomBytes,
-} from 'node:crypto';
+import crypto from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ConfigError, parseUrl } from './readers.ts';
@@ -44,13 +34,14 @@ export function toSecrets(text: string): Secrets {
   const [first = '', ...others] = text.split(',').map((secret) => secret.trim());
   const toSecret = (secret: string) => {
     const key = Buffer.from(secret);
-    return { id: createHmac('sha256', key).update('dure key id').digest('base64url').slice(0, 10), key };
+    const id = crypto.createHmac('sha256', key).update('dure key id').digest('base64url').slice(0, 10);
+    return { id, key };
   };
   return [toSecret(first), ...others.map(toSecret)];
 }
 
 /** A new secret, as text. */
-export const generateSecret = () => randomBytes(48).toString('base64url');
+export const generateSecret = () => crypto.randomBytes(48).toString('base64url');
 
 /** The file of the generated secret. */
 export const secretPath = (dataDirectory: string) => join(dataDirectory, 'jwt-secret');
@@ -91,8 +82,8 @@ export type PrivateKey = ReturnType<typeof toPrivateKey>;
 export function generatePrivateKey(algorithm: KeyAlgorithm): PrivateKey {
   const { privateKey } =
     algorithm === 'ES256'
-      ? generateKeyPairSync('ec', { namedCurve: 'P-256' })
-      : generateKeyPairSync('ed25519');
+      ? crypto.generateKeyPairSync('ec', { namedCurve: 'P-256' })
+      : crypto.generateKeyPairSync('ed25519');
   return toPrivateKey(privateKey);
 }
 
@@ -120,7 +111,7 @@ export function readPrivateKeys(text: string): PrivateKey[] {
 /** One key in PEM; undefined for what cannot sign access tokens. */
 export function parsePrivateKey(pem: string): PrivateKey | undefined {
   try {
-    return toPrivateKey(createPrivateKey(pem));
+    return toPrivateKey(crypto.createPrivateKey(pem));
   } catch {
     return undefined;
   }
@@ -128,13 +119,13 @@ export function parsePrivateKey(pem: string): PrivateKey | undefined {
 
 const algorithms: Record<string, KeyAlgorithm> = { 'P-256': 'ES256', Ed25519: 'EdDSA' };
 
-function toPrivateKey(privateKey: KeyObject) {
-  const publicKey = createPublicKey(privateKey);
+function toPrivateKey(privateKey: crypto.KeyObject) {
+  const publicKey = crypto.createPublicKey(privateKey);
   const { kty, crv = '', x, y } = publicKey.export({ format: 'jwk' });
   const algorithm = algorithms[crv];
   if (algorithm === undefined) throw new Error('no algorithm for this kind of key');
   // The thumbprint of RFC 7638: the members that a key of its type must have, in this order. `y` is left out where there is none.
-  const id = createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest('base64url');
+  const id = crypto.createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest('base64url');
   return {
     id,
     algorithm,
@@ -146,18 +137,9 @@ function toPrivateKey(privateKey: KeyObject) {
   };
 }
 
-/** How the service names itself to push services (RFC 8292). */
-export interface Vapid {
-  /** The uncompressed point and the scalar of a P-256 key, in base64url. */
-  publicKey: string;
-  privateKey: string;
-  /** Where the operator of a push service finds that of this one. */
-  subject: string;
-}
-
-/** Reads the key that signs requests to push services. @throws {ConfigError} */
-export function readVapidKey(privateKey: string): Pick<Vapid, 'publicKey' | 'privateKey'> {
-  const curve = createECDH('prime256v1');
+/** Reads the key that signs requests to push services: the uncompressed point and the scalar of a P-256 key, in base64url. @throws {ConfigError} */
+export function readVapidKey(privateKey: string) {
+  const curve = crypto.createECDH('prime256v1');
   try {
     if (!/^[\w-]{43}$/.test(privateKey)) throw new Error('not 32 bytes');
     curve.setPrivateKey(privateKey, 'base64url');
@@ -172,7 +154,7 @@ export function readVapidKey(privateKey: string): Pick<Vapid, 'publicKey' | 'pri
 /** Derives that key from a secret, so that it survives restarts as the secret does. One of four billion secrets gives no key. */
 export function deriveVapidKey(secret: Buffer) {
   return readVapidKey(
-    Buffer.from(hkdfSync('sha256', secret, '', 'dure vapid key', 32)).toString('base64url'),
+    Buffer.from(crypto.hkdfSync('sha256', secret, '', 'dure vapid key', 32)).toString('base64url'),
   );
 }
 

@@ -1,5 +1,9 @@
 import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { isIP } from 'node:net';
+
+/** The version of the service, from `package.json`. */
+export const version: string = createRequire(import.meta.url)('#package/package.json').version;
 
 /** An invalid configuration; the message lists every problem, one per line. */
 export class ConfigError extends Error {

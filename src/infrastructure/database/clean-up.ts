@@ -13,6 +13,12 @@ export interface ExpiredRows {
   isScanned?: true;
 }
 
+/** Rows older than an age, such as `30 days`. */
+export const expiredAfter = (age: string, table: string, column = 'created_at'): ExpiredRows => ({
+  table,
+  condition: raw(`${column} < now() - interval '${age}'`),
+});
+
 /** A part of the clean-up. It yields after each small step how many rows that deleted, and ends when nothing is left to delete. */
 type CleanUpTask = AsyncGenerator<number, void>;
 

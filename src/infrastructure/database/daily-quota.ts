@@ -1,4 +1,4 @@
-import type { ExpiredRows } from './clean-up.ts';
+import { expiredAfter } from './clean-up.ts';
 import type { Tx } from './client.ts';
 import { raw, type Sql, sql } from './sql.ts';
 
@@ -9,10 +9,7 @@ const isOver = raw(`counter.since < now() - interval '24 hours'`);
 const literalOf = (kind: DailyKind) => raw(`'${kind}'`);
 
 /** Counts whose 24 hours are over. */
-export const expiredCounts: ExpiredRows = {
-  table: 'daily_counts',
-  condition: sql`since < now() - interval '24 hours'`,
-};
+export const expiredCounts = expiredAfter('24 hours', 'daily_counts', 'since');
 
 /**
  * SQL that counts within 24 hours from the first count, and returns the `id` of the owner; no row when the quota is used up. Concurrent

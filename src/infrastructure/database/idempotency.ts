@@ -1,13 +1,10 @@
 import { createHmac } from 'node:crypto';
 import type { Secret } from '../config/config.ts';
-import type { ExpiredRows } from './clean-up.ts';
+import { expiredAfter } from './clean-up.ts';
 import type { Database, Tx } from './client.ts';
 import { sql } from './sql.ts';
 
-export const expiredIdempotencyKeys: ExpiredRows = {
-  table: 'idempotency_keys',
-  condition: sql`created_at <= now() - interval '24 hours'`,
-};
+export const expiredIdempotencyKeys = expiredAfter('24 hours', 'idempotency_keys');
 
 /** The key was used with another request. */
 export class IdempotencyConflictError extends Error {

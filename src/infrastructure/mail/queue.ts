@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import type pg from 'pg';
-import type { ExpiredRows } from '../database/clean-up.ts';
+import { expiredAfter } from '../database/clean-up.ts';
 import type { Tx } from '../database/client.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import { maxAttempts, type Outbox } from '../jobs/outbox.ts';
@@ -38,13 +38,8 @@ export function mailJobs(kinds: MailKinds): Sql {
     FROM taken WHERE mail IS NOT NULL`;
 }
 
-/** An email that its recipient did not request. */
-export interface UnrequestedMail {
-  kind: string;
-  /** The account that gets it; added to the payload as `user_id`. */
-  userId: number;
-  payload: MailPayload;
-}
+/** An account that gets an email it did not request; its id is added to the payload as `user_id`. */
+type Recipient = { userId: number; payload: MailPayload };
 
 export type MailQueue = ReturnType<typeof createMailQueue>;
 
@@ -79,11 +74,7 @@ export function createMailQueue(options: {
    *
    * @returns how many are enqueued
    */
-  async function addUnrequestedToAll(
-    tx: Tx,
-    kind: string,
-    recipients: Omit<UnrequestedMail, 'kind'>[],
-  ): Promise<number> {
+  async function addUnrequestedToAll(tx: Tx, kind: string, recipients: Recipient[]): Promise<number> {
     if (recipients.length === 0) return 0;
     const { purpose, perHour, topic, mail } = unrequested(kind);
     const [row] = await tx.query<{ added: number }>(sql`/* mails.addUnrequested */
@@ -95,9 +86,8 @@ export function createMailQueue(options: {
   }
 
   /** {@link addUnrequestedToAll} for one account. @returns whether it is enqueued */
-  async function addUnrequested(tx: Tx, { kind, ...recipient }: UnrequestedMail): Promise<boolean> {
-    return (await addUnrequestedToAll(tx, kind, [recipient])) > 0;
-  }
+  const addUnrequested = async (tx: Tx, { kind, ...recipient }: Recipient & { kind: string }) =>
+    (await addUnrequestedToAll(tx, kind, [recipient])) > 0;
 
   return { add, addUnrequested, addUnrequestedToAll, unrequested };
 }
@@ -138,10 +128,7 @@ export function moveExhaustedMails(database: Tx) {
 }
 
 /** Failed emails are kept for 90 days, so that an operator can look at them, or until their account is deleted. */
-export const expiredFailedMails: ExpiredRows = {
-  table: 'failed_mails',
-  condition: sql`created_at < now() - interval '90 days'`,
-};
+export const expiredFailedMails = expiredAfter('90 days', 'failed_mails');
 
 /**
  * The task and the key of the one job that stands for a pause of emails, and is due when that ends; it never runs. In the queue,

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Database } from '../database/client.ts';
+import type { Database, DatabaseOptions } from '../database/client.ts';
 import { endIfReadOnly } from '../database/connection.ts';
 import { pendingMigrations } from '../database/migrations.ts';
 import { onceASecond } from '../database/shared-reads.ts';
@@ -9,13 +9,6 @@ import type { Metrics, Reading } from './metrics.ts';
 
 /** Milliseconds for which a scrape waits for the database. */
 const timeout = 2_000;
-
-interface DatabaseMetricsOptions {
-  /** Whose oldest age is shown also while there is none. */
-  tasks: string[];
-  /** How many times longer than in production the database may take. */
-  limitFactor?: number | undefined;
-}
 
 /** Jobs of the queue that are counted. More would take longer than they are worth. */
 const maxCounted = 100_000;
@@ -49,11 +42,13 @@ interface JobsRow {
 /**
  * What the database knows: the queue, failed emails, pending migrations. Without a response within two seconds, and without writes,
  * there is `database_up 0` alone.
+ *
+ * @param tasks whose oldest age is shown also while there is none
  */
 export function addDatabaseMetrics(
   { addGauge }: Metrics,
   database: Database,
-  { tasks, limitFactor = 1 }: DatabaseMetricsOptions,
+  { tasks, limitFactor = 1 }: Pick<DatabaseOptions, 'limitFactor'> & { tasks: string[] },
 ): void {
   const readOnce = onceASecond(() => readDatabase(database).catch(() => undefined));
   const read = () => Promise.race([readOnce(), sleep(timeout * limitFactor, undefined, { ref: false })]);
@@ -64,18 +59,12 @@ export function addDatabaseMetrics(
     async () => ((await read()) ? 1 : 0),
   );
   /** Adds a gauge of what the database knows. */
-  function add<Label extends string>(
+  const add = <Label extends string>(
     name: string,
     help: string,
     select: (known: Awaited<ReturnType<typeof readDatabase>>) => Reading<Label>,
     labels?: readonly Label[],
-  ): void {
-    const readValue = async () => {
-      const known = await read();
-      return known && select(known);
-    };
-    addGauge(name, help, readValue, labels);
-  }
+  ) => addGauge(name, help, () => read().then<Reading<Label>>((known) => known && select(known)), labels);
   add(
     'queue_jobs',
     `Jobs in the queue, waiting or running, and rows of the outbox; at most ${maxCounted} are counted`,

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import { version } from '../config/version.ts';
+import { version } from '../config/readers.ts';
 
 /** Where the parts of the service put what they measure; `GET /metrics` shows it. */
 export type Metrics = ReturnType<typeof createMetrics>;

@@ -15,7 +15,7 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
 import type { Pool, PoolClient } from 'pg';
-import { version } from '../config/version.ts';
+import { version } from '../config/readers.ts';
 
 /** Milliseconds for sending what is left at the end: a collector that is down must not delay the shutdown. */
 const closeLimit = 3_000;

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { currentUser } from '../../../http/authentication.ts';
-import { idempotencyKey, sendCreated } from '../../../http/idempotency.ts';
+import { idempotencyKey, sendCreated } from '../../../http/conditions.ts';
 import { requestContext } from '../../../http/request-context.ts';
 import { EmptyData, emptyData, Ref } from '../../../http/schemas.ts';
 import { authErrors, authorizationErrors, passwordErrors, passwordLimit } from '../errors.ts';

@@ -8,7 +8,7 @@ import type { ConsentService } from '../consents/service.ts';
 import type { AuthContext } from '../context.ts';
 import type { EmailService } from '../email/service.ts';
 import { authErrors, takenError } from '../errors.ts';
-import { deletedAddress } from '../notices.ts';
+import { deletedAddress } from '../kinds.ts';
 import { type NewUser, type PasswordChange, toUser, type User, type UserChanges } from '../schemas.ts';
 import type { UserRow } from './repository.ts';
 
@@ -67,7 +67,7 @@ export function createAccounts(auth: AuthContext, consents: ConsentService, emai
     if (await accounts.find(tx, { email })) throw takenError('email', authErrors.emailTaken);
     const user = await accounts.create(tx, { username, email, name, passwordHash, language, isVerified });
     if (input.consents) await consents.record(tx, user.id, { answers: input.consents, ip: context.ip });
-    if (!isVerified) await emails.enqueueCode(tx, email, language);
+    if (!isVerified) await emails.request(tx, 'email_verify', email, language);
     tx.afterCommit(() => context.logSecurityEvent('signup', user));
     return user;
   }

@@ -3,7 +3,7 @@ import { currentUser } from '../../../http/authentication.ts';
 import { httpErrors } from '../../../http/errors.ts';
 import { requestContext } from '../../../http/request-context.ts';
 import { Ref } from '../../../http/schemas.ts';
-import { ConsentChanges, ConsentList, GivenConsents } from './schemas.ts';
+import { ConsentChanges, ConsentList, GivenConsents } from '../schemas.ts';
 import type { ConsentService } from './service.ts';
 
 export const consentRoutes: FastifyPluginAsyncTypebox<ConsentService> = async (app, consents) => {

@@ -4,8 +4,8 @@ import { type FieldError, problems } from '../../../http/field-errors.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
 import type { Tx } from '../../../infrastructure/database/client.ts';
 import type { AuthContext } from '../context.ts';
+import type { ConsentChanges, NewConsents } from '../schemas.ts';
 import type { Answer } from './repository.ts';
-import type { ConsentChanges, NewConsents } from './schemas.ts';
 
 const ids = ['terms', 'privacy', 'marketing'] as const;
 

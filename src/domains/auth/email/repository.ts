@@ -1,22 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../../../infrastructure/config/config.ts';
-import type { ExpiredRows } from '../../../infrastructure/database/clean-up.ts';
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
 import type { EmailChange as EmailChangeRow } from '../../../infrastructure/database/generated/client.ts';
 import { sql } from '../../../infrastructure/database/sql.ts';
+import type { ResetLinkParts } from '../schemas.ts';
 import { type DerivedSecrets, secretsEqual } from '../secrets.ts';
-import type { ResetLinkParts } from './schemas.ts';
 
 const maxAttempts = 5;
 /** How long a change of email can be undone. */
 export const undoDays = 7;
-
-export const expiredCodesAndLinks: ExpiredRows[] = [
-  'email_codes',
-  'email_proofs',
-  'password_resets',
-  'email_changes',
-].map((table) => ({ table, condition: sql`expires_at < now()` }));
 
 /** `exhausted`: whether the attempts were used up before. */
 export type WrongCode = { attemptsLeft: number; exhausted: boolean };

@@ -4,8 +4,7 @@ import { errorsOfForms } from '../../../http/errors.ts';
 import { requestContext } from '../../../http/request-context.ts';
 import { EmptyData, emptyData, Ref } from '../../../http/schemas.ts';
 import { authErrors, authorizationErrors, passwordLimit } from '../errors.ts';
-import { User } from '../schemas.ts';
-import * as schemas from './schemas.ts';
+import * as schemas from '../schemas.ts';
 import type { EmailService } from './service.ts';
 
 const alreadyRequested = {
@@ -32,7 +31,7 @@ export const emailRoutes: FastifyPluginAsyncTypebox<EmailService> = async (app, 
       description:
         'Takes what proves the new address: the code that `email-verify/send/` mailed to it, or the `verification_token` for the link of that mail, which works where somebody else used up the tries of the code. The new address is verified, every session but the current one ends, and reset links and codes of the old address stop working. If the old address was verified, it gets a notice with a link that undoes the change within seven days. A wrong password does not use up an attempt of the code, and `email_taken` uses up neither code nor token: an unverified account has the address, and a password reset is the way into it. `too_many_attempts` is about the password or the code.',
       body: Ref(schemas.EmailChange),
-      response: { 200: Ref(User) },
+      response: { 200: Ref(schemas.User) },
     },
     handler: async (request) => emails.change(currentUser(request), request.body, requestContext(request)),
   });

@@ -1,5 +1,5 @@
 import { type CurrentUser, tokenNotValid } from '../../../http/authentication.ts';
-import { ApiError, invalidFields, retryLater } from '../../../http/errors.ts';
+import { ApiError, found, invalidFields, retryLater } from '../../../http/errors.ts';
 import { problems } from '../../../http/field-errors.ts';
 import type { Language } from '../../../http/language.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
@@ -8,10 +8,10 @@ import { isUniqueViolation } from '../../../infrastructure/database/errors.ts';
 import type { RemovableAccount } from '../accounts/repository.ts';
 import type { AuthContext } from '../context.ts';
 import { authErrors, takenError } from '../errors.ts';
-import type { LoginMethodChange } from '../notices.ts';
-import { toUser, type User } from '../schemas.ts';
+import type { LoginMethodChange } from '../kinds.ts';
+import type { EmailChange, EmailConfirmation, PasswordReset, ResetLinkParts, User } from '../schemas.ts';
+import { toUser } from '../schemas.ts';
 import { type UndoLink, undoDays, type WrongCode } from './repository.ts';
-import type { EmailChange, EmailConfirmation, PasswordReset, ResetLinkParts } from './schemas.ts';
 
 const currentAddress = {
   field: 'new_email',
@@ -25,8 +25,7 @@ const currentAddress = {
 type Attempt = Pick<RemovableAccount, 'email' | 'isVerified'> & { user: CurrentUser; input: EmailChange };
 
 type LoginMethod = LoginMethodChange['method'];
-type Send = (userId: number | undefined) => Promise<void>;
-type RequestedMail = { purpose: 'email_verify' | 'reset_password' | 'find_id'; email: string };
+type Purpose = 'email_verify' | 'reset_password' | 'find_id';
 
 export type EmailService = ReturnType<typeof createEmailService>;
 /**
@@ -37,49 +36,37 @@ export function createEmailService(auth: AuthContext) {
   const { config, database, mailQueue, passwords, accounts, sessions, logins, confirmation, removal } = auth;
   const { emailCodes, passwordResets, undoLinks, mailSends, sendNotice } = auth;
 
-  /** @param send runs where cooldown and cap allow it, for unknown addresses, too, so that the time does not tell them apart */
-  async function request(tx: Tx, { purpose, email }: RequestedMail, send: Send) {
+  /** Mails what was asked for, unless cooldown or cap forbid it; also to unknown addresses, so that the time does not tell them apart. */
+  async function request(tx: Tx, purpose: Purpose, email: string, language: Language) {
     await accounts.lockNames(tx, email);
     const { allowed, resendAfter } = await mailSends.request(tx, purpose, email);
     const userId = (await accounts.find(tx, { email }))?.id;
-    if (allowed) await send(userId);
-    return { userId, sent: { accepted: allowed, resend_after: resendAfter } };
-  }
-
-  /** Enqueues an email with a code, unless the cooldown or the hourly cap forbids it. That to a verified account has none. */
-  function enqueueCode(tx: Tx, email: string, language: Language) {
-    return request(tx, { purpose: 'email_verify', email }, async () => {
-      const id = await emailCodes.issue(tx, email);
-      await mailQueue.add(tx, 'verification_code', { id, language });
-    });
+    const answer = { userId, sent: { accepted: allowed, resend_after: resendAfter } };
+    if (!allowed) return answer;
+    if (purpose === 'email_verify')
+      // That to a verified account has no code.
+      await mailQueue.add(tx, 'verification_code', { id: await emailCodes.issue(tx, email), language });
+    else if (purpose === 'reset_password')
+      await mailQueue.add(tx, 'reset_link', { id: await passwordResets.issue(tx, email), language });
+    // No account has the id 0.
+    else await mailQueue.add(tx, 'user_id', { user_id: userId ?? 0, language });
+    return answer;
   }
 
   async function sendCode(email: string, { language }: RequestContext) {
-    const { sent } = await database.transaction((tx) => enqueueCode(tx, email, language));
+    const { sent } = await database.transaction((tx) => request(tx, 'email_verify', email, language));
     return { ...sent, expires_in: Math.floor(config.email.codeTtl) };
   }
 
-  async function requestLink(email: string, { language, logSecurityEvent }: RequestContext) {
-    const { userId, sent } = await database.transaction((tx) =>
-      request(tx, { purpose: 'reset_password', email }, async () => {
-        const id = await passwordResets.issue(tx, email);
-        await mailQueue.add(tx, 'reset_link', { id, language });
-      }),
-    );
-    logSecurityEvent('password_reset_requested', { id: userId });
-    return sent;
-  }
-
-  async function findUsername(email: string, { language, logSecurityEvent }: RequestContext) {
-    const { userId, sent } = await database.transaction((tx) =>
-      // No account has the id 0.
-      request(tx, { purpose: 'find_id', email }, (id = 0) =>
-        mailQueue.add(tx, 'user_id', { user_id: id, language }),
-      ),
-    );
-    logSecurityEvent('user_id_requested', { id: userId });
-    return sent;
-  }
+  const answering =
+    (purpose: Purpose, event: 'password_reset_requested' | 'user_id_requested') =>
+    async (email: string, { language, logSecurityEvent }: RequestContext) => {
+      const { userId, sent } = await database.transaction((tx) => request(tx, purpose, email, language));
+      logSecurityEvent(event, { id: userId });
+      return sent;
+    };
+  const requestLink = answering('reset_password', 'password_reset_requested');
+  const findUsername = answering('find_id', 'user_id_requested');
 
   /** Checks a code or a link. It verifies the account of the session only: a stranger may have signed up with the address. */
   async function confirm(given: EmailConfirmation, user: CurrentUser | null, context: RequestContext) {
@@ -207,8 +194,7 @@ export function createEmailService(auth: AuthContext) {
    * unverified account without a store that has taken the address is deleted. An error does not use the link up.
    */
   async function undo(token: string, context: RequestContext): Promise<void> {
-    const link = await undoLinks.open(token);
-    if (link === null) throw new ApiError(authErrors.undoLinkInvalid);
+    const link = found(await undoLinks.open(token), authErrors.undoLinkInvalid);
     await database
       .transaction((tx) => bringBack(tx, link, context))
       .catch((error: unknown) => {
@@ -241,5 +227,5 @@ export function createEmailService(auth: AuthContext) {
     await sendRemovals(tx, userId, removed, context);
   }
 
-  return { enqueueCode, sendCode, requestLink, findUsername, confirm, openLink, reset, change, undo };
+  return { request, sendCode, requestLink, findUsername, confirm, openLink, reset, change, undo };
 }

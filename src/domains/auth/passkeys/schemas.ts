@@ -2,8 +2,8 @@ import { type Static, type TProperties, Type } from '@sinclair/typebox';
 import { Page } from '../../../http/pagination.ts';
 import * as t from '../../../http/schemas.ts';
 import { Line, pattern, TextField, whenUnnamed } from '../../../http/text.ts';
+import type { Passkey as PasskeyRow } from '../../../infrastructure/database/generated/client.ts';
 import { flowToken, Token, Username } from '../schemas.ts';
-import type { PasskeyRow } from './repository.ts';
 
 const name = Line('How the user tells it from others', { ...whenUnnamed, maxLength: 50 });
 const flow_token = flowToken('Of the start; works once, within five minutes');

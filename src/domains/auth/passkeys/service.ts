@@ -1,10 +1,10 @@
 import type { CurrentUser } from '../../../http/authentication.ts';
-import { ApiError } from '../../../http/errors.ts';
+import { ApiError, found } from '../../../http/errors.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
+import type { Passkey as PasskeyRow } from '../../../infrastructure/database/generated/client.ts';
 import type { AuthContext } from '../context.ts';
 import { authErrors } from '../errors.ts';
 import { flowLifetimes } from '../sessions/repository.ts';
-import type { PasskeyRow } from './repository.ts';
 import * as schemas from './schemas.ts';
 
 const maxPasskeys = 10;
@@ -65,8 +65,7 @@ export function createPasskeys(auth: AuthContext) {
     const change = { user, context, change: 'added', method: 'passkey' } as const;
     const { row } = await confirmation.change(change, async (tx) => {
       if ((await passkeys.count(tx, user.id)) >= maxPasskeys) throw new ApiError(authErrors.tooManyPasskeys);
-      const row = await passkeys.add(tx, passkey);
-      if (row === undefined) throw new ApiError(authErrors.passkeyRefused);
+      const row = found(await passkeys.add(tx, passkey), authErrors.passkeyRefused);
       return { row, label: row.name };
     });
     return schemas.toPasskey(row);
@@ -74,16 +73,14 @@ export function createPasskeys(auth: AuthContext) {
 
   async function rename(userId: number, id: number, changes: { name: string }) {
     const renamed = await passkeys.rename(userId, id, changes);
-    if (renamed === undefined) throw new ApiError(authErrors.passkeyNotFound);
-    return schemas.toPasskey(renamed);
+    return schemas.toPasskey(found(renamed, authErrors.passkeyNotFound));
   }
 
   async function remove(user: CurrentUser, id: number, context: RequestContext): Promise<void> {
     const change = { user, context, change: 'removed', method: 'passkey' } as const;
     await confirmation.change(change, async (tx) => {
       const hasOther = await accounts.hasOtherLoginMethod(tx, user.id);
-      const label = await passkeys.remove(tx, user.id, id);
-      if (label === undefined) throw new ApiError(authErrors.passkeyNotFound);
+      const label = found(await passkeys.remove(tx, user.id, id), authErrors.passkeyNotFound);
       if (!hasOther) throw new ApiError(authErrors.lastLoginMethod);
       return { label };
     });

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import type { CurrentUser } from '../../../http/authentication.ts';
-import { ApiError, httpErrors } from '../../../http/errors.ts';
+import { ApiError, found, httpErrors } from '../../../http/errors.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
 import { cleanText } from '../../../http/text.ts';
 import type { Tx } from '../../../infrastructure/database/client.ts';
@@ -29,17 +29,11 @@ export function createProviderLogin(auth: AuthContext, signUps: AccountService, 
   const refused = (cause?: Error) => new ApiError(authErrors.providerRefused, { cause });
   const find = (providerId: string) => providers.find(({ id }) => id === providerId);
 
-  function require(id: string): ProviderClient {
-    const provider = find(id);
-    if (provider === undefined) throw new ApiError(authErrors.providerNotFound);
-    return provider;
-  }
+  const require = (id: string): ProviderClient => found(find(id), authErrors.providerNotFound);
 
   /** The user of a flow; none for a login. @throws {ApiError} `not_authenticated` */
   function userFor(purpose: LoginPurpose, caller: CurrentUser | null): CurrentUser | undefined {
-    if (purpose === 'login') return undefined;
-    if (caller === null) throw new ApiError(httpErrors.notAuthenticated);
-    return caller;
+    return purpose === 'login' ? undefined : found(caller, httpErrors.notAuthenticated);
   }
 
   function attemptOf(flow: Pick<LoginFlow<unknown>, 'id' | 'keyId'>, provider: ProviderClient): LoginAttempt {
@@ -130,8 +124,8 @@ export function createProviderLogin(auth: AuthContext, signUps: AccountService, 
   /** Creates an account without a password, with the identity of the token. An error does not use the token up. */
   async function signUp({ sign_up_token: token, ...input }: NewUserOfProvider, context: RequestContext) {
     const identity = await database.transaction(async (tx) => {
-      const flow = await flows.end<ProviderIdentity>(tx, 'sign_up', token);
-      if (flow === undefined) throw new ApiError(authErrors.signUpTokenInvalid);
+      const ended = await flows.end<ProviderIdentity>(tx, 'sign_up', token);
+      const flow = found(ended, authErrors.signUpTokenInvalid);
       const { issuer, subject } = flow.data;
       // Before the account, whose id a rollback would use up.
       const owner = await accounts.find(tx, { identities: { some: { issuer, subject } } });
@@ -145,9 +139,7 @@ export function createProviderLogin(auth: AuthContext, signUps: AccountService, 
   }
 
   async function addTo(tx: Tx, userId: number, identity: ProviderIdentity): Promise<IdentityRow> {
-    const added = await identities.add(tx, userId, identity);
-    if (added === undefined) throw new ApiError(authErrors.identityTaken);
-    return added;
+    return found(await identities.add(tx, userId, identity), authErrors.identityTaken);
   }
 
   async function add(user: CurrentUser, identity: ProviderIdentity, context: RequestContext) {
@@ -172,8 +164,7 @@ export function createProviderLogin(auth: AuthContext, signUps: AccountService, 
   async function remove(user: CurrentUser, id: number, context: RequestContext): Promise<void> {
     const change = { user, context, change: 'removed', method: 'identity' } as const;
     await confirmation.change(change, async (tx) => {
-      const identity = await identities.find(tx, user.id, id);
-      if (identity === null) throw new ApiError(authErrors.identityNotFound);
+      const identity = found(await identities.find(tx, user.id, id), authErrors.identityNotFound);
       if (!(await accounts.hasOtherLoginMethod(tx, user.id))) throw new ApiError(authErrors.lastLoginMethod);
       await identities.queueRevocations(tx, user.id, { id });
       await identities.remove(tx, id);

@@ -4,8 +4,7 @@ import { errorsOfForms } from '../../../http/errors.ts';
 import { requestContext } from '../../../http/request-context.ts';
 import { EmptyData, emptyData, Ref } from '../../../http/schemas.ts';
 import { authErrors, confirmationErrors, passwordErrors, passwordLimit } from '../errors.ts';
-import { Confirmation, TokenPairWithUser } from '../schemas.ts';
-import * as schemas from './schemas.ts';
+import * as schemas from '../schemas.ts';
 import type { SecondFactorService } from './service.ts';
 
 const codeErrors = [authErrors.invalidCode, authErrors.tooManySecondFactors];
@@ -24,7 +23,7 @@ export const secondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorService> 
       description:
         'Begins a session after `second_factor_required`, with a code of the authenticator app or a recovery code; each works once. A token has five tries. Wrong codes count like failed logins: after ten in 15 minutes every code is answered with 429 for a while, also with another token.',
       body: Ref(schemas.SecondFactorLogin),
-      response: { 200: Ref(TokenPairWithUser) },
+      response: { 200: Ref(schemas.TokenPairWithUser) },
     },
     handler: async (request) => service.logIn(request.body, requestContext(request)),
   });
@@ -46,7 +45,7 @@ export const secondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorService> 
       description:
         'With the password, or with a code of the authenticator app or a recovery code. For ten minutes the session may then change the ways to log in and the second factor, and do without the password what an account without one does.',
       body: Ref(schemas.ConfirmationBody),
-      response: { 200: Ref(Confirmation) },
+      response: { 200: Ref(schemas.Confirmation) },
     },
     handler: async (request) =>
       service.confirmUser(currentUser(request), request.body, requestContext(request)),

@@ -4,10 +4,10 @@ import type { EventSubject, RequestContext } from '../../../http/request-context
 import type { Tx } from '../../../infrastructure/database/client.ts';
 import type { AuthContext } from '../context.ts';
 import { authErrors } from '../errors.ts';
+import type { ConfirmationBody, SecondFactorLogin } from '../schemas.ts';
 import type { LoginAccount } from '../sessions/login-repository.ts';
 import { maxFlowAttempts } from '../sessions/repository.ts';
 import type { LoginProof } from '../sessions/service.ts';
-import type { ConfirmationBody, SecondFactorLogin } from './schemas.ts';
 
 const method = 'second_factor';
 

@@ -5,7 +5,7 @@ import type { RequestContext } from '../../../http/request-context.ts';
 import type { Tx } from '../../../infrastructure/database/client.ts';
 import type { AuthBase } from '../context.ts';
 import { authErrors } from '../errors.ts';
-import type { LoginMethodChange } from '../notices.ts';
+import type { LoginMethodChange } from '../kinds.ts';
 import type { Confirmation } from '../schemas.ts';
 import type { LoginService } from './service.ts';
 

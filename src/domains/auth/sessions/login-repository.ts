@@ -1,6 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import type { Config } from '../../../infrastructure/config/config.ts';
-import type { ExpiredRows } from '../../../infrastructure/database/clean-up.ts';
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
 import type { Session, User } from '../../../infrastructure/database/generated/client.ts';
 import { type Sql, sql } from '../../../infrastructure/database/sql.ts';
@@ -8,28 +7,12 @@ import type { UserRow } from '../accounts/repository.ts';
 import type { ProviderIdentity } from '../providers/repository.ts';
 
 /** How long a client's address stays known after the last login from it. */
-const knownAddressDays = 30;
+export const knownAddressDays = 30;
 /** Failures within the window that start the delay. */
 const maxFailures = 10;
 const windowSeconds = 15 * 60;
 /** Seconds of the first delay; each further failure doubles it up to the longest. */
 const [firstDelay, longestDelay] = [30, 15 * 60];
-/** Delay and window together are over within half an hour. */
-const failureRetention = 60 * 60;
-
-export const expiredLoginRows: ExpiredRows[] = [
-  {
-    table: 'login_failures',
-    condition: sql`updated_at < now() - make_interval(secs => ${failureRetention})
-      AND (locked_until IS NULL OR locked_until < now())`,
-    isScanned: true,
-  },
-  {
-    table: 'known_addresses',
-    condition: sql`last_used_at < now() - make_interval(days => ${knownAddressDays})`,
-    isScanned: true,
-  },
-];
 
 /** An account that is logged in to. */
 export interface LoginAccount extends UserRow, Pick<User, 'passwordHash' | 'needsReset'> {

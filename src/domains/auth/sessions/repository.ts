@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../../../infrastructure/config/config.ts';
-import type { ExpiredRows } from '../../../infrastructure/database/clean-up.ts';
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
 import type {
   LoginFlow as LoginFlowRow,
@@ -13,14 +12,6 @@ import { constant, sql } from '../../../infrastructure/database/sql.ts';
 import type { UserRow } from '../accounts/repository.ts';
 import { type DerivedSecrets, type FlowSecret, noId } from '../secrets.ts';
 import type { TokenClaims } from '../tokens.ts';
-
-const isExpired = sql`expires_at < now()`;
-
-export const expiredSessions: ExpiredRows[] = [
-  // Without an index of `expires_at`, which each refresh changes.
-  { table: 'sessions', condition: isExpired, isScanned: true },
-  { table: 'login_flows', condition: isExpired },
-];
 
 /** A session whose tokens can be issued. */
 export type LiveSession = TokenClaims & { refreshExpiresIn: number };

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { currentUser } from '../../../http/authentication.ts';
-import { NotModified, ReadConditions, sendIfChanged } from '../../../http/entity-tags.ts';
+import { NotModified, ReadConditions, sendIfChanged } from '../../../http/conditions.ts';
 import { errorsOfForms } from '../../../http/errors.ts';
 import { paginate } from '../../../http/pagination.ts';
 import { isBigId, Ref } from '../../../http/schemas.ts';

@@ -41,6 +41,9 @@ const notificationFields = <Kind extends TSchema>(kind: Kind) => ({
   created_at: t.Timestamp('When it happened'),
 });
 
+const fieldsOf = <const Kind extends keyof typeof savedSearchKinds>(kind: Kind) =>
+  notificationFields(t.StringEnum([kind], { description: savedSearchKinds[kind].description }));
+
 const PartnershipNotification = t.NamedObject(
   'PartnershipNotification',
   'Something that happened to a partnership request of the user',
@@ -51,9 +54,7 @@ const PostNotification = t.NamedObject(
   'PostNotification',
   'A new post that the user may want to see, and its store, as they are now. A post that was deleted or hidden keeps its title, and has the thumbnail of one without images.',
   {
-    ...notificationFields(
-      t.StringEnum(['saved_search_match'], { description: savedSearchKinds.saved_search_match.description }),
-    ),
+    ...fieldsOf('saved_search_match'),
     post: t.Ref(PostSummary),
     store: t.Ref(StoreSummary),
     saved_search_id: t.Id('The saved search, which may have been deleted since'),
@@ -63,14 +64,7 @@ const PostNotification = t.NamedObject(
 const DigestNotification = t.NamedObject(
   'DigestNotification',
   'New posts that match saved searches of the user, beyond those of one day that have a notification each; at most one a day, at 19:00 in Korea',
-  {
-    ...notificationFields(
-      t.StringEnum(['saved_search_digest'], {
-        description: savedSearchKinds.saved_search_digest.description,
-      }),
-    ),
-    count: t.Int32('How many posts'),
-  },
+  { ...fieldsOf('saved_search_digest'), count: t.Int32('How many posts') },
 );
 
 export const Notification = t.OneOf(

@@ -4,7 +4,6 @@ import { Value } from '@sinclair/typebox/value';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Task } from 'graphile-worker';
 import type { Config } from '../../../infrastructure/config/config.ts';
-import type { Vapid } from '../../../infrastructure/config/keys.ts';
 import { reasonOf } from '../../../infrastructure/database/errors.ts';
 import type { PushSubscription } from '../../../infrastructure/database/generated/client.ts';
 import { sql } from '../../../infrastructure/database/sql.ts';
@@ -178,7 +177,7 @@ interface PushResult {
 async function sendToPushService(
   { endpoint, p256dh, auth }: PushSubscription,
   message: PushMessage,
-  { vapidDetails, ...callable }: CallableUrls & { vapidDetails: Vapid },
+  { vapidDetails, ...callable }: CallableUrls & { vapidDetails: NonNullable<Config['vapid']> },
 ): Promise<PushResult> {
   // Loaded for the first message, so that the start does not wait.
   const { default: webPush } = await import('web-push');

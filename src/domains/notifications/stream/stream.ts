@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import type { Readable } from 'node:stream';
+import { PassThrough, type Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
 import PQueue from 'p-queue';
@@ -11,7 +12,6 @@ import { wakeUpChannel } from '../../../infrastructure/jobs/outbox.ts';
 import type { ImageUrls } from '../../images/index.ts';
 import type { NotificationRow, Notifications } from '../inbox/repository.ts';
 import { toNotification } from '../inbox/schemas.ts';
-import { defaultTimes, type EventStream, type EventStreamTimes, openEventStream } from './event-stream.ts';
 
 /** Per user and instance. One more ends the oldest, which limits clients that never close theirs. */
 const streamsPerUser = 10;
@@ -26,6 +26,17 @@ const maxUnchecked = 60_000;
 const pageSize = 50;
 /** Milliseconds after a failed query: random, so that the streams of an instance do not retry at once. */
 const retryAfter = { min: 500, max: 3_000 };
+
+/** In milliseconds. */
+const defaultTimes = {
+  /** Between two comments that keep the connection alive. */
+  heartbeat: 25_000,
+  /** How long a client may read nothing while data is waiting. */
+  stall: 30_000,
+  /** How long sending the rest may take when the stream ends. */
+  end: 1_000,
+};
+export type EventStreamTimes = typeof defaultTimes;
 
 export interface HubOptions {
   notifications: Pick<Notifications, 'find' | 'listAfter' | 'countUnread'>;
@@ -204,4 +215,49 @@ function createReader(options: ReaderOptions) {
   }
 
   return { start, wake };
+}
+
+type EventStream = ReturnType<typeof openEventStream>;
+/**
+ * Server-sent events (HTML standard, section 9.2) as a stream that Fastify sends like any other, with its hooks and headers.
+ * `@fastify/sse` does not fit: it ignores back-pressure in its heartbeat, waits for stalled clients without a limit, and responds
+ * 406 outside the envelope.
+ */
+function openEventStream(response: ServerResponse, times: EventStreamTimes) {
+  const body = new PassThrough();
+  const heartbeat = setInterval(() => {
+    if (body.writable && !body.writableNeedDrain) body.write(': heartbeat\n\n');
+  }, times.heartbeat).unref();
+  const closed = finished(response)
+    .catch(() => undefined)
+    .finally(() => {
+      clearInterval(heartbeat);
+      body.destroy();
+    });
+
+  return {
+    body,
+    closed,
+    isOpen: () => body.writable,
+    /** Sends an event. `id` is what the client sends as `Last-Event-ID` after it, `retry` the milliseconds until it reconnects. */
+    send(fields: { retry?: number; id?: number; event: string; data: object }): void {
+      if (!body.writable) return;
+      // JSON has no line feeds, so data is one line.
+      const lines = Object.entries({ ...fields, data: JSON.stringify(fields.data) });
+      body.write(`${lines.map(([name, value]) => `${name}: ${value}`).join('\n')}\n\n`);
+    },
+    /** Resolves when the client has read enough. Disconnects a client that stalls. */
+    async drained(): Promise<void> {
+      if (!body.writable || !body.writableNeedDrain) return;
+      const stalled = setTimeout(() => response.destroy(), times.stall);
+      await Promise.race([new Promise((resolve) => body.once('drain', resolve)), closed]);
+      clearTimeout(stalled);
+    },
+    /** Ends the response after sending the rest, or without it when that takes too long. */
+    end(): void {
+      body.end();
+      const overdue = setTimeout(() => response.destroy(), times.end);
+      void closed.then(() => clearTimeout(overdue));
+    },
+  };
 }
