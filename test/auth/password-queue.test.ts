@@ -68,7 +68,7 @@ t.test('a user or address has at most two hashes waiting, a /48 twenty, and logi
   const neighbours = inParallel(4, (index) => logIn('of the address', `${address}${index}`).finally(count));
   await hashes(13);
   const customer = inParallel(23, (index) =>
-    logIn('of the network', `2001:db8:2:${index}::`, `nobody-${index}`).finally(count),
+    logIn('of the network', `2001:db8:2:${index}::`, `unknown-${index}`).finally(count),
   );
   await hashes(33);
   const last = logIn(password);

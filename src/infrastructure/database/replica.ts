@@ -214,7 +214,7 @@ export const ownWriteTime = {
 };
 
 /** Who wrote lately: these users read from the primary, so that they see what they wrote. */
-export interface OwnWrites {
+interface OwnWrites {
   remember(userId: number): Promise<void>;
   isRecent(userId: number): Promise<boolean>;
 }

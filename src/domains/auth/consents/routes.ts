@@ -46,7 +46,7 @@ export const consentRoutes: FastifyPluginAsyncTypebox<ConsentService> = async (a
       operationId: 'updateOwnConsents',
       summary: 'Agree to a new version, give or withdraw the marketing consent',
       description:
-        'Records each answer that changes something with its time and the address of the client; earlier answers stay. Other versions than those of `listConsents` are `not_allowed`. The consent to terms and privacy policy ends with the account.',
+        'Records each answer that changes something with its time and the address of the client; earlier answers stay. Other versions than those of `listConsents` are `not_allowed`; where it has none, any date is taken. The consent to terms and privacy policy ends with the account.',
       body: Ref(ConsentChanges),
       response: { 200: Ref(GivenConsents) },
     },
