@@ -100,15 +100,16 @@ t.test('the eleventh stream of a user ends the oldest', async (t) => {
 
 t.test('a client that does not read is disconnected, with bounded memory, and delays no other', async (t) => {
   // Enough for all that happens before.
-  const stall = atMost(4_000);
-  const instance = await createListeningApp({}, { databaseUrl: here.url, streamTimes: { stall } });
+  const timeout = atMost(4_000);
+  const instance = await createListeningApp({}, { databaseUrl: here.url, streamTimes: { heartbeat: 1_000 } });
+  instance.app.server.timeout = timeout;
   const { receiver, notify } = await createPair(there);
   const other = await createPair(there);
   await notify(1, there);
   const stream = await openStream(t, instance, other.receiver.token);
   const connection = await connectWithoutReading(t, instance, receiver.token);
   const before = memory();
-  const stalled = AbortSignal.timeout(stall);
+  const stalled = AbortSignal.timeout(timeout);
   await insertNotifications(receiver.id, 20_000);
 
   let written = -1;
@@ -160,7 +161,8 @@ t.test('streams open while the database takes no writes', async (t) => {
 
 t.test('an instance that shuts down ends its streams at once', async (t) => {
   // No stream ends by itself, also not the one that is not read.
-  const instance = await createListeningApp({}, { databaseUrl: here.url, streamTimes: { stall: 3_600_000 } });
+  const instance = await createListeningApp({}, { databaseUrl: here.url });
+  instance.app.server.timeout = 0;
   const { receiver } = await createPair(there);
   const streams = await inParallel(3, () => openStream(t, instance, receiver.token));
   const lazy = await createPair(there);

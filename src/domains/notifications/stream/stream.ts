@@ -31,8 +31,6 @@ const retryAfter = { min: 500, max: 3_000 };
 const defaultTimes = {
   /** Between two comments that keep the connection alive. */
   heartbeat: 25_000,
-  /** How long a client may read nothing while data is waiting. */
-  stall: 30_000,
   /** How long sending the rest may take when the stream ends. */
   end: 1_000,
 };
@@ -246,12 +244,10 @@ function openEventStream(response: ServerResponse, times: EventStreamTimes) {
       const lines = Object.entries({ ...fields, data: JSON.stringify(fields.data) });
       body.write(`${lines.map(([name, value]) => `${name}: ${value}`).join('\n')}\n\n`);
     },
-    /** Resolves when the client has read enough. Disconnects a client that stalls. */
+    /** Resolves when the client has read enough, or is gone: `connectionTimeout` of the server ends one that does not read. */
     async drained(): Promise<void> {
-      if (!body.writable || !body.writableNeedDrain) return;
-      const stalled = setTimeout(() => response.destroy(), times.stall);
-      await Promise.race([new Promise((resolve) => body.once('drain', resolve)), closed]);
-      clearTimeout(stalled);
+      if (body.writable && body.writableNeedDrain)
+        await Promise.race([new Promise((resolve) => body.once('drain', resolve)), closed]);
     },
     /** Ends the response after sending the rest, or without it when that takes too long. */
     end(): void {
