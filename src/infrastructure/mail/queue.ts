@@ -61,7 +61,7 @@ export function createMailQueue(options: {
     tx.afterCommit(outbox.wake);
   }
 
-  /** What the emails of a kind have in common, for `add_unrequested_mails`. */
+  /** What the emails of a kind have in common, for `add_unrequested_mail`. */
   function unrequested(kind: string) {
     const { cap, topic = null } = kinds[kind] ?? {};
     if (cap === undefined) throw new Error(`emails of the kind ${kind} have no cap`);
@@ -70,7 +70,8 @@ export function createMailQueue(options: {
 
   /**
    * Enqueues emails like {@link add}, at most one for each account, unless the address is not verified or has had too many of the
-   * purpose within an hour, or the user is suspended or has switched them off. It locks rows: call it last, before `notify`.
+   * purpose within an hour, or the user is suspended or has switched them off. It locks rows, in the order of the users to avoid
+   * deadlocks: call it last, before `notify`.
    *
    * @returns how many are enqueued
    */
@@ -78,9 +79,15 @@ export function createMailQueue(options: {
     if (recipients.length === 0) return 0;
     const { purpose, perHour, topic, mail } = unrequested(kind);
     const [row] = await tx.query<{ added: number }>(sql`/* mails.addUnrequested */
-      SELECT add_unrequested_mails(${purpose}::mail_purpose, ${topic}::mail_topic, ${perHour}::int, ${mail},
-        ${recipients.map(({ userId }) => userId)}::int[],
-        ${recipients.map(({ payload }) => JSON.stringify(payload))}::jsonb[]) AS added`);
+      SELECT count(*) FILTER (
+        WHERE add_unrequested_mail(${purpose}::mail_purpose, ${topic}::mail_topic, ${perHour}::int, ${mail}, user_id, payload)
+      )::int AS added
+      FROM (
+        SELECT user_id, payload FROM unnest(
+          ${recipients.map(({ userId }) => userId)}::int[],
+          ${recipients.map(({ payload }) => JSON.stringify(payload))}::jsonb[]
+        ) AS recipients(user_id, payload) ORDER BY user_id
+      ) ordered`);
     tx.afterCommit(outbox.wake);
     return row?.added ?? 0;
   }
