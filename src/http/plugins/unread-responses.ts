@@ -7,10 +7,6 @@ import { clientAddress } from '../request-context.ts';
 /** Bytes of responses that wait in memory for their clients: of one user, or one address without a user, of one address, and of all. */
 const limits = { client: 8 * 1024 * 1024, address: 24 * 1024 * 1024, all: 64 * 1024 * 1024 };
 
-/** Milliseconds between two looks at what the clients have read, and after how many without a change a connection is closed. */
-const checkInterval = 5_000;
-const maxUnchanged = 6;
-
 /** Bytes of a response that is not counted, because the buffers of the system take it. */
 const uncounted = 16 * 1024;
 
@@ -21,16 +17,13 @@ interface Unread {
   client: string;
   address: string;
   bytes: number;
-  /** What was written and not taken by the system at the last look, and how often that was the same. */
-  state: string;
-  unchanged: number;
   /** Ends the watch of the connection. */
   forget(): void;
 }
 
 /**
- * Bounds the memory of responses that clients do not read: beyond a limit, the connection that has been sending the longest is closed,
- * and so is one whose client has read nothing for 30 seconds. Event streams have limits of their own.
+ * Bounds the memory of responses that clients do not read: beyond a limit, the connection that has been sending the longest is closed.
+ * The server's `connectionTimeout` closes one whose client reads nothing. Event streams have limits of their own.
  */
 export const unreadResponsesPlugin = fastifyPlugin(async (app: FastifyInstance) => {
   // The one that has been sending the longest comes first.
@@ -38,7 +31,7 @@ export const unreadResponsesPlugin = fastifyPlugin(async (app: FastifyInstance) 
 
   function watch(request: FastifyRequest, client: string): Unread {
     const { socket, log, clientIp } = request;
-    const one = { client, address: clientAddress(request), bytes: 0, state: '', unchanged: 0, forget };
+    const one = { client, address: clientAddress(request), bytes: 0, forget };
     function forget(): void {
       sending.delete(socket);
       socket.off('close', report);
@@ -62,19 +55,6 @@ export const unreadResponsesPlugin = fastifyPlugin(async (app: FastifyInstance) 
       socket.destroy();
     }
   }
-
-  // Node's own timer of a connection starts once more when its write queue has changed, so it takes up to twice its time.
-  const timer = setInterval(() => {
-    for (const [socket, one] of sending) {
-      // Bytes that the system has not taken yet, of which the public API shows only whether there are any.
-      const queued = Number(Reflect.get(socket, '_handle')?.writeQueueSize ?? 0);
-      const state = `${queued} of ${socket.bytesWritten}`;
-      one.unchanged = queued > 0 && state === one.state ? one.unchanged + 1 : 0;
-      one.state = state;
-      if (one.unchanged === maxUnchanged) socket.destroy();
-    }
-  }, checkInterval).unref();
-  app.addHook('onClose', async () => clearInterval(timer));
 
   app.addHook('onSend', (request, reply, payload: unknown, done) => {
     done(null, payload);
