@@ -48,6 +48,8 @@ function Viewer({ photos, index, onClose }: PhotoProps & { onClose: () => void }
     event.preventDefault();
     show(current + step);
   }
+  const turn = (label: string, next: number) =>
+    total > 1 && <Button label={label} disabled={!photos[next]} onClick={() => show(next)} />;
   // Before it is drawn, so that nothing moves.
   useLayoutEffect(() => show(index), []);
 
@@ -70,16 +72,8 @@ function Viewer({ photos, index, onClose }: PhotoProps & { onClose: () => void }
           ))}
         </ul>
         <div className="row">
-          {total > 1 && (
-            <Button label={m.previous_photo()} disabled={current === 0} onClick={() => show(current - 1)} />
-          )}
-          {total > 1 && (
-            <Button
-              label={m.next_photo()}
-              disabled={current === total - 1}
-              onClick={() => show(current + 1)}
-            />
-          )}
+          {turn(m.previous_photo(), current - 1)}
+          {turn(m.next_photo(), current + 1)}
           <Button look="primary" label={m.close_photo()} onClick={onClose} />
         </div>
       </div>
