@@ -4,7 +4,7 @@ import { Link } from 'react-router';
 import { dure } from '../api.ts';
 import { m } from '../paraglide/messages.js';
 import { getLocale } from '../paraglide/runtime.js';
-import { ButtonLink } from '../ui/index.ts';
+import { ButtonLink, Card } from '../ui/index.ts';
 
 /** The categories that a store can have, named in the language of the page. */
 export function useCategories() {
@@ -33,12 +33,9 @@ export function Categories({ of }: { of: Pick<StoreSummary, 'store_categories'> 
 /** Leads from a post or a request to its store. */
 export function StoreCard({ store }: { store: StoreSummary }) {
   return (
-    <section className="card stack">
-      <h2>
-        <Link to={`/stores/${store.id}`}>{store.name}</Link>
-      </h2>
+    <Card title={<Link to={`/stores/${store.id}`}>{store.name}</Link>}>
       <Categories of={store} />
-    </section>
+    </Card>
   );
 }
 

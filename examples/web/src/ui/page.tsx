@@ -77,7 +77,7 @@ function useBackLink(to: string) {
 
 interface CardProps {
   id?: string;
-  title: string;
+  title: ReactNode;
   text?: string;
   chip?: string | false | undefined;
   children?: ReactNode;
