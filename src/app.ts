@@ -68,8 +68,9 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
     routerOptions,
     rewriteUrl,
     bodyLimit,
-    // Of a connection on which nothing moves while a request is served. Longer than a body may take, which gets 408, and than the
-    // time between two heartbeats of an event stream. Node's `requestTimeout` would end uploads: see `body-reader.ts`.
+    // Of a connection on which nothing moves while a request is served, or whose client does not read the response: up to twice as
+    // long then. Longer than a body may take, which gets 408, and than the time between two heartbeats of an event stream. Node's
+    // `requestTimeout` would end uploads: see `body-reader.ts`.
     connectionTimeout: 33_000,
     http: { headersTimeout: 10_000, connectionsCheckingInterval: 2_000 },
     return503OnClosing: false,

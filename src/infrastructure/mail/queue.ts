@@ -69,7 +69,7 @@ export function createMailQueue(options: {
   }
 
   /**
-   * Enqueues emails like {@link add}, at most one for each account, unless the address is not verified or has had too many of the
+   * Enqueues an email like {@link add} for each recipient, unless the address is not verified or has had too many of the
    * purpose within an hour, or the user is suspended or has switched them off. It locks rows, in the order of the users to avoid
    * deadlocks: call it last, before `notify`.
    *
