@@ -4,11 +4,9 @@ import { toast } from 'react-hot-toast/headless';
 import { dure } from '../api.ts';
 import { m } from '../paraglide/messages.js';
 import { Fieldset } from '../ui/fields.tsx';
-import { Button, describeError, InputError } from '../ui/index.ts';
-import { Photo } from './photo.tsx';
+import { Button, describeError, InputError, Photo } from '../ui/index.ts';
 import './photos.css';
 
-/** A file on its way to the service. */
 interface Upload {
   file: File;
   url: Promise<string>;
@@ -58,10 +56,7 @@ async function shrink(file: File): Promise<Blob> {
   return canvas.convertToBlob({ type: 'image/jpeg', quality: 0.88 });
 }
 
-/**
- * The photos of a form, which are uploaded as soon as they are chosen. The service deletes those that no post uses. The field has their
- * URLs in order; in place of one that is being uploaded, the address of its preview, for {@link uploadedUrls}.
- */
+/** Uploads photos as soon as they are chosen. The field has their URLs; of one that is on its way, the address of its preview. */
 export function PhotoFields() {
   const { field } = useController({ name: 'images' });
   const input = useRef<HTMLInputElement>(null);
@@ -131,7 +126,7 @@ export function PhotoFields() {
           const { error, file } = uploads.get(photo) ?? {};
           return (
             <li className="upload" key={photo}>
-              <Photo photos={photos} index={index} />
+              <Photo url={photo} number={index + 1} />
               {file && !error && <progress aria-label={m.uploading({ name })} />}
               <p className="field-error" role="alert">
                 {error}

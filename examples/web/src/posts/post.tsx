@@ -7,8 +7,7 @@ import { useAccount, usePost } from '../app/session.tsx';
 import { m } from '../paraglide/messages.js';
 import { SendRequest } from '../requests/request-parts.tsx';
 import { StoreCard, StoreFirst } from '../stores/store-parts.tsx';
-import { AskButton, Button, ButtonLink, Loaded, Page, Time } from '../ui/index.ts';
-import { Photo } from './photo.tsx';
+import { AskButton, Button, ButtonLink, Loaded, Page, Photo, Time } from '../ui/index.ts';
 import { PostStatus } from './post-parts.tsx';
 import { Report } from './report.tsx';
 import './post.css';
@@ -51,7 +50,7 @@ function Content({ post }: { post: Tagged<Post> }) {
           <ul className="gallery" tabIndex={0} aria-label={m.photos()}>
             {images.map((url, index) => (
               <li key={url}>
-                <Photo photos={images} index={index} />
+                <Photo url={url} number={index + 1} />
               </li>
             ))}
           </ul>

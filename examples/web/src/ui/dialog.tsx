@@ -9,20 +9,19 @@ import './dialog.css';
 interface DialogProps {
   title: string;
   text?: string | undefined;
-  look?: string;
   onClose: () => void;
   children: ReactNode;
 }
 
 /** A dialog that is open while it is rendered. */
-export function Dialog({ title, text, look = '', onClose, children }: DialogProps) {
+export function Dialog({ title, text, onClose, children }: DialogProps) {
   const [opener] = useState(() => document.activeElement);
   return (
     <Root open onOpenChange={onClose}>
       <Portal>
         {/* Its Overlay would write a style into the page, which the policy of the page forbids. */}
         <Content
-          className={`dialog stack ${look}`}
+          className="dialog stack"
           onCloseAutoFocus={(event) => {
             event.preventDefault();
             if (opener instanceof HTMLElement) opener.focus();
