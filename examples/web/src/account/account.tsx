@@ -15,7 +15,6 @@ const subpages = {
   '/sessions': m.devices,
 };
 
-/** The account: name, address, password, devices, log out, delete. */
 export function Account() {
   const { user } = useAccount();
   const email = (
@@ -119,19 +118,13 @@ function MailedCode({ email, text, submitLabel, onCode, ...card }: MailedCodePro
 }
 
 function ChangePassword() {
-  // A new key empties the inputs.
-  const [version, setVersion] = useState(0);
-  const values = { current_password: '', new_password: '' };
   const title = m.change_password();
-
-  async function save(entered: typeof values) {
-    await change(dure.auth.changePassword, entered);
-    setVersion(version + 1);
-  }
-
   return (
     <Card title={title} text={m.this_logs_you_out_on()}>
-      <Form key={version} values={values} submitLabel={title} onSubmit={save}>
+      <Form
+        values={{ current_password: '', new_password: '' }}
+        submitLabel={title}
+        onSubmit={(entered) => change(dure.auth.changePassword, entered)}>
         <PasswordField name="current_password" label={m.current_password()} autoComplete="current-password" />
         <NewPasswordField name="new_password" label={m.new_password()} />
       </Form>

@@ -85,6 +85,7 @@ export function useEntries<Values extends FieldValues>({ values: saved, version,
     },
     forget() {
       attempt.current = newIdempotencyKey();
+      for (const name of Object.keys(own())) if (name.includes('password')) set(name, '');
       base.current = { ...base.current, values: { ...own() } };
       if (key) keepDraft(key, undefined);
     },

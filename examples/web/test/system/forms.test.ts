@@ -47,6 +47,23 @@ t.test('forms of the example', { skip: noBrowser }, async (t) => {
     t.notMatch(await page.evaluate<string>(stored), '다른 가게의 글', 'the next account removes it');
   });
 
+  t.test('passwords are gone from a form once it was sent', async (t) => {
+    const { username } = await openShop(app, '두레 책방');
+    const { page } = await visit(t, username, '/account');
+    const [current, next] = [page.getByLabel('현재 비밀번호'), page.getByLabel('새 비밀번호')];
+    await current.fill('wrong');
+    await next.fill('milk-and-honey-9');
+    await page.getByRole('button', { name: '비밀번호 변경', exact: true }).click();
+    await page.getByText('비밀번호가 올바르지 않습니다').first().waitFor();
+    t.equal(await next.inputValue(), 'milk-and-honey-9', 'nothing typed is lost by an error');
+    await current.fill(password);
+    await page.getByRole('button', { name: '비밀번호 변경', exact: true }).click();
+    await page.getByText('비밀번호를 변경했습니다').waitFor();
+    for (const field of [current, next])
+      await until('an empty field', async () => (await field.inputValue()) === '');
+    t.pass('both are empty');
+  });
+
   t.test('a lost answer publishes a post once, also after a reload', async (t) => {
     const { username, store } = await openShop(app, '두레 카페');
     const { page } = await visit(t, username, '/posts/new');
