@@ -21,7 +21,6 @@ function subscribe(listener: () => void): () => void {
 /** The language of the page, for a component that shows its texts again when another one is chosen. */
 export const useLanguage = () => useSyncExternalStore(subscribe, currentLanguage);
 
-/** Shows the page in another language. */
 export function changeLanguage(chosen: Locale): void {
   language = chosen;
   for (const listener of listeners) listener();
@@ -45,9 +44,8 @@ function inUnits(seconds: number): { unit: keyof typeof units; amount: number } 
 export function describeTime(moment: string): string {
   const { unit, amount } = inUnits((Date.now() - Date.parse(moment)) / 1_000);
   if (unit === 'second') return m.just_now();
-  if (unit !== 'day' || amount < 7) {
+  if (unit !== 'day' || amount < 7)
     return new Intl.RelativeTimeFormat(language, { numeric: 'auto' }).format(-Math.floor(amount), unit);
-  }
   return new Intl.DateTimeFormat(language, { dateStyle: 'medium' }).format(new Date(moment));
 }
 

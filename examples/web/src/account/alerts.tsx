@@ -11,7 +11,6 @@ import { Checkbox, Fieldset, Select, TextField } from '../ui/fields.tsx';
 import { AskButton, Card, Form, InputError, Item, List, Loaded, Page, Time } from '../ui/index.ts';
 import { account, describeDevice } from './names.ts';
 
-/** What the account is notified of, how and when. */
 export function Alerts() {
   const preferences = useObject(dure.notifications.getMailPreferences);
   return (
@@ -73,7 +72,6 @@ function PushSwitch() {
   );
 }
 
-/** What the browser throws. */
 function explain(error: unknown): never {
   const name = error instanceof DOMException && error.name;
   if (name === 'AbortError') throw new InputError(m.your_browser_could_not_reach());
@@ -94,7 +92,6 @@ const channels = [
   { channel: 'email', label: m.send_me_an_email_about, ended: m.partnerships_that_ended },
 ];
 
-/** Which emails and push messages the account gets, when, and in which language. */
 function Preferences({ language, quiet_hours: quiet, ...saved }: Output<'getMailPreferences'>) {
   const values = { ...saved, language, quiet_hours: quiet ?? { from: '', to: '' } };
 

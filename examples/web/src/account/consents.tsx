@@ -16,7 +16,6 @@ const names: Partial<Record<string, () => string>> = {
   marketing: m.offers_and_news_by_email,
 };
 
-/** The fields of {@link ConsentChoices}, before anything is chosen. */
 export const noConsents = { terms: false, privacy: false, marketing: false, is_14_or_older: false };
 
 /** What a new user is asked to agree to: nothing where the service has no terms. */

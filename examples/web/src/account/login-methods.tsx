@@ -10,7 +10,6 @@ import { CodeField, TextField } from '../ui/fields.tsx';
 import { AskButton, Button, Card, Facts, Form, Item, List, Loaded, Page, Time } from '../ui/index.ts';
 import { account, describeDevice, nameOfMethod } from './names.ts';
 
-/** How the account logs in, beside its password. */
 export function LoginMethods() {
   return (
     <Page title={m.ways_to_log_in()} width="narrow" back={account()}>
@@ -21,7 +20,6 @@ export function LoginMethods() {
   );
 }
 
-/** The providers that the account logs in with, and those that it can connect. */
 function Identities() {
   const offered = useObject(dure.auth.listLoginProviders).data?.items ?? [];
   const identities = useInfiniteList(dure.auth.listIdentities);
@@ -102,7 +100,6 @@ function Passkeys() {
   );
 }
 
-/** The second step of logins: off, being set up, or on. */
 function TwoStep() {
   const status = useObject(dure.secondFactor.get);
   const [setup, setSetup] = useState<Output<'startTotp'>>();

@@ -1,6 +1,5 @@
 import { m } from '../paraglide/messages.js';
 
-/** The page above those of the account. */
 export const account = () => ({ to: '/account', label: m.account() });
 
 const methodNames: Partial<Record<string, () => string>> = {
@@ -15,7 +14,6 @@ const methodNames: Partial<Record<string, () => string>> = {
   development: m.development_login,
 };
 
-/** A way to log in. */
 export const nameOfMethod = (id: string): string => methodNames[id]?.() ?? id;
 
 /** In this order, because most browsers also name the ones that they descend from. */

@@ -6,7 +6,6 @@ import { m } from '../paraglide/messages.js';
 import { AskButton, Item, List, Page, Time } from '../ui/index.ts';
 import { account, describeDevice, nameOfMethod } from './names.ts';
 
-/** The devices that are signed in. */
 export function Sessions() {
   const sessions = useInfiniteList(dure.auth.listSessions);
   return (

@@ -12,7 +12,6 @@ export interface ConfirmationProps {
   onEnd: (password: string | null) => void;
 }
 
-/** Asks who is there. */
 export function ConfirmationDialog({ methods, onEnd }: ConfirmationProps) {
   const cancel = <Button label={m.cancel()} onClick={() => onEnd(null)} />;
   const withPassword = methods.includes('password');

@@ -29,7 +29,6 @@ export function page<Name extends string>(
   return { path, Component: LoadedPage };
 }
 
-/** For addresses that the app does not have. */
 export function NotFound() {
   return (
     <Page title={m.page_not_found()} width="narrow">

@@ -64,9 +64,7 @@ export function SignedIn() {
 }
 
 /** Whether the session was not ended here, so that the user does not know. */
-export function isRemote(reason: SignedOutReason): boolean {
-  return reason !== 'logged_out' && reason !== 'account_deleted';
-}
+export const isRemote = (reason: SignedOutReason) => reason !== 'logged_out' && reason !== 'account_deleted';
 
 /** Only paths of this app, so that a link to the login page cannot lead to another site. */
 export function ownPath(next: string | null | undefined): string {

@@ -12,7 +12,6 @@ import { readAgain } from './change.ts';
 import { isRemote } from './session.tsx';
 import './shell.css';
 
-/** What surrounds every view: brand, navigation, language, short messages. */
 export function Shell() {
   const { status } = useSession();
   const isSignedIn = status === 'signed_in';

@@ -39,7 +39,6 @@ export function RequestEmail() {
   );
 }
 
-/** Where the link of the reset mail leads: sets a new password. */
 export function ResetPassword() {
   const [query] = useSearchParams();
   const navigate = useNavigate();
@@ -80,7 +79,6 @@ async function leave(): Promise<void> {
   if (dure.isSignedIn()) await dure.auth.logOut().catch(() => undefined);
 }
 
-/** Where the link of the mail with a code leads. */
 export function ConfirmEmail() {
   const { status, user } = useSession();
   const token = useSearchParams()[0].get('token') ?? '';
@@ -133,7 +131,6 @@ function ConfirmForAccount({ token, user }: { token: string; user: User }) {
   );
 }
 
-/** Where the link of the mail about a changed address leads. */
 export function UndoEmailChange() {
   const token = useSearchParams()[0].get('token') ?? '';
 

@@ -43,10 +43,8 @@ export function CodeForm({ email, submitLabel = m.verify(), onCode, actions }: C
   );
 }
 
-/** What to do with the code that was mailed to an address. */
 export const codeSentTo = (email: string) => m.enter_the_6_digits_that({ email });
 
-/** A code of the authenticator app, or a recovery code. */
 export function SecondFactorField() {
   const { setValue } = useFormContext();
   const [isRecovery, setRecovery] = useState(false);
@@ -73,7 +71,6 @@ export function SecondFactorField() {
 /** What was entered. Recovery codes may be pasted with spaces. */
 export const secondFactorIn = (code: string) => code.replace(/\s/g, '');
 
-/** A password that is chosen. */
 export function NewPasswordField(props: { name?: string; label?: string }) {
   return <PasswordField {...props} hint={m.at_least_8_characters_not()} autoComplete="new-password" />;
 }

@@ -40,7 +40,6 @@ function useLogIn() {
   return { state, search, run, returnTo: ownPath(new URLSearchParams(search).get('next')) };
 }
 
-/** Logs in, and goes on where the user was. */
 export function LogIn() {
   const { status } = useSession();
   const { state, returnTo } = useLogIn();

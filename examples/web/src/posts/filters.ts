@@ -29,7 +29,6 @@ export function searchPath(path: string, filters: { [name in keyof Filters]: unk
 export const nothingFound = ({ region }: Filters, text: string) =>
   region ? `${text} ${m.look_for_an_area_by()}` : text;
 
-/** Says what a search looks for. */
 export function useDescribeSearch() {
   const categories = useCategories().data?.items;
   return ({ q, category_id, region, near, radius_m }: { [name in keyof Filters]: Filters[name] | null }) => {

@@ -18,7 +18,6 @@ export function Home() {
   return status === 'signed_in' ? <Feed /> : <Welcome />;
 }
 
-/** Open or closed posts of all stores, newest or nearest first, with search. */
 function Feed() {
   const { filters, isSearch } = useSearch();
   const isClosed = useSearchParams()[0].get('status') === 'closed';
@@ -41,7 +40,6 @@ function Feed() {
   );
 }
 
-/** What Dure is for, for visitors who are not signed in. */
 function Welcome() {
   useEffect(() => {
     document.title = m.dure();

@@ -20,7 +20,6 @@ export function NewPost() {
   );
 }
 
-/** Edits an own post. */
 export function EditPost() {
   const id = Number(useParams()['id']);
   const query = usePost(id);

@@ -17,7 +17,6 @@ interface TileProps {
   children: ReactNode;
 }
 
-/** A post or a store in a list. */
 export function Tile({ to, title, image, facts, heading: Heading = 'h2', children }: TileProps) {
   return (
     <article className="post-card">
@@ -52,7 +51,6 @@ export function PostCard({ post, heading }: Pick<TileProps, 'heading'> & { post:
   );
 }
 
-/** Whether a post is closed, or its last day. */
 export function PostStatus({ status, closes_on }: Partial<Pick<Post, 'status' | 'closes_on'>>) {
   if (status === 'closed') return <span className="status">{m.closed()}</span>;
   if (!closes_on) return null;

@@ -32,7 +32,6 @@ function SharedContact() {
   return <p className="hint">{m.once_accepted_the_other_shop({ facts })}</p>;
 }
 
-/** How to reach the owner of a partner store. */
 export function ContactCard({ contact: { name, email, phone_number } }: { contact: Contact }) {
   // A landline takes no messages.
   const isMobile = /^(\+?82-?|0)1[016-9]/.test(phone_number);
@@ -63,13 +62,11 @@ const steps = {
   end: { label: m.end_the_partnership, title: m.end_this_partnership, text: m.will_be_notified_and_you },
 };
 
-/** A request in the words of its dialogs. */
 interface About {
   id: number;
   storeName: string;
 }
 
-/** A button that asks before one side takes a step. */
 export function Step({ id, storeName, step }: About & { step: keyof typeof steps }) {
   const { label, title, text } = steps[step];
 
@@ -92,7 +89,6 @@ export function Step({ id, storeName, step }: About & { step: keyof typeof steps
   );
 }
 
-/** What the caller can do about a request that waits for a response. */
 export function RequestActions({ status, box, id, storeName }: Request & About) {
   if (status !== '요청됨') return null;
   if (box === 'sent') return <Step step="withdraw" id={id} storeName={storeName} />;

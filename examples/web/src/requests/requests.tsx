@@ -98,7 +98,6 @@ export function RequestPage() {
 const otherStore = (request: PartnerRequestDetail) =>
   request.box === 'sent' ? request.receiver_store : request.sender_store;
 
-/** The stores with which a request is accepted, and how to reach them. */
 export function Partners() {
   const partners = useInfiniteList(dure.stores.listPartners);
   // A partner has no id of its own; its request names it.

@@ -9,7 +9,6 @@ import { Checkbox, Fieldset, TextArea, TextField } from '../ui/fields.tsx';
 import { Button, Form, Loaded, Page } from '../ui/index.ts';
 import { currentPlace, useCategories } from './store-parts.tsx';
 
-/** Registers the store, or edits it. */
 export function StoreForm() {
   const navigate = useNavigate();
   const { store } = useAccount();

@@ -30,7 +30,6 @@ export function Categories({ of }: { of: Pick<StoreSummary, 'store_categories'> 
   );
 }
 
-/** Leads from a post or a request to its store. */
 export function StoreCard({ store }: { store: StoreSummary }) {
   return (
     <Card title={<Link to={`/stores/${store.id}`}>{store.name}</Link>}>
@@ -39,7 +38,6 @@ export function StoreCard({ store }: { store: StoreSummary }) {
   );
 }
 
-/** For accounts that have no store yet. */
 export function StoreFirst() {
   return (
     <div className="note row my-16">

@@ -40,7 +40,6 @@ export function Stores() {
   );
 }
 
-/** Another store, with its posts. */
 export function StorePage() {
   const store_id = Number(useParams()['id']);
   const query = useObject(dure.stores.get, { store_id });
@@ -61,7 +60,6 @@ export function StorePage() {
   );
 }
 
-/** The own store with its posts, or the way to register one. */
 export function OwnStore() {
   const { store } = useAccount();
   const edit = <ButtonLink to="/store/edit" label={m.edit_shop()} />;

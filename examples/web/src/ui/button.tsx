@@ -44,7 +44,6 @@ export function Button({ icon, label, about, look = '', lang, onClick, ...is }: 
   );
 }
 
-/** A link that looks like a button. */
 export function ButtonLink({ label, look = '', ...link }: Pick<ButtonProps, 'label' | 'look'> & LinkProps) {
   return (
     <Link className={`button ${look}`} {...link}>

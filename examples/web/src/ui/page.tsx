@@ -83,7 +83,6 @@ interface CardProps {
   children?: ReactNode;
 }
 
-/** A part of a page, with a heading of its own. */
 export function Card({ id, title, text, chip, children }: CardProps) {
   return (
     <section className="card stack" id={id}>

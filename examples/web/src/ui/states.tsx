@@ -73,7 +73,6 @@ export function useHeldBack<Item extends { id: number | string }, List extends {
 
 const isMissing = (error: unknown) => isApiError(error) && error.status === 404;
 
-/** A failed load, with a way to try again. */
 export function LoadError({ error, refetch }: { error: unknown; refetch: () => unknown }) {
   return (
     <div className="note error stack" role="alert">
