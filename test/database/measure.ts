@@ -1,3 +1,4 @@
+import { callbackify } from 'node:util';
 import pg from 'pg';
 import type { Test } from 'tap';
 
@@ -27,16 +28,10 @@ const counts = `
 const untouched = { pages: 0, rows: 0, scans: 0, added: 0, updates: 0, hot: 0 };
 type Counts = typeof untouched & { name: string; table: string | null; partition: number; isTable: boolean };
 
-/** Of a text of several statements, the one that has rows. */
-const rowsOf = (results: pg.QueryResult<Counts> | pg.QueryResult<Counts>[]) =>
-  [results].flat().flatMap(({ rows }) => rows);
-
 /** The name of a statement of SQL: that of its comment. */
 export const nameOf = (text: string) => /^\s*\/\* ([\w.-]+) \*\//.exec(text)?.[1];
 /** Those of Prisma's client. */
 const isOfPrisma = (text: string) => text.includes('"public".');
-
-type Query = (...args: unknown[]) => Promise<pg.QueryResult>;
 
 /**
  * Measures the statements on every connection of this process until the test ends, each in the transaction that it runs in or in one
@@ -52,37 +47,31 @@ export function measureStatements(t: Test) {
   const clients = new Set<pg.Client>();
   const unprepared = new Set<string>();
   const unnamed = new Set<string>();
-  const inTransaction = new WeakSet<pg.Client>();
   const { query } = pg.Client.prototype;
 
   async function measured(client: pg.Client, text: string, args: unknown[]): Promise<pg.QueryResult> {
-    const run: Query = (...args) => Reflect.apply(query, client, args);
+    const run = (...args: unknown[]): Promise<pg.QueryResult> => Reflect.apply(query, client, args);
     if (Object(args[0]).name === undefined) unprepared.add(text);
     else if (!clients.has(client)) {
       clients.add(client);
       client.once('end', () => clients.delete(client));
     }
-    const isAlone = !inTransaction.has(client);
-    const before = rowsOf(await run(isAlone ? `BEGIN; ${counts}` : counts));
+    const isAlone = client.getTransactionStatus() === 'I';
+    if (isAlone) await run('BEGIN');
     try {
+      const { rows: before } = await run(counts);
       const result = await run(...args);
-      const after = rowsOf(await run(isAlone ? `${counts}; COMMIT` : counts));
+      const { rows: after } = await run(counts);
       add(text, result.fields, before, after);
       return result;
-    } catch (error) {
-      if (isAlone) await run('ROLLBACK');
-      throw error;
+    } finally {
+      if (isAlone) await run('COMMIT');
     }
   }
 
   function add(text: string, fields: pg.FieldDef[], before: Counts[], after: Counts[]): void {
-    const measure: Measure = measures.get(text) ?? {
-      fields,
-      pages: 0,
-      partitions: new Map(),
-      scanned: new Set(),
-      updated: new Map(),
-    };
+    const empty = { pages: 0, partitions: new Map(), scanned: new Set<string>(), updated: new Map() };
+    const measure: Measure = measures.get(text) ?? { fields, ...empty };
     measures.set(text, measure);
     const partitions = new Map<string, Set<number>>();
     let pages = 0;
@@ -110,8 +99,6 @@ export function measureStatements(t: Test) {
   function replacement(this: pg.Client, ...args: unknown[]): unknown {
     const [statement] = args;
     const text = typeof statement === 'string' ? statement : String(Object(statement).text);
-    if (text === 'BEGIN') inTransaction.add(this);
-    else if (/^(COMMIT|ROLLBACK)/.test(text)) inTransaction.delete(this);
     if (nameOf(text) === undefined && !isOfPrisma(text)) {
       // Those of transactions and of the tests are not prepared, and those of the queue name it.
       if (Object(statement).name !== undefined && !text.includes('graphile_worker')) unnamed.add(text);
@@ -119,11 +106,7 @@ export function measureStatements(t: Test) {
     }
     const callback = args.at(-1);
     if (typeof callback !== 'function') return measured(this, text, args);
-    measured(this, text, args.slice(0, -1)).then(
-      (result) => callback(undefined, result),
-      (error) => callback(error),
-    );
-    return undefined;
+    return callbackify(measured)(this, text, args.slice(0, -1), callback as () => void);
   }
   Object.assign(pg.Client.prototype, { query: replacement });
   return { measures, sum, clients, unprepared, unnamed };
