@@ -41,6 +41,8 @@ END $each$`;
 export async function fillWorld({ pool }: TestApp, most: Shop, partner: Shop): Promise<void> {
   await pool.query(`BEGIN;
     SET LOCAL session_replication_role = replica;
+    -- The run writes commits late, and VACUUM marks no page as visible whose commit is not written yet.
+    SET LOCAL synchronous_commit = on;
     CREATE TEMP VIEW each_user AS SELECT generate_series(${first}, ${first + stores - 1}) AS n;
     CREATE TEMP VIEW many AS SELECT n, CASE WHEN n % 2 = 0 THEN ${most.id} ELSE ${first} + n % ${stores} END AS id
       FROM generate_series(1, ${2 * many}) n;
