@@ -153,9 +153,9 @@ t.test('of 30 concurrent wrong guesses ten are checked, and one after the delay'
       logIn(name, wrong, `198.51.100.${index % 2}`, index % 2 ? other : app),
     );
     t.strictSame(tally(responses), { '401 invalid_credentials': 10, '429 too_many_attempts': 20 });
-    for (const response of responses.filter(({ status }) => status === 429)) delayedFor(t, response, 30);
+    for (const response of responses.filter(({ status }) => status === 429)) delayed(t, response, 31);
   }
-  delayedFor(t, await logIn(username, password, stranger, other), 30);
+  delayed(t, await logIn(username, password, stranger, other), 31);
   await passDelays();
   const next = await inParallel(30, () => logIn(username, wrong));
   t.strictSame(tally(next), { '401 invalid_credentials': 1, '429 too_many_attempts': 29 });

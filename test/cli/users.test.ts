@@ -150,17 +150,19 @@ t.test('every command has an audit entry', async (t) => {
 });
 
 t.test('a command whose connection is lost, or that waits for a lock in vain, says so', async (t) => {
-  const { username } = await createUser(app);
+  // Without a worker, whose statements would wait for the lock, too.
+  const idle = await createTestApp({ WORKER_ENABLED: 'false' });
+  const { username } = await createUser(idle);
   const cancelled = 'canceling statement due to (?:user request|lock timeout)$';
   for (const [signal, args, reason] of [
     ['terminate', ['users', 'list'], ''],
     ['cancel', ['users', 'list'], cancelled],
     ['cancel', ['users', 'show', username], cancelled],
   ] as const) {
-    const lock = await lockRows(t, app, 'LOCK TABLE users IN ACCESS EXCLUSIVE MODE');
-    const shown = dure(...args);
+    const lock = await lockRows(t, idle, 'LOCK TABLE users IN ACCESS EXCLUSIVE MODE');
+    const shown = commandsOn(idle)(...args);
     const [backend] = await lock.waiters(1);
-    await pool.query(`SELECT pg_${signal}_backend($1)`, [backend]);
+    await idle.pool.query(`SELECT pg_${signal}_backend($1)`, [backend]);
     failed(t, await shown, 1, 'database_unavailable', new RegExp(`^the database failed: ${reason}`));
     await lock.release();
   }

@@ -203,7 +203,7 @@ const lockCount = 'SELECT FROM notification_counts WHERE user_id = $1 FOR UPDATE
 async function countsOf(...shops: Shop[]) {
   const { rows } = await app.pool.query(
     `SELECT u.id, coalesce(c.unread, 0) AS kept,
-       (SELECT count(*)::int FROM notifications WHERE user_id = u.id) AS unread
+       (SELECT count(*)::int FROM notifications WHERE user_id = u.id AND NOT is_read) AS unread
      FROM users u LEFT JOIN notification_counts c ON c.user_id = u.id WHERE u.id = ANY ($1) ORDER BY u.id`,
     [shops.map(({ id }) => id)],
   );

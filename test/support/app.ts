@@ -149,6 +149,7 @@ async function startTestApp(overrides: Environment = {}, options: TestAppOptions
   });
   if (routes) await app.register(routes);
   await app.ready();
+  if (!productionLimits) app.server.timeout *= timeFactor;
   let closed: Promise<void> | undefined;
   const testApp: TestApp = {
     app,

@@ -3,7 +3,7 @@ import t from 'tap';
 import { createTestApp, createUser } from '../../support/app.ts';
 import { inParallel } from '../../support/concurrency.ts';
 import { listen, type RawConnection, rawConnection } from '../../support/raw-http.ts';
-import { atMost } from '../../support/time.ts';
+import { atMost, timeFactor } from '../../support/time.ts';
 import { until } from '../../support/until.ts';
 
 /** More than the buffers of the system take, and so that two are above the limit of a client. */
@@ -67,7 +67,7 @@ t.test('responses that are not read', async (t) => {
   t.test('a connection that reads nothing while a response waits is closed', async (t) => {
     const [reader, stalled] = [await createUser(app), await createUser(app)];
     const before = closings();
-    t.equal(server.timeout, 33_000);
+    t.equal(server.timeout, 33_000 * timeFactor);
     server.timeout = atMost(1_000);
     const idle = await ask('/health/live');
     const stream = await ask('/api/v1/notifications/stream/', reader.token);

@@ -7,6 +7,7 @@ import { inParallel } from '../../support/concurrency.ts';
 import type { Json } from '../../support/json.ts';
 import { listen, rawConnection, rawRequest } from '../../support/raw-http.ts';
 import { serve } from '../../support/serve.ts';
+import { until } from '../../support/until.ts';
 
 const hex = (bytes: number) => randomBytes(bytes).toString('hex');
 
@@ -129,6 +130,12 @@ t.test('requests, their statements and their emails are traced, without any valu
   const metrics = (await app.call('GET', '/metrics')).text;
   await app.close();
   const { spans } = collector;
+  // Sent at the end, for which closing waits a few seconds only.
+  await until('the last spans', () =>
+    [trace, inPieces].every((one) =>
+      spans.some(({ traceId, kind }) => traceId === one.traceId && kind === 2),
+    ),
+  );
   const server = spans.find(({ traceId, name }) => traceId === trace.traceId && name.endsWith(reset));
 
   await t.test('the span of a request continues the trace of the client', async (t) => {

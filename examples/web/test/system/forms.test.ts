@@ -167,9 +167,13 @@ t.test('forms of the example', { skip: noBrowser }, async (t) => {
     const accept = page.getByRole('button', { name: '수락하기 두레 베이커리' });
     await accept.waitFor();
     const before = await accept.boundingBox();
-    await requestPartnership(app, third, post);
-    await page.getByRole('button', { name: '새 요청 1건' }).waitFor();
-    await page.locator('.toast').waitFor();
+    const waiting = page.getByRole('button', { name: '새 요청 1건' });
+    // A toast is gone after a few seconds.
+    await Promise.all([
+      page.locator('.toast').waitFor(),
+      waiting.waitFor(),
+      requestPartnership(app, third, post),
+    ]);
     t.equal(await page.getByRole('button', { name: '수락하기 골목 꽃집' }).count(), 0);
     t.equal((await accept.boundingBox())?.y, before?.y, 'nothing has moved');
     await page.getByRole('button', { name: '새 요청 1건' }).click();

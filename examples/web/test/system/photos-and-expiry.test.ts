@@ -102,12 +102,14 @@ t.test('photos, shared posts and what has expired in the example', { skip: noBro
     await requestCode(visitor);
     const code = codeIn(await mails.next(email));
     await page.getByLabel('인증번호').fill(code);
-    // Otherwise the page may have asked for the account in between, and has no form any more.
-    await page.route('**/auth/me/', (route) => route.abort());
-    await pool.query('DELETE FROM sessions USING users u WHERE u.id = user_id AND username = $1', [username]);
+    const end = 'DELETE FROM sessions USING users u WHERE u.id = user_id AND username = $1';
+    // Not before: the page learns of the end by itself, too, and has no form any more.
+    await page.route('**/email-verify/confirm/', (route) =>
+      pool.query(end, [username]).then(() => route.continue()),
+    );
     await page.getByRole('button', { name: '인증하기', exact: true }).click();
     await page.getByText('로그인 시간이 지났습니다. 다시 로그인하시면').waitFor();
-    await page.unroute('**/auth/me/');
+    await page.unroute('**/email-verify/confirm/');
     t.equal(await page.getByLabel('인증번호').count(), 0, 'it would be used up without a login');
     await page.locator('main').getByRole('link', { name: '로그인', exact: true }).click();
     await enterLogin(page, username);
@@ -150,7 +152,8 @@ t.test('photos, shared posts and what has expired in the example', { skip: noBro
     const shown = '빵 &amp; 꽃 &quot;함께&quot; &lt;b&gt;';
     const read = async (id: number) => (await fetch(`${origin}/posts/${id}?from=kakao`)).text();
     await createUser(example, { username: hostAccount.SHARE_USERNAME });
-    t.match(await read(post.id), `<meta property="og:title" content="${shown} · 두레 카페"`);
+    const own = `<meta property="og:title" content="${shown} · 두레 카페"`;
+    await until('its title', async () => (await read(post.id)).includes(own));
     t.match(await read(999_999), '"og:title" content="두레', 'one that is gone');
     const { page } = await visit(t);
     await page.goto(`/posts/${post.id}`);
