@@ -49,7 +49,6 @@ export function describeTime(moment: string): string {
   return new Intl.DateTimeFormat(language, { dateStyle: 'medium' }).format(new Date(moment));
 }
 
-/** How long something takes, in its largest unit. */
 export function describeDuration(seconds: number): string {
   const { unit, amount } = inUnits(seconds);
   const format = new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long' });

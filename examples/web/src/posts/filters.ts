@@ -25,7 +25,6 @@ export function searchPath(path: string, filters: { [name in keyof Filters]: unk
   return url.pathname + url.search;
 }
 
-/** What to try where a search finds nothing. */
 export const nothingFound = ({ region }: Filters, text: string) =>
   region ? `${text} ${m.look_for_an_area_by()}` : text;
 

@@ -11,7 +11,6 @@ import { PostCard } from './post-parts.tsx';
 import { Search } from './search.tsx';
 import './home.css';
 
-/** The feed, or, without a login, what the app is for. */
 export function Home() {
   const { status } = useSession();
   if (status === 'loading') return <Skeleton />;

@@ -4,7 +4,8 @@ import { toast } from 'react-hot-toast/headless';
 import { dure } from '../api.ts';
 import { m } from '../paraglide/messages.js';
 import { Fieldset } from '../ui/fields.tsx';
-import { Button, describeError, InputError, Photo } from '../ui/index.ts';
+import { Button, describeError, InputError } from '../ui/index.ts';
+import { Photo } from './photo.tsx';
 import './photos.css';
 
 interface Upload {

@@ -13,7 +13,6 @@ import { describeDistance } from '../text.ts';
 import { ButtonLink, Empty, Facts, List, Loaded, Page } from '../ui/index.ts';
 import { Categories, StoreFirst } from './store-parts.tsx';
 
-/** Stores of the neighbourhood, newest or nearest first, with search by name, address and description. */
 export function Stores() {
   const { filters } = useSearch();
   const stores = useInfiniteList(dure.stores.list, filters);

@@ -1,6 +1,5 @@
 import { Store } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
-import { m } from '../paraglide/messages.js';
 import { currentLanguage, describeTime } from '../text.ts';
 import './facts.css';
 
@@ -24,16 +23,6 @@ export function Image({ url, alt = '' }: { url: string | undefined; alt?: string
         <Store size={48} />
       )}
     </div>
-  );
-}
-
-/** A photo, which the browser shows whole in a tab of its own, where it can be enlarged. */
-export function Photo({ url, number }: { url: string; number: number }) {
-  const name = m.photo({ number });
-  return (
-    <a href={url} target="_blank" rel="noreferrer" aria-label={m.enlarge({ name })}>
-      <Image url={url} alt={name} />
-    </a>
   );
 }
 

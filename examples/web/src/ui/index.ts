@@ -1,4 +1,3 @@
-/** The parts that all pages are made of, without the inputs of forms in fields.tsx. */
 export * from './button.tsx';
 export * from './dialog.tsx';
 export * from './errors.ts';
