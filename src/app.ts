@@ -24,7 +24,8 @@ import { type Database, openDatabase } from './infrastructure/database/client.ts
 import { endIfReadOnly } from './infrastructure/database/connection.ts';
 import { listenWithApp } from './infrastructure/database/listener.ts';
 import { pendingMigrations } from './infrastructure/database/migrations.ts';
-import { openReplica, rememberHere, rememberInRedis } from './infrastructure/database/replica.ts';
+import { rememberHere, rememberInRedis } from './infrastructure/database/own-writes.ts';
+import { openReplica } from './infrastructure/database/replica.ts';
 import { onceASecond } from './infrastructure/database/shared-reads.ts';
 import { startWorker, type Worker } from './infrastructure/jobs/worker.ts';
 import { sendMailTask } from './infrastructure/mail/queue.ts';

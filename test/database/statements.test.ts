@@ -9,7 +9,8 @@ import { createNotificationRepository } from '../../src/domains/notifications/in
 import { openStoreOf } from '../../src/domains/stores/index.ts';
 import { plannerSettings } from '../../src/infrastructure/database/client.ts';
 import { secondsUntilNext } from '../../src/infrastructure/database/daily-quota.ts';
-import { openReplica, rememberHere } from '../../src/infrastructure/database/replica.ts';
+import { rememberHere } from '../../src/infrastructure/database/own-writes.ts';
+import { openReplica } from '../../src/infrastructure/database/replica.ts';
 import { listJobs, recoverJobs, unlockJobs } from '../../src/infrastructure/jobs/jobs.ts';
 import { moveExhaustedMails, pauseMails } from '../../src/infrastructure/mail/queue.ts';
 import { createMetrics } from '../../src/infrastructure/telemetry/metrics.ts';

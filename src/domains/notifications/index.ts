@@ -17,7 +17,7 @@ import { streamRoutes } from './stream/routes.ts';
 import { createStreamHub, type HubOptions } from './stream/stream.ts';
 
 export { pushJobs, sendPushTask } from './push/delivery.ts';
-export type { EventStreamTimes } from './stream/stream.ts';
+export type { EventStreamTimes } from './stream/event-stream.ts';
 
 interface NotificationsOptions {
   config: Config;

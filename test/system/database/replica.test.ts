@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { ownWriteTime } from '../../../src/infrastructure/database/replica.ts';
+import { ownWriteTime } from '../../../src/infrastructure/database/own-writes.ts';
 import { createTestApp, createUser, type TestApp } from '../../support/app.ts';
 import { inParallel, lockRows } from '../../support/concurrency.ts';
 import { createTestDatabase, databaseUrl } from '../../support/database.ts';

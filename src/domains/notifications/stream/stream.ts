@@ -1,7 +1,6 @@
 import { randomInt } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { PassThrough, type Readable } from 'node:stream';
-import { finished } from 'node:stream/promises';
+import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
 import PQueue from 'p-queue';
@@ -12,6 +11,7 @@ import { wakeUpChannel } from '../../../infrastructure/jobs/outbox.ts';
 import type { ImageUrls } from '../../images/index.ts';
 import type { NotificationRow, Notifications } from '../inbox/repository.ts';
 import { toNotification } from '../inbox/schemas.ts';
+import { type EventStream, type EventStreamTimes, openEventStream } from './event-stream.ts';
 
 /** Per user and instance. One more ends the oldest, which limits clients that never close theirs. */
 const streamsPerUser = 10;
@@ -26,15 +26,6 @@ const maxUnchecked = 60_000;
 const pageSize = 50;
 /** Milliseconds after a failed query: random, so that the streams of an instance do not retry at once. */
 const retryAfter = { min: 500, max: 3_000 };
-
-/** In milliseconds. */
-const defaultTimes = {
-  /** Between two comments that keep the connection alive. */
-  heartbeat: 25_000,
-  /** How long sending the rest may take when the stream ends. */
-  end: 1_000,
-};
-export type EventStreamTimes = typeof defaultTimes;
 
 export interface HubOptions {
   notifications: Pick<Notifications, 'find' | 'listAfter' | 'countUnread'>;
@@ -69,7 +60,6 @@ export type StreamHub = ReturnType<typeof createStreamHub>;
 /** The streams of one instance. */
 export function createStreamHub(options: HubOptions) {
   const { notifications, listen, findLiveSessions, maxConcurrentReads, logger } = options;
-  const times = { ...defaultTimes, ...options.streamTimes };
   const reads = new PQueue({ concurrency: maxConcurrentReads });
   const streams = new Map<number, Set<OpenStream>>();
   const checks = setInterval(() => void checkSessions(), checkInterval).unref();
@@ -125,7 +115,7 @@ export function createStreamHub(options: HubOptions) {
     if (opening >= maxOpening)
       throw serviceUnavailable(new Error('too many streams wait to be opened'), randomInt(3, 16));
     const { userId, sessionId, response } = request;
-    const events = openEventStream(response, times);
+    const events = openEventStream(response, options.streamTimes);
     // Unless the client has already disconnected, or has opened too many other streams.
     const query: StreamQuery = (read) => reads.add(async () => (events.isOpen() ? read() : undefined));
     const reader = createReader({ ...options, ...request, events, query });
@@ -213,47 +203,4 @@ function createReader(options: ReaderOptions) {
   }
 
   return { start, wake };
-}
-
-type EventStream = ReturnType<typeof openEventStream>;
-/**
- * Server-sent events (HTML standard, section 9.2) as a stream that Fastify sends like any other, with its hooks and headers.
- * `@fastify/sse` does not fit: it ignores back-pressure in its heartbeat, waits for stalled clients without a limit, and responds
- * 406 outside the envelope.
- */
-function openEventStream(response: ServerResponse, times: EventStreamTimes) {
-  const body = new PassThrough();
-  const heartbeat = setInterval(() => {
-    if (body.writable && !body.writableNeedDrain) body.write(': heartbeat\n\n');
-  }, times.heartbeat).unref();
-  const closed = finished(response)
-    .catch(() => undefined)
-    .finally(() => {
-      clearInterval(heartbeat);
-      body.destroy();
-    });
-
-  return {
-    body,
-    closed,
-    isOpen: () => body.writable,
-    /** Sends an event. `id` is what the client sends as `Last-Event-ID` after it, `retry` the milliseconds until it reconnects. */
-    send(fields: { retry?: number; id?: number; event: string; data: object }): void {
-      if (!body.writable) return;
-      // JSON has no line feeds, so data is one line.
-      const lines = Object.entries({ ...fields, data: JSON.stringify(fields.data) });
-      body.write(`${lines.map(([name, value]) => `${name}: ${value}`).join('\n')}\n\n`);
-    },
-    /** Resolves when the client has read enough, or is gone: `connectionTimeout` of the server ends one that does not read. */
-    async drained(): Promise<void> {
-      if (body.writable && body.writableNeedDrain)
-        await Promise.race([new Promise((resolve) => body.once('drain', resolve)), closed]);
-    },
-    /** Ends the response after sending the rest, or without it when that takes too long. */
-    end(): void {
-      body.end();
-      const overdue = setTimeout(() => response.destroy(), times.end);
-      void closed.then(() => clearTimeout(overdue));
-    },
-  };
 }

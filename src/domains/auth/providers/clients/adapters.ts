@@ -6,13 +6,8 @@ import type { Config, LoginProviderSettings } from '../../../../infrastructure/c
 import type { AuthContext } from '../../context.ts';
 import { authErrors } from '../../errors.ts';
 import { type Sealer, secretsEqual } from '../../secrets.ts';
-import {
-  claimsOf,
-  createOpenIdProvider,
-  type ProviderClient,
-  parseAnswer,
-  textOf,
-} from './openid-connect.ts';
+import { parseAnswer } from './calls.ts';
+import { claimsOf, createOpenIdProvider, type ProviderClient, textOf } from './openid-connect.ts';
 
 /** The configured providers, in their order; with the page of the one for development, where that is among them. */
 export function createLoginProviders({ config, sealer }: Pick<AuthContext, 'config' | 'sealer'>) {
