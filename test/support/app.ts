@@ -205,12 +205,13 @@ function mailsOf(sent: OutgoingMail[], pool: pg.Pool): Mails {
       return until(`mail ${skip + 1} to ${to}`, () => sent.filter((one) => one.to === to)[skip]);
     },
     async settled() {
+      let left = '';
       await until('an empty mail queue', async () => {
-        const { rows } = await pool.query(
-          'SELECT ((SELECT count(*) FROM outbox) + (SELECT count(*) FROM graphile_worker.jobs))::int AS waiting',
-        );
-        return rows[0]?.waiting === 0;
-      });
+        const { rows } = await pool.query(`SELECT row_to_json(o) AS row FROM outbox o
+          UNION ALL SELECT row_to_json(j) FROM graphile_worker.jobs j`);
+        left = JSON.stringify(rows);
+        return rows.length === 0;
+      }).catch((cause) => Promise.reject(new Error(`still in the queue: ${left}`, { cause })));
     },
   };
 }
