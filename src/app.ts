@@ -84,7 +84,8 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
     app.addHook('onClose', () => tracing.close());
   }
   await app.register(shutdownPlugin);
-  const database = openDatabase({ ...config.database, limitFactor });
+  const connections = { limitFactor, traceStatement: tracing?.traceStatement };
+  const database = openDatabase({ ...config.database, ...connections });
   database.pool.on('error', (err) => {
     if (!app.shutdown.announced) logger.warn({ err }, 'idle database connection lost');
   });
@@ -94,12 +95,19 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   const ownWrites = redis ? rememberInRedis(redis) : rememberHere();
   const replica =
     replicaLocation &&
-    openReplica({ ...replicaLocation, poolSize, limitFactor, primary: database, ownWrites, metrics, logger });
+    openReplica({
+      ...replicaLocation,
+      poolSize,
+      ...connections,
+      primary: database,
+      ownWrites,
+      metrics,
+      logger,
+    });
   if (replica) {
     app.addHook('onReady', async () => void replica.watch());
     app.addHook('onClose', () => replica.close());
   }
-  for (const { pool } of [database, ...(replica ? [replica] : [])]) tracing?.tracePool(pool);
   addProcessMetrics(metrics, config.commit);
   addPoolMetrics(metrics, database.pool);
   addDatabaseMetrics(metrics, database, { tasks: [sendMailTask, sendPushTask], limitFactor });

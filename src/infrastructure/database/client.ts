@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { ITXClientDenyList } from '@prisma/client/runtime/client';
 import pg from 'pg';
+import type { Tracing } from '../telemetry/tracing.ts';
 import { openPool } from './connection.ts';
 import { PrismaClient } from './generated/client.ts';
 import { type Sql, statementName } from './sql.ts';
@@ -37,6 +38,8 @@ export interface DatabaseOptions {
   pooled?: boolean;
   /** How many times longer than in production everything may take; 1 by default. */
   limitFactor?: number | undefined;
+  /** Runs each statement; makes a span of it where there is tracing. */
+  traceStatement?: Tracing['traceStatement'] | undefined;
 }
 
 /** Milliseconds, by which requests end within ten seconds: the server ends what it controls, `query_timeout` the rest. */
@@ -61,9 +64,11 @@ export const int8AsNumber: pg.CustomTypesConfig = {
     oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format),
 };
 
+const untraced: Tracing['traceStatement'] = (_text, run) => run();
+
 /** Opens a pool lazily, the first query makes the first connection; `statementsOn` it, or on one connection, runs SQL. */
 export function openConnections(options: DatabaseOptions, defaults = timeouts) {
-  const { url, poolSize, pooled = false, limitFactor = 1 } = options;
+  const { url, poolSize, pooled = false, limitFactor = 1, traceStatement = untraced } = options;
   const limits = Object.fromEntries(
     Object.entries(defaults).map(([name, limit]) => [name, limit * limitFactor]),
   ) as typeof timeouts;
@@ -92,19 +97,20 @@ export function openConnections(options: DatabaseOptions, defaults = timeouts) {
   function statementsOn(connection: () => pg.Pool | pg.PoolClient): Pick<Tx, 'query' | 'execute'> {
     const run = async <Row extends pg.QueryResultRow>(statement: Sql) => {
       const { text, values } = statement;
-      return connection().query<Row>({ text, values, ...(!pooled && { name: statementName(text) }) });
+      const name = pooled ? undefined : statementName(text);
+      return traceStatement(text, () => connection().query<Row>({ text, values, ...(name && { name }) }));
     };
     return {
       query: async <Row extends pg.QueryResultRow>(statement: Sql) => (await run<Row>(statement)).rows,
       execute: async (statement) => (await run(statement)).rowCount ?? 0,
     };
   }
-  return { pool, statementsOn, limits };
+  return { pool, statementsOn, limits, traceStatement };
 }
 
 /** Opens the database; see {@link openConnections}. */
 export function openDatabase(options: DatabaseOptions): Database {
-  const { pool, statementsOn, limits } = openConnections(options);
+  const { pool, statementsOn, limits, traceStatement } = openConnections(options);
   /** The connection of the transaction that is running; it throws once that has ended. */
   const running = new AsyncLocalStorage<() => pg.PoolClient>();
 
@@ -117,7 +123,9 @@ export function openDatabase(options: DatabaseOptions): Database {
   // For Prisma's client, whose statements run on the connection of the transaction in which they are called.
   const followingPool = new Proxy(pool, {
     get(target, name) {
-      if (name === 'query') return (query: pg.QueryConfig) => (running.getStore()?.() ?? pool).query(query);
+      if (name === 'query')
+        return (query: pg.QueryConfig) =>
+          traceStatement(query.text, () => (running.getStore()?.() ?? pool).query(query));
       if (name === 'connect') return () => poolOutside().connect();
       return Reflect.get(target, name);
     },
@@ -138,21 +146,28 @@ export function openDatabase(options: DatabaseOptions): Database {
         if (hasEnded) throw new Error('the transaction has ended: await every statement in it');
         return client;
       }
+      const send = (text: string) => traceStatement(text, () => client.query(text));
       // A connection whose state is unknown is closed, which rolls back.
       let isBroken = true;
       try {
+        const startedAt = performance.now();
+        await send('BEGIN');
         const tx = { prisma, ...statementsOn(connection), afterCommit: actions.add.bind(actions) };
-        const result = await commit(client, limits.idleInTransaction, () =>
-          // Awaited here, because Prisma starts a call when it is awaited.
-          running.run(connection, async () => await work(tx)),
-        );
+        // Awaited here, because Prisma starts a call when it is awaited.
+        const result = await running.run(connection, async () => await work(tx));
+        // The error response has been sent already, or will be at any moment. The code is that of a statement that took too long.
+        if (performance.now() - startedAt > limits.idleInTransaction)
+          throw Object.assign(new Error('the transaction took too long'), { code: '57014' });
+        const { command } = await send('COMMIT');
+        if (command !== 'COMMIT')
+          throw new Error('the transaction was rolled back, because a statement had failed');
         isBroken = false;
         hasEnded = true;
         for (const action of actions) action();
         return result;
       } catch (error) {
         hasEnded = true;
-        await client.query('ROLLBACK').then(
+        await send('ROLLBACK').then(
           () => (isBroken = false),
           () => undefined,
         );
@@ -166,24 +181,6 @@ export function openDatabase(options: DatabaseOptions): Database {
       await pool.end();
     },
   };
-}
-
-/** Runs work between `BEGIN` and `COMMIT`. @throws when it fails, takes too long, or the server rolled it back */
-async function commit<Result>(
-  client: pg.PoolClient,
-  limit: number,
-  work: () => Promise<Result>,
-): Promise<Result> {
-  const startedAt = performance.now();
-  await client.query('BEGIN');
-  const result = await work();
-  // The error response has been sent already, or will be at any moment. The code is that of a statement that took too long.
-  if (performance.now() - startedAt > limit)
-    throw Object.assign(new Error('the transaction took too long'), { code: '57014' });
-  const { command } = await client.query('COMMIT');
-  if (command !== 'COMMIT')
-    throw new Error('the transaction was rolled back, because a statement had failed');
-  return result;
 }
 
 /** Prisma's client, whose rows have ids of 64 bits as numbers, too. */

@@ -195,7 +195,6 @@ export function openReplica({ primary, ownWrites, metrics, logger, ...options }:
   }
 
   return {
-    pool,
     read,
     watch,
     async close(): Promise<void> {

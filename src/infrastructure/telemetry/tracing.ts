@@ -8,13 +8,11 @@ import {
   type Span,
   SpanKind,
   SpanStatusCode,
-  type Tracer,
   trace,
 } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
-import type { Pool, PoolClient } from 'pg';
 import { version } from '../config/readers.ts';
 
 /** Milliseconds for sending what is left at the end: a collector that is down must not delay the shutdown. */
@@ -49,6 +47,25 @@ export function openTracing(endpoint: string) {
   // Of several apps in a process, as in tests, the first sets what finds the active span, for all of them.
   provider.register();
   const tracer = provider.getTracer('dure');
+
+  /** Runs work in a span. */
+  function inSpan<Result>(
+    { name, kind, attributes = {}, cause }: SpanOptions,
+    work: () => Promise<Result>,
+  ): Promise<Result> {
+    const link = trace.getSpanContext(propagation.extract(ROOT_CONTEXT, { traceparent: cause }));
+    const links = link ? [{ context: link }] : [];
+    return tracer.startActiveSpan(name, { kind: SpanKind[kind], attributes, links }, async (span) => {
+      try {
+        return await work();
+      } catch (error) {
+        failSpan(span, error);
+        throw error;
+      } finally {
+        span.end();
+      }
+    });
+  }
 
   return {
     /** `trace_id` and `span_id` of the active span, for each line of the log. */
@@ -85,27 +102,15 @@ export function openTracing(endpoint: string) {
       };
     },
 
-    /** Makes a span of each statement of a pool, below the span that is active. */
-    tracePool: (pool: Pool) => tracePool(pool, tracer),
-
-    /** Runs work in a span. */
-    inSpan<Result>(
-      { name, kind, attributes = {}, cause }: SpanOptions,
-      work: () => Promise<Result>,
-    ): Promise<Result> {
-      const link = trace.getSpanContext(propagation.extract(ROOT_CONTEXT, { traceparent: cause }));
-      const links = link ? [{ context: link }] : [];
-      return tracer.startActiveSpan(name, { kind: SpanKind[kind], attributes, links }, async (span) => {
-        try {
-          return await work();
-        } catch (error) {
-          failSpan(span, error);
-          throw error;
-        } finally {
-          span.end();
-        }
-      });
+    /** Runs a statement in a span below the active one, which has its wait for a connection, too; without one there is none. */
+    traceStatement<Result>(text: string, run: () => Promise<Result>): Promise<Result> {
+      if (!trace.getActiveSpan()?.isRecording()) return run();
+      const name = statementSummary(text);
+      const attributes = { 'db.system.name': 'postgresql', 'db.query.summary': name };
+      return inSpan({ name, kind: 'CLIENT', attributes }, run);
     },
+
+    inSpan,
 
     /** Sends what is left, within a few seconds. */
     async close() {
@@ -113,48 +118,6 @@ export function openTracing(endpoint: string) {
       await Promise.race([closed, sleep(closeLimit, undefined, { ref: false })]);
     },
   };
-}
-
-/** Makes a span of each statement of a pool, below the active span; without one, as in the clean-up, there is none. */
-function tracePool(pool: Pool, tracer: Tracer): void {
-  pool.on('connect', (client) => traceClient(client, tracer));
-  const { connect } = pool;
-  Object.defineProperty(pool, 'connect', {
-    // A request that waits gets its connection in the context of the one that gives it back.
-    value: (callback?: Parameters<Pool['connect']>[0]) =>
-      Reflect.apply(connect, pool, callback === undefined ? [] : [context.bind(context.active(), callback)]),
-  });
-}
-
-function traceClient(client: PoolClient, tracer: Tracer): void {
-  const { query } = client;
-  Object.defineProperty(client, 'query', {
-    value(...args: unknown[]) {
-      const text = typeof args[0] === 'string' ? args[0] : Object(args[0]).text;
-      if (typeof text !== 'string' || !trace.getActiveSpan()?.isRecording())
-        return Reflect.apply(query, client, args);
-      const summary = statementSummary(text);
-      const span = tracer.startSpan(summary, {
-        kind: SpanKind.CLIENT,
-        attributes: { 'db.system.name': 'postgresql', 'db.query.summary': summary },
-      });
-      const end = (error?: unknown) => {
-        if (error) failSpan(span, error);
-        span.end();
-      };
-      const callback = args.at(-1);
-      if (typeof callback !== 'function') {
-        const result = Reflect.apply(query, client, args);
-        result.then(() => end(), end);
-        return result;
-      }
-      const finish = (...outcome: unknown[]) => {
-        end(outcome[0]);
-        Reflect.apply(callback, undefined, outcome);
-      };
-      return Reflect.apply(query, client, [...args.slice(0, -1), finish]);
-    },
-  });
 }
 
 /** Marks a span as failed by the code or the class of an error. Its text may quote values. */
