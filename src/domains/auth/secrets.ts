@@ -4,13 +4,13 @@ import type { Secret } from '../../infrastructure/config/config.ts';
 import { pagesOfRun } from '../../infrastructure/database/clean-up.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
 import type { LoginFlowKind } from '../../infrastructure/database/generated/enums.ts';
-import type { Sql } from '../../infrastructure/database/sql.ts';
+import { raw, sql } from '../../infrastructure/database/sql.ts';
 
 /** What a derived secret is for. Part of the HMAC, so that the id of a code gives no link. */
 type Purpose = 'email code' | FlowSecret | LinkPurpose;
 type LinkPurpose = 'email link' | 'email proof' | 'password reset' | 'email change' | `${LoginFlowKind} flow`;
 /** What a login flow sends to a provider or an authenticator besides its token. */
-export type FlowSecret = 'state' | 'nonce' | 'code verifier' | 'challenge';
+type FlowSecret = 'state' | 'nonce' | 'code verifier' | 'challenge';
 
 /** The id of nothing. */
 export const noId = '00000000-0000-0000-0000-000000000000';
@@ -41,10 +41,9 @@ export function createDerivedSecrets(secrets: readonly [Secret, ...Secret[]]) {
     return secret && newToken(purpose, id, secret);
   }
 
-  function derive(purpose: FlowSecret, id: string, keyId: string): string | undefined {
-    const secret = find(keyId);
-    return secret && digest(secret, purpose, id).toString('base64url');
-  }
+  /** What a flow sends to a provider or an authenticator. One whose secret is no longer configured is not found by its token. */
+  const derive = ({ id, keyId }: { id: string; keyId: string }, purpose: FlowSecret) =>
+    digest(find(keyId) ?? secrets[0], purpose, id).toString('base64url');
 
   /** The row that a token is of, which may be gone; that of {@link noId} for every other text. */
   function open(purpose: LinkPurpose, given: string): { id: string; keyId: string } {
@@ -104,26 +103,27 @@ export function createSealer(secrets: readonly [Secret, ...Secret[]]) {
   return { seal, unseal, unsealNeeded, prefix: `${sealing.id}.` };
 }
 
-/** Where sealed values are. */
-interface SealedTable<Row extends { sealed: string }> {
-  table: string;
-  /** Those in some pages of the table that do not begin with a prefix. */
-  find(pages: Sql, prefix: string): Promise<Row[]>;
-  contextOf(row: Row): string;
-  /** Replaces a value that is still the same. */
-  save(row: Row, sealed: string): Promise<unknown>;
-}
+/** A column of sealed values, and the one that tells the context of each. */
+type SealedColumn = { table: string; column: string; by: string; contextOf(value: string): string };
 
 /** Part of the clean-up: seals with the first JWT_SECRET what an earlier one sealed, so that a rotation can drop that. */
-export async function* sealAgain<Row extends { sealed: string }>(
+export async function* sealAgain(
   database: Database,
   { seal, unseal, prefix }: Sealer,
-  { table, find, contextOf, save }: SealedTable<Row>,
+  { table, column, by, contextOf }: SealedColumn,
 ): AsyncGenerator<number, void> {
+  const [rows, sealed] = [raw(table), raw(column)];
   for await (const pages of pagesOfRun(database, table)) {
-    for (const row of await find(pages, prefix)) {
-      const text = unseal(row.sealed, contextOf(row));
-      if (text !== undefined) await save(row, seal(text, contextOf(row)));
+    const old = await database.query<Record<'place' | 'owner' | 'text', string>>(sql`/* auth.findSealed */
+      SELECT ctid::text AS place, ${raw(by)}::text AS owner, ${sealed} AS text FROM ${rows}
+      WHERE ${pages} AND NOT starts_with(${sealed}, ${prefix})`);
+    for (const { place, owner, text } of old) {
+      const opened = unseal(text, contextOf(owner));
+      // A value that is still the same.
+      if (opened !== undefined)
+        await database.execute(sql`/* auth.sealAgain_${rows} */
+          UPDATE ${rows} SET ${sealed} = ${seal(opened, contextOf(owner))}
+          WHERE ctid = ${place}::tid AND ${sealed} = ${text}`);
     }
     yield 0;
   }

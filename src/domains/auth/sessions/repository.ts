@@ -10,7 +10,7 @@ import { afterTime, type PageRequest } from '../../../infrastructure/database/ke
 import { readTogether } from '../../../infrastructure/database/shared-reads.ts';
 import { constant, sql } from '../../../infrastructure/database/sql.ts';
 import type { UserRow } from '../accounts/repository.ts';
-import { type DerivedSecrets, type FlowSecret, noId } from '../secrets.ts';
+import { type DerivedSecrets, noId } from '../secrets.ts';
 import type { TokenClaims } from '../tokens.ts';
 
 /** A session whose tokens can be issued. */
@@ -189,13 +189,6 @@ export function createFlowRepository(secrets: DerivedSecrets) {
       return { id, keyId: secrets.keyId, token: secrets.newToken(`${kind} flow`, id) };
     },
 
-    /** What a flow sends to a provider or an authenticator. @throws Error when the secret of its time is no longer configured */
-    secret({ id, keyId }: Pick<LoginFlow<unknown>, 'id' | 'keyId'>, purpose: FlowSecret): string {
-      const secret = secrets.derive(purpose, id, keyId);
-      if (secret === undefined) throw new Error('the secret of a login flow is not configured');
-      return secret;
-    },
-
     /** Counts an attempt before it is checked, so that concurrent ones cannot exceed the limit. @returns undefined when it is over */
     async attempt<Data>(tx: Tx, kind: LoginFlowKind, token: string) {
       const where = { ...rowOf(kind, token), attempts: { lt: maxFlowAttempts } };
@@ -205,6 +198,7 @@ export function createFlowRepository(secrets: DerivedSecrets) {
     },
 
     find,
+    secret: secrets.derive,
 
     /** Ends a flow. Of concurrent calls one gets it. @returns undefined when it is over */
     async end<Data>(tx: Tx, kind: LoginFlowKind, token: string) {
