@@ -162,18 +162,14 @@ export function table<Item extends object>(
   const rows = items.map((item) => columns.map((name) => format(item[name])));
   const lines = [columns.map((name) => name.toUpperCase()), ...rows];
   const widths = columns.map((_, index) => Math.max(...lines.map((line) => widthOf(line[index] ?? ''))));
-  return lines.map((line) => pad(line, widths)).join('\n');
+  const padded = (cell: string, index: number) => cell + ' '.repeat((widths[index] ?? 0) - widthOf(cell));
+  return lines.map((line) => line.map(padded).join('  ').trimEnd()).join('\n');
 }
 
 /** Some properties of an object, one a line. */
 export function pairs<Item extends object>(item: Item, names: readonly (keyof Item & string)[]): string {
   const width = Math.max(...names.map((name) => name.length));
   return names.map((name) => `${name.padEnd(width)}  ${format(item[name])}`.trimEnd()).join('\n');
-}
-
-function pad(line: string[], widths: number[]): string {
-  const cells = line.map((cell, index) => cell + ' '.repeat((widths[index] ?? 0) - widthOf(cell)));
-  return cells.join('  ').trimEnd();
 }
 
 /** The text of a value; null is empty. Control characters could change what a terminal shows. */

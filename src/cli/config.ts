@@ -3,10 +3,6 @@ import type { Config } from '../infrastructure/config/config.ts';
 import { textsOf } from '../infrastructure/config/readers.ts';
 import { addCommand, addGroup, CommandError, type Invocation } from './command.ts';
 
-interface CheckOptions {
-  strict?: true;
-}
-
 /** `dure config`. */
 export function addConfigCommands(program: Command, invocation: Invocation): void {
   const config = addGroup(program, 'config', 'The configuration of the service');
@@ -22,13 +18,13 @@ Never prints a password, key or secret. Run it where the service runs, with NODE
     exitCodes: ['4  there are problems, or warnings with --strict'],
   })
     .option('--strict', 'fail on warnings')
-    .action((options: CheckOptions) => checkConfig(invocation, options));
+    .action((options: { strict?: true }) => checkConfig(invocation, options));
 }
 
 /** @throws {CommandError} `invalid_configuration` or `weak_configuration`, after the list */
-async function checkConfig({ environment: given, output }: Invocation, options: CheckOptions): Promise<void> {
+async function checkConfig({ environment, output }: Invocation, options: { strict?: true }): Promise<void> {
   const { inspectConfig } = await import('../infrastructure/config/environment.ts');
-  const { texts, config, problems } = inspectConfig(given);
+  const { texts, config, problems } = inspectConfig(environment);
   const warnings = config.production ? [...config.warnings, ...exampleValues(texts)] : [];
   const notes = notesOn(config);
   const document = { is_usable: problems.length === 0, problems, warnings, notes };

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { Job } from '../infrastructure/jobs/jobs.ts';
+import type { Job, listJobs, unlockJobs } from '../infrastructure/jobs/jobs.ts';
 import {
   type AuditOptions,
   addCommand,
@@ -10,16 +10,8 @@ import {
   table,
 } from './command.ts';
 
-interface ListOptions {
-  failed?: boolean;
-  locked?: boolean;
-  limit: number;
-}
-
-interface UnlockOptions extends AuditOptions {
-  worker?: string;
-  all?: true;
-}
+type ListOptions = Parameters<typeof listJobs>[1];
+type UnlockOptions = AuditOptions & Parameters<typeof unlockJobs>[1];
 
 /** `dure jobs`. */
 export function addJobCommands(program: Command, invocation: Invocation): void {
@@ -33,13 +25,11 @@ export function addJobCommands(program: Command, invocation: Invocation): void {
   })
     .option('--failed', 'only those whose last attempt failed')
     .option('--locked', 'only those that a worker has taken');
-  addLimit(list, 1000, 50).action(async ({ failed = false, locked = false, limit }: ListOptions) => {
+  addLimit(list, 1000, 50).action(async (options: ListOptions) => {
     const { listJobs } = await import('../infrastructure/jobs/jobs.ts');
     const { withDatabase } = await import('./connection.ts');
     const { environment, output } = invocation;
-    const { jobs, total } = await withDatabase(environment, (database) =>
-      listJobs(database, { failed, locked, limit }),
-    );
+    const { jobs, total } = await withDatabase(environment, (database) => listJobs(database, options));
     output.result({ items: jobs, total }, () => jobTable(jobs));
     if (total > jobs.length) output.note(`${jobs.length} of ${total} jobs`);
   });

@@ -1,6 +1,7 @@
 import type { Static } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
+import type { User } from '../infrastructure/database/generated/client.ts';
 import { ApiError, httpErrors, type TokenNotValidReason } from './errors.ts';
 
 export type TokenProblem = Static<typeof TokenNotValidReason>;
@@ -13,15 +14,9 @@ export interface AccessClaims {
 }
 
 /** The account and the session behind a valid access token. */
-export interface CurrentUser {
-  id: number;
+export type CurrentUser = Pick<User, 'id' | 'username' | 'name' | 'email' | 'role' | 'isVerified'> & {
   sessionId: string;
-  username: string;
-  name: string;
-  email: string;
-  role: 'user' | 'admin';
-  isVerified: boolean;
-}
+};
 
 /** How access tokens are checked; implemented by the authentication domain. */
 export interface Authenticator {

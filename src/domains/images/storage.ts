@@ -31,12 +31,8 @@ const timeLimit = 6_000;
 type S3Config = NonNullable<Config['images']['s3']>;
 
 /** Keeps files in a bucket of S3, or of a store that has its interface. The SDK is loaded only where it is configured. */
-export async function openS3Storage({
-  bucket,
-  endpoint,
-  region,
-  credentials,
-}: S3Config): Promise<ImageStorage> {
+export async function openS3Storage(config: S3Config): Promise<ImageStorage> {
+  const { bucket, endpoint, region, credentials } = config;
   const { DeleteObjectCommand, PutObjectCommand, S3Client } = await import('@aws-sdk/client-s3');
   const client = new S3Client({
     region,

@@ -1,27 +1,7 @@
 import { parsePrivateKey } from './keys.ts';
 import { asText, ConfigError, splitList, textThat, url, type Variables } from './readers.ts';
 
-interface Client {
-  id: string;
-  /** For people. */
-  name: Record<'ko' | 'en', string>;
-  clientId: string;
-  /** Empty for Apple, whose secret is made from its key. */
-  clientSecret: string;
-  issuer: string;
-  /** Separated by blanks; may be empty. */
-  scope: string;
-}
-
-/** A provider with which users log in. The kinds differ from plain OpenID Connect in what their adapters do. */
-export type LoginProviderSettings =
-  | ({ kind: 'development' } & Pick<Client, 'id' | 'name'>)
-  | ({ kind: 'openid' } & Client)
-  | ({ kind: 'kakao'; userInfoUrl: string } & Client)
-  | ({ kind: 'naver'; apiUrl: string } & Client)
-  | ({ kind: 'apple'; teamId: string; keyId: string; privateKey: string } & Client);
-
-const known: Record<string, { name: Client['name']; issuer: string; scope: string }> = {
+const known: Record<string, { name: Record<'ko' | 'en', string>; issuer: string; scope: string }> = {
   kakao: {
     name: { ko: '카카오', en: 'Kakao' },
     issuer: 'https://kauth.kakao.com',
@@ -41,11 +21,14 @@ const known: Record<string, { name: Client['name']; issuer: string; scope: strin
 };
 
 /** Outside production, where no other one is configured. */
-const development: LoginProviderSettings = {
-  kind: 'development',
+const development = {
+  kind: 'development' as const,
   id: 'development',
   name: { ko: '개발용 로그인', en: 'Development login' },
 };
+
+/** A provider with which users log in. The kinds differ from plain OpenID Connect in what their adapters do. */
+export type LoginProviderSettings = typeof development | ReturnType<typeof readProvider>;
 
 /** The methods of a session are the ids of providers and these. */
 const reservedIds = [development.id, 'password', 'passkey', 'totp'];
@@ -74,7 +57,7 @@ function readProvider(
   id: string,
   { source, read, problems }: Variables,
   { production }: { production: boolean },
-): LoginProviderSettings {
+) {
   /** Without a default it must be set. */
   function readText(suffix: string, byDefault?: string, reader = asText): string {
     const name = `LOGIN_${id.toUpperCase().replaceAll('-', '_')}_${suffix}`;
@@ -92,19 +75,24 @@ function readProvider(
     id,
     name: displayName === '' ? name : { ko: displayName, en: displayName },
     clientId: readText('CLIENT_ID'),
+    // Apple's is made from its key.
     clientSecret: id === 'apple' ? '' : readText('CLIENT_SECRET'),
     issuer: isOpenId ? readText('ISSUER', issuer, urlAsGiven) : readText('BASE_URL', issuer, checkUrl),
+    // Separated by blanks; may be empty.
     scope: readText('SCOPES', scope, isOpenId ? openIdScope : asText),
   };
-  if (id === 'naver')
-    return { kind: id, ...client, apiUrl: readText('API_URL', 'https://openapi.naver.com', checkUrl) };
+  if (id === 'naver') {
+    const apiUrl = readText('API_URL', 'https://openapi.naver.com', checkUrl);
+    return { kind: 'naver' as const, ...client, apiUrl };
+  }
   if (id === 'kakao') {
     const userInfoUrl = readText('USER_INFO_URL', 'https://kapi.kakao.com/v2/user/me', urlAsGiven);
-    return { kind: id, ...client, userInfoUrl };
+    return { kind: 'kakao' as const, ...client, userInfoUrl };
   }
-  if (id !== 'apple') return { kind: 'openid', ...client };
+  if (id !== 'apple') return { kind: 'openid' as const, ...client };
   const key = { teamId: readText('TEAM_ID'), keyId: readText('KEY_ID') };
-  return { kind: id, ...client, ...key, privateKey: readText('PRIVATE_KEY', undefined, checkAppleKey) };
+  const privateKey = readText('PRIVATE_KEY', undefined, checkAppleKey);
+  return { kind: 'apple' as const, ...client, ...key, privateKey };
 }
 
 const openIdScope = textThat((text) => text.split(' ').includes('openid'), 'must hold openid');

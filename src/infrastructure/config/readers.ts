@@ -144,11 +144,8 @@ interface UrlRules {
 const thisMachine = ['localhost', '127.0.0.1', '[::1]'];
 
 /** A URL, as it is but for slashes at its end. */
-export function url({
-  protocols = ['https:', 'http:'],
-  continuation,
-  reason,
-}: UrlRules = {}): Reader<string> {
+export function url(rules: UrlRules = {}): Reader<string> {
+  const { protocols = ['https:', 'http:'], continuation, reason } = rules;
   return (text) => {
     const url = parseUrl(text);
     if (!url || !protocols.includes(url.protocol))

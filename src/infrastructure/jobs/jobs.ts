@@ -73,7 +73,7 @@ const jobs = sql`graphile_worker._private_jobs j JOIN graphile_worker._private_t
 /** Lists jobs, the next one first: those that are due, in the order in which workers take them, then the others. */
 export async function listJobs(
   database: Tx,
-  { failed, locked, limit }: { failed: boolean; locked: boolean; limit: number },
+  { failed, locked, limit }: { failed?: boolean; locked?: boolean; limit: number },
 ): Promise<{ jobs: Job[]; total: number }> {
   const rows = await database.query<Job & { total: number }>(sql`/* jobs.list */
     SELECT ${columns}, count(*) OVER ()::int AS total FROM ${jobs}

@@ -1,4 +1,4 @@
-import { type Static, Type } from '@sinclair/typebox';
+import { Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import { createSigner } from 'fast-jwt';
 import { ApiError } from '../../../../http/errors.ts';
@@ -184,13 +184,9 @@ function appleClientSecret(settings: SettingsOf<'apple'>): string {
 const codeLifetime = 60_000;
 const codeContext = 'code of a development login';
 
-const DevelopmentUser = Type.Object({
-  subject: Type.String(),
-  email: Type.Optional(Type.String()),
-  isEmailProved: Type.Boolean(),
-  name: Type.Optional(Type.String()),
-});
-const Code = Type.Object({ nonce: Type.String(), expiresAt: Type.Number(), user: DevelopmentUser });
+type DevelopmentUser = { subject: string; email?: string; isEmailProved: boolean; name?: string };
+/** What is in a code. Only this service can seal one. */
+type Code = { nonce: string; expiresAt: number; user: DevelopmentUser };
 
 /** A provider that needs no account anywhere: a page of this service, on which one types who one is. Never in production. */
 function createDevelopmentProvider(settings: LoginProviderSettings, config: Config, sealer: Sealer) {
@@ -204,8 +200,8 @@ function createDevelopmentProvider(settings: LoginProviderSettings, config: Conf
       new URL(`${issuer}?${new URLSearchParams({ state, nonce })}`),
     async readUser({ nonce }, sealed) {
       const opened = sealer.unseal(sealed, codeContext);
-      const code: unknown = opened === undefined ? undefined : JSON.parse(opened);
-      if (!Value.Check(Code, code) || code.expiresAt < Date.now() || !secretsEqual(nonce, code.nonce)) {
+      const code: Code | undefined = opened && JSON.parse(opened);
+      if (!code || code.expiresAt < Date.now() || !secretsEqual(nonce, code.nonce)) {
         throw new ApiError(authErrors.providerRefused);
       }
       const { email, name, ...user } = code.user;
@@ -218,7 +214,7 @@ function createDevelopmentProvider(settings: LoginProviderSettings, config: Conf
       callbackUrl: `${publicUrl}/auth/providers/${id}/callback/`,
       /** Where the browser goes on after the login or its cancellation. */
       frontendOrigin: new URL(frontendUrl).origin,
-      issueCode: (nonce: string, user: Static<typeof DevelopmentUser>) =>
+      issueCode: (nonce: string, user: DevelopmentUser) =>
         sealer.seal(JSON.stringify({ nonce, expiresAt: Date.now() + codeLifetime, user }), codeContext),
     },
   };
