@@ -5,7 +5,6 @@ import type { Language } from '../../../http/language.ts';
 import type { RequestContext } from '../../../http/request-context.ts';
 import type { Tx } from '../../../infrastructure/database/client.ts';
 import { isUniqueViolation } from '../../../infrastructure/database/errors.ts';
-import type { RemovableAccount } from '../accounts/repository.ts';
 import type { AuthContext } from '../context.ts';
 import { authErrors, takenError } from '../errors.ts';
 import type { LoginMethodChange } from '../kinds.ts';
@@ -21,8 +20,6 @@ const currentAddress = {
     en: 'This is the current address of the account.',
   },
 } as const;
-
-type Attempt = Pick<RemovableAccount, 'email' | 'isVerified'> & { user: CurrentUser; input: EmailChange };
 
 type LoginMethod = LoginMethodChange['method'];
 type Purpose = 'email_verify' | 'reset_password' | 'find_id';
@@ -139,16 +136,35 @@ export function createEmailService(auth: AuthContext) {
 
   /** Changes the address; every other session ends, and the old address gets a notice if it was verified. */
   async function change(user: CurrentUser, input: EmailChange, context: RequestContext): Promise<User> {
-    const { new_email: newEmail } = input;
+    const { id, sessionId } = user;
+    const { new_email: newEmail, code, verification_token: proof } = input;
     const { wrong, changed } = await confirmation
       .runLocked(user, async (current) => {
         if (newEmail === current.email) throw invalidFields([currentAddress]);
-        if (input.code === undefined && input.verification_token === undefined)
+        if (code === undefined && proof === undefined)
           throw invalidFields([{ field: 'code', ...problems.required }]);
         return {
           verifiedHash: await confirmation.authorize(current, input.password, context),
           names: [newEmail],
-          work: (tx, account) => tryChange(tx, { user, input, ...account }, context),
+          // Both addresses and the account are locked.
+          async work(tx, { email: oldEmail, isVerified }) {
+            if (proof === undefined) {
+              const wrong = await emailCodes.tryCode(tx, newEmail, code ?? '');
+              if (wrong) return { wrong };
+            } else if (!(await emailCodes.useProof(tx, newEmail, proof))) {
+              throw new ApiError(authErrors.verificationTokenInvalid);
+            }
+            if (isVerified) {
+              const link = await undoLinks.issue(tx, id, { oldEmail, newEmail });
+              // While the account still has the old address, so that the notice counts for that one.
+              await sendNotice(tx, { id, language: context.language }, { kind: 'email_changed', id: link });
+              await emailCodes.revoke(tx, oldEmail);
+            }
+            await passwordResets.revoke(tx, oldEmail);
+            const changed = await accounts.change(tx, { id }, { email: newEmail, isVerified: true });
+            await sessions.endAll(tx, id, sessionId);
+            return { changed };
+          },
         };
       })
       .catch((error: unknown) => {
@@ -162,30 +178,6 @@ export function createEmailService(auth: AuthContext) {
     if (changed === undefined) throw tokenNotValid('access', 'revoked');
     context.logSecurityEvent('email_changed', user);
     return toUser(changed);
-  }
-
-  /** Both addresses and the account are locked. */
-  async function tryChange(tx: Tx, attempt: Attempt, { language }: RequestContext) {
-    const { user, input, email: oldEmail, isVerified } = attempt;
-    const { id, sessionId } = user;
-    const { new_email: newEmail, code = '', verification_token: proof } = input;
-    if (proof !== undefined) {
-      const isProven = await emailCodes.useProof(tx, newEmail, proof);
-      if (!isProven) throw new ApiError(authErrors.verificationTokenInvalid);
-    } else {
-      const wrong = await emailCodes.tryCode(tx, newEmail, code);
-      if (wrong) return { wrong };
-    }
-    if (isVerified) {
-      const link = await undoLinks.issue(tx, id, { oldEmail, newEmail });
-      // While the account still has the old address, so that the notice counts for that one.
-      await sendNotice(tx, { id, language }, { kind: 'email_changed', id: link });
-      await emailCodes.revoke(tx, oldEmail);
-    }
-    await passwordResets.revoke(tx, oldEmail);
-    const changed = await accounts.change(tx, { id }, { email: newEmail, isVerified: true });
-    await sessions.endAll(tx, id, sessionId);
-    return { changed };
   }
 
   /**
