@@ -125,6 +125,6 @@ export function serveFixed(
     // The best one, although browsers name `br` last.
     const [encoding, body] = compressed.find(([name]) => accepted.includes(name)) ?? [];
     if (encoding !== undefined) reply.header('content-encoding', encoding);
-    return reply.type(type).send(body ?? content);
+    return reply.type(`${type}; charset=utf-8`).send(body ?? content);
   });
 }

@@ -1,5 +1,7 @@
 // brings `schema.hide`
 import type {} from '@fastify/swagger';
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import type { FastifyPluginOptions } from 'fastify';
 import type { ErrorDefinition } from './errors.ts';
 import type { LocalizedText } from './language.ts';
 
@@ -18,6 +20,13 @@ export interface RateLimit {
  * a user; an admin, and for all other users there is nothing at its path.
  */
 export type Access = 'anyone' | 'optional' | 'user' | 'admin';
+
+/** A plugin of routes whose handlers have the types of their schemas. */
+export type Routes<Options extends FastifyPluginOptions = FastifyPluginOptions> =
+  FastifyPluginAsyncTypebox<Options>;
+
+/** Who may call an operation, and the `message` of its success, for its `config`. */
+export const operation = (access: Access, ko: string, en: string) => ({ access, message: { ko, en } });
 
 declare module 'fastify' {
   /** What a route says in its `config`; hooks read it from `request.routeOptions.config`. */

@@ -6,7 +6,12 @@ import { NamedEnum } from '../http/schemas.ts';
 import { type Components, headerReferences, type JsonObject, toJsonSchema } from './components.ts';
 
 export interface DocumentedRoute extends Pick<RouteOptions, 'method' | 'config'> {
-  schema: FastifySchema & { operationId: string; security?: JsonObject[]; querystring?: JsonObject };
+  schema: FastifySchema & {
+    operationId: string;
+    security?: JsonObject[];
+    querystring?: JsonObject;
+    headers?: JsonObject;
+  };
 }
 
 /** Whether a route is an operation of the document. */
@@ -16,7 +21,7 @@ export function isDocumented(route: RouteOptions): route is RouteOptions & Docum
 
 /** Every error of an operation: those of its configuration, and those that follow from its input and its scope. */
 function errorsOf({ schema, method, config }: DocumentedRoute): ErrorDefinition[] {
-  const { security, querystring, consumes = [], response } = schema;
+  const { security, querystring, headers, consumes = [], response } = schema;
   const { message, errors, probe, idempotent } = config ?? {};
   const ofAll = [httpErrors.malformedRequest, ...(probe ? [] : [httpErrors.rateLimited]), ...(errors ?? [])];
   // Health checks, public keys and redirects of browsers reject no input.
@@ -28,6 +33,7 @@ function errorsOf({ schema, method, config }: DocumentedRoute): ErrorDefinition[
     // At least an unknown query parameter is rejected.
     httpErrors.validationError,
     ...('cursor' in Object(querystring?.['properties']) ? [httpErrors.invalidCursor] : []),
+    ...('if-match' in Object(headers?.['properties']) ? [httpErrors.preconditionFailed] : []),
     ...(readsBody && !consumes.includes('multipart/form-data') ? [httpErrors.malformedJson] : []),
     ...(security?.every((one) => 'bearer' in one) ? [httpErrors.notAuthenticated] : []),
     ...(security ? [httpErrors.tokenNotValid] : []),

@@ -102,14 +102,8 @@ export async function openApiRoutes(
 ): Promise<void> {
   // @fastify/swagger names the schemas of the app in this order.
   for (const $id of Object.keys(referencedSchemas).sort()) app.addSchema(referencedSchemas[$id]);
-  serveFixed(app, '/openapi.yaml', {
-    type: 'application/yaml; charset=utf-8',
-    read: () => toYaml(app.swagger()),
-  });
-  serveFixed(app, '/openapi.json', {
-    type: 'application/json; charset=utf-8',
-    read: () => JSON.stringify(app.swagger()),
-  });
+  serveFixed(app, '/openapi.yaml', { type: 'application/yaml', read: () => toYaml(app.swagger()) });
+  serveFixed(app, '/openapi.json', { type: 'application/json', read: () => JSON.stringify(app.swagger()) });
   if (docsEnabled) await app.register(swaggerUiRoutes, { canLogIn: !production });
 }
 

@@ -186,7 +186,7 @@ export async function swaggerUiRoutes(app: FastifyInstance, options: { canLogIn:
   // Compressed, which the files of @fastify/swagger-ui are not.
   const folder = dirname(createRequire(import.meta.url).resolve('@fastify/swagger-ui/package.json'));
   for (const name of ['swagger-ui-bundle.js', 'swagger-ui-standalone-preset.js', 'swagger-ui.css']) {
-    const type = `${name.endsWith('.js') ? 'text/javascript' : 'text/css'}; charset=utf-8`;
+    const type = name.endsWith('.js') ? 'text/javascript' : 'text/css';
     serveFixed(app, `/docs/static/${name}`, { type, read: () => readFileSync(join(folder, 'static', name)) });
   }
 }

@@ -210,7 +210,7 @@ t.test('streams that are opened at once share a few connections, and too many ar
     reading--;
     return result;
   };
-  let find: HubOptions['notifications']['find'] = async () => ({ rows: [], unreadCount: 0 });
+  let find: HubOptions['notifications']['find'] = async () => ({ place: 1, rows: [], unreadCount: 0 });
   const hub = createStreamHub({
     notifications: { find: (filter) => find(filter), listAfter: () => read([]), countUnread: async () => 0 },
     imageUrls: createImageUrls(here.config),
@@ -232,7 +232,7 @@ t.test('streams that are opened at once share a few connections, and too many ar
   await until('the first ones read', () => reading > 0);
   t.equal(reading, 3);
   // As after a restart.
-  find = () => read({ rows: [], unreadCount: 0 });
+  find = () => read({ place: 1, rows: [], unreadCount: 0 });
   const opening = Array.from({ length: 300 }, (_, index) => open(index));
   // Another time for each client.
   const headers = { 'retry-after': /^([3-9]|1[0-5])$/ };

@@ -1,20 +1,20 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { PageQuery } from '../../http/pagination.ts';
+import { operation, type Routes } from '../../http/route-config.ts';
 import { BigPathId, EmptyData, emptyData, PathId, Ref } from '../../http/schemas.ts';
 import { requestOperator } from './audit.ts';
 import * as schemas from './schemas.ts';
 import type { FailedMailAdministration, UserAdministration } from './service.ts';
 
 /** What admins do with accounts, and with emails that failed permanently. */
-export const adminRoutes: FastifyPluginAsyncTypebox<{
+export const adminRoutes: Routes<{
   users: UserAdministration;
   failedMails: FailedMailAdministration;
 }> = async (app, { users, failedMails }) => {
   const params = Type.Object({ user_id: PathId('`id` of an account') });
 
   app.get('/users/', {
-    config: { access: 'admin', message: { ko: '사용자 목록을 조회했습니다.', en: 'Here are the users.' } },
+    config: operation('admin', '사용자 목록을 조회했습니다.', 'Here are the users.'),
     schema: {
       operationId: 'listUsers',
       summary: 'Find accounts',
@@ -27,7 +27,7 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{
   });
 
   app.get('/users/:user_id/', {
-    config: { access: 'admin', message: { ko: '사용자를 조회했습니다.', en: 'Here is the user.' } },
+    config: operation('admin', '사용자를 조회했습니다.', 'Here is the user.'),
     schema: {
       operationId: 'getUser',
       summary: 'Read an account',
@@ -40,8 +40,7 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{
 
   app.post('/users/:user_id/suspend/', {
     config: {
-      access: 'admin',
-      message: { ko: '계정을 정지했습니다.', en: 'The account has been suspended.' },
+      ...operation('admin', '계정을 정지했습니다.', 'The account has been suspended.'),
       errors: [schemas.adminErrors.adminAccount],
     },
     schema: {
@@ -59,8 +58,7 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{
 
   app.post('/users/:user_id/reactivate/', {
     config: {
-      access: 'admin',
-      message: { ko: '계정 정지를 해제했습니다.', en: 'The suspension of the account has been lifted.' },
+      ...operation('admin', '계정 정지를 해제했습니다.', 'The suspension of the account has been lifted.'),
       errors: [schemas.adminErrors.adminAccount],
     },
     schema: {
@@ -75,10 +73,11 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{
   });
 
   app.delete('/users/:user_id/sessions/', {
-    config: {
-      access: 'admin',
-      message: { ko: '사용자를 모든 기기에서 로그아웃했습니다.', en: 'All sessions of the user have ended.' },
-    },
+    config: operation(
+      'admin',
+      '사용자를 모든 기기에서 로그아웃했습니다.',
+      'All sessions of the user have ended.',
+    ),
     schema: {
       operationId: 'endUserSessions',
       summary: 'End all sessions of an account',
@@ -91,10 +90,7 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{
   });
 
   app.delete('/users/:user_id/second-factor/', {
-    config: {
-      access: 'admin',
-      message: { ko: '사용자의 2단계 인증을 껐습니다.', en: 'The second factor of the user is off.' },
-    },
+    config: operation('admin', '사용자의 2단계 인증을 껐습니다.', 'The second factor of the user is off.'),
     schema: {
       operationId: 'removeUserSecondFactor',
       summary: 'Switch off the second factor of an account',
@@ -108,10 +104,7 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{
   });
 
   app.get('/failed-mails/', {
-    config: {
-      access: 'admin',
-      message: { ko: '보내지 못한 메일 목록을 조회했습니다.', en: 'Here are the failed mails.' },
-    },
+    config: operation('admin', '보내지 못한 메일 목록을 조회했습니다.', 'Here are the failed mails.'),
     schema: {
       operationId: 'listFailedMails',
       summary: 'List failed emails',
@@ -124,10 +117,7 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{
   });
 
   app.post('/failed-mails/:failed_mail_id/retry/', {
-    config: {
-      access: 'admin',
-      message: { ko: '메일을 다시 보냅니다.', en: 'The mail will be tried again.' },
-    },
+    config: operation('admin', '메일을 다시 보냅니다.', 'The mail will be tried again.'),
     schema: {
       operationId: 'retryFailedMail',
       summary: 'Send a failed email again',

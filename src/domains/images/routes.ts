@@ -1,10 +1,10 @@
 import fastifyStatic from '@fastify/static';
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { currentUser } from '../../http/authentication.ts';
 import { ApiError, found, httpErrors } from '../../http/errors.ts';
 import { staticFilesPlugin } from '../../http/pages.ts';
+import { operation, type Routes } from '../../http/route-config.ts';
 import { BigPathId, EmptyData, emptyData, isId, Ref } from '../../http/schemas.ts';
 import type { createPlaceholders } from './placeholders.ts';
 import { Image, type ImageUrls, imageErrors, NewImage, toImage } from './schemas.ts';
@@ -13,10 +13,10 @@ import { isFileName } from './storage.ts';
 import { createUploadReader, maxUploadBytes } from './upload-reader.ts';
 
 /** Uploading an image. Register it in a scope of its own: it takes no JSON. */
-export const uploadRoutes: FastifyPluginAsyncTypebox<{
-  service: ImageService;
-  imageUrls: ImageUrls;
-}> = async (app, { service, imageUrls }) => {
+export const uploadRoutes: Routes<{ service: ImageService; imageUrls: ImageUrls }> = async (
+  app,
+  { service, imageUrls },
+) => {
   const withUpload = createUploadReader();
   // The handler reads the body, of whatever type, after everything else was checked; its schema is for the document.
   app.removeAllContentTypeParsers();
@@ -28,8 +28,7 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<{
   app.post('/', {
     bodyLimit: maxUploadBytes,
     config: {
-      access: 'user',
-      message: { ko: '사진을 올렸습니다.', en: 'Your image has been uploaded.' },
+      ...operation('user', '사진을 올렸습니다.', 'Your image has been uploaded.'),
       errors: [
         imageErrors.invalidImage,
         imageErrors.tooLarge,
@@ -60,17 +59,15 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<{
           isObsolete: () => reply.sent || reply.raw.destroyed,
         }),
       );
-      reply.code(201);
       return toImage(image, imageUrls);
     },
   });
 };
 
-export const imageRoutes: FastifyPluginAsyncTypebox<{ service: ImageService }> = async (app, { service }) => {
+export const imageRoutes: Routes<{ service: ImageService }> = async (app, { service }) => {
   app.delete('/:image_id/', {
     config: {
-      access: 'user',
-      message: { ko: '사진을 삭제했습니다.', en: 'Your image has been deleted.' },
+      ...operation('user', '사진을 삭제했습니다.', 'Your image has been deleted.'),
       errors: [imageErrors.imageNotFound, imageErrors.imageInUse],
     },
     schema: {

@@ -1,7 +1,7 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { currentUser } from '../../http/authentication.ts';
 import { httpErrors } from '../../http/errors.ts';
+import { operation, type Routes } from '../../http/route-config.ts';
 import { BigPathId, PathId, Ref } from '../../http/schemas.ts';
 import { requestOperator } from '../admin/index.ts';
 import { postErrors } from '../posts/index.ts';
@@ -16,13 +16,12 @@ const targets = {
 };
 
 /** Reporting posts and stores, and what admins do with the reports. */
-export const reportRoutes: FastifyPluginAsyncTypebox<ReportService> = async (app, service) => {
+export const reportRoutes: Routes<ReportService> = async (app, service) => {
   for (const kind of ['post', 'store'] as const) {
     const { name, id, notFound } = targets[kind];
     app.post(`/${kind}s/:${kind}_id/report/`, {
       config: {
-        access: 'user',
-        message: { ko: '신고를 접수했습니다.', en: 'Your report has been received.' },
+        ...operation('user', '신고를 접수했습니다.', 'Your report has been received.'),
         errors: [notFound, schemas.reportErrors.alreadyReported, httpErrors.quotaExceeded],
       },
       schema: {
@@ -34,16 +33,15 @@ export const reportRoutes: FastifyPluginAsyncTypebox<ReportService> = async (app
         body: Ref(schemas.NewReport),
         response: { 201: Ref(schemas.ReportReceipt) },
       },
-      handler: async (request, reply) => {
+      handler: async (request) => {
         const target = { kind, id: Number(request.params[`${kind}_id`]), notFound };
-        reply.code(201);
         return service.report(currentUser(request).id, target, request.body);
       },
     });
   }
 
   app.get('/admin/reports/', {
-    config: { access: 'admin', message: { ko: '신고 목록을 조회했습니다.', en: 'Here are the reports.' } },
+    config: operation('admin', '신고 목록을 조회했습니다.', 'Here are the reports.'),
     schema: {
       operationId: 'listReports',
       summary: 'List reports',
@@ -55,7 +53,7 @@ export const reportRoutes: FastifyPluginAsyncTypebox<ReportService> = async (app
   });
 
   app.post('/admin/reports/:report_id/close/', {
-    config: { access: 'admin', message: { ko: '신고를 처리했습니다.', en: 'The report has been closed.' } },
+    config: operation('admin', '신고를 처리했습니다.', 'The report has been closed.'),
     schema: {
       operationId: 'closeReport',
       summary: 'Close a report',

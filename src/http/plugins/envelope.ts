@@ -22,10 +22,13 @@ export const envelopePlugin = fastifyPlugin(async (app: FastifyInstance) => {
     if (route.config?.message) wrapResponses(route);
   });
   app.addHook('preSerialization', (request, reply, payload: unknown, done) => {
-    const { message, alternateMessage } = request.routeOptions.config;
+    const { config, schema } = request.routeOptions;
+    const { message, alternateMessage } = config;
     const text = alternateMessage && isNotAccepted(payload) ? alternateMessage : message;
-    if (text === undefined || reply.statusCode >= 300) done(null, payload);
-    else done(null, { success: true, message: text[request.language], data: payload });
+    if (text === undefined || reply.statusCode >= 300) return done(null, payload);
+    // The only success of an operation that creates something.
+    if (!('200' in Object(schema?.response))) reply.code(201);
+    done(null, { success: true, message: text[request.language], data: payload });
   });
 });
 

@@ -1,17 +1,14 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { currentUser } from '../../../http/authentication.ts';
 import { httpErrors } from '../../../http/errors.ts';
 import { requestContext } from '../../../http/request-context.ts';
+import { operation, type Routes } from '../../../http/route-config.ts';
 import { Ref } from '../../../http/schemas.ts';
 import { ConsentChanges, ConsentList, GivenConsents } from '../schemas.ts';
 import type { ConsentService } from './service.ts';
 
-export const consentRoutes: FastifyPluginAsyncTypebox<ConsentService> = async (app, consents) => {
+export const consentRoutes: Routes<ConsentService> = async (app, consents) => {
   app.get('/consents/', {
-    config: {
-      access: 'anyone',
-      message: { ko: '동의 항목을 조회했습니다.', en: 'Here is what users can agree to.' },
-    },
+    config: operation('anyone', '동의 항목을 조회했습니다.', 'Here is what users can agree to.'),
     schema: {
       operationId: 'listConsents',
       summary: 'What users can agree to',
@@ -23,10 +20,7 @@ export const consentRoutes: FastifyPluginAsyncTypebox<ConsentService> = async (a
   });
 
   app.get('/me/consents/', {
-    config: {
-      access: 'user',
-      message: { ko: '동의 내역을 조회했습니다.', en: 'Here is what you have agreed to.' },
-    },
+    config: operation('user', '동의 내역을 조회했습니다.', 'Here is what you have agreed to.'),
     schema: {
       operationId: 'getOwnConsents',
       summary: 'Consents of the user',
@@ -38,9 +32,8 @@ export const consentRoutes: FastifyPluginAsyncTypebox<ConsentService> = async (a
 
   app.patch('/me/consents/', {
     config: {
-      access: 'user',
+      ...operation('user', '동의 내역을 변경했습니다.', 'Your answers have been saved.'),
       errors: [httpErrors.quotaExceeded],
-      message: { ko: '동의 내역을 변경했습니다.', en: 'Your answers have been saved.' },
     },
     schema: {
       operationId: 'updateOwnConsents',

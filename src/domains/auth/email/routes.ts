@@ -1,7 +1,7 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { currentUser } from '../../../http/authentication.ts';
 import { errorsOfForms } from '../../../http/errors.ts';
 import { requestContext } from '../../../http/request-context.ts';
+import { operation, type Routes } from '../../../http/route-config.ts';
 import { EmptyData, emptyData, Ref } from '../../../http/schemas.ts';
 import { authErrors, authorizationErrors, passwordLimit } from '../errors.ts';
 import * as schemas from '../schemas.ts';
@@ -12,12 +12,11 @@ const alreadyRequested = {
   en: 'This was requested already. Please check your inbox; if there is no mail, try again in a while.',
 };
 
-export const emailRoutes: FastifyPluginAsyncTypebox<EmailService> = async (app, emails) => {
+export const emailRoutes: Routes<EmailService> = async (app, emails) => {
   app.post('/change-email/', {
     config: {
-      access: 'user',
+      ...operation('user', '이메일을 변경했습니다.', 'Your email address has been changed.'),
       limit: passwordLimit,
-      message: { ko: '이메일을 변경했습니다.', en: 'Your email address has been changed.' },
       errors: [
         ...authorizationErrors,
         authErrors.invalidCode,
@@ -38,11 +37,11 @@ export const emailRoutes: FastifyPluginAsyncTypebox<EmailService> = async (app, 
 
   app.post('/change-email/undo/', {
     config: {
-      access: 'anyone',
-      message: {
-        ko: '이전 이메일로 되돌렸습니다. 비밀번호를 다시 설정하는 링크를 그 주소로 보내 드립니다.',
-        en: 'The old email address is back. A link to set a new password is on its way to it.',
-      },
+      ...operation(
+        'anyone',
+        '이전 이메일로 되돌렸습니다. 비밀번호를 다시 설정하는 링크를 그 주소로 보내 드립니다.',
+        'The old email address is back. A link to set a new password is on its way to it.',
+      ),
       errors: [authErrors.undoLinkInvalid, authErrors.oldEmailTaken],
     },
     schema: {
@@ -58,12 +57,12 @@ export const emailRoutes: FastifyPluginAsyncTypebox<EmailService> = async (app, 
 
   app.post('/email-verify/send/', {
     config: {
-      access: 'optional',
+      ...operation(
+        'optional',
+        '입력하신 이메일로 인증번호를 보내 드립니다.',
+        'We are sending a code to this email address.',
+      ),
       limit: { group: 'email-verify-send', max: 10 },
-      message: {
-        ko: '입력하신 이메일로 인증번호를 보내 드립니다.',
-        en: 'We are sending a code to this email address.',
-      },
       alternateMessage: {
         ko: '인증번호를 이미 보내 드렸습니다. 메일함을 확인해 주세요. 메일이 없으면 잠시 후 다시 요청해 주세요.',
         en: 'A code was sent already. Please check your inbox; if there is no mail, try again in a while.',
@@ -82,9 +81,8 @@ export const emailRoutes: FastifyPluginAsyncTypebox<EmailService> = async (app, 
 
   app.post('/email-verify/confirm/', {
     config: {
-      access: 'optional',
+      ...operation('optional', '이메일이 인증되었습니다.', 'The email address is verified.'),
       limit: { group: 'email-verify-confirm', max: 30 },
-      message: { ko: '이메일이 인증되었습니다.', en: 'The email address is verified.' },
       errors: [authErrors.invalidCode, authErrors.tooManyCodeAttempts],
     },
     schemaErrorFormatter: errorsOfForms({ code: schemas.EmailCode, token: schemas.EmailLink }),
@@ -101,12 +99,12 @@ export const emailRoutes: FastifyPluginAsyncTypebox<EmailService> = async (app, 
 
   app.post('/reset-password-request/', {
     config: {
-      access: 'anyone',
+      ...operation(
+        'anyone',
+        '가입된 이메일이면 비밀번호 재설정 링크를 보내 드립니다.',
+        'If the address has an account, a reset link is on its way.',
+      ),
       limit: { group: 'reset-password-request', max: 10 },
-      message: {
-        ko: '가입된 이메일이면 비밀번호 재설정 링크를 보내 드립니다.',
-        en: 'If the address has an account, a reset link is on its way.',
-      },
       alternateMessage: alreadyRequested,
     },
     schema: {
@@ -122,9 +120,8 @@ export const emailRoutes: FastifyPluginAsyncTypebox<EmailService> = async (app, 
 
   app.get('/reset-password-validate/', {
     config: {
-      access: 'anyone',
+      ...operation('anyone', '사용할 수 있는 링크입니다.', 'The link works.'),
       limit: { group: 'reset-password-validate', max: 30 },
-      message: { ko: '사용할 수 있는 링크입니다.', en: 'The link works.' },
       errors: [authErrors.resetLinkInvalid],
     },
     schema: {
@@ -142,9 +139,8 @@ export const emailRoutes: FastifyPluginAsyncTypebox<EmailService> = async (app, 
 
   app.post('/reset-password-confirm/', {
     config: {
-      access: 'anyone',
+      ...operation('anyone', '비밀번호를 재설정했습니다.', 'Your password has been reset.'),
       limit: { group: 'reset-password-confirm', max: 30 },
-      message: { ko: '비밀번호를 재설정했습니다.', en: 'Your password has been reset.' },
       errors: [authErrors.resetLinkInvalid],
     },
     schema: {
@@ -160,12 +156,12 @@ export const emailRoutes: FastifyPluginAsyncTypebox<EmailService> = async (app, 
 
   app.post('/find-id/', {
     config: {
-      access: 'anyone',
+      ...operation(
+        'anyone',
+        '가입된 이메일이면 아이디를 메일로 보내 드립니다.',
+        'If the address has an account, its username is on its way.',
+      ),
       limit: { group: 'find-id', max: 10 },
-      message: {
-        ko: '가입된 이메일이면 아이디를 메일로 보내 드립니다.',
-        en: 'If the address has an account, its username is on its way.',
-      },
       alternateMessage: alreadyRequested,
     },
     schema: {

@@ -1,8 +1,8 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { currentUser } from '../../../http/authentication.ts';
 import { PageQuery, paginate } from '../../../http/pagination.ts';
 import { requestContext } from '../../../http/request-context.ts';
+import { operation, type Routes } from '../../../http/route-config.ts';
 import { EmptyData, emptyData, isId, PathId, Ref } from '../../../http/schemas.ts';
 import type { AuthContext } from '../context.ts';
 import { authErrors, confirmationErrors } from '../errors.ts';
@@ -10,15 +10,12 @@ import { TokenPairWithUser } from '../schemas.ts';
 import * as schemas from './schemas.ts';
 import { createPasskeys } from './service.ts';
 
-export const passkeyRoutes: FastifyPluginAsyncTypebox<AuthContext> = async (app, auth) => {
+export const passkeyRoutes: Routes<AuthContext> = async (app, auth) => {
   const passkeys = createPasskeys(auth);
   const params = Type.Object({ passkey_id: PathId('`id` of a passkey') });
 
   app.post('/passkeys/login/start/', {
-    config: {
-      access: 'anyone',
-      message: { ko: '패스키로 로그인해 주세요.', en: 'Please use your passkey.' },
-    },
+    config: operation('anyone', '패스키로 로그인해 주세요.', 'Please use your passkey.'),
     schema: {
       operationId: 'startPasskeyLogin',
       summary: 'Start a login with a passkey',
@@ -31,9 +28,8 @@ export const passkeyRoutes: FastifyPluginAsyncTypebox<AuthContext> = async (app,
 
   app.post('/passkeys/login/finish/', {
     config: {
-      access: 'anyone',
+      ...operation('anyone', '로그인되었습니다.', 'You are logged in.'),
       limit: { group: 'login', max: 30 },
-      message: { ko: '로그인되었습니다.', en: 'You are logged in.' },
       errors: [authErrors.passkeyRejected, authErrors.accountSuspended],
     },
     schema: {
@@ -49,8 +45,7 @@ export const passkeyRoutes: FastifyPluginAsyncTypebox<AuthContext> = async (app,
 
   app.post('/passkeys/register/start/', {
     config: {
-      access: 'user',
-      message: { ko: '기기에서 패스키를 만들어 주세요.', en: 'Please create a passkey on your device.' },
+      ...operation('user', '기기에서 패스키를 만들어 주세요.', 'Please create a passkey on your device.'),
       errors: [...confirmationErrors, authErrors.tooManyPasskeys],
     },
     schema: {
@@ -65,8 +60,7 @@ export const passkeyRoutes: FastifyPluginAsyncTypebox<AuthContext> = async (app,
 
   app.post('/passkeys/register/finish/', {
     config: {
-      access: 'user',
-      message: { ko: '패스키를 등록했습니다.', en: 'Your passkey has been added.' },
+      ...operation('user', '패스키를 등록했습니다.', 'Your passkey has been added.'),
       errors: [...confirmationErrors, authErrors.passkeyRefused, authErrors.tooManyPasskeys],
     },
     schema: {
@@ -76,14 +70,12 @@ export const passkeyRoutes: FastifyPluginAsyncTypebox<AuthContext> = async (app,
       body: Ref(schemas.NewPasskey),
       response: { 201: Ref(schemas.Passkey) },
     },
-    handler: async (request, reply) => {
-      reply.code(201);
-      return passkeys.finishRegistration(currentUser(request), request.body, requestContext(request));
-    },
+    handler: async (request) =>
+      passkeys.finishRegistration(currentUser(request), request.body, requestContext(request)),
   });
 
   app.get('/passkeys/', {
-    config: { access: 'user', message: { ko: '패스키를 조회했습니다.', en: 'Here are your passkeys.' } },
+    config: operation('user', '패스키를 조회했습니다.', 'Here are your passkeys.'),
     schema: {
       operationId: 'listPasskeys',
       summary: 'Passkeys of the user',
@@ -99,8 +91,7 @@ export const passkeyRoutes: FastifyPluginAsyncTypebox<AuthContext> = async (app,
 
   app.patch('/passkeys/:passkey_id/', {
     config: {
-      access: 'user',
-      message: { ko: '패스키 이름을 변경했습니다.', en: 'Your passkey has been renamed.' },
+      ...operation('user', '패스키 이름을 변경했습니다.', 'Your passkey has been renamed.'),
       errors: [authErrors.passkeyNotFound],
     },
     schema: {
@@ -117,8 +108,7 @@ export const passkeyRoutes: FastifyPluginAsyncTypebox<AuthContext> = async (app,
 
   app.delete('/passkeys/:passkey_id/', {
     config: {
-      access: 'user',
-      message: { ko: '패스키를 삭제했습니다.', en: 'Your passkey has been removed.' },
+      ...operation('user', '패스키를 삭제했습니다.', 'Your passkey has been removed.'),
       errors: [...confirmationErrors, authErrors.passkeyNotFound, authErrors.lastLoginMethod],
     },
     schema: {

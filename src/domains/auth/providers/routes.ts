@@ -1,4 +1,3 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import type { FastifyRequest } from 'fastify';
 import { currentUser } from '../../../http/authentication.ts';
@@ -6,18 +5,16 @@ import { ApiError, httpErrors } from '../../../http/errors.ts';
 import { PageQuery, paginate } from '../../../http/pagination.ts';
 import { readForm } from '../../../http/plugins/body-reader.ts';
 import { requestContext } from '../../../http/request-context.ts';
+import { operation, type Routes } from '../../../http/route-config.ts';
 import { EmptyData, emptyData, isId, PathId, Ref } from '../../../http/schemas.ts';
 import { authErrors, confirmationErrors } from '../errors.ts';
 import { TokenPairWithUser } from '../schemas.ts';
 import * as schemas from './schemas.ts';
 import type { ProviderLogin } from './service.ts';
 
-export const providerRoutes: FastifyPluginAsyncTypebox<ProviderLogin> = async (app, login) => {
+export const providerRoutes: Routes<ProviderLogin> = async (app, login) => {
   app.get('/providers/', {
-    config: {
-      access: 'anyone',
-      message: { ko: '로그인 방법을 조회했습니다.', en: 'Here are the login providers.' },
-    },
+    config: operation('anyone', '로그인 방법을 조회했습니다.', 'Here are the login providers.'),
     schema: {
       operationId: 'listLoginProviders',
       summary: 'Providers of logins',
@@ -32,9 +29,8 @@ export const providerRoutes: FastifyPluginAsyncTypebox<ProviderLogin> = async (a
 
   app.post('/providers/sign-up/', {
     config: {
-      access: 'anyone',
+      ...operation('anyone', '회원가입이 완료되었습니다.', 'Your account has been created.'),
       limit: { group: 'signup', max: 20 },
-      message: { ko: '회원가입이 완료되었습니다.', en: 'Your account has been created.' },
       errors: [
         authErrors.signUpTokenInvalid,
         authErrors.verificationTokenInvalid,
@@ -51,14 +47,12 @@ export const providerRoutes: FastifyPluginAsyncTypebox<ProviderLogin> = async (a
       body: Ref(schemas.NewUserOfProvider),
       response: { 201: Ref(TokenPairWithUser) },
     },
-    handler: async (request, reply) =>
-      reply.code(201).send(await login.signUp(request.body, requestContext(request))),
+    handler: async (request) => login.signUp(request.body, requestContext(request)),
   });
 
   app.post('/providers/:provider/start/', {
     config: {
-      access: 'optional',
-      message: { ko: '로그인을 시작합니다.', en: 'The login begins.' },
+      ...operation('optional', '로그인을 시작합니다.', 'The login begins.'),
       errors: [authErrors.providerNotFound, httpErrors.notAuthenticated, ...confirmationErrors],
     },
     schema: {
@@ -75,9 +69,8 @@ export const providerRoutes: FastifyPluginAsyncTypebox<ProviderLogin> = async (a
 
   app.post('/providers/:provider/finish/', {
     config: {
-      access: 'optional',
+      ...operation('optional', '확인되었습니다.', 'The login at the provider is verified.'),
       limit: { group: 'login', max: 30 },
-      message: { ko: '확인되었습니다.', en: 'The login at the provider is verified.' },
       errors: [
         authErrors.providerNotFound,
         authErrors.providerRefused,
@@ -110,10 +103,7 @@ export const providerRoutes: FastifyPluginAsyncTypebox<ProviderLogin> = async (a
   await app.register(callbackRoutes, login);
 
   app.get('/identities/', {
-    config: {
-      access: 'user',
-      message: { ko: '연결된 로그인 방법을 조회했습니다.', en: 'Here are your connected logins.' },
-    },
+    config: operation('user', '연결된 로그인 방법을 조회했습니다.', 'Here are your connected logins.'),
     schema: {
       operationId: 'listIdentities',
       summary: 'Identities of the user',
@@ -129,8 +119,7 @@ export const providerRoutes: FastifyPluginAsyncTypebox<ProviderLogin> = async (a
 
   app.post('/identities/', {
     config: {
-      access: 'user',
-      message: { ko: '로그인 방법을 연결했습니다.', en: 'The login is connected.' },
+      ...operation('user', '로그인 방법을 연결했습니다.', 'The login is connected.'),
       errors: [authErrors.linkTokenInvalid, authErrors.identityTaken, ...confirmationErrors],
     },
     schema: {
@@ -141,16 +130,13 @@ export const providerRoutes: FastifyPluginAsyncTypebox<ProviderLogin> = async (a
       body: Ref(schemas.NewIdentity),
       response: { 201: Ref(schemas.Identity) },
     },
-    handler: async (request, reply) => {
-      reply.code(201);
-      return login.addByToken(currentUser(request), request.body.link_token, requestContext(request));
-    },
+    handler: async (request) =>
+      login.addByToken(currentUser(request), request.body.link_token, requestContext(request)),
   });
 
   app.delete('/identities/:identity_id/', {
     config: {
-      access: 'user',
-      message: { ko: '로그인 방법의 연결을 해제했습니다.', en: 'The login is no longer connected.' },
+      ...operation('user', '로그인 방법의 연결을 해제했습니다.', 'The login is no longer connected.'),
       errors: [authErrors.identityNotFound, authErrors.lastLoginMethod, ...confirmationErrors],
     },
     schema: {
@@ -188,7 +174,7 @@ function callbackPage({ providers, frontendUrl }: ProviderLogin, providerId: str
 }
 
 /** Where providers send the browser. Changes nothing: it does not know which browser began the login. */
-const callbackRoutes: FastifyPluginAsyncTypebox<ProviderLogin> = async (app, login) => {
+const callbackRoutes: Routes<ProviderLogin> = async (app, login) => {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/x-www-form-urlencoded', async (request: FastifyRequest) =>
     Object.fromEntries(await readForm(request)),

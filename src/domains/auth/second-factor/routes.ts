@@ -1,7 +1,7 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { currentUser } from '../../../http/authentication.ts';
 import { errorsOfForms } from '../../../http/errors.ts';
 import { requestContext } from '../../../http/request-context.ts';
+import { operation, type Routes } from '../../../http/route-config.ts';
 import { EmptyData, emptyData, Ref } from '../../../http/schemas.ts';
 import { authErrors, confirmationErrors, passwordErrors, passwordLimit } from '../errors.ts';
 import * as schemas from '../schemas.ts';
@@ -9,12 +9,11 @@ import type { SecondFactorService } from './service.ts';
 
 const codeErrors = [authErrors.invalidCode, authErrors.tooManySecondFactors];
 
-export const secondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorService> = async (app, service) => {
+export const secondFactorRoutes: Routes<SecondFactorService> = async (app, service) => {
   app.post('/login/second-factor/', {
     config: {
-      access: 'anyone',
+      ...operation('anyone', '로그인되었습니다.', 'You are logged in.'),
       limit: { group: 'second-factor', max: 30 },
-      message: { ko: '로그인되었습니다.', en: 'You are logged in.' },
       errors: [...codeErrors, authErrors.secondFactorTokenInvalid, authErrors.accountSuspended],
     },
     schema: {
@@ -30,9 +29,8 @@ export const secondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorService> 
 
   app.post('/confirm/', {
     config: {
-      access: 'user',
+      ...operation('user', '본인 확인이 완료되었습니다.', 'Thank you, it is you.'),
       limit: passwordLimit,
-      message: { ko: '본인 확인이 완료되었습니다.', en: 'Thank you, it is you.' },
       errors: [...passwordErrors, ...codeErrors],
     },
     schemaErrorFormatter: errorsOfForms({
@@ -52,10 +50,7 @@ export const secondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorService> 
   });
 
   app.get('/second-factor/', {
-    config: {
-      access: 'user',
-      message: { ko: '2단계 인증 상태를 조회했습니다.', en: 'Here is your second factor.' },
-    },
+    config: operation('user', '2단계 인증 상태를 조회했습니다.', 'Here is your second factor.'),
     schema: {
       operationId: 'getSecondFactor',
       summary: 'Whether a login needs a code',
@@ -67,11 +62,11 @@ export const secondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorService> 
 
   app.post('/second-factor/totp/', {
     config: {
-      access: 'user',
-      message: {
-        ko: '인증 앱에 등록한 뒤 인증번호를 입력해 주세요.',
-        en: 'Add this to your authenticator app, then enter its code.',
-      },
+      ...operation(
+        'user',
+        '인증 앱에 등록한 뒤 인증번호를 입력해 주세요.',
+        'Add this to your authenticator app, then enter its code.',
+      ),
       errors: [...confirmationErrors, authErrors.secondFactorExists],
     },
     schema: {
@@ -86,11 +81,11 @@ export const secondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorService> 
 
   app.post('/second-factor/totp/confirm/', {
     config: {
-      access: 'user',
-      message: {
-        ko: '2단계 인증을 켰습니다. 복구 코드를 안전한 곳에 보관해 주세요.',
-        en: 'The second factor is on. Please keep the recovery codes in a safe place.',
-      },
+      ...operation(
+        'user',
+        '2단계 인증을 켰습니다. 복구 코드를 안전한 곳에 보관해 주세요.',
+        'The second factor is on. Please keep the recovery codes in a safe place.',
+      ),
       errors: [...codeErrors, ...confirmationErrors, authErrors.secondFactorExists],
     },
     schema: {
@@ -107,8 +102,7 @@ export const secondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorService> 
 
   app.post('/second-factor/recovery-codes/', {
     config: {
-      access: 'user',
-      message: { ko: '복구 코드를 새로 만들었습니다.', en: 'Here are new recovery codes.' },
+      ...operation('user', '복구 코드를 새로 만들었습니다.', 'Here are new recovery codes.'),
       errors: [...confirmationErrors, authErrors.secondFactorNotFound],
     },
     schema: {
@@ -122,8 +116,7 @@ export const secondFactorRoutes: FastifyPluginAsyncTypebox<SecondFactorService> 
 
   app.delete('/second-factor/totp/', {
     config: {
-      access: 'user',
-      message: { ko: '2단계 인증을 껐습니다.', en: 'The second factor is off.' },
+      ...operation('user', '2단계 인증을 껐습니다.', 'The second factor is off.'),
       errors: confirmationErrors,
     },
     schema: {

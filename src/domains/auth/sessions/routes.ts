@@ -1,4 +1,3 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { authenticate, currentUser, optionalBearer } from '../../../http/authentication.ts';
 import { ApiError, httpErrors, invalidFields } from '../../../http/errors.ts';
@@ -6,6 +5,7 @@ import { problems } from '../../../http/field-errors.ts';
 import { PageQuery, paginate } from '../../../http/pagination.ts';
 import { toApiError } from '../../../http/plugins/envelope.ts';
 import { requestContext } from '../../../http/request-context.ts';
+import { operation, type Routes } from '../../../http/route-config.ts';
 import { EmptyData, isUuid, PathUuid, Ref } from '../../../http/schemas.ts';
 import type { AuthContext } from '../context.ts';
 import { authErrors } from '../errors.ts';
@@ -14,14 +14,13 @@ import type { RefreshCookie } from './refresh-cookie.ts';
 
 type SessionRoutesOptions = AuthContext & { refreshCookie: RefreshCookie };
 
-export const sessionRoutes: FastifyPluginAsyncTypebox<SessionRoutesOptions> = async (app, auth) => {
+export const sessionRoutes: Routes<SessionRoutesOptions> = async (app, auth) => {
   const { database, sessions, login, refreshCookie } = auth;
 
   app.post('/login/', {
     config: {
-      access: 'anyone',
+      ...operation('anyone', '로그인되었습니다.', 'You are logged in.'),
       limit: { group: 'login', max: 30 },
-      message: { ko: '로그인되었습니다.', en: 'You are logged in.' },
       errors: [
         authErrors.invalidCredentials,
         authErrors.secondFactorRequired,
@@ -42,9 +41,8 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionRoutesOptions> = as
 
   app.post('/token/refresh/', {
     config: {
-      access: 'anyone',
+      ...operation('anyone', '토큰을 갱신했습니다.', 'Here are new tokens.'),
       limit: { group: 'refresh', max: 60 },
-      message: { ko: '토큰을 갱신했습니다.', en: 'Here are new tokens.' },
       errors: [httpErrors.notAuthenticated, httpErrors.tokenNotValid],
     },
     schema: {
@@ -66,8 +64,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionRoutesOptions> = as
   app.post('/logout/', {
     config: {
       // The handler looks at the access token itself.
-      access: 'anyone',
-      message: { ko: '로그아웃되었습니다.', en: 'You are logged out.' },
+      ...operation('anyone', '로그아웃되었습니다.', 'You are logged out.'),
       errors: [httpErrors.notAuthenticated],
     },
     // A body without a usable refresh token does not excuse an invalid access token, whatever is wrong with the body.
@@ -106,10 +103,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionRoutesOptions> = as
   });
 
   app.get('/sessions/', {
-    config: {
-      access: 'user',
-      message: { ko: '로그인된 기기를 조회했습니다.', en: 'Here are your sessions.' },
-    },
+    config: operation('user', '로그인된 기기를 조회했습니다.', 'Here are your sessions.'),
     schema: {
       operationId: 'listSessions',
       summary: 'Where the user is logged in',
@@ -129,8 +123,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionRoutesOptions> = as
 
   app.delete('/sessions/:session_id/', {
     config: {
-      access: 'user',
-      message: { ko: '해당 기기에서 로그아웃되었습니다.', en: 'The session has ended.' },
+      ...operation('user', '해당 기기에서 로그아웃되었습니다.', 'The session has ended.'),
       errors: [authErrors.sessionNotFound],
     },
     schema: {
@@ -150,10 +143,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionRoutesOptions> = as
   });
 
   app.delete('/sessions/', {
-    config: {
-      access: 'user',
-      message: { ko: '다른 모든 기기에서 로그아웃되었습니다.', en: 'All other sessions have ended.' },
-    },
+    config: operation('user', '다른 모든 기기에서 로그아웃되었습니다.', 'All other sessions have ended.'),
     schema: {
       operationId: 'endOtherSessions',
       summary: 'End all other sessions',

@@ -93,7 +93,8 @@ export function createNotificationRepository(database: Database, { wake }: Pick<
     tx.afterCommit(wake);
   }
 
-  const findPage = readTogether(
+  /** One page of a user's notifications, newest first, and the number of all unread ones, as of one moment. */
+  const find = readTogether(
     (wanted: NotificationFilter[]) => {
       const page = sql`notification_page(wanted.user_id, wanted.before_id, wanted.size, wanted.is_read)`;
       return database.query<FoundPage>(sql`/* notifications.listPage */
@@ -108,12 +109,6 @@ export function createNotificationRepository(database: Database, { wake }: Pick<
     ({ place }, wanted) => wanted[place - 1],
     maxTogether,
   );
-
-  /** One page of a user's notifications, newest first, and the number of all unread ones, as of one moment. */
-  async function find(wanted: NotificationFilter) {
-    const page = await findPage(wanted);
-    return { rows: page?.rows ?? [], unreadCount: page?.unreadCount ?? 0 };
-  }
 
   /** Notifications of a user after one of them, oldest first: what a stream sends. */
   async function listAfter(userId: number, afterId: number, limit: number): Promise<NotificationRow[]> {

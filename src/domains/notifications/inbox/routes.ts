@@ -1,23 +1,20 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { currentUser } from '../../../http/authentication.ts';
 import { NotModified, ReadConditions, sendIfChanged } from '../../../http/conditions.ts';
 import { errorsOfForms } from '../../../http/errors.ts';
 import { paginate } from '../../../http/pagination.ts';
+import { operation, type Routes } from '../../../http/route-config.ts';
 import { isBigId, Ref } from '../../../http/schemas.ts';
 import type { ImageUrls } from '../../images/index.ts';
 import type { Notifications } from './repository.ts';
 import * as schemas from './schemas.ts';
 
 /** The notifications of the logged-in user. */
-export const inboxRoutes: FastifyPluginAsyncTypebox<{
-  notifications: Notifications;
-  imageUrls: ImageUrls;
-}> = async (app, { notifications, imageUrls }) => {
+export const inboxRoutes: Routes<{ notifications: Notifications; imageUrls: ImageUrls }> = async (
+  app,
+  { notifications, imageUrls },
+) => {
   app.get('/mypage/', {
-    config: {
-      access: 'user',
-      message: { ko: '알림 목록을 조회했습니다.', en: 'Here are your notifications.' },
-    },
+    config: operation('user', '알림 목록을 조회했습니다.', 'Here are your notifications.'),
     schema: {
       operationId: 'listNotifications',
       summary: 'List notifications',
@@ -34,8 +31,8 @@ export const inboxRoutes: FastifyPluginAsyncTypebox<{
         isId: isBigId,
         async find({ after, limit }) {
           const found = await notifications.find({ userId, isRead, beforeId: after?.id, limit });
-          unread_count = found.unreadCount;
-          return found.rows;
+          unread_count = found?.unreadCount ?? 0;
+          return found?.rows ?? [];
         },
         present: (row) => schemas.toNotification(row, request.language, imageUrls),
       });
@@ -44,10 +41,11 @@ export const inboxRoutes: FastifyPluginAsyncTypebox<{
   });
 
   app.post('/mark-read/', {
-    config: {
-      access: 'user',
-      message: { ko: '알림을 읽음으로 표시했습니다.', en: 'Your notifications have been marked as read.' },
-    },
+    config: operation(
+      'user',
+      '알림을 읽음으로 표시했습니다.',
+      'Your notifications have been marked as read.',
+    ),
     schemaErrorFormatter: errorsOfForms({ ids: schemas.MarkReadByIds, up_to_id: schemas.MarkReadUpTo }),
     schema: {
       operationId: 'markNotificationsRead',
@@ -65,10 +63,7 @@ export const inboxRoutes: FastifyPluginAsyncTypebox<{
   });
 
   app.get('/unread-count/', {
-    config: {
-      access: 'user',
-      message: { ko: '읽지 않은 알림 수를 조회했습니다.', en: 'Here is the unread count.' },
-    },
+    config: operation('user', '읽지 않은 알림 수를 조회했습니다.', 'Here is the unread count.'),
     schema: {
       operationId: 'countUnreadNotifications',
       summary: 'Count unread notifications',

@@ -1,10 +1,10 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { currentUser } from '../../../http/authentication.ts';
 import { httpErrors, invalidFields } from '../../../http/errors.ts';
 import { prefersHtml, sendPage } from '../../../http/pages.ts';
 import { prepareError, sendError } from '../../../http/plugins/envelope.ts';
+import { operation, type Routes } from '../../../http/route-config.ts';
 import { EmptyData, Ref } from '../../../http/schemas.ts';
 import type { Config } from '../../../infrastructure/config/config.ts';
 import type { Secret } from '../../../infrastructure/config/keys.ts';
@@ -20,15 +20,9 @@ const emptyHours = {
 } as const;
 
 /** The preferences of the logged-in user. */
-export const preferenceRoutes: FastifyPluginAsyncTypebox<{ preferences: Preferences }> = async (
-  app,
-  { preferences },
-) => {
+export const preferenceRoutes: Routes<{ preferences: Preferences }> = async (app, { preferences }) => {
   app.get('/preferences/', {
-    config: {
-      access: 'user',
-      message: { ko: '알림 설정을 조회했습니다.', en: 'Here are your notification preferences.' },
-    },
+    config: operation('user', '알림 설정을 조회했습니다.', 'Here are your notification preferences.'),
     schema: {
       operationId: 'getMailPreferences',
       summary: 'Notification preferences',
@@ -40,10 +34,11 @@ export const preferenceRoutes: FastifyPluginAsyncTypebox<{ preferences: Preferen
   });
 
   app.patch('/preferences/', {
-    config: {
-      access: 'user',
-      message: { ko: '알림 설정을 변경했습니다.', en: 'Your notification preferences have been changed.' },
-    },
+    config: operation(
+      'user',
+      '알림 설정을 변경했습니다.',
+      'Your notification preferences have been changed.',
+    ),
     schema: {
       operationId: 'updateMailPreferences',
       summary: 'Change notification preferences',
@@ -78,16 +73,16 @@ export function createUnsubscribeLinks({ secrets, publicUrl }: Pick<Config, 'sec
     return `${publicUrl}/api/v1/notifications/unsubscribe/?${query}`;
   }
 
-  /** @returns undefined when no configured secret signed the token */
-  function read(token: string): Subscription | undefined {
+  /** @throws {ApiError} `validation_error` when no configured secret signed the token */
+  function read(token: string): Subscription {
     const [, userId, name] = /^([1-9]\d{0,9})\.([a-z_]{1,50})\.[\w-]{43}$/.exec(token) ?? [];
     const topic = Object.values(MailTopic).find((one) => one === name);
-    if (userId === undefined || topic === undefined) return undefined;
-    const subscription = { userId: Number(userId), topic };
-    const given = Buffer.from(token);
-    return secrets.some((secret) => timingSafeEqual(Buffer.from(sign(subscription, secret)), given))
-      ? subscription
-      : undefined;
+    if (userId !== undefined && topic !== undefined) {
+      const subscription = { userId: Number(userId), topic };
+      const signed = (secret: Secret) => Buffer.from(sign(subscription, secret));
+      if (secrets.some((secret) => timingSafeEqual(signed(secret), Buffer.from(token)))) return subscription;
+    }
+    throw invalidFields([wrongToken]);
   }
 
   return { url, read };
@@ -100,7 +95,7 @@ const wrongToken = {
 } as const;
 
 /** The link in emails with which their recipient switches them off, without a login. */
-export const unsubscribeRoutes: FastifyPluginAsyncTypebox<{
+export const unsubscribeRoutes: Routes<{
   preferences: Preferences;
   unsubscribeLinks: ReturnType<typeof createUnsubscribeLinks>;
   frontendUrl: string;
@@ -118,12 +113,6 @@ export const unsubscribeRoutes: FastifyPluginAsyncTypebox<{
       : show(reply, text.error, `<p>${escapeHtml(definition.text[request.language])}</p>`);
   });
 
-  function read(token: string): Subscription {
-    const subscription = unsubscribeLinks.read(token);
-    if (subscription === undefined) throw invalidFields([wrongToken]);
-    return subscription;
-  }
-
   app.get('/unsubscribe/', {
     config: { access: 'anyone', errors: [] },
     schema: {
@@ -137,7 +126,7 @@ export const unsubscribeRoutes: FastifyPluginAsyncTypebox<{
       },
     },
     handler: async (request, reply) => {
-      const { topic } = read(request.query.token);
+      const { topic } = unsubscribeLinks.read(request.query.token);
       const { question, about, stop, kept } = texts[request.language];
       // The form has no address, so it is sent to that of the page, with its token.
       const form = `<form method="post"><button>${stop}</button></form>`;
@@ -146,10 +135,7 @@ export const unsubscribeRoutes: FastifyPluginAsyncTypebox<{
   });
 
   app.post('/unsubscribe/', {
-    config: {
-      access: 'anyone',
-      message: { ko: '이제 이 메일을 보내지 않습니다.', en: 'These mails are switched off.' },
-    },
+    config: operation('anyone', '이제 이 메일을 보내지 않습니다.', 'These mails are switched off.'),
     schema: {
       operationId: 'unsubscribe',
       summary: 'Unsubscribe from mails',
@@ -159,7 +145,7 @@ export const unsubscribeRoutes: FastifyPluginAsyncTypebox<{
       response: { 200: Ref(EmptyData) },
     },
     handler: async (request, reply) => {
-      const { userId, topic } = read(request.query.token);
+      const { userId, topic } = unsubscribeLinks.read(request.query.token);
       await preferences.change(userId, { email: { [topic]: false } });
       if (!wantsPage(request, reply)) return {};
       const { done, about, again, kept } = texts[request.language];

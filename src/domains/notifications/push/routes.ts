@@ -1,10 +1,10 @@
 import { ECDH } from 'node:crypto';
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { currentUser, tokenNotValid } from '../../../http/authentication.ts';
 import { ApiError, httpErrors, invalidFields } from '../../../http/errors.ts';
 import { PageQuery, paginate } from '../../../http/pagination.ts';
 import { requestContext } from '../../../http/request-context.ts';
+import { operation, type Routes } from '../../../http/route-config.ts';
 import { EmptyData, isId, PathId, Ref } from '../../../http/schemas.ts';
 import type { Config } from '../../../infrastructure/config/config.ts';
 import { type CallableUrls, isCallable } from '../../../infrastructure/guarded-fetch.ts';
@@ -22,7 +22,7 @@ From then on each notification of the user is pushed as JSON, for the service wo
 \`id\` and \`kind\` are those of the notification, \`title\` and \`body\` are in the language of the user, \`url\` is the page of the frontend about it. A notification that is read before it is pushed is not pushed.`;
 
 /** The browsers of the logged-in user to which notifications are pushed. */
-export const pushRoutes: FastifyPluginAsyncTypebox<{
+export const pushRoutes: Routes<{
   subscriptions: PushSubscriptions;
   config: Pick<Config, 'vapid' | 'production' | 'pushServices'>;
 }> = async (app, { subscriptions, config: { vapid, production, pushServices: hosts } }) => {
@@ -35,7 +35,7 @@ export const pushRoutes: FastifyPluginAsyncTypebox<{
   });
 
   app.get('/key/', {
-    config: { access: 'user', message: { ko: '푸시 알림 키를 조회했습니다.', en: 'Here is the key.' } },
+    config: operation('user', '푸시 알림 키를 조회했습니다.', 'Here is the key.'),
     schema: {
       operationId: 'getPushKey',
       summary: 'Key of push messages',
@@ -48,8 +48,7 @@ export const pushRoutes: FastifyPluginAsyncTypebox<{
 
   app.post('/subscriptions/', {
     config: {
-      access: 'user',
-      message: { ko: '이 브라우저로 푸시 알림을 보냅니다.', en: 'This browser gets push messages now.' },
+      ...operation('user', '이 브라우저로 푸시 알림을 보냅니다.', 'This browser gets push messages now.'),
       errors: [schemas.pushErrors.tooManySubscriptions],
     },
     schema: {
@@ -72,10 +71,7 @@ export const pushRoutes: FastifyPluginAsyncTypebox<{
   });
 
   app.get('/subscriptions/', {
-    config: {
-      access: 'user',
-      message: { ko: '푸시 알림을 받는 브라우저를 조회했습니다.', en: 'Here are your browsers.' },
-    },
+    config: operation('user', '푸시 알림을 받는 브라우저를 조회했습니다.', 'Here are your browsers.'),
     schema: {
       operationId: 'listPushSubscriptions',
       summary: 'Browsers that get push messages',
@@ -92,11 +88,11 @@ export const pushRoutes: FastifyPluginAsyncTypebox<{
 
   app.delete('/subscriptions/:subscription_id/', {
     config: {
-      access: 'user',
-      message: {
-        ko: '이 브라우저로는 푸시 알림을 보내지 않습니다.',
-        en: 'This browser gets no more push messages.',
-      },
+      ...operation(
+        'user',
+        '이 브라우저로는 푸시 알림을 보내지 않습니다.',
+        'This browser gets no more push messages.',
+      ),
       errors: [schemas.pushErrors.subscriptionNotFound],
     },
     schema: {

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { currentUser } from '../../../http/authentication.ts';
+import type { Routes } from '../../../http/route-config.ts';
 import { documented, Ref } from '../../../http/schemas.ts';
 import { pattern } from '../../../http/text.ts';
 import { Notification, UnreadCount } from '../inbox/schemas.ts';
@@ -38,7 +38,7 @@ Without \`Last-Event-ID\`, the stream begins with the next new notification; wit
 The stream lives as long as the session: it outlasts the access token that opened it, and ends within 5 seconds when the session ends (logout, new password, deletion, suspension). It also ends when the server shuts down and when the client does not read for 30 seconds. A user has at most 10 streams: opening another one ends the oldest. To resume, reconnect with the last \`id\` as \`Last-Event-ID\`. A browser's \`EventSource\` cannot send the \`Authorization\` header: use \`fetch\`, or a library built on it.`;
 
 /** The stream of the notifications of the logged-in user. */
-export const streamRoutes: FastifyPluginAsyncTypebox<{ streams: StreamHub }> = async (app, { streams }) => {
+export const streamRoutes: Routes<{ streams: StreamHub }> = async (app, { streams }) => {
   // Open streams would keep the server from closing.
   app.addHook('preClose', () => streams.close());
 
