@@ -301,7 +301,7 @@ WHERE
     OR v.owner_id = $4
   );
 
--- Returns: id bigint, createdAt timestamp with time zone, contact json, store json, stoppedTime timestamp with time zone, stoppedId bigint
+-- Returns: id bigint, createdAt timestamp with time zone, contact json, store json, stoppedTime bigint, stoppedId bigint
 -- Pages: at most 2048
 /* partner-requests.listPartners */
 WITH
@@ -451,7 +451,13 @@ WITH
   ),
   stopped AS (
     SELECT
-      e.updated_at AS "stoppedTime",
+      (
+        extract(
+          epoch
+          FROM
+            e.updated_at
+        ) * 1000
+      )::bigint AS "stoppedTime",
       e.id AS "stoppedId"
     FROM
       (

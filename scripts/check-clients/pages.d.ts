@@ -57,6 +57,7 @@ declare type UploadProgress = import('@dure/client').UploadProgress;
 
 declare const BigPathId: typeof import('../../src/http/schemas.ts').BigPathId;
 declare const Body: typeof import('../../src/http/schemas.ts').Body;
+declare const operation: typeof import('../../src/http/route-config.ts').operation;
 declare const isBigId: typeof import('../../src/http/schemas.ts').isBigId;
 declare const Ref: typeof import('../../src/http/schemas.ts').Ref;
 declare const Block: typeof import('../../src/http/text.ts').Block;
@@ -69,12 +70,13 @@ declare const sql: typeof import('../../src/infrastructure/database/sql.ts').sql
 declare const Type: typeof import('@sinclair/typebox').Type;
 declare const app: Parameters<import('@fastify/type-provider-typebox').FastifyPluginAsyncTypebox>[0];
 declare const database: import('../../src/infrastructure/database/client.ts').Database;
+declare type Tx = import('../../src/infrastructure/database/client.ts').Tx;
 declare type PageRequest = import('../../src/infrastructure/database/keyset.ts').PageRequest;
 declare type NoteRow = { id: string; text: string; createdAt: Date };
 declare const Note: import('@sinclair/typebox').TObject;
 declare const NotePage: import('@sinclair/typebox').TObject;
 declare function toNote(row: NoteRow): { id: number; text: string };
-declare const notes: { listNotes(postId: number, page: PageRequest): Promise<NoteRow[]> };
+declare const notes: { listNotes(tx: Tx, postId: number, page: PageRequest): Promise<NoteRow[]> };
 
 /* Too large to install for a few lines: as much of them as the pages use, by their own types. */
 

@@ -66,32 +66,15 @@ export async function createDomains(options: DomainsOptions) {
   const mailQueue = createMailQueue({ kinds: mailKinds, outbox, tracing });
   const partnerRequests = createPartnerRequests({ ...base, outbox, mailQueue, notifications });
   const stores = createStores({ ...base, read });
-  const { checkCategoryFilter } = stores;
-  const savedSearches = createSavedSearches({
-    ...base,
-    outbox,
-    mailQueue,
-    notifications,
-    checkCategoryFilter,
-  });
+  const savedSearches = createSavedSearches({ ...base, outbox, mailQueue, notifications });
   const images = await createImages({ ...base, storage });
-  const posts = createPosts({
+  const posts = createPosts({ ...base, read, partnerRequests, savedSearches, postImages: images.postImages });
+  const auth = createAuth({
     ...base,
-    read,
-    checkCategoryFilter,
-    partnerRequests,
-    savedSearches,
-    postImages: images.postImages,
-  });
-  const deletionSteps = {
-    lockStore: stores.lockStore,
-    deleteStoredResponses: idempotency.deleteResponsesOf,
-    deletePostsOfStore: posts.deletePostsOfStore,
-    releaseImagesOf: images.releaseImagesOf,
+    mailQueue,
+    jwt,
     closeRequestsOfStore: partnerRequests.closeRequestsOfStore,
-    closeStore: stores.closeStore,
-  };
-  const auth = createAuth({ ...base, mailQueue, jwt, deletionSteps });
+  });
   const { requireConfirmation } = auth;
   const audit = createAudit(database);
   const expired = [...expiredRows, duePosts];

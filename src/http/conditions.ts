@@ -85,7 +85,7 @@ export const IdempotencyHeaders = Type.Object({
 });
 
 /** The idempotency key of a request, or undefined without one. Each user has keys of their own; all others share theirs. */
-export function idempotencyKey(request: FastifyRequest): IdempotencyKey | undefined {
+function idempotencyKey(request: FastifyRequest): IdempotencyKey | undefined {
   const key = request.headers['idempotency-key'];
   if (typeof key !== 'string') return undefined;
   return {
@@ -96,16 +96,15 @@ export function idempotencyKey(request: FastifyRequest): IdempotencyKey | undefi
   };
 }
 
-/** Responds to an idempotent operation with 201. A replay keeps the language of the first response and has a header. */
+/** The `data` of an idempotent operation that creates something. A replay keeps the language of the first response and has a header. */
 export async function sendCreated<Data extends { id: number }>(
   reply: FastifyReply,
-  created: Promise<Created<Data>>,
+  create: (key: IdempotencyKey | undefined) => Promise<Created<Data>>,
 ): Promise<Data> {
-  const { data, replayedIn } = await created;
-  reply.code(201);
+  const { data, replayedIn } = await create(idempotencyKey(reply.request));
   const { url, config } = reply.request.routeOptions;
   if (config.location) reply.header('location', `${url}${data.id}/`);
-  if (replayedIn !== undefined) {
+  if (replayedIn) {
     const language = languages.find((known) => known === replayedIn) ?? reply.request.language;
     reply.request.language = language;
     reply.header('content-language', language).header('idempotency-replayed', 'true');

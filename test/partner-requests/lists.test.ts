@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createPartnerRequestReader } from '../../src/domains/partner-requests/repository/requests.ts';
+import { listPartners as findPartners } from '../../src/domains/partner-requests/repository/requests.ts';
 import { createTestApp, createUser, deleteAccount, logIn, readPages, suspend } from '../support/app.ts';
 import { rejected } from '../support/assertions.ts';
 import { openTestDatabase } from '../support/database.ts';
@@ -179,10 +179,9 @@ t.test('each partner is listed once with the newest request, in pages', async (t
   const database = openTestDatabase(t, app.url, 1);
   const found: number[] = [];
   let pages = 0;
-  const partnersOfUser = createPartnerRequestReader(database);
-  let after: Parameters<typeof partnersOfUser.listPartners>[0]['after'];
+  let after: Parameters<typeof findPartners>[1]['after'];
   do {
-    const { rows, stoppedAt } = await partnersOfUser.listPartners({ userId: own.id, after, limit: 5 }, 3);
+    const { rows, stoppedAt } = await findPartners(database, { userId: own.id, after, limit: 5 }, 3);
     found.push(...rows.map(({ store }) => store.id));
     after = stoppedAt;
     pages += 1;

@@ -311,7 +311,7 @@ t.test('lists around a place end after the nearest stores, unless an index finds
   const database = openTestDatabase(t, app.url);
   const near = { latitude: at[0], longitude: at[1], radius: 50_000 };
   const walk = async (categoryId?: number) => {
-    const budgets = { first: { rows: 20, textBytes: 1e6 }, most: { rows: 60, textBytes: 1e6 } };
+    const budgets = { first: { rows: 20, textBytes: 1e6 }, most: { rows: 60, textBytes: 1e6, isLast: true } };
     const ids: number[] = [];
     for (let after: KeysetPosition | undefined; ; ) {
       const filter = { q: '', categoryId, region: '', near, after, limit: 10 };

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createPostRepository } from '../../src/domains/posts/repository.ts';
+import { list } from '../../src/domains/posts/repository.ts';
 import { scanBudgets } from '../../src/infrastructure/search/sources.ts';
 import { createTestApp, createUser } from '../support/app.ts';
 import { openTestDatabase } from '../support/database.ts';
@@ -100,12 +100,11 @@ t.test('what a scan does not reach is looked up, each post once', async (t) => {
   await createPost(app, (await openShop(app)).token);
   const database = openTestDatabase(t, app.url, 1);
   const first = { rows: 1, textBytes: 1_000_000 };
-  const lists = createPostRepository(database, { ...scanBudgets, first });
   const all = { ownerId: undefined, storeId: undefined, categoryId: undefined, near: undefined };
   const page = { userId: id, after: undefined, limit: 10 };
   const filter = { ...all, ...page, q: '', region: '', status: 'open' } as const;
   for (const wanted of [{ q: '두루미상회' }, { region: '두루미동' }, { q: '두루미동 1', region: '강동구' }]) {
-    const { rows, stoppedAt } = await lists.list({ ...filter, ...wanted });
+    const { rows, stoppedAt } = await list(database, { ...filter, ...wanted }, { ...scanBudgets, first });
     const label = JSON.stringify(wanted);
     const found = rows.map((row) => [row.id, row.store.id]);
     t.strictSame([found, stoppedAt], [posts.map((post) => [post.id, store.id]).reverse(), undefined], label);

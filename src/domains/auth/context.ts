@@ -1,12 +1,12 @@
 import type { JWT } from '@fastify/jwt';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from '../../infrastructure/config/config.ts';
-import type { Database } from '../../infrastructure/database/client.ts';
+import type { Database, Tx } from '../../infrastructure/database/client.ts';
 import type { Idempotency } from '../../infrastructure/database/idempotency.ts';
 import { createMailSends } from '../../infrastructure/mail/mail-sends.ts';
 import type { MailQueue } from '../../infrastructure/mail/queue.ts';
 import type { Metrics } from '../../infrastructure/telemetry/metrics.ts';
-import { type AccountDeletionSteps, createAccountRemoval } from './accounts/removal.ts';
+import { createAccountRemoval } from './accounts/removal.ts';
 import { createAccountRepository, createPasskeyRepository } from './accounts/repository.ts';
 import { createConsentRepository } from './consents/repository.ts';
 import { createEmailSecretRepository } from './email/repository.ts';
@@ -53,7 +53,8 @@ export interface AuthOptions {
   jwt: JWT;
   logger: FastifyBaseLogger;
   metrics: Metrics;
-  deletionSteps: AccountDeletionSteps;
+  /** Withdraws pending requests of a store, ends accepted ones, and notifies the other sides. */
+  closeRequestsOfStore(tx: Tx, store: { id: number; ownerId: number }): Promise<void>;
 }
 
 export type AuthBase = ReturnType<typeof createBase>;

@@ -12,7 +12,7 @@ import type { ImageUrls } from './schemas.ts';
 import { createImageService } from './service.ts';
 import { createDiskStorage, type ImageStorage, openS3Storage } from './storage.ts';
 
-export type { PostImages } from './repository.ts';
+export { type PostImages, releaseImagesOf } from './repository.ts';
 export { createImageUrls, type ImageUrls } from './schemas.ts';
 export type { ImageStorage } from './storage.ts';
 
@@ -57,7 +57,6 @@ export async function createImages(options: ImagesOptions) {
       await scope.register(mediaRoutes, { directory: s3 ? undefined : directory, findPlaceholder });
     },
     postImages: images,
-    releaseImagesOf: images.releaseAllOf,
     cleanUpImages: service.cleanUp,
   };
 }

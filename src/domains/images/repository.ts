@@ -85,14 +85,6 @@ export function createImageRepository(database: Database) {
       await images.deleteMany({ where: { id, state: 'deleted' } });
     },
 
-    /** Gives up all images of an account that is being deleted; its posts must not use them any more. */
-    async releaseAllOf(tx: Tx, userId: number): Promise<void> {
-      await tx.execute(sql`/* images.releaseAllOf */
-        UPDATE images SET user_id = NULL, check_after = now() FROM (
-          SELECT id FROM images WHERE user_id = ${userId} ORDER BY id FOR UPDATE) own
-        WHERE images.id = own.id`);
-    },
-
     /** Links own images that are ready to a post, which keeps them; waits for a deletion. A trigger unlinks. @returns their keys */
     async link(tx: Tx, { postId, userId, keys }: { postId: number; userId: number; keys: string[] }) {
       if (keys.length === 0) return [];
@@ -145,4 +137,12 @@ export function createImageRepository(database: Database) {
     categoryName: async (id: number) =>
       (await database.prisma.storeCategory.findFirst({ where: { id } }))?.name,
   };
+}
+
+/** Gives up all images of an account that is being deleted; its posts must not use them any more. */
+export async function releaseImagesOf(tx: Tx, userId: number): Promise<void> {
+  await tx.execute(sql`/* images.releaseAllOf */
+    UPDATE images SET user_id = NULL, check_after = now() FROM (
+      SELECT id FROM images WHERE user_id = ${userId} ORDER BY id FOR UPDATE) own
+    WHERE images.id = own.id`);
 }

@@ -1,13 +1,14 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { currentUser } from '../../http/authentication.ts';
+import { operation } from '../../http/route-config.ts';
 import { NamedObject, Ref, RefOrNull } from '../../http/schemas.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
 import type { ImageUrls } from '../images/index.ts';
 import { PartnerRequest, toPartnerRequest } from '../partner-requests/index.ts';
 import { PostSummary, toPostSummary } from '../posts/index.ts';
 import { StoreSummary } from '../stores/index.ts';
-import { createMyPageRepository, myPageLimit } from './repository.ts';
+import { createMyPageReader, myPageLimit } from './repository.ts';
 
 const MyPage = NamedObject('MyPage', 'The overview of the user', {
   store: RefOrNull(StoreSummary, 'The store of the user; `null` when none is registered'),
@@ -25,14 +26,11 @@ const MyPage = NamedObject('MyPage', 'The overview of the user', {
 
 /** Builds my-page, which reads the tables of stores, posts and partner requests. Its route is under `/api/v1/stores`. */
 export function createMyPage({ database, imageUrls }: { database: Database; imageUrls: ImageUrls }) {
-  const myPages = createMyPageRepository(database);
+  const findMyPage = createMyPageReader(database);
 
   async function routes(scope: FastifyInstance) {
     scope.get('/mypage/', {
-      config: {
-        access: 'user',
-        message: { ko: '마이페이지 정보를 조회했습니다.', en: 'Here is your page.' },
-      },
+      config: operation('user', '마이페이지 정보를 조회했습니다.', 'Here is your page.'),
       schema: {
         operationId: 'getMyPage',
         summary: 'Read my-page information',
@@ -41,7 +39,7 @@ export function createMyPage({ database, imageUrls }: { database: Database; imag
         response: { 200: Ref(MyPage) },
       },
       handler: async (request): Promise<Static<typeof MyPage>> => {
-        const found = await myPages.find(currentUser(request).id);
+        const found = await findMyPage(currentUser(request).id);
         if (found === undefined) return { store: null, posts: [], sent_requests: [] };
         const { store, posts, sentRequests } = found;
         return {

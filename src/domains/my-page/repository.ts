@@ -20,10 +20,12 @@ interface MyPageRow {
 /** Pages that are read with one statement, because a page may have 200 rows. */
 const maxTogether = 8;
 
-/** What my-page shows, in one round trip. */
-export function createMyPageRepository(database: Tx) {
-  /** Both lists walk an ordered index of the store up to the limit: `posts_store_feed_idx`, `…_sender_store_id_created_at_id_idx`. */
-  const find = readTogether(
+/**
+ * What my-page shows, in one round trip. Both lists walk an ordered index of the store up to the limit: `posts_store_feed_idx`,
+ * `…_sender_store_id_created_at_id_idx`.
+ */
+export const createMyPageReader = (database: Tx) =>
+  readTogether(
     (userIds: number[]) => {
       const latest = sql`${newestFirst} LIMIT ${constant(myPageLimit)}`;
       return database.query<MyPageRow>(sql`/* my-page.read */
@@ -41,6 +43,3 @@ export function createMyPageRepository(database: Tx) {
     ({ ownerId }) => ownerId,
     maxTogether,
   );
-
-  return { find };
-}

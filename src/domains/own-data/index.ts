@@ -1,18 +1,20 @@
 import { Readable } from 'node:stream';
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { type CurrentUser, currentUser } from '../../http/authentication.ts';
 import { httpErrors, retryLater } from '../../http/errors.ts';
 import { requestContext } from '../../http/request-context.ts';
+import type { Routes } from '../../http/route-config.ts';
 import { Ref, RefOrNull, Timestamp } from '../../http/schemas.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
+import { countOfUser } from '../../infrastructure/database/daily-quota.ts';
 import { confirmationErrors } from '../auth/index.ts';
 import type { ImageUrls } from '../images/index.ts';
-import { createOwnDataRepository, sections } from './repository.ts';
+import { readPages, sections } from './repository.ts';
 
 /** Bytes in memory of a download that is not read: a page of rows, and buffers. */
 const readAhead = 256 * 1024;
+const downloadsPerDay = 5;
 
 interface Options {
   database: Database;
@@ -45,9 +47,8 @@ const OwnData = Type.Object(
   { $id: 'OwnData', description: 'What the service has about a user; parts and their fields may be added' },
 );
 
-const ownDataRoutes: FastifyPluginAsyncTypebox<Options> = async (app, options) => {
-  const { imageUrls, requireConfirmation } = options;
-  const ownData = createOwnDataRepository(options.database);
+const ownDataRoutes: Routes<Options> = async (app, options) => {
+  const { database, imageUrls, requireConfirmation } = options;
   app.get('/me/data/', {
     config: { access: 'user', errors: [...confirmationErrors, httpErrors.quotaExceeded], readAhead },
     schema: {
@@ -80,7 +81,7 @@ const ownDataRoutes: FastifyPluginAsyncTypebox<Options> = async (app, options) =
         'content-disposition': `attachment; filename="dure-data-${now.toISOString().slice(0, 10)}.json"`,
       });
       if (request.method === 'HEAD') return reply.send(Readable.from([]));
-      const wait = await ownData.countDownload(user.id);
+      const wait = await countOfUser(database, 'download', { userId: user.id, quota: downloadsPerDay });
       if (wait !== undefined) throw retryLater(httpErrors.quotaExceeded, wait);
       context.logSecurityEvent('data_downloaded', user);
       return reply.send(Readable.from(write(user.id, now), { objectMode: false }));
@@ -94,7 +95,7 @@ const ownDataRoutes: FastifyPluginAsyncTypebox<Options> = async (app, options) =
       const { isSingle, present = (row) => row } = section;
       yield `,\n"${name}":${isSingle ? '' : '['}`;
       let separator = '';
-      for await (const rows of ownData.readPages(section, userId)) {
+      for await (const rows of readPages(database, section, userId)) {
         yield separator + rows.map((row) => JSON.stringify(present(row, imageUrls))).join(',\n');
         separator = ',\n';
       }

@@ -1,5 +1,4 @@
-import type { Database } from '../../infrastructure/database/client.ts';
-import { countOfUser } from '../../infrastructure/database/daily-quota.ts';
+import type { Tx } from '../../infrastructure/database/client.ts';
 import { MailTopic } from '../../infrastructure/database/generated/enums.ts';
 import { constant, empty, join, raw, type Sql, sql } from '../../infrastructure/database/sql.ts';
 import type { ImageUrls } from '../images/index.ts';
@@ -172,24 +171,15 @@ export const sections: Record<string, Section> = {
   },
 };
 
-const downloadsPerDay = 5;
-
-/** What the service has about a user. */
-export function createOwnDataRepository(database: Database) {
-  return {
-    /** Counts a download. @returns undefined, or the seconds until one may be counted */
-    countDownload: (userId: number) => countOfUser(database, 'download', { userId, quota: downloadsPerDay }),
-
-    async *readPages({ rows: select, pages }: Section, userId: number): AsyncGenerator<Row[]> {
-      for (let last: Row | undefined, isFull = true; isFull; ) {
-        const rows = await database.query(sql`/* own-data.read */
-          ${select(userId)} ${pages ? page(pages, last) : empty}`);
-        if (rows.length > 0) yield rows;
-        isFull = rows.length === pages?.size;
-        last = rows.at(-1);
-      }
-    },
-  };
+/** Reads a section of a user, one page of rows at a time. */
+export async function* readPages(tx: Tx, { rows: select, pages }: Section, userId: number) {
+  for (let last: Row | undefined, isFull = true; isFull; ) {
+    const rows = await tx.query<Row>(sql`/* own-data.read */
+      ${select(userId)} ${pages ? page(pages, last) : empty}`);
+    if (rows.length > 0) yield rows;
+    isFull = rows.length === pages?.size;
+    last = rows.at(-1);
+  }
 }
 
 /** SQL of the page after a row; of the first one without a row. */

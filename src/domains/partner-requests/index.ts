@@ -2,7 +2,6 @@ import type { FastifyInstance } from 'fastify';
 import type { Config } from '../../infrastructure/config/config.ts';
 import type { ImageUrls } from '../images/index.ts';
 import { partnerRequestMails } from './kinds.ts';
-import { createPartnerRequestReader } from './repository/requests.ts';
 import { partnerRequestRoutes, partnerRoutes } from './routes.ts';
 import { createPartnerRequestService, type PartnerRequestServiceOptions } from './service.ts';
 
@@ -14,13 +13,12 @@ export { PartnerRequest, requestFields, toPartnerRequest } from './schemas.ts';
 export function createPartnerRequests(
   options: PartnerRequestServiceOptions & { config: Config; imageUrls: ImageUrls },
 ) {
-  const partnerRequests = createPartnerRequestReader(options.database);
-  const service = createPartnerRequestService(options, partnerRequests);
-  const routeOptions = { partnerRequests, service, imageUrls: options.imageUrls };
+  const service = createPartnerRequestService(options);
+  const routeOptions = { ...options, service };
   return {
     routes: async (scope: FastifyInstance) => scope.register(partnerRequestRoutes, routeOptions),
     partnerRoutes: async (scope: FastifyInstance) => scope.register(partnerRoutes, routeOptions),
-    mails: partnerRequestMails(options.config, partnerRequests),
+    mails: partnerRequestMails(options.config, options.database),
     ...service,
   };
 }

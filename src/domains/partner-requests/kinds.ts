@@ -1,5 +1,6 @@
 import type { Language, LocalizedText } from '../../http/language.ts';
 import type { Config } from '../../infrastructure/config/config.ts';
+import type { Database } from '../../infrastructure/database/client.ts';
 import type {
   MailTopic,
   NotificationKind,
@@ -8,7 +9,7 @@ import type {
 import { type Block, button, note, quote, writeMail } from '../../infrastructure/mail/content.ts';
 import type { MailPayload } from '../../infrastructure/mail/queue.ts';
 import type { MailComposers } from '../../infrastructure/mail/sending.ts';
-import type { PartnerRequests } from './repository/requests.ts';
+import { findForMail } from './repository/requests.ts';
 
 /** What recipients of emails and push messages switch on and off: the name, and what the API says about either. */
 export const partnerRequestTopics = {
@@ -186,10 +187,10 @@ export const partnerRequestKinds = {
 } satisfies Record<PartnerRequestKind, Kind>;
 
 /** Composes the emails of all kinds that have one when they are sent, in the language of the recipient. */
-export function partnerRequestMails(config: Config, partnerRequests: PartnerRequests): MailComposers {
+export function partnerRequestMails(config: Config, database: Database): MailComposers {
   /** An email about a request to the owner of one side: nothing once its status, a store or the address forbids it. */
   async function compose(kind: ReturnType<typeof mailedKind>, payload: MailPayload) {
-    const request = await partnerRequests.findForMail(Number(payload['request_id']), kind.status);
+    const request = await findForMail(database, Number(payload['request_id']), kind.status);
     if (!request) return null;
     const { id, message, post, senderStore, receiverStore } = request;
     const toSender = senderStore.ownerId === payload['user_id'];

@@ -1,28 +1,28 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { currentUser } from '../../http/authentication.ts';
-import { idempotencyKey, sendCreated } from '../../http/conditions.ts';
+import { sendCreated } from '../../http/conditions.ts';
 import { found, httpErrors } from '../../http/errors.ts';
 import { paginate } from '../../http/pagination.ts';
+import { operation, type Routes } from '../../http/route-config.ts';
 import { BigPathId, isBigId, Ref } from '../../http/schemas.ts';
+import type { Database } from '../../infrastructure/database/client.ts';
 import type { ImageUrls } from '../images/index.ts';
 import { postErrors, stateOfStatus } from '../posts/index.ts';
-import type { PartnerRequests } from './repository/requests.ts';
+import * as partnerRequests from './repository/requests.ts';
 import * as schemas from './schemas.ts';
 import type { PartnerRequestService } from './service.ts';
 
 const { partnerRequestErrors } = schemas;
 const RequestParams = Type.Object({ partner_request_id: BigPathId('`id` of a partnership request') });
 
-type Options = { partnerRequests: PartnerRequests; service: PartnerRequestService; imageUrls: ImageUrls };
+type Options = { database: Database; service: PartnerRequestService; imageUrls: ImageUrls };
 
-export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (app, options) => {
-  const { partnerRequests, service, imageUrls } = options;
+export const partnerRequestRoutes: Routes<Options> = async (app, options) => {
+  const { database, service, imageUrls } = options;
 
   app.post('/partner-request/', {
     config: {
-      access: 'user',
-      message: { ko: '제휴를 요청했습니다.', en: 'Your partnership request has been sent.' },
+      ...operation('user', '제휴를 요청했습니다.', 'Your partnership request has been sent.'),
       errors: [
         postErrors.storeRequired,
         postErrors.postNotFound,
@@ -43,14 +43,11 @@ export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (a
       response: { 201: Ref(schemas.PartnerRequest) },
     },
     handler: async (request, reply) =>
-      sendCreated(reply, service.send(currentUser(request).id, request.body, idempotencyKey(request))),
+      sendCreated(reply, (key) => service.send(currentUser(request).id, request.body, key)),
   });
 
   app.get('/partner-request/', {
-    config: {
-      access: 'user',
-      message: { ko: '제휴 요청 목록을 조회했습니다.', en: 'Here are the partnership requests.' },
-    },
+    config: operation('user', '제휴 요청 목록을 조회했습니다.', 'Here are the partnership requests.'),
     schema: {
       operationId: 'listPartnerRequests',
       summary: 'List partnership requests',
@@ -64,7 +61,7 @@ export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (a
       const filter = { userId: currentUser(request).id, box, status: status && stateOfStatus(status) };
       return paginate(request.query, {
         isId: isBigId,
-        find: (page) => partnerRequests.list({ ...filter, ...page }),
+        find: (page) => partnerRequests.list(database, { ...filter, ...page }),
         present: schemas.toPartnerRequest,
       });
     },
@@ -72,8 +69,7 @@ export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (a
 
   app.get('/partner-request/:partner_request_id/', {
     config: {
-      access: 'user',
-      message: { ko: '제휴 요청을 조회했습니다.', en: 'Here is the partnership request.' },
+      ...operation('user', '제휴 요청을 조회했습니다.', 'Here is the partnership request.'),
       errors: [partnerRequestErrors.partnerRequestNotFound],
     },
     schema: {
@@ -86,7 +82,7 @@ export const partnerRequestRoutes: FastifyPluginAsyncTypebox<Options> = async (a
     },
     handler: async (request) => {
       const { id: userId } = currentUser(request);
-      const row = await partnerRequests.findDetail(request.params.partner_request_id, userId);
+      const row = await partnerRequests.findDetail(database, request.params.partner_request_id, userId);
       const detail = found(row, partnerRequestErrors.partnerRequestNotFound);
       return schemas.toPartnerRequestDetail(detail, imageUrls);
     },
@@ -145,12 +141,9 @@ const transitions = [
   },
 ] as const;
 
-export const partnerRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { partnerRequests }) => {
+export const partnerRoutes: Routes<Options> = async (app, { database }) => {
   app.get('/partners/', {
-    config: {
-      access: 'user',
-      message: { ko: '제휴 가게 목록을 조회했습니다.', en: 'Here are your partners.' },
-    },
+    config: operation('user', '제휴 가게 목록을 조회했습니다.', 'Here are your partners.'),
     schema: {
       operationId: 'listPartners',
       summary: 'List partners',
@@ -163,7 +156,7 @@ export const partnerRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { p
       const { id: userId } = currentUser(request);
       return paginate(request.query, {
         isId: isBigId,
-        find: (page) => partnerRequests.listPartners({ userId, ...page }),
+        find: (page) => partnerRequests.listPartners(database, { userId, ...page }),
         present: schemas.toPartner,
       });
     },

@@ -155,12 +155,8 @@ export const PartnerQuery = Type.Object(PageQuery);
 /** A request as the API shows it to one of its sides. */
 export function toPartnerRequest(row: SentRequestRow | InJson<SentRequestRow>): PartnerRequest;
 export function toPartnerRequest(row: RequestRow): PartnerRequest | ReceivedPartnerRequest;
-export function toPartnerRequest({
-  status,
-  createdAt,
-  updatedAt,
-  ...row
-}: RequestRow | InJson<SentRequestRow>) {
+export function toPartnerRequest(request: RequestRow | InJson<SentRequestRow>) {
+  const { status, createdAt, updatedAt, ...row } = request;
   const times = { created_at: toUtc(createdAt), updated_at: toUtc(updatedAt) };
   return { ...row, status: partnerRequestStatuses[status], ...times };
 }

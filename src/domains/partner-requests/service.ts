@@ -1,15 +1,18 @@
 import { ApiError, httpErrors, retryLater } from '../../http/errors.ts';
 import type { Config } from '../../infrastructure/config/config.ts';
 import type { Database, Tx } from '../../infrastructure/database/client.ts';
-import type { Idempotency, IdempotencyKey } from '../../infrastructure/database/idempotency.ts';
-import { IdempotencyConflictError } from '../../infrastructure/database/idempotency.ts';
+import {
+  type Idempotency,
+  IdempotencyConflictError,
+  type IdempotencyKey,
+} from '../../infrastructure/database/idempotency.ts';
 import type { Outbox } from '../../infrastructure/jobs/outbox.ts';
 import type { MailQueue } from '../../infrastructure/mail/queue.ts';
 import type { createNotifications } from '../notifications/index.ts';
 import { postErrors } from '../posts/index.ts';
 import { type PartnerRequestKind, partnerRequestKinds } from './kinds.ts';
 import * as changes from './repository/changes.ts';
-import type { PartnerRequests } from './repository/requests.ts';
+import { findDetail } from './repository/requests.ts';
 import * as schemas from './schemas.ts';
 
 const refusals = {
@@ -31,11 +34,9 @@ export interface PartnerRequestServiceOptions {
 
 export type PartnerRequestService = ReturnType<typeof createPartnerRequestService>;
 /** Partner requests, with the notifications and emails that belong to a change in its transaction. */
-export function createPartnerRequestService(
-  { config, database, outbox, mailQueue, idempotency, notifications }: PartnerRequestServiceOptions,
-  { findDetail }: PartnerRequests,
-) {
-  const { notify, lockCounts } = notifications;
+export function createPartnerRequestService(options: PartnerRequestServiceOptions) {
+  const { config, database, outbox, mailQueue, idempotency } = options;
+  const { notify, lockCounts } = options.notifications;
   const quota = config.quotas.requestsPerDay;
 
   async function send(userId: number, request: schemas.NewPartnerRequest, key?: IdempotencyKey) {
@@ -45,10 +46,7 @@ export function createPartnerRequestService(
     const sent = await changes.send(database, { userId, postId, message, quota, key: stored, mail });
     if (sent.refusal === null) {
       outbox.wake();
-      return {
-        data: schemas.toPartnerRequest(sent.request),
-        ...(sent.replayedIn && { replayedIn: sent.replayedIn }),
-      };
+      return { data: schemas.toPartnerRequest(sent.request), replayedIn: sent.replayedIn };
     }
     if (sent.refusal === 'idempotency_key_reused') throw new IdempotencyConflictError();
     if (sent.refusal === 'quota_exceeded') throw retryLater(httpErrors.quotaExceeded, sent.wait);
@@ -73,7 +71,7 @@ export function createPartnerRequestService(
       const { otherUserId: _, sentWithinHour: __, ...shown } = request;
       return schemas.toPartnerRequest(shown);
     }
-    const found = await findDetail(id, userId);
+    const found = await findDetail(database, id, userId);
     const isAllowed = found && (rule.box === 'either' || rule.box === found.box);
     const { invalidTransition, partnerRequestNotFound } = schemas.partnerRequestErrors;
     throw new ApiError(isAllowed ? invalidTransition : partnerRequestNotFound);

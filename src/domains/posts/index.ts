@@ -1,9 +1,7 @@
 import type { FastifyInstance } from 'fastify';
-import { createPostRepository } from './repository.ts';
 import { type PostRoutesOptions, postRoutes } from './routes.ts';
-import { createPostService, type PostServiceOptions } from './service.ts';
 
-export { duePosts, isOpenPost } from './repository.ts';
+export { deletePostsOfStore, duePosts, isOpenPost } from './repository.ts';
 export {
   PartnerRequestStatus,
   PostSummary,
@@ -14,12 +12,7 @@ export {
   toPostSummary,
 } from './schemas.ts';
 
-type PostsOptions = Omit<PostServiceOptions & PostRoutesOptions, 'posts' | 'service'>;
-
-/** Builds the posts domain: its routes under `/api/v1/posts`, and what other domains need of posts. */
-export function createPosts(options: PostsOptions) {
-  const posts = createPostRepository(options.database);
-  const service = createPostService({ ...options, posts });
-  const routes = async (scope: FastifyInstance) => scope.register(postRoutes, { ...options, posts, service });
-  return { routes, deletePostsOfStore: posts.removeOfStore };
+/** Builds the posts domain: its routes under `/api/v1/posts`. */
+export function createPosts(options: PostRoutesOptions) {
+  return { routes: async (scope: FastifyInstance) => scope.register(postRoutes, options) };
 }

@@ -96,81 +96,81 @@ function ofStatus(status: PostFilter['status']): Pick<SearchableList, 'isExamine
   return { isListed: sql`(${status === 'all'}::bool OR NOT ${isOpenPost('item')})` };
 }
 
-export type Posts = ReturnType<typeof createPostRepository>;
-/** Posts. Deleted and hidden posts and those of closed or suspended stores do not exist for readers. */
-export function createPostRepository(database: Tx, budgets = scanBudgets) {
-  async function find({ id, userId }: OwnPost, tx: Reader = database): Promise<PostRow | undefined> {
-    const [row] = await tx.query<PostRow>(sql`/* posts.find */
-      SELECT ${postColumns(userId)} FROM posts p JOIN stores s ON s.id = p.store_id
-      WHERE p.id = ${id} AND p.is_visible AND ${isOpenStore('s')}`);
-    return row;
-  }
+/** Deleted and hidden posts and those of closed or suspended stores do not exist for readers. */
+export async function find(tx: Reader, { id, userId }: OwnPost): Promise<PostRow | undefined> {
+  const [row] = await tx.query<PostRow>(sql`/* posts.find */
+    SELECT ${postColumns(userId)} FROM posts p JOIN stores s ON s.id = p.store_id
+    WHERE p.id = ${id} AND p.is_visible AND ${isOpenStore('s')}`);
+  return row;
+}
 
-  /** Writes a post; waits for a store that is being closed. @returns undefined without a store, or when its quota is used up */
-  async function create(tx: Tx, { userId, quota, ...input }: NewPost & { userId: number; quota: number }) {
-    const { title, content, images = [], closes_on: closesOn = null } = input;
-    const [post] = await tx.query<PostRow>(sql`/* posts.create */
-      WITH counted AS (${countDaily('post', openStoreOf(userId), quota)}), created AS (
-        INSERT INTO posts (store_id, title, content, images, closes_on)
-        SELECT s.id, ${title}, ${content}, ${images}::text[], ${closesOn}::date
-        FROM counted JOIN stores s USING (id) WHERE ${isOpenStore('s')}
-        FOR SHARE OF s
-        RETURNING *
-      )
-      SELECT ${postColumns(userId)} FROM created p JOIN stores s ON s.id = p.store_id`);
-    return post;
-  }
+/** Writes a post; waits for a store that is being closed. @returns undefined without a store, or when its quota is used up */
+export async function create(tx: Tx, input: NewPost & { userId: number; quota: number }) {
+  const { userId, quota, title, content, images = [], closes_on: closesOn = null } = input;
+  const [post] = await tx.query<PostRow>(sql`/* posts.create */
+    WITH counted AS (${countDaily('post', openStoreOf(userId), quota)}), created AS (
+      INSERT INTO posts (store_id, title, content, images, closes_on)
+      SELECT s.id, ${title}, ${content}, ${images}::text[], ${closesOn}::date
+      FROM counted JOIN stores s USING (id) WHERE ${isOpenStore('s')}
+      FOR SHARE OF s
+      RETURNING *
+    )
+    SELECT ${postColumns(userId)} FROM created p JOIN stores s ON s.id = p.store_id`);
+  return post;
+}
 
-  /** Changes the given fields. @returns undefined when the user has no such post, or the quota of edits is used up; 0: no quota */
-  async function change(tx: Tx, { id, userId, version, quota, ...changes }: PostEdit) {
-    const { title, content, images } = changes;
-    const store = sql`
-      SELECT s.id FROM posts p JOIN stores s ON s.id = p.store_id
-      WHERE p.id = ${id} AND p.is_visible AND s.owner_id = ${userId} AND ${isOpenStore('s')}`;
-    // The version is checked again after a concurrent change was waited for, so that of two changes of one version one succeeds.
-    const [row] = await tx.query<PostRow>(sql`/* posts.change */
-      WITH edited AS (${countDaily('edit', store, quota)}), changed AS (
-        UPDATE posts p SET
-          title = coalesce(${title ?? null}, p.title),
-          content = coalesce(${content ?? null}, p.content),
-          images = coalesce(${images ?? null}::text[], p.images),
-          ${setClosing(changes)},
-          updated_at = clock_timestamp()
-        FROM edited WHERE p.id = ${id} AND p.is_visible AND p.store_id = edited.id
-          AND p.updated_at = coalesce(${version ?? null}::timestamptz, p.updated_at)
-        RETURNING p.*
-      )
-      SELECT ${postColumns(userId)} FROM changed p JOIN stores s ON s.id = p.store_id`);
-    return row;
-  }
+/** Changes the given fields. @returns undefined when the user has no such post, or the quota of edits is used up; 0: no quota */
+export async function change(tx: Tx, { id, userId, version, quota, ...changes }: PostEdit) {
+  const { title, content, images } = changes;
+  const store = sql`
+    SELECT s.id FROM posts p JOIN stores s ON s.id = p.store_id
+    WHERE p.id = ${id} AND p.is_visible AND s.owner_id = ${userId} AND ${isOpenStore('s')}`;
+  // The version is checked again after a concurrent change was waited for, so that of two changes of one version one succeeds.
+  const [row] = await tx.query<PostRow>(sql`/* posts.change */
+    WITH edited AS (${countDaily('edit', store, quota)}), changed AS (
+      UPDATE posts p SET
+        title = coalesce(${title ?? null}, p.title),
+        content = coalesce(${content ?? null}, p.content),
+        images = coalesce(${images ?? null}::text[], p.images),
+        ${setClosing(changes)},
+        updated_at = clock_timestamp()
+      FROM edited WHERE p.id = ${id} AND p.is_visible AND p.store_id = edited.id
+        AND p.updated_at = coalesce(${version ?? null}::timestamptz, p.updated_at)
+      RETURNING p.*
+    )
+    SELECT ${postColumns(userId)} FROM changed p JOIN stores s ON s.id = p.store_id`);
+  return row;
+}
 
-  /** Deletes a post, whose row and title stay for the requests that answer it. @returns whether the user had such a post */
-  async function remove(tx: Tx, { id, userId, version }: PostVersion): Promise<boolean> {
-    const store = { ownerId: userId, ...openStore };
-    const where = { id, isVisible: true, store, ...(version && { updatedAt: version }) };
-    const data = { deletedAt: new Date(), content: '', images: [] };
-    return (await tx.prisma.post.updateMany({ where, data })).count > 0;
-  }
+/** Deletes a post, whose row and title stay for the requests that answer it. @returns whether the user had such a post */
+export async function remove(tx: Tx, { id, userId, version }: PostVersion): Promise<boolean> {
+  const store = { ownerId: userId, ...openStore };
+  const where = { id, isVisible: true, store, ...(version && { updatedAt: version }) };
+  const data = { deletedAt: new Date(), content: '', images: [] };
+  return (await tx.prisma.post.updateMany({ where, data })).count > 0;
+}
 
-  /** Deletes all posts of a locked store, hidden ones included; each kind is read by its own index. */
-  async function removeOfStore(tx: Tx, storeId: number): Promise<void> {
-    const removal = sql`
-      UPDATE posts SET deleted_at = now(), content = '', images = '{}' WHERE store_id = ${storeId}`;
-    await tx.execute(sql`/* posts.removeVisible */ ${removal} AND is_visible`);
-    await tx.execute(sql`/* posts.removeHidden */ ${removal} AND NOT is_visible AND deleted_at IS NULL`);
-  }
+/** Deletes all posts of a locked store, hidden ones included; each kind is read by its own index. */
+export async function deletePostsOfStore(tx: Tx, storeId: number): Promise<void> {
+  const removal = sql`
+    UPDATE posts SET deleted_at = now(), content = '', images = '{}' WHERE store_id = ${storeId}`;
+  await tx.execute(sql`/* posts.removeVisible */ ${removal} AND is_visible`);
+  await tx.execute(sql`/* posts.removeHidden */ ${removal} AND NOT is_visible AND deleted_at IS NULL`);
+}
 
-  /** Posts of open stores, newest first; around a place, nearest first. */
-  async function list({ userId, ownerId, storeId, status, ...filter }: PostFilter, tx: Reader = database) {
-    const select = sql`
-      SELECT ${postColumns(userId)}, page.distance
-      FROM page JOIN posts p ON p.id = page.id JOIN stores s ON s.id = p.store_id`;
-    const listed = { ...visiblePosts, ...ofStatus(status), select };
-    const wanted = { ...filter, ofStore: storeOf(ownerId, storeId) };
-    return await findPage<ListedPostRow>(tx, listed, wanted, budgets);
-  }
-
-  return { find, list, create, change, remove, removeOfStore };
+/** Posts of open stores, newest first; around a place, nearest first. */
+export async function list(tx: Reader, wanted: PostFilter, budgets = scanBudgets) {
+  const { userId, ownerId, storeId, status, ...filter } = wanted;
+  const select = sql`
+    SELECT ${postColumns(userId)}, page.distance
+    FROM page JOIN posts p ON p.id = page.id JOIN stores s ON s.id = p.store_id`;
+  const listed = { ...visiblePosts, ...ofStatus(status), select };
+  return await findPage<ListedPostRow>(
+    tx,
+    listed,
+    { ...filter, ofStore: storeOf(ownerId, storeId) },
+    budgets,
+  );
 }
 
 /** The one store whose posts are asked for, as a subquery: a plan for an id of a store with many posts could read those of all. */

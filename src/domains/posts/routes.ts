@@ -1,30 +1,24 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { currentUser } from '../../http/authentication.ts';
 import * as conditions from '../../http/conditions.ts';
 import { found, httpErrors } from '../../http/errors.ts';
 import { paginate } from '../../http/pagination.ts';
+import { operation, type Routes } from '../../http/route-config.ts';
 import { BigPathId, EmptyData, emptyData, isBigId, Ref } from '../../http/schemas.ts';
 import type { Read } from '../../infrastructure/database/replica.ts';
-import type { ImageUrls } from '../images/index.ts';
-import { readNear } from '../stores/index.ts';
-import type { Posts } from './repository.ts';
+import { checkCategoryFilter, readNear } from '../stores/index.ts';
+import * as posts from './repository.ts';
 import * as schemas from './schemas.ts';
-import type { createPostService } from './service.ts';
+import { createPostService, type PostServiceOptions } from './service.ts';
 
 const { postErrors } = schemas;
 
-export interface PostRoutesOptions {
-  posts: Posts;
-  service: ReturnType<typeof createPostService>;
-  imageUrls: ImageUrls;
-  read: Read;
-  checkCategoryFilter(id: number | undefined): Promise<void>;
-}
+export type PostRoutesOptions = PostServiceOptions & { read: Read };
 
 /** Writing, finding, changing and deleting posts. */
-export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (app, options) => {
-  const { posts, service, imageUrls, read, checkCategoryFilter } = options;
+export const postRoutes: Routes<PostRoutesOptions> = async (app, options) => {
+  const { database, imageUrls, read } = options;
+  const service = createPostService(options);
   // Room for 5,000 characters, each an escaped pair of surrogates (12 bytes), and ten URLs of ASCII.
   const bodyLimit = 128 * 1024;
   const params = Type.Object({ post_id: BigPathId('`id` of a post') });
@@ -32,8 +26,7 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (a
   app.post('/', {
     bodyLimit,
     config: {
-      access: 'user',
-      message: { ko: '글을 등록했습니다.', en: 'Your post has been published.' },
+      ...operation('user', '글을 등록했습니다.', 'Your post has been published.'),
       errors: [postErrors.storeRequired, httpErrors.quotaExceeded],
       idempotent: true,
       location: true,
@@ -47,14 +40,11 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (a
       response: { 201: Ref(schemas.Post) },
     },
     handler: async (request, reply) =>
-      conditions.sendCreated(
-        reply,
-        service.create(currentUser(request).id, request.body, conditions.idempotencyKey(request)),
-      ),
+      conditions.sendCreated(reply, (key) => service.create(currentUser(request).id, request.body, key)),
   });
 
   app.get('/', {
-    config: { access: 'user', message: { ko: '글 목록을 조회했습니다.', en: 'Here are the posts.' } },
+    config: operation('user', '글 목록을 조회했습니다.', 'Here are the posts.'),
     schema: {
       operationId: 'listPosts',
       summary: 'Find posts',
@@ -73,20 +63,19 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (a
         isId: isBigId,
         find: (page) =>
           read(userId, (tx) =>
-            posts.list({ userId, ownerId, storeId, categoryId, region, near, status, q, ...page }, tx),
+            posts.list(tx, { userId, ownerId, storeId, categoryId, region, near, status, q, ...page }),
           ),
         present: (post) => schemas.toPostListItem(post, imageUrls),
         step: 20,
       });
-      if (result.items.length === 0) await checkCategoryFilter(categoryId);
+      if (result.items.length === 0) await checkCategoryFilter(database, categoryId);
       return result;
     },
   });
 
   app.get('/:post_id/', {
     config: {
-      access: 'user',
-      message: { ko: '글을 조회했습니다.', en: 'Here is the post.' },
+      ...operation('user', '글을 조회했습니다.', 'Here is the post.'),
       errors: [postErrors.postNotFound],
     },
     schema: {
@@ -99,7 +88,7 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (a
     },
     handler: async (request, reply) => {
       const { id: userId } = currentUser(request);
-      const post = await read(userId, (tx) => posts.find({ id: request.params.post_id, userId }, tx));
+      const post = await read(userId, (tx) => posts.find(tx, { id: request.params.post_id, userId }));
       return conditions.sendIfChanged(reply, schemas.toPost(found(post, postErrors.postNotFound), imageUrls));
     },
   });
@@ -107,14 +96,8 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (a
   app.patch('/:post_id/', {
     bodyLimit,
     config: {
-      access: 'user',
-      message: { ko: '글을 수정했습니다.', en: 'Your post has been updated.' },
-      errors: [
-        postErrors.notYourPost,
-        postErrors.postNotFound,
-        httpErrors.preconditionFailed,
-        httpErrors.quotaExceeded,
-      ],
+      ...operation('user', '글을 수정했습니다.', 'Your post has been updated.'),
+      errors: [postErrors.notYourPost, postErrors.postNotFound, httpErrors.quotaExceeded],
     },
     schema: {
       operationId: 'updatePost',
@@ -137,9 +120,8 @@ export const postRoutes: FastifyPluginAsyncTypebox<PostRoutesOptions> = async (a
 
   app.delete('/:post_id/', {
     config: {
-      access: 'user',
-      message: { ko: '글을 삭제했습니다.', en: 'Your post has been deleted.' },
-      errors: [postErrors.notYourPost, postErrors.postNotFound, httpErrors.preconditionFailed],
+      ...operation('user', '글을 삭제했습니다.', 'Your post has been deleted.'),
+      errors: [postErrors.notYourPost, postErrors.postNotFound],
     },
     schema: {
       operationId: 'deletePost',

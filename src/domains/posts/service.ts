@@ -8,13 +8,12 @@ import type { Created, Idempotency, IdempotencyKey } from '../../infrastructure/
 import { koreanOffset } from '../../infrastructure/times.ts';
 import type { ImageUrls, PostImages } from '../images/index.ts';
 import { openStoreOf } from '../stores/index.ts';
-import type { OwnPost, Posts } from './repository.ts';
+import * as posts from './repository.ts';
 import { type NewPost, type Post, type PostChanges, postErrors, toPost } from './schemas.ts';
 
 export interface PostServiceOptions {
   config: Pick<Config, 'production' | 'quotas'>;
   database: Database;
-  posts: Posts;
   idempotency: Idempotency;
   imageUrls: ImageUrls;
   postImages: PostImages;
@@ -27,8 +26,7 @@ const erased = { content: '', images: [], thumbnail: 'about:blank' };
 
 /** Writing, changing and deleting posts. */
 export function createPostService(options: PostServiceOptions) {
-  const { config, database, posts, idempotency, imageUrls, postImages, savedSearches, partnerRequests } =
-    options;
+  const { config, database, idempotency, imageUrls, postImages, savedSearches, partnerRequests } = options;
   const { postsPerDay: quota, editsPerDay } = config.quotas;
 
   async function create(userId: number, input: NewPost, key?: IdempotencyKey): Promise<Created<Post>> {
@@ -50,7 +48,11 @@ export function createPostService(options: PostServiceOptions) {
     });
   }
 
-  async function change(own: OwnPost, changes: PostChanges, precondition?: Precondition): Promise<Post> {
+  async function change(
+    own: posts.OwnPost,
+    changes: PostChanges,
+    precondition?: Precondition,
+  ): Promise<Post> {
     const { id, userId } = own;
     const stored = changes.images && readImages(changes.images, imageUrls, config);
     const changed = stored === undefined ? changes : { ...changes, images: stored.images };
@@ -65,7 +67,7 @@ export function createPostService(options: PostServiceOptions) {
     });
   }
 
-  async function remove(own: OwnPost, precondition?: Precondition): Promise<void> {
+  async function remove(own: posts.OwnPost, precondition?: Precondition): Promise<void> {
     const { id, userId } = own;
     await database.transaction(async (tx) => {
       const version = precondition && (await findOwn(tx, own, precondition)).updated_at;
@@ -76,15 +78,15 @@ export function createPostService(options: PostServiceOptions) {
     });
   }
 
-  async function findOwn(tx: Tx, own: OwnPost, precondition?: Precondition): Promise<Post> {
-    const row = found(await posts.find(own, tx), postErrors.postNotFound);
+  async function findOwn(tx: Tx, own: posts.OwnPost, precondition?: Precondition): Promise<Post> {
+    const row = found(await posts.find(tx, own), postErrors.postNotFound);
     if (!row.is_mine) throw new ApiError(postErrors.notYourPost);
     const post = toPost(row, imageUrls);
     precondition?.(post);
     return post;
   }
 
-  async function changeError(tx: Tx, own: OwnPost, precondition?: Precondition): Promise<ApiError> {
+  async function changeError(tx: Tx, own: posts.OwnPost, precondition?: Precondition): Promise<ApiError> {
     await findOwn(tx, own, precondition);
     return retryLater(httpErrors.quotaExceeded, await secondsUntilNext(tx, 'edit', openStoreOf(own.userId)));
   }

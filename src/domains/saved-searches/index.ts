@@ -4,7 +4,6 @@ import type { FastifyInstance } from 'fastify';
 import type { JobHelpers } from 'graphile-worker';
 import type { Config } from '../../infrastructure/config/config.ts';
 import { savedSearchMails } from './kinds.ts';
-import { createSavedSearchRepository } from './repository.ts';
 import { savedSearchRoutes } from './routes.ts';
 import {
   createSavedSearchService,
@@ -16,18 +15,16 @@ import {
 export { digestPage, matchPage, savedSearchKinds, savedSearchTopics } from './kinds.ts';
 export { expiredPostAlerts } from './repository.ts';
 
-type SavedSearchesOptions = Omit<SavedSearchServiceOptions, 'savedSearches'> & { config: Config };
-
 const Job = Type.Object({ post_id: Type.Integer() });
 
 /** Builds the saved searches domain: its routes under `/api/v1/saved-searches`, the job that matches new posts, and its emails. */
-export function createSavedSearches({ config, ...options }: SavedSearchesOptions) {
-  const savedSearches = createSavedSearchRepository(options.database);
-  const service = createSavedSearchService({ ...options, savedSearches });
+export function createSavedSearches(options: SavedSearchServiceOptions & { config: Config }) {
+  const { config, database } = options;
+  const service = createSavedSearchService(options);
 
   return {
-    routes: async (scope: FastifyInstance) => scope.register(savedSearchRoutes, { savedSearches, service }),
-    mails: savedSearchMails(config, savedSearches),
+    routes: async (scope: FastifyInstance) => scope.register(savedSearchRoutes, { database, service }),
+    mails: savedSearchMails(config, database),
     queueMatching: service.queueMatching,
     tasks: {
       async [matchTask](payload: unknown) {

@@ -1,7 +1,8 @@
 import type { Config } from '../../infrastructure/config/config.ts';
+import type { Database } from '../../infrastructure/database/client.ts';
 import { button, mailKind, quote, writeMail } from '../../infrastructure/mail/content.ts';
 import type { MailComposers } from '../../infrastructure/mail/sending.ts';
-import type { SavedSearches } from './repository.ts';
+import { findMatch, findRecipient } from './repository.ts';
 
 /** What recipients of emails and push messages switch on and off: the name, and what the API says about either. */
 export const savedSearchTopics = {
@@ -92,7 +93,7 @@ export const savedSearchKinds = {
 };
 
 /** Composes the emails about matches when they are sent: none where the search is gone, the post is not open, or the address forbids it. */
-export function savedSearchMails({ frontendUrl }: Config, savedSearches: SavedSearches) {
+export function savedSearchMails({ frontendUrl }: Config, database: Database) {
   return {
     async saved_search_match({ user_id, saved_search_id, post_id }) {
       const ids = {
@@ -100,8 +101,8 @@ export function savedSearchMails({ frontendUrl }: Config, savedSearches: SavedSe
         savedSearchId: Number(saved_search_id),
         postId: Number(post_id),
       };
-      const match = await savedSearches.findMatch(ids);
-      const recipient = await savedSearches.findRecipient(ids.userId);
+      const match = await findMatch(database, ids);
+      const recipient = await findRecipient(database, ids.userId);
       if (match === undefined || recipient === null) return null;
       const { email, language, name } = recipient;
       const fields = { ...match, name, url: `${frontendUrl}/${matchPage(ids.postId)}` };
@@ -109,7 +110,7 @@ export function savedSearchMails({ frontendUrl }: Config, savedSearches: SavedSe
     },
 
     async saved_search_digest({ user_id, count }) {
-      const recipient = await savedSearches.findRecipient(Number(user_id));
+      const recipient = await findRecipient(database, Number(user_id));
       if (recipient === null) return null;
       const { email, language, name } = recipient;
       const fields = { name, count: Number(count), url: `${frontendUrl}/${digestPage}` };

@@ -27,90 +27,88 @@ const postToMatch = (id: number): Sql => sql`
   FROM posts p JOIN stores s ON s.id = p.store_id
   WHERE p.id = ${id} AND p.is_visible AND ${isOpenPost('p')} AND ${isOpenStore('s')}`;
 
-export type SavedSearches = ReturnType<typeof createSavedSearchRepository>;
-/** Saved searches, and the users whose searches match a post. */
-export function createSavedSearchRepository(database: Database) {
-  const { prisma } = database;
-
-  return {
-    /** @returns undefined when the user has as many as one can have, or is deleted meanwhile; concurrent calls of a user wait for each other */
-    create(search: Omit<SavedSearchRow, 'id' | 'createdAt'>): Promise<SavedSearchRow | undefined> {
-      const { userId } = search;
-      return database.transaction(async (tx) => {
-        const exists = await lockRow(tx, 'users', userId, 'NO KEY UPDATE');
-        const count = await tx.prisma.savedSearch.count({ where: { userId } });
-        return exists && count < maxSavedSearches
-          ? tx.prisma.savedSearch.create({ data: search })
-          : undefined;
-      });
-    },
-
-    list(userId: number, { after, limit }: PageRequest): Promise<SavedSearchRow[]> {
-      const where = { userId, ...(after && { id: { lt: Number(after.id) } }) };
-      return prisma.savedSearch.findMany({ where, orderBy: { id: 'desc' }, take: limit });
-    },
-
-    remove: async (userId: number, id: number) =>
-      (await prisma.savedSearch.deleteMany({ where: { id, userId } })).count > 0,
-
-    /** In the order of the users. Each search is looked up by its most selective filter, then checked for all, as the list does. */
-    findMatches(postId: number, after: number): Promise<Match[]> {
-      return database.query<Match>(sql`/* saved-searches.findMatches */
-        WITH post AS MATERIALIZED (${postToMatch(postId)}), candidate AS (
-          SELECT f.* FROM post, saved_searches f
-          WHERE f.latitude IS NOT NULL AND search_area(f.latitude, f.longitude, ${radius}) @> box(place, place)
-          UNION ALL
-          SELECT f.* FROM post, saved_searches f
-          WHERE f.latitude IS NULL AND (region_words(f.region))[1] = ANY (region_keys)
-          UNION ALL
-          SELECT f.* FROM post, saved_searches f
-          WHERE f.latitude IS NULL AND f.region IS NULL AND (search_keys(search_key(f.q)))[1] = ANY (search_keys(text))
-          UNION ALL
-          SELECT f.* FROM post, store_category_links l, saved_searches f
-          WHERE l.store_id = post.store_id AND f.category_id = l.category_id
-            AND f.latitude IS NULL AND f.region IS NULL AND f.q IS NULL
-        ), matching AS MATERIALIZED (
-          SELECT f.user_id, min(f.id) AS id FROM post, candidate f
-          WHERE f.user_id > ${after} AND f.user_id <> post.owner_id AND f.created_at <= post.created_at
-          AND (f.latitude IS NULL OR ${distanceSql([sql`place[1]`, sql`place[0]`], [sql`f.latitude`, sql`f.longitude`])} <= 1000 * ${radius})
-          AND (f.region IS NULL OR region_words(f.region) <@ region_keys)
-          AND (f.q IS NULL OR position(f.q_key IN text) > 0)
-          AND (f.category_id IS NULL OR EXISTS (
-            SELECT FROM store_category_links WHERE store_id = post.store_id AND category_id = f.category_id))
-          GROUP BY 1
-        )
-        SELECT user_id AS "userId", m.id AS "savedSearchId" FROM matching m JOIN users u ON u.id = user_id
-        WHERE suspended_at IS NULL ORDER BY user_id`);
-    },
-
-    /** What the email about a match says; undefined where the search or the post is not there any more. */
-    async findMatch({ userId, savedSearchId, postId }: Match & { postId: number }) {
-      const [match] = await database.query<Record<'searchName' | 'storeName' | 'postTitle', string>>(sql`
-        /* saved-searches.findMatch */ SELECT f.name AS "searchName", s.name AS "storeName", p.title AS "postTitle"
-        FROM saved_searches f, posts p JOIN stores s ON s.id = p.store_id
-        WHERE f.id = ${savedSearchId} AND f.user_id = ${userId}
-          AND p.id = ${postId} AND p.is_visible AND ${isOpenPost('p')} AND ${isOpenStore('s')}`);
-      return match;
-    },
-
-    /** The user who gets an email about matches; null for one who is gone, suspended or not verified. */
-    findRecipient(id: number) {
-      return prisma.user.findFirst({
-        where: { id, isVerified: true, suspendedAt: null },
-        select: { email: true, name: true, language: true },
-      });
-    },
-
-    /** Saves how far the users were notified of a post. @returns false when another run of the job did so since `before` */
-    async advance(tx: Tx, { postId, before, userId }: Record<'postId' | 'before' | 'userId', number>) {
-      const saved = await tx.execute(sql`/* saved-searches.advance */
-        INSERT INTO post_alerts AS a (post_id, after_user_id) VALUES (${postId}, ${userId})
-        ON CONFLICT (post_id) DO UPDATE SET after_user_id = excluded.after_user_id WHERE a.after_user_id = ${before}`);
-      return saved > 0;
-    },
-
-    /** The last user who was notified of a post; 0 before the first one. */
-    notifiedUpTo: async (postId: number) =>
-      (await prisma.postAlerts.findFirst({ where: { postId } }))?.afterUserId ?? 0,
-  };
+/** @returns undefined when the user has as many as one can have, or is deleted meanwhile; concurrent calls of a user wait for each other */
+export function create(
+  database: Database,
+  search: Omit<SavedSearchRow, 'id' | 'createdAt'>,
+): Promise<SavedSearchRow | undefined> {
+  const { userId } = search;
+  return database.transaction(async (tx) => {
+    const exists = await lockRow(tx, 'users', userId, 'NO KEY UPDATE');
+    const count = await tx.prisma.savedSearch.count({ where: { userId } });
+    return exists && count < maxSavedSearches ? tx.prisma.savedSearch.create({ data: search }) : undefined;
+  });
 }
+
+export function list(
+  { prisma }: Tx,
+  userId: number,
+  { after, limit }: PageRequest,
+): Promise<SavedSearchRow[]> {
+  const where = { userId, ...(after && { id: { lt: Number(after.id) } }) };
+  return prisma.savedSearch.findMany({ where, orderBy: { id: 'desc' }, take: limit });
+}
+
+export const remove = async ({ prisma }: Tx, userId: number, id: number) =>
+  (await prisma.savedSearch.deleteMany({ where: { id, userId } })).count > 0;
+
+/** In the order of the users. Each search is looked up by its most selective filter, then checked for all, as the list does. */
+export function findMatches(tx: Tx, postId: number, after: number): Promise<Match[]> {
+  return tx.query<Match>(sql`/* saved-searches.findMatches */
+    WITH post AS MATERIALIZED (${postToMatch(postId)}), candidate AS (
+      SELECT f.* FROM post, saved_searches f
+      WHERE f.latitude IS NOT NULL AND search_area(f.latitude, f.longitude, ${radius}) @> box(place, place)
+      UNION ALL
+      SELECT f.* FROM post, saved_searches f
+      WHERE f.latitude IS NULL AND (region_words(f.region))[1] = ANY (region_keys)
+      UNION ALL
+      SELECT f.* FROM post, saved_searches f
+      WHERE f.latitude IS NULL AND f.region IS NULL AND (search_keys(search_key(f.q)))[1] = ANY (search_keys(text))
+      UNION ALL
+      SELECT f.* FROM post, store_category_links l, saved_searches f
+      WHERE l.store_id = post.store_id AND f.category_id = l.category_id
+        AND f.latitude IS NULL AND f.region IS NULL AND f.q IS NULL
+    ), matching AS MATERIALIZED (
+      SELECT f.user_id, min(f.id) AS id FROM post, candidate f
+      WHERE f.user_id > ${after} AND f.user_id <> post.owner_id AND f.created_at <= post.created_at
+      AND (f.latitude IS NULL OR ${distanceSql([sql`place[1]`, sql`place[0]`], [sql`f.latitude`, sql`f.longitude`])} <= 1000 * ${radius})
+      AND (f.region IS NULL OR region_words(f.region) <@ region_keys)
+      AND (f.q IS NULL OR position(f.q_key IN text) > 0)
+      AND (f.category_id IS NULL OR EXISTS (
+        SELECT FROM store_category_links WHERE store_id = post.store_id AND category_id = f.category_id))
+      GROUP BY 1
+    )
+    SELECT user_id AS "userId", m.id AS "savedSearchId" FROM matching m JOIN users u ON u.id = user_id
+    WHERE suspended_at IS NULL ORDER BY user_id`);
+}
+
+/** What the email about a match says; undefined where the search or the post is not there any more. */
+export async function findMatch(tx: Tx, { userId, savedSearchId, postId }: Match & { postId: number }) {
+  const [match] = await tx.query<Record<'searchName' | 'storeName' | 'postTitle', string>>(sql`
+    /* saved-searches.findMatch */ SELECT f.name AS "searchName", s.name AS "storeName", p.title AS "postTitle"
+    FROM saved_searches f, posts p JOIN stores s ON s.id = p.store_id
+    WHERE f.id = ${savedSearchId} AND f.user_id = ${userId}
+      AND p.id = ${postId} AND p.is_visible AND ${isOpenPost('p')} AND ${isOpenStore('s')}`);
+  return match;
+}
+
+/** The user who gets an email about matches; null for one who is gone, suspended or not verified. */
+export function findRecipient({ prisma }: Tx, id: number) {
+  return prisma.user.findFirst({
+    where: { id, isVerified: true, suspendedAt: null },
+    select: { email: true, name: true, language: true },
+  });
+}
+
+/** Saves how far the users were notified of a post. @returns false when another run of the job did so since `before` */
+export async function advance(tx: Tx, progress: Record<'postId' | 'before' | 'userId', number>) {
+  const { postId, before, userId } = progress;
+  const saved = await tx.execute(sql`/* saved-searches.advance */
+    INSERT INTO post_alerts AS a (post_id, after_user_id) VALUES (${postId}, ${userId})
+    ON CONFLICT (post_id) DO UPDATE SET after_user_id = excluded.after_user_id WHERE a.after_user_id = ${before}`);
+  return saved > 0;
+}
+
+/** The last user who was notified of a post; 0 before the first one. */
+export const notifiedUpTo = async ({ prisma }: Tx, postId: number) =>
+  (await prisma.postAlerts.findFirst({ where: { postId } }))?.afterUserId ?? 0;

@@ -1,23 +1,23 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { currentUser } from '../../http/authentication.ts';
 import { ApiError } from '../../http/errors.ts';
 import { PageQuery, paginate } from '../../http/pagination.ts';
+import { operation, type Routes } from '../../http/route-config.ts';
 import { EmptyData, isId, PathId, Ref } from '../../http/schemas.ts';
-import type { SavedSearches } from './repository.ts';
+import type { Database } from '../../infrastructure/database/client.ts';
+import * as savedSearches from './repository.ts';
 import { NewSavedSearch, SavedSearch, SavedSearchPage, savedSearchErrors, toSavedSearch } from './schemas.ts';
 import type { SavedSearchService } from './service.ts';
 
-type Options = { savedSearches: SavedSearches; service: SavedSearchService };
+type Options = { database: Database; service: SavedSearchService };
 
 /** Searches for posts that the logged-in user has saved. */
-export const savedSearchRoutes: FastifyPluginAsyncTypebox<Options> = async (app, options) => {
-  const { savedSearches, service } = options;
+export const savedSearchRoutes: Routes<Options> = async (app, options) => {
+  const { database, service } = options;
 
   app.post('/', {
     config: {
-      access: 'user',
-      message: { ko: '검색 조건을 저장했습니다.', en: 'Your search has been saved.' },
+      ...operation('user', '검색 조건을 저장했습니다.', 'Your search has been saved.'),
       errors: [savedSearchErrors.tooManySavedSearches],
     },
     schema: {
@@ -28,17 +28,11 @@ export const savedSearchRoutes: FastifyPluginAsyncTypebox<Options> = async (app,
       body: Ref(NewSavedSearch),
       response: { 201: Ref(SavedSearch) },
     },
-    handler: async (request, reply) => {
-      reply.code(201);
-      return service.create(currentUser(request).id, request.body);
-    },
+    handler: async (request) => service.create(currentUser(request).id, request.body),
   });
 
   app.get('/', {
-    config: {
-      access: 'user',
-      message: { ko: '저장한 검색을 조회했습니다.', en: 'Here are your saved searches.' },
-    },
+    config: operation('user', '저장한 검색을 조회했습니다.', 'Here are your saved searches.'),
     schema: {
       operationId: 'listSavedSearches',
       summary: 'Saved searches',
@@ -47,15 +41,14 @@ export const savedSearchRoutes: FastifyPluginAsyncTypebox<Options> = async (app,
       response: { 200: Ref(SavedSearchPage) },
     },
     handler: async (request) => {
-      const find = savedSearches.list.bind(null, currentUser(request).id);
+      const find = savedSearches.list.bind(null, database, currentUser(request).id);
       return paginate(request.query, { isId, find, present: toSavedSearch });
     },
   });
 
   app.delete('/:saved_search_id/', {
     config: {
-      access: 'user',
-      message: { ko: '저장한 검색을 삭제했습니다.', en: 'The saved search has been deleted.' },
+      ...operation('user', '저장한 검색을 삭제했습니다.', 'The saved search has been deleted.'),
       errors: [savedSearchErrors.savedSearchNotFound],
     },
     schema: {
@@ -66,7 +59,8 @@ export const savedSearchRoutes: FastifyPluginAsyncTypebox<Options> = async (app,
       response: { 200: Ref(EmptyData) },
     },
     handler: async (request) => {
-      const isRemoved = await savedSearches.remove(currentUser(request).id, request.params.saved_search_id);
+      const { id: userId } = currentUser(request);
+      const isRemoved = await savedSearches.remove(database, userId, request.params.saved_search_id);
       if (!isRemoved) throw new ApiError(savedSearchErrors.savedSearchNotFound);
       return {};
     },

@@ -3,8 +3,8 @@ import type { Database, Tx } from '../../infrastructure/database/client.ts';
 import type { Outbox } from '../../infrastructure/jobs/outbox.ts';
 import type { MailQueue } from '../../infrastructure/mail/queue.ts';
 import type { createNotifications } from '../notifications/index.ts';
-import { readNear } from '../stores/index.ts';
-import type { Match, SavedSearches } from './repository.ts';
+import { checkCategoryFilter, readNear } from '../stores/index.ts';
+import * as savedSearches from './repository.ts';
 import { type NewSavedSearch, savedSearchErrors, toSavedSearch } from './schemas.ts';
 
 export const matchTask = 'match_saved_searches';
@@ -23,28 +23,25 @@ export interface SavedSearchServiceOptions {
   database: Database;
   outbox: Outbox;
   mailQueue: Pick<MailQueue, 'addUnrequestedToAll'>;
-  savedSearches: SavedSearches;
   notifications: Pick<
     ReturnType<typeof createNotifications>,
     'countMatches' | 'takeWaitingMatches' | 'notify'
   >;
-  /** @throws {ApiError} `validation_error` for a category that does not exist */
-  checkCategoryFilter(id: number | undefined): Promise<void>;
 }
 
 export type SavedSearchService = ReturnType<typeof createSavedSearchService>;
 /** Saving searches, and notifying users of new posts that match them. */
 export function createSavedSearchService(options: SavedSearchServiceOptions) {
-  const { database, outbox, mailQueue, savedSearches, notifications, checkCategoryFilter } = options;
+  const { database, outbox, mailQueue, notifications } = options;
 
   async function create(userId: number, input: NewSavedSearch) {
     const { name, q = null, category_id: categoryId = null, region = null, near = null } = input;
     const { latitude = null, longitude = null } = readNear(input) ?? {};
     const filters = { q, categoryId, region, near };
     if (Object.values(filters).every((value) => value === null)) throw invalidFields([noFilter]);
-    await checkCategoryFilter(categoryId ?? undefined);
+    await checkCategoryFilter(database, categoryId ?? undefined);
     const place = { latitude, longitude, radiusM: input.radius_m ?? null };
-    const search = await savedSearches.create({ userId, name, ...filters, ...place });
+    const search = await savedSearches.create(database, { userId, name, ...filters, ...place });
     return toSavedSearch(found(search, savedSearchErrors.tooManySavedSearches));
   }
 
@@ -55,8 +52,8 @@ export function createSavedSearchService(options: SavedSearchServiceOptions) {
 
   /** Notifies the users of a new post once. Each batch is saved with its notifications, so that a run after a crash continues. */
   async function notifyMatches(postId: number): Promise<void> {
-    let before = await savedSearches.notifiedUpTo(postId);
-    const matches = await savedSearches.findMatches(postId, before);
+    let before = await savedSearches.notifiedUpTo(database, postId);
+    const matches = await savedSearches.findMatches(database, postId, before);
     for (let start = 0; start < matches.length; start += batchSize) {
       const batch = matches.slice(start, start + batchSize);
       const last = batch.at(-1)?.userId ?? before;
@@ -70,7 +67,7 @@ export function createSavedSearchService(options: SavedSearchServiceOptions) {
   }
 
   /** Adds the notifications, and the emails of users who want them. What is beyond those of a day waits for the digest. */
-  async function notifyAll(tx: Tx, postId: number, matches: Match[]): Promise<void> {
+  async function notifyAll(tx: Tx, postId: number, matches: savedSearches.Match[]): Promise<void> {
     const kind = 'saved_search_match';
     const ids = matches.map(({ userId }) => userId);
     const notified = await notifications.countMatches(tx, ids);

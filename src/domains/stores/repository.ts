@@ -1,4 +1,4 @@
-import type { Database, Reader, Tx } from '../../infrastructure/database/client.ts';
+import type { Reader, Tx } from '../../infrastructure/database/client.ts';
 import { countDaily } from '../../infrastructure/database/daily-quota.ts';
 import type { Prisma } from '../../infrastructure/database/generated/client.ts';
 import { newestFirst } from '../../infrastructure/database/keyset.ts';
@@ -63,109 +63,105 @@ interface StoreEdit {
   quota: number;
 }
 
-export type Stores = ReturnType<typeof createStoreRepository>;
-/** Single stores, and the categories. Closed stores and those of suspended accounts do not exist for readers. */
-export function createStoreRepository(database: Database) {
-  /** A store that exists for readers. Its owner sees the exact location. */
-  async function findOpen({ userId, id }: WantedStore, tx: Reader = database): Promise<StoreRow | undefined> {
-    const isAskedFor = id === undefined ? sql`s.owner_id = ${userId}` : sql`s.id = ${id}`;
-    const [row] = await tx.query<StoreRow>(sql`/* stores.findOpen */
-      SELECT s.id, s.name, ${storeCategoriesSql} AS store_categories, s.description, s.address, s.phone_number, s.business_hours,
-        json_build_object('sido', coalesce(s.sido, ''), 'sigungu', s.sigungu, 'dong', s.dong) AS region,
-        CASE WHEN place IS NOT NULL THEN json_build_object('latitude', place[1], 'longitude', place[0]) END AS location,
-        s.show_exact_location, s.created_at, s.updated_at
-      FROM stores s, store_place(s.latitude, s.longitude, s.show_exact_location OR s.owner_id = ${userId}) place
-      WHERE ${isAskedFor} AND ${isOpenStore('s')}`);
-    return row;
+/** A store that exists for readers. Its owner sees the exact location. */
+export async function findOpen(tx: Reader, { userId, id }: WantedStore): Promise<StoreRow | undefined> {
+  const isAskedFor = id === undefined ? sql`s.owner_id = ${userId}` : sql`s.id = ${id}`;
+  const [row] = await tx.query<StoreRow>(sql`/* stores.findOpen */
+    SELECT s.id, s.name, ${storeCategoriesSql} AS store_categories, s.description, s.address, s.phone_number, s.business_hours,
+      json_build_object('sido', coalesce(s.sido, ''), 'sigungu', s.sigungu, 'dong', s.dong) AS region,
+      CASE WHEN place IS NOT NULL THEN json_build_object('latitude', place[1], 'longitude', place[0]) END AS location,
+      s.show_exact_location, s.created_at, s.updated_at
+    FROM stores s, store_place(s.latitude, s.longitude, s.show_exact_location OR s.owner_id = ${userId}) place
+    WHERE ${isAskedFor} AND ${isOpenStore('s')}`);
+  return row;
+}
+
+/** In the order to show them. */
+export const categories = ({ prisma }: Tx) =>
+  prisma.storeCategory.findMany({ orderBy: [{ listOrder: 'asc' }, { id: 'asc' }] });
+
+export async function knownCategories(tx: Tx, ids: number[]): Promise<Set<number>> {
+  const where = { id: { in: ids } };
+  const rows = await tx.prisma.storeCategory.findMany({ where, select: { id: true } });
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** JSON of the columns that the given fields set. Of an address the region is kept, too; of a location six decimals. */
+function columnsOf({ category_ids: _, location, ...fields }: StoreChanges): Sql {
+  const degrees = location && [location.latitude, location.longitude].map((one) => Number(one.toFixed(6)));
+  const [latitude = null, longitude = null] = degrees ?? [];
+  const given = {
+    ...fields,
+    ...(fields.address !== undefined && readAddress(fields.address)),
+    ...(location !== undefined && { latitude, longitude }),
+  };
+  return sql`${JSON.stringify(given)}::jsonb`;
+}
+
+/** Creates the store of a user, of concurrent calls once. @returns its id, unless the user has one, is gone or is suspended */
+export async function create(tx: Tx, ownerId: number, store: NewStore): Promise<number | undefined> {
+  const given = columnsOf({ ...noTexts, show_exact_location: false, ...store });
+  // From the user's row, to wait for a deletion or suspension of the account. A second store is left out before it takes an id.
+  const [created] = await tx.query<{ id: number }>(sql`/* stores.create */
+    INSERT INTO stores (owner_id, ${columns})
+    SELECT owner.id, given.* FROM (SELECT ${columns} FROM jsonb_populate_record(NULL::stores, ${given})) given, (
+      SELECT id FROM users u WHERE id = ${ownerId} AND suspended_at IS NULL
+        AND NOT EXISTS (SELECT FROM stores WHERE owner_id = u.id) FOR SHARE) owner
+    ON CONFLICT (owner_id) DO NOTHING
+    RETURNING id`);
+  if (created) await addCategories(tx, created.id, store.category_ids);
+  return created?.id;
+}
+
+export const exists = async (tx: Tx, ownerId: number) =>
+  (await tx.prisma.store.count({ where: { ownerId } })) > 0;
+
+/**
+ * Changes the given fields, the row first: its lock serialises changes of the categories.
+ *
+ * @returns undefined without a store, or when the quota is used up
+ */
+export async function change(tx: Tx, changes: StoreChanges, { ownerId, version, quota }: StoreEdit) {
+  const [changed] = await tx.query<{ id: number }>(sql`/* stores.change */
+    WITH edited AS (${countDaily('edit', openStoreOf(ownerId), quota)})
+    UPDATE stores s SET
+      (${columns}) = (SELECT ${columns} FROM jsonb_populate_record(s, ${columnsOf(changes)})),
+      updated_at = clock_timestamp()
+    FROM edited WHERE s.id = edited.id AND s.owner_id = ${ownerId} AND ${isOpenStore('s')}
+      AND s.updated_at = coalesce(${version ?? null}::timestamptz, s.updated_at)
+    RETURNING s.id`);
+  if (changed && changes.category_ids) {
+    await tx.prisma.storeCategoryLink.deleteMany({ where: { storeId: changed.id } });
+    await addCategories(tx, changed.id, changes.category_ids);
   }
+  return changed?.id;
+}
 
-  const categories = () =>
-    database.prisma.storeCategory.findMany({ orderBy: [{ listOrder: 'asc' }, { id: 'asc' }] });
+async function addCategories(tx: Tx, storeId: number, ids: number[]): Promise<void> {
+  await tx.prisma.storeCategoryLink.createMany({
+    data: ids.map((categoryId, index) => ({ storeId, categoryId, position: index + 1 })),
+  });
+}
 
-  async function knownCategories(tx: Tx, ids: number[]): Promise<Set<number>> {
-    const where = { id: { in: ids } };
-    const rows = await tx.prisma.storeCategory.findMany({ where, select: { id: true } });
-    return new Set(rows.map(({ id }) => id));
-  }
+/** Locks a user, who can get no store then, and the user's store, for which new posts and requests wait. */
+export async function lockStore(tx: Tx, userId: number): Promise<number | undefined> {
+  // Before the store, as a suspension does; waits for a registration. Requests, which lock stores first, can still refer to the user.
+  await lockRow(tx, 'users', userId, 'NO KEY UPDATE');
+  const store = await tx.prisma.store.findFirst({ where: { ownerId: userId }, select: { id: true } });
+  if (store) await lockRow(tx, 'stores', store.id, 'UPDATE');
+  return store?.id;
+}
 
-  /** JSON of the columns that the given fields set. Of an address the region is kept, too; of a location six decimals. */
-  function columnsOf({ category_ids: _, location, ...fields }: StoreChanges): Sql {
-    const degrees = location && [location.latitude, location.longitude].map((one) => Number(one.toFixed(6)));
-    const [latitude = null, longitude = null] = degrees ?? [];
-    const given = {
-      ...fields,
-      ...(fields.address !== undefined && readAddress(fields.address)),
-      ...(location !== undefined && { latitude, longitude }),
-    };
-    return sql`${JSON.stringify(given)}::jsonb`;
-  }
-
-  /** Creates the store of a user, of concurrent calls once. @returns its id, unless the user has one, is gone or is suspended */
-  async function create(tx: Tx, ownerId: number, store: NewStore): Promise<number | undefined> {
-    const given = columnsOf({ ...noTexts, show_exact_location: false, ...store });
-    // From the user's row, to wait for a deletion or suspension of the account. A second store is left out before it takes an id.
-    const [created] = await tx.query<{ id: number }>(sql`/* stores.create */
-      INSERT INTO stores (owner_id, ${columns})
-      SELECT owner.id, given.* FROM (SELECT ${columns} FROM jsonb_populate_record(NULL::stores, ${given})) given, (
-        SELECT id FROM users u WHERE id = ${ownerId} AND suspended_at IS NULL
-          AND NOT EXISTS (SELECT FROM stores WHERE owner_id = u.id) FOR SHARE) owner
-      ON CONFLICT (owner_id) DO NOTHING
-      RETURNING id`);
-    if (created) await addCategories(tx, created.id, store.category_ids);
-    return created?.id;
-  }
-
-  const exists = async (tx: Tx, ownerId: number) => (await tx.prisma.store.count({ where: { ownerId } })) > 0;
-
-  /**
-   * Changes the given fields, the row first: its lock serialises changes of the categories.
-   *
-   * @returns undefined without a store, or when the quota is used up
-   */
-  async function change(tx: Tx, changes: StoreChanges, { ownerId, version, quota }: StoreEdit) {
-    const [changed] = await tx.query<{ id: number }>(sql`/* stores.change */
-      WITH edited AS (${countDaily('edit', openStoreOf(ownerId), quota)})
-      UPDATE stores s SET
-        (${columns}) = (SELECT ${columns} FROM jsonb_populate_record(s, ${columnsOf(changes)})),
-        updated_at = clock_timestamp()
-      FROM edited WHERE s.id = edited.id AND s.owner_id = ${ownerId} AND ${isOpenStore('s')}
-        AND s.updated_at = coalesce(${version ?? null}::timestamptz, s.updated_at)
-      RETURNING s.id`);
-    if (changed && changes.category_ids) {
-      await tx.prisma.storeCategoryLink.deleteMany({ where: { storeId: changed.id } });
-      await addCategories(tx, changed.id, changes.category_ids);
-    }
-    return changed?.id;
-  }
-
-  async function addCategories(tx: Tx, storeId: number, ids: number[]): Promise<void> {
-    await tx.prisma.storeCategoryLink.createMany({
-      data: ids.map((categoryId, index) => ({ storeId, categoryId, position: index + 1 })),
-    });
-  }
-
-  /** Locks a user, who can get no store then, and the user's store, for which new posts and requests wait. */
-  async function lockStore(tx: Tx, userId: number): Promise<number | undefined> {
-    // Before the store, as a suspension does; waits for a registration. Requests, which lock stores first, can still refer to the user.
-    await lockRow(tx, 'users', userId, 'NO KEY UPDATE');
-    const store = await tx.prisma.store.findFirst({ where: { ownerId: userId }, select: { id: true } });
-    if (store) await lockRow(tx, 'stores', store.id, 'UPDATE');
-    return store?.id;
-  }
-
-  /** Closes a store: its name stays for the other side of its requests, its contact details and its place do not. */
-  async function close(tx: Tx, id: number): Promise<void> {
-    const now = new Date();
-    const erased = { description: '', address: '', phoneNumber: '', businessHours: '' };
-    const place = { sido: '', sigungu: '', dong: '', regionKeys: [], latitude: null, longitude: null };
-    await tx.prisma.store.update({
-      where: { id },
-      data: { closedAt: now, hiddenAt: null, updatedAt: now, ...erased, ...place },
-      select: { id: true },
-    });
-  }
-
-  return { findOpen, categories, knownCategories, create, exists, change, lockStore, close };
+/** Closes a store: its name stays for the other side of its requests, its contact details and its place do not. */
+export async function closeStore(tx: Tx, id: number): Promise<void> {
+  const now = new Date();
+  const erased = { description: '', address: '', phoneNumber: '', businessHours: '' };
+  const place = { sido: '', sigungu: '', dong: '', regionKeys: [], latitude: null, longitude: null };
+  await tx.prisma.store.update({
+    where: { id },
+    data: { closedAt: now, hiddenAt: null, updatedAt: now, ...erased, ...place },
+    select: { id: true },
+  });
 }
 
 export interface ListedStoreRow extends Omit<StoreListItem, 'thumbnail' | 'distance_m'> {

@@ -1,28 +1,26 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { currentUser } from '../../http/authentication.ts';
 import * as conditions from '../../http/conditions.ts';
 import { found, httpErrors } from '../../http/errors.ts';
 import { paginate } from '../../http/pagination.ts';
+import { operation, type Routes } from '../../http/route-config.ts';
 import { isId, PathId, Ref } from '../../http/schemas.ts';
 import type { Read } from '../../infrastructure/database/replica.ts';
 import type { ImageUrls } from '../images/index.ts';
-import { listStores, type Stores } from './repository.ts';
+import * as stores from './repository.ts';
 import * as schemas from './schemas.ts';
 import { readNear, StoreQuery } from './search.ts';
-import type { StoreService } from './service.ts';
+import { checkCategoryFilter, createStoreService, type StoreServiceOptions } from './service.ts';
 
-export type StoreRoutesOptions = { stores: Stores; service: StoreService; imageUrls: ImageUrls; read: Read };
+export type StoreRoutesOptions = StoreServiceOptions & { imageUrls: ImageUrls; read: Read };
 
 /** The categories, the store of the logged-in user, search for stores, and reading one. */
-export const storeRoutes: FastifyPluginAsyncTypebox<StoreRoutesOptions> = async (app, options) => {
-  const { stores, service, imageUrls, read } = options;
+export const storeRoutes: Routes<StoreRoutesOptions> = async (app, options) => {
+  const { database, imageUrls, read } = options;
+  const service = createStoreService(options);
 
   app.get('/categories/', {
-    config: {
-      access: 'anyone',
-      message: { ko: '카테고리 목록을 조회했습니다.', en: 'Here are the categories.' },
-    },
+    config: operation('anyone', '카테고리 목록을 조회했습니다.', 'Here are the categories.'),
     schema: {
       operationId: 'listStoreCategories',
       summary: 'List store categories',
@@ -30,14 +28,16 @@ export const storeRoutes: FastifyPluginAsyncTypebox<StoreRoutesOptions> = async 
       response: { 200: Ref(schemas.StoreCategoryList) },
     },
     handler: async () => ({
-      items: (await stores.categories()).map(({ nameEn, ...category }) => ({ ...category, name_en: nameEn })),
+      items: (await stores.categories(database)).map(({ nameEn, ...category }) => ({
+        ...category,
+        name_en: nameEn,
+      })),
     }),
   });
 
   app.post('/', {
     config: {
-      access: 'user',
-      message: { ko: '가게를 등록했습니다.', en: 'Your store has been registered.' },
+      ...operation('user', '가게를 등록했습니다.', 'Your store has been registered.'),
       errors: [schemas.storeErrors.storeExists],
       idempotent: true,
       location: true,
@@ -51,16 +51,12 @@ export const storeRoutes: FastifyPluginAsyncTypebox<StoreRoutesOptions> = async 
       response: { 201: Ref(schemas.Store) },
     },
     handler: async (request, reply) =>
-      conditions.sendCreated(
-        reply,
-        service.register(currentUser(request).id, request.body, conditions.idempotencyKey(request)),
-      ),
+      conditions.sendCreated(reply, (key) => service.register(currentUser(request).id, request.body, key)),
   });
 
   app.get('/me/', {
     config: {
-      access: 'user',
-      message: { ko: '내 가게를 조회했습니다.', en: 'Here is your store.' },
+      ...operation('user', '내 가게를 조회했습니다.', 'Here is your store.'),
       errors: [schemas.storeErrors.storeNotFound],
     },
     schema: {
@@ -76,9 +72,8 @@ export const storeRoutes: FastifyPluginAsyncTypebox<StoreRoutesOptions> = async 
 
   app.patch('/me/', {
     config: {
-      access: 'user',
-      message: { ko: '가게 정보를 수정했습니다.', en: 'Your store has been updated.' },
-      errors: [schemas.storeErrors.storeNotFound, httpErrors.preconditionFailed, httpErrors.quotaExceeded],
+      ...operation('user', '가게 정보를 수정했습니다.', 'Your store has been updated.'),
+      errors: [schemas.storeErrors.storeNotFound, httpErrors.quotaExceeded],
     },
     schema: {
       operationId: 'updateOwnStore',
@@ -99,7 +94,7 @@ export const storeRoutes: FastifyPluginAsyncTypebox<StoreRoutesOptions> = async 
   });
 
   app.get('/', {
-    config: { access: 'user', message: { ko: '가게 목록을 조회했습니다.', en: 'Here are the stores.' } },
+    config: operation('user', '가게 목록을 조회했습니다.', 'Here are the stores.'),
     schema: {
       operationId: 'listStores',
       summary: 'Find stores',
@@ -114,18 +109,17 @@ export const storeRoutes: FastifyPluginAsyncTypebox<StoreRoutesOptions> = async 
       const { id: userId } = currentUser(request);
       const result = await paginate(request.query, {
         isId,
-        find: (page) => read(userId, (tx) => listStores(tx, { q, categoryId, region, near, ...page })),
+        find: (page) => read(userId, (tx) => stores.listStores(tx, { q, categoryId, region, near, ...page })),
         present: (store) => schemas.toStoreListItem(store, imageUrls),
       });
-      if (result.items.length === 0) await service.checkCategoryFilter(categoryId);
+      if (result.items.length === 0) await checkCategoryFilter(database, categoryId);
       return result;
     },
   });
 
   app.get('/:store_id/', {
     config: {
-      access: 'user',
-      message: { ko: '가게 정보를 조회했습니다.', en: 'Here is the store.' },
+      ...operation('user', '가게 정보를 조회했습니다.', 'Here is the store.'),
       errors: [schemas.storeErrors.storeNotFound],
     },
     schema: {
@@ -137,7 +131,7 @@ export const storeRoutes: FastifyPluginAsyncTypebox<StoreRoutesOptions> = async 
     },
     handler: async (request) => {
       const wanted = { id: request.params.store_id, userId: currentUser(request).id };
-      const store = await read(wanted.userId, (tx) => stores.findOpen(wanted, tx));
+      const store = await read(wanted.userId, (tx) => stores.findOpen(tx, wanted));
       return schemas.toStore(found(store, schemas.storeErrors.storeNotFound));
     },
   });

@@ -6,7 +6,7 @@ import type { Config } from '../../infrastructure/config/config.ts';
 import type { Database, Reader, Tx } from '../../infrastructure/database/client.ts';
 import { secondsUntilNext } from '../../infrastructure/database/daily-quota.ts';
 import type { Created, Idempotency, IdempotencyKey } from '../../infrastructure/database/idempotency.ts';
-import { openStoreOf, type Stores, type WantedStore } from './repository.ts';
+import * as stores from './repository.ts';
 import { type NewStore, type Store, type StoreChanges, storeErrors, toStore } from './schemas.ts';
 
 const unknownCategory: Problem = {
@@ -17,13 +17,11 @@ const unknownCategory: Problem = {
 export interface StoreServiceOptions {
   config: Pick<Config, 'quotas'>;
   database: Database;
-  stores: Stores;
   idempotency: Idempotency;
 }
 
-export type StoreService = ReturnType<typeof createStoreService>;
 /** Registering and changing the store of a user. */
-export function createStoreService({ config, database, stores, idempotency }: StoreServiceOptions) {
+export function createStoreService({ config, database, idempotency }: StoreServiceOptions) {
   async function register(userId: number, input: NewStore, key?: IdempotencyKey): Promise<Created<Store>> {
     return idempotency.run(key, async (tx) => {
       await checkCategories(tx, input.category_ids);
@@ -42,29 +40,30 @@ export function createStoreService({ config, database, stores, idempotency }: St
       const id = await stores.change(tx, changes, edit);
       if (id !== undefined) return find({ userId, id }, tx);
       await find({ userId }, tx, precondition);
-      throw retryLater(httpErrors.quotaExceeded, await secondsUntilNext(tx, 'edit', openStoreOf(userId)));
+      const store = stores.openStoreOf(userId);
+      throw retryLater(httpErrors.quotaExceeded, await secondsUntilNext(tx, 'edit', store));
     });
   }
 
-  async function find(wanted: WantedStore, tx: Reader = database, precondition?: Precondition) {
-    const store = toStore(found(await stores.findOpen(wanted, tx), storeErrors.storeNotFound));
+  async function find(wanted: stores.WantedStore, tx: Reader = database, precondition?: Precondition) {
+    const store = toStore(found(await stores.findOpen(tx, wanted), storeErrors.storeNotFound));
     precondition?.(store);
     return store;
   }
 
-  async function checkCategories(tx: Tx, ids: number[], fieldOf = (i: number) => `/category_ids/${i}`) {
-    if (ids.length === 0) return;
-    const known = await stores.knownCategories(tx, ids);
-    const errors = ids.map((id, index) =>
-      known.has(id) ? [] : [{ field: fieldOf(index), ...unknownCategory }],
-    );
-    if (errors.flat().length > 0) throw invalidFields(errors.flat());
-  }
+  return { register, change, find };
+}
 
-  /** Checks the category of a list, when that is empty. @throws {ApiError} `validation_error` for an unknown one */
-  async function checkCategoryFilter(id: number | undefined): Promise<void> {
-    await checkCategories(database, id === undefined ? [] : [id], () => 'category_id');
-  }
+async function checkCategories(tx: Tx, ids: number[], fieldOf = (i: number) => `/category_ids/${i}`) {
+  if (ids.length === 0) return;
+  const known = await stores.knownCategories(tx, ids);
+  const errors = ids.map((id, index) =>
+    known.has(id) ? [] : [{ field: fieldOf(index), ...unknownCategory }],
+  );
+  if (errors.flat().length > 0) throw invalidFields(errors.flat());
+}
 
-  return { register, change, find, checkCategoryFilter };
+/** Checks the category of a list, when that is empty. @throws {ApiError} `validation_error` for an unknown one */
+export async function checkCategoryFilter(database: Tx, id: number | undefined): Promise<void> {
+  await checkCategories(database, id === undefined ? [] : [id], () => 'category_id');
 }

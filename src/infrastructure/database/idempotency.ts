@@ -32,7 +32,7 @@ export interface StoredKey extends Pick<IdempotencyKey, 'scope' | 'key' | 'langu
 export interface Created<Data> {
   data: Data;
   /** Of a replay: the language of the first response. */
-  replayedIn?: string;
+  replayedIn?: string | null;
 }
 
 export type Idempotency = ReturnType<typeof createIdempotency>;

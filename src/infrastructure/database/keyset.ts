@@ -21,6 +21,16 @@ export interface BoundedPage<Row> {
   stoppedAt: KeysetPosition | undefined;
 }
 
+/** Where a page stopped that has examined as many rows as it may, in each of its rows: `time` and `id` of a position. */
+export type PageEnd = { stoppedTime: number | null; stoppedId: number | null };
+
+/** The page that a statement returned. The end of an empty page is a row without columns of its own. */
+export function boundedPage<Row extends { id: number }>(rows: (Row & PageEnd)[]): BoundedPage<Row> {
+  const { stoppedTime: time = null, stoppedId: id } = rows[0] ?? {};
+  const stoppedAt = time !== null && id ? { time, id: String(id) } : undefined;
+  return { rows: rows.filter((row) => row.id !== null), stoppedAt };
+}
+
 /** The order of every list that is not around a place. */
 export const newestFirst = raw('ORDER BY created_at DESC, id DESC');
 

@@ -1,6 +1,6 @@
 import { newestFirst, type PageRequest } from '../database/keyset.ts';
 import { allOf, constant, raw, type Sql, sql } from '../database/sql.ts';
-import type { Budget, ScanOptions, SearchableList, SearchFilter, Source } from './sources.ts';
+import type { Budget, SearchableList, SearchFilter, Source } from './sources.ts';
 
 /*
  * Lists around a place. Places are PostgreSQL's own points, with longitude as x and latitude as y. Those are flat, so the index has
@@ -47,11 +47,11 @@ export function distanceSql(a: Coordinates, b: Coordinates): Sql {
 export function scanAround(
   list: SearchableList,
   filter: SearchFilter & { near: Near },
-  { budget, isLast }: ScanOptions,
+  budget: Budget,
 ): Source {
   const { near } = filter;
   // More than elsewhere before the last scan, which costs several times as much here.
-  const count = isLast ? budget.rows : 1.5 * budget.rows;
+  const count = budget.isLast ? budget.rows : 1.5 * budget.rows;
   const most = constant(count);
   const { center, radius } = circleOnMap(near);
   const onMap = sql`mercator(${storePlace})`;
@@ -67,7 +67,7 @@ export function scanAround(
   const reach = sql`coalesce(${last} * ${(1_000 * near.radius) / radius}::float8, 'infinity')`;
   const stores = sql`
     SELECT id, distance FROM (${withDistance(sql`SELECT * FROM closest`, near, filter)}) store
-    WHERE ${allOf(isLast ? [] : [sql`distance <= ${reach}`])}`;
+    WHERE ${allOf(budget.isLast ? [] : [sql`distance <= ${reach}`])}`;
   const examined = { ...budget, rows: Math.min(count, maxRows) };
   return {
     expressions: [closest],

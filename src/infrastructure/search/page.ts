@@ -1,5 +1,5 @@
 import type { Reader } from '../database/client.ts';
-import { type BoundedPage, newestFirst } from '../database/keyset.ts';
+import { type BoundedPage, boundedPage, newestFirst, type PageEnd } from '../database/keyset.ts';
 import { allOf, constant, join, raw, type Sql, sql } from '../database/sql.ts';
 import { nearestFirst } from './near.ts';
 import {
@@ -17,13 +17,6 @@ import {
  * extension: `search_keys` hashes the pairs of neighbouring characters of a text, a GIN index finds the rows that have those of the
  * query, and `position` decides whether they stand together. The functions are in the migrations.
  */
-
-interface Outcome {
-  isUsable: boolean;
-  /** As the `time` of a position. */
-  stoppedTime: number | null;
-  stoppedId: number | null;
-}
 
 /** The two orders of rows, by `key` and id. */
 const newest = {
@@ -70,16 +63,13 @@ export async function findPage<Row extends { id: number; createdAt: Date }>(
   const filter =
     ofStore === undefined ? others : { ...others, ofStore: store, region: '', categoryId: undefined };
   const find = async (source: Source) => {
-    const rows = await database.query<Row & Outcome>(pageSql(list, filter, source));
-    const { isUsable = false, stoppedTime: time = null, stoppedId: id } = rows[0] ?? {};
-    const stoppedAt = time !== null && id ? { time, id: String(id) } : undefined;
-    // The outcome of an empty page is a row without columns of its own.
-    return { isUsable, page: { rows: rows.filter((row) => row.id !== null), stoppedAt } };
+    const rows = await database.query<Row & PageEnd & { isUsable: boolean }>(pageSql(list, filter, source));
+    return { isUsable: rows[0]?.isUsable ?? false, page: boundedPage<Row>(rows) };
   };
   const lookups = lookupsOf(list, filter, budgets.most);
   let short: BoundedPage<Row> | undefined;
   if (lookups.length > 0 || near !== undefined) {
-    const { page, isUsable } = await find(scan(list, filter, { budget: budgets.first, isLast: false }));
+    const { page, isUsable } = await find(scan(list, filter, budgets.first));
     const isEnough = isUsable || page.rows.length === filter.limit;
     if (isEnough && page.stoppedAt === undefined) return page;
     // Around a place the last scan costs several times as much, and examines hardly more.
@@ -89,7 +79,7 @@ export async function findPage<Row extends { id: number; createdAt: Date }>(
     const { page, isUsable } = await find(lookup);
     if (isUsable) return page;
   }
-  return short ?? (await find(scan(list, filter, { budget: budgets.most, isLast: true }))).page;
+  return short ?? (await find(scan(list, filter, budgets.most))).page;
 }
 
 /**

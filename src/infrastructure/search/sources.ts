@@ -43,13 +43,15 @@ export interface SearchFilter extends PageRequest {
 export interface Budget {
   rows: number;
   textBytes: number;
+  /** Whether no other source follows a scan with it. */
+  isLast?: boolean;
 }
 
 /** What the scans of one request may examine: `first` is enough for a page that every twentieth row matches. */
-export const scanBudgets = {
+export const scanBudgets: Record<'first' | 'most', Budget> = {
   first: { rows: 500, textBytes: 1_000_000 },
-  most: { rows: 5_000, textBytes: 2_000_000 },
-} satisfies Record<string, Budget>;
+  most: { rows: 5_000, textBytes: 2_000_000, isLast: true },
+};
 
 /** How many stores of a category or region are looked at one by one. */
 const maxStores = 2_000;
@@ -70,17 +72,10 @@ export interface Source {
   budget: Budget;
 }
 
-export interface ScanOptions {
-  budget: Budget;
-  /** Whether no other source follows. */
-  isLast: boolean;
-}
-
 /** Walks an ordered index, of the whole list, of one store or around a place. */
-export function scan(list: SearchableList, filter: SearchFilter, options: ScanOptions): Source {
+export function scan(list: SearchableList, filter: SearchFilter, budget: Budget): Source {
   const { near } = filter;
-  if (near !== undefined) return scanAround(list, { ...filter, near }, options);
-  const { budget } = options;
+  if (near !== undefined) return scanAround(list, { ...filter, near }, budget);
   const isOfStore = filter.ofStore === undefined ? [] : [sql`${list.storeId} = ${filter.ofStore}`];
   const rows = sql`
     SELECT item.* FROM ${raw(list.table)} item WHERE ${allOf([rowsAfter(list, filter), ...isOfStore])}

@@ -3,26 +3,16 @@ import type { RequestContext } from '../../../http/request-context.ts';
 import { pagesOfRun } from '../../../infrastructure/database/clean-up.ts';
 import type { Tx } from '../../../infrastructure/database/client.ts';
 import { sql } from '../../../infrastructure/database/sql.ts';
+import { releaseImagesOf } from '../../images/index.ts';
+import { deletePostsOfStore } from '../../posts/index.ts';
+import { closeStore, lockStore } from '../../stores/index.ts';
 import type { AuthBase } from '../context.ts';
 import type { RemovableAccount } from './repository.ts';
-
-/** What other domains do in the transaction that deletes an account. */
-export interface AccountDeletionSteps {
-  /** Locks the user, too. @returns undefined when the user has no store and cannot get one before the transaction ends */
-  lockStore(tx: Tx, userId: number): Promise<number | undefined>;
-  deleteStoredResponses(tx: Tx, userId: number): Promise<void>;
-  deletePostsOfStore(tx: Tx, storeId: number): Promise<void>;
-  /** Marks the uploaded images as unused; no post has them any more. */
-  releaseImagesOf(tx: Tx, userId: number): Promise<void>;
-  /** Withdraws pending requests, ends accepted ones, and notifies the other sides. */
-  closeRequestsOfStore(tx: Tx, store: { id: number; ownerId: number }): Promise<void>;
-  closeStore(tx: Tx, storeId: number): Promise<void>;
-}
 
 /** Deletes accounts: by their owners, by operators, by a sign-up that proves the address, and by the clean-up. */
 export function createAccountRemoval(auth: AuthBase) {
   const { database, logger, accounts, emailCodes, identities, passwordResets } = auth;
-  const steps = auth.deletionSteps;
+  const { idempotency, closeRequestsOfStore } = auth;
 
   /**
    * Deletes an account with everything that only it has; its username and email address are free again. Its store stays,
@@ -34,12 +24,12 @@ export function createAccountRemoval(auth: AuthBase) {
     // Those of an unverified address may be another person's, who owns the address.
     if (isVerified) await emailCodes.revoke(tx, email);
     await passwordResets.revoke(tx, email);
-    await steps.deleteStoredResponses(tx, id);
-    if (storeId !== undefined) await steps.deletePostsOfStore(tx, storeId);
-    await steps.releaseImagesOf(tx, id);
+    await idempotency.deleteResponsesOf(tx, id);
+    if (storeId !== undefined) await deletePostsOfStore(tx, storeId);
+    await releaseImagesOf(tx, id);
     if (storeId !== undefined) {
-      await steps.closeStore(tx, storeId);
-      await steps.closeRequestsOfStore(tx, { id: storeId, ownerId: id });
+      await closeStore(tx, storeId);
+      await closeRequestsOfStore(tx, { id: storeId, ownerId: id });
     }
     await identities.queueRevocations(tx, id, { since: new Date(0) });
     return accounts.remove(tx, id);
@@ -54,7 +44,7 @@ export function createAccountRemoval(auth: AuthBase) {
   /** Locks the address of an account, the account and its store. @returns the id of the store; none is registered meanwhile */
   async function lockAccount(tx: Tx, { id, email }: { id: number; email: string }) {
     await accounts.lockNames(tx, email);
-    return steps.lockStore(tx, id);
+    return lockStore(tx, id);
   }
 
   /** Deletes an account as its owner does. @throws {ApiError} `service_unavailable` when its email address was changed meanwhile */

@@ -1,18 +1,17 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { currentUser } from '../../../http/authentication.ts';
-import { idempotencyKey, sendCreated } from '../../../http/conditions.ts';
+import { sendCreated } from '../../../http/conditions.ts';
 import { requestContext } from '../../../http/request-context.ts';
+import { operation, type Routes } from '../../../http/route-config.ts';
 import { EmptyData, emptyData, Ref } from '../../../http/schemas.ts';
 import { authErrors, authorizationErrors, passwordErrors, passwordLimit } from '../errors.ts';
 import { AccountDeletion, NewUser, PasswordChange, toUser, User, UserChanges } from '../schemas.ts';
 import type { AccountService } from './service.ts';
 
-export const accountRoutes: FastifyPluginAsyncTypebox<AccountService> = async (app, accounts) => {
+export const accountRoutes: Routes<AccountService> = async (app, accounts) => {
   app.post('/signup/', {
     config: {
-      access: 'anyone',
+      ...operation('anyone', '회원가입이 완료되었습니다.', 'Your account has been created.'),
       limit: { group: 'signup', max: 20 },
-      message: { ko: '회원가입이 완료되었습니다.', en: 'Your account has been created.' },
       errors: [authErrors.verificationTokenInvalid, authErrors.usernameTaken, authErrors.emailTaken],
       idempotent: true,
     },
@@ -24,14 +23,12 @@ export const accountRoutes: FastifyPluginAsyncTypebox<AccountService> = async (a
       body: Ref(NewUser),
       response: { 201: Ref(User) },
     },
-    handler: async (request, reply) => {
-      const key = idempotencyKey(request);
-      return sendCreated(reply, accounts.signUp(request.body, requestContext(request), key));
-    },
+    handler: async (request, reply) =>
+      sendCreated(reply, (key) => accounts.signUp(request.body, requestContext(request), key)),
   });
 
   app.get('/me/', {
-    config: { access: 'user', message: { ko: '내 정보를 조회했습니다.', en: 'Here is your account.' } },
+    config: operation('user', '내 정보를 조회했습니다.', 'Here is your account.'),
     schema: {
       operationId: 'getCurrentUser',
       summary: 'Current user information',
@@ -42,10 +39,7 @@ export const accountRoutes: FastifyPluginAsyncTypebox<AccountService> = async (a
   });
 
   app.patch('/me/', {
-    config: {
-      access: 'user',
-      message: { ko: '내 정보를 수정했습니다.', en: 'Your account has been changed.' },
-    },
+    config: operation('user', '내 정보를 수정했습니다.', 'Your account has been changed.'),
     schema: {
       operationId: 'updateCurrentUser',
       summary: 'Change the name',
@@ -58,9 +52,8 @@ export const accountRoutes: FastifyPluginAsyncTypebox<AccountService> = async (a
 
   app.delete('/me/', {
     config: {
-      access: 'user',
+      ...operation('user', '회원 탈퇴가 완료되었습니다.', 'Your account has been deleted.'),
       limit: passwordLimit,
-      message: { ko: '회원 탈퇴가 완료되었습니다.', en: 'Your account has been deleted.' },
       errors: authorizationErrors,
     },
     schema: {
@@ -77,9 +70,8 @@ export const accountRoutes: FastifyPluginAsyncTypebox<AccountService> = async (a
 
   app.post('/change-password/', {
     config: {
-      access: 'user',
+      ...operation('user', '비밀번호를 변경했습니다.', 'Your password has been changed.'),
       limit: passwordLimit,
-      message: { ko: '비밀번호를 변경했습니다.', en: 'Your password has been changed.' },
       errors: passwordErrors,
     },
     schema: {
