@@ -332,27 +332,12 @@ WHERE
   username = $3
   OR email = $4;
 
--- Returns: place text, owner text, text text
+-- Returns: userId integer, sealed text
 -- Pages: at most 64
-/* auth.findSealed */
+/* auth.findSecretsToSeal */
 SELECT
-  ctid::text AS place,
-  provider::text AS owner,
-  token AS text
-FROM
-  identities
-WHERE
-  ctid >= $1::tid
-  AND ctid < $2::tid
-  AND NOT starts_with(token, $3);
-
--- Returns: place text, owner text, text text
--- Pages: at most 64
-/* auth.findSealed */
-SELECT
-  ctid::text AS place,
-  user_id::text AS owner,
-  secret AS text
+  user_id AS "userId",
+  secret AS sealed
 FROM
   second_factors
 WHERE
@@ -380,6 +365,20 @@ WHERE
   AND u.suspended_at IS NULL
   AND s.expires_at > now()
   AND s.created_at > now() - make_interval(secs => 7776000);
+
+-- Returns: id integer, provider character varying, sealed text
+-- Pages: at most 64
+/* auth.findTokensToSeal */
+SELECT
+  id,
+  provider,
+  token AS sealed
+FROM
+  identities
+WHERE
+  ctid >= $1::tid
+  AND ctid < $2::tid
+  AND NOT starts_with(token, $3);
 
 -- Pages: at most 64
 /* auth.issueUndoLink */

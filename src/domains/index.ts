@@ -53,7 +53,7 @@ const mailKinds = { ...authKinds, ...partnerRequestKinds, ...savedSearchKinds };
 /** The domains of an app, or of a command that works by the same rules. */
 export type Domains = Awaited<ReturnType<typeof createDomains>>;
 
-/** Builds the domains. What one needs of another is passed to it here. */
+/** Builds the domains. What one needs of the state of another is passed to it here. */
 export async function createDomains(options: DomainsOptions) {
   const { config, database, jwt, logger, metrics, tracing, storage } = options;
   const { read = (_userId, work) => work(database) } = options;

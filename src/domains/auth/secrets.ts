@@ -4,7 +4,7 @@ import type { Secret } from '../../infrastructure/config/config.ts';
 import { pagesOfRun } from '../../infrastructure/database/clean-up.ts';
 import type { Database } from '../../infrastructure/database/client.ts';
 import type { LoginFlowKind } from '../../infrastructure/database/generated/enums.ts';
-import { raw, sql } from '../../infrastructure/database/sql.ts';
+import type { Sql } from '../../infrastructure/database/sql.ts';
 
 /** What a derived secret is for. Part of the HMAC, so that the id of a code gives no link. */
 type Purpose = 'email code' | FlowSecret | LinkPurpose;
@@ -103,27 +103,26 @@ export function createSealer(secrets: readonly [Secret, ...Secret[]]) {
   return { seal, unseal, unsealNeeded, prefix: `${sealing.id}.` };
 }
 
-/** A column of sealed values, and the one that tells the context of each. */
-type SealedColumn = { table: string; column: string; by: string; contextOf(value: string): string };
+/** Where sealed values are. */
+interface SealedTable<Row extends { sealed: string }> {
+  table: string;
+  /** Those in some pages of the table that do not begin with a prefix. */
+  find(pages: Sql, prefix: string): Promise<Row[]>;
+  contextOf(row: Row): string;
+  /** Replaces a value that is still the same. */
+  save(row: Row, sealed: string): Promise<unknown>;
+}
 
 /** Part of the clean-up: seals with the first JWT_SECRET what an earlier one sealed, so that a rotation can drop that. */
-export async function* sealAgain(
+export async function* sealAgain<Row extends { sealed: string }>(
   database: Database,
   { seal, unseal, prefix }: Sealer,
-  { table, column, by, contextOf }: SealedColumn,
+  { table, find, contextOf, save }: SealedTable<Row>,
 ): AsyncGenerator<number, void> {
-  const [rows, sealed] = [raw(table), raw(column)];
   for await (const pages of pagesOfRun(database, table)) {
-    const old = await database.query<Record<'place' | 'owner' | 'text', string>>(sql`/* auth.findSealed */
-      SELECT ctid::text AS place, ${raw(by)}::text AS owner, ${sealed} AS text FROM ${rows}
-      WHERE ${pages} AND NOT starts_with(${sealed}, ${prefix})`);
-    for (const { place, owner, text } of old) {
-      const opened = unseal(text, contextOf(owner));
-      // A value that is still the same.
-      if (opened !== undefined)
-        await database.execute(sql`/* auth.sealAgain_${rows} */
-          UPDATE ${rows} SET ${sealed} = ${seal(opened, contextOf(owner))}
-          WHERE ctid = ${place}::tid AND ${sealed} = ${text}`);
+    for (const row of await find(pages, prefix)) {
+      const text = unseal(row.sealed, contextOf(row));
+      if (text !== undefined) await save(row, seal(text, contextOf(row)));
     }
     yield 0;
   }

@@ -14,7 +14,10 @@ import { defaultLanguage, type Language } from '../language.ts';
 import { maxLoggedLength } from './logging.ts';
 import { securityHeaders } from './security-headers.ts';
 
-/** Wraps what a handler returns, and its schema, into `{ success, message, data }`, and gives idempotent operations their header. */
+/**
+ * Wraps what a handler returns, and its schema, into `{ success, message, data }`, and gives idempotent operations their header and
+ * operations whose only success is 201 that status.
+ */
 export const envelopePlugin = fastifyPlugin(async (app: FastifyInstance) => {
   app.decorate('unavailableLines', new Map());
   app.addHook('onRoute', (route) => {
@@ -26,8 +29,8 @@ export const envelopePlugin = fastifyPlugin(async (app: FastifyInstance) => {
     const { message, alternateMessage } = config;
     const text = alternateMessage && isNotAccepted(payload) ? alternateMessage : message;
     if (text === undefined || reply.statusCode >= 300) return done(null, payload);
-    // The only success of an operation that creates something.
-    if (!('200' in Object(schema?.response))) reply.code(201);
+    const responses = Object(schema?.response);
+    if ('201' in responses && !('200' in responses)) reply.code(201);
     done(null, { success: true, message: text[request.language], data: payload });
   });
 });

@@ -31,7 +31,7 @@ export interface StoredKey extends Pick<IdempotencyKey, 'scope' | 'key' | 'langu
 /** What an operation created, and whether this is the stored response. */
 export interface Created<Data> {
   data: Data;
-  /** Of a replay: the language of the first response. */
+  /** Of a replay: the language of the first response; null or nothing otherwise. */
   replayedIn?: string | null;
 }
 

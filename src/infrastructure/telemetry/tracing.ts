@@ -102,7 +102,7 @@ export function openTracing(endpoint: string) {
       };
     },
 
-    /** Runs a statement in a span below the active one, which has its wait for a connection, too; without one there is none. */
+    /** Runs a statement in a span below the active one, if any. Outside a transaction that includes the wait for a connection. */
     traceStatement<Result>(text: string, run: () => Promise<Result>): Promise<Result> {
       if (!trace.getActiveSpan()?.isRecording()) return run();
       const name = statementSummary(text);

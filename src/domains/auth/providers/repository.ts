@@ -21,8 +21,6 @@ export interface ProviderIdentity
 /** What the refresh token of a provider is sealed for. */
 export const tokenContext = (provider: string) => `refresh token of ${provider}`;
 
-const sealedTokens = { table: 'identities', column: 'token', by: 'provider' };
-
 /** Identities: accounts at providers, each of one account here. */
 export function createIdentityRepository(database: Database, sealer: Sealer) {
   return {
@@ -53,7 +51,17 @@ export function createIdentityRepository(database: Database, sealer: Sealer) {
 
     remove: (tx: Tx, id: number) => tx.prisma.identity.delete({ where: { id } }),
 
-    sealAgain: () => sealAgain(database, sealer, { ...sealedTokens, contextOf: tokenContext }),
+    sealAgain: () =>
+      sealAgain(database, sealer, {
+        table: 'identities',
+        find: (pages, prefix) =>
+          database.query<{ id: number; provider: string; sealed: string }>(sql`/* auth.findTokensToSeal */
+            SELECT id, provider, token AS sealed FROM identities
+            WHERE ${pages} AND NOT starts_with(token, ${prefix})`),
+        contextOf: ({ provider }) => tokenContext(provider),
+        save: ({ id, sealed: token }, next) =>
+          database.prisma.identity.updateMany({ where: { id, token }, data: { token: next } }),
+      }),
 
     /** Has the providers take back what the user consented to, after the commit: of one identity, or of all since a time. */
     async queueRevocations(tx: Tx, userId: number, which: { id: number } | { since: Date }): Promise<void> {

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
 import type { Database, Tx } from '../../../infrastructure/database/client.ts';
+import { sql } from '../../../infrastructure/database/sql.ts';
 import { type Sealer, sealAgain } from '../secrets.ts';
 
 /** The only parameters that all authenticator apps know (RFC 6238). */
@@ -68,7 +69,16 @@ export function createSecondFactorRepository(database: Database, sealer: Sealer)
     },
 
     sealAgain: () =>
-      sealAgain(database, sealer, { table: 'second_factors', column: 'secret', by: 'user_id', contextOf }),
+      sealAgain(database, sealer, {
+        table: 'second_factors',
+        find: (pages, prefix) =>
+          database.query<{ userId: number; sealed: string }>(sql`/* auth.findSecretsToSeal */
+            SELECT user_id AS "userId", secret AS sealed FROM second_factors
+            WHERE ${pages} AND NOT starts_with(secret, ${prefix})`),
+        contextOf: ({ userId }) => contextOf(userId),
+        save: ({ userId, sealed: secret }, next) =>
+          database.prisma.secondFactor.updateMany({ where: { userId, secret }, data: { secret: next } }),
+      }),
 
     /** Removes the second factor with its recovery codes. @returns whether it was on */
     async remove(tx: Tx, userId: number): Promise<boolean> {
@@ -80,7 +90,7 @@ export function createSecondFactorRepository(database: Database, sealer: Sealer)
   };
 }
 
-const contextOf = (userId: number | string) => `totp:${userId}`;
+const contextOf = (userId: number) => `totp:${userId}`;
 
 /** 80 bits: 16 characters of base32. */
 const newRecoveryCode = () =>
