@@ -13,7 +13,7 @@ const matching =
 const fixed = matching(/Categories$|^listConsents$|Providers$|Key|Issuer$|ness$/);
 const notifications = matching(/Notifications$/);
 /** Posts say whether they were answered. */
-const partnerships = matching(/Notifications$|Partner|Posts?$|MyPage$/);
+const partnerships = matching(/Notifications$|Partner|Post|MyPage$/);
 const matches = matching(/Notifications$|SavedSearches$|^listPosts$/);
 
 /** Everything but what no user changes. */
