@@ -61,7 +61,7 @@ const rules: Rule[] = [
   {
     name: 'enum-value',
     message:
-      'The release before may read rows with the new value. Say what it does with them, or write the value in the next release.',
+      'The release before may read rows with the new value. Write "-- Allow enum-value: <reason>" in front, with what it does with them.',
     isBroken: ({ text }) => /^ALTER TYPE .* ADD VALUE /.test(text),
   },
   {

@@ -60,6 +60,6 @@ export async function compareQueries(t: Test, measures: Map<string, Measure>, ty
       .map(([statement, measure]) => `${describe(measure, types, budgets.get(statement) ?? 0)}${statement}`)
       .join('\n');
     if (process.env['UPDATE_QUERIES']) await writeFile(file, content);
-    t.equal(content, written, `${domain}: update it with UPDATE_QUERIES=1`);
+    t.equal(content, written, `${domain}: UPDATE_QUERIES=1 writes it; then run it without`);
   }
 }
