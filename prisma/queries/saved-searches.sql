@@ -42,29 +42,35 @@ WHERE
 WITH
   post AS MATERIALIZED (
     SELECT
-      p.created_at,
-      s.id AS store_id,
-      s.owner_id,
-      s.region_keys,
-      concat_ws(E'\n', p.search_text, split_part(s.search_text, E'\n', 1), split_part(s.search_text, E'\n', 2)) AS text,
-      CASE
-        WHEN s.latitude IS NOT NULL THEN store_place (s.latitude, s.longitude, s.show_exact_location)
-      END AS place
+      *,
+      search_keys (text) AS keys
     FROM
-      posts p
-      JOIN stores s ON s.id = p.store_id
-    WHERE
-      p.id = $1
-      AND p.is_visible
-      AND (
-        p.closed_at IS NULL
-        AND (
-          p.closes_on IS NULL
-          OR p.closes_on >= (now() AT TIME ZONE 'Asia/Seoul')::date
-        )
-      )
-      AND s.closed_at IS NULL
-      AND s.suspended_at IS NULL
+      (
+        SELECT
+          p.created_at,
+          s.id AS store_id,
+          s.owner_id,
+          s.region_keys,
+          concat_ws(E'\n', p.search_text, split_part(s.search_text, E'\n', 1), split_part(s.search_text, E'\n', 2)) AS text,
+          CASE
+            WHEN s.latitude IS NOT NULL THEN store_place (s.latitude, s.longitude, s.show_exact_location)
+          END AS place
+        FROM
+          posts p
+          JOIN stores s ON s.id = p.store_id
+        WHERE
+          p.id = $1
+          AND p.is_visible
+          AND (
+            p.closed_at IS NULL
+            AND (
+              p.closes_on IS NULL
+              OR p.closes_on >= (now() AT TIME ZONE 'Asia/Seoul')::date
+            )
+          )
+          AND s.closed_at IS NULL
+          AND s.suspended_at IS NULL
+      ) post
   ),
   candidate AS (
     SELECT
@@ -93,7 +99,7 @@ WITH
     WHERE
       f.latitude IS NULL
       AND f.region IS NULL
-      AND (search_keys (search_key (f.q))) [1] = ANY (search_keys (text))
+      AND (search_keys (search_key (f.q))) [1] = ANY (keys)
     UNION ALL
     SELECT
       f.*

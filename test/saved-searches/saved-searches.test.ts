@@ -315,3 +315,22 @@ t.test('a post is matched before a clean-up that is queued later', async (t) => 
   const tasks = jobs.map(({ task }) => task);
   t.strictSame(tasks, ['match_saved_searches', 'clean_up']);
 });
+
+t.test('a long post is matched in time, however many searches there are', async (t) => {
+  // A database without statistics, as after a restore, where every search is looked at.
+  const app = await createTestApp({}, { isolated: true });
+  const { search, matchesOf } = savedSearchesIn(app);
+  await app.pool.query(`WITH u AS (
+      INSERT INTO users (username, email, name)
+      SELECT 'many' || n, 'many' || n || '@example.com', 'x' FROM generate_series(1, 20000) n RETURNING id
+    ) INSERT INTO saved_searches (user_id, name, q) SELECT id, 'x', '없는말' FROM u`);
+  const user = await createUser(app);
+  await search(user, { q: '긴 글' });
+  const content = Array.from({ length: 5_000 }, (_, n) => String.fromCodePoint(0xac00 + n)).join('');
+  await createPost(app, (await openShop(app, '카페')).token, { title: '긴 글', content });
+  const matches = await until('the match', async () => {
+    const [found = []] = await matchesOf(user);
+    return found.length > 0 ? found : undefined;
+  });
+  t.equal(matches.length, 1);
+});

@@ -19,13 +19,16 @@ export const expiredPostAlerts = expiredAfter('30 days', 'post_alerts');
 
 const radius = sql`coalesce(f.radius_m, ${constant(defaultRadius)})`;
 
-/** The post, with its store as others see it, and what the list of posts searches: name and address of the store, too. */
+/**
+ * The post, with its store as others see it, and what the list of posts searches: name and address of the store, too. The keys of a long
+ * text cost milliseconds, and must not be computed for each search.
+ */
 const postToMatch = (id: number): Sql => sql`
-  SELECT p.created_at, s.id AS store_id, s.owner_id, s.region_keys,
+  SELECT *, search_keys(text) AS keys FROM (SELECT p.created_at, s.id AS store_id, s.owner_id, s.region_keys,
     concat_ws(E'\\n', p.search_text, split_part(s.search_text, E'\\n', 1), split_part(s.search_text, E'\\n', 2)) AS text,
     CASE WHEN s.latitude IS NOT NULL THEN store_place(s.latitude, s.longitude, s.show_exact_location) END AS place
   FROM posts p JOIN stores s ON s.id = p.store_id
-  WHERE p.id = ${id} AND p.is_visible AND ${isOpenPost('p')} AND ${isOpenStore('s')}`;
+  WHERE p.id = ${id} AND p.is_visible AND ${isOpenPost('p')} AND ${isOpenStore('s')}) post`;
 
 /** @returns undefined when the user has as many as one can have, or is deleted meanwhile; concurrent calls of a user wait for each other */
 export function create(
@@ -63,7 +66,7 @@ export function findMatches(tx: Tx, postId: number, after: number): Promise<Matc
       WHERE f.latitude IS NULL AND (region_words(f.region))[1] = ANY (region_keys)
       UNION ALL
       SELECT f.* FROM post, saved_searches f
-      WHERE f.latitude IS NULL AND f.region IS NULL AND (search_keys(search_key(f.q)))[1] = ANY (search_keys(text))
+      WHERE f.latitude IS NULL AND f.region IS NULL AND (search_keys(search_key(f.q)))[1] = ANY (keys)
       UNION ALL
       SELECT f.* FROM post, store_category_links l, saved_searches f
       WHERE l.store_id = post.store_id AND f.category_id = l.category_id
