@@ -84,8 +84,8 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
     app.addHook('onClose', () => tracing.close());
   }
   await app.register(shutdownPlugin);
-  const connections = { limitFactor, traceStatement: tracing?.traceStatement };
-  const database = openDatabase({ ...config.database, ...connections });
+  const common = { limitFactor, traceStatement: tracing?.traceStatement };
+  const database = openDatabase({ ...config.database, ...common });
   database.pool.on('error', (err) => {
     if (!app.shutdown.announced) logger.warn({ err }, 'idle database connection lost');
   });
@@ -95,15 +95,7 @@ export async function buildApp(config: AppConfig, overrides: AppOverrides = {}):
   const ownWrites = redis ? rememberInRedis(redis) : rememberHere();
   const replica =
     replicaLocation &&
-    openReplica({
-      ...replicaLocation,
-      poolSize,
-      ...connections,
-      primary: database,
-      ownWrites,
-      metrics,
-      logger,
-    });
+    openReplica({ ...replicaLocation, poolSize, ...common, primary: database, ownWrites, metrics, logger });
   if (replica) {
     app.addHook('onReady', async () => void replica.watch());
     app.addHook('onClose', () => replica.close());

@@ -69,12 +69,8 @@ export async function createDomains(options: DomainsOptions) {
   const savedSearches = createSavedSearches({ ...base, outbox, mailQueue, notifications });
   const images = await createImages({ ...base, storage });
   const posts = createPosts({ ...base, read, partnerRequests, savedSearches, postImages: images.postImages });
-  const auth = createAuth({
-    ...base,
-    mailQueue,
-    jwt,
-    closeRequestsOfStore: partnerRequests.closeRequestsOfStore,
-  });
+  const { closeRequestsOfStore } = partnerRequests;
+  const auth = createAuth({ ...base, mailQueue, jwt, closeRequestsOfStore });
   const { requireConfirmation } = auth;
   const audit = createAudit(database);
   const expired = [...expiredRows, duePosts];

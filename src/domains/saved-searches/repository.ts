@@ -24,11 +24,13 @@ const radius = sql`coalesce(f.radius_m, ${constant(defaultRadius)})`;
  * text cost milliseconds, and must not be computed for each search.
  */
 const postToMatch = (id: number): Sql => sql`
-  SELECT *, search_keys(text) AS keys FROM (SELECT p.created_at, s.id AS store_id, s.owner_id, s.region_keys,
-    concat_ws(E'\\n', p.search_text, split_part(s.search_text, E'\\n', 1), split_part(s.search_text, E'\\n', 2)) AS text,
-    CASE WHEN s.latitude IS NOT NULL THEN store_place(s.latitude, s.longitude, s.show_exact_location) END AS place
-  FROM posts p JOIN stores s ON s.id = p.store_id
-  WHERE p.id = ${id} AND p.is_visible AND ${isOpenPost('p')} AND ${isOpenStore('s')}) post`;
+  SELECT *, search_keys(text) AS keys FROM (
+    SELECT p.created_at, s.id AS store_id, s.owner_id, s.region_keys,
+      concat_ws(E'\\n', p.search_text, split_part(s.search_text, E'\\n', 1), split_part(s.search_text, E'\\n', 2)) AS text,
+      CASE WHEN s.latitude IS NOT NULL THEN store_place(s.latitude, s.longitude, s.show_exact_location) END AS place
+    FROM posts p JOIN stores s ON s.id = p.store_id
+    WHERE p.id = ${id} AND p.is_visible AND ${isOpenPost('p')} AND ${isOpenStore('s')}
+  ) post`;
 
 /** @returns undefined when the user has as many as one can have, or is deleted meanwhile; concurrent calls of a user wait for each other */
 export function create(
