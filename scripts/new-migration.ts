@@ -2,15 +2,13 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
 import { runScript } from './open-database.ts';
-import { missingMigration, prismaFolder } from './schema-difference.ts';
+import { missingMigration, prismaFolder, toMigrations } from './schema-difference.ts';
 
 /*
  * npm run migration:new <name>
  *
- * Writes the SQL that takes the existing migrations to prisma/schema.prisma: see schema-difference.ts.
- *
- * A migration runs in a transaction: no BEGIN or COMMIT in it. The index of a large table is a migration of its own, outside a
- * transaction: see docs/development/database.md.
+ * Writes the SQL that takes the existing migrations to prisma/schema.prisma: see schema-difference.ts. A migration runs in a
+ * transaction, so that there is no BEGIN or COMMIT in it, or says in its first line that it does not.
  */
 
 async function run(name: string | undefined): Promise<string> {
@@ -19,10 +17,15 @@ async function run(name: string | undefined): Promise<string> {
   }
   const sql = await missingMigration();
   if (sql === '') return 'Nothing to do: the migrations match prisma/schema.prisma.';
-  const folder = join(prismaFolder, 'migrations', `${await nextTimestamp()}_${name}`);
-  await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, 'migration.sql'), sql);
-  return `Wrote ${join(folder, 'migration.sql')}. Read it before you commit it.`;
+  const files: string[] = [];
+  for (const [index, migration] of toMigrations(sql).entries()) {
+    const suffix = index === 0 ? '' : `_${index + 1}`;
+    const folder = join(prismaFolder, 'migrations', `${await nextTimestamp()}_${name}${suffix}`);
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, 'migration.sql'), migration);
+    files.push(join(folder, 'migration.sql'));
+  }
+  return `Wrote ${files.join(' and ')}. Read before you commit.`;
 }
 
 /** The time in UTC, but after the latest migration, in case this machine's clock is behind. */

@@ -84,3 +84,24 @@ async function migrateAndCompare(serverUrl: string): Promise<string> {
     await client.end();
   }
 }
+
+/**
+ * Splits SQL that is missing into migrations: what runs in one transaction, then each index of a table that has rows, because
+ * PostgreSQL makes or drops one beside other work outside a transaction only.
+ */
+export function toMigrations(sql: string): string[] {
+  const isIndex = /^(CREATE (?:UNIQUE )?|DROP )INDEX (?:"\w+" ON ("\w+"))?/m;
+  const statements = sql.trim().split(/\n\n(?=-- )/);
+  const isAlone = (statement: string) => {
+    const [found, , table] = isIndex.exec(statement) ?? [];
+    return found !== undefined && !(table && sql.includes(`CREATE TABLE ${table} `));
+  };
+  const concurrently = (statement: string) =>
+    `-- Outside a transaction\n${statement
+      .replace(/^--.*\n/, '')
+      .replace('DROP INDEX', 'DROP INDEX CONCURRENTLY IF EXISTS')
+      .replace(/^(CREATE .*?INDEX)/, '$1 CONCURRENTLY IF NOT EXISTS')}`;
+  const together = statements.filter((statement) => !isAlone(statement)).join('\n\n');
+  const alone = statements.filter(isAlone).map(concurrently);
+  return [...(together === '' ? [] : [together]), ...alone].map((one) => `${one}\n`);
+}

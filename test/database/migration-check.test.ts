@@ -3,7 +3,7 @@ import t from 'tap';
 import { checkMigrations } from '../../scripts/check-migrations/check.ts';
 import { checkFolder, checkSchema } from '../../scripts/check-migrations/folder.ts';
 import { findLastRelease } from '../../scripts/last-release.ts';
-import { differenceSql, readSchema } from '../../scripts/schema-difference.ts';
+import { differenceSql, readSchema, toMigrations } from '../../scripts/schema-difference.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { committed, writeMigrations } from './migration-folders.ts';
 
@@ -136,4 +136,34 @@ t.test('a change of schema.prisma that no migration makes is found, with its SQL
     t.match(problems, [`\n${sql}\n`]);
     t.equal(problems[0]?.match(/;$/gm)?.length, 1, 'and nothing else');
   }
+});
+
+t.test('the migrations that are written for it pass the check', async (t) => {
+  const url = await createTestDatabase();
+  const changed = (await readSchema())
+    .replace(
+      '\nmodel User {',
+      '\nmodel User {\n  notes Note[]\n  age Int?\n  @@index([name])\n  @@unique([age])',
+    )
+    .concat(`model Note {
+      id     BigInt @id @default(autoincrement())
+      userId Int
+      user   User   @relation(fields: [userId], references: [id], onUpdate: NoAction)
+      @@index([userId])
+    }`);
+  const written = toMigrations(await differenceSql(url, changed));
+  t.match(written, [
+    /^-- AlterTable[\s\S]*CREATE INDEX "Note_userId_idx"/,
+    /^-- Outside a transaction\nCREATE INDEX CONCURRENTLY IF NOT EXISTS "users_name_idx" ON "users"\("name"\);\n$/,
+    /^-- Outside a transaction\nCREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS "users_age_key" ON "users"\("age"\);\n$/,
+  ]);
+  t.equal(written.length, 3);
+  const { folder } = await writeMigrations(
+    t,
+    Object.fromEntries(written.map((sql, index) => [`${index}`, sql])),
+  );
+  t.same(await checkMigrations(written.map((_, index) => join(folder, `${index}`, 'migration.sql'))), []);
+  t.same(toMigrations('-- DropIndex\nDROP INDEX "i";\n'), [
+    '-- Outside a transaction\nDROP INDEX CONCURRENTLY IF EXISTS "i";\n',
+  ]);
 });
