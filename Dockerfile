@@ -35,6 +35,7 @@ WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY package.json LICENSE deploy/entrypoint.sh ./
+COPY assets assets
 COPY prisma/migrations prisma/migrations
 COPY deploy/dure.sh /usr/local/bin/dure
 # Uploaded images, where there is no S3_BUCKET. Nothing else is written but temporary files in /tmp.

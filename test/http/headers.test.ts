@@ -85,8 +85,10 @@ t.test('in production there is HSTS, and no documentation and no mailbox', async
 
 t.test('Swagger UI in production has no demo login', async (t) => {
   const inProduction = await app.startInstance({ ...production, DOCS_ENABLED: 'true' });
-  t.match(await inProduction.call('GET', '/docs/'), { status: 200, text: '/theme/dure.js' });
-  const script = '/docs/static/theme/dure.js';
-  t.match((await call('GET', script)).text, 'demo');
-  t.notMatch((await inProduction.call('GET', script)).text, 'demo');
+  const page = await inProduction.call('GET', '/docs/');
+  t.match(page, { status: 200, text: '/theme/readability.js' });
+  t.notMatch(page.text, 'demo');
+  const script = '/docs/static/theme/demo-login.js';
+  t.match(await call('GET', script), { status: 200, text: 'demo' });
+  t.equal((await inProduction.call('GET', script)).status, 404);
 });
