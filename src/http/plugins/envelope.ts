@@ -134,20 +134,24 @@ const parserErrors: Record<string, ErrorDefinition> = {
   HPE_HEADER_OVERFLOW: httpErrors.headersTooLarge,
 };
 
+/** A request whose target alone is more than a head may be. */
+const longTarget = /^[A-Z]+ [^\s]{16000}/;
+
 /** Responds to what Node's HTTP parser rejects, such as a malformed or oversize head. There is no request, so no hook runs. */
 export function createClientErrorHandler(config: Config) {
   const headers = securityHeaders(config);
 
   return function handleClientError(
     this: FastifyInstance,
-    { code = '', message }: NodeJS.ErrnoException,
+    { code = '', message, rawPacket }: NodeJS.ErrnoException & { rawPacket?: unknown },
     socket: Socket,
   ): void {
     if (code === 'ECONNRESET' || !socket.writable) {
       socket.destroy();
       return;
     }
-    const definition = parserErrors[code] ?? httpErrors.malformedRequest;
+    const isTarget = code === 'HPE_HEADER_OVERFLOW' && longTarget.test(String(rawPacket));
+    const definition = isTarget ? httpErrors.uriTooLong : (parserErrors[code] ?? httpErrors.malformedRequest);
     const requestId = randomUUID();
     this.log.info({ reqId: requestId, code: definition.code, cause: message }, 'request rejected');
     socket.end(rawResponse(definition, requestId, headers), () => socket.destroy());
