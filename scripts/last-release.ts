@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 /** The last migration of the baseline. Until there is a tag `v*`, the commit that added it is the release before. */
-export const baseline = '20261130080001_functions';
+export const baseline = '20261130090001_functions';
 
 const run = promisify(execFile);
 

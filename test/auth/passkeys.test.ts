@@ -116,10 +116,9 @@ t.test('a login updates when a passkey was used and whether it is synced', async
 
 t.test('a passkey counts as both factors', async (t) => {
   const { id, authenticator } = await createOwner();
-  await app.pool.query(
-    `INSERT INTO second_factors (user_id, secret, confirmed_at, last_step) VALUES ($1, 'x', now(), 0)`,
-    [id],
-  );
+  await app.pool.query(`INSERT INTO second_factors (user_id, secret, confirmed_at) VALUES ($1, 'x', now())`, [
+    id,
+  ]);
   t.equal((await logIn(authenticator)).status, 200);
 });
 

@@ -67,17 +67,17 @@ t.test('a code or recovery code, in any form, completes the login, and the sessi
   await isWrong(t, user, one);
 });
 
-t.test('codes from one step before to one after are accepted, each once and in order', async (t) => {
+t.test('codes from one step before to one after are accepted, each once, in any order', async (t) => {
   const now = Date.now();
   replace(t, Date, { now: () => now });
   const user = await createProtected();
   const [previous, present, next] = [user.code(-1), user.code(), user.code(1)];
   for (const step of [-2, 2]) await isWrong(t, user, user.code(step));
-  t.equal((await finishLogin(await firstFactor(user), previous)).status, 200);
-  await isWrong(t, user, previous);
-  t.equal((await finishLogin(await firstFactor(user), present)).status, 200);
-  for (const code of [previous, present]) await isWrong(t, user, code);
-  t.equal((await finishLogin(await firstFactor(user), next)).status, 200);
+  for (const code of [present, next, previous]) {
+    t.equal((await finishLogin(await firstFactor(user), code)).status, 200);
+    await isWrong(t, user, code);
+  }
+  for (const code of [present, next, previous]) await isWrong(t, user, code);
 });
 
 t.test('a step that was used anywhere is used everywhere', async (t) => {

@@ -42,7 +42,7 @@ const otherColumns: Record<string, string> = {
   'passkeys.public_key': secret,
   'passkeys.counter': secret,
   'second_factors.secret': secret,
-  'second_factors.last_step': secret,
+  'second_factors.used_steps': secret,
   'email_changes.id': secret,
   'email_changes.key_id': secret,
   'saved_searches.latitude': copy,

@@ -15,7 +15,7 @@ export function createSecondFactorRepository(database: Database, sealer: Sealer)
   const isOn = async (tx: Tx, userId: number) =>
     (await tx.prisma.secondFactor.count({ where: { userId, confirmedAt: { not: null } } })) > 0;
 
-  /** @param confirmedAt now, for a secret that is not confirmed yet @throws {ApiError} `service_unavailable` */
+  /** The account must be locked. @param confirmedAt now, for a secret that is not confirmed yet @throws {ApiError} `service_unavailable` */
   async function useCode(tx: Tx, userId: number, code: string, confirmedAt?: Date): Promise<boolean> {
     const found = { userId, confirmedAt: confirmedAt ? null : { not: null } };
     const factor = await tx.prisma.secondFactor.findFirst({ where: found });
@@ -24,11 +24,15 @@ export function createSecondFactorRepository(database: Database, sealer: Sealer)
     const secret = sealer.unsealNeeded(factor.secret, contextOf(userId), name);
     const totp = new TOTP({ ...parameters, secret });
     const delta = totp.validate({ token: code, window });
-    if (delta === null) return false;
-    const lastStep = totp.counter() + delta;
-    const data = { lastStep, ...(confirmedAt && { confirmedAt }) };
-    const where = { ...found, lastStep: { lt: lastStep } };
-    return (await tx.prisma.secondFactor.updateMany({ where, data })).count > 0;
+    const step = totp.counter() + (delta ?? 0);
+    if (delta === null || factor.usedSteps.includes(step)) return false;
+    // More than can be accepted at one time, also where the clocks of instances differ.
+    const usedSteps = [...factor.usedSteps, step].slice(-10);
+    await tx.prisma.secondFactor.updateMany({
+      where: found,
+      data: { usedSteps, ...(confirmedAt && { confirmedAt }) },
+    });
+    return true;
   }
 
   return {
@@ -52,7 +56,7 @@ export function createSecondFactorRepository(database: Database, sealer: Sealer)
     /** Switches the second factor on, and uses the code. @returns false for a wrong code, or without a secret */
     confirm: (tx: Tx, userId: number, code: string) => useCode(tx, userId, code, new Date()),
 
-    /** Uses a recovery code, or a code of the app whose time step is later than the last one. Of concurrent uses one succeeds. */
+    /** Uses a recovery code, or a code of the app of whose time step none was used. The account must be locked. */
     async use(tx: Tx, userId: number, given: string) {
       const code = given.toLowerCase();
       if (/^\d{6}$/.test(code)) return (await useCode(tx, userId, code)) ? 'totp' : undefined;

@@ -142,7 +142,7 @@ CREATE TABLE "second_factors" (
     "user_id" INTEGER NOT NULL,
     "secret" TEXT NOT NULL,
     "confirmed_at" TIMESTAMPTZ(3),
-    "last_step" INTEGER NOT NULL DEFAULT 0,
+    "used_steps" INTEGER[] DEFAULT ARRAY[]::INTEGER[],
 
     CONSTRAINT "second_factors_pkey" PRIMARY KEY ("user_id")
 );
