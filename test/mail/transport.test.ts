@@ -128,11 +128,20 @@ t.test('a 429 says when to try again, in seconds and within ten minutes', async 
     t.match(error, { name: 'RateLimitedError', seconds }, retryAfter);
   }
   t.ok((await failure(t, rejection(429, 'daily_quota_exceeded'))) instanceof RateLimitedError);
+  const withoutStatus = [
+    respond(429, { name: 'rate_limit_exceeded' }),
+    (response: ServerResponse) =>
+      respond(429, { message: 'slow down' })(response.setHeader('retry-after', 7)),
+  ];
+  for (const one of withoutStatus) t.ok((await failure(t, one)) instanceof RateLimitedError);
 });
 
 t.test('an email whose key was used with another body was sent', async (t) => {
-  const { url } = await createProvider(t, rejection(409, 'invalid_idempotent_request'));
-  await t.resolves(transportTo(url).send(mail));
+  const name = 'invalid_idempotent_request';
+  for (const one of [rejection(409, name), respond(409, { name })]) {
+    const { url } = await createProvider(t, one);
+    await t.resolves(transportTo(url).send(mail));
+  }
 });
 
 const malformedResponses: Record<string, (response: ServerResponse) => void> = {

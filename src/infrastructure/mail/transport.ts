@@ -77,11 +77,13 @@ function errorFor(response: unknown, retryAfter: string | undefined): Error {
     );
   }
   const later = `Resend did not accept the email, it may do so later: ${reason}`;
-  return status === 429 ? new RateLimitedError(later, retryAfter) : new Error(later);
+  // The SDK tells the status only where the body does, as that of a gateway may not.
+  const isLimit = status === undefined && (retryAfter !== undefined || name?.endsWith('_exceeded'));
+  return status === 429 || isLimit ? new RateLimitedError(later, retryAfter) : new Error(later);
 }
 
 /** An earlier attempt was accepted and its response lost. The body is another one because what it is composed from has changed. */
-function wasSentBefore({ statusCode, name }: { statusCode?: unknown; name?: unknown }): boolean {
+function wasSentBefore({ statusCode = 409, name }: { statusCode?: unknown; name?: unknown }): boolean {
   return statusCode === 409 && name === 'invalid_idempotent_request';
 }
 
