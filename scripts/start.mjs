@@ -47,8 +47,9 @@ const terminal =
     ignore: 'pid,hostname',
     singleLine: true,
     translateTime: 'SYS:HH:MM:ss',
+    sync: true,
   });
-const stdout = isTerminal ? 'pipe' : 'inherit';
+const output = isTerminal ? 'pipe' : 'inherit';
 
 let isEnding = false;
 const children = programs.map((args) =>
@@ -57,11 +58,13 @@ const children = programs.map((args) =>
     detached: hasChildren,
     env: { ...process.env, ...variables },
     // The channel closes when this process is killed, which the service notices.
-    stdio: ['inherit', stdout, 'inherit', ...(hasChildren ? [] : ['ipc'])],
+    stdio: ['ignore', output, output, ...(hasChildren ? [] : ['ipc'])],
   }),
 );
 for (const child of children) {
   child.stdout?.pipe(terminal, { end: false });
+  // After what was logged before.
+  child.stderr?.on('data', (text) => setImmediate(() => process.stderr.write(text)));
   child.on('exit', (code) => {
     process.exitCode ||= code ?? (isEnding ? 0 : 1);
     end('SIGTERM');

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isatty } from 'node:tty';
 import { format } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import closeWithGrace from 'close-with-grace';
@@ -19,6 +20,7 @@ const shutdownTimeout = 14_500;
 /** A terminal sends its signal to npm and to this process, and npm sends it once more: within this time, in milliseconds, it is the same. */
 const sameSignal = 1_000;
 const signals = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM'] as const;
+const hasTerminal = [0, 1, 2].some(isatty);
 
 // The optimizing compiler takes 30 MiB for Prisma's query compiler, which is WebAssembly and seldom runs.
 setFlagsFromString('--liftoff-only');
@@ -80,6 +82,9 @@ async function serve(app: FastifyInstance, config: Config, stopDatabase: () => P
       if (signalledAt === undefined) {
         signalledAt = performance.now();
         app.log.info({ signal }, 'shutting down');
+        // At its end Node.js resets the terminal. Of one that was closed it cannot, and dumps a trace again and again.
+        if (signal === 'SIGHUP' && hasTerminal)
+          process.once('exit', () => process.kill(process.pid, 'SIGKILL'));
         close();
       } else if (performance.now() - signalledAt > sameSignal) {
         app.log.error({ signal }, 'second signal, ending at once');
@@ -96,11 +101,12 @@ async function serve(app: FastifyInstance, config: Config, stopDatabase: () => P
   }
   app.log.info({ version, origin: app.listeningOrigin, production: config.production }, 'started');
   // On stderr, so that stdout has JSON lines only.
-  if (!config.production) process.stderr.write(describeService(config, app.listeningOrigin));
+  if (!config.production) process.stderr.write(describeService(config));
 }
 
 /** What a developer opens first. */
-function describeService(config: Config, origin: string): string {
+function describeService(config: Config): string {
+  const origin = config.publicUrl;
   const lines = [`Dure is running at ${origin}`];
   if (config.docsEnabled) lines.push(`  API documentation  ${origin}/docs/`);
   if (!config.mail.resend) lines.push(`  Mailbox            ${origin}/dev/mailbox/ (mails are not sent)`);

@@ -266,7 +266,8 @@ t.test('a damaged secret file is rejected', async (t) => {
     t.match(problems(t, { DATA_DIR: directory }).join(), 'jwt-secret');
   }
   writeFileSync(join(directory, 'file'), '');
-  t.match(problems(t, { DATA_DIR: join(directory, 'file') }).join(), 'DATA_DIR');
+  const file = join(directory, 'file');
+  t.match(problems(t, { DATA_DIR: file }).join(), `: ${file} is a file`);
 });
 
 t.test('production generates no secret', async (t) => {

@@ -1,15 +1,17 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, openSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import process from 'node:process';
 import t, { type Test } from 'tap';
 import { password } from '../support/app.ts';
 import { createEmptyDatabase, createTestDatabase, databaseUrl, execute } from '../support/database.ts';
-import { temporaryFolder } from '../support/files.ts';
+import { root, temporaryFolder } from '../support/files.ts';
 import { freePort } from '../support/free-port.ts';
-import { runScript } from '../support/processes.ts';
+import { minimalEnvironment, runScript } from '../support/processes.ts';
 import { rawConnection } from '../support/raw-http.ts';
+import { without } from '../support/requirements.ts';
 import { serve } from '../support/serve.ts';
 import { insist, post, production, spawnService, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -312,4 +314,18 @@ t.test('a full disk below the log stops nothing, a stuck request no shutdown', {
   t.equal((await stuck.response()).status, 100);
   // After 14.5 seconds the process would end with another code.
   t.same(await end(), { code: 0, signal: null });
+});
+
+t.test('a terminal that is closed ends the service', { skip: without('script') }, async (t) => {
+  const command = `exec "${process.execPath}" build/src/server.js`;
+  const env = { ...minimalEnvironment, ...(await productionSettings()), PORT: '0' };
+  const terminal = spawn('script', ['-qec', command, '/dev/null'], { cwd: root, env });
+  let output = '';
+  terminal.stdout.on('data', (chunk) => (output += chunk));
+  const pid = Number(await until('a service', () => /"pid":(\d+),.*Server listening/.exec(output)?.[1]));
+  terminal.kill('SIGKILL');
+  const stat = () => readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  const isGone = async () => /^$|\) Z /.test(await stat());
+  t.teardown(async () => (await isGone()) || process.kill(pid, 'SIGKILL'));
+  await until('its end', isGone);
 });

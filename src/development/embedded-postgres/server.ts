@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withClient } from '../../infrastructure/database/connection.ts';
 import { hasCode } from '../../infrastructure/database/errors.ts';
+import { describeSystemError, hasSystemCode } from '../../infrastructure/system-errors.ts';
 import { EmbeddedServerError, findPrograms, startProgram } from './programs.ts';
 
 export { EmbeddedServerError } from './programs.ts';
@@ -53,8 +54,12 @@ const temporaryFailure = /could not create any TCP\/IP sockets|"postmaster\.pid"
  */
 export async function startEmbeddedServer(options: EmbeddedServerOptions) {
   const folder = resolve(options.directory);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  const lock = await lockFolder(folder);
+  const lock = await mkdir(folder, { recursive: true, mode: 0o700 })
+    .then(() => lockFolder(folder))
+    .catch((error: unknown) => {
+      if (!hasSystemCode(error)) throw error;
+      throw new EmbeddedServerError(`DATA_DIR cannot be used: ${describeSystemError(error)}`);
+    });
   const { postgres, port, password } = await startPostgres(folder, lock, options).catch((error: unknown) => {
     closeSync(lock);
     throw error;

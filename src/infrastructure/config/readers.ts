@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { isIP } from 'node:net';
+import { describeSystemError, hasSystemCode } from '../system-errors.ts';
 
 /** The version of the service, from `package.json`. */
 export const version: string = createRequire(import.meta.url)('#package/package.json').version;
@@ -35,7 +36,8 @@ export function openVariables(source: NodeJS.ProcessEnv, needed: readonly string
       return work();
     } catch (error) {
       if (!(error instanceof ConfigError || hasSystemCode(error))) throw error;
-      const found = error instanceof ConfigError ? error.problems : [`cannot be used: ${error.message}`];
+      const found =
+        error instanceof ConfigError ? error.problems : [`cannot be used: ${describeSystemError(error)}`];
       problems.push(...found.map((problem) => `${name} ${problem}`));
       return undefined;
     }
@@ -55,10 +57,6 @@ export function openVariables(source: NodeJS.ProcessEnv, needed: readonly string
 
   return { source, read, attempt, texts, problems };
 }
-
-/** Whether an error is one of the operating system, such as `ENOENT`. */
-const hasSystemCode = (error: unknown): error is NodeJS.ErrnoException =>
-  error instanceof Error && 'errno' in error;
 
 export const asText: Reader<string> = (text) => text;
 

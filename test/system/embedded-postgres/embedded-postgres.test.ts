@@ -120,7 +120,10 @@ t.test('an ordinary user', onlyWithOrdinaryUser, async (t) => {
   await t.test('gets the reason when the folder belongs to root', async (t) => {
     const foreign = await temporaryFolder(t);
     const rejected = startProcess(t, foreign, ordinaryUser);
-    t.match(await rejected.nextLine(), `Error: EACCES: permission denied, open '${foreign}/server.lock'`);
+    t.match(
+      await rejected.nextLine(),
+      `EACCES: permission denied, open '${foreign}/server.lock': ${foreign} is a folder of user id 0, and this is ${ordinaryUser.uid}.`,
+    );
   });
 
   await t.test('lets root create a database in a folder that only this user can enter', async (t) => {

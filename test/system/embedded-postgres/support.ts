@@ -161,7 +161,9 @@ export async function checkNote(t: Test, directory: string, message: string): Pr
 /** Copies the sources into a folder where only `pg` is installed. */
 export async function installSources(t: Test): Promise<{ folder: string; script: string }> {
   const folder = await temporaryFolder(t);
-  const needed = ['connection.js', 'errors.js'].map((file) => `src/infrastructure/database/${file}`);
+  const needed = ['database/connection.js', 'database/errors.js', 'system-errors.js'].map(
+    (file) => `src/infrastructure/${file}`,
+  );
   for (const sources of ['src/development/embedded-postgres', 'test/system/embedded-postgres', ...needed]) {
     await cp(join(root, 'build', sources), join(folder, sources), { recursive: true });
   }
