@@ -3,29 +3,32 @@
 /* my-page.read */
 SELECT
   s.owner_id AS "ownerId",
-  json_build_object(
-    'id',
-    s.id,
-    'name',
-    s.name,
-    'store_categories',
-    coalesce(
-      (
-        SELECT
-          json_agg(
-            json_build_object('id', c.id, 'name', c.name)
-            ORDER BY
-              l.position
-          )
-        FROM
-          store_category_links l
-          JOIN store_categories c ON c.id = l.category_id
-        WHERE
-          l.store_id = s.id
-      ),
-      '[]'
+  CASE
+    WHEN s.closed_at IS NULL
+    AND s.suspended_at IS NULL THEN json_build_object(
+      'id',
+      s.id,
+      'name',
+      s.name,
+      'store_categories',
+      coalesce(
+        (
+          SELECT
+            json_agg(
+              json_build_object('id', c.id, 'name', c.name)
+              ORDER BY
+                l.position
+            )
+          FROM
+            store_category_links l
+            JOIN store_categories c ON c.id = l.category_id
+          WHERE
+            l.store_id = s.id
+        ),
+        '[]'
+      )
     )
-  ) AS store,
+  END AS store,
   (
     SELECT
       coalesce(json_agg(post), '[]')
@@ -97,6 +100,4 @@ SELECT
 FROM
   stores s
 WHERE
-  s.owner_id = ANY ($1)
-  AND s.closed_at IS NULL
-  AND s.suspended_at IS NULL;
+  s.owner_id = ANY ($1);

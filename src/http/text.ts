@@ -17,6 +17,7 @@ import { type Limits, limitsOf } from './schemas.ts';
  * - `date`: a day that exists, as `2026-01-31`
  * - `url`: as `line`, but its length counts before it is normalised
  * - `secret`: a password; never trimmed
+ * - `token`: what the service made and a client gives back, trimmed; empty where it cannot be one
  *
  * All are normalised to Unicode NFC; control characters and unpaired surrogates are rejected.
  */
@@ -35,7 +36,7 @@ export const internalKeywords: readonly string[] = [
 ];
 
 /** A string property that is cleaned by a rule before its length and pattern are checked. */
-export function TextField(rule: TextRule, options: StringOptions = {}): TString {
+export function TextField(rule: TextRule | 'token', options: StringOptions = {}): TString {
   return Type.String({ ...options, [textRuleKeyword]: rule });
 }
 
@@ -182,11 +183,12 @@ function isTooLong(rule: TextRule, text: string, maxLength: number): boolean {
   return false;
 }
 
-const applyTextRule: SchemaValidateFunction = (rule: TextRule, data: string, schema, context) => {
+const applyTextRule: SchemaValidateFunction = (rule: TextRule | 'token', data: string, schema, context) => {
   const replaceBy = (text: string) => {
     if (context) Object.assign(context.parentData, { [context.parentDataProperty]: text });
     return true;
   };
+  if (rule === 'token') return replaceBy(/^[!-~]+$/.exec(data.trim())?.[0] ?? '');
   const maxLength: number = schema?.maxLength ?? data.length;
   // What stays too long is cut and not looked into. The validator rejects it next; a character has at most two code units.
   const trimmed = rule === 'secret' ? data : data.trim();

@@ -129,6 +129,10 @@ t.test('a passkey is renamed and removed by its owner only', async (t) => {
   t.strictSame(renamed.body.data, { ...owner.passkey, name: '가게 노트북' });
   invalid(t, await rename(owner.token, id, ''), 'name');
   rejected(t, await rename(other.token, id, '내 것'), 404, 'passkey_not_found');
+  await passConfirmation(app, owner);
+  const unconfirmed = await rename(owner.token, id, '다른 이름');
+  rejected(t, unconfirmed, 403, 'confirmation_required', { methods: ['password'] });
+  await app.call('POST', '/auth/confirm/', { token: owner.token, body: { password: owner.password } });
   rejected(t, await remove(other.token, id), 404, 'passkey_not_found');
   t.strictSame((await remove(owner.token, id)).body.data, {});
   rejected(t, await remove(owner.token, id), 404, 'passkey_not_found');

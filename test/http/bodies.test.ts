@@ -146,4 +146,6 @@ t.test('an operation without a body takes an empty one, and nothing in it', asyn
   t.equal((await end({})).status, 200);
   t.equal((await end({ body: {} })).status, 200);
   invalid(t, await end({ body: { all: true, x: 1 } }), 'all', 'x');
+  for (const body of ['[]', 'null', '5', 'true', '""', '[1]'])
+    invalid(t, await end({ body, headers: json }), 'body');
 });

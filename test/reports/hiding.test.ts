@@ -79,6 +79,7 @@ t.test('a hidden store and its posts are not found, until the report is closed a
   const { token } = shop;
   const post = await createPost(app, token, { title: '숨길 카페의 글' });
   const wanted = await createPost(app, reader.token);
+  const asked = await sendRequest(app, shop, await createPost(app, reader.token));
   const search = `/api/v1/posts/?q=${encodeURIComponent('숨길 카페의')}`;
   const lists = ['/api/v1/stores/?limit=100', '/api/v1/posts/?limit=100', search];
   const paths = [...lists, storePath(shop), postPath(post)];
@@ -91,6 +92,8 @@ t.test('a hidden store and its posts are not found, until the report is closed a
     rejected(t, await read(postPath(post), who), 404, 'post_not_found');
   }
   rejected(t, await read('/api/v1/stores/me/', shop), 404, 'store_not_found');
+  const myPage = (await read('/api/v1/stores/mypage/', shop)).body.data;
+  t.match(myPage, { store: null, posts: [], sent_requests: [{ id: asked, status: '요청됨' }] });
   const body = { title: '새 글', content: '내용' };
   rejected(t, await call('POST', '/api/v1/posts/', { token, body }), 403, 'store_required');
   rejected(t, await requestPartnership(app, shop, wanted), 403, 'store_required');

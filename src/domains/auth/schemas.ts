@@ -37,7 +37,7 @@ const tokenPattern = '^[0-9a-f-]{36}[.][A-Za-z0-9_-]+$';
 export const Token = (description: string) => t.Text(description, { pattern: tokenPattern, maxLength: 100 });
 /** What the service made and a client sends back; a wrong one, also an empty one, has an error of its own. */
 const givenBack = (description: string, maxLength: number, pattern: string) =>
-  TextField('line', { ...t.documented({ pattern, maxLength }), description });
+  TextField('token', { ...t.documented({ pattern, maxLength }), description });
 export const flowToken = (description: string) => givenBack(description, 100, tokenPattern);
 const proof = (description: string) => Type.Optional(flowToken(description));
 /** An account with a password always gives it; one without it needs a recent login or confirmation. */

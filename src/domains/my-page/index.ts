@@ -35,7 +35,7 @@ export function createMyPage({ database, imageUrls }: { database: Database; imag
         operationId: 'getMyPage',
         summary: 'Read my-page information',
         description:
-          'The store of the user, the latest 100 posts it wrote and the latest 100 partnership requests it sent. Without a store, `store` is `null` and both lists are empty.',
+          'The store of the user, the latest 100 posts it wrote and the latest 100 partnership requests it sent. Without a store, `store` is `null` and both lists are empty; while an operator hides the store, `sent_requests` is not.',
         response: { 200: Ref(MyPage) },
       },
       handler: async (request): Promise<Static<typeof MyPage>> => {
@@ -44,7 +44,7 @@ export function createMyPage({ database, imageUrls }: { database: Database; imag
         const { store, posts, sentRequests } = found;
         return {
           store,
-          posts: posts.map((post) => toPostSummary(post, store, imageUrls)),
+          posts: store ? posts.map((post) => toPostSummary(post, store, imageUrls)) : [],
           sent_requests: sentRequests.map((sent) => toPartnerRequest(sent)),
         };
       },

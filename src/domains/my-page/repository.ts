@@ -12,7 +12,8 @@ export const myPageLimit = 100;
 
 interface MyPageRow {
   ownerId: number;
-  store: StoreSummary;
+  /** Null while an operator hides it. */
+  store: StoreSummary | null;
   posts: PostSummaryRow[];
   sentRequests: InJson<SentRequestRow>[];
 }
@@ -29,7 +30,7 @@ export const createMyPageReader = (database: Tx) =>
     (userIds: number[]) => {
       const latest = sql`${newestFirst} LIMIT ${constant(myPageLimit)}`;
       return database.query<MyPageRow>(sql`/* my-page.read */
-        SELECT s.owner_id AS "ownerId", ${storeSummarySql} AS store,
+        SELECT s.owner_id AS "ownerId", CASE WHEN ${isOpenStore('s')} THEN ${storeSummarySql} END AS store,
           (SELECT coalesce(json_agg(post), '[]') FROM (
             SELECT id, title, images[1] AS "firstImage", created_at AS "createdAt" FROM posts
             WHERE store_id = s.id AND is_visible ${latest}
@@ -38,7 +39,7 @@ export const createMyPageReader = (database: Tx) =>
             SELECT ${sentColumns} FROM (SELECT * FROM partner_requests WHERE sender_store_id = s.id ${latest}) r
           ) request) AS "sentRequests"
         FROM stores s
-        WHERE s.owner_id = ANY (${userIds}) AND ${isOpenStore('s')}`);
+        WHERE s.owner_id = ANY (${userIds})`);
     },
     ({ ownerId }) => ownerId,
     maxTogether,

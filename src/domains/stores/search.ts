@@ -52,7 +52,7 @@ export const SearchQuery = {
 export const StoreQuery = Type.Object({
   q: OptionalLine(
     `Only stores whose name, address or description contains this text. ${textMatch} Empty for all stores.`,
-    50,
+    100,
   ),
   ...SearchQuery,
 });

@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyServerOptions } from 'fastify';
 import type { FastifyValidationResult } from 'fastify/types/schema.js';
 import fastifyPlugin from 'fastify-plugin';
 import { invalidFields } from '../errors.ts';
-import { fieldName, maxFieldErrors, problems } from '../field-errors.ts';
+import { describeErrors, fieldName, maxFieldErrors, problems } from '../field-errors.ts';
 import { documentedKeyword, enumKeywords, isBigId, isId, isUuid, referencedSchemas } from '../schemas.ts';
 import { addTextRules } from '../text.ts';
 import { isDecodable } from './routing.ts';
@@ -35,6 +35,8 @@ export const validationPlugin = fastifyPlugin(async (app: FastifyInstance) => {
     if (body !== undefined && request.body === undefined) request.body = {};
     // An operation without a body takes `{}`.
     const isBodyless = body === undefined && request.routeOptions.config.message !== undefined;
+    if (isBodyless && request.body !== undefined && !isObject(request.body))
+      throw invalidFields(describeErrors([noObject]));
     const unknown = isBodyless ? Object.keys(Object(request.body)).slice(0, maxFieldErrors) : [];
     if (unknown.length > 0) {
       throw invalidFields(unknown.map((name) => ({ field: fieldName(name), ...problems.unknownField })));
@@ -42,6 +44,10 @@ export const validationPlugin = fastifyPlugin(async (app: FastifyInstance) => {
     done();
   });
 });
+
+const isObject = (body: unknown) => typeof body === 'object' && body !== null && !Array.isArray(body);
+/** As AJV says it of a body. */
+const noObject = { keyword: 'type', instancePath: '', schemaPath: '', params: { type: 'object' } };
 
 interface ValueSchema {
   type?: unknown;

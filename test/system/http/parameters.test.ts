@@ -37,8 +37,8 @@ function wrongValues({ name, schema, required }: DocumentedParameter): string[] 
   if (type === 'integer') return [...notIntegers, String(Number(minimum) - 1), String(Number(maximum) + 1)];
   if (type === 'boolean') return notBooleans;
   if ('enum' in schema) return ['other', ...rejectedTexts];
-  const tooLong = typeof maxLength === 'number' && !isToken(name) ? ['x'.repeat(maxLength + 1)] : [];
-  return [...rejectedTexts, ...tooLong, ...(required ? [''] : [])];
+  const tooLong = typeof maxLength === 'number' ? ['x'.repeat(maxLength + 1)] : [];
+  return [...(isToken(name) ? [] : [...rejectedTexts, ...tooLong]), ...(required ? [''] : [])];
 }
 
 /** A query with some parameters, and a valid value for each other one that is required. */

@@ -92,7 +92,7 @@ export const passkeyRoutes: Routes<AuthContext> = async (app, auth) => {
   app.patch('/passkeys/:passkey_id/', {
     config: {
       ...operation('user', '패스키 이름을 변경했습니다.', 'Your passkey has been renamed.'),
-      errors: [authErrors.passkeyNotFound],
+      errors: [...confirmationErrors, authErrors.passkeyNotFound],
     },
     schema: {
       operationId: 'updatePasskey',
@@ -103,7 +103,7 @@ export const passkeyRoutes: Routes<AuthContext> = async (app, auth) => {
       response: { 200: Ref(schemas.Passkey) },
     },
     handler: async (request) =>
-      passkeys.rename(currentUser(request).id, request.params.passkey_id, request.body),
+      passkeys.rename(currentUser(request), request.params.passkey_id, request.body),
   });
 
   app.delete('/passkeys/:passkey_id/', {

@@ -71,8 +71,9 @@ export function createPasskeys(auth: AuthContext) {
     return schemas.toPasskey(row);
   }
 
-  async function rename(userId: number, id: number, changes: { name: string }) {
-    const renamed = await passkeys.rename(userId, id, changes);
+  async function rename(user: CurrentUser, id: number, changes: { name: string }) {
+    await confirmation.require(user);
+    const renamed = await passkeys.rename(user.id, id, changes);
     return schemas.toPasskey(found(renamed, authErrors.passkeyNotFound));
   }
 
