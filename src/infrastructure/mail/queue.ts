@@ -86,7 +86,10 @@ export function createMailQueue(options: {
         SELECT user_id, payload FROM unnest(
           ${recipients.map(({ userId }) => userId)}::int[],
           ${recipients.map(({ payload }) => JSON.stringify(payload))}::jsonb[]
-        ) AS recipients(user_id, payload) ORDER BY user_id
+        ) AS recipients(user_id, payload)
+        -- Before the function is called, as a post may match the searches of many who want no emails.
+        WHERE (SELECT coalesce(${topic}::mail_topic <> ALL (muted_mails), true) FROM users WHERE id = user_id)
+        ORDER BY user_id
       ) ordered`);
     tx.afterCommit(outbox.wake);
     return row?.added ?? 0;
