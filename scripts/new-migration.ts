@@ -25,7 +25,7 @@ async function run(name: string | undefined): Promise<string> {
     await writeFile(join(folder, 'migration.sql'), migration);
     files.push(join(folder, 'migration.sql'));
   }
-  return `Wrote ${files.join(' and ')}. Read before you commit.`;
+  return `Wrote ${files.join(' and ')}. Read what you commit.`;
 }
 
 /** The time in UTC, but after the latest migration, in case this machine's clock is behind. */

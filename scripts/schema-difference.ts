@@ -86,8 +86,8 @@ async function migrateAndCompare(serverUrl: string): Promise<string> {
 }
 
 /**
- * Splits SQL that is missing into migrations: what runs in one transaction, then each index of a table that has rows, because
- * PostgreSQL makes or drops one beside other work outside a transaction only.
+ * Splits SQL that is missing into migrations: what runs in one transaction, then each index of a table that has rows. PostgreSQL
+ * creates or drops an index without blocking writes only outside a transaction.
  */
 export function toMigrations(sql: string): string[] {
   const isIndex = /^(CREATE (?:UNIQUE )?|DROP )INDEX (?:"\w+" ON ("\w+"))?/m;

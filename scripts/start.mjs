@@ -72,6 +72,12 @@ for (const child of children) {
   });
 }
 for (const signal of ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM']) process.on(signal, () => end(signal));
+// The terminal was closed: nothing can be written there, and Node.js cannot reset it at its end, which it takes for a fault.
+process.once('SIGHUP', () => {
+  for (const stream of [process.stdout, process.stderr, terminal || process.stdout])
+    stream.on('error', () => undefined);
+  if (process.stderr.isTTY) process.once('exit', () => process.kill(process.pid, 'SIGKILL'));
+});
 
 // An npm that is killed sends no signal, one that gets SIGTERM sends it to its shell only.
 if (process.env.npm_lifecycle_event !== undefined)

@@ -76,15 +76,15 @@ async function serve(app: FastifyInstance, config: Config, stopDatabase: () => P
     app.log.info('shut down');
     await flushLog(app.log);
   });
+  // At its end Node.js resets the terminal. Of one that was closed it cannot, and dumps a trace again and again.
+  if (hasTerminal)
+    process.once('SIGHUP', () => process.once('exit', () => process.kill(process.pid, 'SIGKILL')));
   let signalledAt: number | undefined;
   for (const signal of signals) {
     process.on(signal, () => {
       if (signalledAt === undefined) {
         signalledAt = performance.now();
         app.log.info({ signal }, 'shutting down');
-        // At its end Node.js resets the terminal. Of one that was closed it cannot, and dumps a trace again and again.
-        if (signal === 'SIGHUP' && hasTerminal)
-          process.once('exit', () => process.kill(process.pid, 'SIGKILL'));
         close();
       } else if (performance.now() - signalledAt > sameSignal) {
         app.log.error({ signal }, 'second signal, ending at once');

@@ -17,9 +17,9 @@ import { type Limits, limitsOf } from './schemas.ts';
  * - `date`: a day that exists, as `2026-01-31`
  * - `url`: as `line`, but its length counts before it is normalised
  * - `secret`: a password; never trimmed
- * - `token`: what the service made and a client gives back, trimmed; empty where it cannot be one
+ * - `token`: what the service made and a client gives back, trimmed; empty where it is not visible ASCII
  *
- * All are normalised to Unicode NFC; control characters and unpaired surrogates are rejected.
+ * All others are normalised to Unicode NFC; control characters and unpaired surrogates are rejected.
  */
 type TextRule = 'line' | 'block' | 'email' | 'username' | 'phone' | 'code' | 'date' | 'url' | 'secret';
 

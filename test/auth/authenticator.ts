@@ -34,7 +34,7 @@ export const asPasted = (code: string) =>
 
 /** Lets codes be used again, so that no test waits for the next one. */
 export async function forgetSteps({ pool }: TestApp, { id }: { id: number }): Promise<void> {
-  await pool.query(`UPDATE second_factors SET used_steps = '{}' WHERE user_id = ${id}`);
+  await pool.query("UPDATE second_factors SET used_steps = '{}' WHERE user_id = $1", [id]);
 }
 
 /** The operations of the second factor, of an app or of another instance of it. */

@@ -80,7 +80,15 @@ t.test('a wrong link is rejected, and the right one still works', async (t) => {
   const stranger = await createUserWithLink();
   const { uid, token } = link;
   const flipped = token.replace(/^./, (first) => (first === 'A' ? 'B' : 'A'));
-  const tokens = [flipped, token.slice(0, -1), `${token}A`, token.toLowerCase(), stranger.link.token, uid];
+  const tokens = [
+    flipped,
+    token.slice(0, -1),
+    `${token}A`,
+    token.toLowerCase(),
+    stranger.link.token,
+    uid,
+    `${token}\u0000`,
+  ];
   const uids = [stranger.link.uid, '00000000-0000-4000-8000-000000000000', '1', `${uid}' OR 1=1`, '김두레'];
   for (const parts of [...tokens.map((token) => ({ uid, token })), ...uids.map((uid) => ({ uid, token }))]) {
     rejected(t, await validateReset(parts), 400, 'reset_link_invalid');

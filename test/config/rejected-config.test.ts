@@ -267,7 +267,7 @@ t.test('a damaged secret file is rejected', async (t) => {
   }
   writeFileSync(join(directory, 'file'), '');
   const file = join(directory, 'file');
-  t.match(problems(t, { DATA_DIR: file }).join(), `: ${file} is a file`);
+  t.match(problems(t, { DATA_DIR: file }).join(), `. ${file} is a file: choose another path`);
 });
 
 t.test('production generates no secret', async (t) => {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync, openSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
+import { join } from 'node:path';
 import process from 'node:process';
 import t, { type Test } from 'tap';
 import { password } from '../support/app.ts';
@@ -317,15 +318,17 @@ t.test('a full disk below the log stops nothing, a stuck request no shutdown', {
 });
 
 t.test('a terminal that is closed ends the service', { skip: without('script') }, async (t) => {
-  const command = `exec "${process.execPath}" build/src/server.js`;
+  const log = join(t.testdir(), 'log');
+  const command = `exec "${process.execPath}" build/src/server.js >"${log}"`;
   const env = { ...minimalEnvironment, ...(await productionSettings()), PORT: '0' };
   const terminal = spawn('script', ['-qec', command, '/dev/null'], { cwd: root, env });
-  let output = '';
-  terminal.stdout.on('data', (chunk) => (output += chunk));
-  const pid = Number(await until('a service', () => /"pid":(\d+),.*Server listening/.exec(output)?.[1]));
+  const output = () => readFile(log, 'utf8').catch(() => '');
+  const find = async () => /"pid":(\d+),.*Server listening/.exec(await output())?.[1];
+  const pid = Number(await until('a service', find));
   terminal.kill('SIGKILL');
   const stat = () => readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   const isGone = async () => /^$|\) Z /.test(await stat());
   t.teardown(async () => (await isGone()) || process.kill(pid, 'SIGKILL'));
   await until('its end', isGone);
+  t.match(await output(), '"msg":"shut down"');
 });

@@ -50,7 +50,7 @@ const temporaryFailure = /could not create any TCP\/IP sockets|"postmaster\.pid"
  * Starts the PostgreSQL server in `directory`, after creating it on the first run. It shuts down when this process ends.
  *
  * @returns the connection string, and `stop`, which rolls back open transactions and waits until the server has ended
- * @throws {EmbeddedServerError} when another process uses the directory, or nothing for this platform is installed or starts
+ * @throws {EmbeddedServerError} when the directory cannot be used or another process uses it, or nothing for this platform is installed or starts
  */
 export async function startEmbeddedServer(options: EmbeddedServerOptions) {
   const folder = resolve(options.directory);

@@ -11,7 +11,10 @@ import { StoreSummary } from '../stores/index.ts';
 import { createMyPageReader, myPageLimit } from './repository.ts';
 
 const MyPage = NamedObject('MyPage', 'The overview of the user', {
-  store: RefOrNull(StoreSummary, 'The store of the user; `null` when none is registered'),
+  store: RefOrNull(
+    StoreSummary,
+    'The store of the user; `null` when none is registered, and while an operator hides it',
+  ),
   posts: Type.Array(Ref(PostSummary), {
     maxItems: myPageLimit,
     description:
@@ -35,7 +38,7 @@ export function createMyPage({ database, imageUrls }: { database: Database; imag
         operationId: 'getMyPage',
         summary: 'Read my-page information',
         description:
-          'The store of the user, the latest 100 posts it wrote and the latest 100 partnership requests it sent. Without a store, `store` is `null` and both lists are empty; while an operator hides the store, `sent_requests` is not.',
+          'The store of the user, the latest 100 posts it wrote and the latest 100 partnership requests it sent. Without a store, `store` is `null` and both lists are empty; while an operator hides the store, only `sent_requests` has items.',
         response: { 200: Ref(MyPage) },
       },
       handler: async (request): Promise<Static<typeof MyPage>> => {

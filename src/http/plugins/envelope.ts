@@ -134,8 +134,8 @@ const parserErrors: Record<string, ErrorDefinition> = {
   HPE_HEADER_OVERFLOW: httpErrors.headersTooLarge,
 };
 
-/** A request whose target alone is more than a head may be. */
-const longTarget = /^[A-Z]+ [^\s]{16000}/;
+/** The beginning of a request whose target is too long. Of a head in several packets, the parser shows the last one only. */
+const longTarget = /^\S+ \S{2049}/;
 
 /** Responds to what Node's HTTP parser rejects, such as a malformed or oversize head. There is no request, so no hook runs. */
 export function createClientErrorHandler(config: Config) {

@@ -77,7 +77,7 @@ function errorFor(response: unknown, retryAfter: string | undefined): Error {
     );
   }
   const later = `Resend did not accept the email, it may do so later: ${reason}`;
-  // The SDK tells the status only where the body does, as that of a gateway may not.
+  // The SDK takes the status from the body, which may lack it. What says when to try again is a limit then.
   const isLimit = status === undefined && (retryAfter !== undefined || name?.endsWith('_exceeded'));
   return status === 429 || isLimit ? new RateLimitedError(later, retryAfter) : new Error(later);
 }

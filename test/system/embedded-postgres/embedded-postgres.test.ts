@@ -122,7 +122,7 @@ t.test('an ordinary user', onlyWithOrdinaryUser, async (t) => {
     const rejected = startProcess(t, foreign, ordinaryUser);
     t.match(
       await rejected.nextLine(),
-      `EACCES: permission denied, open '${foreign}/server.lock': ${foreign} is a folder of user id 0, and this is ${ordinaryUser.uid}.`,
+      `EACCES: permission denied, open '${foreign}/server.lock'. ${foreign} belongs to user id 0, and this process runs as ${ordinaryUser.uid}:`,
     );
   });
 

@@ -155,6 +155,7 @@ t.test('whatever is wrong with a token, it is not its form', (t) =>
       eachValue(tokensOf(operation), ({ name, body }) =>
         eachValue(wrongTokens, async (value) => {
           const { status, body: answer } = await send(operation, { body: { ...body, [name]: value } });
+          // Another check may come first, such as that of the provider.
           return status < 500 && answer?.data?.code !== 'validation_error'
             ? []
             : [`${name}: ${JSON.stringify(answer)}`];

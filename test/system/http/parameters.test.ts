@@ -37,8 +37,10 @@ function wrongValues({ name, schema, required }: DocumentedParameter): string[] 
   if (type === 'integer') return [...notIntegers, String(Number(minimum) - 1), String(Number(maximum) + 1)];
   if (type === 'boolean') return notBooleans;
   if ('enum' in schema) return ['other', ...rejectedTexts];
-  const tooLong = typeof maxLength === 'number' ? ['x'.repeat(maxLength + 1)] : [];
-  return [...(isToken(name) ? [] : [...rejectedTexts, ...tooLong]), ...(required ? [''] : [])];
+  const tooLong = typeof maxLength === 'number' && !isToken(name) ? ['x'.repeat(maxLength + 1)] : [];
+  // A token that may be empty has an error of its own, whatever is wrong with it.
+  const isOpaque = isToken(name) && !('minLength' in schema);
+  return [...(isOpaque ? [] : rejectedTexts), ...tooLong, ...(required ? [''] : [])];
 }
 
 /** A query with some parameters, and a valid value for each other one that is required. */

@@ -97,7 +97,7 @@ export const passkeyRoutes: Routes<AuthContext> = async (app, auth) => {
     schema: {
       operationId: 'updatePasskey',
       summary: 'Rename a passkey',
-      description: 'The name is for the user only.',
+      description: 'The name is shown to the user only. Needs a recent login or confirmation.',
       params,
       body: Ref(schemas.PasskeyChanges),
       response: { 200: Ref(schemas.Passkey) },

@@ -87,7 +87,7 @@ export const providerRoutes: Routes<ProviderLogin> = async (app, login) => {
       operationId: 'finishProviderLogin',
       summary: 'Finish a login with a provider',
       description:
-        'Takes what the callback page got, with the `flow_token` of the same browser; for `link` and `confirm` also the access token of the session that began. An account is found by the identity at the provider and never by its email address: where the identity is new, 403 `sign_up_required` leads to `signUpWithProvider`, or 409 `link_required`, when a verified account has the address that the provider has verified, to a login to that account and `addIdentity`. Each login is finished once, whatever comes of it; only the `state` or the path of another login, 401 `token_not_valid`, `not_authenticated` and 403 `confirmation_required` leave it open.',
+        'Takes what the callback page got, with the `flow_token` of the same browser; for `link` and `confirm` also the access token of the session that began. An account is found by the identity at the provider and never by its email address: where the identity is new, 403 `sign_up_required` leads to `signUpWithProvider`, or 409 `link_required`, when a verified account has the address that the provider has verified, to a login to that account and `addIdentity`. Each login is finished once, whatever comes of it; only the `state`, the path or the access token of another login, 401 `token_not_valid`, `not_authenticated` and 403 `confirmation_required` leave it open.',
       params: schemas.ProviderPath,
       body: Ref(schemas.FinishedFlow),
       response: { 200: Ref(schemas.LoginOrConfirmation), 201: Ref(schemas.Identity) },

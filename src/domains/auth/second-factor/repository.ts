@@ -23,8 +23,9 @@ export function createSecondFactorRepository(database: Database, sealer: Sealer)
     const name = `the second factor of user ${userId}`;
     const secret = sealer.unsealNeeded(factor.secret, contextOf(userId), name);
     const totp = new TOTP({ ...parameters, secret });
-    const delta = totp.validate({ token: code, window });
-    const step = totp.counter() + (delta ?? 0);
+    const timestamp = Date.now();
+    const delta = totp.validate({ token: code, window, timestamp });
+    const step = totp.counter({ timestamp }) + (delta ?? 0);
     if (delta === null || factor.usedSteps.includes(step)) return false;
     // More than can be accepted at one time, also where the clocks of instances differ.
     const usedSteps = [...factor.usedSteps, step].slice(-10);
