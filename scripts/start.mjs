@@ -74,8 +74,8 @@ for (const child of children) {
 for (const signal of ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM']) process.on(signal, () => end(signal));
 // The terminal was closed: nothing can be written there, and Node.js cannot reset it at its end, which it takes for a fault.
 process.once('SIGHUP', () => {
-  for (const stream of [process.stdout, process.stderr, terminal || process.stdout])
-    stream.on('error', () => undefined);
+  for (const stream of [process.stdout, process.stderr, terminal])
+    if (stream) stream.on('error', () => undefined);
   if (process.stderr.isTTY) process.once('exit', () => process.kill(process.pid, 'SIGKILL'));
 });
 
